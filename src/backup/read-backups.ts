@@ -2,9 +2,9 @@
 import { DbError } from "../protocol/errors.js";
 import { BLOCK, backupKey, readBackup } from "../storage/backup-file.js";
 import type { Operation } from "../storage/operation.js";
-import { decodeEntries } from "./entries-buffer.js";
 import { decodeCommits } from "./backup-commits.js";
 import { bytesOfId, type Manifest } from "./backup-folder.js";
+import { decodeEntries } from "./entries-buffer.js";
 
 /** What a backup is read with. */
 export interface BackupSource {

@@ -9,7 +9,7 @@ import { loadParser } from "../../src/sql/parse/parse.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard } from "../../src/storage/shard.js";
-import { type Script, script } from "../actor/sql-script.js";
+import { type Script, script } from "../session/sql-script.js";
 
 /** The value that a block leaves in `result`, as text. */
 async function blockResult(db: Script, declarations: string, body: string): Promise<string> {

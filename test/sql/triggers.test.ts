@@ -12,7 +12,7 @@ import { loadParser } from "../../src/sql/parse/parse.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard } from "../../src/storage/shard.js";
-import { script } from "../actor/sql-script.js";
+import { script } from "../session/sql-script.js";
 
 const SAMPLES = new URL("../../../test/golden/oracle/triggers.txt", import.meta.url);
 

@@ -6,12 +6,12 @@
 
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler } from "../../actor/scheduler.js";
+import { type BackupFolder, bytesOfId, type Manifest, newBackupId } from "../../backup/backup-folder.js";
+import { opensBackup, type Verified, verifyBackups } from "../../backup/read-backups.js";
 import type { BackupOrder, BackupReport, BackupStore } from "../../protocol/backup-orders.js";
 import { DbError } from "../../protocol/errors.js";
 import { backupKey } from "../../storage/backup-file.js";
-import { type BackupFolder, bytesOfId, type Manifest, newBackupId } from "../../backup/backup-folder.js";
 import { type BackupView, cutShort, viewOf } from "./backup-view.js";
-import { opensBackup, type Verified, verifyBackups } from "../../backup/read-backups.js";
 import { continues, writeBackup } from "./write-backup.js";
 
 export type BackupFolders = Readonly<Record<BackupStore, BackupFolder>>;

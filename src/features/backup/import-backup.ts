@@ -5,10 +5,10 @@
  */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { DbError } from "../../protocol/errors.js";
 import { type Pieces, partPath, placePart, removeUnpacked, unpackArchive } from "../../backup/backup-archive.js";
 import type { BackupFolder, Manifest } from "../../backup/backup-folder.js";
 import { verifyBackups } from "../../backup/read-backups.js";
+import { DbError } from "../../protocol/errors.js";
 
 export interface ImportOptions {
   readonly tenantId: string;

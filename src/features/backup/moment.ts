@@ -3,9 +3,10 @@
  * it from the commit log as far as that has gone. It stays: what the log has is put away before the restore touches
  * anything. Called by the directory's actor.
  */
+
+import type { BackupFolder, Manifest } from "../../backup/backup-folder.js";
 import type { MadeBackup } from "../../protocol/backup-orders.js";
 import { DbError } from "../../protocol/errors.js";
-import type { BackupFolder, Manifest } from "../../backup/backup-folder.js";
 
 export interface WantedMoment {
   /** Whose backups. */

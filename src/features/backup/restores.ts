@@ -11,6 +11,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler } from "../../actor/scheduler.js";
+import type { Manifest } from "../../backup/backup-folder.js";
+import { operationsOf, verifyBackups } from "../../backup/read-backups.js";
 import { DbError } from "../../protocol/errors.js";
 import type { RestoreOrder, RestoreReport, RestoreState } from "../../protocol/placement.js";
 import { keyOfTenant } from "../../storage/backup-entries.js";
@@ -18,9 +20,7 @@ import { FORMAT_VERSION } from "../../storage/format.js";
 import { prefixRange, tenantPrefix } from "../../storage/keys.js";
 import type { Operation } from "../../storage/operation.js";
 import { removeTenant } from "../placement/remove-tenant.js";
-import type { Manifest } from "../../backup/backup-folder.js";
 import type { BackupFolders } from "./backups.js";
-import { operationsOf, verifyBackups } from "../../backup/read-backups.js";
 import { tenantDigest } from "./tenant-digest.js";
 
 const WRITTEN_AT_ONCE = 256;

@@ -5,6 +5,8 @@
  * is tried again after growing pauses, then at its next time. Owned by the directory's actor, whose sweep drives it.
  */
 import { randomBytes } from "node:crypto";
+import type { BackupFolder } from "../../backup/backup-folder.js";
+import type { WholeFolder } from "../../backup/whole-folder.js";
 import type { Directory } from "../../directory/directory.js";
 import type { ScheduleRecord } from "../../directory/records.js";
 import { DbError } from "../../protocol/errors.js";
@@ -15,13 +17,11 @@ import {
   SCHEDULED_BACKUPS_AT_ONCE,
 } from "../../protocol/limits.js";
 import type { ScheduleMetrics } from "../../protocol/messages.js";
-import type { BackupFolder } from "../../backup/backup-folder.js";
 import type { BackupOrders } from "./backup-orders.js";
 import { failureOf } from "./backups.js";
 import { expired, isFullDue } from "./retention.js";
 import { sealPassphrase, unsealPassphrase } from "./sealed-passphrase.js";
 import type { WholeBackups } from "./whole-backups.js";
-import type { WholeFolder } from "../../backup/whole-folder.js";
 
 export interface SchedulesHost {
   readonly directory: Directory;

@@ -1,8 +1,9 @@
 /** Begins the restore of a tenant, in the directory's actor: for the route, and for RESTORE in SQL. */
+
+import type { BackupFolder } from "../../backup/backup-folder.js";
 import type { Directory } from "../../directory/directory.js";
 import type { BackupOrder } from "../../protocol/backup-orders.js";
 import { DbError } from "../../protocol/errors.js";
-import type { BackupFolder } from "../../backup/backup-folder.js";
 import type { BackupOrders } from "./backup-orders.js";
 import { backupForMoment } from "./moment.js";
 import type { RestoreOrders, RestoreView } from "./restore-orders.js";

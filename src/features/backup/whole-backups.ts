@@ -3,17 +3,18 @@
  * (the manifest tells which). One is made at a time. What a crash cuts short leaves no manifest and is removed with the next
  * one. Owned by the directory's actor.
  */
+
+import { newBackupId } from "../../backup/backup-folder.js";
+import { type Verified, verifyBackups } from "../../backup/read-backups.js";
+import type { WholeFolder, WholeManifest } from "../../backup/whole-folder.js";
 import type { Directory } from "../../directory/directory.js";
 import type { TenantRecord } from "../../directory/records.js";
 import type { MadeBackup } from "../../protocol/backup-orders.js";
 import { DbError } from "../../protocol/errors.js";
 import { WHOLE_BACKUP_TENANTS_AT_ONCE } from "../../protocol/limits.js";
 import { VERSION } from "../../protocol/version.js";
-import { newBackupId } from "../../backup/backup-folder.js";
 import type { BackupOrders } from "./backup-orders.js";
 import { failureOf } from "./backups.js";
-import { type Verified, verifyBackups } from "../../backup/read-backups.js";
-import type { WholeFolder, WholeManifest } from "../../backup/whole-folder.js";
 
 export interface WholeBackupsHost {
   readonly directory: Pick<Directory, "wholeRecords" | "placeOf">;

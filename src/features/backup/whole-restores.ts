@@ -7,6 +7,8 @@
  *
  * After a crash in between, the same restore may be done again. One at a time. Owned by the directory's actor.
  */
+
+import type { WholeFolder, WholeManifest } from "../../backup/whole-folder.js";
 import type { Directory } from "../../directory/directory.js";
 import type { PlannedTenant, RestorePlan, WholeRecords } from "../../directory/whole-records.js";
 import { DbError } from "../../protocol/errors.js";
@@ -15,7 +17,6 @@ import { errorOf } from "./backup-orders.js";
 import { failureOf } from "./backups.js";
 import type { RestoreOrders, RestoreView } from "./restore-orders.js";
 import type { WholeBackups } from "./whole-backups.js";
-import type { WholeFolder, WholeManifest } from "../../backup/whole-folder.js";
 
 export interface WholeRestoresHost {
   readonly directory: Pick<Directory, "planRestore" | "finishRestore">;

@@ -6,6 +6,9 @@
  */
 
 import type { Partition } from "../../actor/partition.js";
+import { encodeCommit } from "../../backup/backup-commits.js";
+import type { BackupFolder, Manifest } from "../../backup/backup-folder.js";
+import { encodeEntries } from "../../backup/entries-buffer.js";
 import { DbError } from "../../protocol/errors.js";
 import { VERSION } from "../../protocol/version.js";
 import { operationsInTenant } from "../../storage/backup-entries.js";
@@ -13,10 +16,7 @@ import { type BackupSeal, BackupWriter, BLOCK, BLOCK_BYTES } from "../../storage
 import type { CommitLog } from "../../storage/commit-log.js";
 import { FORMAT_VERSION } from "../../storage/format.js";
 import { tenantOfKey } from "../../storage/keys.js";
-import { encodeEntries } from "../../backup/entries-buffer.js";
 import { TenantCopy } from "../placement/tenant-copy.js";
-import { encodeCommit } from "../../backup/backup-commits.js";
-import type { BackupFolder, Manifest } from "../../backup/backup-folder.js";
 import { type TenantDigest, tenantDigest } from "./tenant-digest.js";
 
 const COMMITS_AT_ONCE = 32;

@@ -9,10 +9,10 @@
 import { replaceJobs } from "../../actor/background/job-records.js";
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler } from "../../actor/scheduler.js";
+import { decodeEntries } from "../../backup/entries-buffer.js";
 import { DbError } from "../../protocol/errors.js";
 import type { FromActor } from "../../protocol/messages.js";
 import type { MoveReport, PlacementMessage, TenantMemory } from "../../protocol/placement.js";
-import { decodeEntries } from "../../backup/entries-buffer.js";
 import { removeTenant } from "./remove-tenant.js";
 import { type ExportHost, TenantExport } from "./tenant-export.js";
 

@@ -12,10 +12,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler } from "../../actor/scheduler.js";
+import { encodeEntries } from "../../backup/entries-buffer.js";
 import { DbError } from "../../protocol/errors.js";
 import type { TenantMemory } from "../../protocol/placement.js";
 import type { Operation } from "../../storage/operation.js";
-import { encodeEntries } from "../../backup/entries-buffer.js";
 import { TenantCopy } from "./tenant-copy.js";
 
 /** Bytes that the target may have yet to work off. */

@@ -4,20 +4,20 @@
  * test can stop the world between any two.
  */
 import { setImmediate as turn } from "node:timers/promises";
-import type { RunnableKind } from "../../src/actor/background/background-jobs.js";
-import { Partition } from "../../src/actor/partition.js";
-import { loadConfig } from "../../src/config/load-config.js";
-import { Directory } from "../../src/directory/directory.js";
-import { Placement } from "../../src/features/placement/placement.js";
-import { TenantMoves } from "../../src/features/placement/tenant-moves.js";
-import type { DbError } from "../../src/protocol/errors.js";
-import type { FromActor } from "../../src/protocol/messages.js";
-import type { LogEntry } from "../../src/storage/commit-log.js";
-import { prefixRange, tenantPrefix } from "../../src/storage/keys.js";
-import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
-import { MemoryEngine } from "../../src/storage/memory-engine.js";
-import { Shard } from "../../src/storage/shard.js";
-import { CHEAP, SECRET } from "../directory/directory-fixture.js";
+import type { RunnableKind } from "../../../src/actor/background/background-jobs.js";
+import { Partition } from "../../../src/actor/partition.js";
+import { loadConfig } from "../../../src/config/load-config.js";
+import { Directory } from "../../../src/directory/directory.js";
+import { Placement } from "../../../src/features/placement/placement.js";
+import { TenantMoves } from "../../../src/features/placement/tenant-moves.js";
+import type { DbError } from "../../../src/protocol/errors.js";
+import type { FromActor } from "../../../src/protocol/messages.js";
+import type { LogEntry } from "../../../src/storage/commit-log.js";
+import { prefixRange, tenantPrefix } from "../../../src/storage/keys.js";
+import { MemoryCommitLog } from "../../../src/storage/memory-commit-log.js";
+import { MemoryEngine } from "../../../src/storage/memory-engine.js";
+import { Shard } from "../../../src/storage/shard.js";
+import { CHEAP, SECRET } from "../../directory/directory-fixture.js";
 
 const CONFIG = loadConfig({ env: {} });
 export const ACTORS = 3;

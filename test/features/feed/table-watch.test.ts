@@ -1,8 +1,8 @@
 /** What a followed table keeps of its last changes, for those that come back. */
 import t from "tap";
-import type { TableDef } from "../../src/catalog/table.js";
-import type { ChangedRow } from "../../src/features/feed/row-change.js";
-import { TableWatch } from "../../src/features/feed/table-watch.js";
+import type { TableDef } from "../../../src/catalog/table.js";
+import type { ChangedRow } from "../../../src/features/feed/row-change.js";
+import { TableWatch } from "../../../src/features/feed/table-watch.js";
 
 const ROW = Buffer.alloc(100);
 

@@ -2,7 +2,7 @@
 import t from "tap";
 import { open } from "../conformance/sql-adapter.js";
 import { script } from "./sql-script.js";
-import { contents } from "./stored-entries.js";
+import { contents } from "../features/placement/stored-entries.js";
 
 t.test("tables that a query fills, and rewritten ones", async (t) => {
   const { rows, run, fails } = await script(t);

@@ -1,7 +1,7 @@
 /** Which revision of MCP a message follows, by what it claims and by its headers. */
 import t from "tap";
-import { RPC_ERROR, RpcError, readMessage } from "../../src/features/mcp/json-rpc.js";
-import { isStateless, type McpHeaders } from "../../src/features/mcp/revision.js";
+import { RPC_ERROR, RpcError, readMessage } from "../../../src/features/mcp/json-rpc.js";
+import { isStateless, type McpHeaders } from "../../../src/features/mcp/revision.js";
 
 const NONE: McpHeaders = { accept: "", version: "", method: "", name: "" };
 const META = {

@@ -3,7 +3,7 @@
  * the tenant is in exactly one partition, with every acknowledged change and none that was not asked for.
  */
 import t from "tap";
-import { rowPrefix } from "../../src/storage/keys.js";
+import { rowPrefix } from "../../../src/storage/keys.js";
 import { ACTORS, World } from "./move-world.js";
 
 const ROWS = 700;

@@ -1,6 +1,6 @@
 /** What statements leave in storage, for tests that compare two ways of doing the same. */
-import { prefixRange, tenantPrefix } from "../../src/storage/keys.js";
-import type { open } from "../conformance/sql-adapter.js";
+import { prefixRange, tenantPrefix } from "../../../src/storage/keys.js";
+import type { open } from "../../conformance/sql-adapter.js";
 
 type Database = Awaited<ReturnType<typeof open>>;
 

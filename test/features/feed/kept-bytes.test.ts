@@ -1,6 +1,6 @@
 /** Bytes that are kept for long must not keep the pools alive that they were cut from. */
 import t from "tap";
-import { KeptBytes } from "../../src/features/feed/kept-bytes.js";
+import { KeptBytes } from "../../../src/features/feed/kept-bytes.js";
 
 t.test("copies say the same and take about as much memory as their bytes", async (t) => {
   const kept = new KeptBytes();

@@ -3,9 +3,9 @@
  * missed while the server was down, or cut short by its end, is made up once.
  */
 import t from "tap";
-import type { ScheduleRecord } from "../../src/directory/records.js";
-import { failureOf } from "../../src/features/backup/backups.js";
-import { Schedules, type SchedulesHost, type ScheduleWish } from "../../src/features/backup/schedules.js";
+import type { ScheduleRecord } from "../../../src/directory/records.js";
+import { failureOf } from "../../../src/features/backup/backups.js";
+import { Schedules, type SchedulesHost, type ScheduleWish } from "../../../src/features/backup/schedules.js";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

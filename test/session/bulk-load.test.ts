@@ -3,7 +3,7 @@ import fc from "fast-check";
 import t from "tap";
 import { open } from "../conformance/sql-adapter.js";
 import { script } from "./sql-script.js";
-import { contents } from "./stored-entries.js";
+import { contents } from "../features/placement/stored-entries.js";
 
 type Database = Awaited<ReturnType<typeof open>>;
 

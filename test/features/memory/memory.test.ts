@@ -1,6 +1,6 @@
 /** Memories in SQL: what is stored, recalled and forgotten, and in which transaction. */
 import t from "tap";
-import { script } from "./sql-script.js";
+import { script } from "../../session/sql-script.js";
 
 t.test("store, recall, forget", async (t) => {
   const { rows, fails } = await script(t);
