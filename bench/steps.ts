@@ -3,9 +3,11 @@
  * phases. CPU time, because a clock also counts what other programs do; the least of some runs, because garbage is
  * collected at any time. ROWS (20,000) shows what grows with the rows.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sharedByNobody } from "../src/actor/actor-shared.js";
 import { Partition } from "../src/actor/partition.js";
 import { loadConfig } from "../src/config/load-config.js";
 import { SegmentCache } from "../src/query/exec/segments/segment-cache.js";
@@ -34,7 +36,9 @@ class Client {
     await loadParser();
     const config = loadConfig({ env: {} });
     const shard = await openShardOnDisk(directory, {});
-    return new Client(new Partition(0, shard, config, () => undefined, new SegmentCache(1e9)));
+    return new Client(
+      new Partition(0, shard, config, () => undefined, sharedByNobody(config, { segments: new SegmentCache(1e9) })),
+    );
   }
 
   close(): Promise<void> {

@@ -6,6 +6,7 @@
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { pino } from "pino";
 import { Actor } from "../src/actor/actor.js";
+import { actorFeatures } from "../src/features/actor-features.js";
 import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
 import { diagnoseThread, RecentLines } from "../src/protocol/thread-diagnosis.js";
 import { loadParser } from "../src/sql/parse/parse.js";
@@ -59,29 +60,33 @@ async function start(settings: ActorSettings): Promise<void> {
     const keep = (message: ArrayBuffer | ToActor): void => void early.push(message);
     port.on("message", keep);
     await parser;
-    const actor = await Actor.open(settings, {
-      frames: (buffer) => port.postMessage(buffer, [buffer]),
-      control: say,
-      startInference: () => connectInference((port) => say({ kind: "start-inference", port }, [port])),
-      deriveKey: (job) => tasks.run("deriveKey", job),
-      tasks: longTasks(tasks, computing, files, trained.models),
-      linkGraph: (parts) =>
-        builds.run(
-          "linkGraph",
-          parts,
-          parts.map(({ buffer }) => buffer as ArrayBuffer),
-        ),
-      failed: (error) => {
-        say({ kind: "failed", message: error.message, fatal: false });
-        // Nothing of this thread's memory may be used again, so it ends at once; within a worker this ends only the thread.
-        process.exit(1);
+    const actor = await Actor.open(
+      settings,
+      {
+        frames: (buffer) => port.postMessage(buffer, [buffer]),
+        control: say,
+        startInference: () => connectInference((port) => say({ kind: "start-inference", port }, [port])),
+        deriveKey: (job) => tasks.run("deriveKey", job),
+        tasks: longTasks(tasks, computing, files, trained.models),
+        linkGraph: (parts) =>
+          builds.run(
+            "linkGraph",
+            parts,
+            parts.map(({ buffer }) => buffer as ArrayBuffer),
+          ),
+        failed: (error) => {
+          say({ kind: "failed", message: error.message, fatal: false });
+          // Nothing of this thread's memory may be used again, so it ends at once; within a worker this ends only the thread.
+          process.exit(1);
+        },
+        log: (level, message, fields) => logger[level](fields, message),
+        threadMetrics: watchThread(),
+        setLogLevel: (level) => {
+          logger.level = level;
+        },
       },
-      log: (level, message, fields) => logger[level](fields, message),
-      threadMetrics: watchThread(),
-      setLogLevel: (level) => {
-        logger.level = level;
-      },
-    });
+      actorFeatures,
+    );
     port.off("message", keep);
     port.on("message", (message: ArrayBuffer | ToActor) => {
       if (message instanceof ArrayBuffer || message.kind !== "diagnose") actor.receive(message);

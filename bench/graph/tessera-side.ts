@@ -1,4 +1,6 @@
 /** Tessera in this process: a shard on disk and one session, without the gateway, as the peers run without theirs. */
+import { sharedByNobody } from "../../src/actor/actor-shared.js";
+import "../../src/features/features.js";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +40,7 @@ export async function tesseraSide(): Promise<Side> {
   const config = loadConfig({ env: {} });
   const pool = taskPool({ name: "graph", threads: 1, waitingMax: 16 });
   const tasks = longTasks(pool, computeProcesses());
-  const partition = new Partition(0, shard, config, () => undefined, undefined, null, undefined, undefined, tasks);
+  const partition = new Partition(0, shard, config, () => undefined, sharedByNobody(config, { tasks }));
   const tenant = partition.tenant(TENANT);
   const session = new Session(tenant, {
     isolation: null,

@@ -4,44 +4,27 @@
  *  1. A buffer of frames arrives; `accept` (requests.ts) gives each request to the scheduler, which calls `begin` when it
  *     is its tenant's turn: at once, unless others are at work.
  *  2. Its body is decoded and checked (validate.ts); an Idempotency-Key is claimed (answer-once.ts).
- *  3. The endpoint's handler runs (handlers/). SQL goes through session.ts. Most handlers end at once; a long
+ *  3. The endpoint's handler runs (src/features). SQL goes through src/session. Most handlers end at once; a long
  *     statement gives way after its slice and goes on in a later turn (scheduler.ts).
  *  4. The answer passes (answers.ts) the partition's gate (output-gate.ts): a reply that has seen a commit waits for its fsync.
  *  5. At the end of the turn (`turn`) every shard that was written to is flushed: one log write, one engine batch, one fsync
  *     for all commits of the turn; and all replies that may leave go back in one buffer.
  *
- * Beside that it opens the partitions, hears control messages, and closes. What only partition 0's actor does is in
- * directory-services.ts, what needs no request in upkeep.ts. workers/actor.ts makes it, gives it the port and owns the thread.
+ * Beside that it opens the partitions, hears control messages, and closes. What features do for a whole actor is behind
+ * actor-features.ts, what needs no request in upkeep.ts. workers/actor.ts makes it, gives it the port and owns the thread.
  */
 
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import type { StartInference } from "../ai/inference-messages.js";
 import { Models } from "../ai/models.js";
 import { modelsOptions } from "../ai/models-options.js";
 import { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import { claimVerifierOptions } from "../ai/nli/claim-verifier-options.js";
-import { BackupFolder } from "../backup/backup-folder.js";
-import { WholeFolder } from "../backup/whole-folder.js";
 import type { DeriveKey } from "../directory/derive-key.js";
-import { registerAgentFunctions } from "../features/agent/agent-functions.js";
-import { registerAgentTools } from "../features/agent/request-tools.js";
-import { registerAutomlFunctions } from "../features/automl/sql-functions.js";
-import { provideBackups, registerBackupFunctions } from "../features/backup/backup-functions.js";
-import { backupHandlers } from "../features/backup/backup-routes.js";
-import { Backups } from "../features/backup/backups.js";
-import { RestoreAsks } from "../features/backup/restore-asks.js";
-import { Restores } from "../features/backup/restores.js";
-import { DIRECTORY_PARTITION, DirectoryServices } from "../features/directory/directory-services.js";
-import { LiveReplies } from "../features/feed/live-replies.js";
-import { registerFolderFunctions } from "../features/files/folder-functions.js";
-import { JOB_KINDS } from "../features/job-kinds.js";
-import { Placement } from "../features/placement/placement.js";
 import { ActorMarks, newActorMarks } from "../protocol/actor-marks.js";
 import { DbError } from "../protocol/errors.js";
 import { ReplyWriter, readRequests } from "../protocol/frames.js";
 import type { ActorMetrics, ActorSettings, FromActor, LogLevel, ToActor } from "../protocol/messages.js";
-import type { JobRecord } from "../protocol/placement.js";
 import type { ThreadMetrics } from "../protocol/thread-metrics.js";
 import type { SpanRecord } from "../protocol/tracing.js";
 import { markOperatorsIn, OPERATOR_NAMES } from "../query/exec/operator-marks.js";
@@ -49,20 +32,24 @@ import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { SpillArea } from "../query/exec/spill/spill-area.js";
 import type { LongTasks } from "../session/long-tasks.js";
 import { SlowStatements } from "../session/slow-statements.js";
-import { StoppedStatements } from "../session/stopped-statements.js";
 import { TenantProviders } from "../session/tenant-providers.js";
 import { Trace } from "../session/trace.js";
-import { auditEventOf } from "./audit-event.js";
-import { BackgroundRequests } from "./background/background-request.js";
-import type { JobKind } from "./background/job-kind.js";
+import {
+  type ActorFeatures,
+  type ActorHost,
+  DIRECTORY_PARTITION,
+  type MakeFeatures,
+  type Running,
+} from "./actor-features.js";
+import type { ActorShared } from "./actor-shared.js";
 import { Idempotency } from "./idempotency.js";
-import { type OpenShard, openPartition, type PartitionEvents, type SharedByPartitions } from "./open-partition.js";
+import { type OpenShard, openPartition, type PartitionEvents } from "./open-partition.js";
 import type { Partition } from "./partition.js";
-import type { Request } from "./request.js";
-import { durablyCommitted, Requests } from "./requests.js";
-import { compileRoutes, type Route } from "./routes.js";
+import { Requests } from "./requests.js";
+import { compileRoutes } from "./routes.js";
 import { Scheduler, type SchedulerOptions } from "./scheduler.js";
 import { TracingScheduler } from "./slow-steps.js";
+import { StoppedStatements } from "./stopped-statements.js";
 import { Upkeep } from "./upkeep.js";
 
 /** What the thread gives its actor. */
@@ -86,46 +73,21 @@ export interface ActorSurroundings {
   readonly openShard?: OpenShard;
 }
 
-const JOB_STOPPED = "The job held up everybody else, so it was stopped.";
 /** Milliseconds between two beats. */
 const BEAT_MS = 50;
-
-registerAgentTools();
-registerAutomlFunctions();
-registerFolderFunctions();
-registerAgentFunctions();
-registerBackupFunctions();
 
 export class Actor {
   private readonly partitions = new Map<number, Partition>();
   private readonly scheduler: Scheduler;
   private readonly replies = new ReplyWriter();
-  private readonly live: LiveReplies;
   private readonly idempotency: Idempotency;
   private readonly requests: Requests;
-  /** For all partitions together, as is `spill`. */
-  readonly segments: SegmentCache;
-  readonly spill: SpillArea | null;
-  readonly models: Models;
-  readonly claims: ClaimVerifier;
-  readonly providers: TenantProviders;
-  readonly indexes: SharedByPartitions["indexes"];
-  readonly tasks: LongTasks | null;
-  /** Requests of jobs. */
-  private readonly background: BackgroundRequests;
-  private readonly slowStatements: SlowStatements;
+  private readonly shared: ActorShared;
+  private readonly features: ActorFeatures;
   private readonly marks: ActorMarks;
   private readonly stopped = new StoppedStatements();
   private beats: NodeJS.Timeout | null = null;
   private readonly unflushed = new Set<Partition>();
-  /** Null: it is another actor's. */
-  private directory: DirectoryServices | null = null;
-  private readonly placement: Placement;
-  private readonly backups: Backups;
-  private readonly restoreAsks: RestoreAsks;
-  private readonly restores: Restores;
-  private readonly backupFolder: BackupFolder;
-  private readonly wholeFolder: WholeFolder;
   private turnArmed = false;
   /** Requests ran in this turn already, when their frames arrived. */
   private ranOnArrival = false;
@@ -137,11 +99,8 @@ export class Actor {
   private constructor(
     private readonly settings: ActorSettings,
     private readonly output: ActorSurroundings,
+    makeFeatures: MakeFeatures,
   ) {
-    const { columnSegmentBytes, spillBytesMax } = settings.config.storage;
-    this.segments = new SegmentCache(columnSegmentBytes);
-    const directory = join(settings.dataDirectory, `spill-${settings.actor}`);
-    this.spill = spillBytesMax > 0 ? new SpillArea(directory, spillBytesMax) : null;
     const { requestsRunningPerTenantMax, requestsWaitingPerTenantMax } = settings.config.limits;
     const scheduling: SchedulerOptions = {
       wake: () => {
@@ -159,64 +118,62 @@ export class Actor {
     this.marks = new ActorMarks(settings.marks ?? newActorMarks());
     if (settings.marks !== undefined) markOperatorsIn(this.marks.operator);
     this.stopped.set(settings.stopped ?? []);
-    this.background = new BackgroundRequests(this.scheduler, this.marks, durablyCommitted);
-    const { slowMs, slowValues } = settings.config.query;
-    this.slowStatements = new SlowStatements({
-      slowMs,
-      values: slowValues,
-      log: (message, fields) => output.log("warn", message, fields),
-    });
     this.idempotency = new Idempotency(settings.config.idempotency.windowHours * 3_600_000);
-    this.models = new Models(
-      modelsOptions(settings.config, {
-        warn: (message, fields) => output.log("warn", message, fields),
-        startInference: output.startInference,
-        toLibrary: (message) => output.control({ kind: "library", message }),
-      }),
-    );
-    this.providers = new TenantProviders(settings.config, this.models, settings.secret);
-    const warn = (message: string, fields: object): void => output.log("warn", message, fields);
-    this.claims = new ClaimVerifier(claimVerifierOptions(settings.config, this.models, settings.claimBundles, warn));
-    this.indexes = this.makeIndexes();
-    this.tasks = output.tasks ?? null;
-    this.placement = this.makePlacement();
-    const { scheduler } = this;
-    const root = settings.config.backup.directory || join(settings.dataDirectory, "backups");
-    this.backupFolder = new BackupFolder(root);
-    this.wholeFolder = new WholeFolder(root);
-    const folders = { tenant: this.backupFolder, whole: this.wholeFolder.tenants };
-    this.backups = new Backups({
-      ...{ scheduler, folders, log: output.log },
-      report: (report) => output.control({ kind: "backup-report", report }),
-    });
-    this.restoreAsks = new RestoreAsks((message) => output.control(message));
-    this.restores = new Restores({
-      ...{ scheduler, folders, running: (partition, tenant) => this.runningOf(partition, tenant) },
-      report: (report) => output.control({ kind: "restore-report", report }),
-      failed: (message, fields) => output.log("error", message, fields),
-    });
-    this.live = this.makeLive();
+    this.shared = this.makeShared();
+    this.features = makeFeatures(this.makeHost());
     this.requests = this.makeRequests();
     this.upkeep = this.makeUpkeep();
   }
 
-  private makeLive(): LiveReplies {
-    return new LiveReplies({
-      ...{ replies: this.replies, scheduler: this.scheduler },
+  private makeShared(): ActorShared {
+    const { settings, output, stopped } = this;
+    const { config } = settings;
+    const warn = (message: string, fields: object): void => output.log("warn", message, fields);
+    const { columnSegmentBytes, spillBytesMax } = config.storage;
+    const models = new Models(
+      modelsOptions(config, {
+        warn,
+        startInference: output.startInference,
+        toLibrary: (message) => output.control({ kind: "library", message }),
+      }),
+    );
+    const { slowMs, slowValues } = config.query;
+    return {
+      ...{ models, stopped },
+      segments: new SegmentCache(columnSegmentBytes),
+      spill:
+        spillBytesMax > 0
+          ? new SpillArea(join(settings.dataDirectory, `spill-${settings.actor}`), spillBytesMax)
+          : null,
+      claims: new ClaimVerifier(claimVerifierOptions(config, models, settings.claimBundles, warn)),
+      providers: new TenantProviders(config, models, settings.secret),
+      tasks: output.tasks ?? null,
+      indexes: this.makeIndexes(),
+      slowStatements: new SlowStatements({ slowMs, values: slowValues, log: warn }),
+      secret: settings.secret,
+    };
+  }
+
+  private makeHost(): ActorHost {
+    const { settings, output, partitions, scheduler, replies, marks, stopped, idempotency } = this;
+    return {
+      ...{ settings, partitions, scheduler, replies, marks, stopped, deriveKey: output.deriveKey },
       armTurn: () => this.armTurn(),
-      log: (level, message, fields) => this.output.log(level, message, fields),
-    });
+      wrote: (partition) => this.wrote(partition),
+      running: (partition, tenant) => this.runningOf(partition, tenant),
+      takeAnswers: (tenant) => idempotency.take(tenant),
+      restoreAnswers: (answers) => idempotency.restore(answers),
+      say: (message, transfer) => output.control(message, transfer),
+      log: (level, message, fields) => output.log(level, message, fields),
+    };
   }
 
   private makeRequests(): Requests {
-    const { partitions, scheduler, replies, live, idempotency, marks, stopped } = this;
+    const { partitions, scheduler, replies, features, idempotency, marks, stopped } = this;
     return new Requests({
-      ...{ partitions, scheduler, replies, live, idempotency, marks, stopped },
+      ...{ partitions, scheduler, replies, features, idempotency, marks, stopped },
       armTurn: () => this.armTurn(),
       isClosing: () => this.closing !== null,
-      hold: (partition, tenant, request) => this.placement.hold(partition, tenant, request),
-      restoring: (tenant) => this.restores.refusal(tenant),
-      audited: (request, status, code) => this.noteAudited(request, status, code),
       log: (level, message, fields) => this.output.log(level, message, fields),
     });
   }
@@ -224,18 +181,15 @@ export class Actor {
   private makeUpkeep(): Upkeep {
     return new Upkeep({
       ...{ partitions: this.partitions, scheduler: this.scheduler },
-      busy: () => new Set([...this.requests.tenants(), ...this.background.tenants()]),
+      busy: () => new Set([...this.requests.tenants(), ...this.features.busy()]),
       sweepAnswers: (tenant) => this.idempotency.sweep(tenant),
-      swept: () => {
-        this.placement.sweep();
-        this.directory?.sweep();
-      },
+      swept: () => this.features.sweep(),
       isClosing: () => this.closing !== null,
       log: (level, message, fields) => this.output.log(level, message, fields),
     });
   }
 
-  private makeIndexes(): SharedByPartitions["indexes"] {
+  private makeIndexes(): ActorShared["indexes"] {
     const { scheduler, output } = this;
     return {
       memory: { bytes: 0, bytesMax: this.settings.config.storage.indexMemoryBytes },
@@ -249,42 +203,26 @@ export class Actor {
     };
   }
 
-  private makePlacement(): Placement {
-    const { output } = this;
-    return new Placement({
-      scheduler: this.scheduler,
-      partitions: this.partitions,
-      running: (partition, tenant) => this.runningOf(partition, tenant),
-      takeAnswers: (tenant) => this.idempotency.take(tenant),
-      restoreAnswers: (answers) => this.idempotency.restore(answers),
-      say: (message, transfer) => output.control(message, transfer),
-      log: (level, message, fields) => output.log(level, message, fields),
-    });
-  }
-
   /** What is at work for the tenant, to be ended before it can be moved or restored. */
-  private runningOf(partition: Partition, tenant: number): { end(error: DbError): void }[] {
+  private runningOf(partition: Partition, tenant: number): Running[] {
     return [
       ...this.requests.of(partition, tenant),
-      ...this.background.of(partition, tenant),
+      ...this.features.running(partition, tenant),
       ...this.upkeep.of(partition, tenant),
     ];
   }
 
   /** Opens the partitions and, in partition 0's actor, the directory; announces `ready`. */
-  static async open(settings: ActorSettings, output: ActorSurroundings): Promise<Actor> {
-    const actor = new Actor(settings, output);
+  static async open(settings: ActorSettings, output: ActorSurroundings, makeFeatures: MakeFeatures): Promise<Actor> {
+    const actor = new Actor(settings, output, makeFeatures);
     for (const number of settings.partitions) await actor.openOne(number);
-    const adminPassword = await actor.openDirectory();
-    actor.requests.serve(actor.routes());
+    const adminPassword = await actor.features.openDirectory();
+    actor.requests.serve(compileRoutes(actor.features.handlers()));
     actor.beginBeats();
     output.control({ kind: "ready", adminPassword, operators: OPERATOR_NAMES });
-    actor.placement.begin();
-    void actor.claims.warmUp();
-    for (const partition of actor.partitions.values()) {
-      actor.openSavedIndexes(partition);
-      actor.beginJobs(partition);
-    }
+    actor.features.begin();
+    void actor.shared.claims.warmUp();
+    for (const partition of actor.partitions.values()) actor.openSavedIndexes(partition);
     return actor;
   }
 
@@ -299,15 +237,9 @@ export class Actor {
       failed: (error) => this.partitionFailed(number, error),
     };
     try {
-      const partition = await openPartition(this.settings, number, events, this, this.output.openShard);
-      partition.subscriptions.output = this.live;
-      partition.slowStatements = this.slowStatements;
-      partition.stopped = this.stopped;
-      partition.installationSecret = this.settings.secret;
-      partition.progress.output = this.live;
+      const partition = await openPartition(this.settings, number, events, this.shared, this.output.openShard);
       this.partitions.set(number, partition);
-      provideBackups(partition, this.backups, this.restoreAsks);
-      this.restores.opened(partition);
+      this.features.opened(partition);
     } catch (error) {
       if (!isDamage(error) || number === DIRECTORY_PARTITION) throw error;
       this.output.control({ kind: "partition-damaged", partition: number, message: error.message });
@@ -324,8 +256,7 @@ export class Actor {
     const message = error.cause instanceof Error ? error.cause.message : error.message;
     this.output.control({ kind: "partition-damaged", partition: number, message });
     partition.gate.refuse(partition.shard.durableSequence + 1, new DbError("partition_damaged"));
-    // Nothing will ever change there again: whoever follows it would wait for ever.
-    partition.subscriptions.endAll(new DbError("partition_damaged"));
+    this.features.damaged(partition);
     this.armTurn();
   }
 
@@ -334,54 +265,6 @@ export class Actor {
     partition.openSavedIndexes().catch((error: unknown) => {
       this.output.log("warn", "saved indexes were not opened", { partition: partition.number, error: String(error) });
     });
-  }
-
-  /** Those of before the start go on. */
-  private beginJobs(partition: Partition): void {
-    const { config } = this.settings;
-    const jobOf = (record: JobRecord, signal: AbortSignal, title: string) => ({
-      ...{ record, partition, signal },
-      work: <T>(work: (request: Request) => Promise<T>) =>
-        this.background.run(partition, record.tenant, record.owner, signal, work, title),
-    });
-    const runnable = ({ name, bounds, run, fail }: JobKind) => ({
-      name,
-      ...bounds(config),
-      run: async (record: JobRecord, signal: AbortSignal) => {
-        const title = `${name} ${record.id}`;
-        const job = jobOf(record, signal, title);
-        const waitMs = this.stopped.waits(record.tenant, title);
-        // One that did not give way would only do so again.
-        if (waitMs > 0 && fail !== undefined) return fail(job, new DbError("statement_stopped", JOB_STOPPED));
-        if (waitMs > 0) await setTimeout(waitMs, undefined, { signal });
-        return run(job);
-      },
-      ...(fail !== undefined && {
-        fail: (record: JobRecord, error: DbError) => fail(jobOf(record, new AbortController().signal, ""), error),
-      }),
-    });
-    partition.jobs.begin(JOB_KINDS.map(runnable), ({ kind, id, tenant }, error) => {
-      this.output.log("error", "a job failed", { kind, id, tenant, error: String(error) });
-    });
-  }
-
-  /** The first administrator's password where it was made up here. */
-  private async openDirectory(): Promise<string | null> {
-    const partition = this.partitions.get(DIRECTORY_PARTITION);
-    if (partition === undefined) return null;
-    const { settings, scheduler, marks, backupFolder, wholeFolder, output } = this;
-    this.directory = await DirectoryServices.open({
-      ...{ settings, scheduler, marks, partition, backupFolder, wholeFolder },
-      deriveKey: output.deriveKey,
-      wrote: () => this.wrote(partition),
-      say: (message) => output.control(message),
-      log: (level, message, fields) => output.log(level, message, fields),
-    });
-    return this.directory.bootstrap(settings.adminPassword);
-  }
-
-  private routes(): Route[] {
-    return compileRoutes({ ...backupHandlers(this.backups, this.backupFolder), ...this.directory?.handlers() });
   }
 
   /** Says now and then that the loop comes round: whoever does not let it is found by that. */
@@ -418,24 +301,8 @@ export class Actor {
         this.output.control({ kind: "metrics", id: message.id, metrics: this.metrics() });
         break;
       case "library":
-        this.models.library?.hear(message.message);
+        this.shared.models.library?.hear(message.message);
         this.armTurn();
-        break;
-      case "placement":
-        this.placement.hear(message.partition, message.message);
-        break;
-      case "restore":
-        this.restores.start(this.partitions.get(message.partition)!, message.order);
-        break;
-      case "restore-answer":
-        this.restoreAsks.heard(message.answer);
-        this.armTurn();
-        break;
-      case "backup":
-        this.backups.order(this.partitions.get(message.partition)!, message.order);
-        break;
-      case "report-unsettled":
-        this.placement.reportAll();
         break;
       case "trace": {
         const send = (spans: readonly SpanRecord[]): void => this.output.control({ kind: "spans", spans });
@@ -446,22 +313,7 @@ export class Actor {
         void this.close();
         break;
       default:
-        this.directory?.hear(message);
-    }
-  }
-
-  /** The answer of a request to the directory waits until its entry is on disk, too. */
-  private noteAudited(request: Request, status: number, code: string | null): void {
-    const event = auditEventOf(request, status, code, Date.now());
-    if (this.directory === null) {
-      this.output.control({ kind: "audit", events: [event] });
-      return;
-    }
-    try {
-      this.directory.recordAudit([event]);
-      if (request.endpoint.home === "directory") request.tenant.sawEverything();
-    } catch (error) {
-      this.output.log("error", "an entry of the audit trail is lost", { ...event, error: String(error) });
+        this.features.hear(message);
     }
   }
 
@@ -507,13 +359,12 @@ export class Actor {
 
   private undone(partition: Partition, first: number, error: DbError): void {
     partition.undo(first, error);
-    this.placement.undone(partition);
-    this.restores.undone(partition, error);
-    if (partition.number === DIRECTORY_PARTITION) this.directory?.undone(first);
+    this.features.undone(partition, first, error);
     this.armTurn();
   }
 
   private metrics(): ActorMetrics {
+    const { shared } = this;
     const partitions = [...this.partitions.values()];
     return {
       actor: this.settings.actor,
@@ -523,29 +374,26 @@ export class Actor {
       ...this.scheduler.metrics,
       heapBytes: process.memoryUsage().heapUsed,
       eventLoopUtilization: performance.eventLoopUtilization().utilization,
-      slowStatements: this.slowStatements.count,
+      slowStatements: shared.slowStatements?.count ?? 0,
       statementsRefused: this.stopped.refused,
-      segmentBytes: this.segments.bytes,
-      segmentTables: this.segments.tables,
-      segmentsEvicted: this.segments.evicted,
-      spillBytes: this.spill?.bytes ?? 0,
-      spillBytesWritten: this.spill?.bytesWritten ?? 0,
-      backupsRunning: this.backups.running,
+      segmentBytes: shared.segments.bytes,
+      segmentTables: shared.segments.tables,
+      segmentsEvicted: shared.segments.evicted,
+      spillBytes: shared.spill?.bytes ?? 0,
+      spillBytesWritten: shared.spill?.bytesWritten ?? 0,
+      ...this.features.metrics(),
       thread: this.output.threadMetrics?.() ?? null,
-      modelUsage: [...this.models.usage.values()],
-      inference: this.models.laneMetrics,
-      schedules: this.directory?.scheduleMetrics ?? [],
-      partitions: partitions.map((one) => ({ ...one.metrics, requestsHeld: this.placement.heldIn(one) })),
+      modelUsage: [...shared.models.usage.values()],
+      inference: shared.models.laneMetrics,
+      partitions: partitions.map((one) => ({ ...one.metrics, requestsHeld: this.features.heldIn(one) })),
     };
   }
 
   /** Lets what runs finish, sends what waits at the gates, then closes the shards. New requests are refused meanwhile. */
   private async close(): Promise<void> {
     this.upkeep.stop();
-    this.placement.close();
     for (const partition of this.partitions.values()) partition.derived.endWork();
-    await Promise.all([...this.partitions.values()].map(({ jobs }) => jobs.close()));
-    await Promise.all([this.backups.close(), this.restores.close(), this.directory?.close()]);
+    await this.features.close();
     await new Promise<void>((resolve) => {
       this.closing = () => {
         const waiting = [...this.partitions.values()].some((partition) => partition.gate.waiting > 0);
@@ -556,8 +404,8 @@ export class Actor {
     });
     await this.upkeep.ended();
     for (const partition of this.partitions.values()) await partition.close();
-    await this.models.close();
-    await this.providers.close();
+    await this.shared.models.close();
+    await this.shared.providers.close();
     if (this.beats !== null) clearInterval(this.beats);
     this.output.control({ kind: "closed" });
   }

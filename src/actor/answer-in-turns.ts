@@ -5,11 +5,12 @@
 
 import { LARGE_BODY_BYTES, RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { resultTooLarge } from "../protocol/size-errors.js";
+import { type Answer, STREAMED } from "../session/answer.js";
 import { flattened, plainPieces } from "../values/json-value-pieces.js";
 import { costLeft } from "../values/value-cost.js";
 import { mapHeader, PackedPieces } from "./pack-in-turns.js";
 import { parseJsonBody } from "./parse-body.js";
-import { type Answer, metaJson, packedEnvelope, STREAMED } from "./reply.js";
+import { metaJson, packedEnvelope } from "./reply.js";
 import type { Request } from "./request.js";
 
 /** Parts of an answer that are written at once. */

@@ -3,9 +3,9 @@
  * requests.ts; the answers belong to idempotency.ts.
  */
 import type { RequestFrame } from "../protocol/frames.js";
+import type { Answer } from "../session/answer.js";
 import { ownerName } from "../session/owner.js";
 import type { FirstClaim, Idempotency } from "./idempotency.js";
-import type { Answer } from "./reply.js";
 import type { Request } from "./request.js";
 import { hashRequest } from "./validate.js";
 

@@ -6,9 +6,9 @@ import { DbError } from "../protocol/errors.js";
 import { REPLY_DISCARD, REPLY_MSGPACK, type ReplyWriter } from "../protocol/frames.js";
 import { sizeError } from "../protocol/size-errors.js";
 import { Overrun } from "../protocol/stretch.js";
+import { type Answer, STREAMED } from "../session/answer.js";
 import { overrunError } from "../session/overrun.js";
 import {
-  type Answer,
   envelopeJson,
   envelopeMsgpack,
   errorHeaders,
@@ -17,7 +17,6 @@ import {
   messageErrorJson,
   packedMessage,
   rpcErrorJson,
-  STREAMED,
 } from "./reply.js";
 import type { Request } from "./request.js";
 

@@ -1,11 +1,15 @@
 /** What every handler is: from a request and its checked input to an answer, at once or later. */
+import type { EndpointName } from "../protocol/endpoints.js";
 import { DbError } from "../protocol/errors.js";
 import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../protocol/limits.js";
-import type { Answer } from "./reply.js";
+import type { Answer } from "../session/answer.js";
 import type { Request } from "./request.js";
 import type { Input } from "./validate.js";
 
 export type Handler = (request: Request, input: Input) => Answer | Promise<Answer>;
+
+/** By the names of their endpoints. */
+export type Handlers = Partial<Readonly<Record<EndpointName, Handler>>>;
 
 /**
  * `limit` and `offset` of a list route, or what `page` and `page_size` mean by them; the patterns in the schemas leave only digits.

@@ -1,17 +1,12 @@
 /** Opens one partition as the configuration says. */
 import { join } from "node:path";
-import type { Models } from "../ai/models.js";
-import type { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import { removeNewerFiles } from "../derived/index-file.js";
 import type { DbError } from "../protocol/errors.js";
 import type { ActorSettings } from "../protocol/messages.js";
-import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
-import type { SpillArea } from "../query/exec/spill/spill-area.js";
-import type { LongTasks } from "../session/long-tasks.js";
-import type { TenantProviders } from "../session/tenant-providers.js";
 import { partitionDirectory } from "../storage/partition-directory.js";
 import { openShardOnDisk } from "../storage/shard-on-disk.js";
-import { type IndexSurroundings, Partition } from "./partition.js";
+import type { ActorShared } from "./actor-shared.js";
+import { Partition } from "./partition.js";
 
 export interface PartitionEvents {
   /** The shard has commits of this turn. */
@@ -26,17 +21,6 @@ export interface PartitionEvents {
   readonly failed: (error: DbError) => void;
 }
 
-/** By all partitions of an actor. */
-export interface SharedByPartitions {
-  readonly segments: SegmentCache;
-  readonly spill: SpillArea | null;
-  readonly models: Models;
-  readonly tasks: LongTasks | null;
-  readonly providers: TenantProviders;
-  readonly claims: ClaimVerifier;
-  readonly indexes: Omit<IndexSurroundings, "directory">;
-}
-
 export type OpenShard = typeof openShardOnDisk;
 
 /** `openShard` stands in for the disk; then indexes in memory are kept in no files. */
@@ -44,7 +28,7 @@ export async function openPartition(
   settings: ActorSettings,
   number: number,
   events: PartitionEvents,
-  shared?: SharedByPartitions,
+  shared?: ActorShared,
   openShard: OpenShard | null = null,
 ): Promise<Partition> {
   const { storage } = settings.config;
@@ -68,21 +52,5 @@ export async function openPartition(
   const indexDirectory = openShard === null ? join(directory, "indexes") : null;
   if (storage.durability !== "fsync" && indexDirectory !== null)
     await removeNewerFiles(indexDirectory, shard.appliedSequence);
-  const indexes = shared && { ...shared.indexes, directory: indexDirectory };
-  const { wroteSomething } = events;
-  const { segments, spill, models, tasks, providers, claims } = shared ?? {};
-  const { config } = settings;
-  return new Partition(
-    number,
-    shard,
-    config,
-    wroteSomething,
-    segments,
-    spill,
-    indexes,
-    models,
-    tasks,
-    providers,
-    claims,
-  );
+  return new Partition(number, shard, settings.config, events.wroteSomething, shared, indexDirectory);
 }

@@ -3,66 +3,38 @@
  * writer of the shard.
  */
 
-import { Models } from "../ai/models.js";
-import { modelsOptions } from "../ai/models-options.js";
-import { ClaimVerifier } from "../ai/nli/claim-verifier.js";
-import { claimVerifierOptions } from "../ai/nli/claim-verifier-options.js";
+import type { Models } from "../ai/models.js";
+import type { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { createSequences, type Sequences } from "../catalog/sequences.js";
-import { DerivedIndexes, type DerivedIndexesOptions } from "../derived/derived-indexes.js";
-import { ChangeFeed } from "../features/feed/change-feed.js";
-import { Subscriptions } from "../features/feed/subscriptions.js";
-import { registerAlgorithms } from "../features/graph/algorithm-procedures.js";
-import { registerLanguageFunctions } from "../features/language/language-functions.js";
-import { registerMemory } from "../features/memory/memory-functions.js";
+import { DerivedIndexes } from "../derived/derived-indexes.js";
 import type { Config } from "../protocol/config.js";
 import { DbError } from "../protocol/errors.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import { TENANTS_IN_MEMORY_MAX } from "../protocol/limits.js";
 import type { PartitionMetrics } from "../protocol/messages.js";
 import { createRowNumbers, type RowNumbers } from "../query/exec/row-numbers.js";
-import { SegmentCache } from "../query/exec/segments/segment-cache.js";
+import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { SpillArea } from "../query/exec/spill/spill-area.js";
-import { registerTableFunction } from "../query/expr/functions/table-registry.js";
 import { InteractiveTransactions } from "../session/interactive-transactions.js";
 import type { LongTasks } from "../session/long-tasks.js";
 import { followDefinitions, openSaved } from "../session/search-index-care.js";
 import type { SlowStatements } from "../session/slow-statements.js";
-import type { StoppedStatements } from "../session/stopped-statements.js";
 import { Tenant, type TenantHost } from "../session/tenant.js";
-import { TenantProviders } from "../session/tenant-providers.js";
-import { SQL_MANUAL } from "../sql/manual/manual.js";
+import type { TenantProviders } from "../session/tenant-providers.js";
 import { tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import type { Shard } from "../storage/shard.js";
-import { BackgroundJobs } from "./background/background-jobs.js";
-import { FILE_JOBS } from "./background/job-records.js";
-import { ProgressHub } from "./background/progress-hub.js";
+import { type ActorShared, sharedByNobody } from "./actor-shared.js";
 import { OutputGate } from "./output-gate.js";
+import { type PartitionPart, type PartitionPartKind, PartitionParts } from "./partition-part.js";
 import type { Scheduler } from "./scheduler.js";
+import type { StoppedStatements } from "./stopped-statements.js";
 import { TenantPlaces } from "./tenant-places.js";
-
-registerTableFunction(SQL_MANUAL);
-registerAlgorithms();
-registerMemory();
-registerLanguageFunctions();
 
 /** Told of all that the engine takes. */
 export interface Follower {
   applied(operations: readonly Operation[]): void;
-}
-
-/** What indexes in memory need beside the partition. */
-export type IndexSurroundings = Omit<DerivedIndexesOptions, "store" | "durable">;
-
-/** Without files, with turns of the loop for turns: for a partition without an actor. */
-function indexesBesides(config: Config): IndexSurroundings {
-  const turns = {
-    shouldYield: () => true,
-    yieldTurn: () => new Promise<void>((resolve) => setImmediate(resolve)),
-  };
-  const memory = { bytes: 0, bytesMax: config.storage.indexMemoryBytes };
-  return { directory: null, memory, turnsOf: () => turns, warn: () => undefined };
 }
 
 /** What is older counts little as recent load. */
@@ -77,22 +49,11 @@ export class Partition implements TenantHost {
   readonly derived: DerivedIndexes;
   /** Tenants that are being moved, or have left. */
   readonly places: TenantPlaces;
-  /** Changes as they are committed, and who follows them. */
-  readonly feed: ChangeFeed;
-  readonly subscriptions: Subscriptions;
-  /** Work that no client waits for, and who follows it. */
-  readonly jobs: BackgroundJobs;
-  readonly progress: ProgressHub;
-  /** From which tenants' own secrets are derived; null: there is no installation around the partition. */
-  installationSecret: Uint8Array | null = null;
+  private readonly parts = new PartitionParts(this);
   /** Backups that are being made. */
   readonly followers = new Set<Follower>();
   /** Copies of tenants that are on their way to other partitions. */
   readonly exports = new Map<number, Follower>();
-  /** Null: none is looked for. */
-  slowStatements: SlowStatements | null = null;
-  /** Likewise. */
-  stopped: StoppedStatements | null = null;
   /** Time that the scheduler gave to requests of this partition. */
   readonly account = { usedMs: 0 };
   private load = 0;
@@ -119,42 +80,66 @@ export class Partition implements TenantHost {
     readonly shard: Shard,
     readonly config: Config,
     /** Asks the mailbox to flush the shard at the end of this turn. */
-    private readonly flushSoon: () => void,
-    /** Shared by the partitions of an actor. */
-    readonly segments = new SegmentCache(config.storage.columnSegmentBytes),
-    /** Likewise; null: statements must fit into their memory. */
-    readonly spill: SpillArea | null = null,
-    indexes: IndexSurroundings = indexesBesides(config),
-    /** Shared as well. */
-    readonly models = new Models(modelsOptions(config)),
-    /** Null: there are no task threads. */
-    readonly tasks: LongTasks | null = null,
-    /** Shared, too. */
-    readonly providers = new TenantProviders(config, models),
-    /** Shared. */
-    readonly claims = new ClaimVerifier(claimVerifierOptions(config, models)),
+    readonly flushSoon: () => void,
+    private readonly shared: ActorShared = sharedByNobody(config),
+    /** Where indexes in memory are saved; null: nowhere. */
+    indexDirectory: string | null = null,
   ) {
-    this.derived = new DerivedIndexes({ ...indexes, store: shard, durable: () => this.durable() });
+    const { indexes } = shared;
+    this.derived = new DerivedIndexes({
+      ...indexes,
+      directory: indexDirectory,
+      store: shard,
+      durable: () => this.durable(),
+    });
     shard.onApplied = (operations) => this.applied(operations);
     this.places = new TenantPlaces(shard, flushSoon);
-    this.feed = new ChangeFeed({
-      shard,
-      config: config.changes,
-      flushSoon,
-      definitions: (tenant, read) => this.readDefinitions(tenant, read),
-    });
-    this.subscriptions = new Subscriptions(this);
-    this.jobs = new BackgroundJobs({
-      shard,
-      flushSoon,
-      durable: () => this.durable(),
-      isServed: (tenant) => this.places.get(tenant) === undefined,
-      hasLeft: (tenant) => this.places.get(tenant)?.kind === "gone",
-    });
-    this.progress = new ProgressHub(config.changes.subscriptionsPerTenantMax);
     this.rowNumbers = this.freshRowNumbers();
     this.sequences = this.freshSequences();
     this.gate.open(shard.durableSequence);
+    this.parts.openAll();
+  }
+
+  /** What a feature keeps beside the partition. */
+  part<T extends PartitionPart>(kind: PartitionPartKind<T>): T {
+    return this.parts.get(kind);
+  }
+
+  get segments(): SegmentCache {
+    return this.shared.segments;
+  }
+
+  get spill(): SpillArea | null {
+    return this.shared.spill;
+  }
+
+  get models(): Models {
+    return this.shared.models;
+  }
+
+  get claims(): ClaimVerifier {
+    return this.shared.claims;
+  }
+
+  get providers(): TenantProviders {
+    return this.shared.providers;
+  }
+
+  get tasks(): LongTasks | null {
+    return this.shared.tasks;
+  }
+
+  get slowStatements(): SlowStatements | null {
+    return this.shared.slowStatements;
+  }
+
+  get stopped(): StoppedStatements | null {
+    return this.shared.stopped;
+  }
+
+  /** From which tenants' own secrets are derived; null: there is no installation around the partition. */
+  get secret(): Uint8Array | null {
+    return this.shared.secret;
   }
 
   tenant(number: number): Tenant {
@@ -178,7 +163,8 @@ export class Partition implements TenantHost {
     this.flushSoon();
   }
 
-  private readDefinitions<T>(number: number, read: (catalog: CatalogView) => T): T {
+  /** The tenant's definitions as they are now. */
+  definitions<T>(number: number, read: (catalog: CatalogView) => T): T {
     const tx = this.shard.begin({ readOnly: true });
     try {
       return read(this.tenant(number).catalog.view(tx));
@@ -190,12 +176,11 @@ export class Partition implements TenantHost {
   /** Everything up to `sequence` is on disk. */
   onDisk(sequence: number): void {
     this.gate.open(sequence);
-    this.feed.durable(sequence);
+    for (const part of this.parts.all()) part.onDisk?.(sequence);
   }
 
   definitionsChanged(tenant: Tenant): void {
-    this.feed.definitionsChanged(tenant.number);
-    this.jobs.look(tenant.number, FILE_JOBS);
+    for (const part of this.parts.all()) part.definitionsChanged?.(tenant);
     if (this.places.isServed(tenant.number)) followDefinitions(tenant);
   }
 
@@ -311,14 +296,14 @@ export class Partition implements TenantHost {
     this.rowNumbers = this.freshRowNumbers();
     this.sequences = this.freshSequences();
     this.gate.refuse(first, error);
-    this.jobs.undone();
+    for (const part of this.parts.all()) part.undone?.();
   }
 
   /** Ends transactions that ran past their deadline; `busy` are the tenants with running requests. */
   sweep(nowMs: number, busy: ReadonlySet<Tenant>): void {
     for (const transactions of this.transactions.values()) transactions.sweep(nowMs);
     this.measureLoad();
-    this.feed.sweep(nowMs);
+    for (const part of this.parts.all()) part.sweep?.(nowMs);
     if (nowMs - this.idleLookedMs < IDLE_LOOK_MS && this.tenants.size <= TENANTS_IN_MEMORY_MAX) return;
     this.idleLookedMs = nowMs;
     this.forgetIdle(busy, this.idleBefore(nowMs));
@@ -339,7 +324,8 @@ export class Partition implements TenantHost {
   identityEnded(change: IdentityChange): void {
     const reason = "who began it was disabled or removed";
     for (const transactions of this.transactions.values()) transactions.endOf(change, reason);
-    void this.jobs.identityEnded(change, new DbError("unauthorized", `The job was ended: ${reason}.`));
+    const error = new DbError("unauthorized", `The job was ended: ${reason}.`);
+    for (const part of this.parts.all()) part.identityEnded?.(change, error);
   }
 
   async close(): Promise<void> {
@@ -372,16 +358,17 @@ export class Partition implements TenantHost {
       planCacheMisses,
       planCacheEntries,
       repliesAtGate: this.gate.waiting,
-      subscriptions: this.subscriptions.size,
-      tablesFollowed: this.feed.size,
-      changeHistoryBytes: this.feed.historyBytes,
+      subscriptions: 0,
+      tablesFollowed: 0,
+      changeHistoryBytes: 0,
+      jobs: [],
       engine: this.shard.engine.metrics(),
       recordCache: this.shard.engine.recordCache(),
-      jobs: this.jobs.metrics,
       storedBytes: this.shard.engine.storedBytes(),
       load: this.load,
       tenantsInMemory: this.tenants.size,
       ...this.derived.metrics,
+      ...Object.assign({}, ...[...this.parts.all()].map((part) => part.metrics?.())),
     };
   }
 

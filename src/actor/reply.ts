@@ -2,6 +2,7 @@
 import { Packr } from "msgpackr";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { type DbError, ERRORS } from "../protocol/errors.js";
+import type { Answer } from "../session/answer.js";
 import { mapHeader } from "./pack-in-turns.js";
 
 // Answers may hold integers that no double holds, of a client's MessagePack or JSON: they are strings, as in results.
@@ -10,26 +11,6 @@ Object.defineProperty(BigInt.prototype, "toJSON", {
     return String(this);
   },
 });
-
-/** What a handler answers. `json` is the payload as finished JSON text, `plain` as a value; one of the two is there. */
-export interface Answer {
-  readonly json?: string;
-  readonly plain?: unknown;
-  /** The payload as MessagePack, packed ahead because it is large; `members`: of an object its members without a header. */
-  readonly packed?: { readonly bytes: readonly Uint8Array[]; readonly members: PackedMembers | null };
-  /** Overrides the endpoint's own success status. */
-  readonly status?: number;
-  /** Further headers, "name: value" lines joined by "\n". */
-  readonly headers?: string;
-}
-
-export interface PackedMembers {
-  readonly count: number;
-  readonly bytes: readonly Uint8Array[];
-}
-
-/** What a handler answers that has sent its reply as a stream. */
-export const STREAMED: Answer = Object.freeze({});
 
 const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true, variableMapSize: true });
 

@@ -3,20 +3,21 @@
  * the mailbox, read by handlers; a statement's operators reach it through `checkpoint`, `shouldYield` and `yieldTurn`.
  */
 
-import { type AgentTools, agentToolsFor } from "../features/agent/agent-tools.js";
-import { type FolderTools, folderToolsFor } from "../features/files/folder-tools.js";
 import type { ActorMarks } from "../protocol/actor-marks.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_READ_ONLY, REQUEST_WANTS_MSGPACK, type RequestFrame, type RequestHead } from "../protocol/frames.js";
 import type { ProgressHearer } from "../query/exec/context.js";
+import { Capability } from "../query/expr/capability.js";
+import type { Answer } from "../session/answer.js";
+import { provideCapability } from "../session/capabilities.js";
 import type { InteractiveTransactions } from "../session/interactive-transactions.js";
+import type { Client } from "../session/statement-run.js";
 import type { Tenant } from "../session/tenant.js";
 import type { Trace } from "../session/trace.js";
 import type { Transaction } from "../storage/store.js";
 import type { BodySource } from "./body-source.js";
 import type { Partition } from "./partition.js";
-import type { Answer } from "./reply.js";
 import type { ReplySink } from "./reply-sink.js";
 import { RequestStop } from "./request-stop.js";
 import type { Scheduler, Work } from "./scheduler.js";
@@ -143,21 +144,6 @@ export class Request {
     return this.sink;
   }
 
-  /** What an agent may do on behalf of the request; null: nothing, since an agent runs no agents. */
-  agentTools(): AgentTools | null {
-    return this.ofAgent ? null : agentToolsFor(this);
-  }
-
-  /** As a statement's client. */
-  asRequest(): this {
-    return this;
-  }
-
-  /** What its statements do with filesystem collections; null: an agent's do nothing. */
-  folderTools(): FolderTools | null {
-    return this.ofAgent ? null : folderToolsFor(this);
-  }
-
   /** The tenant's open transactions. */
   get transactions(): InteractiveTransactions {
     return this.partition.transactionsOf(this.tenant);
@@ -251,4 +237,15 @@ export class Request {
     this.tenant.commit(tx);
     this.wrote ||= dirty;
   }
+}
+
+/** The request whose statement runs, for functions of features. */
+export const CALLER = new Capability<Request>("This function needs a client's request.");
+
+provideCapability(CALLER, ({ client }) => callerOf(client));
+
+/** Null: the statement runs for no request. */
+export function callerOf(client: Client): Request | null {
+  const origin = client.origin ?? client;
+  return origin instanceof Request ? origin : null;
 }

@@ -3,9 +3,6 @@
  * a request later (pieces of its body, word that its client took a part of the reply, or has left) finds it here.
  */
 
-import { DIRECTORY_TENANT } from "../features/directory/directory-services.js";
-import type { LiveReplies } from "../features/feed/live-replies.js";
-import type { HeldRequest, Placement } from "../features/placement/placement.js";
 import type { ActorMarks } from "../protocol/actor-marks.js";
 import { DbError } from "../protocol/errors.js";
 import {
@@ -17,39 +14,35 @@ import {
   type RequestFrame,
   TAKEN_CODE,
 } from "../protocol/frames.js";
-import type { StoppedStatements } from "../session/stopped-statements.js";
+import type { Answer } from "../session/answer.js";
 import type { Tenant } from "../session/tenant.js";
 import type { Trace } from "../session/trace.js";
+import { type ActorFeatures, DIRECTORY_TENANT, type HeldRequest } from "./actor-features.js";
 import { answerInTurns } from "./answer-in-turns.js";
 import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
 import { BodySource } from "./body-source.js";
 import type { Idempotency } from "./idempotency.js";
 import type { Partition } from "./partition.js";
-import { type Answer, errorJson } from "./reply.js";
+import { errorJson } from "./reply.js";
 import { ReplySink } from "./reply-sink.js";
 import { Request, type RequestChannel } from "./request.js";
 import type { Route } from "./routes.js";
 import type { Scheduler, Work } from "./scheduler.js";
+import type { StoppedStatements } from "./stopped-statements.js";
 import type { Input } from "./validate.js";
 
 export interface RequestsHost {
   readonly partitions: ReadonlyMap<number, Partition>;
   readonly scheduler: Scheduler;
   readonly replies: ReplyWriter;
-  readonly live: LiveReplies;
+  readonly features: Pick<ActorFeatures, "hold" | "restoring" | "left" | "audited">;
   readonly idempotency: Idempotency;
   readonly marks: ActorMarks;
   readonly stopped: StoppedStatements;
   /** There is something for the end of the turn. */
   armTurn(): void;
   isClosing(): boolean;
-  /** Keeps requests of tenants that are being moved. */
-  hold(...held: Parameters<Placement["hold"]>): void;
-  /** What a request of a tenant that is being restored is told. */
-  restoring(tenant: number): DbError;
-  /** An audited request has ended so. */
-  audited(request: Request, status: number, code: string | null): void;
   log(level: "error", message: string, fields: object): void;
 }
 
@@ -160,11 +153,11 @@ export class Requests {
     const partition = this.partitions.get(frame.partition)!;
     const place = partition.places.size === 0 ? undefined : partition.places.get(tenant);
     if (place?.kind === "restoring") {
-      this.fail(this.requestOf(frame, route, tenant, work), this.host.restoring(tenant));
+      this.fail(this.requestOf(frame, route, tenant, work), this.host.features.restoring(tenant));
       return true;
     }
     if (place !== undefined) {
-      this.host.hold(partition, tenant, this.heldRequest(frame, route, tenant, work));
+      this.host.features.hold(partition, tenant, this.heldRequest(frame, route, tenant, work));
       return true;
     }
     const request = this.requestOf(frame, route, tenant, work);
@@ -241,7 +234,7 @@ export class Requests {
       this.bodies.get(frame.id)?.arrived(frame.bodyBytes, (frame.flags & REQUEST_LAST_PIECE) !== 0);
     } else if (frame.code === TAKEN_CODE) request?.sink?.taken(frame.deadlineMs);
     else if (request !== undefined) request.cancel();
-    else if (!this.host.live.left(frame.id) && this.scheduler.waiting > 0) this.cancelledEarly.add(frame.id);
+    else if (!this.host.features.left(frame.id) && this.scheduler.waiting > 0) this.cancelledEarly.add(frame.id);
   }
 
   private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
@@ -277,7 +270,8 @@ export class Requests {
   private finish(request: Request, answer: Answer, again: (() => void) | null): void {
     request.ended();
     if (request.body !== null) this.bodies.delete(request.id);
-    if (request.endpoint.isAudited) this.host.audited(request, answer.status ?? request.endpoint.status ?? 200, null);
+    if (request.endpoint.isAudited)
+      this.host.features.audited(request, answer.status ?? request.endpoint.status ?? 200, null);
     this.answers.give(request, answer, again);
   }
 
@@ -286,7 +280,7 @@ export class Requests {
     if (request.body !== null) this.bodies.delete(request.id);
     if (request.endpoint.isAudited) {
       const error = thrown instanceof DbError ? thrown : new DbError("internal_error");
-      this.host.audited(request, error.status, error.code);
+      this.host.features.audited(request, error.status, error.code);
     }
     this.answers.refuse(request, thrown);
   }

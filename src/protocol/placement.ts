@@ -47,7 +47,7 @@ export interface TenantMemory {
     readonly tables: readonly { readonly id: number; readonly lastChange: number }[];
     readonly lastMicros: number;
   };
-  /** Records of its jobs (actor/background/job-records.ts), which go on in the other partition. */
+  /** Records of its jobs (features/jobs/job-records.ts), which go on in the other partition. */
   readonly jobs: readonly JobRecord[];
 }
 

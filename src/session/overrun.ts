@@ -36,9 +36,7 @@ function inLongTurns(run: StatementRun): StatementRun {
         await request.yieldTurn();
         allowLongStretch(UNINTERRUPTED_MS_MAX);
       },
-      agentTools: () => request.agentTools?.() ?? null,
-      asRequest: () => request.asRequest?.() ?? null,
-      folderTools: () => request.folderTools?.() ?? null,
+      origin: request.origin ?? request,
       signal: request.signal,
     },
   };

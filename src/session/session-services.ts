@@ -2,9 +2,7 @@
  * What expressions of a statement ask of the session that runs it: values of sequences, settings, definitions. One is
  * made per statement; what the session remembers between statements is in SessionMemory.
  */
-import { RUN_ITEMS_MAX } from "../ai/inference-lane.js";
-import type { LibraryClient } from "../ai/library/library-client.js";
-import type { ModelFacts } from "../ai/models.js";
+
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { changedByCypher, type GraphTables, isGraphSchema } from "../catalog/graph.js";
 import { descendantsOf } from "../catalog/inheritance.js";
@@ -12,29 +10,17 @@ import { parseRelationName } from "../catalog/relation-names.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
 import type { SearchIndexDef, TableDef } from "../catalog/table.js";
-import { AGENT_OPTIONS, runAgent } from "../features/agent/run-agent.js";
-import { trainedModelRows } from "../features/automl/trained-model-rows.js";
-import { checkClaimModel, classifyClaims, verifyClaims } from "../features/claims/claim-functions.js";
-import { GENERATE_OPTIONS, type GenerateCall, generateTexts, writerOf } from "../features/generation/generate-texts.js";
-import { LanguageHelpers } from "../features/language/language-helpers.js";
-import { requireLibraryAdmin } from "../features/models/library-admin.js";
 import type { AlgorithmResult } from "../graph/algorithms/algorithm.js";
 import { type AlgorithmJob, runAlgorithm } from "../graph/algorithms/run-algorithm.js";
-import { DbError, sqlError } from "../protocol/errors.js";
+import { sqlError } from "../protocol/errors.js";
 import type { CursorFacts, ExecContext, ExecServices, ProgressHearer, ProgressPhase } from "../query/exec/context.js";
 import { greatestTaken } from "../query/exec/free-value.js";
 import { readGraphNode } from "../query/exec/graph-node.js";
 import { runSubquery } from "../query/exec/subquery.js";
 import type { TriggerFiring } from "../query/exec/trigger-firing.js";
+import type { Capability } from "../query/expr/capability.js";
 import { jobFor, valueOfComputed } from "../query/expr/compute-elsewhere.js";
-import type {
-  DeferredContext,
-  EvalContext,
-  FolderChange,
-  InnerResult,
-  RoutineCall,
-  SubqueryExpr,
-} from "../query/expr/expr.js";
+import type { DeferredContext, EvalContext, InnerResult, RoutineCall, SubqueryExpr } from "../query/expr/expr.js";
 import type { SentExpr } from "../query/expr/sent-form.js";
 import { idOfOid } from "../query/expr/types.js";
 import { parseSql } from "../sql/parse/parse.js";
@@ -42,9 +28,9 @@ import type { RoutinePlan } from "../sql/routine/host.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
 import { ShardTransaction } from "../storage/transaction.js";
-import { Json, type SqlType, type Value } from "../values/values.js";
+import type { SqlType, Value } from "../values/values.js";
 import type { GraphNode } from "../values/variant.js";
-import { readCallOptions } from "./call-options.js";
+import { type AskingStatement, Capabilities } from "./capabilities.js";
 import { convertParameters } from "./run-program.js";
 import { type IndexLife, indexLife } from "./search-index-care.js";
 import type { SessionCursors } from "./session-cursors.js";
@@ -52,7 +38,6 @@ import type { Settings } from "./settings.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { Client } from "./statement-run.js";
 import type { Tenant } from "./tenant.js";
-import { traced } from "./trace.js";
 
 /** What a session's statements leave for later ones. */
 export interface SessionMemory {
@@ -68,9 +53,8 @@ export interface SessionMemory {
   routines(): RoutineRunner;
 }
 
-export class SessionServices implements ExecServices {
-  /** Of generated columns, by model and text. */
-  private keptVectors: Map<string, Float32Array> | null = null;
+export class SessionServices implements ExecServices, AskingStatement {
+  private capabilities: Capabilities | null = null;
   /** The table that an id was last wanted for, and the sequence that counts its rows. */
   private counted: { readonly table: TableDef; readonly by: SequenceDef } | null = null;
 
@@ -81,15 +65,15 @@ export class SessionServices implements ExecServices {
     private readonly memory: SessionMemory,
     private readonly ownCursors: SessionCursors,
     private readonly tx: Transaction,
-    private readonly tenantName: string,
+    readonly tenantName: string,
     /** The graph that a statement of Cypher is about. */
     private readonly graph: GraphTables | null,
     /** Who wants to hear how far long computations are; null: nobody. */
     private readonly hearer: ProgressHearer | null,
     /** On whose behalf the statement runs. */
-    private readonly client: Client,
+    readonly client: Client,
     /** The statement's user may change what models the installation has. */
-    private readonly managesModels: boolean,
+    readonly managesModels: boolean,
     /** The statement has a transaction of its own. */
     private readonly isAlone: boolean,
   ) {}
@@ -122,54 +106,6 @@ export class SessionServices implements ExecServices {
     return this.memory.routines().triggerDepth;
   }
 
-  embed(text: string, model: string | null): Float32Array {
-    const { models } = this.memory.tenant.partition;
-    const vector = models.embedNow(text, model, this.tenantName);
-    if (vector !== null) return vector;
-    const kept = this.keptVectors?.get(`${model ?? ""}\0${text}`);
-    if (kept !== undefined) return kept;
-    throw sqlError("0A000", `EMBED cannot wait for the model "${models.describe(model).id}" here`, {
-      hint: "In defaults, checks, generated columns and indexes only models of the architecture static can be used.",
-    });
-  }
-
-  async embedLater(
-    texts: readonly string[],
-    model: string | null,
-    context: DeferredContext,
-  ): Promise<readonly Float32Array[]> {
-    const { models } = this.memory.tenant.partition;
-    if (!models.answersAtOnce(model)) {
-      const later = await traced(this.client.trace, "inference", { "gen_ai.request.texts": texts.length }, () =>
-        models.embedSome(texts, model, this.tenantName, context.signal),
-      );
-      if (context.keeps) this.keepVectors(texts, model, later, context);
-      return later;
-    }
-    const vectors: Float32Array[] = [];
-    for (const text of texts) {
-      vectors.push(models.embedNow(text, model, this.tenantName)!);
-      if (context.shouldYield()) await context.yieldTurn();
-    }
-    return vectors;
-  }
-
-  /** They count as the statement's memory, until it ends. */
-  private keepVectors(
-    texts: readonly string[],
-    model: string | null,
-    vectors: readonly Float32Array[],
-    context: DeferredContext,
-  ): void {
-    this.keptVectors ??= new Map();
-    for (const [i, text] of texts.entries()) {
-      const vector = vectors[i]!;
-      const { statement } = context as DeferredContext & ExecContext;
-      statement.reserve(2 * text.length + vector.byteLength);
-      this.keptVectors.set(`${model ?? ""}\0${text}`, vector);
-    }
-  }
-
   async runStatement(
     sql: string,
     params: readonly unknown[],
@@ -182,89 +118,13 @@ export class SessionServices implements ExecServices {
     return this.memory.routines().statement(statements[0]!.node, valuesFor, maxRows, context as ExecContext);
   }
 
-  languageHelpers(context: DeferredContext): LanguageHelpers {
-    const { tasks } = this.memory.tenant.partition;
-    const embed = async (texts: readonly string[]) => {
-      const vectors: Float32Array[] = [];
-      while (vectors.length < texts.length) {
-        const some = texts.slice(vectors.length, vectors.length + RUN_ITEMS_MAX);
-        vectors.push(...(await this.embedLater(some, null, context)));
-      }
-      return vectors;
-    };
-    return new LanguageHelpers(tasks, embed, context);
+  capability<T>(capability: Capability<T>): T | null {
+    this.capabilities ??= new Capabilities(this);
+    return this.capabilities.get(capability);
   }
 
-  generateTexts(calls: readonly GenerateCall[], { signal }: DeferredContext): Promise<readonly string[]> {
-    return generateTexts(this.memory.tenant, this.tenantName, calls, signal);
-  }
-
-  checkGeneration(fn: "GENERATE" | "AGENT_RUN", given: Json): void {
-    const { tenant } = this.memory;
-    const schema = fn === "GENERATE" ? GENERATE_OPTIONS : AGENT_OPTIONS;
-    const { model } = readCallOptions(fn === "GENERATE" ? fn : "AGENT_RUN error", schema, given);
-    if (fn === "GENERATE" && model !== undefined) writerOf(tenant, this.tenantName, model);
-  }
-
-  runAgent(persona: string, task: string, given: Json | null, { signal }: DeferredContext): Promise<string> {
-    const { tenant } = this.memory;
-    const options = readCallOptions("AGENT_RUN error", AGENT_OPTIONS, given);
-    const provider = tenant.partition.providers.forTenant(tenant);
-    return runAgent(provider, this.client.agentTools?.() ?? null, persona, task, options, signal);
-  }
-
-  changeFolders(change: FolderChange, context: DeferredContext): Promise<string> {
-    const tools = this.client.folderTools?.() ?? null;
-    if (tools === null)
-      throw new DbError("forbidden", "Filesystem collections are not made or dropped by agents and recipes.");
-    return tools.change(change, context);
-  }
-
-  embeddingModel(name: string | null) {
-    return this.memory.tenant.partition.models.describe(name);
-  }
-
-  checkModel(model: string, use: "embedding" | "claims"): void {
-    const { models, claims } = this.memory.tenant.partition;
-    if (use === "embedding") models.describe(model);
-    else checkClaimModel(claims, model);
-  }
-
-  classifyClaims(rows: readonly (readonly unknown[])[], { signal }: DeferredContext) {
-    return classifyClaims(this.memory.tenant.partition.claims, rows, { tenant: this.tenantName, signal });
-  }
-
-  verifyClaims(rows: readonly (readonly unknown[])[], { signal }: DeferredContext) {
-    return verifyClaims(this.memory.tenant.partition.claims, rows, { tenant: this.tenantName, signal });
-  }
-
-  async pullModel(model: string, { signal }: DeferredContext): Promise<Value> {
-    const { name, bytesTotal, source, restartRequired } = await this.library().pull(model, { signal });
-    return new Json({ model: name, size_bytes: bytesTotal, source, restart_required: restartRequired });
-  }
-
-  async deleteModel(model: string): Promise<Value> {
-    await this.library().delete(model);
-    return true;
-  }
-
-  private library(): LibraryClient {
-    requireLibraryAdmin(this.managesModels);
-    const { library } = this.memory.tenant.partition.models;
-    if (library === null) throw new DbError("not_supported", "Models cannot be pulled or deleted here.");
-    return library;
-  }
-
-  models(): readonly (readonly Value[])[] {
-    return this.memory.tenant.partition.models.list().map(modelRow);
-  }
-
-  trainedModels(): Promise<readonly (readonly Value[])[]> {
-    return trainedModelRows(this.caller());
-  }
-
-  caller(): object | null {
-    return this.client.asRequest?.() ?? null;
+  get tenant(): Tenant {
+    return this.memory.tenant;
   }
 
   /** Not in a client's transaction, whose later statements may want what it has seen. */
@@ -420,30 +280,4 @@ export class SessionServices implements ExecServices {
     }
     throw sqlError("42P01", `relation "${text}" does not exist`);
   }
-}
-
-/** As LIST_MODELS() shows it (query/expr/functions/models.ts). */
-function modelRow(model: ModelFacts): readonly Value[] {
-  const { name, runtime, bytes, digest, lastUsedMs, alias, kind, dimensions, tokensMax } = model;
-  const used = lastUsedMs === null ? null : lastUsedMs * 1000;
-  const { revision, licence, state, problem, pulled, restartRequired } = model;
-  return [
-    name,
-    runtime,
-    bytes,
-    digest,
-    pulled === null ? null : pulled.atMs * 1000,
-    used,
-    alias,
-    kind,
-    dimensions,
-    tokensMax,
-    revision,
-    licence,
-    state,
-    problem,
-    pulled?.tag ?? null,
-    pulled?.source ?? null,
-    restartRequired,
-  ];
 }

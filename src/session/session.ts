@@ -64,9 +64,7 @@ function withLongerTurn(run: StatementRun, attempt: number): StatementRun {
         return left <= 0;
       },
       yieldTurn: () => request.yieldTurn(),
-      agentTools: () => request.agentTools?.() ?? null,
-      asRequest: () => request.asRequest?.() ?? null,
-      folderTools: () => request.folderTools?.() ?? null,
+      origin: request.origin ?? request,
       signal: request.signal,
     },
   };

@@ -3,7 +3,6 @@
  * runs a statement chooses the form by giving a RowCollector.
  */
 
-import type { Answer } from "../actor/reply.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { resultTooLarge } from "../protocol/size-errors.js";
 import type { GraphChanges } from "../query/exec/graph-changes.js";
@@ -15,6 +14,7 @@ import { type JsonWriter, jsonWriter, plainWriter } from "../values/json-format.
 import { mayBeLarge } from "../values/value-cost.js";
 import { TEXT, type Value } from "../values/values.js";
 import { WrittenJson } from "../values/written-json.js";
+import type { Answer } from "./answer.js";
 
 /** What is known of a result before it runs; made once per plan. */
 export interface ResultShape {

@@ -1,7 +1,5 @@
 /** One run of one statement, as a session's client asks for it. */
 import type { DdlCommand } from "../catalog/ddl-command.js";
-import type { AgentTools } from "../features/agent/agent-tools.js";
-import type { FolderTools } from "../features/files/folder-tools.js";
 import type { ProgressHearer } from "../query/exec/context.js";
 import type { RowCollector } from "./sql-result.js";
 import type { Trace } from "./trace.js";
@@ -21,12 +19,10 @@ export interface Client {
   readonly trace?: Trace | null;
   /** Something was done that cannot be done again unnoticed: the statement is not run a second time by itself. */
   readonly hasActed?: boolean;
-  /** What an agent may do on its behalf; null: nothing. */
-  agentTools?(): AgentTools | null;
-  /** The Request that it is; null: none. */
-  asRequest?(): object | null;
-  /** What statements do with filesystem collections on its behalf; null: nothing. */
-  folderTools?(): FolderTools | null;
+  /** The client that this one stands for; absent: it is the client itself. */
+  readonly origin?: Client;
+  /** Throws why agents cannot run on its behalf; absent: they can. */
+  checkAgents?(): void;
   /** Fires when `checkpoint` would throw, with its error; absent: never. */
   signal?(): AbortSignal;
 }

@@ -20,8 +20,14 @@ import type { LongTasks } from "./long-tasks.js";
 import { PlanCache } from "./plan-cache.js";
 import { PreparedStatements } from "./prepared-statements.js";
 import type { SlowStatements } from "./slow-statements.js";
-import type { StoppedStatements } from "./stopped-statements.js";
 import type { TenantProviders } from "./tenant-providers.js";
+
+/** Statements that are refused for a while because one like them had to be stopped. */
+export interface StatementRefusals {
+  readonly isEmpty: boolean;
+  /** Throws statement_stopped. */
+  refuseStatement(tenant: number, text: string): void;
+}
 
 /** What a tenant needs of its partition. */
 export interface TenantHost {
@@ -37,8 +43,8 @@ export interface TenantHost {
   readonly tasks: LongTasks | null;
   readonly providers: TenantProviders;
   readonly slowStatements: SlowStatements | null;
-  /** Absent or null: nothing is refused. */
-  readonly stopped?: StoppedStatements | null;
+  /** Absent or null: no statement is refused. */
+  readonly stopped?: StatementRefusals | null;
   /** A commit of the tenant changed its definitions. */
   definitionsChanged(tenant: Tenant): void;
   /** Has the shard flushed at the end of this turn, on the tenant's account. */

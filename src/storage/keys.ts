@@ -125,7 +125,7 @@ export function watchPrefix(): Buffer {
   return textKey(SHARD_TENANT, SPACE.meta, "watch/");
 }
 
-/** A job that runs in the background (actor/background/job-records.ts); neither part may hold a slash but the id. */
+/** A job that runs in the background (features/jobs/job-records.ts); neither part may hold a slash but the id. */
 export function jobKey(tenant: number, kind: string, id: string): Buffer {
   return textKey(SHARD_TENANT, SPACE.meta, `job/${tenant}/${kind}/${id}`);
 }

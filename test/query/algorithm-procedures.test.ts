@@ -5,7 +5,7 @@
 import t from "tap";
 import { bindCypher } from "../../src/cypher/bind/bind-cypher.js";
 import { parseCypher } from "../../src/cypher/parse/parse.js";
-import { registerAlgorithms } from "../../src/features/graph/algorithm-procedures.js";
+import "../../src/features/features.js";
 import { findAdjacency } from "../../src/query/exec/adjacency-index.js";
 import { compilePlan } from "../../src/query/exec/compile-plan.js";
 import type { ExecContext } from "../../src/query/exec/context.js";
@@ -15,8 +15,6 @@ import type { Transaction } from "../../src/storage/store.js";
 import { variantToJson } from "../../src/values/variant-format.js";
 import { GraphDatabase } from "./graphs.js";
 import { openIndexes } from "./open-indexes.js";
-
-registerAlgorithms();
 
 async function answer(db: GraphDatabase, tx: Transaction, text: string, extra: Partial<ExecContext> = {}) {
   const bound = bindCypher(parseCypher(text), text, { graph: db.graphIn(tx) });

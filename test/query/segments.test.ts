@@ -2,7 +2,9 @@
  * Column segments are a cache: whatever is written, in whatever transactions, every statement must give the same rows
  * with segments as without. Random histories of writes, savepoints and old snapshots against both.
  */
+
 import t, { type Test } from "tap";
+import { sharedByNobody } from "../../src/actor/actor-shared.js";
 import { Partition } from "../../src/actor/partition.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
@@ -29,7 +31,13 @@ class Side {
   static async open(t: Test, segments: SegmentCache): Promise<Side> {
     await loadParser();
     const config = loadConfig({ env: {} });
-    const partition = new Partition(0, await openShard(t), config, () => undefined, segments);
+    const partition = new Partition(
+      0,
+      await openShard(t),
+      config,
+      () => undefined,
+      sharedByNobody(config, { segments }),
+    );
     return new Side(partition, segments);
   }
 

@@ -1,8 +1,10 @@
 /** Statements that need more than their memory sort, join and group on disk, with the same rows, and leave nothing there. */
+
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import t, { type Test } from "tap";
+import { sharedByNobody } from "../../src/actor/actor-shared.js";
 import { Partition } from "../../src/actor/partition.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
@@ -41,7 +43,13 @@ async function open(
   const area = new SpillArea(files, spillBytesMax);
   const side = (memoryBytes: number, segmentBytes = 0): Side => {
     const config = loadConfig({ env: { TESSERA_QUERY_MEMORY_BYTES_MAX: String(memoryBytes) } });
-    const partition = new Partition(0, shard, config, () => undefined, new SegmentCache(segmentBytes), area);
+    const partition = new Partition(
+      0,
+      shard,
+      config,
+      () => undefined,
+      sharedByNobody(config, { segments: new SegmentCache(segmentBytes), spill: area }),
+    );
     const tenant = partition.tenant(7);
     const options = { isolation: null, readOnly: false, user: "u", tenantName: "t", control: "statements" } as const;
     const session = new Session(tenant, options);

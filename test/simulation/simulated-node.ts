@@ -3,11 +3,13 @@
  * partitions on simulated disks. Between "threads" messages are copied and take a while, in order; a thread that ends loses what it
  * had said last. Missing are sockets, HTTP and what is not of a partition: files of saved indexes, models, task threads. Backups have virtual files.
  */
+
 import { basename } from "node:path";
 import { Actor } from "../../src/actor/actor.js";
 import type { OpenShard } from "../../src/actor/open-partition.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { deriveKey } from "../../src/directory/derive-key.js";
+import { actorFeatures } from "../../src/features/actor-features.js";
 import type { ActorPort, PendingReply } from "../../src/gateway/actor-link.js";
 import { ActorPool } from "../../src/gateway/actor-pool.js";
 import { systemClock } from "../../src/gateway/clock.js";
@@ -300,24 +302,28 @@ class SimulatedThread implements ActorPort {
   async #open(settings: ActorSettings): Promise<void> {
     const { node } = this;
     try {
-      const actor = await Actor.open(settings, {
-        frames: (buffer) => this.#say(buffer, [buffer]),
-        control: (message, transfer = []) => this.#control(message, transfer),
-        startInference: () => {
-          throw new Error("there are no models in a simulation");
+      const actor = await Actor.open(
+        settings,
+        {
+          frames: (buffer) => this.#say(buffer, [buffer]),
+          control: (message, transfer = []) => this.#control(message, transfer),
+          startInference: () => {
+            throw new Error("there are no models in a simulation");
+          },
+          deriveKey: async (job) => deriveKey({ ...job, cost: { logN: 1, r: 8, p: 1 } }),
+          failed: (error) => {
+            this.#control({ kind: "failed", message: error.message, fatal: false }, []);
+            this.end(1);
+          },
+          setLogLevel: () => undefined,
+          log: (level, message, fields) => {
+            node.logger.logger[level](fields, message);
+            if (level === "error") node.complaints.push(`${message}: ${JSON.stringify(fields)}`);
+          },
+          openShard: node.openShard,
         },
-        deriveKey: async (job) => deriveKey({ ...job, cost: { logN: 1, r: 8, p: 1 } }),
-        failed: (error) => {
-          this.#control({ kind: "failed", message: error.message, fatal: false }, []);
-          this.end(1);
-        },
-        setLogLevel: () => undefined,
-        log: (level, message, fields) => {
-          node.logger.logger[level](fields, message);
-          if (level === "error") node.complaints.push(`${message}: ${JSON.stringify(fields)}`);
-        },
-        openShard: node.openShard,
-      });
+        actorFeatures,
+      );
       this.#actor = actor;
       for (const message of this.#early.splice(0)) actor.receive(message);
     } catch (error) {

@@ -3,14 +3,16 @@
  * is a row of the tenant's: who it is and with what it works; running one is AGENT_RUN. Definitions are made and dropped in the
  * transaction of the statement.
  */
+
 import Type from "typebox";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { sqlError } from "../../protocol/errors.js";
 import { nearestName } from "../../protocol/nearest-name.js";
 import type { ExecContext } from "../../query/exec/context.js";
+import { need } from "../../query/expr/capability.js";
 import type { DeferredContext, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
-import { registerFunction } from "../../query/expr/functions/registry.js";
+import { AGENTS } from "../../query/expr/functions/generation.js";
 import { readCallOptions } from "../../session/call-options.js";
 import { BOOL, JSONB, Json, TEXT, type Value } from "../../values/values.js";
 import { AGENT_OPTIONS } from "./run-agent.js";
@@ -36,11 +38,6 @@ const OPTIONS = Strict({
   ...runOptions,
 });
 
-/** Once, when the process starts. */
-export function registerAgentFunctions(): void {
-  for (const fn of FUNCTIONS) registerFunction(fn);
-}
-
 type AgentContext = ExecContext & DeferredContext;
 type Each = (args: readonly Value[], context: AgentContext) => Promise<Value>;
 
@@ -62,7 +59,7 @@ function each(name: string, args: ScalarFunction["args"], returns: ScalarFunctio
 
 const writing = (fn: ScalarFunction): ScalarFunction => Object.freeze({ ...fn, writes: true as const });
 
-const FUNCTIONS: readonly ScalarFunction[] = [
+export const AGENT_FUNCTIONS: readonly ScalarFunction[] = [
   writing(each("create_agent", [TEXT, JSONB, TEXT], TEXT, create)),
   writing(each("drop_agent", [TEXT, BOOL], TEXT, drop)),
   each("execute_agent", [TEXT, TEXT], TEXT, execute),
@@ -123,7 +120,7 @@ async function execute([given, task]: readonly Value[], context: AgentContext): 
   const row = found?.rows[0];
   if (row === undefined) throw await missing(name, context);
   const [instructions, options] = row as [string, Json];
-  return context.services.runAgent!(instructions, task as string, options, context);
+  return need(context, AGENTS).run(instructions, task as string, options, context);
 }
 
 /** All, or the one of that name, as objects. */

@@ -1,7 +1,4 @@
-/**
- * What an agent may do, as the statement that runs it knows it: implemented by request-tools.ts, which the thread's actor
- * registers, since tools run statements and a statement may run an agent.
- */
+/** What an agent may do, as its run knows it. Implemented by request-tools.ts. */
 import type { ToolSpec } from "../../ai/providers/provider.js";
 
 export interface AgentTools {
@@ -13,20 +10,6 @@ export interface AgentTools {
   call(name: string, args: unknown, bounds: ToolBounds): Promise<string>;
   /** Keeps the trace of a run, in a transaction of its own. */
   keep(run: AgentTrace): Promise<void>;
-}
-
-type Make = (client: object) => AgentTools;
-
-let make: Make | null = null;
-
-/** Once, when the process starts: how tools are made for a Request. */
-export function provideAgentTools(factory: Make): void {
-  make = factory;
-}
-
-/** Null: no tools were registered. */
-export function agentToolsFor(client: object): AgentTools | null {
-  return make === null ? null : make(client);
 }
 
 export interface ToolBounds {

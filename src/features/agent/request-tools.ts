@@ -1,18 +1,22 @@
 /**
- * The tools of an agent, run on behalf of the request whose statement runs the agent: those of src/actor/tools that fit a
- * model, with the request's tenant and credential, and the agent's own bounds. Registered by actor.ts.
+ * The tools of an agent: those of features/tools that fit a model, called with the tenant and the rights of the request whose
+ * statement runs the agent, and within the agent's own bounds.
  */
 
-import { reasonOf } from "../../actor/background/background-request.js";
-import type { Request } from "../../actor/request.js";
+import { callerOf, type Request } from "../../actor/request.js";
 import type { ToolSpec } from "../../ai/providers/provider.js";
 import { DbError } from "../../protocol/errors.js";
 import { AGENT_RUNS_KEPT } from "../../protocol/limits.js";
+import type { Agents } from "../../query/expr/functions/generation.js";
+import { readCallOptions } from "../../session/call-options.js";
+import type { AskingStatement } from "../../session/capabilities.js";
 import type { Client } from "../../session/statement-run.js";
-import { together } from "../chat/chat-store.js";
+import { reasonOf } from "../jobs/background-request.js";
+import { together } from "../statements/run-together.js";
 import type { Tool } from "../tools/tool.js";
 import { checkedArguments, findTool } from "../tools/toolbox.js";
-import { type AgentTools, type AgentTrace, provideAgentTools, type ToolBounds } from "./agent-tools.js";
+import type { AgentTools, AgentTrace, ToolBounds } from "./agent-tools.js";
+import { AGENT_OPTIONS, runAgent } from "./run-agent.js";
 
 const READING = [
   "list_tables",
@@ -39,9 +43,19 @@ const TRACES = `CREATE TABLE IF NOT EXISTS "_agent_runs" (
   input_tokens bigint NOT NULL, output_tokens bigint NOT NULL, started_at timestamptz NOT NULL,
   finished_at timestamptz NOT NULL)`;
 
-/** Once, when the process starts. */
-export function registerAgentTools(): void {
-  provideAgentTools((client) => agentToolsOf(client as Request));
+/** Agents for one statement: with its tenant's provider, and the rights of its request. */
+export function statementAgents({ tenant, client }: AskingStatement): Agents {
+  return {
+    check: (options) => void readCallOptions("AGENT_RUN error", AGENT_OPTIONS, options),
+    run: (persona, task, given, { signal }) => {
+      const options = readCallOptions("AGENT_RUN error", AGENT_OPTIONS, given);
+      const provider = tenant.partition.providers.forTenant(tenant);
+      (client.origin ?? client).checkAgents?.();
+      const request = callerOf(client);
+      const tools = request === null || request.ofAgent ? null : agentToolsOf(request);
+      return runAgent(provider, tools, persona, task, options, signal);
+    },
+  };
 }
 
 function agentToolsOf(request: Request): AgentTools {

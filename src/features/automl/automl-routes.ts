@@ -1,15 +1,17 @@
 /** /v1/automl/…: trainings, data sets, models and predictions; and `automl.follow` on the WebSocket. */
 
 import { type Handler, pageOf, usualPageOf } from "../../actor/handler.js";
-import { type Answer, messageErrorJson, packedMessage, STREAMED } from "../../actor/reply.js";
+import { messageErrorJson, packedMessage } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
+import { type Answer, STREAMED } from "../../session/answer.js";
 import { isAdministrator } from "../../session/owner.js";
-import { together } from "../chat/chat-store.js";
 import { CHANGE_FORMS } from "../feed/change-form.js";
+import { JOBS } from "../jobs/jobs.js";
+import { together } from "../statements/run-together.js";
 import { createDataset, datasetView, deleteDataset, findDataset, listDatasets } from "./dataset-store.js";
 import { topicOf } from "./end-training.js";
 import { findJob, followedView, isOver, jobView, listJobs } from "./job-store.js";
@@ -176,6 +178,6 @@ async function follow(request: Request, { body }: Input): Promise<Answer> {
       isOver: isOver(job),
     };
   };
-  await request.partition.progress.follow(request, topicOf(body.job_id), way, read);
+  await request.partition.part(JOBS).progress.follow(request, topicOf(body.job_id), way, read);
   return STREAMED;
 }

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_DATASET_BYTES_MAX, AUTOML_DATASET_ROWS_MAX, AUTOML_DATASETS_MAX } from "../../protocol/limits.js";
-import { together } from "../chat/chat-store.js";
 import { rowsOf, timeOf } from "../statements/run-alone.js";
+import { together } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { CREATE_TABLES, DATASET_ROWS, DATASETS, DATASETS_NAME } from "./tables.js";
 

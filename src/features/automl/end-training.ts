@@ -3,12 +3,13 @@
  * record of the webhook comes where one was asked for. Called by train-job.ts and by whoever stops a training.
  */
 
-import { deleteJob, putJob } from "../../actor/background/job-records.js";
 import type { Request } from "../../actor/request.js";
 import type { JobRecord } from "../../protocol/placement.js";
 import type { Client } from "../../session/statement-run.js";
-import { together } from "../chat/chat-store.js";
-import { endJob, followedView, hasJobs, jobOf, type Run, readJobRow } from "./job-store.js";
+import { deleteJob, putJob } from "../jobs/job-records.js";
+import { JOBS } from "../jobs/jobs.js";
+import { type Run, together } from "../statements/run-together.js";
+import { endJob, followedView, hasJobs, jobOf, readJobRow } from "./job-store.js";
 import { WEBHOOK } from "./webhook.js";
 
 /** Of jobs that train (job-kinds.ts). */
@@ -51,8 +52,8 @@ export async function endTraining(
     },
   );
   if (ended === null) return false;
-  if (ended.hasCallback) partition.jobs.start(webhook);
-  const { progress } = partition;
+  if (ended.hasCallback) partition.part(JOBS).queue.start(webhook);
+  const { progress } = partition.part(JOBS);
   const message = { type: "automl.finished", ...followedView(jobOf(ended.row)) };
   // Nobody hears of what is not on disk.
   partition.durable().then(

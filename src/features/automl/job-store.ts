@@ -8,8 +8,8 @@ import type { TrainProgress } from "../../automl/contract.js";
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_JOBS_KEPT_MAX } from "../../protocol/limits.js";
 import { isAdministrator } from "../../session/owner.js";
-import type { together } from "../chat/chat-store.js";
 import { rowsOf, timeOf } from "../statements/run-alone.js";
+import type { Run } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { CHECKPOINTS, CREATE_TABLES, JOBS, JOBS_NAME } from "./tables.js";
 import type { TrainSpec } from "./train-spec.js";
@@ -38,8 +38,6 @@ export interface TrainingJob {
   readonly startedAt: string | null;
   readonly completedAt: string | null;
 }
-
-export type Run = Parameters<Parameters<typeof together>[2]>[0];
 
 const COLUMNS =
   "id, name, experiment, status, phase, progress, current_trial, total_trials, best_score, eta_ms, error, model_id, created_at, started_at, completed_at, user_id";

@@ -8,8 +8,8 @@ import type { Feature, ModelCard, TrainedModel, TrialRecord } from "../../automl
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_MODEL_BYTES_MAX } from "../../protocol/limits.js";
 import { rowsOf, timeOf } from "../statements/run-alone.js";
+import type { Run } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
-import type { Run } from "./job-store.js";
 import { MODEL_BYTES, MODELS, MODELS_NAME } from "./tables.js";
 
 /** How it was made, beside what the training itself tells. */

@@ -17,12 +17,12 @@ import { DocumentColumns } from "../../automl/row-columns.js";
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_BYTES_MAX, AUTOML_COLUMNS_MAX, AUTOML_ROWS_MAX } from "../../protocol/limits.js";
 import { Session } from "../../session/session.js";
+import { sessionOptions } from "../../session/session-options.js";
 import type { ResultShape, Rows } from "../../session/sql-result.js";
 import { plainWriter } from "../../values/json-format.js";
 import { Numeric } from "../../values/numeric.js";
 import type { SqlType, Value } from "../../values/values.js";
 import { embedderOf } from "../models/request-embedder.js";
-import { sessionOptions } from "../statements/query-routes.js";
 import { type Columns, RowsInTurns, type Turns, takeSteps } from "./rows-in-turns.js";
 import type { TrainSpec } from "./train-spec.js";
 

@@ -1,17 +1,16 @@
 /**
  * AutoML in SQL: the functions that its statements are rewritten to (sql/parse/automl-dialect.ts), and AUTOML.PREDICT. They
- * work through the request whose statement calls them: trainings and what becomes of them are transactions of their own.
- * Registered by actor.ts.
+ * work through the request whose statement calls them: each training is a transaction of its own.
  */
 
-import type { Request } from "../../actor/request.js";
+import { CALLER, type Request, callerOf as requestBehind } from "../../actor/request.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { need } from "../../query/expr/capability.js";
 import type { DeferredContext, EvalContext, EvalServices, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
-import { LIST_MODELS } from "../../query/expr/functions/models.js";
-import { registerFunction } from "../../query/expr/functions/registry.js";
-import { registerTableFunction } from "../../query/expr/functions/table-registry.js";
-import type { TableRows } from "../../query/expr/table-function.js";
+import { LIST_MODELS, MODEL_LIBRARY, type TrainedModels } from "../../query/expr/functions/models.js";
+import type { TableFunction, TableRows } from "../../query/expr/table-function.js";
+import type { AskingStatement } from "../../session/capabilities.js";
 import {
   BOOL,
   FLOAT8,
@@ -24,29 +23,20 @@ import {
   TIMESTAMPTZ,
   type Value,
 } from "../../values/values.js";
-import { together } from "../chat/chat-store.js";
+import { together } from "../statements/run-together.js";
 import { createExperiment, deployModel, dropExperiment, listExperiments } from "./experiments.js";
 import { deleteModels, findModel, listModels, modelView, type StoredModel } from "./model-store.js";
 import { type PredictedRow, type PredictedRows, predictRows } from "./predict.js";
-import { provideTrainedModels } from "./trained-model-rows.js";
 
 /** Rows that are predicted together. */
 const ROWS_AT_ONCE = 512;
 
-/** Once, when the process starts. */
-export function registerAutomlFunctions(): void {
-  provideTrainedModels((request) => trainedModels(request as Request));
-  for (const fn of FUNCTIONS) registerFunction(fn);
-  registerTableFunction({
-    name: "automl_experiments",
-    args: [],
-    returns: EXPERIMENT,
-    strict: true,
-    open: (context) => new ExperimentRows(callerOf(context)),
-  });
+/** As rows of LIST_MODELS(), whose kind is their task and whose revision is their version. */
+export function statementModels({ client }: AskingStatement): TrainedModels | null {
+  const request = requestBehind(client);
+  return request === null ? null : () => trainedModels(request);
 }
 
-/** As rows of LIST_MODELS(), whose kind is their task and whose revision is their version. */
 async function trainedModels(request: Request): Promise<readonly (readonly Value[])[]> {
   const models = await listModels(request, { limit: Number.MAX_SAFE_INTEGER, offset: 0 });
   return models.map(({ name, algorithm, sizeBytes, digest, createdAt, id, task, version }) => [
@@ -56,7 +46,7 @@ async function trainedModels(request: Request): Promise<readonly (readonly Value
 }
 
 function callerOf({ services }: EvalContext): Request {
-  const request = (services.caller?.() ?? null) as Request | null;
+  const request = services.capability?.(CALLER) ?? null;
   if (request !== null) return request;
   throw new DbError("not_supported", "AutoML is not available here.");
 }
@@ -71,7 +61,7 @@ const predicting = (name: string, returns: SqlType, cellOf: CellOf, explain = fa
     },
   });
 
-const FUNCTIONS: readonly ScalarFunction[] = [
+export const AUTOML_FUNCTIONS: readonly ScalarFunction[] = [
   predicting("automl_predict", JSONB, ({ predictions }, row) => new Json(predictions[row])),
   predicting("automl_predict_proba", JSONB, ({ probabilities }, row) => new Json(probabilities?.[row] ?? null)),
   predicting("automl_predict_score", FLOAT8, scoreOf),
@@ -97,7 +87,7 @@ const FUNCTIONS: readonly ScalarFunction[] = [
   changing("drop_model", [TEXT, BOOL], async (request, [name, ifExists], _renew, { services }) => {
     if ((await dropTrained(request, name as string)) > 0) return new Json("DROP MODEL");
     if (installedModel(services, name as string) !== null) {
-      await services.deleteModel!(name as string, { services } as DeferredContext);
+      await need({ services }, MODEL_LIBRARY).delete(name as string);
       return new Json("DROP MODEL");
     }
     if (ifExists === true) return new Json(`model "${name as string}" does not exist, skipping`);
@@ -155,7 +145,7 @@ async function trainedModel(request: Request, name: string): Promise<StoredModel
 function installedModel(services: EvalServices, wanted: string): object | null {
   const [, name, tag] = /^([^:]*)(?::(.*))?$/s.exec(wanted.toLowerCase())!;
   const fields = LIST_MODELS.returns.fields!.map((field) => field.name);
-  for (const row of services.models?.() ?? []) {
+  for (const row of services.capability?.(MODEL_LIBRARY)?.rows() ?? []) {
     const facts = Object.fromEntries(fields.map((field, i) => [field, plainFact(row[i]!, field)]));
     const isNamed = facts.name === name || facts.alias === name;
     if (isNamed && (tag === undefined || (facts.tag ?? "latest") === tag)) return facts;
@@ -260,6 +250,14 @@ const EXPERIMENT = recordOf([
   { name: "best_model_id", type: TEXT },
   { name: "created_at", type: TIMESTAMPTZ },
 ]);
+
+export const EXPERIMENTS: TableFunction = {
+  name: "automl_experiments",
+  args: [],
+  returns: EXPERIMENT,
+  strict: true,
+  open: (context) => new ExperimentRows(callerOf(context)),
+};
 
 class ExperimentRows implements TableRows {
   #rows: readonly (readonly Value[])[] | null = null;

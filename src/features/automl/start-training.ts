@@ -2,14 +2,16 @@
  * Makes trainings, waits for them, stops them: what routes, tools and statements do alike. The work itself is a job in the
  * background (train-job.ts).
  */
+
 import { randomUUID } from "node:crypto";
-import { ownerOf } from "../../actor/background/background-request.js";
-import { putJob } from "../../actor/background/job-records.js";
 import type { Request } from "../../actor/request.js";
 import { DbError, ERRORS, type ErrorCode } from "../../protocol/errors.js";
 import type { JobRecord } from "../../protocol/placement.js";
 import type { Client } from "../../session/statement-run.js";
-import { together } from "../chat/chat-store.js";
+import { ownerOf } from "../jobs/background-request.js";
+import { putJob } from "../jobs/job-records.js";
+import { JOBS } from "../jobs/jobs.js";
+import { together } from "../statements/run-together.js";
 import { endTraining, TRAINING } from "./end-training.js";
 import { findJob, insertJob, type TrainingJob } from "./job-store.js";
 import type { TrainSpec } from "./train-spec.js";
@@ -36,7 +38,7 @@ export async function startTraining(
     throw new DbError("not_supported", "Models cannot be trained here: the server has no training threads.");
   }
   if (callbackUrl !== undefined) checkCallback(callbackUrl, partition.config);
-  partition.jobs.admit(tenant.number, TRAINING);
+  partition.part(JOBS).queue.admit(tenant.number, TRAINING);
   const id = `job_${randomUUID()}`;
   const record = recordOf(request, id);
   const job = await together(
@@ -52,7 +54,7 @@ export async function startTraining(
       commit(tx, made);
     },
   );
-  partition.jobs.start(record);
+  partition.part(JOBS).queue.start(record);
   return job;
 }
 
@@ -82,7 +84,7 @@ export async function waitForTraining(request: Request, id: string): Promise<Tra
   });
   try {
     if (signal.aborted) throw signal.reason;
-    await Promise.race([partition.jobs.whenEnded({ tenant: tenant.number, kind: TRAINING, id }), left]);
+    await Promise.race([partition.part(JOBS).queue.whenEnded({ tenant: tenant.number, kind: TRAINING, id }), left]);
   } catch (error) {
     // One that the actor ends is asked again elsewhere, and the job goes on there.
     if (request.ending === null) await stopTraining(request, id, UNCANCELLED);
@@ -118,5 +120,5 @@ export async function stopTraining(
   const { partition } = request;
   const record = recordOf(request, id);
   const isEnded = await endTraining(request, client, record, async () => ({ status: "cancelled" }), commit);
-  if (isEnded) await partition.jobs.cancel(record);
+  if (isEnded) await partition.part(JOBS).queue.cancel(record);
 }

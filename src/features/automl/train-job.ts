@@ -8,12 +8,13 @@
  *  4. The model and the end of the job are written in one transaction (end-training.ts).
  */
 
-import type { Job, JobKind } from "../../actor/background/job-kind.js";
-import { deleteJob } from "../../actor/background/job-records.js";
 import type { TrainedModel, TrainMessage, TrainProgress } from "../../automl/contract.js";
 import type { ModelTasks } from "../../automl/model-tasks.js";
 import { DbError } from "../../protocol/errors.js";
-import { together } from "../chat/chat-store.js";
+import type { Job, JobKind } from "../jobs/job-kind.js";
+import { deleteJob } from "../jobs/job-records.js";
+import { JOBS } from "../jobs/jobs.js";
+import { together } from "../statements/run-together.js";
 import { endTraining, TRAINING, topicOf } from "./end-training.js";
 import {
   beginJob,
@@ -190,7 +191,9 @@ class ProgressSaver {
       ...{ status: "running", phase, currentTrial: trial, totalTrials: trials, bestScore, etaMs },
       progress: shareDone(trial, trials),
     };
-    partition.progress.publish(record.tenant, topicOf(record.id), { type: "automl.progress", ...followedView(now) });
+    partition
+      .part(JOBS)
+      .progress.publish(record.tenant, topicOf(record.id), { type: "automl.progress", ...followedView(now) });
   }
 
   #saveSoon(): void {

@@ -7,8 +7,6 @@
  */
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Job, JobKind } from "../../actor/background/job-kind.js";
-import { deleteJob } from "../../actor/background/job-records.js";
 import type { Partition } from "../../actor/partition.js";
 import type { Request } from "../../actor/request.js";
 import { fetchBounded } from "../../net/fetch-bounded.js";
@@ -22,8 +20,10 @@ import {
   WEBHOOKS_RUNNING_MAX,
   WEBHOOKS_WAITING_MAX,
 } from "../../protocol/limits.js";
-import { together } from "../chat/chat-store.js";
+import type { Job, JobKind } from "../jobs/job-kind.js";
+import { deleteJob } from "../jobs/job-records.js";
 import { rowsOf } from "../statements/run-alone.js";
+import { together } from "../statements/run-together.js";
 import { hasJobs, jobView, readJob } from "./job-store.js";
 import { JOBS } from "./tables.js";
 
@@ -67,10 +67,10 @@ export function checkCallback(address: string, { automl }: Config): void {
 }
 
 /** What signs the tenant's webhooks. */
-export function webhookSecret({ config, installationSecret }: Partition, tenantId: string): string {
+export function webhookSecret({ config, secret }: Partition, tenantId: string): string {
   if (config.automl.webhook.secret !== "") return config.automl.webhook.secret;
-  if (installationSecret === null) throw new Error("the installation has no secret");
-  return createHmac("sha256", installationSecret).update(`webhook\0${tenantId}`).digest("hex");
+  if (secret === null) throw new Error("the installation has no secret");
+  return createHmac("sha256", secret).update(`webhook\0${tenantId}`).digest("hex");
 }
 
 export function signatureOf(secret: string, seconds: number, body: string): string {

@@ -4,13 +4,12 @@
  */
 import Type from "typebox";
 import type { Partition } from "../../actor/partition.js";
-import type { Request } from "../../actor/request.js";
+import { CALLER, type Request } from "../../actor/request.js";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { BACKUP_PASSPHRASE_CHARACTERS_MIN } from "../../protocol/limits.js";
 import type { DeferredContext, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
-import { registerFunction } from "../../query/expr/functions/registry.js";
 import { readCallOptions } from "../../session/call-options.js";
 import { BOOL, JSONB, Json, TEXT, type Value } from "../../values/values.js";
 import type { Backups } from "./backups.js";
@@ -28,11 +27,6 @@ const OPTIONS = Strict({
   passphrase: Type.Optional(Type.String({ minLength: BACKUP_PASSPHRASE_CHARACTERS_MIN, maxLength: 1024 })),
 });
 
-/** Once, when the process starts. */
-export function registerBackupFunctions(): void {
-  for (const fn of FUNCTIONS) registerFunction(fn);
-}
-
 /** Who makes backups of the partition's tenants, and who has tenants restored. */
 export function provideBackups(partition: Partition, backups: Backups, asks: RestoreAsks): void {
   ofPartition.set(partition, { backups, asks });
@@ -40,7 +34,7 @@ export function provideBackups(partition: Partition, backups: Backups, asks: Res
 
 /** Throws forbidden for all but admins with a credential that may write, and for agents. */
 function backupsFor({ services }: DeferredContext): Provided & { readonly request: Request } {
-  const request = (services.caller?.() ?? null) as Request | null;
+  const request = services.capability?.(CALLER) ?? null;
   const provided = request === null ? undefined : ofPartition.get(request.partition);
   if (request === null || provided === undefined) throw new DbError("not_supported", "Backups are not available here.");
   const { roles } = request.head;
@@ -88,7 +82,7 @@ async function restore([[id], [options]]: readonly (readonly Value[])[], context
   return new Json(await asks.ask(wanted, context.signal));
 }
 
-const FUNCTIONS: readonly ScalarFunction[] = [
+export const BACKUP_FUNCTIONS: readonly ScalarFunction[] = [
   Object.freeze({
     ...deferredFn(
       "create_backup",

@@ -1,14 +1,14 @@
 /** /v1/backups of a tenant, and in the directory's actor /admin/tenants/{tenant}/restore and …/backups. */
 
 import type { BodySource } from "../../actor/body-source.js";
+import { requireSystem, tenantOf } from "../../actor/caller-tenant.js";
 import { type Handler, pageOf } from "../../actor/handler.js";
-import { STREAMED } from "../../actor/reply.js";
 import { archiveOf } from "../../backup/backup-archive.js";
 import type { BackupFolder } from "../../backup/backup-folder.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
-import { requireSystem, tenantOf } from "../directory/account-routes.js";
+import { STREAMED } from "../../session/answer.js";
 import { viewOf } from "./backup-view.js";
 import type { Backups } from "./backups.js";
 import { importBackup } from "./import-backup.js";

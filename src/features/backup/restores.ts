@@ -8,6 +8,7 @@
  * From the first removal on, a record of the tenant's place says so: after a crash the tenant stays refused, with a word on
  * what to do, until it is restored again. Owned by the actor; orders come from the directory's actor (restore-orders.ts).
  */
+
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler } from "../../actor/scheduler.js";
@@ -19,6 +20,8 @@ import { keyOfTenant } from "../../storage/backup-entries.js";
 import { FORMAT_VERSION } from "../../storage/format.js";
 import { prefixRange, tenantPrefix } from "../../storage/keys.js";
 import type { Operation } from "../../storage/operation.js";
+import { FEED } from "../feed/feed.js";
+import { JOBS } from "../jobs/jobs.js";
 import { removeTenant } from "../placement/remove-tenant.js";
 import type { BackupFolders } from "./backups.js";
 import { tenantDigest } from "./tenant-digest.js";
@@ -181,14 +184,14 @@ export class Restores {
     isWhole();
     partition.forget(tenant);
     partition.places.clear(tenant);
-    partition.jobs.resume(tenant);
+    partition.part(JOBS).queue.resume(tenant);
     await partition.durable();
     report("completed", entries, verified);
   }
 
   /** Nothing of the tenant runs any more, and nothing new begins. */
   async #silence(partition: Partition, { tenant, restore, backup }: RestoreOrder): Promise<void> {
-    await partition.jobs.pause(tenant);
+    await partition.part(JOBS).queue.pause(tenant);
     partition.places.set(tenant, { kind: "restoring", restore, backup });
     const error = new DbError("partition_unavailable", "The request was ended: the tenant is being restored.");
     const end = performance.now() + ENDING_MS;
@@ -200,9 +203,9 @@ export class Restores {
       await sleep(POLL_MS);
     }
     partition.transactionsOf(partition.tenant(tenant)).endAll("the tenant was restored from a backup");
-    partition.subscriptions.tenantLeft(tenant);
-    partition.feed.left(tenant);
-    partition.progress.tenantLeft(tenant);
+    partition.part(FEED).subscriptions.tenantLeft(tenant);
+    partition.part(FEED).changes.left(tenant);
+    partition.part(JOBS).progress.tenantLeft(tenant);
     partition.sequences.release(tenant);
     partition.forget(tenant);
     await partition.durable();
@@ -243,7 +246,7 @@ function checkFormats(chain: readonly Manifest[]): void {
 /** Nothing of the tenant was touched yet: its requests and jobs go on. */
 function serveAgain(partition: Partition, tenant: number): void {
   partition.places.clear(tenant);
-  partition.jobs.resume(tenant);
+  partition.part(JOBS).queue.resume(tenant);
 }
 
 export function isEmpty({ shard }: Pick<Partition, "shard">, tenant: number): boolean {

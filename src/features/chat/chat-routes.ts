@@ -1,13 +1,14 @@
 /** /v1/ai/sessions and /v1/ai/chat: chats with a language model, whole answers and such that grow. */
 
 import { type Handler, pageOf } from "../../actor/handler.js";
-import { type Answer, STREAMED } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
+import { type Answer, STREAMED } from "../../session/answer.js";
 import { writerOf } from "../generation/generate-texts.js";
+import { together } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import {
   type ChatSession,
@@ -20,9 +21,8 @@ import {
   noSession,
   pageOfMessages,
   type StoredMessage,
-  together,
 } from "./chat-store.js";
-import { type ChatFrames, ChatStream, eventFrames, shownExchange } from "./chat-stream.js";
+import { type ChatFrames, ChatStream, eventFrames, messageFrames, shownExchange } from "./chat-stream.js";
 import { exchange, type MessageBody, messageOf } from "./exchange.js";
 
 export const chatHandlers = {
@@ -41,6 +41,15 @@ export const chatHandlers = {
   "chat.stream": (request, { body }) => {
     const message = messageOf(body);
     return streamAnswer(request, message, eventFrames(message.session_id));
+  },
+  "socket.chat": (request, { body }) => {
+    const { type: _type, id: _id, ...sent } = body;
+    const message = messageOf(sent);
+    return streamAnswer(
+      request,
+      message,
+      messageFrames(request.head.params[0]!, message.session_id, request.wantsMsgpack),
+    );
   },
 } satisfies Partial<Record<EndpointName, Handler>>;
 

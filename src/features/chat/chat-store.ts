@@ -5,11 +5,8 @@
 import { randomBytes } from "node:crypto";
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
-import { Session } from "../../session/session.js";
-import { plainRows } from "../../session/sql-result.js";
-import type { Client } from "../../session/statement-run.js";
-import { sessionOptions } from "../statements/query-routes.js";
 import { rowsOf, timeOf } from "../statements/run-alone.js";
+import type { Run } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import type { PassageSource } from "../tools/search-tools.js";
 import { CREATE_TABLES, MESSAGES, SESSIONS, SESSIONS_NAME } from "./chat-tables.js";
@@ -53,47 +50,13 @@ export interface StoredMessage {
 }
 
 type Row = readonly unknown[];
-type Run = (
-  sql: string,
-  params: readonly unknown[],
-) => Promise<{ readonly rows: readonly Row[]; readonly affected: number }>;
 
-const ATTEMPTS_MAX = 4;
 const SESSION_COLUMNS = "id, title, model, system_prompt, collections, message_count, created_at, updated_at";
 const MESSAGE_COLUMNS = "id, role, content, created_at, finish_reason, input_tokens, output_tokens, citations";
 
 /** An id whose order is that of the times at which they are made, from one millisecond to the next. */
 export function newId(kind: "chat" | "msg"): string {
   return `${kind}_${Date.now().toString(36)}${randomBytes(10).toString("hex")}`;
-}
-
-/** Statements in one transaction, done again when it lost against a concurrent change; `commit` commits it. */
-export async function together<T>(
-  request: Request,
-  client: Client,
-  work: (run: Run) => Promise<T>,
-  commit: (tx: Parameters<Request["commitPart"]>[0], done: T) => void,
-): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    const session = new Session(request.tenant, sessionOptions(request, "routes"));
-    session.begin({});
-    const run: Run = async (sql, params) => {
-      const whole = { sql, params, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request: client };
-      const { rows, rowsAffected } = await session.execute(whole, (tx) => tx.rollback());
-      return { rows: rows.plain!, affected: rowsAffected ?? 0 };
-    };
-    try {
-      const done = await work(run);
-      await session.prepareCommit(client);
-      session.commit((tx) => commit(tx, done));
-      return done;
-    } catch (error) {
-      const isLost = error instanceof DbError && error.code === "serialization_failure";
-      if (!isLost || attempt === ATTEMPTS_MAX) throw error;
-    } finally {
-      if (session.inTransaction) session.rollback();
-    }
-  }
 }
 
 export async function insertSession(run: Run, userId: string, session: ChatSession): Promise<void> {

@@ -11,6 +11,7 @@ import { DbError } from "../../protocol/errors.js";
 import type { Client } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
 import { writerOf } from "../generation/generate-texts.js";
+import { together } from "../statements/run-together.js";
 import {
   type ChatSession,
   type Citation,
@@ -20,7 +21,6 @@ import {
   messagesOf,
   newId,
   type StoredMessage,
-  together,
 } from "./chat-store.js";
 import { windowOf } from "./context-window.js";
 import { findPassages, passagesMessage, questionWithPassages, withCitations } from "./passages.js";

@@ -1,4 +1,4 @@
-/** NLI_CLASSIFY and NLI_VERIFY: rows of arguments as requests about claims. Called by session-services.ts. */
+/** NLI_CLASSIFY and NLI_VERIFY: rows of arguments as requests about claims. */
 import {
   anchorTexts,
   DEFAULT_RULES,
@@ -11,6 +11,8 @@ import {
 } from "../../ai/nli/claim-requests.js";
 import type { Asker, ClaimVerifier } from "../../ai/nli/claim-verifier.js";
 import { DbError, type ErrorCode } from "../../protocol/errors.js";
+import type { Claims } from "../../query/expr/functions/claims.js";
+import type { AskingStatement } from "../../session/capabilities.js";
 import { parseJson } from "../../values/json-text.js";
 import { Numeric } from "../../values/numeric.js";
 
@@ -23,8 +25,17 @@ const SQLSTATES: Readonly<Partial<Record<ErrorCode, string>>> = {
   nli_model_unavailable: "58000",
 };
 
+export function statementClaims({ tenant, tenantName }: AskingStatement): Claims {
+  const { claims } = tenant.partition;
+  return {
+    checkModel: (model) => checkClaimModel(claims, model),
+    classify: (rows, { signal }) => classifyClaims(claims, rows, { tenant: tenantName, signal }),
+    verify: (rows, { signal }) => verifyClaims(claims, rows, { tenant: tenantName, signal }),
+  };
+}
+
 /** Throws what a call that names the model would end in. */
-export function checkClaimModel(claims: ClaimVerifier, model: string): void {
+function checkClaimModel(claims: ClaimVerifier, model: string): void {
   try {
     claims.requireUsable(modelName(model)!);
   } catch (error) {
@@ -33,7 +44,7 @@ export function checkClaimModel(claims: ClaimVerifier, model: string): void {
 }
 
 /** Rows of model, premise, hypothesis; gives {model, bundle_sha256, scores}. */
-export function classifyClaims(
+function classifyClaims(
   claims: ClaimVerifier,
   rows: readonly (readonly unknown[])[],
   asker: Asker,
@@ -51,7 +62,7 @@ export function classifyClaims(
 }
 
 /** Rows of model, statement, anchors and perhaps options; gives what POST /v1/ai/nli/verify does. */
-export function verifyClaims(
+function verifyClaims(
   claims: ClaimVerifier,
   rows: readonly (readonly unknown[])[],
   asker: Asker,

@@ -1,12 +1,12 @@
 /** /v1/ai/nli/…: verification of claims. */
 
 import type { Handler } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { pairsRequest, verifyRequest } from "../../ai/nli/claim-requests.js";
 import type { Asker } from "../../ai/nli/claim-verifier.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
+import type { Answer } from "../../session/answer.js";
 import { traced } from "../../session/trace.js";
 
 export const nliHandlers = {

@@ -1,15 +1,15 @@
 /** Sign-in, accounts, API keys, tenants: answered from the directory, in partition 0's actor only. */
 
+import { requireSystem, tenantOf } from "../../actor/caller-tenant.js";
 import { type Handler, pageOf } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
 import type { KeyOwner } from "../../directory/api-keys.js";
 import type { Directory } from "../../directory/directory.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import { type Role, SYSTEM_TENANT } from "../../protocol/identity.js";
+import type { Role } from "../../protocol/identity.js";
 import type { PartitionLoad } from "../../protocol/placement.js";
+import type { Answer } from "../../session/answer.js";
 
 /** `loads`: of the partitions that are up. */
 export function directoryHandlers(directory: Directory, loads: () => Promise<readonly PartitionLoad[]>) {
@@ -77,21 +77,6 @@ function keyHandlers(directory: Directory) {
 function keyOwner({ head }: Request): KeyOwner {
   // The gateway made the roles from an identity.
   return { userId: head.userId, tenantId: head.tenantId, roles: head.roles as readonly Role[] };
-}
-
-/** The tenant in the URL must be the caller's own, unless the caller belongs to the tenant that owns the installation. */
-export function tenantOf(request: Request, { params }: Input): string {
-  const { tenantId } = request.head;
-  if (tenantId !== SYSTEM_TENANT && tenantId !== params.tenant) {
-    throw new DbError("forbidden", `You have no permission for the tenant "${params.tenant}".`);
-  }
-  return params.tenant!;
-}
-
-export function requireSystem(request: Request): void {
-  if (request.head.tenantId !== SYSTEM_TENANT) {
-    throw new DbError("forbidden", "Only administrators of the system tenant have permission to do this.");
-  }
 }
 
 function tenantHandlers(directory: Directory, loads: () => Promise<readonly PartitionLoad[]>) {

@@ -1,10 +1,11 @@
 /**
  * What the actor of partition 0 does besides serving it: the directory of accounts, the audit trail, and what is decided
  * for all actors there: moves of tenants, restores, backups of the installation, questions for everybody's metrics. The
- * other actors report to it by messages through the gateway. Made and owned by actor.ts.
+ * other actors report to it by messages through the gateway. Made and owned by actor-features.ts.
  */
 
-import type { Handler } from "../../actor/handler.js";
+import { DIRECTORY_TENANT } from "../../actor/actor-features.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler, Work } from "../../actor/scheduler.js";
 import type { BackupFolder } from "../../backup/backup-folder.js";
@@ -30,10 +31,6 @@ import { TenantMoves } from "../placement/tenant-moves.js";
 import { directoryHandlers } from "./account-routes.js";
 import { auditHandlers } from "./audit-routes.js";
 import { operatorHandlers } from "./operator-routes.js";
-
-/** The directory's own requests are scheduled and gated under it, in this partition. */
-export const DIRECTORY_TENANT = 0;
-export const DIRECTORY_PARTITION = 0;
 
 export interface DirectoryHost {
   readonly settings: ActorSettings;
@@ -121,7 +118,7 @@ export class DirectoryServices {
     return made?.password ?? null;
   }
 
-  handlers(): Readonly<Record<string, Handler>> {
+  handlers(): Handlers {
     const { directory, moves, installation } = this;
     const { settings } = this.host;
     const actors = settings.config.actors.count;

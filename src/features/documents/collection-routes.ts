@@ -2,12 +2,12 @@
 
 import type { Handler } from "../../actor/handler.js";
 import { readPage } from "../../actor/paging.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { type Collection, collectionOf, describeCollection } from "../../document/collection.js";
 import { readSchema } from "../../document/schema-request.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
+import type { Answer } from "../../session/answer.js";
 import { type IndexLife, indexLife } from "../../session/search-index-care.js";
 import { rowsOf, runAlone } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";

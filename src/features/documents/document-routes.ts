@@ -2,7 +2,7 @@
 
 import type { Handler } from "../../actor/handler.js";
 import { readPage } from "../../actor/paging.js";
-import { type Answer, errorBody } from "../../actor/reply.js";
+import { errorBody } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { Collection } from "../../document/collection.js";
@@ -17,6 +17,7 @@ import {
 import { isObject, type JsonObject, mergePatch } from "../../document/merge-patch.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
+import type { Answer } from "../../session/answer.js";
 import type { Session } from "../../session/session.js";
 import { rowsOf, runAlone } from "../statements/run-alone.js";
 import { findCollection, type RunStatement, writeTogether } from "./document-session.js";

@@ -3,14 +3,14 @@
  * run-alone.ts's. Called by the handlers of collections and documents.
  */
 
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { type Collection, collectionOf } from "../../document/collection.js";
 import type { Statement } from "../../document/document-rows.js";
 import { DbError } from "../../protocol/errors.js";
+import type { Answer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
+import { sessionOptions } from "../../session/session-options.js";
 import { plainRows } from "../../session/sql-result.js";
-import { sessionOptions } from "../statements/query-routes.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 
 export type PlainRow = readonly unknown[];

@@ -1,7 +1,6 @@
 /** POST /v1/collections/{name}/search: what is asked for, as a search in SQL, and its rows as documents with scores. */
 
 import type { Handler } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { VECTOR_WEIGHT } from "../../catalog/ranked-search.js";
@@ -15,6 +14,7 @@ import { textsOf } from "../../document/texts.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../../protocol/limits.js";
+import type { Answer } from "../../session/answer.js";
 import { elapsedSince } from "../../session/sql-result.js";
 import { type Analyzer, analyzerOf } from "../../text/analysis.js";
 import { highlight } from "../../text/highlight.js";

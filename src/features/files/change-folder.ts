@@ -4,9 +4,9 @@
  * which the work begins again.
  */
 
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
+import type { Answer } from "../../session/answer.js";
 import { writeTogether } from "../documents/document-session.js";
 import { workOf } from "./file-jobs.js";
 import { changeFolder, type FilesConcerned, type Folder, readAnew } from "./file-store.js";

@@ -1,10 +1,10 @@
 /** The job of each filesystem collection, and who is at work in a partition, so that handlers can tell them of changes. */
 
-import type { JobKind } from "../../actor/background/job-kind.js";
-import { FILE_JOBS, type JobName } from "../../actor/background/job-records.js";
 import type { Partition } from "../../actor/partition.js";
 import type { FileTasks } from "../../ingest/file-tasks.js";
 import { DbError } from "../../protocol/errors.js";
+import type { JobKind } from "../jobs/job-kind.js";
+import { FILE_JOBS, type JobName } from "../jobs/job-records.js";
 import { FolderWork } from "./folder-work.js";
 
 /** By partition, then by tenant and id. */

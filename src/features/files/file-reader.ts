@@ -3,7 +3,6 @@
  * one transaction. Called by folder-work.ts with files that are due; whatever ends it in between leaves the record as it was.
  */
 import { extname } from "node:path";
-import type { Job } from "../../actor/background/job-kind.js";
 import type { Request } from "../../actor/request.js";
 import { insertAllStatement, rowOfDocument } from "../../document/document-rows.js";
 import type { FileTasks } from "../../ingest/file-tasks.js";
@@ -11,6 +10,7 @@ import type { ParsedFile } from "../../ingest/parse/contract.js";
 import type { FoundFile } from "../../ingest/watch/found-file.js";
 import { DbError, type ErrorCode } from "../../protocol/errors.js";
 import { findCollection, type RunStatement, writeTogether } from "../documents/document-session.js";
+import type { Job } from "../jobs/job-kind.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import {
   type FileRecord,

@@ -2,13 +2,15 @@
 
 import type { Handler } from "../../actor/handler.js";
 import { readPage } from "../../actor/paging.js";
-import { type Answer, messageErrorJson, STREAMED } from "../../actor/reply.js";
+import { messageErrorJson } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
+import { type Answer, STREAMED } from "../../session/answer.js";
 import { writeTogether } from "../documents/document-session.js";
 import { CHANGE_FORMS } from "../feed/change-form.js";
+import { JOBS } from "../jobs/jobs.js";
 import { updateFolder } from "./change-folder.js";
 import { workOf } from "./file-jobs.js";
 import {
@@ -221,7 +223,7 @@ async function followProgress(request: Request, { body }: Input): Promise<Answer
     errorMessage: (error: DbError) => Buffer.from(messageErrorJson(error, id, request.requestId)),
     errorText: (errorJson: string) => errorJson,
   };
-  await request.partition.progress.follow(request, topicOf(folder.id), way, async () => ({
+  await request.partition.part(JOBS).progress.follow(request, topicOf(folder.id), way, async () => ({
     message: eventOfRecord(await findFolder(request, folder.id), await countFiles(request, folder.id)),
     isOver: false,
   }));

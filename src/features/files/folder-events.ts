@@ -2,7 +2,7 @@
  * What followers of a filesystem collection hear: that its folder is looked through, what becomes of each file, that all is
  * done. From the first file that is to be read until none is left is one pass. Called by folder-work.ts.
  */
-import type { ProgressHub, ProgressMessage } from "../../actor/background/progress-hub.js";
+import type { ProgressHub, ProgressMessage } from "../jobs/progress-hub.js";
 import type { ReadOutcome } from "./file-reader.js";
 import type { FileCounts, FileRecord, Folder } from "./file-store.js";
 

@@ -4,25 +4,27 @@
  * which changes definitions (Partition.definitionsChanged).
  */
 
-import type { Request } from "../../actor/request.js";
+import { CALLER, type Request } from "../../actor/request.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { ExecContext } from "../../query/exec/context.js";
-import type { DeferredContext, DeferredEvaluation, FolderChange, ScalarFunction } from "../../query/expr/expr.js";
+import type { DeferredContext, DeferredEvaluation, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
-import { registerFunction } from "../../query/expr/functions/registry.js";
 import { BOOL, JSONB, type Json, TEXT, type Value } from "../../values/values.js";
 import type { RunStatement } from "../documents/document-session.js";
 import { FOLDERS } from "./file-tables.js";
-import { provideFolderTools } from "./folder-tools.js";
 import { eraseFolder, prepareFolder, writeFolder } from "./make-folder.js";
 
-/** Once, when the process starts. */
-export function registerFolderFunctions(): void {
-  for (const fn of FUNCTIONS) registerFunction(fn);
-  provideFolderTools((client) => ({ change: (change, context) => changeIn(client as Request, change, context) }));
-}
+/** `retains`: the collection with the passages stays. */
+type FolderChange =
+  | {
+      readonly kind: "create";
+      readonly name: string;
+      readonly path: string;
+      readonly options: Readonly<Record<string, unknown>>;
+    }
+  | { readonly kind: "drop"; readonly name: string; readonly ifExists: boolean; readonly retains: boolean };
 
-const FUNCTIONS: readonly ScalarFunction[] = [
+export const FOLDER_FUNCTIONS: readonly ScalarFunction[] = [
   changing("create_filesystem_collection", [TEXT, TEXT, JSONB], ([name, path, options]) => ({
     kind: "create",
     name: name as string,
@@ -43,12 +45,14 @@ function changing(
   changeOf: (args: readonly Value[]) => FolderChange,
 ): ScalarFunction {
   const evaluate: DeferredEvaluation["evaluate"] = async (columns, count, context) => {
-    const { services } = context;
-    if (services.changeFolders === undefined) throw new DbError("not_supported", `${name} is not available here.`);
+    const request = context.services.capability?.(CALLER) ?? null;
+    if (request === null || request.ofAgent) {
+      throw new DbError("forbidden", "Filesystem collections are not made or dropped by agents and recipes.");
+    }
     const values: Value[] = [];
     for (let i = 0; i < count; i++) {
       const given = columns.map((column) => column[i]!);
-      values.push(await services.changeFolders(changeOf(given), context));
+      values.push(await changeIn(request, changeOf(given), context));
     }
     return values;
   };

@@ -3,12 +3,12 @@
  * as changed. What it finds to be read waits in the records. Called by folder-work.ts, one call at a time.
  */
 
-import type { Job } from "../../actor/background/job-kind.js";
 import type { FileTasks } from "../../ingest/file-tasks.js";
 import { comparePaths, type FoundFile } from "../../ingest/watch/found-file.js";
 import { certainOutside, type Differences, reconcile } from "../../ingest/watch/reconcile.js";
 import type { ScanPage } from "../../ingest/watch/scan-folder.js";
 import { SCAN_PAGE_FILES } from "../../protocol/limits.js";
+import type { Job } from "../jobs/job-kind.js";
 import { written } from "./file-reader.js";
 import {
   changeFolder,

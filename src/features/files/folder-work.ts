@@ -9,10 +9,11 @@
  * Run as a job by file-jobs.ts; `poke` tells it that its record was changed.
  */
 
-import type { Job } from "../../actor/background/job-kind.js";
 import type { FileTasks } from "../../ingest/file-tasks.js";
 import { allowedFolder } from "../../ingest/watch/folder-roots.js";
 import { DbError } from "../../protocol/errors.js";
+import type { Job } from "../jobs/job-kind.js";
+import { JOBS } from "../jobs/jobs.js";
 import { FileReader, type ReadOutcome, written } from "./file-reader.js";
 import {
   changeFolder,
@@ -58,7 +59,7 @@ export class FolderWork {
     private readonly job: Job,
     private readonly tasks: FileTasks,
   ) {
-    this.events = new FolderEvents(job.partition.progress, job.record.tenant, job.record.id);
+    this.events = new FolderEvents(job.partition.part(JOBS).progress, job.record.tenant, job.record.id);
   }
 
   /** Its record was changed. */

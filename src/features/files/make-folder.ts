@@ -3,17 +3,18 @@
  * record and the job in one transaction.
  */
 
-import { ownerOf } from "../../actor/background/background-request.js";
-import { deleteJob, putJob } from "../../actor/background/job-records.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { readSchema } from "../../document/schema-request.js";
 import { type AllowedFolder, allowedFolder } from "../../ingest/watch/folder-roots.js";
 import { DbError } from "../../protocol/errors.js";
 import type { JobRecord } from "../../protocol/placement.js";
+import type { Answer } from "../../session/answer.js";
 import type { Transaction } from "../../storage/store.js";
 import { checkNewName, createCollectionIn } from "../documents/create-collection.js";
 import { type RunStatement, writeTogether } from "../documents/document-session.js";
+import { ownerOf } from "../jobs/background-request.js";
+import { deleteJob, putJob } from "../jobs/job-records.js";
+import { JOBS } from "../jobs/jobs.js";
 import { fileTasksOf, jobName, workOf } from "./file-jobs.js";
 import { deleteFolder, type Folder, insertFolder, listFolders, newId } from "./file-store.js";
 import { CREATE_TABLES, passageSchema } from "./file-tables.js";
@@ -89,7 +90,7 @@ export async function makeFolder(
     await writeFolder(request, prepared, session.contextFor(request).tx, run);
     return answerOf(prepared);
   });
-  request.partition.jobs.start(prepared.record);
+  request.partition.part(JOBS).queue.start(prepared.record);
   return answer;
 }
 
@@ -138,6 +139,6 @@ export async function removeFolder(request: Request, folder: Folder, retains: bo
     return {};
   });
   workOf(partition, tenant.number, folder.id)?.poke();
-  await partition.jobs.cancel(jobName(tenant.number, folder.id));
+  await partition.part(JOBS).queue.cancel(jobName(tenant.number, folder.id));
   return answer;
 }

@@ -7,7 +7,9 @@ import { type ChatMessage, type Provider, wholeReply } from "../../ai/providers/
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError } from "../../protocol/errors.js";
 import { CHAT_CHARACTERS_MAX } from "../../protocol/limits.js";
+import type { Generation } from "../../query/expr/functions/generation.js";
 import { readCallOptions } from "../../session/call-options.js";
+import type { AskingStatement } from "../../session/capabilities.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { Json } from "../../values/values.js";
 
@@ -36,6 +38,16 @@ export interface GenerateCall {
 
 /** Prompts of one statement that are under way at a time. */
 const AT_ONCE = 8;
+
+export function statementGeneration({ tenant, tenantName }: AskingStatement): Generation {
+  return {
+    texts: (calls, { signal }) => generateTexts(tenant, tenantName, calls, signal),
+    check: (options) => {
+      const { model } = readCallOptions("GENERATE", GENERATE_OPTIONS, options);
+      if (model !== undefined) writerOf(tenant, tenantName, model);
+    },
+  };
+}
 
 /** One text per call, in their order. The first failure ends all. */
 export async function generateTexts(

@@ -1,9 +1,8 @@
 /**
- * Algorithms over graphs as procedures: `CALL algo.pageRank({dampingFactor: 0.9}) YIELD node, score`. Registered when the
- * process starts, by partition.ts. Each column of nodes is there twice: `node`, the node itself, and `nodeId`.
+ * Algorithms over graphs as procedures: `CALL algo.pageRank({dampingFactor: 0.9}) YIELD node, score`. Each column of nodes is there twice: `node`, the node itself, and `nodeId`.
  */
 import { NODE_COLUMN } from "../../catalog/graph.js";
-import { type Procedure, type ProcedureStatement, registerProcedure } from "../../cypher/bind/procedure.js";
+import type { Procedure, ProcedureStatement } from "../../cypher/bind/procedure.js";
 import type { ProcedureField } from "../../cypher/bind/procedure-catalog.js";
 import { FLOAT, INTEGER, listOf, MAP, NODE } from "../../cypher/bind/static-type.js";
 import { call, columnExpr } from "../../cypher/bind/variables.js";
@@ -15,10 +14,6 @@ import type { Expr } from "../../query/expr/expr.js";
 import { resolveOperator } from "../../query/expr/resolve.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { INT8, TEXT, VARIANT } from "../../values/values.js";
-
-export function registerAlgorithms(): void {
-  for (const algorithm of ALGORITHMS) registerProcedure(procedureOf(algorithm));
-}
 
 const TYPES: Readonly<Record<ResultColumn["kind"], ProcedureField["type"]>> = {
   node: NODE,
@@ -97,3 +92,5 @@ function joined(left: Plan, right: Plan, id: Expr, column: OutputColumn): Plan {
   const columns = [...left.columns, ...right.columns.map((one) => ({ ...one, nullable: true }))];
   return Object.freeze({ kind: "join", type: "left", left, right, condition, lateral: false, columns });
 }
+
+export const ALGORITHM_PROCEDURES: readonly Procedure[] = ALGORITHMS.map(procedureOf);

@@ -4,7 +4,7 @@
  */
 
 import type { Handler } from "../../actor/handler.js";
-import { type Answer, packedMessage, STREAMED } from "../../actor/reply.js";
+import { packedMessage } from "../../actor/reply.js";
 import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
@@ -12,11 +12,12 @@ import { algorithmNamed, meansNothing } from "../../graph/algorithms/run-algorit
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { ProgressHearer, ProgressPhase } from "../../query/exec/context.js";
+import { type Answer, STREAMED } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
+import { sessionOptions } from "../../session/session-options.js";
 import { elapsedSince } from "../../session/sql-result.js";
 import type { StatementText } from "../../session/statement-run.js";
 import { messageRows } from "../statements/message-rows.js";
-import { sessionOptions } from "../statements/query-routes.js";
 import { RowStream } from "../statements/row-stream.js";
 import { runAlone } from "../statements/run-alone.js";
 

@@ -1,11 +1,11 @@
 /** /v1/graph/nodes and /v1/graph/edges, each request one Cypher statement (or two in one transaction). */
 
 import { type Handler, pageOf } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
+import type { Answer } from "../../session/answer.js";
 import type { Outcome } from "../../session/sql-result.js";
 import { rowsOf, runAlone } from "../statements/run-alone.js";
 

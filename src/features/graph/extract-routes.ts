@@ -5,7 +5,6 @@
  */
 
 import type { Handler } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { type Provider, wholeReply } from "../../ai/providers/provider.js";
@@ -14,7 +13,8 @@ import type { ExtractedEdge } from "../../graph/extract/extract-graph.js";
 import type { PromptMessage } from "../../graph/extract/extraction-prompt.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import { withRequestSignal } from "../language/request-signal.js";
+import type { Answer } from "../../session/answer.js";
+import { withRequestSignal } from "../statements/request-signal.js";
 import { runAlone } from "../statements/run-alone.js";
 
 export const graphExtractHandlers = {

@@ -1,13 +1,13 @@
 /** /v1/graph/match, /graphs and /indexes: Cypher, and what there is in the way of graphs. */
 
 import { type Handler, usualPageOf } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { graphOf, graphsOf } from "../../catalog/graph.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { measureTable } from "../../query/exec/measure-table.js";
+import type { Answer } from "../../session/answer.js";
 import { noGraph } from "../../session/ensure-graph.js";
 import { elapsedSince, JsonRows, type Outcome, plainRows, type RowCollector } from "../../session/sql-result.js";
 import type { ParameterValues } from "../../session/statement-run.js";

@@ -1,7 +1,6 @@
 /** /v1/graph/indexes: what Cypher's CREATE INDEX and CREATE CONSTRAINT make. */
 
 import { type Handler, usualPageOf } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { GraphTables } from "../../catalog/graph.js";
@@ -11,6 +10,7 @@ import { parseCypher } from "../../cypher/parse/parse.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
+import type { Answer } from "../../session/answer.js";
 import { noGraph } from "../../session/ensure-graph.js";
 import { runAlone } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";

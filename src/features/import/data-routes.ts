@@ -1,17 +1,17 @@
 /** /v1/data/…: files of rows into tables and out of them. */
 
 import type { Handler } from "../../actor/handler.js";
-import { type Answer, STREAMED } from "../../actor/reply.js";
 import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
+import { type Answer, STREAMED } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
+import { sessionOptions } from "../../session/session-options.js";
 import { elapsedSince } from "../../session/sql-result.js";
 import type { CsvStyle } from "../../values/csv-format.js";
-import { sessionOptions } from "../statements/query-routes.js";
 import { csvRows, ndjsonRows, RowStream } from "../statements/row-stream.js";
 import { filePieces } from "./body-pieces.js";
 import { type ImportCounts, type ImportOptions, importRows } from "./import-rows.js";

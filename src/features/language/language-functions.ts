@@ -3,27 +3,43 @@
  * texts give equal answers.
  */
 
+import { RUN_ITEMS_MAX } from "../../ai/inference-lane.js";
 import { TOPICS } from "../../language/classify.js";
 import { SUMMARY_CHARACTERS_DEFAULT, summaryLength } from "../../language/summary-length.js";
 import { sqlError } from "../../protocol/errors.js";
 import { CATEGORIES_MAX } from "../../protocol/limits.js";
+import { Capability, need } from "../../query/expr/capability.js";
 import type { DeferredContext, DeferredEvaluation, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
-import { registerFunction } from "../../query/expr/functions/registry.js";
-import type { SessionServices } from "../../session/session-services.js";
+import { EMBEDDING } from "../../query/expr/functions/models.js";
+import type { AskingStatement } from "../../session/capabilities.js";
 import { arrayOf, INT4, JSONB, Json, type SqlArray, TEXT, type Value } from "../../values/values.js";
-import type { LanguageHelpers } from "./language-helpers.js";
+import { LanguageHelpers } from "./language-helpers.js";
 
-/** Once, when the process starts. */
-export function registerLanguageFunctions(): void {
-  for (const fn of FUNCTIONS) registerFunction(fn);
+/** The helpers of one statement, which give way as `context` says. */
+export const LANGUAGE = new Capability<(context: DeferredContext) => LanguageHelpers>(
+  "Language functions are not available here.",
+);
+
+export function statementLanguage(statement: AskingStatement): (context: DeferredContext) => LanguageHelpers {
+  return (context) => {
+    const embed = async (texts: readonly string[]) => {
+      const vectors: Float32Array[] = [];
+      while (vectors.length < texts.length) {
+        const some = texts.slice(vectors.length, vectors.length + RUN_ITEMS_MAX);
+        vectors.push(...(await need(context, EMBEDDING).later(some, null, context)));
+      }
+      return vectors;
+    };
+    return new LanguageHelpers(statement.tenant.partition.tasks, embed, context);
+  };
 }
 
 type EachCall = (helpers: LanguageHelpers, args: readonly Value[]) => Promise<Value>;
 
 function helper(name: string, args: ScalarFunction["args"], returns: ScalarFunction["returns"], each: EachCall) {
   const evaluate: DeferredEvaluation["evaluate"] = async (columns, count, context) => {
-    const helpers = helpersOf(context);
+    const helpers = need(context, LANGUAGE)(context);
     const values: Value[] = [];
     for (let i = 0; i < count; i++) {
       values.push(
@@ -39,12 +55,6 @@ function helper(name: string, args: ScalarFunction["args"], returns: ScalarFunct
   return deferredFn(name, args, returns, evaluate, { volatility: "stable" });
 }
 
-function helpersOf(context: DeferredContext): LanguageHelpers {
-  const { languageHelpers } = context.services as Partial<SessionServices>;
-  if (languageHelpers === undefined) throw sqlError("0A000", "language functions are not available here");
-  return languageHelpers.call(context.services as SessionServices, context);
-}
-
 const sentiment: EachCall = async (helpers, [text]) => (await helpers.sentiment(text as string)).sentiment;
 const scores: EachCall = async (helpers, [text]) => new Json(await helpers.sentiment(text as string));
 const summary: EachCall = (helpers, [text, length]) =>
@@ -56,7 +66,7 @@ const entities: EachCall = async (helpers, [text]) => new Json(await helpers.ent
 const classified: EachCall = async (helpers, [text, given]) =>
   (await helpers.classify(text as string, categoriesOf(given), false))[0]!.category;
 
-const FUNCTIONS: readonly ScalarFunction[] = [
+export const LANGUAGE_FUNCTIONS: readonly ScalarFunction[] = [
   helper("sentiment", [TEXT], TEXT, sentiment),
   helper("sentiment_scores", [TEXT], JSONB, scores),
   helper("summarize", [TEXT], TEXT, summary),

@@ -1,7 +1,6 @@
 /** /v1/ai/sentiment, entities, summarize, classify, qa: by libraries and models of the installation, or by a provider. */
 
 import type { Handler } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import {
@@ -18,9 +17,10 @@ import { SUMMARY_CHARACTERS_DEFAULT } from "../../language/summary-length.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { LANGUAGE_CHARACTERS_MAX } from "../../protocol/limits.js";
+import type { Answer } from "../../session/answer.js";
 import { embedderOf } from "../models/request-embedder.js";
+import { withRequestSignal } from "../statements/request-signal.js";
 import { LanguageHelpers } from "./language-helpers.js";
-import { withRequestSignal } from "./request-signal.js";
 
 export const languageHandlers = {
   "language.sentiment": (request, { body }) =>

@@ -2,11 +2,11 @@
 
 import type { Handler } from "../../actor/handler.js";
 import { parseJsonBody } from "../../actor/parse-body.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { MCP_BATCH_MAX } from "../../protocol/limits.js";
+import type { Answer } from "../../session/answer.js";
 import { toolsFor } from "../tools/toolbox.js";
 import { answerMessage } from "./exchange.js";
 import { errorText, RPC_ERROR, RpcError } from "./json-rpc.js";

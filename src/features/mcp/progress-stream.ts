@@ -3,10 +3,11 @@
  * is opened by the first word; where there is none the answer is a plain one. Made by handlers/mcp.ts for clients that
  * accept such streams.
  */
-import type { Answer } from "../../actor/reply.js";
-import { STREAMED } from "../../actor/reply.js";
+
 import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Request } from "../../actor/request.js";
+import type { Answer } from "../../session/answer.js";
+import { STREAMED } from "../../session/answer.js";
 import { notificationText } from "./json-rpc.js";
 
 export class ProgressStream {

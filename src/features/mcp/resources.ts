@@ -1,11 +1,11 @@
 /** What a client may read by address: `tessera://schema`, `tessera://tables/{name}`, `tessera://collections/{name}`, `tessera://graph`. */
 
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { graphsOf, isListed } from "../../catalog/graph.js";
 import { isTemporarySchema } from "../../catalog/schema.js";
 import { collectionOf } from "../../document/collection.js";
 import { DbError } from "../../protocol/errors.js";
+import type { Answer } from "../../session/answer.js";
 import { collectionHandlers } from "../documents/collection-routes.js";
 import { schemaHandlers } from "../statements/schema-routes.js";
 import { withDefinitions } from "../statements/with-definitions.js";

@@ -2,6 +2,7 @@
  * Memories in SQL: MEMORY_STORE, MEMORY_UPSERT and MEMORY_FORGET. They write in the transaction of the statement that
  * calls them, as its caller: what a rollback takes back of it, it takes back of them, the namespace's table included.
  */
+
 import { randomBytes } from "node:crypto";
 import { sqlError } from "../../protocol/errors.js";
 import {
@@ -10,25 +11,19 @@ import {
   MEMORY_METADATA_CHARACTERS_MAX,
 } from "../../protocol/limits.js";
 import type { ExecContext } from "../../query/exec/context.js";
+import { need } from "../../query/expr/capability.js";
 import type { DeferredContext, DeferredEvaluation, ScalarFunction } from "../../query/expr/expr.js";
 import { deferredFn } from "../../query/expr/functions/define.js";
-import { registerFunction } from "../../query/expr/functions/registry.js";
-import { registerTableFunction } from "../../query/expr/functions/table-registry.js";
+import { EMBEDDING } from "../../query/expr/functions/models.js";
 import { BOOL, JSONB, type Json, TEXT, type Value } from "../../values/values.js";
 import { findTable, namespaceOf, requireTable } from "./memory-namespace.js";
-import { MEMORY_RECALL, objectOf } from "./recall.js";
-
-/** Once, when the process starts. */
-export function registerMemory(): void {
-  for (const fn of FUNCTIONS) registerFunction(fn);
-  for (const fn of MEMORY_RECALL) registerTableFunction(fn);
-}
+import { objectOf } from "./recall.js";
 
 const writer = (name: string, args: ScalarFunction["args"], returns: ScalarFunction["returns"], each: EachCall) =>
   Object.freeze({ ...deferredFn(name, args, returns, oneByOne(each), { strict: false }), writes: true as const });
 
 /** Metadata is JSON, or a text that reads as JSON. */
-const FUNCTIONS: readonly ScalarFunction[] = [
+export const MEMORY_FUNCTIONS: readonly ScalarFunction[] = [
   writer("memory_store", [TEXT, TEXT], TEXT, store),
   writer("memory_store", [TEXT, TEXT, JSONB], TEXT, store),
   writer("memory_store", [TEXT, TEXT, TEXT], TEXT, store),
@@ -76,12 +71,11 @@ async function write(
   contentText: Value,
   metadata: Value,
 ): Promise<void> {
-  const { services } = context;
   const namespace = namespaceOf(textOf(namespaceText, "namespace", Number.MAX_SAFE_INTEGER));
   const content = textOf(contentText, "content", MEMORY_CHARACTERS_MAX);
   const json = metadataOf(metadata);
   const table = await requireTable(context, namespace);
-  const [vector] = await services.embedLater!([content], table.model, context);
+  const [vector] = await need(context, EMBEDDING).later([content], table.model, context);
   await context.run(
     `INSERT INTO ${table.sqlName} (id, content, metadata, created_at, embedding)
      VALUES ($1::text, $2::text, $3::jsonb, clock_timestamp(), $4::vector)

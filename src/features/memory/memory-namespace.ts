@@ -3,11 +3,14 @@
  * that is stored, in the transaction of that statement; its column `model` has the model that embeds for a default,
  * so a namespace keeps its model whatever the configuration says later.
  */
+
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { ExecContext } from "../../query/exec/context.js";
+import { need } from "../../query/expr/capability.js";
 import type { DeferredContext } from "../../query/expr/expr.js";
+import { EMBEDDING } from "../../query/expr/functions/models.js";
 
 const PREFIX = "_memory_";
 /** With the prefix as long as a name may be. */
@@ -61,7 +64,7 @@ export async function requireTable(context: ExecContext & DeferredContext, names
   const found = findTable(services.catalogView!(), namespace);
   if (found !== null) return found;
   const name = tableNameOf(namespace);
-  const { id: model, dimensions } = services.embeddingModel!(null);
+  const { id: model, dimensions } = need(context, EMBEDDING).describe(null);
   const table = `public."${name}"`;
   const create = `CREATE TABLE ${table} (
     id text PRIMARY KEY,

@@ -1,12 +1,12 @@
 /** /v1/ai/memory/…: the SQL functions of memories as routes. Each is one statement, in a transaction of its own. */
 
 import { type Handler, pageOf } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
+import type { Answer } from "../../session/answer.js";
 import { readTogether, rowsOf, runAlone, timeOf } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { findTable, namespaceOf, namespaceOfTable, tableNameOf } from "./memory-namespace.js";

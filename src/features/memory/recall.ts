@@ -6,11 +6,14 @@
  * so of memories that are about as alike the newer comes first. `recency` is .1 and the half-life 30 days unless options
  * say otherwise; recency 0 is the order of similarity. The column `similarity` is the cosine alone.
  */
+
 import { sqlError } from "../../protocol/errors.js";
 import { MEMORY_RECALL_DEFAULT, MEMORY_RECALL_MAX } from "../../protocol/limits.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import { deferredContext } from "../../query/exec/deferred-call.js";
+import { need } from "../../query/expr/capability.js";
 import type { EvalContext } from "../../query/expr/expr.js";
+import { EMBEDDING } from "../../query/expr/functions/models.js";
 import type { TableFunction, TableRows } from "../../query/expr/table-function.js";
 import { FLOAT8, INT4, recordOf, TEXT, TIMESTAMPTZ, type Value } from "../../values/values.js";
 import { findTable, namespaceOf } from "./memory-namespace.js";
@@ -72,7 +75,11 @@ async function recall(context: ExecContext, args: readonly Value[]): Promise<rea
   const { services } = context;
   const table = findTable(services.catalogView!(), namespace);
   if (table === null || k === 0) return [];
-  const [vector] = await services.embedLater!([query], table.model, deferredContext(context, context.signal()));
+  const [vector] = await need(context, EMBEDDING).later(
+    [query],
+    table.model,
+    deferredContext(context, context.signal()),
+  );
   const candidates = recency === 0 ? k : k * CANDIDATES_PER_ROW;
   const { rows } = await services.runStatement!(
     `SELECT id, content, similarity, metadata, created_at FROM (

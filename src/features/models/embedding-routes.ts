@@ -1,10 +1,10 @@
 /** /v1/ai/…: what models do for clients. */
 
 import type { Handler } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
+import type { Answer } from "../../session/answer.js";
 import { vectorToJson } from "../../values/vector-text.js";
 import { embedderOf } from "./request-embedder.js";
 

@@ -1,15 +1,16 @@
 /** /v1/ai/models/…: the library of models, for administrators of the installation. */
 
 import type { Handler } from "../../actor/handler.js";
-import { type Answer, packedMessage, STREAMED } from "../../actor/reply.js";
+import { packedMessage } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
+import { isLibraryAdmin, requireLibraryAdmin } from "../../ai/library/library-admin.js";
 import type { LibraryClient } from "../../ai/library/library-client.js";
 import type { ModelFacts } from "../../ai/models.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { PullFacts } from "../../protocol/model-library.js";
-import { isLibraryAdmin, requireLibraryAdmin } from "./library-admin.js";
+import { type Answer, STREAMED } from "../../session/answer.js";
 
 export const modelHandlers = {
   "ai.models.list": async (request) => {

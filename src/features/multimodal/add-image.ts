@@ -1,6 +1,5 @@
 /** POST /v1/multimodal/images: an image is looked at, and becomes a document of a collection, in one transaction. */
 
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { type Collection, collectionOf } from "../../document/collection.js";
 import { insertStatement, rowOfDocument } from "../../document/document-rows.js";
@@ -8,6 +7,7 @@ import { readSchema } from "../../document/schema-request.js";
 import { VISUAL_DIMENSIONS, VISUAL_MODEL } from "../../ingest/image/visual-feature.js";
 import type { SeenImage } from "../../ingest/media/look-at-image.js";
 import { DbError } from "../../protocol/errors.js";
+import type { Answer } from "../../session/answer.js";
 import type { Session } from "../../session/session.js";
 import { checkNewName, createCollectionIn } from "../documents/create-collection.js";
 import { type RunStatement, writeTogether } from "../documents/document-session.js";

@@ -1,10 +1,10 @@
 /** /v1/multimodal: images, sounds and videos beside texts. The work is in actor/multimodal. */
 
 import type { Handler } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
+import type { Answer } from "../../session/answer.js";
 import { elapsedSince } from "../../session/sql-result.js";
 import { vectorToJson } from "../../values/vector-text.js";
 import { addImage, type ImageBody } from "./add-image.js";

@@ -4,7 +4,6 @@
  */
 
 import type { Handler } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { SqlConversation } from "../../ai/nl2sql/ask-provider.js";
@@ -14,12 +13,13 @@ import type { SchemaFacts } from "../../ai/nl2sql/schema-facts.js";
 import type { Provider } from "../../ai/providers/provider.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
+import type { Answer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
+import { sessionOptions } from "../../session/session-options.js";
 import { elapsedSince, jsonRows, type ResultShape } from "../../session/sql-result.js";
 import type { StatementPlan } from "../../session/statement-plan.js";
-import { withRequestSignal } from "../language/request-signal.js";
 import { planOnly } from "../statements/plan-only.js";
-import { sessionOptions } from "../statements/query-routes.js";
+import { withRequestSignal } from "../statements/request-signal.js";
 import { rowsOf } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { schemaFacts } from "./schema-facts.js";

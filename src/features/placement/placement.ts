@@ -6,13 +6,16 @@
  * A crash at any moment leaves records of places (tenant-places.ts); whoever starts with an undecided one asks.
  */
 
-import { replaceJobs } from "../../actor/background/job-records.js";
+import type { HeldRequest } from "../../actor/actor-features.js";
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler } from "../../actor/scheduler.js";
 import { decodeEntries } from "../../backup/entries-buffer.js";
 import { DbError } from "../../protocol/errors.js";
 import type { FromActor } from "../../protocol/messages.js";
 import type { MoveReport, PlacementMessage, TenantMemory } from "../../protocol/placement.js";
+import { FEED } from "../feed/feed.js";
+import { replaceJobs } from "../jobs/job-records.js";
+import { JOBS } from "../jobs/jobs.js";
 import { removeTenant } from "./remove-tenant.js";
 import { type ExportHost, TenantExport } from "./tenant-export.js";
 
@@ -21,13 +24,6 @@ const HELD_MS_MAX = 5_000;
 
 type MessageOf<K extends PlacementMessage["do"]> = Extract<PlacementMessage, { do: K }>;
 type Unaddressed<T> = T extends unknown ? Omit<T, "tenant" | "move"> : never;
-
-export interface HeldRequest {
-  /** The tenant is here after all. */
-  resume(): void;
-  redirect(partition: number): void;
-  refuse(error: DbError): void;
-}
 
 export interface PlacementHost extends ExportHost {
   readonly scheduler: Pick<Scheduler, "yieldTurn">;
@@ -227,12 +223,12 @@ export class Placement {
       if (sending !== null) this.host.restoreAnswers(sending.answers);
       if (receiving !== null && receiving.memory !== null) this.restore(partition, tenant, receiving.memory);
       partition.places.clear(tenant);
-      partition.jobs.resume(tenant);
+      partition.part(JOBS).queue.resume(tenant);
     } else if (place !== undefined && place.kind !== "gone") {
-      partition.subscriptions.tenantLeft(tenant);
-      partition.feed.left(tenant);
-      partition.progress.tenantLeft(tenant);
-      partition.jobs.left(tenant);
+      partition.part(FEED).subscriptions.tenantLeft(tenant);
+      partition.part(FEED).changes.left(tenant);
+      partition.part(JOBS).progress.tenantLeft(tenant);
+      partition.part(JOBS).queue.left(tenant);
       partition.forget(tenant);
       partition.places.set(tenant, { kind: "gone", to: at, clean: false });
       this.remove(partition, tenant, sending);
@@ -249,7 +245,7 @@ export class Placement {
     tenant.prepared.restore(memory.prepared);
     partition.transactionsOf(tenant).restoreEnded(memory.endedTransactions);
     this.host.restoreAnswers(memory.answers);
-    partition.feed.arrived(number, memory.watched);
+    partition.part(FEED).changes.arrived(number, memory.watched);
   }
 
   /** In the background; another start of the actor goes on where this one ends. */

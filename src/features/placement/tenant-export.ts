@@ -9,6 +9,7 @@
  * The stream is in order, so the target ends with exactly the engine's entries; what it holds meanwhile is no state that
  * ever was, and nobody reads it. Made by placement.ts, one per tenant that leaves.
  */
+
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler } from "../../actor/scheduler.js";
@@ -16,6 +17,8 @@ import { encodeEntries } from "../../backup/entries-buffer.js";
 import { DbError } from "../../protocol/errors.js";
 import type { TenantMemory } from "../../protocol/placement.js";
 import type { Operation } from "../../storage/operation.js";
+import { FEED } from "../feed/feed.js";
+import { JOBS } from "../jobs/jobs.js";
 import { TenantCopy } from "./tenant-copy.js";
 
 /** Bytes that the target may have yet to work off. */
@@ -118,7 +121,7 @@ export class TenantExport {
   private async drain(): Promise<void> {
     const { partition, tenant } = this;
     const transactions = partition.transactionsOf(partition.tenant(tenant));
-    await partition.jobs.pause(tenant);
+    await partition.part(JOBS).queue.pause(tenant);
     this.check();
     await this.until(() => transactions.size === 0, this.options.transactionsMs);
     partition.places.set(tenant, { kind: "held" });
@@ -154,8 +157,8 @@ export class TenantExport {
       prepared: tenant.prepared.list(),
       answers,
       endedTransactions: partition.transactionsOf(tenant).listEnded(),
-      watched: partition.feed.leave(this.tenant),
-      jobs: partition.jobs.recordsOf(this.tenant),
+      watched: partition.part(FEED).changes.leave(this.tenant),
+      jobs: partition.part(JOBS).queue.recordsOf(this.tenant),
     };
   }
 

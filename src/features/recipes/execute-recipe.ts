@@ -5,14 +5,15 @@
  * Called by the handlers of recipes and by the tools.
  */
 
-import { type Answer, errorBody } from "../../actor/reply.js";
+import { errorBody } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
 import type { BoundValue } from "../../recipe/bind-statement.js";
 import { bindParameters } from "../../recipe/parameters.js";
 import type { Recipe } from "../../recipe/recipe.js";
+import type { Answer } from "../../session/answer.js";
 import { elapsedSince, plainRows } from "../../session/sql-result.js";
-import { together } from "../chat/chat-store.js";
+import { type Run, together } from "../statements/run-together.js";
 import { ExecutionModels, modelsToAsk } from "./recipe-models.js";
 import { RecipeRunner, recipeClient, recipeSession, type StepResult } from "./recipe-runner.js";
 import {
@@ -24,7 +25,6 @@ import {
   keepExecution,
   keepSetup,
   newExecutionId,
-  type Run,
   trimExecutions,
 } from "./recipe-store.js";
 

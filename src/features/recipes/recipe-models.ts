@@ -3,9 +3,8 @@
  * recipe's transaction holds is the job: it is committed with the rest, runs in the background then, and survives restarts.
  * Made for one attempt at an execution.
  */
+
 import { randomUUID } from "node:crypto";
-import { ownerOf } from "../../actor/background/background-request.js";
-import { putJob } from "../../actor/background/job-records.js";
 import type { Request } from "../../actor/request.js";
 import type { Metric } from "../../automl/contract.js";
 import { DbError } from "../../protocol/errors.js";
@@ -17,8 +16,11 @@ import { insertJob } from "../automl/job-store.js";
 import { findModel, noModel } from "../automl/model-store.js";
 import { type PredictedRow, predictRows } from "../automl/predict.js";
 import type { Source, TrainSpec } from "../automl/train-spec.js";
+import { ownerOf } from "../jobs/background-request.js";
+import { putJob } from "../jobs/job-records.js";
+import { JOBS } from "../jobs/jobs.js";
+import type { Run } from "../statements/run-together.js";
 import type { Predicted, RecipeModels } from "./recipe-runner.js";
-import type { Run } from "./recipe-store.js";
 
 /** Where nothing is kept: trainings are only looked at, and there are no models. */
 export const NO_MODELS: RecipeModels = {
@@ -53,7 +55,7 @@ export class ExecutionModels implements RecipeModels {
     if (partition.tasks?.models === undefined) {
       throw new DbError("not_supported", "Models cannot be trained here: the server has no training threads.");
     }
-    partition.jobs.admit(tenant.number, TRAINING);
+    partition.part(JOBS).queue.admit(tenant.number, TRAINING);
     const id = `job_${randomUUID()}`;
     const spec = specOf(training, source, partition.config.automl.timeBudgetSeconds);
     const { userId } = request.head;
@@ -75,7 +77,7 @@ export class ExecutionModels implements RecipeModels {
 
   /** After the commit. */
   begin(): void {
-    for (const job of this.jobs) this.request.partition.jobs.start(job);
+    for (const job of this.jobs) this.request.partition.part(JOBS).queue.start(job);
   }
 }
 

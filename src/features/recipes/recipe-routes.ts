@@ -1,7 +1,6 @@
 /** /v1/recipes: recipes as they are brought in, looked at, executed and exported. */
 
 import { type Handler, pageOf } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
@@ -9,7 +8,8 @@ import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX, RECIPE_BYTES_MAX, RECIPE_FETCH_SECONDS_MAX } from "../../protocol/limits.js";
 import { signerOf } from "../../recipe/canonical.js";
 import type { ReadRecipe } from "../../recipe/recipe.js";
-import { together } from "../chat/chat-store.js";
+import type { Answer } from "../../session/answer.js";
+import { together } from "../statements/run-together.js";
 import { certify, requireEngine } from "./certify-recipe.js";
 import { executeRecipe } from "./execute-recipe.js";
 import { exportRecipe } from "./export-recipe.js";

@@ -24,10 +24,10 @@ import {
   type Training,
 } from "../../recipe/recipe.js";
 import { Session } from "../../session/session.js";
+import { sessionOptions } from "../../session/session-options.js";
 import { elapsedSince, JsonRows, type Outcome } from "../../session/sql-result.js";
 import type { Client, StatementText } from "../../session/statement-run.js";
 import type { Source } from "../automl/train-spec.js";
-import { sessionOptions } from "../statements/query-routes.js";
 
 /** What trained models do for a recipe. */
 export interface RecipeModels {
@@ -105,12 +105,12 @@ export function recipeSession(request: Request): Session {
 /** Agents work in transactions of their own, so nothing could take back what they did. */
 export function recipeClient(request: Request): Client {
   const { requestId, checkpoint, shouldYield, yieldTurn, signal } = request;
-  const agentTools = (): never => {
+  const checkAgents = (): never => {
     throw new DbError("query_error", "AGENT_RUN error: a recipe cannot run agents.", {
       hint: "Let the recipe prepare what the agent needs, and run the agent after it.",
     });
   };
-  return { requestId, checkpoint, shouldYield, yieldTurn, signal, agentTools };
+  return { requestId, checkpoint, shouldYield, yieldTurn, signal, checkAgents };
 }
 
 /** Rows as they leave, no more than so many; a statement runs to its end all the same. */

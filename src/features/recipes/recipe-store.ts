@@ -2,6 +2,7 @@
  * Recipes and their executions as they are stored: in tables of the tenant, through statements like a client's. Called by
  * the handlers of recipes; holds no state.
  */
+
 import { randomBytes } from "node:crypto";
 import type { Partition } from "../../actor/partition.js";
 import type { Request } from "../../actor/request.js";
@@ -9,8 +10,9 @@ import { DbError } from "../../protocol/errors.js";
 import { RECIPE_EXECUTIONS_KEPT, RECIPES_MAX } from "../../protocol/limits.js";
 import { type Recipe, recipeOf } from "../../recipe/recipe.js";
 import { compareVersions } from "../../recipe/semver.js";
-import { together } from "../chat/chat-store.js";
 import { rowsOf, timeOf } from "../statements/run-alone.js";
+import type { Run } from "../statements/run-together.js";
+import { together } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 
 /** That the recipe did here what its tests say. */
@@ -64,7 +66,6 @@ export interface Execution {
 }
 
 type Row = readonly unknown[];
-export type Run = Parameters<Parameters<typeof together>[2]>[0];
 
 const RECIPES = `public."_recipes"`;
 const SETUPS = `public."_recipe_setups"`;

@@ -4,10 +4,11 @@
  * the status is out. Most answers never get there, and are made as any other. One per statement; used by its handler.
  */
 
-import { type Answer, metaJson, STREAMED } from "../../actor/reply.js";
+import { metaJson } from "../../actor/reply.js";
 import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Request } from "../../actor/request.js";
 import type { Batch } from "../../query/expr/expr.js";
+import { type Answer, STREAMED } from "../../session/answer.js";
 import {
   elapsedSince,
   JsonRows,

@@ -2,8 +2,8 @@
 
 import type { Request } from "../../actor/request.js";
 import { Session } from "../../session/session.js";
+import { sessionOptions } from "../../session/session-options.js";
 import type { StatementPlan } from "../../session/statement-plan.js";
-import { sessionOptions } from "./query-routes.js";
 
 /** In either language, or in the one that is said. Throws what is wrong with the statement. */
 export function planOnly(request: Request, sql: string, language?: "sql"): StatementPlan {

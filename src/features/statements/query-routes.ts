@@ -1,18 +1,19 @@
 /** POST /v1/query/…: one statement, a batch, prepared statements. */
 
 import type { Handler } from "../../actor/handler.js";
-import { type Answer, errorBody, STREAMED } from "../../actor/reply.js";
+import { errorBody } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
+import { type Answer, STREAMED } from "../../session/answer.js";
 import { ownerName } from "../../session/owner.js";
 import { requireReading } from "../../session/reader.js";
-import { Session, type SessionOptions } from "../../session/session.js";
+import { Session } from "../../session/session.js";
+import { sessionOptions } from "../../session/session-options.js";
 import { jsonRows, type Outcome, plainRows, type RowCollector, resultAnswer } from "../../session/sql-result.js";
 import type { Language, ParameterValues, StatementRun } from "../../session/statement-run.js";
-import { isLibraryAdmin } from "../models/library-admin.js";
 import { LongDocument } from "./long-document.js";
 import { msgpackResult, ndjsonResult, type RowFormat, RowStream } from "./row-stream.js";
 
@@ -43,12 +44,6 @@ export const queryHandlers = {
     plain: { closed: request.tenant.prepared.remove(ownerName(request.head), body.statement_id) },
   }),
 } satisfies Partial<Record<EndpointName, Handler>>;
-
-export function sessionOptions(request: Request, control: SessionOptions["control"]): SessionOptions {
-  const { readOnly, head } = request;
-  const { username: user, tenantId: tenantName } = head;
-  return { isolation: null, readOnly, user, tenantName, control, managesModels: isLibraryAdmin(head) };
-}
 
 /** A statement may run as long as the configuration says, or as its request does where that is less. */
 function limitTime(request: Request, seconds: number | undefined): void {

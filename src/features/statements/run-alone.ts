@@ -1,12 +1,12 @@
 /** Runs the statements that a route is made of, in a transaction of their own. */
 
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { after } from "../../query/exec/operator.js";
+import type { Answer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
+import { sessionOptions } from "../../session/session-options.js";
 import { type Outcome, plainRows, type RowCollector } from "../../session/sql-result.js";
 import type { StatementText } from "../../session/statement-run.js";
-import { sessionOptions } from "./query-routes.js";
 
 export interface LoneStatement extends StatementText {
   /** No bound unless said. */

@@ -1,7 +1,6 @@
 /** GET /v1/schema/…: what the tenant's tables look like. */
 
 import { type Handler, pageOf } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
@@ -13,6 +12,7 @@ import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { measureTable } from "../../query/exec/measure-table.js";
 import { displayName } from "../../query/expr/types.js";
+import type { Answer } from "../../session/answer.js";
 import { type IndexLife, indexLife } from "../../session/search-index-care.js";
 
 const TABLES_PER_PAGE = 1000;

@@ -1,16 +1,17 @@
 /** /v1/transactions: transactions that a client drives by id over several requests. */
 
 import type { Handler } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
+import type { Answer } from "../../session/answer.js";
 import type { InteractiveTransaction } from "../../session/interactive-transactions.js";
+import { sessionOptions } from "../../session/session-options.js";
 import { resultAnswer } from "../../session/sql-result.js";
 import type { IsolationLevel } from "../../sql/parse/ast.js";
-import { runOf, type StatementBody, sessionOptions, streamFrom } from "./query-routes.js";
+import { runOf, type StatementBody, streamFrom } from "./query-routes.js";
 import { type RowFormat, RowStream } from "./row-stream.js";
 
 export const transactionHandlers = {

@@ -1,4 +1,5 @@
 /** Tools that train models and use them. */
+
 import Type from "typebox";
 import { trainFields } from "../../protocol/endpoints/automl.js";
 import { Strict } from "../../protocol/endpoints/schemas.js";
@@ -9,6 +10,7 @@ import { findModel, listModels, modelView } from "../automl/model-store.js";
 import { forecast, predictRows } from "../automl/predict.js";
 import { startTraining, waitForTraining } from "../automl/start-training.js";
 import { specOf } from "../automl/train-spec.js";
+import { JOBS } from "../jobs/jobs.js";
 import { READS, type Tool } from "./tool.js";
 
 const { collection, target, task_type, max_trials, algorithms, metric, features, time_column, seed, query } =
@@ -33,7 +35,7 @@ export const trainModel: Tool = {
     request.hasActed = true;
     const job = await startTraining(request, { spec, name });
     const { partition, tenant } = request;
-    const unlisten = partition.progress.listen(tenant.number, topicOf(job.id), (message) => {
+    const unlisten = partition.part(JOBS).progress.listen(tenant.number, topicOf(job.id), (message) => {
       progress(Number(message.current_trial), Number(message.total_trials), String(message.phase ?? message.status));
     });
     try {

@@ -1,9 +1,9 @@
 /** Runs a statement for a tool, in a transaction of its own. Whether it may write is decided by its plan, not by its text. */
 import { DbError } from "../../protocol/errors.js";
 import { Session } from "../../session/session.js";
+import { sessionOptions } from "../../session/session-options.js";
 import { jsonRows, type Outcome, resultAnswer } from "../../session/sql-result.js";
 import type { StatementText } from "../../session/statement-run.js";
-import { sessionOptions } from "../statements/query-routes.js";
 import type { ToolContext, ToolResult } from "./tool.js";
 
 export interface ToolStatement extends StatementText {

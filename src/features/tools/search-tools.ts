@@ -1,12 +1,12 @@
 /** Tools that find by meaning: documents, vectors, passages for a prompt, and a text's embedding. */
 import Type from "typebox";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { JsonObject } from "../../document/merge-patch.js";
 import { textsOf } from "../../document/texts.js";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError } from "../../protocol/errors.js";
 import { SEARCH_LIMIT_MAX } from "../../protocol/limits.js";
+import type { Answer } from "../../session/answer.js";
 import { documentSearchHandlers } from "../documents/search-routes.js";
 import { aiHandlers } from "../models/embedding-routes.js";
 import { withDefinitions } from "../statements/with-definitions.js";

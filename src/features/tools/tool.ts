@@ -3,8 +3,8 @@
  * and agents; a tool does what the route of the same purpose does, through the same handler where there is one.
  */
 import type { TObject } from "typebox";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
+import type { Answer } from "../../session/answer.js";
 
 /** MCP's hints about a tool; nothing relies on them but a client's own caution. */
 export interface ToolHints {

@@ -1,7 +1,6 @@
 /** /v1/vectors/collections: vector collections as a whole. Their vectors are in vectors.ts, search in vector-search.ts. */
 
 import { type Handler, pageOf } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { VectorMetric } from "../../catalog/table.js";
@@ -9,9 +8,10 @@ import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { EF_SEARCH } from "../../query/exec/nearest-scan.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
+import type { Answer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
+import { sessionOptions } from "../../session/session-options.js";
 import { plainRows } from "../../session/sql-result.js";
-import { sessionOptions } from "../statements/query-routes.js";
 import { type Ask, readTogether, rowsOf, runAlone } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { findVectorCollection } from "./find-vector-collection.js";

@@ -4,7 +4,6 @@
  */
 
 import type { Handler } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { filterCondition, NOTHING_DECLARED } from "../../document/filter.js";
@@ -15,6 +14,7 @@ import { DbError } from "../../protocol/errors.js";
 import { RESULT_BYTES_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../../protocol/limits.js";
 import { resultTooLarge } from "../../protocol/size-errors.js";
 import type { Batch } from "../../query/expr/expr.js";
+import type { Answer } from "../../session/answer.js";
 import type { ResultShape, Rows } from "../../session/sql-result.js";
 import { shortFloat4 } from "../../values/float-text.js";
 import { embedderOf } from "../models/request-embedder.js";

@@ -1,11 +1,11 @@
 /** /v1/vectors/collections/{name}/vectors: storing, reading and removing vectors. */
 
 import type { Handler } from "../../actor/handler.js";
-import type { Answer } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
+import type { Answer } from "../../session/answer.js";
 import { writeTogether } from "../documents/document-session.js";
 import { runAlone } from "../statements/run-alone.js";
 import { findVectorCollection } from "./find-vector-collection.js";

@@ -60,8 +60,6 @@ export interface ExecServices extends EvalServices {
   sequencePosition?(sequence: SequenceDef): SequencePosition;
   /** An id for a new row of a graph's table, which no other row has or had. */
   nextRowId?(table: TableDef): number;
-  /** The id and dimensions of a model that embeds; null: of the configured one. Throws model_not_found. */
-  embeddingModel?(name: string | null): { readonly id: string; readonly dimensions: number };
   /** Runs a trigger's function. Answers the row that it returned, by column; null: none. */
   fireTrigger?(firing: TriggerFiring, context: ExecContext): TriggerAnswer | Promise<TriggerAnswer>;
 }

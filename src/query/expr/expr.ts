@@ -5,8 +5,10 @@
  * A column is named by a ColumnId that is unique within one statement, never by a position: rules can move an
  * expression between operators without renumbering, and the compiler maps ids to positions at the very end.
  */
-import type { Json, SqlType, Value } from "../../values/values.js";
+
+import type { SqlType, Value } from "../../values/values.js";
 import type { GraphNode } from "../../values/variant.js";
+import type { Capability } from "./capability.js";
 import type { SentExpr } from "./sent-form.js";
 
 export type ColumnId = number;
@@ -213,54 +215,11 @@ export interface EvalServices {
   computeElsewhere?(expr: SentExpr, values: readonly Value[], context: DeferredContext): Promise<Value | undefined>;
   /** Runs a statement in the transaction of the context, as a function of PL/pgSQL would. */
   runStatement?(sql: string, params: readonly unknown[], maxRows: number, context: EvalContext): Promise<InnerResult>;
-  /** A text's vector, by the model of that name; null: the configured one. It is only to be read. */
-  embed?(text: string, model: string | null): Float32Array;
-  /** The same for some texts, also by models that have to be waited for. */
-  embedLater?(
-    texts: readonly string[],
-    model: string | null,
-    context: DeferredContext,
-  ): Promise<readonly Float32Array[]>;
-  /** Throws what is wrong with a model's name, or with the model. */
-  checkModel?(model: string, use: "embedding" | "claims"): void;
-  /** Scores for rows of model (or null), premise, hypothesis: JSON objects. Checks them. */
-  classifyClaims?(rows: readonly (readonly unknown[])[], context: DeferredContext): Promise<readonly unknown[]>;
-  /** Verdicts for rows of model (or null), statement, anchors (parsed, or JSON text) and perhaps options, likewise. */
-  verifyClaims?(rows: readonly (readonly unknown[])[], context: DeferredContext): Promise<readonly unknown[]>;
-  /** A text for each prompt, by the tenant's provider or a bundled model; some are under way at a time. */
-  generateTexts?(
-    calls: readonly { readonly prompt: string; readonly options: Json | null }[],
-    context: DeferredContext,
-  ): Promise<readonly string[]>;
-  /** Throws what is wrong with the options of GENERATE or AGENT_RUN, the name of a model among them. */
-  checkGeneration?(fn: "GENERATE" | "AGENT_RUN", options: Json): void;
-  /** Has a model work on a task with tools, as the caller of the statement. */
-  runAgent?(persona: string, task: string, options: Json | null, context: DeferredContext): Promise<string>;
-  /** Pulls a model into the installation and waits for it: what was pulled, as JSON. Checks who asks. */
-  pullModel?(model: string, context: DeferredContext): Promise<Value>;
-  /** Deletes one: true. Likewise. */
-  deleteModel?(model: string, context: DeferredContext): Promise<Value>;
-  /** Makes or drops a filesystem collection in the statement's transaction: what was done, in words. Checks who asks. */
-  changeFolders?(change: FolderChange, context: DeferredContext): Promise<string>;
-  /** The models that are installed, a row of LIST_MODELS() each. */
-  models?(): readonly (readonly Value[])[];
-  /** Likewise of the models that the tenant has trained. */
-  trainedModels?(): Promise<readonly (readonly Value[])[]>;
-  /** On whose behalf the statement runs, for functions that the actor adds; null: no request's. */
-  caller?(): object | null;
+  /** What a feature provides for its functions; null: nobody provides it here. */
+  capability?<T>(capability: Capability<T>): T | null;
   /** While the statement waits, having read nothing that it needs again: nothing old must be kept for it. */
   renewSnapshot?(): void;
 }
-
-/** `retains`: the collection with the passages stays. */
-export type FolderChange =
-  | {
-      readonly kind: "create";
-      readonly name: string;
-      readonly path: string;
-      readonly options: Readonly<Record<string, unknown>>;
-    }
-  | { readonly kind: "drop"; readonly name: string; readonly ifExists: boolean; readonly retains: boolean };
 
 export type RoutineRows = readonly (readonly Value[])[];
 

@@ -2,18 +2,20 @@
  * Backups against a model: seeds decide what is written, deleted and undone between any two steps of a backup, and where one is cut
  * short. Whatever a backup restores, whole or up to a moment, is the tenant as it was after one of its commits.
  */
+
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import t from "tap";
-import type { RunnableKind } from "../../../src/actor/background/background-jobs.js";
-import { putJob } from "../../../src/actor/background/job-records.js";
 import { Partition } from "../../../src/actor/partition.js";
 import { BackupFolder, type Manifest } from "../../../src/backup/backup-folder.js";
 import { loadConfig } from "../../../src/config/load-config.js";
 import { Backups } from "../../../src/features/backup/backups.js";
 import { isEmpty, Restores } from "../../../src/features/backup/restores.js";
+import type { RunnableKind } from "../../../src/features/jobs/background-jobs.js";
+import { putJob } from "../../../src/features/jobs/job-records.js";
+import { JOBS } from "../../../src/features/jobs/jobs.js";
 import { DbError } from "../../../src/protocol/errors.js";
 import type { RestoreReport } from "../../../src/protocol/placement.js";
 import type { CommitLog } from "../../../src/storage/commit-log.js";
@@ -134,7 +136,7 @@ async function openPartition(
     onDurable: (sequence) => partition?.gate.open(sequence),
   });
   partition = new Partition(0, shard, CONFIG, () => setImmediate(() => partition!.flush(() => undefined)));
-  partition.jobs.begin([WAITING], () => undefined);
+  partition.part(JOBS).queue.begin([WAITING], () => undefined);
   return partition;
 }
 
@@ -266,10 +268,10 @@ t.test("a restore whose first record the full disk refused leaves the tenant as 
   tx.put(Buffer.concat([rowPrefix(TARGET, 1), Buffer.from("a")]), Buffer.from("1"));
   putJob(tx, job);
   tx.commit();
-  partition.jobs.start(job);
+  partition.part(JOBS).queue.start(job);
   partition.flush(() => undefined);
   await turn();
-  t.equal(partition.jobs.metrics[0]!.running, 1);
+  t.equal(partition.part(JOBS).queue.metrics[0]!.running, 1);
   const ended = await new Promise<RestoreReport>((resolve) => {
     restores = new Restores({
       scheduler: { yieldTurn: () => turn() },
@@ -290,6 +292,6 @@ t.test("a restore whose first record the full disk refused leaves the tenant as 
   t.match(ended, { state: "failed", error: { code: "disk_full" } });
   t.ok(partition.places.isServed(TARGET));
   t.notOk(isEmpty(partition, TARGET));
-  t.equal(partition.jobs.metrics[0]!.running, 1, "its jobs go on");
-  await partition.jobs.close();
+  t.equal(partition.part(JOBS).queue.metrics[0]!.running, 1, "its jobs go on");
+  await partition.part(JOBS).queue.close();
 });

@@ -3,11 +3,13 @@
  * and the gateway's part between them. Actor 0 has the directory. Messages are delivered one at a time, in order, so that a
  * test can stop the world between any two.
  */
+
 import { setImmediate as turn } from "node:timers/promises";
-import type { RunnableKind } from "../../../src/actor/background/background-jobs.js";
 import { Partition } from "../../../src/actor/partition.js";
 import { loadConfig } from "../../../src/config/load-config.js";
 import { Directory } from "../../../src/directory/directory.js";
+import type { RunnableKind } from "../../../src/features/jobs/background-jobs.js";
+import { JOBS } from "../../../src/features/jobs/jobs.js";
 import { Placement } from "../../../src/features/placement/placement.js";
 import { TenantMoves } from "../../../src/features/placement/tenant-moves.js";
 import type { DbError } from "../../../src/protocol/errors.js";
@@ -77,8 +79,7 @@ class Actor {
     };
     actor = new Actor(new Partition(number, shard, CONFIG, wrote), log, world);
     if (number === 0) await actor.openDirectory(world);
-    const { jobs } = actor.partition;
-    jobs.begin(world.kindsOf(actor.partition), () => undefined);
+    actor.partition.part(JOBS).queue.begin(world.kindsOf(actor.partition), () => undefined);
     return actor;
   }
 
@@ -187,7 +188,7 @@ export class World {
     actor.alive = false;
     actor.placement.close();
     // Its thread is gone: nothing of it goes on.
-    void actor.partition.jobs.close();
+    void actor.partition.part(JOBS).queue.close();
     const { log } = actor;
     return [...log.replay(1)].filter(({ sequence }) => what === "all" || sequence <= log.synced);
   }

@@ -1,12 +1,25 @@
 /**
- * Functions that verify claims: NLI_CLASSIFY, NLI_VERIFY and the aggregate NLI_ANCHORS. What models say is behind the
- * session's services (EvalServices), which also check the arguments; nothing of it is kept from one statement to the next.
+ * Functions that verify claims: NLI_CLASSIFY, NLI_VERIFY and the aggregate NLI_ANCHORS. The models are behind the capability
+ * CLAIMS, which also checks the arguments. Nothing is kept from one statement to the next.
  */
-import { DbError } from "../../../protocol/errors.js";
 import { NLI_ANCHORS_MAX } from "../../../protocol/limits.js";
 import { JSONB, Json, type SqlArray, type SqlType, TEXT, type Value } from "../../../values/values.js";
-import type { AggregateFunction, DeferredContext, EvalContext, EvalServices, ScalarFunction } from "../expr.js";
+import { Capability, need } from "../capability.js";
+import type { AggregateFunction, DeferredContext, EvalContext, ScalarFunction } from "../expr.js";
 import { deferredFn, type FunctionFamily, family } from "./define.js";
+
+type Ask = (rows: readonly (readonly unknown[])[], context: DeferredContext) => Promise<readonly unknown[]>;
+
+export interface Claims {
+  /** Throws what is wrong with a model's name, or with the model. */
+  checkModel(model: string): void;
+  /** Scores for rows of model (or null), premise, hypothesis: JSON objects. Checks them. */
+  readonly classify: Ask;
+  /** Verdicts for rows of model (or null), statement, anchors (parsed, or JSON text) and perhaps options. Checks them. */
+  readonly verify: Ask;
+}
+
+export const CLAIMS = new Capability<Claims>("Claims cannot be verified here.");
 
 /** A row may ask for 32 pairs, so a LIMIT should not wait for many rows. */
 const VERIFIED_ROWS_MAX = 16;
@@ -15,23 +28,21 @@ const VERIFIED_ROWS_MAX = 16;
 const OPTIONS = { strict: false, volatility: "stable", check: checkModel } as const;
 
 function checkModel([model]: readonly (Value | undefined)[], { services }: EvalContext): void {
-  if (typeof model === "string") services.checkModel?.(model, "claims");
+  if (typeof model === "string") services.capability?.(CLAIMS)?.checkModel(model);
 }
 
 type Rows = readonly (readonly Value[])[];
-type Ask = NonNullable<EvalServices["verifyClaims"]>;
 
 /** Asks for the rows in which the arguments at these places are known; the others are NULL. */
-function asking(service: (services: EvalServices) => Ask | undefined, needed: readonly number[]) {
+function asking(form: "classify" | "verify", needed: readonly number[]) {
   return async (columns: Rows, count: number, context: DeferredContext): Promise<readonly Value[]> => {
-    const ask = service(context.services);
-    if (ask === undefined) throw new DbError("not_supported", "Claims cannot be verified here.");
+    const claims = need(context, CLAIMS);
     const values = new Array<Value>(count).fill(null);
     const calls: number[] = [];
     for (let i = 0; i < count; i++) if (needed.every((column) => columns[column]![i] !== null)) calls.push(i);
     if (calls.length === 0) return values;
     const rows = calls.map((i) => columns.map((column) => plain(column[i]!)));
-    const found = await ask.call(context.services, rows, context);
+    const found = await claims[form](rows, context);
     for (const [i, call] of calls.entries()) values[call] = new Json(found[i]);
     return values;
   };
@@ -43,8 +54,8 @@ function plain(value: Value): unknown {
   return typeof value === "object" && value !== null && "elements" in value ? (value as SqlArray).elements : value;
 }
 
-const classify = asking(({ classifyClaims }) => classifyClaims, [1, 2]);
-const verify = asking(({ verifyClaims }) => verifyClaims, [1, 2]);
+const classify = asking("classify", [1, 2]);
+const verify = asking("verify", [1, 2]);
 
 export const CLAIM_FUNCTIONS: readonly ScalarFunction[] = [
   deferredFn("nli_classify", [TEXT, TEXT, TEXT], JSONB, classify, OPTIONS),

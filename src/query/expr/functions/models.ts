@@ -1,5 +1,4 @@
-/** Functions that ask models: what installed models are and do is behind the session's services (EvalServices). */
-import { DbError } from "../../../protocol/errors.js";
+/** Functions that ask models. The models are behind the capabilities EMBEDDING, MODEL_LIBRARY and TRAINED_MODELS. */
 import {
   BOOL,
   INT4,
@@ -12,13 +11,38 @@ import {
   type Value,
   VECTOR,
 } from "../../../values/values.js";
+import { Capability, need } from "../capability.js";
 import type { DeferredContext, EvalContext, EvalServices, ScalarFunction } from "../expr.js";
 import { recordRows, type TableFunction, type TableRows } from "../table-function.js";
 import { contextFn, deferredFn } from "./define.js";
 
-function embed({ services }: EvalContext, text: string, model: string | null = null): Value {
-  if (services.embed === undefined) throw new DbError("not_supported", "EMBED is not available here.");
-  return services.embed(text, model);
+export interface Embedding {
+  /** A text's vector, by the model of that name; null: the configured one. It is only to be read. */
+  now(text: string, model: string | null): Float32Array;
+  /** The same for some texts, also by models that have to be waited for. */
+  later(texts: readonly string[], model: string | null, context: DeferredContext): Promise<readonly Float32Array[]>;
+  /** A model's id and dimensions; null: of the configured one. Throws model_not_found. */
+  describe(model: string | null): { readonly id: string; readonly dimensions: number };
+}
+
+export interface ModelLibrary {
+  /** The models that are installed, a row of LIST_MODELS() each. */
+  rows(): readonly (readonly Value[])[];
+  /** Pulls a model into the installation and waits for it: what was pulled, as JSON. Checks who asks. */
+  pull(model: string, context: DeferredContext): Promise<Value>;
+  /** Deletes one: true. Likewise. */
+  delete(model: string): Promise<Value>;
+}
+
+/** The models that the tenant has trained, a row of LIST_MODELS() each. */
+export type TrainedModels = () => Promise<readonly (readonly Value[])[]>;
+
+export const EMBEDDING = new Capability<Embedding>("EMBED is not available here.");
+export const MODEL_LIBRARY = new Capability<ModelLibrary>("Models cannot be managed here.");
+export const TRAINED_MODELS = new Capability<TrainedModels>("Models cannot be trained here.");
+
+function embed(context: EvalContext, text: string, model: string | null = null): Value {
+  return need(context, EMBEDDING).now(text, model);
 }
 
 /** The texts of each model together. */
@@ -27,8 +51,7 @@ async function embedRows(
   count: number,
   context: DeferredContext,
 ): Promise<readonly Value[]> {
-  const { embedLater } = context.services;
-  if (embedLater === undefined) throw new DbError("not_supported", "EMBED is not available here.");
+  const embedding = need(context, EMBEDDING);
   const byModel = new Map<string | null, number[]>();
   for (let i = 0; i < count; i++) {
     const model = (models?.[i] ?? null) as string | null;
@@ -39,14 +62,14 @@ async function embedRows(
   const vectors = new Array<Value>(count).fill(null);
   for (const [model, calls] of byModel) {
     const some = calls.map((i) => texts![i] as string);
-    const found = await embedLater.call(context.services, some, model, context);
+    const found = await embedding.later(some, model, context);
     for (const [i, call] of calls.entries()) vectors[call] = found[i]!;
   }
   return vectors;
 }
 
 function checkModel([, model]: readonly (Value | undefined)[], { services }: EvalContext): void {
-  if (typeof model === "string") services.checkModel?.(model, "embedding");
+  if (typeof model === "string") services.capability?.(EMBEDDING)?.describe(model);
 }
 
 /** Immutable, since a bundle is: so generated columns may be embeddings. A call is not worth folding. */
@@ -62,27 +85,23 @@ const embedding = (fn: ScalarFunction): ScalarFunction =>
 function managing(
   name: string,
   returns: SqlType,
-  work: (services: EvalServices) => Managing | undefined,
+  work: (library: ModelLibrary, model: string, context: DeferredContext) => Promise<Value>,
 ): ScalarFunction {
   const evaluate = async ([models]: readonly (readonly Value[])[], count: number, context: DeferredContext) => {
     const values: Value[] = [];
     for (let i = 0; i < count; i++) {
-      const manage = work(context.services);
-      if (manage === undefined) throw new DbError("not_supported", `${name.toUpperCase()} is not available here.`);
-      values.push(await manage.call(context.services, models![i] as string, context));
+      values.push(await work(need(context, MODEL_LIBRARY), models![i] as string, context));
     }
     return values;
   };
   return Object.freeze({ ...deferredFn(name, [TEXT], returns, evaluate, { rowsMax: 1 }), writes: true as const });
 }
 
-type Managing = (model: string, context: DeferredContext) => Promise<Value>;
-
 export const MODEL_FUNCTIONS: readonly ScalarFunction[] = [
   embedding(contextFn("embed", [TEXT], VECTOR, embed)),
   embedding(contextFn("embed", [TEXT, TEXT], VECTOR, embed)),
-  managing("pull_model", JSONB, ({ pullModel }) => pullModel),
-  managing("delete_model", BOOL, ({ deleteModel }) => deleteModel),
+  managing("pull_model", JSONB, (library, model, context) => library.pull(model, context)),
+  managing("delete_model", BOOL, (library, model) => library.delete(model)),
 ];
 
 const MODEL_ROW = recordOf([
@@ -105,6 +124,8 @@ const MODEL_ROW = recordOf([
   { name: "restart_required", type: BOOL },
 ]);
 
+const installedRows = (services: EvalServices) => services.capability?.(MODEL_LIBRARY)?.rows() ?? [];
+
 /** SHOW MODELS: the same, and after them the models that the tenant has trained. */
 export const SHOW_MODELS: TableFunction = Object.freeze({
   name: "list_models",
@@ -122,7 +143,7 @@ class ShownModels implements TableRows {
 
   async next(out: readonly Value[][], at: number, max: number): Promise<number> {
     const { services } = this;
-    this.#rows ??= [...(services.models?.() ?? []), ...((await services.trainedModels?.()) ?? [])];
+    this.#rows ??= [...installedRows(services), ...((await services.capability?.(TRAINED_MODELS)?.()) ?? [])];
     const rows = this.#rows.slice(this.#given, this.#given + max);
     for (const [i, row] of rows.entries()) for (let c = 0; c < out.length; c++) out[c]![at + i] = row[c]!;
     this.#given += rows.length;
@@ -136,5 +157,5 @@ export const LIST_MODELS: TableFunction = Object.freeze({
   args: [],
   returns: MODEL_ROW,
   strict: true,
-  open: ({ services }: EvalContext) => recordRows(services.models?.() ?? []),
+  open: ({ services }: EvalContext) => recordRows(installedRows(services)),
 });

@@ -2,11 +2,12 @@
  * A kind of work in the background: how many jobs of it a tenant may have, and how one runs, from its beginning or from where
  * it was left. All kinds stand in job-kinds.ts.
  */
+
+import type { Partition } from "../../actor/partition.js";
+import type { Request } from "../../actor/request.js";
 import type { Config } from "../../protocol/config.js";
 import type { DbError } from "../../protocol/errors.js";
 import type { JobRecord } from "../../protocol/placement.js";
-import type { Partition } from "../partition.js";
-import type { Request } from "../request.js";
 
 /** A job while it runs. */
 export interface Job {

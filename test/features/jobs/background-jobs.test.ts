@@ -1,17 +1,19 @@
 /** Jobs that no client waits for: they outlive restarts, crashes and moves of their tenant, and end when they are cancelled. */
+
 import { setImmediate as turn } from "node:timers/promises";
 import t from "tap";
-import type { RunnableKind } from "../../src/actor/background/background-jobs.js";
-import { deleteJob, loadJobs, putJob } from "../../src/actor/background/job-records.js";
-import { Partition } from "../../src/actor/partition.js";
-import { loadConfig } from "../../src/config/load-config.js";
-import type { JobRecord } from "../../src/protocol/placement.js";
-import type { LogEntry } from "../../src/storage/commit-log.js";
-import { rowPrefix } from "../../src/storage/keys.js";
-import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
-import { MemoryEngine } from "../../src/storage/memory-engine.js";
-import { Shard } from "../../src/storage/shard.js";
-import { World } from "../features/placement/move-world.js";
+import { Partition } from "../../../src/actor/partition.js";
+import { loadConfig } from "../../../src/config/load-config.js";
+import type { RunnableKind } from "../../../src/features/jobs/background-jobs.js";
+import { deleteJob, loadJobs, putJob } from "../../../src/features/jobs/job-records.js";
+import { JOBS } from "../../../src/features/jobs/jobs.js";
+import type { JobRecord } from "../../../src/protocol/placement.js";
+import type { LogEntry } from "../../../src/storage/commit-log.js";
+import { rowPrefix } from "../../../src/storage/keys.js";
+import { MemoryCommitLog } from "../../../src/storage/memory-commit-log.js";
+import { MemoryEngine } from "../../../src/storage/memory-engine.js";
+import { Shard } from "../../../src/storage/shard.js";
+import { World } from "../placement/move-world.js";
 
 const CONFIG = loadConfig({ env: {} });
 const OWNER = { userId: "u1", username: "ada", tenantId: "t", roles: ["user"], readOnly: false };
@@ -78,7 +80,7 @@ async function open(entries: readonly LogEntry[] = []): Promise<Opened> {
   const partition = new Partition(0, shard, CONFIG, () => undefined);
   opened = partition;
   const seen = { running: 0, runningMax: 0, runs: 0 };
-  partition.jobs.begin([counting(partition, seen)], (_job, error) => {
+  partition.part(JOBS).queue.begin([counting(partition, seen)], (_job, error) => {
     throw error;
   });
   const flush = (): void => partition.flush(() => undefined);
@@ -93,13 +95,13 @@ async function open(entries: readonly LogEntry[] = []): Promise<Opened> {
 }
 
 function make(partition: Partition, job: JobRecord): void {
-  partition.jobs.admit(job.tenant, "count");
+  partition.part(JOBS).queue.admit(job.tenant, "count");
   const tx = partition.shard.begin();
   tx.put(counterKey(job), Buffer.from("0"));
   putJob(tx, job);
   tx.commit();
   partition.wroteSomething(job.tenant);
-  partition.jobs.start(job);
+  partition.part(JOBS).queue.start(job);
 }
 
 t.test("a job runs once its record is on disk, and leaves none behind", async (t) => {
@@ -116,8 +118,8 @@ t.test("of one tenant so many run, others wait, and more are refused", async (t)
   const { partition, turns, seen } = await open();
   const jobs = ["a", "b", "c", "d", "e"].map((id) => jobOf(1, id));
   for (const job of jobs) make(partition, job);
-  t.throws(() => partition.jobs.admit(1, "count"), { code: "rate_limited" });
-  t.doesNotThrow(() => partition.jobs.admit(2, "count"), "another tenant");
+  t.throws(() => partition.part(JOBS).queue.admit(1, "count"), { code: "rate_limited" });
+  t.doesNotThrow(() => partition.part(JOBS).queue.admit(2, "count"), "another tenant");
   await turns(() => jobs.every((job) => counterOf(partition, job) === "done"));
   t.equal(seen.runningMax, 2);
 });
@@ -128,7 +130,7 @@ t.test("a job that was cut off by a crash goes on where it was", async (t) => {
   await before.turns(() => Number(counterOf(before.partition, jobOf(1))) >= 5);
   // What is in the log is all that is left.
   const entries = [...before.log.replay(1)];
-  void before.partition.jobs.close();
+  void before.partition.part(JOBS).queue.close();
   const after = await open(entries);
   t.ok(Number(counterOf(after.partition, jobOf(1))) >= 5, "its steps are kept");
   await after.turns(() => counterOf(after.partition, jobOf(1)) === "done");
@@ -139,7 +141,7 @@ t.test("an actor that closes stops its jobs, which go on at the next start", asy
   const before = await open();
   make(before.partition, jobOf(1));
   await before.turns(() => Number(counterOf(before.partition, jobOf(1))) >= 3);
-  await before.partition.jobs.close();
+  await before.partition.part(JOBS).queue.close();
   t.equal(before.seen.running, 0);
   t.equal(loadJobs(before.partition.shard).length, 1, "the record stays");
   before.flush();
@@ -157,7 +159,7 @@ t.test("a job that is cancelled ends, whether it runs or waits, and makes room",
     deleteJob(tx, job);
     tx.commit();
     partition.wroteSomething(1);
-    await partition.jobs.cancel(job);
+    await partition.part(JOBS).queue.cancel(job);
   }
   await turns(() => counterOf(partition, jobs[1]!) === "done");
   t.not(counterOf(partition, jobs[0]!), "done");

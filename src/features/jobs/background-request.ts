@@ -3,14 +3,15 @@
  * jobs, too. They have the rights of the user who made the job, no deadline, and the tenant's turns. Made for actor.ts,
  * which asks who is at work when a tenant is to move or be forgotten.
  */
+
+import type { Partition } from "../../actor/partition.js";
+import { Request, type RequestChannel } from "../../actor/request.js";
+import type { Scheduler } from "../../actor/scheduler.js";
 import type { ActorMarks } from "../../protocol/actor-marks.js";
 import { DbError } from "../../protocol/errors.js";
 import { REQUEST_READ_ONLY, type RequestHead } from "../../protocol/frames.js";
 import type { JobOwner } from "../../protocol/placement.js";
 import type { Tenant } from "../../session/tenant.js";
-import type { Partition } from "../partition.js";
-import { Request, type RequestChannel } from "../request.js";
-import type { Scheduler } from "../scheduler.js";
 
 /** Its answer, if any, goes nowhere. */
 const NO_ENDPOINT = {

@@ -1,6 +1,7 @@
 /** What the audit trail keeps of a request that an actor answered. Called by actor.ts; pure. */
-import { type AuditEvent, auditOutcome } from "../protocol/audit.js";
-import type { Request } from "./request.js";
+
+import type { Request } from "../../actor/request.js";
+import { type AuditEvent, auditOutcome } from "../../protocol/audit.js";
 
 export function auditEventOf(request: Request, status: number, code: string | null, atMs: number): AuditEvent {
   const { endpoint, head, requestId } = request;

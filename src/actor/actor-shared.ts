@@ -1,0 +1,58 @@
+/** What the partitions of one actor share. Made by the actor; a partition without one has its own (`sharedByNobody`). */
+import { Models } from "../ai/models.js";
+import { modelsOptions } from "../ai/models-options.js";
+import { ClaimVerifier } from "../ai/nli/claim-verifier.js";
+import { claimVerifierOptions } from "../ai/nli/claim-verifier-options.js";
+import type { DerivedIndexesOptions } from "../derived/derived-indexes.js";
+import type { Config } from "../protocol/config.js";
+import { SegmentCache } from "../query/exec/segments/segment-cache.js";
+import type { SpillArea } from "../query/exec/spill/spill-area.js";
+import type { LongTasks } from "../session/long-tasks.js";
+import type { SlowStatements } from "../session/slow-statements.js";
+import { TenantProviders } from "../session/tenant-providers.js";
+import type { StoppedStatements } from "./stopped-statements.js";
+
+export interface ActorShared {
+  readonly segments: SegmentCache;
+  /** Null: statements must fit into their memory. */
+  readonly spill: SpillArea | null;
+  readonly models: Models;
+  readonly claims: ClaimVerifier;
+  /** Who writes texts for tenants. */
+  readonly providers: TenantProviders;
+  /** Null: there are no task threads. */
+  readonly tasks: LongTasks | null;
+  /** What indexes in memory need. */
+  readonly indexes: Omit<DerivedIndexesOptions, "store" | "durable" | "directory">;
+  /** Null: none is looked for. */
+  readonly slowStatements: SlowStatements | null;
+  /** Null: no statement is refused. */
+  readonly stopped: StoppedStatements | null;
+  /** From which tenants' own secrets are derived; null: there is no installation around the partition. */
+  readonly secret: Uint8Array | null;
+}
+
+/** For a partition without an actor: no threads, no files, turns of the event loop. */
+export function sharedByNobody(config: Config, given: Partial<ActorShared> = {}): ActorShared {
+  const turns = {
+    shouldYield: () => true,
+    yieldTurn: () => new Promise<void>((resolve) => setImmediate(resolve)),
+  };
+  const models = given.models ?? new Models(modelsOptions(config));
+  return {
+    segments: given.segments ?? new SegmentCache(config.storage.columnSegmentBytes),
+    spill: given.spill ?? null,
+    models,
+    claims: given.claims ?? new ClaimVerifier(claimVerifierOptions(config, models)),
+    providers: given.providers ?? new TenantProviders(config, models),
+    tasks: given.tasks ?? null,
+    indexes: given.indexes ?? {
+      memory: { bytes: 0, bytesMax: config.storage.indexMemoryBytes },
+      turnsOf: () => turns,
+      warn: () => undefined,
+    },
+    slowStatements: given.slowStatements ?? null,
+    stopped: given.stopped ?? null,
+    secret: given.secret ?? null,
+  };
+}

@@ -1,0 +1,233 @@
+/**
+ * What the features do for a whole actor (actor/actor-features.ts): owns moves of tenants, backups and restores, live replies, jobs
+ * and, in partition 0's actor, the directory.
+ */
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import {
+  type ActorFeatures,
+  type ActorHost,
+  DIRECTORY_PARTITION,
+  type HeldRequest,
+  type Running,
+} from "../actor/actor-features.js";
+import type { Handlers } from "../actor/handler.js";
+import type { Partition } from "../actor/partition.js";
+import type { Request } from "../actor/request.js";
+import { durablyCommitted } from "../actor/requests.js";
+import { BackupFolder } from "../backup/backup-folder.js";
+import { WholeFolder } from "../backup/whole-folder.js";
+import { DbError } from "../protocol/errors.js";
+import type { ActorMetrics, ToActor } from "../protocol/messages.js";
+import type { JobRecord } from "../protocol/placement.js";
+import type { Tenant } from "../session/tenant.js";
+import { provideBackups } from "./backup/backup-functions.js";
+import { backupHandlers } from "./backup/backup-routes.js";
+import { Backups } from "./backup/backups.js";
+import { RestoreAsks } from "./backup/restore-asks.js";
+import { Restores } from "./backup/restores.js";
+import { auditEventOf } from "./directory/audit-event.js";
+import { DirectoryServices } from "./directory/directory-services.js";
+import { HANDLERS, JOB_KINDS } from "./features.js";
+import { FEED } from "./feed/feed.js";
+import { LiveReplies } from "./feed/live-replies.js";
+import { BackgroundRequests } from "./jobs/background-request.js";
+import type { JobKind } from "./jobs/job-kind.js";
+import { JOBS } from "./jobs/jobs.js";
+import { Placement } from "./placement/placement.js";
+
+const JOB_STOPPED = "The job held up everybody else, so it was stopped.";
+
+export function actorFeatures(host: ActorHost): ActorFeatures {
+  return new FeaturesOfActor(host);
+}
+
+class FeaturesOfActor implements ActorFeatures {
+  private readonly live: LiveReplies;
+  /** Requests of jobs. */
+  private readonly background: BackgroundRequests;
+  private readonly placement: Placement;
+  private readonly backups: Backups;
+  private readonly restoreAsks: RestoreAsks;
+  private readonly restores: Restores;
+  private readonly backupFolder: BackupFolder;
+  private readonly wholeFolder: WholeFolder;
+  /** Null: it is another actor's. */
+  private directory: DirectoryServices | null = null;
+
+  constructor(private readonly host: ActorHost) {
+    const { settings, partitions, scheduler, replies, marks } = host;
+    const log: ActorHost["log"] = (level, message, fields) => host.log(level, message, fields);
+    const running: ActorHost["running"] = (partition, tenant) => host.running(partition, tenant);
+    const say: ActorHost["say"] = (message, transfer) => host.say(message, transfer);
+    this.live = new LiveReplies({ replies, scheduler, armTurn: () => host.armTurn(), log });
+    this.background = new BackgroundRequests(scheduler, marks, durablyCommitted);
+    this.placement = new Placement({
+      ...{ scheduler, partitions, running, say, log },
+      takeAnswers: (tenant) => host.takeAnswers(tenant),
+      restoreAnswers: (answers) => host.restoreAnswers(answers),
+    });
+    const root = settings.config.backup.directory || join(settings.dataDirectory, "backups");
+    this.backupFolder = new BackupFolder(root);
+    this.wholeFolder = new WholeFolder(root);
+    const folders = { tenant: this.backupFolder, whole: this.wholeFolder.tenants };
+    this.backups = new Backups({
+      ...{ scheduler, folders, log },
+      report: (report) => say({ kind: "backup-report", report }),
+    });
+    this.restoreAsks = new RestoreAsks((message) => say(message));
+    this.restores = new Restores({
+      ...{ scheduler, folders, running },
+      report: (report) => say({ kind: "restore-report", report }),
+      failed: (message, fields) => log("error", message, fields),
+    });
+  }
+
+  opened(partition: Partition): void {
+    partition.part(FEED).subscriptions.output = this.live;
+    partition.part(JOBS).progress.output = this.live;
+    provideBackups(partition, this.backups, this.restoreAsks);
+    this.restores.opened(partition);
+  }
+
+  damaged(partition: Partition): void {
+    // Whoever follows it would wait for ever.
+    partition.part(FEED).subscriptions.endAll(new DbError("partition_damaged"));
+  }
+
+  async openDirectory(): Promise<string | null> {
+    const { host, backupFolder, wholeFolder } = this;
+    const partition = host.partitions.get(DIRECTORY_PARTITION);
+    if (partition === undefined) return null;
+    const { settings, scheduler, marks, deriveKey } = host;
+    this.directory = await DirectoryServices.open({
+      ...{ settings, scheduler, marks, partition, backupFolder, wholeFolder, deriveKey },
+      wrote: () => host.wrote(partition),
+      say: (message) => host.say(message),
+      log: (level, message, fields) => host.log(level, message, fields),
+    });
+    return this.directory.bootstrap(settings.adminPassword);
+  }
+
+  handlers(): Handlers {
+    return { ...HANDLERS, ...backupHandlers(this.backups, this.backupFolder), ...this.directory?.handlers() };
+  }
+
+  begin(): void {
+    this.placement.begin();
+    for (const partition of this.host.partitions.values()) this.beginJobs(partition);
+  }
+
+  /** Jobs that were running before the restart continue. */
+  private beginJobs(partition: Partition): void {
+    const { host } = this;
+    const jobOf = (record: JobRecord, signal: AbortSignal, title: string) => ({
+      ...{ record, partition, signal },
+      work: <T>(work: (request: Request) => Promise<T>) =>
+        this.background.run(partition, record.tenant, record.owner, signal, work, title),
+    });
+    const runnable = ({ name, bounds, run, fail }: JobKind) => ({
+      name,
+      ...bounds(host.settings.config),
+      run: async (record: JobRecord, signal: AbortSignal) => {
+        const title = `${name} ${record.id}`;
+        const job = jobOf(record, signal, title);
+        const waitMs = host.stopped.waits(record.tenant, title);
+        // One that did not give way would only do so again.
+        if (waitMs > 0 && fail !== undefined) return fail(job, new DbError("statement_stopped", JOB_STOPPED));
+        if (waitMs > 0) await setTimeout(waitMs, undefined, { signal });
+        return run(job);
+      },
+      ...(fail !== undefined && {
+        fail: (record: JobRecord, error: DbError) => fail(jobOf(record, new AbortController().signal, ""), error),
+      }),
+    });
+    partition.part(JOBS).queue.begin(JOB_KINDS.map(runnable), ({ kind, id, tenant }, error) => {
+      host.log("error", "a job failed", { kind, id, tenant, error: String(error) });
+    });
+  }
+
+  hear(message: ToActor): void {
+    const { partitions } = this.host;
+    switch (message.kind) {
+      case "placement":
+        this.placement.hear(message.partition, message.message);
+        break;
+      case "report-unsettled":
+        this.placement.reportAll();
+        break;
+      case "restore":
+        this.restores.start(partitions.get(message.partition)!, message.order);
+        break;
+      case "restore-answer":
+        this.restoreAsks.heard(message.answer);
+        this.host.armTurn();
+        break;
+      case "backup":
+        this.backups.order(partitions.get(message.partition)!, message.order);
+        break;
+      default:
+        this.directory?.hear(message);
+    }
+  }
+
+  hold(partition: Partition, tenant: number, request: HeldRequest): void {
+    this.placement.hold(partition, tenant, request);
+  }
+
+  restoring(tenant: number): DbError {
+    return this.restores.refusal(tenant);
+  }
+
+  left(requestId: number): boolean {
+    return this.live.left(requestId);
+  }
+
+  /** The answer of a request to the directory waits until its entry is on disk, too. */
+  audited(request: Request, status: number, code: string | null): void {
+    const event = auditEventOf(request, status, code, Date.now());
+    if (this.directory === null) {
+      this.host.say({ kind: "audit", events: [event] });
+      return;
+    }
+    try {
+      this.directory.recordAudit([event]);
+      if (request.endpoint.home === "directory") request.tenant.sawEverything();
+    } catch (error) {
+      this.host.log("error", "an entry of the audit trail is lost", { ...event, error: String(error) });
+    }
+  }
+
+  running(partition: Partition, tenant: number): readonly Running[] {
+    return this.background.of(partition, tenant);
+  }
+
+  busy(): readonly Tenant[] {
+    return this.background.tenants();
+  }
+
+  undone(partition: Partition, first: number, error: DbError): void {
+    this.placement.undone(partition);
+    this.restores.undone(partition, error);
+    if (partition.number === DIRECTORY_PARTITION) this.directory?.undone(first);
+  }
+
+  sweep(): void {
+    this.placement.sweep();
+    this.directory?.sweep();
+  }
+
+  heldIn(partition: Partition): number {
+    return this.placement.heldIn(partition);
+  }
+
+  metrics(): Pick<ActorMetrics, "backupsRunning" | "schedules"> {
+    return { backupsRunning: this.backups.running, schedules: this.directory?.scheduleMetrics ?? [] };
+  }
+
+  async close(): Promise<void> {
+    this.placement.close();
+    await Promise.all([...this.host.partitions.values()].map((partition) => partition.part(JOBS).queue.close()));
+    await Promise.all([this.backups.close(), this.restores.close(), this.directory?.close()]);
+  }
+}

@@ -1,0 +1,13 @@
+/** Agents: models that work on a task with tools. */
+
+import { AGENTS } from "../../query/expr/functions/generation.js";
+import { provideCapability } from "../../session/capabilities.js";
+import type { Feature } from "../feature.js";
+import { AGENT_FUNCTIONS } from "./agent-functions.js";
+import { statementAgents } from "./request-tools.js";
+
+export const agentFeature: Feature = {
+  name: "agent",
+  functions: AGENT_FUNCTIONS,
+  provide: () => provideCapability(AGENTS, statementAgents),
+};

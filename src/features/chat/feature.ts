@@ -1,0 +1,8 @@
+/** Chats, also over documents. */
+import type { Feature } from "../feature.js";
+import { chatHandlers } from "./chat-routes.js";
+
+export const chatFeature: Feature = {
+  name: "chat",
+  handlers: chatHandlers,
+};

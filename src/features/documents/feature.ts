@@ -1,0 +1,10 @@
+/** Collections of documents. */
+import type { Feature } from "../feature.js";
+import { collectionHandlers } from "./collection-routes.js";
+import { documentHandlers } from "./document-routes.js";
+import { documentSearchHandlers } from "./search-routes.js";
+
+export const documentsFeature: Feature = {
+  name: "documents",
+  handlers: { ...collectionHandlers, ...documentHandlers, ...documentSearchHandlers },
+};

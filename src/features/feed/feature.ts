@@ -1,0 +1,10 @@
+/** Changes as they are committed. */
+import type { Feature } from "../feature.js";
+import { FEED } from "./feed.js";
+import { feedHandlers } from "./feed-routes.js";
+
+export const feedFeature: Feature = {
+  name: "feed",
+  handlers: feedHandlers,
+  part: FEED,
+};

@@ -1,0 +1,80 @@
+/** Subscriptions to changes: messages on a WebSocket, and server-sent events. */
+
+import type { Handler } from "../../actor/handler.js";
+import { errorBody, messageErrorJson } from "../../actor/reply.js";
+import type { Request } from "../../actor/request.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { type Answer, STREAMED } from "../../session/answer.js";
+import { written } from "../statements/socket-routes.js";
+import { CHANGE_FORMS } from "./change-form.js";
+import type { Way } from "./contract.js";
+import { FEED } from "./feed.js";
+import type { QueryRequest } from "./query-subscriptions.js";
+import type { FollowOptions } from "./subscriptions.js";
+
+/** Accept, Content-Type and Content-Encoding come before what an endpoint reads beside. */
+const MEDIA_HEADERS = 3;
+
+/** What is no sequence of ours is none: a browser sends whatever the last event of that address had. */
+function lastEventId(header: string | undefined): string | undefined {
+  return header !== undefined && /^[0-9]{1,16}$/.test(header) ? header : undefined;
+}
+
+function jsonOf(text: string, field: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new DbError("invalid_request", `The query parameter "${field}" is not JSON.`, { field });
+  }
+}
+
+async function subscribe(request: Request, body: FollowOptions & Partial<QueryRequest>, way: Way): Promise<Answer> {
+  const { sql } = body;
+  const { subscriptions } = request.partition.part(FEED);
+  if (sql === undefined) {
+    refuse(body, ["parameters", "params", "language"], 'goes with "sql" only');
+    await subscriptions.follow(request, body, way);
+  } else {
+    refuse(body, ["collection", "table", "label", "relationship", "graph", "filter"], 'does not go with "sql"');
+    refuse(body, ["sequence"], 'does not go with "sql": a query answers anew');
+    await subscriptions.followQuery(request, { ...body, sql }, way);
+  }
+  return STREAMED;
+}
+
+function refuse(body: object, fields: readonly string[], why: string): void {
+  const field = fields.find((name) => (body as Readonly<Record<string, unknown>>)[name] !== undefined);
+  if (field !== undefined) throw new DbError("invalid_request", `The field "${field}" ${why}.`, { field });
+}
+
+export const feedHandlers = {
+  // The gateway puts the request's id where other endpoints have their first path variable.
+  "socket.subscribe": async (request, { body }) => {
+    const id = request.head.params[0]!;
+    return subscribe(request, body, {
+      form: CHANGE_FORMS[request.wantsMsgpack ? "msgpack" : "json"],
+      id,
+      errorMessage: (error) => written(request, messageErrorJson(error, id, request.requestId)),
+      errorText: (errorJson) => written(request, errorJson),
+    });
+  },
+  "changes.subscribe": async (request, { query }) => {
+    const { sequence, filter, parameters, token: _ticket, ...target } = query;
+    const event = (json: string): string => `event: error\ndata: {"type":"error",${json.slice(1)}\n\n`;
+    const from = sequence ?? lastEventId(request.head.media[MEDIA_HEADERS]);
+    const options = {
+      ...target,
+      ...(filter !== undefined && { filter: jsonOf(filter, "filter") }),
+      ...(parameters !== undefined && { parameters: jsonOf(parameters, "parameters") as readonly unknown[] }),
+      // The answer of a query comes anew.
+      ...(from !== undefined && query.sql === undefined && { sequence: Number(from) }),
+    };
+    return subscribe(request, options, {
+      form: CHANGE_FORMS.sse,
+      id: "null",
+      errorMessage: (error) => Buffer.from(event(JSON.stringify(errorBody(error)))),
+      errorText: (errorJson) => event(JSON.stringify(JSON.parse(errorJson).error)),
+    });
+  },
+} satisfies Partial<Record<EndpointName, Handler>>;

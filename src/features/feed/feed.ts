@@ -1,0 +1,49 @@
+/** Changes of a partition as they are committed, and who follows them: the part that this feature keeps beside each partition. */
+import { type PartitionOfPart, type PartitionPart, PartitionPartKind } from "../../actor/partition-part.js";
+import type { PartitionMetrics } from "../../protocol/messages.js";
+import type { Tenant } from "../../session/tenant.js";
+import { ChangeFeed } from "./change-feed.js";
+import { Subscriptions } from "./subscriptions.js";
+
+export class Feed implements PartitionPart {
+  readonly changes: ChangeFeed;
+  readonly subscriptions: Subscriptions;
+
+  constructor(partition: PartitionOfPart) {
+    const { shard, config } = partition;
+    this.changes = new ChangeFeed({
+      shard,
+      config: config.changes,
+      flushSoon: () => partition.flushSoon(),
+      definitions: (tenant, read) => partition.definitions(tenant, read),
+    });
+    this.subscriptions = new Subscriptions({
+      ...{ shard, config, feed: this.changes },
+      tenant: (number) => partition.tenant(number),
+      durable: () => partition.durable(),
+    });
+  }
+
+  onDisk(sequence: number): void {
+    this.changes.durable(sequence);
+  }
+
+  definitionsChanged(tenant: Tenant): void {
+    this.changes.definitionsChanged(tenant.number);
+  }
+
+  sweep(nowMs: number): void {
+    this.changes.sweep(nowMs);
+  }
+
+  metrics(): Partial<PartitionMetrics> {
+    const { subscriptions, changes } = this;
+    return {
+      subscriptions: subscriptions.size,
+      tablesFollowed: changes.size,
+      changeHistoryBytes: changes.historyBytes,
+    };
+  }
+}
+
+export const FEED = new PartitionPartKind((partition) => new Feed(partition));

@@ -1,0 +1,8 @@
+/** Work that no client waits for. */
+import type { Feature } from "../feature.js";
+import { JOBS } from "./jobs.js";
+
+export const jobsFeature: Feature = {
+  name: "jobs",
+  part: JOBS,
+};

@@ -1,0 +1,8 @@
+/** The Model Context Protocol. */
+import type { Feature } from "../feature.js";
+import { mcpHandlers } from "./mcp-routes.js";
+
+export const mcpFeature: Feature = {
+  name: "mcp",
+  handlers: mcpHandlers,
+};

@@ -1,0 +1,12 @@
+/** Memories of agents. */
+import type { Feature } from "../feature.js";
+import { MEMORY_FUNCTIONS } from "./memory-functions.js";
+import { memoryHandlers } from "./memory-routes.js";
+import { MEMORY_RECALL } from "./recall.js";
+
+export const memoryFeature: Feature = {
+  name: "memory",
+  handlers: memoryHandlers,
+  functions: MEMORY_FUNCTIONS,
+  tableFunctions: MEMORY_RECALL,
+};

@@ -1,0 +1,8 @@
+/** Recipes: a schema, data, a workflow and tests in one document. */
+import type { Feature } from "../feature.js";
+import { recipeHandlers } from "./recipe-routes.js";
+
+export const recipesFeature: Feature = {
+  name: "recipes",
+  handlers: recipeHandlers,
+};

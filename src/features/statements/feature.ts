@@ -1,0 +1,15 @@
+/** Statements as clients send them: one, several, prepared, in transactions, and on WebSockets. */
+
+import { SQL_MANUAL } from "../../sql/manual/manual.js";
+import type { Feature } from "../feature.js";
+import { queryHandlers } from "./query-routes.js";
+import { schemaHandlers } from "./schema-routes.js";
+import { serverHandlers } from "./server-routes.js";
+import { socketHandlers } from "./socket-routes.js";
+import { transactionHandlers } from "./transaction-routes.js";
+
+export const statementsFeature: Feature = {
+  name: "statements",
+  handlers: { ...queryHandlers, ...transactionHandlers, ...socketHandlers, ...schemaHandlers, ...serverHandlers },
+  tableFunctions: [SQL_MANUAL],
+};

@@ -1,0 +1,44 @@
+/** Several statements of a route in one transaction. One statement alone is run-alone.ts's. */
+import type { Request } from "../../actor/request.js";
+import { DbError } from "../../protocol/errors.js";
+import { Session } from "../../session/session.js";
+import { sessionOptions } from "../../session/session-options.js";
+import { plainRows } from "../../session/sql-result.js";
+import type { Client } from "../../session/statement-run.js";
+
+const ATTEMPTS_MAX = 4;
+
+/** Runs one of them; its rows as plain values. */
+export type Run = (
+  sql: string,
+  params: readonly unknown[],
+) => Promise<{ readonly rows: readonly (readonly unknown[])[]; readonly affected: number }>;
+
+/** Statements in one transaction, done again when it lost against a concurrent change; `commit` commits it. */
+export async function together<T>(
+  request: Request,
+  client: Client,
+  work: (run: Run) => Promise<T>,
+  commit: (tx: Parameters<Request["commitPart"]>[0], done: T) => void,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const session = new Session(request.tenant, sessionOptions(request, "routes"));
+    session.begin({});
+    const run: Run = async (sql, params) => {
+      const whole = { sql, params, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request: client };
+      const { rows, rowsAffected } = await session.execute(whole, (tx) => tx.rollback());
+      return { rows: rows.plain!, affected: rowsAffected ?? 0 };
+    };
+    try {
+      const done = await work(run);
+      await session.prepareCommit(client);
+      session.commit((tx) => commit(tx, done));
+      return done;
+    } catch (error) {
+      const isLost = error instanceof DbError && error.code === "serialization_failure";
+      if (!isLost || attempt === ATTEMPTS_MAX) throw error;
+    } finally {
+      if (session.inTransaction) session.rollback();
+    }
+  }
+}

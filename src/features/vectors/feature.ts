@@ -1,0 +1,10 @@
+/** Collections of vectors. */
+import type { Feature } from "../feature.js";
+import { vectorCollectionHandlers } from "./collection-routes.js";
+import { vectorSearchHandlers } from "./search-routes.js";
+import { vectorHandlers } from "./vector-routes.js";
+
+export const vectorsFeature: Feature = {
+  name: "vectors",
+  handlers: { ...vectorCollectionHandlers, ...vectorHandlers, ...vectorSearchHandlers },
+};

@@ -1,0 +1,21 @@
+/** The answer of a request, before the envelope is put around it (actor/reply.ts). */
+
+/** What a handler answers. `json` is the payload as finished JSON text, `plain` as a value; one of the two is there. */
+export interface Answer {
+  readonly json?: string;
+  readonly plain?: unknown;
+  /** The payload as MessagePack, packed ahead because it is large; `members`: of an object its members without a header. */
+  readonly packed?: { readonly bytes: readonly Uint8Array[]; readonly members: PackedMembers | null };
+  /** Overrides the endpoint's own success status. */
+  readonly status?: number;
+  /** Further headers, "name: value" lines joined by "\n". */
+  readonly headers?: string;
+}
+
+export interface PackedMembers {
+  readonly count: number;
+  readonly bytes: readonly Uint8Array[];
+}
+
+/** What a handler answers that has sent its reply as a stream. */
+export const STREAMED: Answer = Object.freeze({});

@@ -1,0 +1,45 @@
+/**
+ * Who provides what functions need (query/expr/capability.ts). Features register their providers once, when the process
+ * starts; a statement makes those that its functions ask for.
+ */
+import type { Capability } from "../query/expr/capability.js";
+import type { Client } from "./statement-run.js";
+import type { Tenant } from "./tenant.js";
+
+/** The statement whose functions ask. */
+export interface AskingStatement {
+  readonly tenant: Tenant;
+  readonly tenantName: string;
+  /** On whose behalf it runs. */
+  readonly client: Client;
+  /** Its user may change what models the installation has. */
+  readonly managesModels: boolean;
+  capability<T>(capability: Capability<T>): T | null;
+}
+
+/** Null: not for this statement. */
+type Provide<T> = (statement: AskingStatement) => T | null;
+
+// A provider is stored and found under its own capability, which fixes the type.
+// biome-ignore lint/suspicious/noExplicitAny: one map for the providers of all types
+const providers = new Map<Capability<any>, Provide<any>>();
+
+export function provideCapability<T>(capability: Capability<T>, provide: Provide<T>): void {
+  providers.set(capability, provide);
+}
+
+/** Those that one statement has asked for. */
+export class Capabilities {
+  readonly #made = new Map<Capability<unknown>, unknown>();
+
+  constructor(private readonly statement: AskingStatement) {}
+
+  get<T>(capability: Capability<T>): T | null {
+    let made = this.#made.get(capability) as T | null | undefined;
+    if (made === undefined) {
+      made = (providers.get(capability) as Provide<T> | undefined)?.(this.statement) ?? null;
+      this.#made.set(capability, made);
+    }
+    return made;
+  }
+}

@@ -1,0 +1,13 @@
+/** The options of a session that works for a request. */
+import { isLibraryAdmin } from "../ai/library/library-admin.js";
+import type { RequestHead } from "../protocol/frames.js";
+import type { SessionOptions } from "./session.js";
+
+/** `control`: who begins and ends transactions, the route or statements. */
+export function sessionOptions(
+  { readOnly, head }: { readonly readOnly: boolean; readonly head: RequestHead },
+  control: SessionOptions["control"],
+): SessionOptions {
+  const { username: user, tenantId: tenantName } = head;
+  return { isolation: null, readOnly, user, tenantName, control, managesModels: isLibraryAdmin(head) };
+}
