@@ -4,12 +4,19 @@ import { DbError } from "../protocol/errors.js";
 import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../protocol/limits.js";
 import type { Answer } from "../session/answer.js";
 import type { Request } from "./request.js";
-import type { Input } from "./validate.js";
+import type { Input, InputOf } from "./validate.js";
 
-export type Handler = (request: Request, input: Input) => Answer | Promise<Answer>;
+/** Typed by its endpoint's schemas; without one it takes any input. */
+export type Handler<E extends EndpointName = EndpointName> = (
+  request: Request,
+  input: InputOf<E>,
+) => Answer | Promise<Answer>;
 
 /** By the names of their endpoints. */
-export type Handlers = Partial<Readonly<Record<EndpointName, Handler>>>;
+export type Handlers = { readonly [E in EndpointName]?: Handler<E> };
+
+/** The same with none missing. */
+export type AllHandlers<E extends EndpointName> = { readonly [N in E]: Handler<N> };
 
 /**
  * `limit` and `offset` of a list route, or what `page` and `page_size` mean by them; the patterns in the schemas leave only digits.

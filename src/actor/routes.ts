@@ -5,20 +5,23 @@
 
 import type { Endpoint } from "../protocol/endpoint.js";
 import { ENDPOINTS, type EndpointName, MESSAGES } from "../protocol/endpoints.js";
-import type { Handler, Handlers } from "./handler.js";
-import { compileValidator, type Validate } from "./validate.js";
+import type { Answer } from "../session/answer.js";
+import type { Handlers } from "./handler.js";
+import type { Request } from "./request.js";
+import { compileValidator, type Input, type Validate } from "./validate.js";
 
 export interface Route {
   readonly endpoint: Endpoint;
   readonly validate: Validate;
-  readonly handle: Handler;
+  readonly handle: (request: Request, input: Input) => Answer | Promise<Answer>;
 }
 
 /** An endpoint of another actor has no handler here, and so no route. */
 export function compileRoutes(handlers: Handlers): Route[] {
   const routes: Route[] = [];
   for (const endpoint of [...ENDPOINTS, ...MESSAGES]) {
-    const handle = handlers[endpoint.name as EndpointName];
+    // The endpoint's own validator makes the input that its handler is typed for.
+    const handle = handlers[endpoint.name as EndpointName] as Route["handle"] | undefined;
     if (handle !== undefined) routes.push({ endpoint, handle, validate: compileValidator(endpoint) });
   }
   return routes;

@@ -8,6 +8,7 @@ import { Compile, type Validator } from "typebox/compile";
 import { Check as isValid } from "typebox/value";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { UNUSED } from "../protocol/endpoints/schemas.js";
+import type { BodyOf, EndpointName, ParamsOf, QueryOf } from "../protocol/endpoints.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_BODY_MSGPACK, REQUEST_BODY_TEXT, type RequestFrame } from "../protocol/frames.js";
 import type { Turns } from "../values/json-pieces.js";
@@ -22,6 +23,14 @@ export interface Input {
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly body: any;
   /** Of fields of the body that were taken and left aside; absent where there are none. */
+  readonly warnings?: readonly string[];
+}
+
+/** The input of one endpoint's handler. */
+export interface InputOf<E extends EndpointName> {
+  readonly params: ParamsOf<E>;
+  readonly query: QueryOf<E>;
+  readonly body: BodyOf<E>;
   readonly warnings?: readonly string[];
 }
 

@@ -11,12 +11,13 @@ import {
   type HeldRequest,
   type Running,
 } from "../actor/actor-features.js";
-import type { Handlers } from "../actor/handler.js";
+import type { AllHandlers, Handlers } from "../actor/handler.js";
 import type { Partition } from "../actor/partition.js";
 import type { Request } from "../actor/request.js";
 import { durablyCommitted } from "../actor/requests.js";
 import { BackupFolder } from "../backup/backup-folder.js";
 import { WholeFolder } from "../backup/whole-folder.js";
+import type { TenantEndpointName } from "../protocol/endpoints.js";
 import { DbError } from "../protocol/errors.js";
 import type { ActorMetrics, ToActor } from "../protocol/messages.js";
 import type { JobRecord } from "../protocol/placement.js";
@@ -110,7 +111,12 @@ class FeaturesOfActor implements ActorFeatures {
   }
 
   handlers(): Handlers {
-    return { ...HANDLERS, ...backupHandlers(this.backups, this.backupFolder), ...this.directory?.handlers() };
+    // An endpoint without a handler does not compile.
+    const ofTenants: AllHandlers<TenantEndpointName> = {
+      ...HANDLERS,
+      ...backupHandlers(this.backups, this.backupFolder),
+    };
+    return { ...ofTenants, ...this.directory?.handlers() };
   }
 
   begin(): void {

@@ -2,7 +2,6 @@
  * All features. Importing this file installs them: their functions, capabilities and parts of partitions are there from then on.
  * Their handlers and jobs go to the actor (actor-features.ts).
  */
-import type { Handlers } from "../actor/handler.js";
 import { agentFeature } from "./agent/feature.js";
 import { automlFeature } from "./automl/feature.js";
 import { backupFeature } from "./backup/feature.js";
@@ -53,7 +52,26 @@ const FEATURES: readonly Feature[] = [
 
 for (const feature of FEATURES) install(feature);
 
-/** Of all endpoints but those that need the actor itself. */
-export const HANDLERS: Handlers = Object.assign({}, ...FEATURES.map(({ handlers }) => handlers));
+/** Of the endpoints that every actor answers; those of backups are made with the actor (actor-features.ts). */
+export const HANDLERS = {
+  ...automlFeature.handlers,
+  ...chatFeature.handlers,
+  ...claimsFeature.handlers,
+  ...documentsFeature.handlers,
+  ...feedFeature.handlers,
+  ...filesFeature.handlers,
+  ...generationFeature.handlers,
+  ...graphFeature.handlers,
+  ...importingFeature.handlers,
+  ...languageFeature.handlers,
+  ...mcpFeature.handlers,
+  ...memoryFeature.handlers,
+  ...modelsFeature.handlers,
+  ...multimodalFeature.handlers,
+  ...nl2sqlFeature.handlers,
+  ...recipesFeature.handlers,
+  ...statementsFeature.handlers,
+  ...vectorsFeature.handlers,
+};
 
 export const JOB_KINDS: readonly JobKind[] = FEATURES.flatMap(({ jobs }) => jobs ?? []);

@@ -1,4 +1,5 @@
 /** The table of all endpoints. Its order gives each its code in frames, so both sides must run the same build. */
+import type { Static, TSchema } from "typebox";
 import type { Endpoint, EndpointSpec } from "./endpoint.js";
 import { adminEndpoints } from "./endpoints/admin.js";
 import { aiEndpoints } from "./endpoints/ai.js";
@@ -50,7 +51,36 @@ const specs = [
   ...automlEndpoints,
 ] as const;
 
-export type EndpointName = (typeof specs)[number]["name"];
+type Specs = (typeof specs)[number];
+
+export type EndpointName = Specs["name"];
+
+/** Those that the directory's actor answers. */
+export type DirectoryEndpointName = Extract<Specs, { readonly home: "directory" }>["name"];
+/** Those that every actor answers. */
+export type TenantEndpointName = Extract<Specs, { readonly home: "tenant" }>["name"];
+
+type SpecOf<E extends EndpointName> = Extract<Specs, { readonly name: E }>;
+
+/** The endpoint's body as its schema has it. One that its handler checks by itself is unknown; JSON-RPC comes as bytes. */
+export type BodyOf<E extends EndpointName> =
+  SpecOf<E> extends { readonly checksBody: true }
+    ? unknown
+    : SpecOf<E> extends { readonly jsonRpc: TSchema }
+      ? Buffer
+      : SpecOf<E> extends { readonly body: infer S extends TSchema }
+        ? Static<S>
+        : undefined;
+
+export type ParamsOf<E extends EndpointName> =
+  SpecOf<E> extends { readonly params: infer S extends TSchema } ? Static<S> : Readonly<Record<never, string>>;
+
+export type QueryOf<E extends EndpointName> =
+  SpecOf<E> extends { readonly query: infer S extends TSchema } ? Static<S> : Readonly<Record<never, string>>;
+
+/** What the endpoint answers as `data`. */
+export type ResponseOf<E extends EndpointName> =
+  SpecOf<E> extends { readonly response: infer S extends TSchema } ? Static<S> : undefined;
 
 const all: readonly Endpoint[] = (specs as readonly EndpointSpec[]).map((spec, code) =>
   Object.freeze({ ...spec, code, isAudited: isAudited(spec) }),

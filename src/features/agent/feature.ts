@@ -6,8 +6,8 @@ import type { Feature } from "../feature.js";
 import { AGENT_FUNCTIONS } from "./agent-functions.js";
 import { statementAgents } from "./request-tools.js";
 
-export const agentFeature: Feature = {
+export const agentFeature = {
   name: "agent",
   functions: AGENT_FUNCTIONS,
   provide: () => provideCapability(AGENTS, statementAgents),
-};
+} satisfies Feature;

@@ -1,10 +1,9 @@
 /** /v1/automl/…: trainings, data sets, models and predictions; and `automl.follow` on the WebSocket. */
 
-import { type Handler, pageOf, usualPageOf } from "../../actor/handler.js";
+import { type Handlers, pageOf, usualPageOf } from "../../actor/handler.js";
 import { messageErrorJson, packedMessage } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
@@ -72,7 +71,7 @@ export const automlHandlers = {
     plain: { secret: webhookSecret(request.partition, request.head.tenantId), header: "X-Tessera-Signature" },
   }),
   "socket.automl.follow": follow,
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 async function train(request: Request, { body }: Input): Promise<Answer> {
   const { async_mode: isAsync = true, callback_url, webhook_url, name, model_name, ...rest } = body;

@@ -8,11 +8,11 @@ import { AUTOML_FUNCTIONS, EXPERIMENTS, statementModels } from "./sql-functions.
 import { trainingJobs } from "./train-job.js";
 import { webhookJobs } from "./webhook.js";
 
-export const automlFeature: Feature = {
+export const automlFeature = {
   name: "automl",
   handlers: automlHandlers,
   functions: AUTOML_FUNCTIONS,
   tableFunctions: [EXPERIMENTS],
   provide: () => provideCapability(TRAINED_MODELS, statementModels),
   jobs: [trainingJobs, webhookJobs],
-};
+} satisfies Feature;

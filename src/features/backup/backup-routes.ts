@@ -2,10 +2,9 @@
 
 import type { BodySource } from "../../actor/body-source.js";
 import { requireSystem, tenantOf } from "../../actor/caller-tenant.js";
-import { type Handler, pageOf } from "../../actor/handler.js";
+import { type Handlers, pageOf } from "../../actor/handler.js";
 import { archiveOf } from "../../backup/backup-archive.js";
 import type { BackupFolder } from "../../backup/backup-folder.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
 import { STREAMED } from "../../session/answer.js";
@@ -47,7 +46,7 @@ export function backupHandlers(backups: Backups, folder: BackupFolder) {
       sink.end();
       return STREAMED;
     },
-  } satisfies Partial<Record<EndpointName, Handler>>;
+  } satisfies Handlers;
 }
 
 export function restoreHandlers(context: RestoreContext) {
@@ -73,7 +72,7 @@ export function restoreHandlers(context: RestoreContext) {
       const options = { tenantId, passphrase, turn: yieldTurn };
       return { plain: viewOf(await importBackup(folder, piecesOf(request.body!), options)) };
     },
-  } satisfies Partial<Record<EndpointName, Handler>>;
+  } satisfies Handlers;
 }
 
 function decoded(header: string): string {

@@ -2,7 +2,7 @@
 import type { Feature } from "../feature.js";
 import { BACKUP_FUNCTIONS } from "./backup-functions.js";
 
-export const backupFeature: Feature = {
+export const backupFeature = {
   name: "backup",
   functions: BACKUP_FUNCTIONS,
-};
+} satisfies Feature;

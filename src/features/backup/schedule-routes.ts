@@ -1,11 +1,10 @@
 /** /v1/backup-schedules and /admin/backups: answered in the directory's actor. */
 
 import { requireSystem } from "../../actor/caller-tenant.js";
-import { type Handler, pageOf } from "../../actor/handler.js";
+import { type Handlers, pageOf } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { ScheduleRecord } from "../../directory/records.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { SYSTEM_TENANT } from "../../protocol/identity.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
 import type { Schedules } from "./schedules.js";
@@ -36,7 +35,7 @@ export function scheduleHandlers(schedules: Schedules) {
       return { plain: null };
     },
     "backups.schedules.run": (request, input) => ({ plain: viewOf(schedules.runNow(find(request, input))) }),
-  } satisfies Partial<Record<EndpointName, Handler>>;
+  } satisfies Handlers;
 }
 
 export function wholeBackupHandlers(backups: WholeBackups, restores: WholeRestores) {
@@ -62,7 +61,7 @@ export function wholeBackupHandlers(backups: WholeBackups, restores: WholeRestor
       return { plain: restores.start({ backup: params.id!, tenants, replace }, passphrase) };
     },
     "admin.backups.restore.get": (_request, { params }) => ({ plain: restores.get(params.id!) }),
-  } satisfies Partial<Record<EndpointName, Handler>>;
+  } satisfies Handlers;
 }
 
 function isVisibleTo({ head }: Request): (schedule: ScheduleRecord) => boolean {

@@ -1,9 +1,8 @@
 /** /v1/ai/sessions and /v1/ai/chat: chats with a language model, whole answers and such that grow. */
 
-import { type Handler, pageOf } from "../../actor/handler.js";
+import { type Handlers, pageOf } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
@@ -51,7 +50,7 @@ export const chatHandlers = {
       messageFrames(request.head.params[0]!, message.session_id, request.wantsMsgpack),
     );
   },
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 function paged(query: Input["query"]): { limit: number; offset: number } {
   const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);

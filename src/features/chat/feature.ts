@@ -2,7 +2,7 @@
 import type { Feature } from "../feature.js";
 import { chatHandlers } from "./chat-routes.js";
 
-export const chatFeature: Feature = {
+export const chatFeature = {
   name: "chat",
   handlers: chatHandlers,
-};
+} satisfies Feature;

@@ -1,11 +1,10 @@
 /** /v1/ai/nli/…: verification of claims. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { pairsRequest, verifyRequest } from "../../ai/nli/claim-requests.js";
 import type { Asker } from "../../ai/nli/claim-verifier.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import type { Answer } from "../../session/answer.js";
 import { traced } from "../../session/trace.js";
 
@@ -13,7 +12,7 @@ export const nliHandlers = {
   "nli.models": models,
   "nli.verify": verify,
   "nli.pairs": pairs,
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 const askerOf = (request: Request): Asker => ({ tenant: request.head.tenantId, signal: request.signal() });
 

@@ -6,8 +6,8 @@ import type { Feature } from "../feature.js";
 import { statementClaims } from "./claim-functions.js";
 import { nliHandlers } from "./claim-routes.js";
 
-export const claimsFeature: Feature = {
+export const claimsFeature = {
   name: "claims",
   handlers: nliHandlers,
   provide: () => provideCapability(CLAIMS, statementClaims),
-};
+} satisfies Feature;

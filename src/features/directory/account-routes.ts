@@ -1,11 +1,10 @@
 /** Sign-in, accounts, API keys, tenants: answered from the directory, in partition 0's actor only. */
 
 import { requireSystem, tenantOf } from "../../actor/caller-tenant.js";
-import { type Handler, pageOf } from "../../actor/handler.js";
+import { type Handlers, pageOf } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { KeyOwner } from "../../directory/api-keys.js";
 import type { Directory } from "../../directory/directory.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Role } from "../../protocol/identity.js";
 import type { PartitionLoad } from "../../protocol/placement.js";
@@ -42,7 +41,7 @@ function accountHandlers(directory: Directory) {
       return plain(null);
     },
     "users.me": (request) => plain(directory.userById(request.head.userId)),
-  } satisfies Partial<Record<EndpointName, Handler>>;
+  } satisfies Handlers;
 }
 
 /** What touches a person's sign-in needs that person, not a key that the person once made. */
@@ -71,7 +70,7 @@ function keyHandlers(directory: Directory) {
       directory.deleteApiKey(keyOwner(request), params.id!);
       return plain(null);
     },
-  } satisfies Partial<Record<EndpointName, Handler>>;
+  } satisfies Handlers;
 }
 
 function keyOwner({ head }: Request): KeyOwner {
@@ -101,7 +100,7 @@ function tenantHandlers(directory: Directory, loads: () => Promise<readonly Part
         }),
       );
     },
-  } satisfies Partial<Record<EndpointName, Handler>>;
+  } satisfies Handlers;
 }
 
 function rateLimitOf(limit: { per_second: number; burst: number }) {
@@ -127,5 +126,5 @@ function userHandlers(directory: Directory) {
       directory.deleteUser(tenantOf(request, input), input.params.user!);
       return plain(null);
     },
-  } satisfies Partial<Record<EndpointName, Handler>>;
+  } satisfies Handlers;
 }

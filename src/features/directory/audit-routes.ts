@@ -1,8 +1,7 @@
 /** GET /admin/audit: who did what, for super administrators; those of ordinary tenants see their own tenant's. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { AuditEntry, AuditTrail } from "../../directory/audit-trail.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { SYSTEM_TENANT } from "../../protocol/identity.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
@@ -28,7 +27,7 @@ export function auditHandlers(trail: AuditTrail) {
       });
       return { plain: { entries: entries.map(viewOf), next_before: next } };
     },
-  } satisfies Partial<Record<EndpointName, Handler>>;
+  } satisfies Handlers;
 }
 
 function timeOf(

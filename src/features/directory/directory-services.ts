@@ -5,7 +5,7 @@
  */
 
 import { DIRECTORY_TENANT } from "../../actor/actor-features.js";
-import type { Handlers } from "../../actor/handler.js";
+import type { AllHandlers } from "../../actor/handler.js";
 import type { Partition } from "../../actor/partition.js";
 import type { Scheduler, Work } from "../../actor/scheduler.js";
 import type { BackupFolder } from "../../backup/backup-folder.js";
@@ -15,6 +15,7 @@ import type { DeriveKey } from "../../directory/derive-key.js";
 import { Directory } from "../../directory/directory.js";
 import type { ActorMarks } from "../../protocol/actor-marks.js";
 import type { AuditEvent } from "../../protocol/audit.js";
+import type { DirectoryEndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Identity } from "../../protocol/identity.js";
 import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../../protocol/messages.js";
@@ -118,7 +119,7 @@ export class DirectoryServices {
     return made?.password ?? null;
   }
 
-  handlers(): Handlers {
+  handlers(): AllHandlers<DirectoryEndpointName> {
     const { directory, moves, installation } = this;
     const { settings } = this.host;
     const actors = settings.config.actors.count;

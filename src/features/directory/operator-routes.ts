@@ -1,7 +1,6 @@
 /** What operators change while the server runs. Answered in the directory's actor. */
 
-import type { Handler } from "../../actor/handler.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { LogLevel } from "../../protocol/messages.js";
 
 /** `setLogLevel`: in all threads. */
@@ -11,5 +10,5 @@ export function operatorHandlers(setLogLevel: (level: LogLevel) => void) {
       setLogLevel(body.level);
       return { plain: { level: body.level } };
     },
-  } satisfies Partial<Record<EndpointName, Handler>>;
+  } satisfies Handlers;
 }

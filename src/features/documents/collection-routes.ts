@@ -1,12 +1,11 @@
 /** /v1/collections: document collections as a whole. Their documents are in documents.ts. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import { readPage } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { type Collection, collectionOf, describeCollection } from "../../document/collection.js";
 import { readSchema } from "../../document/schema-request.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import type { Answer } from "../../session/answer.js";
 import { type IndexLife, indexLife } from "../../session/search-index-care.js";
 import { rowsOf, runAlone } from "../statements/run-alone.js";
@@ -27,7 +26,7 @@ export const collectionHandlers = {
     const { sqlName } = findCollection(request, params.name!);
     return runAlone(request, { sql: `DROP TABLE ${sqlName}`, params: [] }, () => ({}));
   },
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 function createCollection(request: Request, { body }: Input): Promise<Answer> {
   const { name } = body as { name: string };

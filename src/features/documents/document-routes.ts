@@ -1,6 +1,6 @@
 /** /v1/collections/{name}/documents: documents by their ids, and lists of them. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import { readPage } from "../../actor/paging.js";
 import { errorBody } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
@@ -15,7 +15,6 @@ import {
   updateStatement,
 } from "../../document/document-rows.js";
 import { isObject, type JsonObject, mergePatch } from "../../document/merge-patch.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import type { Session } from "../../session/session.js";
@@ -39,7 +38,7 @@ export const documentHandlers = {
       return {};
     });
   },
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 function noDocument(id: string): DbError {
   return new DbError("not_found", `The document "${id}" does not exist.`);

@@ -4,7 +4,7 @@ import { collectionHandlers } from "./collection-routes.js";
 import { documentHandlers } from "./document-routes.js";
 import { documentSearchHandlers } from "./search-routes.js";
 
-export const documentsFeature: Feature = {
+export const documentsFeature = {
   name: "documents",
   handlers: { ...collectionHandlers, ...documentHandlers, ...documentSearchHandlers },
-};
+} satisfies Feature;

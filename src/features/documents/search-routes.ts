@@ -1,6 +1,6 @@
 /** POST /v1/collections/{name}/search: what is asked for, as a search in SQL, and its rows as documents with scores. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { VECTOR_WEIGHT } from "../../catalog/ranked-search.js";
@@ -11,7 +11,6 @@ import { isObject, type JsonObject } from "../../document/merge-patch.js";
 import { pick } from "../../document/pick.js";
 import { countStatement, type Ranking, type SearchRequest, searchStatement } from "../../document/search-sql.js";
 import { textsOf } from "../../document/texts.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../../protocol/limits.js";
 import type { Answer } from "../../session/answer.js";
@@ -27,7 +26,7 @@ import { modelWeight, textRanking } from "./text-ranking.js";
 
 export const documentSearchHandlers = {
   "documents.search": search,
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 type Mode = "text" | "vector" | "hybrid";
 

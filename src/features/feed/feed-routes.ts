@@ -1,9 +1,8 @@
 /** Subscriptions to changes: messages on a WebSocket, and server-sent events. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import { errorBody, messageErrorJson } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { written } from "../statements/socket-routes.js";
@@ -77,4 +76,4 @@ export const feedHandlers = {
       errorText: (errorJson) => event(JSON.stringify(JSON.parse(errorJson).error)),
     });
   },
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;

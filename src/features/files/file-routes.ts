@@ -1,11 +1,10 @@
 /** /v1/filesystem-collections: folders of the server as collections, the files in them, and how far they are read. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import { readPage } from "../../actor/paging.js";
 import { messageErrorJson } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { writeTogether } from "../documents/document-session.js";
@@ -49,7 +48,7 @@ export const fileHandlers = {
   "files.reprocess": reprocess,
   "files.thumbnail": thumbnail,
   "files.progress": followProgress,
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 function createFolder(request: Request, { body }: Input): Promise<Answer> {
   requireFolderAdmin(request);

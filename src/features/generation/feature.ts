@@ -6,8 +6,8 @@ import type { Feature } from "../feature.js";
 import { statementGeneration } from "./generate-texts.js";
 import { providerHandlers } from "./provider-routes.js";
 
-export const generationFeature: Feature = {
+export const generationFeature = {
   name: "generation",
   handlers: providerHandlers,
   provide: () => provideCapability(GENERATION, statementGeneration),
-};
+} satisfies Feature;

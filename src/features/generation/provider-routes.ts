@@ -1,10 +1,9 @@
 /** /v1/ai/provider: the provider of language models that a tenant chooses for itself. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { OwnProvider } from "../../ai/providers/sealed-settings.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 
@@ -12,7 +11,7 @@ export const providerHandlers = {
   "ai.provider.get": (request) => ({ plain: shown(request, request.partition.providers.ownOf(request.tenant)) }),
   "ai.provider.set": setProvider,
   "ai.provider.delete": deleteProvider,
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 function requireAdmin(request: Request): void {
   const { roles } = request.head;

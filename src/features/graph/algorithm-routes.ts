@@ -3,13 +3,12 @@
  * `write_property` what each node got is stored with it.
  */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import { packedMessage } from "../../actor/reply.js";
 import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { algorithmNamed, meansNothing } from "../../graph/algorithms/run-algorithm.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { ProgressHearer, ProgressPhase } from "../../query/exec/context.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
@@ -25,7 +24,7 @@ export const graphAlgorithmHandlers = {
   "graph.algorithms": (request, { body }) => runAlgorithm(request, body),
   // The gateway puts the message's id where other endpoints have their first path variable.
   "graph.algorithms.message": (request, { body }) => streamAlgorithm(request, body, request.head.params[0]!),
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 const quote = (name: string): string => `\`${name.replaceAll("`", "``")}\``;
 

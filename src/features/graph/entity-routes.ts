@@ -1,9 +1,8 @@
 /** /v1/graph/nodes and /v1/graph/edges, each request one Cypher statement (or two in one transaction). */
 
-import { type Handler, pageOf } from "../../actor/handler.js";
+import { type Handlers, pageOf } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import type { Outcome } from "../../session/sql-result.js";
@@ -36,7 +35,7 @@ export const graphEntityHandlers = {
       (outcome) => found(outcome, EDGE, params.id!),
     ),
   "graph.edges.delete": (request, { params, query }) => remove(request, query.graph, params.id!, EDGE, false),
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 /** What is addressed by its id, as `x`. */
 interface Entity {

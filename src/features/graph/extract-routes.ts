@@ -4,14 +4,13 @@
  * no say in what is done with it.
  */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { type Provider, wholeReply } from "../../ai/providers/provider.js";
 import { extractByModel, type ModelNode, type ModelReply, NoGraphError } from "../../graph/extract/extract-by-model.js";
 import type { ExtractedEdge } from "../../graph/extract/extract-graph.js";
 import type { PromptMessage } from "../../graph/extract/extraction-prompt.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import { withRequestSignal } from "../statements/request-signal.js";
@@ -19,7 +18,7 @@ import { runAlone } from "../statements/run-alone.js";
 
 export const graphExtractHandlers = {
   "graph.extract": extract,
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 /** One statement, so all of it is stored or nothing. Labels and types stand in the text, grouped; all else is bound. */
 const quote = (name: string): string => `\`${name.replaceAll("`", "``")}\``;

@@ -7,7 +7,7 @@ import { graphExtractHandlers } from "./extract-routes.js";
 import { graphHandlers } from "./graph-routes.js";
 import { graphIndexHandlers } from "./index-routes.js";
 
-export const graphFeature: Feature = {
+export const graphFeature = {
   name: "graph",
   handlers: {
     ...graphHandlers,
@@ -17,4 +17,4 @@ export const graphFeature: Feature = {
     ...graphExtractHandlers,
   },
   procedures: ALGORITHM_PROCEDURES,
-};
+} satisfies Feature;

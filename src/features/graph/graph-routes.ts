@@ -1,10 +1,9 @@
 /** /v1/graph/match, /graphs and /indexes: Cypher, and what there is in the way of graphs. */
 
-import { type Handler, usualPageOf } from "../../actor/handler.js";
+import { type Handlers, usualPageOf } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { graphOf, graphsOf } from "../../catalog/graph.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { measureTable } from "../../query/exec/measure-table.js";
 import type { Answer } from "../../session/answer.js";
@@ -31,7 +30,7 @@ export const graphHandlers = {
   "graph.graphs.list": listGraphs,
   "graph.graphs.create": (request, { body }) => makeGraph(request, body.name),
   "graph.graphs.delete": (request, { params }) => removeGraph(request, params.name!),
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 function textOf({ cypher, sql }: MatchBody): string {
   if ((cypher === undefined) === (sql === undefined)) {

@@ -1,13 +1,12 @@
 /** /v1/graph/indexes: what Cypher's CREATE INDEX and CREATE CONSTRAINT make. */
 
-import { type Handler, usualPageOf } from "../../actor/handler.js";
+import { type Handlers, usualPageOf } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { GraphTables } from "../../catalog/graph.js";
 import { DEFAULT_GRAPH, graphDefOf, graphOf } from "../../catalog/graph.js";
 import type { GraphCommand } from "../../catalog/graph-command.js";
 import { parseCypher } from "../../cypher/parse/parse.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
 import type { Answer } from "../../session/answer.js";
@@ -22,7 +21,7 @@ export const graphIndexHandlers = {
     return after(made, () => listIndexes(request, body.graph, ALL));
   },
   "graph.indexes.delete": (request, { params, query }) => removeIndex(request, query.graph, params.name!),
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 interface IndexInfo {
   readonly name: string;

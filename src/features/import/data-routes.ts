@@ -1,10 +1,9 @@
 /** /v1/data/…: files of rows into tables and out of them. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
@@ -33,7 +32,7 @@ export const dataHandlers = {
     });
     return { plain: { ...result, execution_time_ms: elapsedSince(started) } };
   },
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 /** Of one statement of a script. */
 const SHOWN_ROWS = 100;

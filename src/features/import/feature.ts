@@ -2,7 +2,7 @@
 import type { Feature } from "../feature.js";
 import { dataHandlers } from "./data-routes.js";
 
-export const importingFeature: Feature = {
+export const importingFeature = {
   name: "import",
   handlers: dataHandlers,
-};
+} satisfies Feature;

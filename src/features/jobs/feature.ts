@@ -2,7 +2,7 @@
 import type { Feature } from "../feature.js";
 import { JOBS } from "./jobs.js";
 
-export const jobsFeature: Feature = {
+export const jobsFeature = {
   name: "jobs",
   part: JOBS,
-};
+} satisfies Feature;

@@ -5,9 +5,9 @@ import type { Feature } from "../feature.js";
 import { LANGUAGE, LANGUAGE_FUNCTIONS, statementLanguage } from "./language-functions.js";
 import { languageHandlers } from "./language-routes.js";
 
-export const languageFeature: Feature = {
+export const languageFeature = {
   name: "language",
   handlers: languageHandlers,
   functions: LANGUAGE_FUNCTIONS,
   provide: () => provideCapability(LANGUAGE, statementLanguage),
-};
+} satisfies Feature;

@@ -1,6 +1,6 @@
 /** /v1/ai/sentiment, entities, summarize, classify, qa: by libraries and models of the installation, or by a provider. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import {
@@ -14,7 +14,6 @@ import {
 import { TOPICS } from "../../language/classify.js";
 import type { Entity } from "../../language/entities.js";
 import { SUMMARY_CHARACTERS_DEFAULT } from "../../language/summary-length.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { LANGUAGE_CHARACTERS_MAX } from "../../protocol/limits.js";
 import type { Answer } from "../../session/answer.js";
@@ -73,7 +72,7 @@ export const languageHandlers = {
       (asked) => answerByProvider(body.question, context, asked),
     );
   },
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 /** The answer for `text`, or a list of them for `texts`. Throws invalid_request. */
 async function ofEach({ text, texts }: Input["body"], answer: (text: string) => Promise<Answer>): Promise<Answer> {

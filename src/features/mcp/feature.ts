@@ -2,7 +2,7 @@
 import type { Feature } from "../feature.js";
 import { mcpHandlers } from "./mcp-routes.js";
 
-export const mcpFeature: Feature = {
+export const mcpFeature = {
   name: "mcp",
   handlers: mcpHandlers,
-};
+} satisfies Feature;

@@ -1,9 +1,8 @@
 /** /v1/mcp… and messages on /mcp: the Model Context Protocol. Answers are JSON-RPC, without the envelope of other routes. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import { parseJsonBody } from "../../actor/parse-body.js";
 import type { Request } from "../../actor/request.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { MCP_BATCH_MAX } from "../../protocol/limits.js";
 import type { Answer } from "../../session/answer.js";
@@ -19,7 +18,7 @@ export const mcpHandlers = {
   "mcp.message": (request, { body }) => callOnSocket(request, body),
   "mcp.batch": (request, { body }) => callAll(request, body),
   "mcp.info": (request) => ({ plain: describeServer(request) }),
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 /** In the order that the endpoint names them. */
 function headersOf({ head }: Request): McpHeaders {

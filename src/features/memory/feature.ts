@@ -4,9 +4,9 @@ import { MEMORY_FUNCTIONS } from "./memory-functions.js";
 import { memoryHandlers } from "./memory-routes.js";
 import { MEMORY_RECALL } from "./recall.js";
 
-export const memoryFeature: Feature = {
+export const memoryFeature = {
   name: "memory",
   handlers: memoryHandlers,
   functions: MEMORY_FUNCTIONS,
   tableFunctions: MEMORY_RECALL,
-};
+} satisfies Feature;

@@ -1,9 +1,8 @@
 /** /v1/ai/memory/…: the SQL functions of memories as routes. Each is one statement, in a transaction of its own. */
 
-import { type Handler, pageOf } from "../../actor/handler.js";
+import { type Handlers, pageOf } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
 import type { Answer } from "../../session/answer.js";
@@ -35,7 +34,7 @@ export const memoryHandlers = {
       () => ({ plain: { id: params.id } }),
     ),
   "memory.forget": forget,
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 function list(request: Request): Promise<Answer> {
   return readTogether(request, async ({ catalog }, ask) => {

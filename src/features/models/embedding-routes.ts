@@ -1,9 +1,8 @@
 /** /v1/ai/…: what models do for clients. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import type { Answer } from "../../session/answer.js";
 import { vectorToJson } from "../../values/vector-text.js";
 import { embedderOf } from "./request-embedder.js";
@@ -11,7 +10,7 @@ import { embedderOf } from "./request-embedder.js";
 export const aiHandlers = {
   "ai.embed": embed,
   "ai.embedBatch": embedBatch,
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 /** What is told of the model, as the last fields of a JSON object. */
 function said(request: Request, model: string | null): string {

@@ -8,11 +8,11 @@ import { aiHandlers } from "./embedding-routes.js";
 import { modelHandlers } from "./model-routes.js";
 import { statementLibrary } from "./statement-library.js";
 
-export const modelsFeature: Feature = {
+export const modelsFeature = {
   name: "models",
   handlers: { ...aiHandlers, ...modelHandlers },
   provide: () => {
     provideCapability(EMBEDDING, (statement) => new StatementEmbedding(statement));
     provideCapability(MODEL_LIBRARY, statementLibrary);
   },
-};
+} satisfies Feature;

@@ -1,13 +1,12 @@
 /** /v1/ai/models/…: the library of models, for administrators of the installation. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import { packedMessage } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { isLibraryAdmin, requireLibraryAdmin } from "../../ai/library/library-admin.js";
 import type { LibraryClient } from "../../ai/library/library-client.js";
 import type { ModelFacts } from "../../ai/models.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { PullFacts } from "../../protocol/model-library.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
@@ -43,10 +42,11 @@ export const modelHandlers = {
     await libraryOf(request).delete(params.name!);
     return { plain: null };
   },
-} satisfies Partial<Record<EndpointName, Handler>>;
+  "socket.models.pull": pullWithProgress,
+} satisfies Handlers;
 
 /** The message `model.pull`: how the pull gets on, as messages. The client's `cancel` ends these, not the pull. */
-export async function pullWithProgress(request: Request, { body }: Input): Promise<Answer> {
+async function pullWithProgress(request: Request, { body }: Input): Promise<Answer> {
   const library = libraryOf(request);
   const model = modelNameOf(body);
   const [id] = request.head.params;

@@ -2,7 +2,7 @@
 import type { Feature } from "../feature.js";
 import { multimodalHandlers } from "./multimodal-routes.js";
 
-export const multimodalFeature: Feature = {
+export const multimodalFeature = {
   name: "multimodal",
   handlers: multimodalHandlers,
-};
+} satisfies Feature;

@@ -1,9 +1,8 @@
 /** /v1/multimodal: images, sounds and videos beside texts. The work is in actor/multimodal. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import type { Answer } from "../../session/answer.js";
 import { elapsedSince } from "../../session/sql-result.js";
 import { vectorToJson } from "../../values/vector-text.js";
@@ -26,7 +25,7 @@ export const multimodalHandlers = {
   },
   "multimodal.embed": embed,
   "multimodal.addImage": (request, { body }) => addImage(request, body as ImageBody),
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 async function embed(request: Request, { body }: Input): Promise<Answer> {
   const { input, model = null } = body;

@@ -3,7 +3,7 @@
  * run: in a read-only session of the caller, within the caller's row cap and deadline.
  */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { SqlConversation } from "../../ai/nl2sql/ask-provider.js";
@@ -11,7 +11,6 @@ import { requireReading } from "../../ai/nl2sql/imperatives.js";
 import { matchQuestion } from "../../ai/nl2sql/match-question.js";
 import type { SchemaFacts } from "../../ai/nl2sql/schema-facts.js";
 import type { Provider } from "../../ai/providers/provider.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
@@ -27,7 +26,7 @@ import { schemaFacts } from "./schema-facts.js";
 export const nl2sqlHandlers = {
   "nl2sql.query": answerQuestion,
   "nl2sql.validate": validate,
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 const PROVIDER_CONFIDENCE = 0.9;
 const REPAIRED_CONFIDENCE = 0.7;

@@ -1,9 +1,8 @@
 /** Where tenants are, and moving them: answered in the directory's actor, for the system tenant's administrators. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { Directory } from "../../directory/directory.js";
 import { leastLoaded } from "../../directory/placement.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { ActorMetrics } from "../../protocol/messages.js";
 import type { TenantMoves } from "./tenant-moves.js";
@@ -35,7 +34,7 @@ export function placementHandlers(context: PlacementContext) {
     "admin.placement": async () => {
       return { plain: placementOf(context, directory.tenantsPerPartition(), await context.metrics()) };
     },
-  } satisfies Partial<Record<EndpointName, Handler>>;
+  } satisfies Handlers;
 }
 
 function targetOf({ directory, actors }: PlacementContext, body: { partition?: number; actor?: number }): number {

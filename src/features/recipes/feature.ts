@@ -2,7 +2,7 @@
 import type { Feature } from "../feature.js";
 import { recipeHandlers } from "./recipe-routes.js";
 
-export const recipesFeature: Feature = {
+export const recipesFeature = {
   name: "recipes",
   handlers: recipeHandlers,
-};
+} satisfies Feature;

@@ -1,9 +1,8 @@
 /** /v1/recipes: recipes as they are brought in, looked at, executed and exported. */
 
-import { type Handler, pageOf } from "../../actor/handler.js";
+import { type Handlers, pageOf } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX, RECIPE_BYTES_MAX, RECIPE_FETCH_SECONDS_MAX } from "../../protocol/limits.js";
 import { signerOf } from "../../recipe/canonical.js";
@@ -51,7 +50,7 @@ export const recipeHandlers = {
   "recipes.execution": async (request, { params }) => ({
     plain: await findExecution(request, params.id!, params.execution_id!),
   }),
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 async function list(request: Request, { query }: Input): Promise<Answer> {
   const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);

@@ -8,8 +8,8 @@ import { serverHandlers } from "./server-routes.js";
 import { socketHandlers } from "./socket-routes.js";
 import { transactionHandlers } from "./transaction-routes.js";
 
-export const statementsFeature: Feature = {
+export const statementsFeature = {
   name: "statements",
   handlers: { ...queryHandlers, ...transactionHandlers, ...socketHandlers, ...schemaHandlers, ...serverHandlers },
   tableFunctions: [SQL_MANUAL],
-};
+} satisfies Feature;

@@ -1,10 +1,9 @@
 /** POST /v1/query/…: one statement, a batch, prepared statements. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import { errorBody } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
@@ -43,7 +42,7 @@ export const queryHandlers = {
   "query.close": (request, { body }) => ({
     plain: { closed: request.tenant.prepared.remove(ownerName(request.head), body.statement_id) },
   }),
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 /** A statement may run as long as the configuration says, or as its request does where that is less. */
 function limitTime(request: Request, seconds: number | undefined): void {

@@ -1,6 +1,6 @@
 /** GET /v1/schema/…: what the tenant's tables look like. */
 
-import { type Handler, pageOf } from "../../actor/handler.js";
+import { type Handlers, pageOf } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
@@ -8,7 +8,6 @@ import { foreignKeyText } from "../../catalog/foreign-key-text.js";
 import { isListed } from "../../catalog/graph.js";
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { measureTable } from "../../query/exec/measure-table.js";
 import { displayName } from "../../query/expr/types.js";
@@ -32,7 +31,7 @@ export const schemaHandlers = {
   },
   "schema.columns": (request, input) => ({ plain: columnsOf(tableOf(request, input)) }),
   "schema.indexes": (request, input) => ({ plain: indexesOf(tableOf(request, input), request) }),
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 /** Row counts are exact: each listed table's keys are counted, in turns. */
 async function listTables(request: Request, { query }: Input): Promise<Answer> {

@@ -1,8 +1,7 @@
 /** POST /v1/echo. */
 
-import type { Handler } from "../../actor/handler.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
+import type { Handlers } from "../../actor/handler.js";
 
 export const serverHandlers = {
   "server.echo": (_request, { body }) => ({ plain: body }),
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;

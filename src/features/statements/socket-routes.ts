@@ -1,9 +1,8 @@
 /** WebSocket messages that run statements and transactions. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import { packedMessage } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { messageRows } from "./message-rows.js";
 import { executeStreamed } from "./query-routes.js";
@@ -40,4 +39,4 @@ export const socketHandlers = {
     said(request, "transaction", await commitTransaction(request, body.transaction)),
   "socket.transaction.rollback": async (request, { body }) =>
     said(request, "transaction", await rollbackTransaction(request, body.transaction)),
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;

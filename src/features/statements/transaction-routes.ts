@@ -1,9 +1,8 @@
 /** /v1/transactions: transactions that a client drives by id over several requests. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
 import type { Answer } from "../../session/answer.js";
@@ -35,7 +34,7 @@ export const transactionHandlers = {
       transaction.session.rollbackTo(params.name!);
       return { plain: { id: transaction.id, savepoint: params.name } };
     }),
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 /** The underscore and the space form of each standard level, in any case. */
 const ISOLATION_LEVELS: readonly IsolationLevel[] = [

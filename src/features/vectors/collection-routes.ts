@@ -1,10 +1,9 @@
 /** /v1/vectors/collections: vector collections as a whole. Their vectors are in vectors.ts, search in vector-search.ts. */
 
-import { type Handler, pageOf } from "../../actor/handler.js";
+import { type Handlers, pageOf } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { VectorMetric } from "../../catalog/table.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { EF_SEARCH } from "../../query/exec/nearest-scan.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
@@ -35,7 +34,7 @@ export const vectorCollectionHandlers = {
   "vectors.collections.count": async (request, { params }) => ({
     plain: { count: await countOf(findVectorCollection(request, params.name!), (text) => rowsOf(request, text)) },
   }),
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 interface NewCollection {
   readonly name: string;

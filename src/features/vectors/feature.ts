@@ -4,7 +4,7 @@ import { vectorCollectionHandlers } from "./collection-routes.js";
 import { vectorSearchHandlers } from "./search-routes.js";
 import { vectorHandlers } from "./vector-routes.js";
 
-export const vectorsFeature: Feature = {
+export const vectorsFeature = {
   name: "vectors",
   handlers: { ...vectorCollectionHandlers, ...vectorHandlers, ...vectorSearchHandlers },
-};
+} satisfies Feature;

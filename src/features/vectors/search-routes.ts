@@ -3,13 +3,12 @@
  * searches of one shape. Its rows leave as the objects that clients read, without a form in between.
  */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { filterCondition, NOTHING_DECLARED } from "../../document/filter.js";
 import type { FilterTarget } from "../../document/filter-place.js";
 import { Parameters } from "../../document/sql-text.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { RESULT_BYTES_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../../protocol/limits.js";
 import { resultTooLarge } from "../../protocol/size-errors.js";
@@ -23,7 +22,7 @@ import { findVectorCollection } from "./find-vector-collection.js";
 import { METRIC_FORMS, type VectorCollection } from "./vector-collection.js";
 import { vectorIn } from "./vector-input.js";
 
-export const vectorSearchHandlers = { "vectors.search": search } satisfies Partial<Record<EndpointName, Handler>>;
+export const vectorSearchHandlers = { "vectors.search": search } satisfies Handlers;
 
 /** What filters are about; `id` is the vector's. */
 const METADATA: FilterTarget = { ...NOTHING_DECLARED, rest: "metadata", hasId: true };

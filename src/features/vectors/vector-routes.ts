@@ -1,9 +1,8 @@
 /** /v1/vectors/collections/{name}/vectors: storing, reading and removing vectors. */
 
-import type { Handler } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
-import type { EndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import { writeTogether } from "../documents/document-session.js";
@@ -16,7 +15,7 @@ export const vectorHandlers = {
   "vectors.upsert": (request, { params, body: { on_conflict: onConflict = "error", ...body } }) => {
     const collection = findVectorCollection(request, params.name!);
     if (body.vectors === undefined) return storeOne(request, collection, vectorItem(body, "", collection), onConflict);
-    for (const name of ["id", "vector", "values", "metadata"]) {
+    for (const name of ["id", "vector", "values", "metadata"] as const) {
       if (body[name] === undefined) continue;
       throw new DbError("invalid_request", `Send "vectors" or "${name}", not both.`, { field: name });
     }
@@ -38,7 +37,7 @@ export const vectorHandlers = {
     if (body.ids.length > ITEMS_AT_ONCE) return deleteInTurns(request, sql, body.ids);
     return runAlone(request, { sql, params: [body.ids] }, ({ rowsAffected }) => ({ plain: { deleted: rowsAffected } }));
   },
-} satisfies Partial<Record<EndpointName, Handler>>;
+} satisfies Handlers;
 
 type OnConflict = "error" | "replace" | "ignore";
 
