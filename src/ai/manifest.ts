@@ -4,6 +4,7 @@
  */
 import Type from "typebox";
 import { Errors } from "typebox/value";
+import { faultOf, fieldName } from "../protocol/schema-fault.js";
 
 /** A plain name within the bundle's folder. */
 const FileName = Type.String({ pattern: "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,200}$" });
@@ -153,8 +154,11 @@ export function parseManifest(text: string): Manifest {
   } catch (error) {
     throw new BundleError(`manifest.json is not valid JSON: ${(error as Error).message}`);
   }
-  const [wrong] = Errors(ManifestSchema, value);
-  if (wrong !== undefined) throw new BundleError(`manifest.json: ${wrong.instancePath || "it"} ${wrong.message}`);
+  const errors = Errors(ManifestSchema, value);
+  if (errors.length > 0) {
+    const { path, names, says } = faultOf(ManifestSchema, value, errors);
+    throw new BundleError(`manifest.json: ${fieldName([...path, ...names.slice(0, 1)]) || "it"} ${says}`);
+  }
   const manifest = value as Manifest;
   const missing = manifest.required_capabilities.filter((capability) => !CAPABILITIES.has(capability));
   if (missing.length > 0) throw new BundleError(`the model requires what this server lacks: ${missing.join(", ")}`);
