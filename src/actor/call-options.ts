@@ -2,6 +2,7 @@
 import type Type from "typebox";
 import { Errors } from "typebox/value";
 import { sqlError } from "../protocol/errors.js";
+import { jsonFaultOf } from "../protocol/json-fault.js";
 import { faultOf, fieldName } from "../protocol/schema-fault.js";
 import type { Json } from "../protocol/values.js";
 
@@ -27,7 +28,7 @@ function objectOf(fn: string, value: unknown): unknown {
   if (typeof value !== "string") return value;
   try {
     return JSON.parse(value);
-  } catch (error) {
-    throw sqlError("22023", `${fn}: the options are not valid JSON: ${(error as Error).message}`);
+  } catch {
+    throw sqlError("22023", `${fn}: the options are not valid JSON: ${jsonFaultOf(value)}`);
   }
 }

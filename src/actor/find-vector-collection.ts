@@ -1,4 +1,5 @@
 /** Vector collections by the names in requests. */
+import { meant } from "../catalog/did-you-mean.js";
 import { DbError } from "../protocol/errors.js";
 import type { Request } from "./request.js";
 import { type VectorCollection, vectorCollectionOf } from "./vector-collection.js";
@@ -6,8 +7,12 @@ import { withDefinitions } from "./with-definitions.js";
 
 /** Throws not_found. */
 export function findVectorCollection(request: Request, name: string): VectorCollection {
-  const table = withDefinitions(request, (catalog) => catalog.table(null, name));
-  const collection = table === null ? null : vectorCollectionOf(table);
-  if (collection !== null) return collection;
-  throw new DbError("not_found", `The vector collection "${name}" does not exist.`, { sqlstate: "42P01" });
+  return withDefinitions(request, (catalog) => {
+    const table = catalog.table(null, name);
+    const collection = table === null ? null : vectorCollectionOf(table);
+    if (collection !== null) return collection;
+    const names = catalog.tables().flatMap((each) => (vectorCollectionOf(each) === null ? [] : [each.name]));
+    const hint = meant(name, names).hint ?? "GET /v1/vectors/collections lists the vector collections.";
+    throw new DbError("not_found", `The vector collection "${name}" does not exist.`, { sqlstate: "42P01", hint });
+  });
 }

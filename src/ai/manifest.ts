@@ -4,6 +4,7 @@
  */
 import Type from "typebox";
 import { Errors } from "typebox/value";
+import { jsonFaultOf } from "../protocol/json-fault.js";
 import { faultOf, fieldName } from "../protocol/schema-fault.js";
 
 /** A plain name within the bundle's folder. */
@@ -151,8 +152,8 @@ export function parseManifest(text: string): Manifest {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    throw new BundleError(`manifest.json is not valid JSON: ${(error as Error).message}`);
+  } catch {
+    throw new BundleError(`manifest.json is not valid JSON: ${jsonFaultOf(text)}`);
   }
   const errors = Errors(ManifestSchema, value);
   if (errors.length > 0) {

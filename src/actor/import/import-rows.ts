@@ -4,10 +4,12 @@
  * INSERT (statement-import.ts). Gives way between rows, so other requests of the actor go on. Called by handlers/data.ts.
  */
 import type { CatalogView } from "../../catalog/catalog-view.js";
+import { meant } from "../../catalog/did-you-mean.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { TableUse } from "../../catalog/table-use.js";
 import { CsvReader, FIELD_PLAIN } from "../../protocol/csv-reader.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { jsonFaultOf } from "../../protocol/json-fault.js";
 import { IMPORT_ROW_BYTES_MAX, LARGE_BODY_BYTES } from "../../protocol/limits.js";
 import { LineReader } from "../../protocol/line-reader.js";
 import {
@@ -273,7 +275,13 @@ class ImportRun {
     const columns = names.map((name) => {
       const column = table.columns.find((each) => each.name === name);
       if (column !== undefined) return column;
-      throw sqlError("42703", `column "${name}" of relation "${table.name}" does not exist`, { column: name });
+      throw sqlError("42703", `column "${name}" of relation "${table.name}" does not exist`, {
+        column: name,
+        ...meant(
+          name,
+          table.columns.map((each) => each.name),
+        ),
+      });
     });
     if (new Set(columns).size < columns.length) {
       throw sqlError("42701", "a column is named more than once", { columns: names });
@@ -447,8 +455,8 @@ function jsonOf(text: string, line: number): JsonRow {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    throw new DbError("invalid_json", `Line ${line} is not valid JSON: ${(error as Error).message}.`, { line });
+  } catch {
+    throw new DbError("invalid_json", `Line ${line} is not valid JSON: ${jsonFaultOf(text)}.`, { line });
   }
   return rowOf(value, line);
 }

@@ -36,7 +36,11 @@ export async function sourceOf(
   const [name] = given;
   if (name === undefined || given.length > 1) {
     const listed = allowed.map((one) => `"${one}"`).join(", ");
-    throw new DbError("invalid_request", `${where}${name ?? allowed[0]}: send exactly one of ${listed}.`, {
+    const fault =
+      allowed.length === 1
+        ? `The field "${where}${allowed[0]}" is missing; send base64.`
+        : `${where}${name ?? allowed[0]}: send exactly one of ${listed}.`;
+    throw new DbError("invalid_request", fault, {
       field: `${where}${given[1] ?? allowed[0]}`,
     });
   }
@@ -51,6 +55,12 @@ export async function sourceOf(
   if (name === "text") {
     if (value.trim() === "") throw new DbError("invalid_request", `${field}: must not be blank`, { field });
     return { modality: "text", text: value };
+  }
+  if (name === "image_url" && /^data:/i.test(value)) {
+    throw new DbError("invalid_request", `${field}: is a "data:" address; nothing is fetched from that.`, {
+      field,
+      hint: 'Send what stands behind "base64," as the field "image".',
+    });
   }
   if (name === "image_url")
     return { modality: "image", media: { field, content: await fetched(request, value, field) } };
