@@ -195,10 +195,10 @@ const MISTAKES: Readonly<Record<string, readonly Mistake[]>> = {
     [
       "POST",
       "/v1/multimodal/embed",
-      { input: { image_url: `data:image/png;base64,${PNG}` } },
+      { input: { image_url: "data:image/svg+xml,<svg/>" } },
       400,
-      /^input\.image_url: .*"data:"/,
-      /"image"/,
+      /^input\.image_url: a "data:" address must hold base64/,
+      /;base64,/,
     ],
     [
       "POST",
@@ -220,6 +220,7 @@ const MISTAKES: Readonly<Record<string, readonly Mistake[]>> = {
       400,
       /^Line 1 is not valid JSON: .*double quotes.* position 1/,
     ],
+    ["POST", "/v1/query/script", { sql: "SELECT 1" }, 400, /at or near "\{"/, /script itself, not JSON/],
     ["GET", "/v1/data/export?table=city&format=xlsx", undefined, 400, /"format" must be one of csv, ndjson/],
   ],
   transactions: [

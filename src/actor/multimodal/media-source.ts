@@ -21,9 +21,25 @@ export interface MediaMembers {
   readonly video?: string;
 }
 
+const ADDRESS_CHARACTERS_MAX = 4096;
+
 export type MediaSource =
   | { readonly modality: "text"; readonly text: string }
   | { readonly modality: "image" | "audio" | "video"; readonly media: MediaBytes };
+
+/** "data:image/png;base64,iVBOR…": what stands behind the comma. Throws invalid_request. */
+function bytesOfDataUrl(address: string, field: string): string {
+  const comma = address.indexOf(",");
+  if (comma === -1 || !/;base64$/i.test(address.slice(0, comma))) {
+    throw new DbError("invalid_request", `${field}: a "data:" address must hold base64.`, {
+      field,
+      hint: "Send data:image/png;base64, and then the image's bytes as base64.",
+    });
+  }
+  const content = address.slice(comma + 1);
+  checkBase64(field, content);
+  return content;
+}
 
 /** Exactly one of these. `where`: the object that has them, for messages ("input."). Throws invalid_request, fetch_failed. */
 export async function sourceOf(
@@ -57,10 +73,8 @@ export async function sourceOf(
     return { modality: "text", text: value };
   }
   if (name === "image_url" && /^data:/i.test(value)) {
-    throw new DbError("invalid_request", `${field}: is a "data:" address; nothing is fetched from that.`, {
-      field,
-      hint: 'Send what stands behind "base64," as the field "image".',
-    });
+    const content = bytesOfDataUrl(value, field);
+    return { modality: "image", media: { field, content } };
   }
   if (name === "image_url")
     return { modality: "image", media: { field, content: await fetched(request, value, field) } };
@@ -71,6 +85,10 @@ export async function sourceOf(
 async function fetched(request: Request, address: string, field: string): Promise<Uint8Array> {
   const { imageUrlSchemes, imageUrlHosts, imageUrlPrivateHosts, imageUrlTimeoutSeconds } =
     request.partition.config.multimodal;
+  if (address.length > ADDRESS_CHARACTERS_MAX) {
+    const fault = `${field}: an address must have at most ${ADDRESS_CHARACTERS_MAX} characters.`;
+    throw new DbError("invalid_request", fault, { field });
+  }
   const { bytes } = await fetchBounded(address, {
     field,
     schemes: imageUrlSchemes,
