@@ -3,8 +3,8 @@
  * waits for them. What is nested too deeply is refused before anything goes through it. Called by validate.ts and by what
  * reads JSON-RPC and lines of imports. Errors are invalid_json and invalid_request, and say where.
  */
-import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { DbError } from "../protocol/errors.js";
+import { findJsonFault } from "../protocol/json-fault.js";
 import { LARGE_BODY_BYTES } from "../protocol/limits.js";
 import { checkDepth, JsonFault, readJsonInPieces, type Turns } from "../values/json-pieces.js";
 import { parseKeepingIntegers } from "../values/json-text.js";
@@ -80,12 +80,8 @@ const whole = { offset: 0, opens: "" };
 /** JSON.parse does not always say where; a tolerant parser finds the first offence behind what is known to be right. */
 function syntaxError(bytes: Buffer, { offset, opens }: Pick<JsonFault, "offset" | "opens">, what: string): DbError {
   const text = opens + bytes.toString("utf8", offset, offset + SEARCHED_BYTES);
-  const errors: ParseError[] = [];
-  parse(text, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
-  const first = errors[0] ?? { offset: opens.length, error: 1 };
-  const code = printParseErrorCode(first.error);
-  const words = code.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
-  const inPiece = Math.max(0, first.offset - opens.length);
+  const first = findJsonFault(text) ?? { words: "a value is missing", at: opens.length };
+  const inPiece = Math.max(0, first.at - opens.length);
   const position = charactersOf(bytes, offset) + inPiece;
   const piece = text.slice(opens.length, opens.length + inPiece);
   const lines = piece.split("\n");
@@ -95,7 +91,7 @@ function syntaxError(bytes: Buffer, { offset, opens }: Pick<JsonFault, "offset" 
   const column = before + lines.at(-1)!.length + 1;
   return new DbError(
     "invalid_json",
-    `${what} is not valid JSON: ${words} at position ${position} (line ${line}, column ${column}).`,
+    `${what} is not valid JSON: ${first.words} at position ${position} (line ${line}, column ${column}).`,
     { position, line, column },
   );
 }

@@ -11,6 +11,7 @@ import { UNUSED } from "../protocol/endpoints/schemas.js";
 import type { BodyOf, EndpointName, ParamsOf, QueryOf } from "../protocol/endpoints.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_BODY_MSGPACK, REQUEST_BODY_TEXT, type RequestFrame } from "../protocol/frames.js";
+import { faultOf, fieldName } from "../protocol/schema-fault.js";
 import type { Turns } from "../values/json-pieces.js";
 import { parseJsonBody, parseMsgpackBody } from "./parse-body.js";
 
@@ -163,14 +164,6 @@ function withoutNulls<T>(check: Check, value: T): T {
   return kept.length === fields.length ? value : (Object.fromEntries(kept) as T);
 }
 
-interface SchemaError {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly schemaPath: string;
-  readonly params: Record<string, unknown>;
-  readonly message: string;
-}
-
 /** Of more items not all errors are collected: that takes longer than the check. */
 const LONG_LIST = 64;
 
@@ -196,97 +189,52 @@ function checkOfItems(items: TObject): Check {
 }
 
 /** What is wrong in a long list of the value: that it is too long, or its first item that is wrong. Undefined: nothing. */
-function longListError(schema: ListSchema, value: unknown, what: string, path: string): DbError | undefined {
+function longListError(
+  schema: ListSchema,
+  value: unknown,
+  what: string,
+  path: readonly (string | number)[],
+): DbError | undefined {
   if (Array.isArray(value)) {
     const [list, ...others] = (schema.anyOf ?? [schema]).filter(({ type }) => type === "array");
     if (list === undefined || others.length > 0 || value.length <= LONG_LIST) return undefined;
     const { items, maxItems = Number.POSITIVE_INFINITY } = list;
     if (value.length > maxItems) {
-      const field = fieldPath(path);
-      const message = `The ${what} "${field}" must not have more than ${maxItems} items.`;
+      const field = fieldName(path);
+      const message = `The ${what} "${field}" must hold at most ${maxItems} items.`;
       return new DbError("invalid_request", message, { field });
     }
     if (items === undefined) return undefined;
     const check = checkOfItems(items);
     const wrong = value.findIndex((item) => !check.Check(item));
-    return wrong === -1 ? undefined : fieldError(check, value[wrong], what, `${path}/${wrong}`);
+    return wrong === -1 ? undefined : fieldError(check, value[wrong], what, [...path, wrong]);
   }
   if (typeof value !== "object" || value === null) return undefined;
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const error = longListError(property, (value as Readonly<Record<string, unknown>>)[name], what, `${path}/${name}`);
+    const error = longListError(property, (value as Readonly<Record<string, unknown>>)[name], what, [...path, name]);
     if (error !== undefined) return error;
   }
   return undefined;
 }
 
-/** The first error, told with the field's path and, for an unknown field, the fields there are. `at`: where the value stands in the body. */
-function fieldError(check: Check, value: unknown, what: string, at = ""): DbError {
+/** Told with the field's path and, for an unknown field, the fields there are. `at`: where the value stands in the body. */
+function fieldError(check: Check, value: unknown, what: string, at: readonly (string | number)[] = []): DbError {
   const inList = longListError(check.Type() as ListSchema, value, what, at);
   if (inList !== undefined) return inList;
-  const errors = (check.Errors(value) as SchemaError[]).map((error) => ({
-    ...error,
-    instancePath: at + error.instancePath,
-  }));
-  const unknown = errors.find((error) => error.keyword === "additionalProperties");
-  if (unknown !== undefined) {
-    const path = fieldPath(unknown.instancePath);
-    const names = (unknown.params.additionalProperties as string[]).map(
-      (name) => `"${path === "" ? "" : `${path}.`}${name}"`,
-    );
-    const known = Object.keys(schemaAt(check, unknown.schemaPath).properties ?? {});
-    return new DbError(
-      "invalid_request",
-      `Unknown ${what} ${names.join(", ")}. Known: ${known.join(", ") || "none"}.`,
-      {
-        field: names[0]!.slice(1, -1),
-        hint: "Remove the field or correct its name.",
-      },
-    );
+  const fault = faultOf(check.Type(), value, check.Errors(value));
+  const { kind, names, known, says } = fault;
+  const path = [...at, ...fault.path];
+  const hint = fault.hint === null ? {} : { hint: fault.hint };
+  if (kind === "value") {
+    const field = fieldName(path);
+    const subject = field === "" ? "The body" : `The ${what} "${field}"`;
+    return new DbError("invalid_request", `${subject} ${says}.`, field === "" ? undefined : { field });
   }
-  const required = errors.find((error) => error.keyword === "required");
-  if (required !== undefined) {
-    const path = fieldPath(required.instancePath);
-    const missing = (required.params.requiredProperties as string[]).map((name) =>
-      path === "" ? name : `${path}.${name}`,
-    );
-    return new DbError("invalid_request", `Missing ${what} "${missing.join('", "')}".`, { field: missing[0]! });
-  }
-  const first = errors.find((error) => error.message !== "schema is false") ?? errors[0]!;
-  const field = fieldPath(first.instancePath);
-  const subject = field === "" ? "The body" : `The ${what} "${field}"`;
-  const allowed = allowedValues(first, errors);
-  const fault = allowed === null ? first.message : `must be one of ${allowed.join(", ")}`;
-  return new DbError("invalid_request", `${subject} ${fault}.`, field === "" ? undefined : { field });
-}
-
-/** What the value may be instead, where the schema lists it: as an enum, or as a union of constants. Else null. */
-function allowedValues(
-  { instancePath, params }: SchemaError,
-  errors: readonly SchemaError[],
-): readonly unknown[] | null {
-  if (params.allowedValues !== undefined) return params.allowedValues as readonly unknown[];
-  const here = errors.filter((error) => error.instancePath === instancePath);
-  // The union's own error comes last: where it is there, no constant is missing.
-  const constants = here.filter(({ keyword }) => keyword === "const");
-  const isWhole = here.length === constants.length + 1 && here.at(-1)!.keyword === "anyOf";
-  return isWhole && constants.length > 0 ? constants.map((error) => error.params.allowedValue) : null;
-}
-
-/** The schema that an error is about: "#/properties/statements/items/anyOf/1". */
-function schemaAt(check: Check, path: string): { readonly properties?: object } {
-  let schema: unknown = check.Type();
-  for (const part of path.split("/").slice(1)) schema = (schema as Record<string, unknown> | undefined)?.[part];
-  return (schema ?? check.Type()) as { readonly properties?: object };
-}
-
-/** "/statements/3/sql" → "statements[3].sql" */
-function fieldPath(pointer: string): string {
-  let path = "";
-  for (const part of pointer.split("/").slice(1)) {
-    if (/^\d+$/.test(part)) path += `[${part}]`;
-    else path += path === "" ? part : `.${part}`;
-  }
-  return path;
+  const fields = names.map((name) => fieldName([...path, name]));
+  const list = `"${fields.join('", "')}"`;
+  const message =
+    kind === "missing" ? `Missing ${what} ${list}.` : `Unknown ${what} ${list}. Known: ${known.join(", ") || "none"}.`;
+  return new DbError("invalid_request", message, { field: fields[0]!, ...hint });
 }
 
 /** Tells two requests with the same Idempotency-Key apart: everything but the credential, SHA-256. */

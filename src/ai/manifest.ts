@@ -4,6 +4,8 @@
  */
 import Type from "typebox";
 import { Errors } from "typebox/value";
+import { jsonFaultOf } from "../protocol/json-fault.js";
+import { faultOf, fieldName } from "../protocol/schema-fault.js";
 
 /** A plain name within the bundle's folder. */
 const FileName = Type.String({ pattern: "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,200}$" });
@@ -150,11 +152,14 @@ export function parseManifest(text: string): Manifest {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    throw new BundleError(`manifest.json is not valid JSON: ${(error as Error).message}`);
+  } catch {
+    throw new BundleError(`manifest.json is not valid JSON: ${jsonFaultOf(text)}`);
   }
-  const [wrong] = Errors(ManifestSchema, value);
-  if (wrong !== undefined) throw new BundleError(`manifest.json: ${wrong.instancePath || "it"} ${wrong.message}`);
+  const errors = Errors(ManifestSchema, value);
+  if (errors.length > 0) {
+    const { path, names, says } = faultOf(ManifestSchema, value, errors);
+    throw new BundleError(`manifest.json: ${fieldName([...path, ...names.slice(0, 1)]) || "it"} ${says}`);
+  }
   const manifest = value as Manifest;
   const missing = manifest.required_capabilities.filter((capability) => !CAPABILITIES.has(capability));
   if (missing.length > 0) throw new BundleError(`the model requires what this server lacks: ${missing.join(", ")}`);

@@ -88,7 +88,7 @@ function verifiedPayload(verify: (token: string) => unknown, token: string): Rec
   } catch (error) {
     const code = (error as { code?: unknown }).code;
     if (code === TOKEN_ERROR_CODES.missingRequiredClaim) throw new DbError("missing_claims");
-    throw new DbError("unauthorized", "The token is not valid.");
+    throw new DbError("unauthorized", "The token is not valid; POST /v1/auth/login gives a new one.");
   }
 }
 

@@ -7,6 +7,7 @@
 import type { TProperties, TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { stringify } from "yaml";
+import { faultOf } from "../protocol/schema-fault.js";
 import { loadParser } from "../sql/parse/parse.js";
 import { digestOf } from "./canonical.js";
 import { checkRecipe } from "./check-recipe.js";
@@ -65,38 +66,13 @@ export async function readRecipe(source: RecipeSource): Promise<ReadRecipe> {
   return { document: value, recipe, digest: digestOf(value), places, ...text };
 }
 
-interface SchemaError {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly params: Record<string, unknown>;
-  readonly message: string;
-}
-
 /** Of several faults the first that says most: an unknown member, a missing one, then any. */
 function requireForm(schema: TSchema, value: unknown, at: Path, document: SourceDocument): void {
   const check = checkOf(schema);
   if (check.Check(value)) return;
-  const errors = check.Errors(value) as SchemaError[];
-  const unknown = errors.find(({ keyword }) => keyword === "additionalProperties");
-  const missing = errors.find(({ keyword }) => keyword === "required");
-  const error = unknown ?? missing ?? errors.find(({ message }) => message !== "schema is false") ?? errors[0]!;
-  const path = [...at, ...pathOf(error.instancePath)];
-  const [name = ""] = ((error.params.additionalProperties ?? error.params.requiredProperties) as string[]) ?? [];
-  const member = name === "" ? path : [...path, name];
-  const { allowedValues } = error.params as { allowedValues?: readonly unknown[] };
-  const fault =
-    error === unknown
-      ? "no such member; see GET /v1/recipes/schema"
-      : error === missing
-        ? "is missing"
-        : allowedValues === undefined
-          ? error.message
-          : `must be one of ${allowedValues.join(", ")}`;
+  const { kind, path, names, says, hint } = faultOf(schema, value, check.Errors(value));
+  const member = [...at, ...path, ...names.slice(0, 1)];
+  const meant = hint?.startsWith("Did") ? `; ${hint[0]!.toLowerCase()}${hint.slice(1)}` : "";
+  const fault = kind === "unknown" ? `no such member; see GET /v1/recipes/schema${meant}` : says;
   throw invalidRecipe(fault, pathText(member), document.placeOf(member));
-}
-
-/** "/workflow/3/sql" */
-function pathOf(pointer: string): Path {
-  const parts = pointer.split("/").slice(1);
-  return parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part.replaceAll("~1", "/").replaceAll("~0", "~")));
 }

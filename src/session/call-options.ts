@@ -2,24 +2,25 @@
 import type Type from "typebox";
 import { Errors } from "typebox/value";
 import { sqlError } from "../protocol/errors.js";
+import { jsonFaultOf } from "../protocol/json-fault.js";
+import { faultOf, fieldName } from "../protocol/schema-fault.js";
 import type { Json } from "../values/values.js";
 
 /** The options as `schema` (an object that refuses unknown members) declares them. Throws 22023 that names the member. */
 export function readCallOptions<S extends Type.TObject>(fn: string, schema: S, given: Json | null): Type.Static<S> {
   if (given === null) return {} as Type.Static<S>;
   const value = objectOf(fn, given.value);
-  const [wrong] = Errors(schema, value);
-  if (wrong === undefined) return value as Type.Static<S>;
-  const known = Object.keys(schema.properties).join(", ");
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  const unknown = isObject ? Object.keys(value).find((name) => !Object.hasOwn(schema.properties, name)) : undefined;
-  if (unknown !== undefined) {
-    throw sqlError("22023", `${fn}: there is no option "${unknown}"`, { hint: `Options: ${known}.` });
+  const errors = Errors(schema, value);
+  if (errors.length === 0) return value as Type.Static<S>;
+  const { kind, path, names, known, says, hint } = faultOf(schema, value, errors);
+  const options = `Options: ${(known.length > 0 ? known : Object.keys(schema.properties)).join(", ")}.`;
+  if (kind === "unknown") {
+    const near = hint?.startsWith("Did") ? `${hint} ` : "";
+    throw sqlError("22023", `${fn}: there is no option "${fieldName([...path, names[0]!])}"`, { hint: near + options });
   }
-  const place = wrong.instancePath.slice(1).replaceAll("/", ".");
-  throw sqlError("22023", `${fn}: ${place === "" ? "the options" : `the option "${place}"`} ${wrong.message}`, {
-    hint: `The options are a JSON object of: ${known}.`,
-  });
+  const place = fieldName([...path, ...names.slice(0, 1)]);
+  const subject = place === "" ? "the options" : `the option "${place}"`;
+  throw sqlError("22023", `${fn}: ${subject} ${says}`, { hint: options });
 }
 
 /** A parameter may come as a text that reads as JSON. */
@@ -27,7 +28,7 @@ function objectOf(fn: string, value: unknown): unknown {
   if (typeof value !== "string") return value;
   try {
     return JSON.parse(value);
-  } catch (error) {
-    throw sqlError("22023", `${fn}: the options are not valid JSON: ${(error as Error).message}`);
+  } catch {
+    throw sqlError("22023", `${fn}: the options are not valid JSON: ${jsonFaultOf(value)}`);
   }
 }

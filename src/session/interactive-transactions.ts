@@ -87,7 +87,9 @@ export class InteractiveTransactions {
     }
     const ended = this.ended.get(id);
     if (ended === undefined || !mayUse(asker, ended.owner)) {
-      throw new DbError("transaction_not_found", `The transaction "${id}" does not exist.`);
+      throw new DbError("transaction_not_found", `The transaction "${id}" does not exist.`, {
+        hint: "Begin one with POST /v1/transactions.",
+      });
     }
     const { reason, retry } = ended;
     if (retry) throw sqlError("40001", `The transaction "${id}" does not exist any more: ${reason}; retry it.`);

@@ -120,9 +120,13 @@ export function convertParameters(plan: StatementPlan, params: ParameterValues):
   if (plan.parameterNames !== null) return namedParameters(plan.parameterNames, params);
   if (!isPositional(params)) throw namedForSql();
   if (params.length !== types.length) {
-    throw sqlError("08P01", `the statement takes ${types.length} parameters, but ${params.length} were sent`, {
-      hint: "Send one value per placeholder, in the order $1, $2, …",
-    });
+    throw sqlError(
+      "08P01",
+      `the statement takes ${types.length} parameter${types.length === 1 ? "" : "s"}, but ${params.length} were sent`,
+      {
+        hint: "Send one value per placeholder, in the order $1, $2, …",
+      },
+    );
   }
   if (types.length === 0) return NO_PARAMETERS;
   const values = new Array<Value>(types.length);

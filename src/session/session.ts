@@ -362,7 +362,9 @@ export class Session {
       case "release":
       case "rollback to": {
         const name = action === "savepoint" ? "SAVEPOINT" : `${command} SAVEPOINT`;
-        throw sqlError("25P01", `${name} can only be used in transaction blocks`);
+        throw sqlError("25P01", `${name} can only be used in transaction blocks`, {
+          hint: "Begin one with POST /v1/transactions, or send BEGIN … COMMIT in one POST /v1/query/execute/batch.",
+        });
       }
     }
   }
@@ -490,9 +492,9 @@ function endRefused(action: string): DbError {
 function controlRefused(action: string): DbError {
   return sqlError(
     "25001",
-    `${action.toUpperCase()} cannot be sent as a statement of its own here, since every request may go over another connection.`,
+    `${action.toUpperCase()} cannot be sent as a statement of its own: begin a transaction with POST /v1/transactions.`,
     {
-      hint: "Begin with POST /v1/transactions, then POST /v1/transactions/{id}/execute, /commit or /rollback; or send BEGIN … COMMIT in one POST /v1/query/execute/batch.",
+      hint: "Every request may go over another connection. Then POST /v1/transactions/{id}/execute, /commit or /rollback; or send BEGIN … COMMIT in one POST /v1/query/execute/batch.",
     },
   );
 }

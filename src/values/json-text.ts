@@ -3,6 +3,7 @@
  * Numeric inside the parsed value, as PostgreSQL's jsonb does. Formats, the record codec and JSON functions call it.
  */
 import { sqlError } from "../protocol/errors.js";
+import { jsonFaultOf } from "../protocol/json-fault.js";
 import { TEXT_CHARACTERS_MAX } from "../protocol/limits.js";
 import { Numeric } from "./numeric.js";
 
@@ -23,7 +24,7 @@ export function parseJson(text: string): unknown {
     value = plainJson(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw sqlError("22P02", "invalid input syntax for type json", { detail: error.message });
+    throw sqlError("22P02", "invalid input syntax for type json", { detail: `There is ${jsonFaultOf(text)}.` });
   }
   refuseNul(text);
   return INEXACT.test(text) ? parseExactly(text) : value;
@@ -43,7 +44,7 @@ export function checkJson(text: string): unknown {
     return INEXACT.test(text) ? parseExactly(text) : value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw sqlError("22P02", "invalid input syntax for type json", { detail: error.message });
+    throw sqlError("22P02", "invalid input syntax for type json", { detail: `There is ${jsonFaultOf(text)}.` });
   }
 }
 

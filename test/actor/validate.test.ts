@@ -55,11 +55,16 @@ t.test("wrong fields", async (t) => {
     details: { field: "statements[1].foo" },
   });
   t.match(problem("query.execute", '{"sql":7}'), {
-    message: 'The field "sql" must be string.',
+    message: 'The field "sql" must be a string, not a number.',
     details: { field: "sql" },
   });
-  t.match(problem("query.execute", '{"sql":"x","max_rows":0}'), { message: /"max_rows" must be >= 1/ });
-  t.match(problem("query.execute", "[]"), { message: /The body must be object/ });
+  t.match(problem("query.execute", '{"sql":"x","max_rows":0}'), { message: /"max_rows" must be .*1.*, not 0/ });
+  t.match(problem("query.execute", "[]"), { message: /The body must be an object \(fields: sql, .*\), not an array/ });
+  t.match(problem("query.execute", '{"sqll":"x"}'), { details: { field: "sqll", hint: 'Did you mean "sql"?' } });
+  t.match(problem("vectors.collections.create", '{"name":"x"}'), {
+    message: 'Missing field "dimensions".',
+    details: { hint: /^Send "dimensions": a whole number from 1 to \d+\.$/ },
+  });
   t.match(problem("query.execute", null), { message: /body is missing/ });
   t.match(problem("admin.tenants.create", '{"id":"Upper Case"}'), { details: { field: "id" } });
   t.match(problem("apikeys.create", '{"name":"k","permission":"Root"}'), {
@@ -85,7 +90,7 @@ t.test("null stands for absent where a field is optional and may not be null", a
   t.equal(bodyOf("vectors.search", '{"vector":[1,2],"limit":null}', ["c"]).vector.length, 2);
   t.same(bodyOf("query.execute", '{"sql":"SELECT $1","parameters":[null]}').parameters, [null], "values stay");
   t.match(problem("query.execute", '{"sql":null,"parameters":null}'), {
-    message: 'The field "sql" must be string.',
+    message: 'The field "sql" must be a string, not null.',
     details: { field: "sql" },
   });
   t.match(problem("query.execute", '{"sql":"x","parametres":null}'), { details: { field: "parametres" } });
@@ -103,7 +108,7 @@ t.test("query parameters and path variables", async (t) => {
 t.test("long lists: what is wrong is found without looking for all that is", async (t) => {
   const labels = Array.from({ length: 500_000 }, () => "a");
   t.match(problem("graph.nodes.create", JSON.stringify({ labels })), {
-    message: 'The field "labels" must not have more than 100 items.',
+    message: 'The field "labels" must hold at most 100 items.',
     details: { field: "labels" },
   });
   const documents: unknown[] = Array.from({ length: 90_000 }, () => ({}));
@@ -116,7 +121,7 @@ t.test("long lists: what is wrong is found without looking for all that is", asy
   // One row may stand alone, so a list is one of two forms.
   const rows = Array.from({ length: 9_000 }, (_, i) => (i === 8_000 ? 7 : { a: i }));
   t.match(problem("automl.predict", JSON.stringify({ rows }), "", ["m"]), {
-    message: 'The field "rows[8000]" must be object.',
+    message: 'The field "rows[8000]" must be an object, not a number.',
     details: { field: "rows[8000]" },
   });
 });

@@ -41,11 +41,15 @@ const broken: readonly (readonly [string, (bundle: string) => void, RegExp])[] =
     /missing/,
   ],
   ["half a manifest", (b) => truncateSync(join(b, "manifest.json"), 200), /manifest.json is not valid JSON/],
-  ["a manifest without files", (b) => editManifest(b, (m) => ({ ...m, files: [] })), /manifest.json: \/files/],
+  [
+    "a manifest without files",
+    (b) => editManifest(b, (m) => ({ ...m, files: [] })),
+    /manifest.json: files must not be empty/,
+  ],
   [
     "a file outside of the bundle",
     (b) => editManifest(b, (m) => ({ ...m, tokenizer: "../tokenizer.json" })),
-    /manifest.json: \/tokenizer/,
+    /manifest.json: tokenizer must be/,
   ],
   [
     "a file that the manifest does not list",

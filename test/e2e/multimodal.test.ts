@@ -50,6 +50,9 @@ t.test("without models that see", async (t) => {
       [{ image_url: `${host}/there` }, /^image_url: the address is private/],
       [{ image_url: `${host}/words` }, /^image_url: is text\/plain; expected image/],
       [{ image_url: "nonsense" }, /^image_url: is no address/],
+      [{ image_url: `https://example.com/${"a".repeat(5000)}` }, /^image_url: an address must have at most 4096/],
+      [{ image_url: "data:image/png,red" }, /^image_url: a "data:" address must hold base64/],
+      [{ image_url: "data:image/png;base64,%%%" }, /^image_url: is not valid base64/],
     ];
     await Promise.all(
       cases.map(async ([image, message], i) => {
@@ -63,6 +66,11 @@ t.test("without models that see", async (t) => {
     t.match((await post(server, "embed", { input: { image: "%%%" } })).body.error.message, /^input.image: /);
     t.match((await post(server, "search", { query: { image: half } })).body.error.message, /^query.image: /);
     t.same((await server.rows("SELECT count(*) FROM information_schema.tables WHERE table_name = 'images'"))[0], [0]);
+  });
+
+  await t.test("an image in its address is the same image", async (t) => {
+    const vectorOf = async (input: object) => (await post(server, "embed", { input })).body.data;
+    t.same(await vectorOf({ image_url: `data:image/png;base64,${red}` }), await vectorOf({ image: red }));
   });
 
   await t.test("no model describes them: what needs none does, and it is said how to get one", async (t) => {

@@ -65,3 +65,17 @@ t.test("the words that have no place are told", async (t) => {
     t.match(body.error.message, `"${words[0]}"`);
   }
 });
+
+t.test("names may be written as the schema has them", async (t) => {
+  const token = await server.tenant("spelled");
+  await server.rows("CREATE TABLE sales_2024 (id integer PRIMARY KEY, unit_price float8)", [], { token });
+  await server.rows("INSERT INTO sales_2024 VALUES (1, 2), (2, 6)", [], { token });
+  for (const [question, rows] of [
+    ["how many rows are in sales_2024", [[2]]],
+    ["average unit_price of sales_2024", [[4]]],
+    ["how many sales_2024 have unit_price above 5", [[1]]],
+  ] as const) {
+    const { status, body } = await server.call("POST", "/v1/nl2sql/query", { question, execute: true }, { token });
+    t.same({ status, rows: body.data?.rows }, { status: 200, rows }, `${question}: ${JSON.stringify(body)}`);
+  }
+});

@@ -79,6 +79,7 @@ function tableMentions(question: Question, schema: SchemaFacts): TableMention[] 
   for (let from = 0; from < question.tokens.length; from++) {
     let best: TableMention | null = null;
     for (const table of schema.tables) {
+      if (isSpelledOut(question.at(from), table.name)) best = { table, from, to: from + 1, score: 1 };
       const { all, bare } = nameWords(schema, table);
       for (const length of new Set([all.length, bare.length, 1])) {
         const words = length === all.length ? all : bare;
@@ -93,6 +94,11 @@ function tableMentions(question: Question, schema: SchemaFacts): TableMention[] 
     from = best.to - 1;
   }
   return mentions;
+}
+
+/** A name of several words as the schema has it: `unit_price`. */
+function isSpelledOut(token: Token | null, name: string): boolean {
+  return token !== null && !token.isQuoted && token.lower === name.toLowerCase() && name.includes("_");
 }
 
 function tableScore(question: Question, from: number, length: number, words: readonly string[]): number {
@@ -130,7 +136,9 @@ function columnsAt(question: Question, from: number, schema: SchemaFacts): Colum
   const all: { ref: ColumnRef; score: number; length: number }[] = [];
   for (const table of schema.tables) {
     for (const column of table.columns) {
-      const match = columnScore(question, from, nameWords(schema, column), column.isKey);
+      const match = isSpelledOut(question.at(from), column.name)
+        ? { score: 1, length: 1 }
+        : columnScore(question, from, nameWords(schema, column), column.isKey);
       if (match.score >= SCORE_MIN) all.push({ ref: { table, column }, ...match });
     }
   }

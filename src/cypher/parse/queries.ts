@@ -1,4 +1,5 @@
 /** Queries and their clauses. Extended by `parser.ts`, which reads whole statements. */
+import { nearestName } from "../../protocol/nearest-name.js";
 import type {
   CallClause,
   Clause,
@@ -22,6 +23,14 @@ import type {
 import { POSTFIX } from "./expressions.js";
 import { PatternParser } from "./patterns.js";
 import { type WrongPattern, wrongInCreate, wrongInMatch, wrongInMerge } from "./written-patterns.js";
+
+const CLAUSE_WORDS = "MATCH OPTIONAL UNWIND CALL CREATE MERGE SET REMOVE DELETE DETACH FOREACH WITH RETURN UNION".split(
+  " ",
+);
+/** What a statement of SQL begins with, and no query. */
+const SQL_WORDS: ReadonlySet<string> = new Set(
+  "SELECT INSERT UPDATE ALTER DROP VALUES EXPLAIN TRUNCATE SHOW DESCRIBE GRANT".split(" "),
+);
 
 /** Clauses that read; after one that writes they need a WITH between. */
 const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call"]);
@@ -80,14 +89,23 @@ export abstract class QueryParser extends PatternParser {
       if (clause.kind === "return") break;
     }
     const last = clauses.at(-1);
-    if (last === undefined) throw this.expected("a clause");
+    if (last === undefined) throw this.expected("a clause", this.clauseHint());
     if (!open && (last.kind === "match" || last.kind === "unwind" || last.kind === "with")) {
       const follow = this.kind === "end" || this.kind === ";" || this.kind === "}" || this.keyword === "UNION";
-      if (!follow) throw this.expected("a clause");
+      if (!follow) throw this.expected("a clause", this.clauseHint());
       const message = `a query cannot end with ${last.kind.toUpperCase()}: expected RETURN or a clause that writes`;
       throw this.error(this.position(), "InvalidClauseComposition", message);
     }
     return { clauses, position };
+  }
+
+  private clauseHint(): string | null {
+    const word = this.word();
+    if (this.at === 0 && SQL_WORDS.has(word.toUpperCase())) {
+      return "This is SQL; send it to POST /v1/query/execute.";
+    }
+    const near = nearestName(word, CLAUSE_WORDS);
+    return near === null || near === word.toUpperCase() ? null : `Did you mean ${near}?`;
   }
 
   /** null: none begins here. */

@@ -1,5 +1,5 @@
 /** Steps through the tokens of one text: looking, taking, and saying what was expected. The base of the parser's classes. */
-import type { DbError } from "../../protocol/errors.js";
+import { DbError } from "../../protocol/errors.js";
 import { CYPHER_DEPTH_MAX } from "../../protocol/limits.js";
 import type { Variable } from "./ast.js";
 import { type TokenKind, tokenize } from "./lexer.js";
@@ -78,14 +78,20 @@ export abstract class TokenReader {
   }
 
   /** The error for a next token that is not what the grammar wants. */
-  protected expected(what: string): DbError {
+  protected expected(what: string, hint: string | null = null): DbError {
     const { kind } = this;
     const start = this.position();
     const found =
       kind === "end" ? "the end" : JSON.stringify(this.text.slice(start, Math.min(this.end(this.at), start + 40)));
     const mark = kind === "dash" || kind === "left" || kind === "right";
     const detail = mark ? "InvalidUnicodeCharacter" : "UnexpectedSyntax";
-    return syntaxError(this.text, start, detail, `expected ${what}`, `, found ${found}`);
+    const error = syntaxError(this.text, start, detail, `expected ${what}`, `, found ${found}`);
+    return hint === null ? error : new DbError(error.code, error.message, { ...error.details, hint });
+  }
+
+  /** The next token as it is written. */
+  protected word(): string {
+    return this.text.slice(this.position(), this.end(this.at));
   }
 
   protected error(position: number, detail: SyntaxErrorDetail, message: string): DbError {

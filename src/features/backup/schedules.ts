@@ -318,13 +318,25 @@ export class Schedules {
       try {
         return new Cron(cron, { timezone }).nextRun(new Date(afterMs))?.getTime() ?? null;
       } catch (error) {
-        const field = isTimeZone(timezone) ? "cron" : "timezone";
-        throw new DbError("invalid_request", `${field}: ${(error as Error).message}`, { field });
+        if (!(error instanceof Error)) throw error;
+        throw isTimeZone(timezone) ? noSchedule(cron) : noTimeZone(timezone);
       }
     };
     return this.#nextRun;
   }
 }
+
+const noSchedule = (cron: string): DbError =>
+  new DbError("invalid_request", `cron: "${cron}" is no schedule.`, {
+    field: "cron",
+    hint: 'Five fields: minute, hour, day of the month, month, day of the week; "0 3 * * *" is every day at 3:00.',
+  });
+
+const noTimeZone = (timezone: string): DbError =>
+  new DbError("invalid_request", `timezone: "${timezone}" is no time zone.`, {
+    field: "timezone",
+    hint: 'Send a name such as "Europe/Lisbon" or "UTC".',
+  });
 
 function isTimeZone(name: string): boolean {
   try {

@@ -2,8 +2,8 @@
  * Several statements of a route on documents in one transaction, and collections by their names. One statement alone is
  * run-alone.ts's. Called by the handlers of collections and documents.
  */
-
 import type { Request } from "../../actor/request.js";
+import { meant } from "../../catalog/did-you-mean.js";
 import { type Collection, collectionOf } from "../../document/collection.js";
 import type { Statement } from "../../document/document-rows.js";
 import { DbError } from "../../protocol/errors.js";
@@ -52,8 +52,12 @@ export async function writeTogether(
 
 /** Throws not_found. */
 export function findCollection(request: Request, name: string): Collection {
-  const table = withDefinitions(request, (catalog) => catalog.table(null, name));
-  const collection = table === null ? null : collectionOf(table);
-  if (collection !== null) return collection;
-  throw new DbError("not_found", `The collection "${name}" does not exist.`, { sqlstate: "42P01" });
+  return withDefinitions(request, (catalog) => {
+    const table = catalog.table(null, name);
+    const collection = table === null ? null : collectionOf(table);
+    if (collection !== null) return collection;
+    const names = catalog.tables().flatMap((each) => (collectionOf(each) === null ? [] : [each.name]));
+    const hint = meant(name, names).hint ?? "GET /v1/collections lists the collections.";
+    throw new DbError("not_found", `The collection "${name}" does not exist.`, { sqlstate: "42P01", hint });
+  });
 }

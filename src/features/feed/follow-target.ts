@@ -3,7 +3,8 @@
  * relationships of a graph, rows of a table. Called by subscriptions.
  */
 import type { CatalogView } from "../../catalog/catalog-view.js";
-import { DEFAULT_GRAPH, EDGE_COLUMN, graphDefOf, graphOf, NODE_COLUMN } from "../../catalog/graph.js";
+import { meant } from "../../catalog/did-you-mean.js";
+import { DEFAULT_GRAPH, EDGE_COLUMN, graphDefOf, graphOf, isListed, NODE_COLUMN } from "../../catalog/graph.js";
 import { parseRelationName } from "../../catalog/relation-names.js";
 import { isTemporarySchema } from "../../catalog/schema.js";
 import type { TableDef } from "../../catalog/table.js";
@@ -84,7 +85,11 @@ function findTable(catalog: CatalogView, collection: string | undefined, table: 
     });
   }
   const kind = collection === undefined ? "table" : "collection";
-  throw new DbError("not_found", `The ${kind} "${shown}" does not exist.`, { sqlstate: "42P01" });
+  const names = catalog.tables().flatMap((each) => (isListed(each) ? [each.name] : []));
+  throw new DbError("not_found", `The ${kind} "${shown}" does not exist.`, {
+    sqlstate: "42P01",
+    ...meant(name, names),
+  });
 }
 
 /** Throws invalid_request, which names the place in the filter. */

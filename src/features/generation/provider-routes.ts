@@ -41,6 +41,12 @@ function setProvider(request: Request, { body }: Input): Answer {
   const { providers } = request.partition;
   const { tenant } = request;
   const apiKey = given === undefined ? keptKey(request, kind, baseUrl) : given || null;
+  if (apiKey === null && baseUrl === "" && kind !== "ollama") {
+    throw new DbError("invalid_request", `The field "api_key" is missing: ${kind} answers nobody without one.`, {
+      field: "api_key",
+      hint: 'Send "api_key", or the address of a server of your own that needs none as "base_url".',
+    });
+  }
   const own: OwnProvider = { kind, baseUrl, model, apiKey };
   const tx = tenant.partition.shard.begin();
   let isDone = false;

@@ -7,9 +7,11 @@
 import { parseJsonBody } from "../../actor/parse-body.js";
 import type { Request } from "../../actor/request.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
+import { meant } from "../../catalog/did-you-mean.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { TableUse } from "../../catalog/table-use.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { jsonFaultOf } from "../../protocol/json-fault.js";
 import { IMPORT_ROW_BYTES_MAX, LARGE_BODY_BYTES } from "../../protocol/limits.js";
 import {
   BulkInsert,
@@ -274,7 +276,13 @@ class ImportRun {
     const columns = names.map((name) => {
       const column = table.columns.find((each) => each.name === name);
       if (column !== undefined) return column;
-      throw sqlError("42703", `column "${name}" of relation "${table.name}" does not exist`, { column: name });
+      throw sqlError("42703", `column "${name}" of relation "${table.name}" does not exist`, {
+        column: name,
+        ...meant(
+          name,
+          table.columns.map((each) => each.name),
+        ),
+      });
     });
     if (new Set(columns).size < columns.length) {
       throw sqlError("42701", "a column is named more than once", { columns: names });
@@ -448,8 +456,8 @@ function jsonOf(text: string, line: number): JsonRow {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    throw new DbError("invalid_json", `Line ${line} is not valid JSON: ${(error as Error).message}.`, { line });
+  } catch {
+    throw new DbError("invalid_json", `Line ${line} is not valid JSON: ${jsonFaultOf(text)}.`, { line });
   }
   return rowOf(value, line);
 }

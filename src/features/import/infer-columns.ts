@@ -4,6 +4,7 @@
  */
 
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { jsonFaultOf } from "../../protocol/json-fault.js";
 import { CsvReader, FIELD_PLAIN } from "../../values/csv-reader.js";
 import { LineReader } from "../../values/line-reader.js";
 
@@ -154,8 +155,8 @@ function parsed(text: string, line: number): object {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    throw new DbError("invalid_json", `Line ${line} is not valid JSON: ${(error as Error).message}.`, { line });
+  } catch {
+    throw new DbError("invalid_json", `Line ${line} is not valid JSON: ${jsonFaultOf(text)}.`, { line });
   }
   if (typeof value === "object" && value !== null) return value;
   throw new DbError("invalid_json", `Line ${line} is neither an object nor an array.`, { line });

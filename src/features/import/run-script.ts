@@ -173,8 +173,10 @@ class ScriptRun {
     this.skipsRows = copied !== null;
     if (copied?.isAlone === true && this.session.inTransaction) await this.execute("ROLLBACK");
     result.failed++;
+    const isJson = result.statements === 1 && /at or near "[{[]"/.test(error.message);
     const said = new DbError(error.code, error.message, {
       ...error.details,
+      ...(isJson && { hint: "The body is the script itself, not JSON." }),
       statement: result.statements,
       line: error.details?.line ?? line,
       completed: options.transactional ? 0 : Math.max(0, result.statements - result.failed),

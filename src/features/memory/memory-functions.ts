@@ -112,7 +112,7 @@ function metadataOf(value: Value): object | null {
   if (text.length > MEMORY_METADATA_CHARACTERS_MAX) {
     throw sqlError("22023", `the metadata of a memory is larger than ${MEMORY_METADATA_CHARACTERS_MAX} characters`);
   }
-  return objectOf(text);
+  return objectOf(text, "the metadata of a memory");
 }
 
 /** `mem_<when>_<random>`: ids of later memories are greater, from one millisecond to the next. */

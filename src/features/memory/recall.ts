@@ -106,7 +106,7 @@ function countOf(count: number | null): number {
 
 /** Throws 22023 for what is no option. */
 function optionsOf(text: string | null): Options {
-  const given = text === null ? {} : objectOf(text);
+  const given = text === null ? {} : objectOf(text, "the options of MEMORY_RECALL");
   const unknown = Object.keys(given).find((name) => !["recency", "half_life_days", "min_similarity"].includes(name));
   if (unknown !== undefined) {
     throw sqlError("22023", `MEMORY_RECALL has no option "${unknown}"`, {
@@ -126,12 +126,12 @@ function optionsOf(text: string | null): Options {
 }
 
 /** Throws 22023. */
-export function objectOf(text: string): Readonly<Record<string, unknown>> {
+export function objectOf(text: string, what: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
     // Said below.
   }
-  throw sqlError("22023", `not a JSON object: "${text.slice(0, 80)}"`);
+  throw sqlError("22023", `${what} must be a JSON object, not "${text.slice(0, 80)}"`);
 }

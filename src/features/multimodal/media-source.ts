@@ -22,9 +22,25 @@ export interface MediaMembers {
   readonly video?: string;
 }
 
+const ADDRESS_CHARACTERS_MAX = 4096;
+
 export type MediaSource =
   | { readonly modality: "text"; readonly text: string }
   | { readonly modality: "image" | "audio" | "video"; readonly media: MediaBytes };
+
+/** "data:image/png;base64,iVBOR…": what stands behind the comma. Throws invalid_request. */
+function bytesOfDataUrl(address: string, field: string): string {
+  const comma = address.indexOf(",");
+  if (comma === -1 || !/;base64$/i.test(address.slice(0, comma))) {
+    throw new DbError("invalid_request", `${field}: a "data:" address must hold base64.`, {
+      field,
+      hint: "Send data:image/png;base64, and then the image's bytes as base64.",
+    });
+  }
+  const content = address.slice(comma + 1);
+  checkBase64(field, content);
+  return content;
+}
 
 /** Exactly one of these. `where`: the object that has them, for messages ("input."). Throws invalid_request, fetch_failed. */
 export async function sourceOf(
@@ -37,7 +53,11 @@ export async function sourceOf(
   const [name] = given;
   if (name === undefined || given.length > 1) {
     const listed = allowed.map((one) => `"${one}"`).join(", ");
-    throw new DbError("invalid_request", `${where}${name ?? allowed[0]}: send exactly one of ${listed}.`, {
+    const fault =
+      allowed.length === 1
+        ? `The field "${where}${allowed[0]}" is missing; send base64.`
+        : `${where}${name ?? allowed[0]}: send exactly one of ${listed}.`;
+    throw new DbError("invalid_request", fault, {
       field: `${where}${given[1] ?? allowed[0]}`,
     });
   }
@@ -53,6 +73,10 @@ export async function sourceOf(
     if (value.trim() === "") throw new DbError("invalid_request", `${field}: must not be blank`, { field });
     return { modality: "text", text: value };
   }
+  if (name === "image_url" && /^data:/i.test(value)) {
+    const content = bytesOfDataUrl(value, field);
+    return { modality: "image", media: { field, content } };
+  }
   if (name === "image_url")
     return { modality: "image", media: { field, content: await fetched(request, value, field) } };
   checkBase64(field, value);
@@ -62,6 +86,10 @@ export async function sourceOf(
 async function fetched(request: Request, address: string, field: string): Promise<Uint8Array> {
   const { imageUrlSchemes, imageUrlHosts, imageUrlPrivateHosts, imageUrlTimeoutSeconds } =
     request.partition.config.multimodal;
+  if (address.length > ADDRESS_CHARACTERS_MAX) {
+    const fault = `${field}: an address must have at most ${ADDRESS_CHARACTERS_MAX} characters.`;
+    throw new DbError("invalid_request", fault, { field });
+  }
   const { bytes } = await fetchBounded(address, {
     field,
     schemes: imageUrlSchemes,

@@ -4,6 +4,7 @@ import { type Handlers, pageOf } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
+import { meant } from "../../catalog/did-you-mean.js";
 import { foreignKeyText } from "../../catalog/foreign-key-text.js";
 import { isListed } from "../../catalog/graph.js";
 import type { IndexDef, TableDef } from "../../catalog/table.js";
@@ -82,6 +83,12 @@ function tableOf(request: Request, input: Input): TableDef {
   return found(request, input).table;
 }
 
+function noTable(name: string, catalog: CatalogView): DbError {
+  const names = catalog.tables().flatMap((each) => (isListed(each) ? [each.name] : []));
+  const hint = meant(name, names).hint ?? "GET /v1/schema/tables lists the tables.";
+  return new DbError("not_found", `The table "${name}" does not exist.`, { sqlstate: "42P01", hint });
+}
+
 function found(request: Request, { params }: Input): { readonly table: TableDef; readonly catalog: CatalogView } {
   const { tenant } = request;
   const [schema, name] = params.table!.includes(".") ? params.table!.split(".", 2) : [null, params.table!];
@@ -89,8 +96,7 @@ function found(request: Request, { params }: Input): { readonly table: TableDef;
   try {
     const catalog = tenant.catalog.view(tx);
     const table = catalog.table(schema!, name!);
-    if (table === null)
-      throw new DbError("not_found", `The table "${params.table}" does not exist.`, { sqlstate: "42P01" });
+    if (table === null) throw noTable(params.table!, catalog);
     return { table, catalog };
   } finally {
     tx.rollback();

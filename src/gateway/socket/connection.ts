@@ -64,7 +64,13 @@ export class Connection implements SocketEnd, Member {
     const name = isBinary ? readPackedHead(bytes) : readMessageHead(bytes);
     if (name === null) {
       const what = isBinary ? "a map of MessagePack" : "a JSON object";
-      this.fail("null", isBinary ? "invalid_request" : "invalid_json", `The message is not ${what}.`, "", format);
+      this.fail(
+        "null",
+        isBinary ? "invalid_request" : "invalid_json",
+        `The message is not ${what}${isBinary ? "" : '; send one such as {"type":"ping"}'}.`,
+        "",
+        format,
+      );
     } else if (this.#ending) this.fail(name.id, "shutting_down", undefined, "", format);
     else this.#handle({ ...name, format, isPacked: isBinary }, bytes);
   }
@@ -76,7 +82,8 @@ export class Connection implements SocketEnd, Member {
       return;
     }
     const known = [...this.sockets.handlers.keys()].join(", ");
-    const message = `There is no message type ${JSON.stringify(head.type)}. Known: ${known}.`;
+    const fault = head.type === "" ? 'Missing field "type".' : `There is no message type ${JSON.stringify(head.type)}.`;
+    const message = `${fault} Known: ${known}.`;
     this.fail(head.id, "invalid_request", message, "", head.format);
   }
 

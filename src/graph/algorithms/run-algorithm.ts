@@ -3,6 +3,7 @@
  * `query/exec/graph-algorithm.ts` makes jobs.
  */
 import { DbError } from "../../protocol/errors.js";
+import { nearestName } from "../../protocol/nearest-name.js";
 import type { Algorithm, AlgorithmGraph, AlgorithmResult, OptionDef, Options, OptionValue } from "./algorithm.js";
 import { betweenness } from "./betweenness.js";
 import { closeness } from "./closeness.js";
@@ -52,7 +53,14 @@ export function algorithmNamed(name: string): Algorithm {
   const found = ALGORITHMS.find((one) => [one.name, ...(one.aliases ?? [])].some((known) => plain(known) === wanted));
   if (found !== undefined) return found;
   const names = ALGORITHMS.map((one) => one.name).join(", ");
-  throw new DbError("invalid_request", `there is no graph algorithm "${name}"; there are ${names}`);
+  const near = nearestName(
+    name,
+    ALGORITHMS.map((one) => one.name),
+  );
+  throw new DbError("invalid_request", `there is no graph algorithm "${name}"; there are ${names}`, {
+    field: "algorithm",
+    ...(near !== null && { hint: `Did you mean "${near}"?` }),
+  });
 }
 
 function optionNamed({ options }: Algorithm, name: string): OptionDef | undefined {
@@ -90,23 +98,34 @@ function checked(def: OptionDef, value: unknown): OptionValue {
   if (value === null) return null;
   const { name, type, min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = def;
   if (type === "boolean" || type === "text") {
-    if (typeof value !== (type === "text" ? "string" : "boolean")) throw wrong(`option "${name}" must be a ${type}`);
+    if (typeof value !== (type === "text" ? "string" : "boolean"))
+      throw wrong(`The option "${name}" must be ${type === "text" ? "a string" : "true or false"}.`, name);
     if (def.values !== undefined && !def.values.includes(value as string)) {
-      throw wrong(`option "${name}" must be one of ${def.values.join(", ")}`);
+      throw wrong(`The option "${name}" must be one of ${def.values.join(", ")}.`, name);
     }
     return value as string | boolean;
   }
   if (typeof value !== "number" || (type !== "float" && !Number.isInteger(value))) {
-    throw wrong(`option "${name}" must be ${type === "float" ? "a number" : "an integer"}`);
+    throw wrong(`The option "${name}" must be ${type === "float" ? "a number" : "a whole number"}.`, name);
   }
   if (!(value >= min && (def.isBelowMax ? value < max : value <= max))) {
-    throw wrong(`option "${name}" must be from ${min} to ${max}${def.isBelowMax ? " (less than that)" : ""}`);
+    throw wrong(`The option "${name}" must be ${rangeOf(def)}, not ${value}.`, name);
   }
   return value;
 }
 
-function wrong(message: string): DbError {
-  return new DbError("invalid_request", message);
+function rangeOf({ min, max, isBelowMax }: OptionDef): string {
+  if (min !== undefined && max !== undefined && !isBelowMax) return `from ${min} to ${max}`;
+  const bounds = [
+    ...(min === undefined ? [] : [`at least ${min}`]),
+    ...(max === undefined ? [] : [`${isBelowMax ? "less than" : "at most"} ${max}`]),
+  ];
+  return bounds.join(" and ");
+}
+
+/** `option`: which one is to be mended. */
+function wrong(message: string, option?: string): DbError {
+  return new DbError("invalid_request", message, option === undefined ? undefined : { field: `options.${option}` });
 }
 
 /** Throws DbError `invalid_request` for what the graph does not allow, and `cancelled` when it was told to end. */

@@ -1,6 +1,7 @@
 /** Tenants and their users, for super administrators. Answered by the directory. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
+import { MUST_BE } from "../schema-fault.js";
 import { Password, User } from "./auth.js";
 import { Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
@@ -75,9 +76,15 @@ const AuditEntry = Type.Object({
 });
 
 const AuditQuery = Strict({
-  limit: Type.Optional(Type.String({ pattern: "^([1-9][0-9]{0,2}|1000)$" })),
+  limit: Type.Optional(
+    Type.String({ pattern: "^([1-9][0-9]{0,2}|1000)$", [MUST_BE]: "a whole number from 1 to 1000" }),
+  ),
   before: Type.Optional(
-    Type.String({ pattern: "^[1-9][0-9]{0,14}$", description: "The next_before of the page before." }),
+    Type.String({
+      pattern: "^[1-9][0-9]{0,14}$",
+      [MUST_BE]: "the next_before of the page before",
+      description: "The next_before of the page before.",
+    }),
   ),
   tenant: Type.Optional(Type.String({ maxLength: 256 })),
   username: Type.Optional(Type.String({ maxLength: 256 })),

@@ -2,6 +2,7 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { EXTRACT_CHARACTERS_MAX } from "../limits.js";
+import { MUST_BE } from "../schema-fault.js";
 import { bound, GraphName, GraphStats, limits, MessageId, PageQuery, Strict, Unused } from "./schemas.js";
 
 const Properties = Type.Record(Type.String(), Type.Unknown());
@@ -56,11 +57,14 @@ const Filter = Type.Union([Label, Type.Array(Label), Type.Object({ where: Type.S
 const Span = Type.Object({ start: Type.Integer(), end: Type.Integer() });
 
 /** A schema for graphs of texts. */
-const Types = Type.Array(Type.String({ minLength: 1, maxLength: 64, pattern: "[\\p{L}\\p{N}]" }), {
-  minItems: 1,
-  maxItems: 100,
-  description: "The graph has these only.",
-});
+const Types = Type.Array(
+  Type.String({ minLength: 1, maxLength: 64, pattern: "[\\p{L}\\p{N}]", [MUST_BE]: "a name with a letter or digit" }),
+  {
+    minItems: 1,
+    maxItems: 100,
+    description: "The graph has these only.",
+  },
+);
 
 const algorithmBody = {
   algorithm: Type.String({ minLength: 1, maxLength: 100, description: "pagerank, louvain, label_propagation, …" }),

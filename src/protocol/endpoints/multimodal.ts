@@ -17,8 +17,8 @@ const image = base64("A PNG, JPEG, WebP, GIF, TIFF or AVIF image");
 const image_url = Type.Optional(
   Type.String({
     minLength: 1,
-    maxLength: 4096,
-    description: "Where the image is: a scheme and a host that the configuration allows, at a public address.",
+    description:
+      "Where the image is: a scheme and a host that the configuration allows, at a public address. Or the image itself, as data:image/png;base64,….",
   }),
 );
 const model = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));

@@ -1,6 +1,7 @@
 /** The provider of language models that a tenant chooses for itself. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
+import { MUST_BE } from "../schema-fault.js";
 import { Strict } from "./schemas.js";
 
 const Kind = Type.Enum(["openai", "anthropic", "ollama"], {
@@ -46,6 +47,7 @@ export const providerEndpoints = [
         Type.String({
           maxLength: 4096,
           pattern: "^[\\x21-\\x7e]*$",
+          [MUST_BE]: "printable ASCII characters without spaces",
           description: "Absent: the stored one stays, if provider and base_url do.",
         }),
       ),

@@ -59,7 +59,7 @@ export const socketEndpoints = [
     path: "/ws",
     messages: ["sql.execute.stream", "query"],
     summary:
-      "A statement of SQL or Cypher, whose rows are sent as they come: sql.columns, sql.rows …, sql.done; or error. In MessagePack rows come by columns.",
+      "A statement of SQL or Cypher, whose rows are sent as they come: sql.columns, sql.rows …, sql.done; or error. Rows end at `max_rows` (1,000 unless said), which sql.done tells as `truncated`. In MessagePack rows come by columns.",
     tag: "websocket",
     access: "member",
     home: "tenant",

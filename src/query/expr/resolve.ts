@@ -199,8 +199,30 @@ const at = (position: number | undefined, hint: string) => (position === undefin
 const signature = (name: string, types: readonly SqlType[]) => `${name}(${types.map(displayName).join(", ")})`;
 
 function noFunction(name: string, types: readonly SqlType[], position: number | undefined): DbError {
-  const hint = `No function matches the given name and argument types. ${CAST_HINT}`;
+  const hint = callsOf(name) ?? `No function matches the given name and argument types. ${CAST_HINT}`;
   return sqlError("42883", `function ${signature(name, types)} does not exist`, at(position, hint));
+}
+
+/** More are not listed: the name is that of half a type system. */
+const LISTED_CALLS_MAX = 6;
+
+/** How a function of the system can be called; null: not at all, or in too many ways to tell. */
+function callsOf(name: string): string | null {
+  const overloads: readonly Overload[] = [
+    ...(FUNCTIONS.get(name) ?? []),
+    ...(TABLE_FUNCTIONS.get(name) ?? []),
+    ...(AGGREGATES.get(name) ?? []),
+    ...(WINDOW_FUNCTIONS.get(name) ?? []),
+  ];
+  const families = [FUNCTION_FAMILIES, TABLE_FUNCTION_FAMILIES, AGGREGATE_FAMILIES, WINDOW_FAMILIES];
+  const forms = families.flatMap((each) => (each.get(name) ?? []).map(({ form }) => `${name}${form.split(" → ")[0]}`));
+  const calls = overloads.map(({ args, variadic }) => {
+    const types = [...args.map(displayName), ...(variadic === undefined ? [] : [`${displayName(variadic)} …`])];
+    return `${name}(${types.join(", ")})`;
+  });
+  const all = [...calls, ...forms];
+  if (all.length === 0 || all.length > LISTED_CALLS_MAX) return null;
+  return `There ${all.length === 1 ? "is" : "are"} ${all.join(", ")}. ${CAST_HINT}`;
 }
 
 function notUnique(what: "function" | "operator", spelled: string, position: number | undefined): DbError {

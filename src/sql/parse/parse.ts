@@ -6,6 +6,7 @@
 import { hasSqlDetails, loadModule, parseSync } from "libpg-query";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { SQL_BYTES_MAX } from "../../protocol/limits.js";
+import { nearestName } from "../../protocol/nearest-name.js";
 import type { Statement } from "./ast.js";
 import type { ExprNode, TargetNode } from "./ast-query.js";
 import { tooComplex } from "./conversion.js";
@@ -88,9 +89,23 @@ function lineStart(map: SourceMap, before: string): number {
 function hintFor(message: string, before: string, rest: string): string | null {
   // A question mark is an operator to the grammar, which then misses its operand.
   if (/\?\s*$/.test(before) || rest.startsWith("?")) return "Parameters are written $1, $2, …";
+  const word = /at or near "([A-Za-z]{3,})"/.exec(message)?.[1];
+  if (word !== undefined) return meantWord(word, before.trim() === "" ? FIRST_WORDS : CLAUSE_WORDS);
   if (message.includes("end of input")) return "The statement ends too early.";
   if (message.includes("unterminated quoted string")) return "A quote inside a string is written twice: 'it''s'.";
   return null;
+}
+
+const FIRST_WORDS =
+  "SELECT INSERT UPDATE DELETE CREATE ALTER DROP WITH VALUES EXPLAIN MERGE TRUNCATE SHOW DESCRIBE MATCH BEGIN COMMIT ROLLBACK".split(
+    " ",
+  );
+const CLAUSE_WORDS = "FROM WHERE GROUP ORDER HAVING LIMIT OFFSET VALUES INTO SET JOIN LEFT UNION RETURNING".split(" ");
+
+/** The keyword that was likely meant; null where the word is one, or like none. */
+function meantWord(word: string, words: readonly string[]): string | null {
+  const near = nearestName(word, words);
+  return near === null || near === word.toUpperCase() ? null : `Did you mean ${near}?`;
 }
 
 function statementOf(raw: RawStatement, original: string, map: SourceMap, { lists, graphTables }: Dialect): Statement {

@@ -30,8 +30,14 @@ t.test("store, recall, forget", async (t) => {
   t.match(await fails("SELECT * FROM memory_recall('a;b', 'x')"), /^22023 invalid memory namespace/);
   t.match(await fails("SELECT memory_store('notes', '')"), /^22023 .* must not be empty/);
   t.match(await fails("SELECT memory_store('notes', NULL)"), /^22004 /);
-  t.match(await fails("SELECT memory_store('notes', 'x', '[1]')"), /^22023 not a JSON object/);
-  t.match(await fails("SELECT memory_store('notes', 'x', 'y')"), /^22023 not a JSON object/);
+  t.match(
+    await fails("SELECT memory_store('notes', 'x', '[1]')"),
+    /^22023 the metadata of a memory must be a JSON object/,
+  );
+  t.match(
+    await fails("SELECT memory_store('notes', 'x', 'y')"),
+    /^22023 the metadata of a memory must be a JSON object/,
+  );
   t.match(await fails("SELECT * FROM memory_recall('notes', 'x', -1)"), /^22023 /);
   t.match(await fails(`SELECT * FROM memory_recall('notes', 'x', 1, '{"recent": 1}')`), /^22023 .*no option "recent"/);
 });
