@@ -56,6 +56,8 @@ function logLevel(): Record<string, string> {
 
 async function measure(one: NeighbourCase, attacker: string, neighbour: string) {
   one.prepare?.();
+  // Connections that the server closed meanwhile are noticed.
+  await sleep(50);
   let isOver = false;
   let longestMs = 0;
   let refused = 0;
