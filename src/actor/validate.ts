@@ -51,18 +51,23 @@ export function compileValidator(endpoint: Endpoint): Validate {
   const { body, checksBody, codes, jsonRpc } = endpoint;
   const checkBody = body === undefined || checksBody ? null : Compile(body);
   const unused = checkBody === null ? [] : unusedFields(body!);
-  const input = (frame: RequestFrame, body: unknown): Input => {
+  const asChecked = (body: unknown): unknown => (checkBody === null ? body : asObject(body, endpoint));
+  const input = (frame: RequestFrame, body: unknown, isRight = false): Input => {
     const read = {
       params: checkParams === null ? NOTHING : checked(checkParams, paramsOf(frame, names), "path variable"),
       query: checkQuery === null ? NOTHING : checked(checkQuery, queryOf(frame), "query parameter"),
-      body: checkBody === null ? body : checked(checkBody, asObject(body, endpoint), "field"),
+      body: checkBody === null || isRight ? body : checked(checkBody, body, "field"),
     };
     return unused.length === 0 ? read : withoutUnused(read, unused);
+  };
+  const inTurns = async (frame: RequestFrame, sent: Promise<unknown>, turns: Turns): Promise<Input> => {
+    const body = asChecked(await sent);
+    return input(frame, body, checkBody !== null && (await isRightInTurns(checkBody, body, turns)));
   };
   const validate = (frame: RequestFrame, turns: Turns | null = null): Input | Promise<Input> => {
     if (checkBody === null && !checksBody) return input(frame, jsonRpc && rawBody(frame));
     const body = bodyOf(frame, endpoint, turns);
-    return body instanceof Promise ? body.then((value: unknown) => input(frame, value)) : input(frame, body);
+    return body instanceof Promise ? inTurns(frame, body, turns!) : input(frame, asChecked(body));
   };
   return (codes === undefined ? validate : withCodes(validate, codes)) as Validate;
 }
@@ -153,6 +158,41 @@ export function checked<T>(check: Check, value: T, what: string): T {
   throw fieldError(check, rest, what);
 }
 
+/** Items of a list that are checked at once. */
+const ITEMS_AT_ONCE = 4096;
+
+/**
+ * Whether the body is as the schema says, found with turns between the items of its long lists. False: that is not known, so the
+ * whole has to be checked.
+ */
+export async function isRightInTurns(check: Check, body: unknown, turns: Turns): Promise<boolean> {
+  if (typeof body !== "object" || body === null) return false;
+  const { properties = {} } = check.Type() as { properties?: Record<string, ListSchema> };
+  const long = Object.entries(body).filter(
+    ([name, value]) => Object.hasOwn(properties, name) && hasManyItems(properties[name]!, value),
+  ) as [string, readonly unknown[]][];
+  if (long.length === 0) return false;
+  // The body with some items of each long list.
+  const part: Record<string, unknown> = { ...body };
+  for (const [name, list] of long) part[name] = list.slice(0, ITEMS_AT_ONCE);
+  for (const [name, list] of long) {
+    for (let at = 0; at < list.length; at += ITEMS_AT_ONCE) {
+      part[name] = list.slice(at, at + ITEMS_AT_ONCE);
+      if (!check.Check(part)) return false;
+      if (turns.shouldYield()) await turns.yieldTurn();
+    }
+  }
+  return true;
+}
+
+/** A long list whose items are checked one by one, however many others there are. */
+function hasManyItems(schema: ListSchema, value: unknown): boolean {
+  if (!Array.isArray(value) || value.length <= ITEMS_AT_ONCE) return false;
+  const [list, ...others] = (schema.anyOf ?? [schema]).filter(({ type }) => type === "array");
+  if (list === undefined || others.length > 0 || list.uniqueItems === true) return false;
+  return value.length <= (list.maxItems ?? Number.POSITIVE_INFINITY);
+}
+
 /** Without the optional fields that are null and may not be; the value itself where there are none. */
 function withoutNulls<T>(check: Check, value: T): T {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
@@ -171,6 +211,7 @@ interface ListSchema {
   readonly type?: string;
   readonly items?: TObject;
   readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
   readonly properties?: Readonly<Record<string, ListSchema>>;
   /** One thing may stand for a list of one. */
   readonly anyOf?: readonly ListSchema[];

@@ -3,7 +3,7 @@
  * statements are caught: the actor, once per request, and functions, whose blocks may handle them.
  */
 import { DbError, sqlError } from "./errors.js";
-import { JOINS_MAX, RESULT_BYTES_MAX } from "./limits.js";
+import { JOINS_MAX, RECIPE_BYTES_MAX, RESULT_BYTES_MAX } from "./limits.js";
 
 /** V8's and Node's words for a string, list, buffer or integer beyond what they can hold. */
 const TOO_LARGE =
@@ -29,6 +29,10 @@ export function resultTooLarge(): DbError {
     sqlstate: "54000",
     hint: "Lower max_rows, or page with LIMIT and a key.",
   });
+}
+
+export function recipeTooLarge(): DbError {
+  return new DbError("payload_too_large", `A recipe has at most ${RECIPE_BYTES_MAX} bytes.`);
 }
 
 /** A query that would take too long to plan. */

@@ -5,6 +5,7 @@
 import { isAlias, isNode, LineCounter, parseDocument, Scalar, visit } from "yaml";
 import { DbError } from "../protocol/errors.js";
 import { RECIPE_BYTES_MAX, RECIPE_DEPTH_MAX } from "../protocol/limits.js";
+import { recipeTooLarge } from "../protocol/size-errors.js";
 import type { Place } from "./recipe.js";
 
 /** Members and indexes on the way to a value. */
@@ -36,7 +37,7 @@ export function invalidRecipe(message: string, field: string, place: Place | nul
 
 /** Throws `invalid_recipe` and `payload_too_large`. */
 export function readText(text: string): SourceDocument {
-  if (Buffer.byteLength(text) > RECIPE_BYTES_MAX) throw tooLarge();
+  if (Buffer.byteLength(text) > RECIPE_BYTES_MAX) throw recipeTooLarge();
   const lineCounter = new LineCounter();
   const placeAt = (offset: number): Place => {
     const { line, col } = lineCounter.linePos(offset);
@@ -64,10 +65,11 @@ export function readText(text: string): SourceDocument {
 }
 
 /** The same of a value that came as JSON. */
-export function readValue(value: unknown): SourceDocument {
+export function readJson(json: string): SourceDocument {
+  if (Buffer.byteLength(json) > RECIPE_BYTES_MAX) throw recipeTooLarge();
   const placeOf = () => null;
+  const value: unknown = JSON.parse(json);
   requireShallow(value, placeOf);
-  if (Buffer.byteLength(JSON.stringify(value) ?? "") > RECIPE_BYTES_MAX) throw tooLarge();
   return { value, placeOf };
 }
 
@@ -107,8 +109,6 @@ function requireShallow(value: unknown, placeOf: SourceDocument["placeOf"]): voi
 
 const tooDeep = (field: string, place: Place | null) =>
   invalidRecipe(`nested deeper than ${RECIPE_DEPTH_MAX} levels`, field, place);
-
-const tooLarge = () => new DbError("payload_too_large", `A recipe has at most ${RECIPE_BYTES_MAX} bytes.`);
 
 /** Where the text of a scalar begins, and whether its lines are the document's. */
 function textPlace({ type, value, range }: Scalar, source: string, start: Place): Place {

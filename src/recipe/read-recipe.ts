@@ -11,7 +11,7 @@ import { faultOf } from "../protocol/schema-fault.js";
 import { loadParser } from "../sql/parse/parse.js";
 import { digestOf } from "./canonical.js";
 import { checkRecipe } from "./check-recipe.js";
-import { invalidRecipe, type Path, pathText, readText, readValue, type SourceDocument } from "./document.js";
+import { invalidRecipe, type Path, pathText, readJson, readText, type SourceDocument } from "./document.js";
 import { type Place, type ReadRecipe, recipeOf } from "./recipe.js";
 import { RecipeForm, StatementForm, seedForm } from "./recipe-schema.js";
 
@@ -19,7 +19,8 @@ import { RecipeForm, StatementForm, seedForm } from "./recipe-schema.js";
 export interface RecipeSource {
   /** YAML or JSON. */
   readonly text?: string;
-  readonly value?: unknown;
+  /** Of a value that came as JSON: it has no lines and columns to tell. */
+  readonly json?: string;
   /** The answer has it as YAML, too. */
   readonly wantsText?: boolean;
 }
@@ -39,7 +40,7 @@ function checkOf(schema: TSchema): Check {
 
 export async function readRecipe(source: RecipeSource): Promise<ReadRecipe> {
   await loadParser();
-  const document = source.text === undefined ? readValue(source.value) : readText(source.text);
+  const document = source.text === undefined ? readJson(source.json!) : readText(source.text);
   const { value } = document;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalidRecipe("A recipe is an object with id, version, engine, name and workflow.", "", document.placeOf([]));

@@ -8,7 +8,8 @@ import type { Batch } from "../query/expr/expr.js";
 import { cypherError } from "../values/cypher-error.js";
 import { fromParameter } from "../values/json-format.js";
 import type { Turns } from "../values/json-pieces.js";
-import type { Value } from "../values/values.js";
+import { sqlArray } from "../values/text-format-array.js";
+import type { SqlArray, SqlType, Value } from "../values/values.js";
 import { variantFromJson } from "../values/variant-format.js";
 import { appendInTurns, isHeavy } from "./heavy-rows.js";
 import { overrunError } from "./overrun.js";
@@ -132,6 +133,59 @@ export function convertParameters(plan: StatementPlan, params: ParameterValues):
   const values = new Array<Value>(types.length);
   for (let i = 0; i < types.length; i++) values[i] = params[i] === null ? null : fromParameter(types[i]!, params[i]);
   return values;
+}
+
+/** Items of a list that are made values at once. */
+const ITEMS_AT_ONCE = 4096;
+
+/** Values that were made of long lists: a statement that is run again finds them. */
+const madeOfLists = new WeakMap<object, { readonly type: SqlType; readonly value: Value }>();
+
+/** As `convertParameters`; long lists are converted in turns. */
+export function parametersInTurns(
+  plan: StatementPlan,
+  params: ParameterValues,
+  turns: Turns,
+): readonly Value[] | Promise<readonly Value[]> {
+  if (!isPositional(params) || plan.parameterNames !== null) return convertParameters(plan, params);
+  const types = plan.parameterTypes;
+  if (params.length !== types.length) return convertParameters(plan, params);
+  for (let i = 0; i < types.length; i++) {
+    if (isLongList(types[i]!, params[i])) return convertInTurns(types, params, turns);
+  }
+  return convertParameters(plan, params);
+}
+
+const isLongList = (type: SqlType, given: unknown): given is readonly unknown[] =>
+  type.element !== null && Array.isArray(given) && given.length > ITEMS_AT_ONCE;
+
+async function convertInTurns(
+  types: readonly SqlType[],
+  params: readonly unknown[],
+  turns: Turns,
+): Promise<readonly Value[]> {
+  const values: Value[] = [];
+  for (const [i, type] of types.entries()) {
+    const given = params[i];
+    values.push(isLongList(type, given) ? await arrayInTurns(type, given, turns) : fromParameter(type, given));
+  }
+  return values;
+}
+
+async function arrayInTurns(type: SqlType, given: readonly unknown[], turns: Turns): Promise<Value> {
+  const made = madeOfLists.get(given);
+  if (made !== undefined && made.type === type) return made.value;
+  const elements: Value[] = [];
+  for (let at = 0; at < given.length; at += ITEMS_AT_ONCE) {
+    const part = fromParameter(type, given.slice(at, at + ITEMS_AT_ONCE)) as SqlArray;
+    // Lists in the list are further dimensions.
+    if (part.dimensions.length !== 1) return fromParameter(type, given);
+    for (const element of part.elements) elements.push(element);
+    if (turns.shouldYield()) await turns.yieldTurn();
+  }
+  const value = sqlArray(elements);
+  madeOfLists.set(given, { type, value });
+  return value;
 }
 
 function isPositional(params: ParameterValues): params is readonly unknown[] {

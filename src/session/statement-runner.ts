@@ -48,7 +48,7 @@ import { InternalStatements } from "./internal-statements.js";
 import { refusedToReader, writerIn } from "./reader.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
 import { runDdl } from "./run-ddl.js";
-import { collect, collected, convertParameters } from "./run-program.js";
+import { collect, collected, convertParameters, parametersInTurns } from "./run-program.js";
 import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
 import { SessionServices } from "./session-services.js";
@@ -360,8 +360,10 @@ export class StatementRunner {
     plan: StatementPlan,
     run: StatementRun,
     tx: ShardTransaction,
-    values: readonly Value[] = convertParameters(plan, run.params),
+    given?: readonly Value[],
   ): Outcome | Promise<Outcome> {
+    const values = given ?? parametersInTurns(plan, run.params, run.request);
+    if (values instanceof Promise) return values.then((made) => this.runProgram(plan, run, tx, made));
     const context = this.contextFor(tx, run.request, values, plan.graph);
     if (plan.checks.length === 0) return this.runChecked(plan, run, context);
     return after(checkCalls(plan.checks, values, context), () => this.runChecked(plan, run, context));

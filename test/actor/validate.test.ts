@@ -1,6 +1,7 @@
 /** What a client hears about a body that is wrong: the place, the field, the remedy. */
 import t from "tap";
-import { compileValidator } from "../../src/actor/validate.js";
+import { Compile } from "typebox/compile";
+import { compileValidator, type Input, isRightInTurns } from "../../src/actor/validate.js";
 import type { EndpointName } from "../../src/protocol/endpoints.js";
 import { ENDPOINTS } from "../../src/protocol/endpoints.js";
 import type { DbError } from "../../src/protocol/errors.js";
@@ -124,4 +125,29 @@ t.test("long lists: what is wrong is found without looking for all that is", asy
     message: 'The field "rows[8000]" must be an object, not a number.',
     details: { field: "rows[8000]" },
   });
+});
+
+t.test("long lists are checked in turns", async (t) => {
+  let turns = 0;
+  const always = { shouldYield: () => true, yieldTurn: async () => void turns++ };
+  const validate = (name: EndpointName, body: object) => {
+    const endpoint = ENDPOINTS.find((one) => one.name === name)!;
+    return compileValidator(endpoint)(
+      frameOf(JSON.stringify(body), "", name === "vectors.deleteMany" ? ["x"] : []),
+      always,
+    ) as Promise<Input>;
+  };
+  const ids = Array.from({ length: 100_000 }, (_, i) => `an id of some length ${i}`);
+  const read = await validate("vectors.deleteMany", { ids });
+  t.same(read.body, { ids });
+  const check = Compile(ENDPOINTS.find(({ name }) => name === "vectors.deleteMany")!.body!);
+  turns = 0;
+  t.equal(await isRightInTurns(check, { ids }, always), true);
+  t.ok(turns > 20, `${turns} turns`);
+  t.equal(await isRightInTurns(check, { ids: [...ids, 7] }, always), false);
+  t.equal(await isRightInTurns(check, { ids, other: 1 }, always), false);
+  const wrong = validate("vectors.deleteMany", { ids: [...ids, 7] });
+  await t.rejects(wrong, { message: `The field "ids[${ids.length}]" must be string.` });
+  const parameters = ids.map((_, i) => i);
+  t.same((await validate("query.execute", { sql: "SELECT 1", parameters })).body.parameters.length, ids.length);
 });

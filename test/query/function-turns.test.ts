@@ -3,12 +3,18 @@
  * that returns rows of the tables, with large values in each place and in all places. A new one comes by itself; a new type needs values
  * (large-values.ts).
  *
- *   TURN_UNITS=400000 node dist/test/query/function-turns.test.js [name]     with larger values; prints the ten longest turns, too
+ *   TURN_UNITS=400000 node dist/test/query/function-turns.test.js [name]     with larger values; prints the ten longest turns, too;
+ *                                                                            the name "many": lists of many values alone
  */
 import t, { type Test } from "tap";
+import { AGGREGATES } from "../../src/query/expr/cypher/aggregates.js";
 import type { AggregateFunction, ScalarFunction } from "../../src/query/expr/expr.js";
+import { AGGREGATE_FAMILY_TABLE } from "../../src/query/expr/functions/aggregates.js";
 import type { TableFunction } from "../../src/query/expr/table-function.js";
+import { quantifiedOperator } from "../../src/sql/bind/array-functions.js";
+import { sqlArray } from "../../src/values/text-format-array.js";
 import type { SqlType, Value } from "../../src/values/values.js";
+import { arrayOf, INT4, TEXT } from "../../src/values/values.js";
 import { aggregateFunctions, scalarFunctions, tableFunctions } from "./all-functions.js";
 import { largeValues, smallValues } from "./large-values.js";
 import { aggregateTurns, rowTurns, type TurnLengths, turnLengths } from "./turn-lengths.js";
@@ -83,6 +89,10 @@ async function check(
   }
 }
 
+function aggregateOf(name: string, type: SqlType): AggregateFunction {
+  return AGGREGATE_FAMILY_TABLE.find((family) => family.name === name)!.instantiate([type])!;
+}
+
 /** Values of deferred ones are waited for; lazy ones are compiled into conditions. */
 const isCalled = ({ deferred, lazy }: ScalarFunction): boolean => deferred === undefined && lazy !== true;
 
@@ -103,6 +113,32 @@ t.test("functions that return rows", async (t) => {
   const called = tableFunctions().filter(({ name }) => only === undefined || name === only);
   for (const fn of called) await check(t, fn, UNITS, ({ args }) => rowTurns(fn, args));
   t.ok(only !== undefined || called.length > 40, `${called.length} overloads`);
+});
+
+/** What one request may bring in a body, roughly, or a statement make. */
+const MANY = 300_000;
+
+t.test("results of many values", { skip: only !== undefined && only !== "many" }, async (t) => {
+  const million = sqlArray(Array.from({ length: 1_000_000 }, (_, i) => i));
+  const results: readonly [string, AggregateFunction, Value, number][] = [
+    ["array_agg of arrays", aggregateOf("array_agg", arrayOf(INT4)), million, 3],
+    ["array_agg", aggregateOf("array_agg", INT4), 1, 1_000_000],
+    ["collect", AGGREGATES.find(({ fn }) => fn.name === "collect")!.fn, 1, 1_000_000],
+  ];
+  for (const [name, fn, value, count] of results) {
+    const turns = await shortest(() => aggregateTurns(fn, [value], count));
+    t.equal(turns.way, "in turns", name);
+    t.ok(turns.longest <= TURN_MAX, `${name}: ${turns.longest.toFixed(0)} ms`);
+  }
+});
+
+t.test("= ANY of many texts", { skip: only !== undefined && only !== "many" }, async (t) => {
+  const equals = scalarFunctions().find(({ operator, args }) => operator === "=" && args[0] === TEXT)!;
+  const isAny = quantifiedOperator(equals, false);
+  const texts = () => sqlArray(Array.from({ length: MANY }, (_, i) => `text ${i}`));
+  const turns = await shortest(() => turnLengths(isAny, ["none", texts()]));
+  t.equal(turns.way, "in turns");
+  t.ok(turns.longest <= TURN_MAX, `${turns.longest.toFixed(0)} ms`);
 });
 
 t.teardown(() => {

@@ -94,8 +94,15 @@ export async function aggregateTurns(
       for (let i = 0; i < count; i++) state = fn.step(state, ...args);
     });
   }
-  if (error === null) turn(() => fn.result(state, direct));
-  return { longest, way: "at once", error };
+  if (error !== null) return { longest, way: "at once", error };
+  const turns = new MeasuredTurns();
+  turns.begin();
+  const pending = fn.resultInTurns?.(state, turns.context) ?? null;
+  if (pending === null) turn(() => fn.result(state, direct));
+  else await pending;
+  turns.end();
+  endStretch();
+  return { longest: Math.max(longest, turns.longest), way: pending === null ? "at once" : "in turns", error };
 }
 
 /** Rows that a statement asks for at a time, and how often it does here. */

@@ -192,7 +192,7 @@ t.test("whatever the text is, the answer is a recipe or a fault of the recipe's"
   const members = fc.constantFrom(...Object.keys(sample.document), "schema", "seed", "tests", "tags", "signature");
   await fc.assert(
     fc.asyncProperty(fc.dictionary(members, fc.jsonValue({ maxDepth: 4 })), async (changes) => {
-      await readRecipe({ value: { ...sample.document, ...changes } }).catch((error) => {
+      await readRecipe({ json: JSON.stringify({ ...sample.document, ...changes }) }).catch((error) => {
         if (!(error instanceof DbError) || error.status !== 400) throw error;
       });
     }),
@@ -204,8 +204,11 @@ t.test("YAML, JSON and an object of the same content have the same digest", asyn
   const { document, digest } = await readRecipe({ text: `${HEAD}workflow: [{name: one, sql: SELECT $n}]` });
   t.equal((await readRecipe({ text: JSON.stringify(document, null, 3) })).digest, digest);
   t.equal((await readRecipe({ text: stringify(document) })).digest, digest);
-  t.equal((await readRecipe({ value: Object.fromEntries(Object.entries(document).reverse()) })).digest, digest);
-  t.not((await readRecipe({ value: { ...document, name: "Other" } })).digest, digest);
+  t.equal(
+    (await readRecipe({ json: JSON.stringify(Object.fromEntries(Object.entries(document).reverse())) })).digest,
+    digest,
+  );
+  t.not((await readRecipe({ json: JSON.stringify({ ...document, name: "Other" }) })).digest, digest);
   t.equal(canonicalJson({ b: [1, "x"], a: { d: null, c: true } }), '{"a":{"c":true,"d":null},"b":[1,"x"]}');
 });
 

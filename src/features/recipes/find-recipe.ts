@@ -5,9 +5,12 @@
 
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
+import { RECIPE_BYTES_MAX } from "../../protocol/limits.js";
+import { recipeTooLarge } from "../../protocol/size-errors.js";
 import type { RecipeSource } from "../../recipe/read-recipe.js";
 import type { ReadRecipe } from "../../recipe/recipe.js";
 import { compareVersions } from "../../recipe/semver.js";
+import { flattened, plainPieces } from "../../values/json-value-pieces.js";
 import { noRecipe, ownEntries, ownRecipe, type RecipeEntry, type StoredRecipe } from "./recipe-store.js";
 
 /** One per thread: the folder is read once. */
@@ -35,10 +38,26 @@ async function loadBuiltIn({ tenant }: Request): Promise<readonly (StoredRecipe 
 }
 
 /** Throws invalid_recipe. */
-export async function readSource({ tenant }: Request, source: RecipeSource): Promise<ReadRecipe> {
-  const { tasks } = tenant.partition;
+export async function readSource(
+  request: Request,
+  given: RecipeSource | { readonly value: unknown; readonly wantsText?: boolean },
+): Promise<ReadRecipe> {
+  const { tasks } = request.tenant.partition;
+  const source =
+    "value" in given ? { json: await jsonInTurns(request, given.value), wantsText: given.wantsText === true } : given;
   if (tasks !== null) return tasks.readRecipe(source);
   return (await import("../../recipe/read-recipe.js")).readRecipe(source);
+}
+
+/** As text, because a value of many parts takes its thread long when it is sent to another. Throws payload_too_large. */
+async function jsonInTurns(request: Request, value: unknown): Promise<string> {
+  let json = "";
+  for (const piece of plainPieces(value)) {
+    json += flattened(piece);
+    if (json.length > RECIPE_BYTES_MAX) throw recipeTooLarge();
+    if (request.shouldYield()) await request.yieldTurn();
+  }
+  return json;
 }
 
 /** By id, the newest version first; a tenant's own version stands before the same one of the server. */

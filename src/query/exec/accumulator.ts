@@ -62,6 +62,28 @@ function prepareFrom(
   }
 }
 
+/** Results that were made in turns, until they are asked for. */
+class MadeResults {
+  private readonly values = new Map<number, Value>();
+
+  constructor(
+    private readonly fn: AggregateFunction,
+    private readonly context: ExecContext,
+  ) {}
+
+  make(group: number, state: unknown): void | Promise<void> {
+    const pending = this.fn.resultInTurns!(state, this.context);
+    if (pending !== null) return pending.then((value) => void this.values.set(group, value));
+  }
+
+  of(group: number, state: unknown): Value {
+    return this.values.has(group) ? this.values.get(group)! : this.fn.result(state);
+  }
+}
+
+const madeResults = (fn: AggregateFunction, context: ExecContext): MadeResults | null =>
+  fn.resultInTurns === undefined ? null : new MadeResults(fn, context);
+
 /** Aggregates whose state holds their whole input, so that its order and its memory count. */
 const KEEPS_INPUT = new Set([
   "array_agg",
@@ -118,6 +140,8 @@ class OneArgument implements Accumulator {
   private readonly states: unknown[] = [];
   private readonly scratch: Value[] = [];
   private readonly keepsInput: boolean;
+  private readonly made: MadeResults | null;
+  readonly prepareResult?: (group: number) => void | Promise<void>;
 
   constructor(
     private readonly fn: AggregateFunction,
@@ -125,6 +149,9 @@ class OneArgument implements Accumulator {
     private readonly context: ExecContext,
   ) {
     this.keepsInput = keepsInput(fn);
+    const made = madeResults(fn, context);
+    this.made = made;
+    if (made !== null) this.prepareResult = (group) => made.make(group, this.states[group]);
   }
 
   addGroup(): void {
@@ -144,20 +171,27 @@ class OneArgument implements Accumulator {
   }
 
   result(group: number): Value {
-    return this.fn.result(this.states[group]);
+    const state = this.states[group];
+    return this.made === null ? this.fn.result(state) : this.made.of(group, state);
   }
 }
 
 /** With FILTER (arguments are evaluated only where it holds) or several arguments. */
 class RowByRow implements Accumulator {
   private readonly states: unknown[] = [];
+  private readonly made: MadeResults | null;
+  readonly prepareResult?: (group: number) => void | Promise<void>;
 
   constructor(
     private readonly fn: AggregateFunction,
     private readonly args: readonly Evaluate[],
     private readonly filter: Predicate | null,
     private readonly context: ExecContext,
-  ) {}
+  ) {
+    const made = madeResults(fn, context);
+    this.made = made;
+    if (made !== null) this.prepareResult = (group) => made.make(group, this.states[group]);
+  }
 
   addGroup(): void {
     this.states.push(this.fn.init());
@@ -179,7 +213,8 @@ class RowByRow implements Accumulator {
   }
 
   result(group: number): Value {
-    return this.fn.result(this.states[group]);
+    const state = this.states[group];
+    return this.made === null ? this.fn.result(state) : this.made.of(group, state);
   }
 }
 
@@ -227,11 +262,14 @@ interface CollectedGroup {
 
 class Collected implements Accumulator {
   private readonly groups: CollectedGroup[] = [];
+  private readonly made: MadeResults | null;
 
   constructor(
     private readonly program: CollectedProgram,
     private readonly context: ExecContext,
-  ) {}
+  ) {
+    this.made = madeResults(program.fn, context);
+  }
 
   addGroup(): void {
     const { args, sortKeys, keyOf } = this.program;
@@ -292,6 +330,7 @@ class Collected implements Accumulator {
       return inTurns(context, group.length, step, () => {
         group.args = [];
         group.sortKeys = [];
+        return this.made?.make(number, group.state);
       });
     });
   }
@@ -300,7 +339,7 @@ class Collected implements Accumulator {
     const { fn, direct } = this.program;
     const group = this.groups[number]!;
     const { state } = group;
-    if (direct === null) return fn.result(state);
+    if (direct === null) return this.made === null ? fn.result(state) : this.made.of(number, state);
     return fn.result(state, group.direct ?? direct.map((arg) => arg(EMPTY_ROW, 0, this.context)));
   }
 }

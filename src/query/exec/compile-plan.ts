@@ -23,6 +23,7 @@ import { compileGroupingSets } from "./grouping-sets.js";
 import { compileHashJoin } from "./hash-join.js";
 import { compileIndexScan } from "./index-scan.js";
 import { compileInsert } from "./insert.js";
+import { withLargeJson } from "./large-json.js";
 import { withLargeKeys } from "./large-keys.js";
 import { compileLateralJoin } from "./lateral-join.js";
 import { compileLimit } from "./limit.js";
@@ -120,7 +121,8 @@ function allOf({ columns }: Plan): readonly Expr[] {
 
 function compileGroups(plan: AggregatePlan, input: Open): Open {
   const distinct = plan.calls.flatMap((call) => (call.distinct ? call.args : []));
-  const ready = withLargeKeys(input, plan.input.columns, [...plan.groups, ...distinct]);
+  const { columns } = plan.input;
+  const ready = withLargeJson(withLargeKeys(input, columns, [...plan.groups, ...distinct]), columns, plan.calls);
   return plan.grouping === undefined ? compileAggregate(plan, ready) : compileGroupingSets(plan, ready);
 }
 

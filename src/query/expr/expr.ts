@@ -256,7 +256,7 @@ export interface ScalarFunction {
   readonly slow?: true;
   /** The same as `apply`, with turns for others in between: of functions that make long lists, which cannot be sent between processes. */
   // biome-ignore lint/suspicious/noExplicitAny: as for apply
-  readonly applyInTurns?: (turns: ListTurns, ...args: any[]) => Promise<Value>;
+  readonly applyInTurns?: (context: DeferredContext, ...args: any[]) => Promise<Value>;
   /** About how many nanoseconds it takes per character, byte or element of its arguments; absent: NANOS_PER_UNIT. */
   readonly nanosPerUnit?: number;
   /**
@@ -329,6 +329,9 @@ export interface AggregateSteps {
   /** `direct`: of ordered-set aggregates, the values of the arguments before WITHIN GROUP. */
   // biome-ignore lint/suspicious/noExplicitAny: each aggregate has its own state
   result(state: any, direct?: readonly Value[]): Value;
+  /** As `result` of a state that nobody needs afterwards, with turns for others in between. Null: `result` is quick. */
+  // biome-ignore lint/suspicious/noExplicitAny: each aggregate has its own state
+  resultInTurns?(state: any, turns: ListTurns): Promise<Value> | null;
 }
 
 /** Steps that can be taken back, for frames that rows leave again (PostgreSQL's moving-aggregate mode). */
@@ -355,6 +358,8 @@ export interface AggregateFunction extends AggregateSteps {
   readonly arrivalOrder?: boolean;
   /** Of an aggregate that a statement made: the same with steps that can be called, for one run of a statement. */
   readonly open?: (context: EvalContext) => AggregateFunction;
+  /** Its steps make JSON of its arguments, which is made ahead where they are large (exec/large-json.ts). */
+  readonly takesJson?: boolean;
   /** Calls a function that a statement made and that may write. */
   readonly mayWrite?: boolean;
   /** Of min and max: positive when the first value is the more extreme one, which then outlasts earlier ones. */

@@ -3,9 +3,11 @@
  * query, so they are hashed when the list is seen a second time (PostgreSQL's hashed SubPlan). Likewise the elements of
  * `= ANY (array)` and `<> ALL (array)`. Called by compile.ts and by the binder that makes those operators.
  */
+
+import { spend } from "../../protocol/stretch.js";
 import type { Value } from "../../values/values.js";
 import type { HashKey } from "./compare.js";
-import type { ScalarFunction } from "./expr.js";
+import type { ListTurns, ScalarFunction } from "./expr.js";
 
 /** Fewer are compared one by one. */
 const ITEMS_MIN = 8;
@@ -49,6 +51,39 @@ export function hashedHas(
   }
   if (value === null) return null;
   return hashed.keys.has(keyOf(value)) || (hashed.withNull ? null : false);
+}
+
+/** About how long it takes to hash an item, and to compare with it. */
+const HASH_NANOS = 100;
+
+/** Says what the next call of `hashedHas` does, where it goes through the list. Throws Overrun. */
+export function announceItems(items: readonly Value[]): void {
+  const hashed = items.length < ITEMS_MIN ? undefined : hashedLists.get(items);
+  if (hashed === undefined || hashed === null) spend(items.length * HASH_NANOS);
+}
+
+/** Items between two looks at the clock. */
+const ITEMS_PER_LOOK = 4_096;
+
+/** As `hashedHas` of a list that is seen again; it is hashed with turns for others in between. */
+export async function hashedHasInTurns(
+  items: readonly Value[],
+  value: Value,
+  keyOf: (value: Value) => HashKey,
+  turns: ListTurns,
+): Promise<boolean | null | undefined> {
+  if (items.length >= ITEMS_MIN && (hashedLists.get(items) ?? null) === null) {
+    const keys = new Set<HashKey>();
+    let withNull = false;
+    for (let at = 0; at < items.length; at++) {
+      const item = items[at]!;
+      if (item === null) withNull = true;
+      else keys.add(keyOf(item));
+      if (at % ITEMS_PER_LOOK === 0 && turns.shouldYield()) await turns.yieldTurn();
+    }
+    hashedLists.set(items, { keys, withNull });
+  }
+  return hashedHas(items, value, keyOf);
 }
 
 function hash(items: readonly Value[], keyOf: (value: Value) => HashKey): HashedItems {

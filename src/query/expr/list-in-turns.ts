@@ -14,5 +14,5 @@ export async function listInTurns(turns: ListTurns, items: Iterable<Value>): Pro
     made.add(item);
     if (++count % ITEMS_PER_LOOK === 0 && turns.shouldYield()) await turns.yieldTurn();
   }
-  return made.list;
+  return made.listInTurns(turns);
 }

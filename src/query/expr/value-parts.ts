@@ -5,6 +5,7 @@
 import { sqlError } from "../../protocol/errors.js";
 import { VALUE_PARTS_MAX } from "../../protocol/limits.js";
 import { Json, type Value } from "../../values/values.js";
+import type { ListTurns } from "./expr.js";
 
 /** Of values with at least so many parts the number is kept, so that no part is counted often. */
 const KEPT_FROM = 256;
@@ -48,6 +49,22 @@ export function withParts<T>(value: T): T {
 /** Items that are put into one array while a list grows: to grow a large one, V8 copies all of it. */
 const CHUNK_ITEMS = 65_536;
 
+const LONG_CHUNKS = 4;
+
+/** The items of all lists in one, with turns in between. */
+export async function joinedInTurns(lists: readonly (readonly Value[])[], turns: ListTurns): Promise<Value[]> {
+  const joined = new Array<Value>(lists.reduce((count, list) => count + list.length, 0));
+  let next = 0;
+  for (const list of lists) {
+    for (let from = 0; from < list.length; from += CHUNK_ITEMS) {
+      const to = Math.min(list.length, from + CHUNK_ITEMS);
+      for (let i = from; i < to; i++) joined[next++] = list[i]!;
+      if (turns.shouldYield()) await turns.yieldTurn();
+    }
+  }
+  return joined;
+}
+
 /** A list whose parts are counted as it grows. Nothing is added once it has been given away. */
 export class ListMaker {
   private readonly chunks: Value[][] = [];
@@ -61,6 +78,18 @@ export class ListMaker {
     if (this.items.push(value) < CHUNK_ITEMS) return;
     this.chunks.push(this.items);
     this.items = [];
+  }
+
+  /** Whether putting the list together takes longer than one turn should. */
+  get isLong(): boolean {
+    return this.chunks.length > LONG_CHUNKS;
+  }
+
+  /** The list, put together with turns in between. */
+  async listInTurns(turns: ListTurns): Promise<readonly Value[]> {
+    const parts = [...this.chunks.splice(0), this.items];
+    this.items = await joinedInTurns(parts, turns);
+    return this.list;
   }
 
   get list(): readonly Value[] {

@@ -4,7 +4,7 @@
  */
 import { sqlError } from "../../protocol/errors.js";
 import { hashKeyOf } from "../../query/expr/compare.js";
-import type { EvalContext, ScalarFunction } from "../../query/expr/expr.js";
+import type { DeferredContext, EvalContext, ScalarFunction } from "../../query/expr/expr.js";
 import {
   arraySlice,
   elementAt,
@@ -13,7 +13,7 @@ import {
   withElement,
   withSlice,
 } from "../../query/expr/functions/array-parts.js";
-import { comparesByHash, hashedHas } from "../../query/expr/hashed-items.js";
+import { announceItems, comparesByHash, hashedHas, hashedHasInTurns } from "../../query/expr/hashed-items.js";
 import { EMPTY_ARRAY, sqlArray } from "../../values/text-format-array.js";
 import { arrayOf, BOOL, INT4, type SqlArray, type SqlType, type Value } from "../../values/values.js";
 
@@ -154,6 +154,10 @@ export function quantifiedOperator(compare: ScalarFunction, all: boolean): Scala
   let fn = made.get(compare);
   if (fn === undefined) {
     const hashed = comparesByHash(compare, all ? "<>" : "=") ? hashKeyOf(compare.args[0]!) : null;
+    // Of documents each item may take long by itself.
+    const isHashedInTurns = hashed !== null && compare.args[0]!.name !== "jsonb";
+    // `<> ALL` is what `= ANY` is not.
+    const answerOf = (found: boolean | null): boolean | null => (all && found !== null ? !found : found);
     fn = Object.freeze({
       name: `${compare.name} ${all ? "ALL" : "ANY"}`,
       operator: `${compare.name} ${all ? "ALL" : "ANY"}`,
@@ -163,12 +167,19 @@ export function quantifiedOperator(compare: ScalarFunction, all: boolean): Scala
       strict: false,
       needsContext: true,
       ...(!all && { anyOf: compare }),
+      ...(isHashedInTurns && {
+        nanosPerUnit: 0,
+        applyInTurns: async (context: DeferredContext, left: Value, array: SqlArray | null) => {
+          if (array === null) return null;
+          const found = await hashedHasInTurns(array.elements, left, hashed!, context);
+          return found === undefined ? quantified(compare, all, context, left, array) : answerOf(found);
+        },
+      }),
       apply: (context: EvalContext, left: Value, array: SqlArray | null) => {
         if (array === null) return null;
-        // `<> ALL` is what `= ANY` is not.
+        if (isHashedInTurns) announceItems(array.elements);
         const found = hashed === null ? undefined : hashedHas(array.elements, left, hashed);
-        if (found !== undefined) return all && found !== null ? !found : found;
-        return quantified(compare, all, context, left, array);
+        return found === undefined ? quantified(compare, all, context, left, array) : answerOf(found);
       },
     } satisfies ScalarFunction);
     made.set(compare, fn);

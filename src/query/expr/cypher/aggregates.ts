@@ -6,7 +6,7 @@ import { cypherError } from "../../../values/cypher-error.js";
 import { type SqlType, VARIANT } from "../../../values/values.js";
 import { floatValue, type Variant } from "../../../values/variant.js";
 import { isTemporal } from "../../../values/variant-format.js";
-import type { AggregateFunction } from "../expr.js";
+import type { AggregateFunction, ListTurns } from "../expr.js";
 import { AGGREGATE_FAMILY_TABLE, AGGREGATE_TABLE } from "../functions/aggregates.js";
 import { ListMaker } from "../value-parts.js";
 import { compareVariants, numberOf } from "../variant-order.js";
@@ -17,6 +17,7 @@ interface Steps<S> {
   init(): S;
   step(state: S, ...args: never[]): S;
   result(state: S, direct?: readonly Variant[]): Variant;
+  resultInTurns?(state: S, turns: ListTurns): Promise<Variant> | null;
 }
 
 type Rest = Partial<Pick<AggregateFunction, "keepsInput" | "arrivalOrder" | "extreme" | "directArgs">>;
@@ -83,6 +84,7 @@ const COLLECT = aggregate<ListMaker>(
       return made;
     },
     result: ({ list }) => list as readonly Variant[],
+    resultInTurns: (made, turns) => (made.isLong ? (made.listInTurns(turns) as Promise<readonly Variant[]>) : null),
   },
   { keepsInput: true, arrivalOrder: true },
 );

@@ -37,7 +37,7 @@ function listOf(name: string, value: Variant): readonly Variant[] {
 /** From `start` to `end`, both included. */
 function range(start: Variant, end: Variant, step: Variant = 1): readonly Variant[] {
   const { from, by, count } = boundsOf(start, end, step);
-  spend(3 * count);
+  spend(10 * count);
   const items = new Array<Variant>(count);
   for (let i = 0; i < count; i++) items[i] = from + i * by;
   return items;

@@ -34,7 +34,7 @@ import { comparatorOf } from "../compare.js";
 import type { AggregateFunction, MovingSteps } from "../expr.js";
 import { hasOrder } from "../types.js";
 import { aggregate, type Aggregate as Steps } from "./aggregate-steps.js";
-import { stackedArrays } from "./array-parts.js";
+import { stackedArrays, stackedInTurns } from "./array-parts.js";
 import { BIT_OPERATORS } from "./bit-strings.js";
 import { joinText, jsonArray, jsonObject } from "./collecting.js";
 import { type AggregateFamily, family, matchPatterns } from "./define.js";
@@ -377,17 +377,25 @@ function extreme(name: string, sign: number): AggregateFamily {
 /** An array of arrays is an array of one more dimension. */
 function collect(values: readonly Value[], element: SqlType): SqlArray {
   if (element.element === null) return sqlArray(values);
+  return stackedArrays(arraysOf(values), raggedInput);
+}
+
+function arraysOf(values: readonly Value[]): readonly SqlArray[] {
   const arrays = values.map((value) => {
     if (value === null) throw sqlError("22004", "cannot accumulate null arrays");
     return value as SqlArray;
   });
-  const first = arrays[0] as SqlArray;
-  if (first.dimensions.length === 0) throw sqlError("2202E", "cannot accumulate empty arrays");
-  return stackedArrays(arrays, () => sqlError("2202E", "cannot accumulate arrays of different dimensionality"));
+  if (arrays[0]!.dimensions.length === 0) throw sqlError("2202E", "cannot accumulate empty arrays");
+  return arrays;
 }
 
-/** The values in a list, then turned into one. */
-function listing(result: (values: readonly Value[]) => Value): Steps<Value[]> {
+const raggedInput = () => sqlError("2202E", "cannot accumulate arrays of different dimensionality");
+
+/** Elements of arrays that are put together in one go. */
+const ELEMENTS_AT_ONCE = 65_536;
+
+/** array_agg: the values in a list, then made an array. */
+function listing(element: SqlType): Steps<Value[]> {
   return {
     init: () => [],
     step(values, value: Value) {
@@ -395,7 +403,14 @@ function listing(result: (values: readonly Value[]) => Value): Steps<Value[]> {
       return values;
     },
     // A copy: over a window the list goes on growing.
-    result: (values) => (values.length === 0 ? null : result(values.slice())),
+    result: (values) => (values.length === 0 ? null : collect(values.slice(), element)),
+    resultInTurns(values, turns) {
+      if (element.element === null) return values.length > ELEMENTS_AT_ONCE ? Promise.resolve(sqlArray(values)) : null;
+      const [first] = values as readonly (SqlArray | null)[];
+      const count = values.length * (first?.elements.length ?? 0);
+      if (count <= ELEMENTS_AT_ONCE) return null;
+      return stackedInTurns(arraysOf(values), raggedInput, turns);
+    },
   };
 }
 
@@ -411,13 +426,7 @@ export const AGGREGATE_FAMILY_TABLE: readonly AggregateFamily[] = [
     if (match === null) return null;
     const [type] = match.args as [SqlType];
     const returns = type.element === null ? arrayOf(type) : type;
-    return aggregate(
-      "array_agg",
-      [type],
-      returns,
-      listing((values) => collect(values, type)),
-      false,
-    );
+    return aggregate("array_agg", [type], returns, listing(type), false);
   }),
   family("any_value", "(anyelement) → anyelement", (types) => {
     const match = matchPatterns(["any"], types);

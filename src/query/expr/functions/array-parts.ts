@@ -5,6 +5,8 @@
 import { sqlError } from "../../../protocol/errors.js";
 import { checkArraySize, EMPTY_ARRAY } from "../../../values/text-format-array.js";
 import type { SqlArray, Value } from "../../../values/values.js";
+import type { ListTurns } from "../expr.js";
+import { joinedInTurns } from "../value-parts.js";
 
 export const ARRAY_DIMENSIONS_MAX = 6;
 
@@ -150,16 +152,38 @@ function newSlice(bounds: readonly SliceBounds[], source: SqlArray): SqlArray {
 
 /** Arrays of one shape as the members of an array of one dimension more; `ragged` makes the error for other shapes. */
 export function stackedArrays(arrays: readonly SqlArray[], ragged: () => Error): SqlArray {
+  const shape = stackedShape(arrays, ragged);
+  if (shape === null) return EMPTY_ARRAY;
+  const elements: Value[] = [];
+  for (const array of arrays) for (const element of array.elements) elements.push(element);
+  return { elements, ...shape };
+}
+
+/** The same, with turns for others in between. */
+export async function stackedInTurns(
+  arrays: readonly SqlArray[],
+  ragged: () => Error,
+  turns: ListTurns,
+): Promise<SqlArray> {
+  const shape = stackedShape(arrays, ragged);
+  if (shape === null) return EMPTY_ARRAY;
+  const lists = arrays.map(({ elements }) => elements);
+  return { elements: await joinedInTurns(lists, turns), ...shape };
+}
+
+/** Null: the arrays are empty. */
+function stackedShape(
+  arrays: readonly SqlArray[],
+  ragged: () => Error,
+): Pick<SqlArray, "dimensions" | "lowerBounds"> | null {
   const first = arrays[0];
-  if (first === undefined) return EMPTY_ARRAY;
+  if (first === undefined) return null;
   if (arrays.some((array) => !hasShapeOf(array, first))) throw ragged();
-  if (first.dimensions.length === 0) return EMPTY_ARRAY;
+  if (first.dimensions.length === 0) return null;
   const dimensions = [arrays.length, ...first.dimensions];
   checkDimensions(dimensions.length);
   checkArraySize(arrays.length * first.elements.length);
-  const elements: Value[] = [];
-  for (const array of arrays) for (const element of array.elements) elements.push(element);
-  return { elements, dimensions, lowerBounds: [1, ...first.lowerBounds] };
+  return { dimensions, lowerBounds: [1, ...first.lowerBounds] };
 }
 
 function hasShapeOf({ dimensions }: SqlArray, other: SqlArray): boolean {

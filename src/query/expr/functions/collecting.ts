@@ -9,7 +9,7 @@ import { JSON_TYPE, Json, type SqlType, type Value } from "../../../values/value
 import { checkParts, partsOf } from "../value-parts.js";
 import { type Aggregate, aggregate } from "./aggregate-steps.js";
 import { type AggregateFamily, family, formOf, matchPatterns } from "./define.js";
-import { jsonTextOf, toJson } from "./to-json.js";
+import { jsonTextOf, keptJson, toJson } from "./to-json.js";
 
 /** Pieces that are joined at a time: V8 takes long to put a text together that was added to millions of times. */
 const PIECES_MAX = 1024;
@@ -86,12 +86,16 @@ export function jsonArray(name: string, returns: SqlType): AggregateFamily {
     const [type] = match.args as [SqlType];
     const separator = type.name === "array" || type.name === "record" ? ", \n " : ", ";
     const steps: Aggregate<JsonState<unknown[]>> = {
+      takesJson: true,
       init: () => jsonState<unknown[]>([], returns),
       step(state, value: Value) {
         if (state.isGiven) state.value = state.value.slice();
         state.isGiven = false;
-        if (state.text !== null) state.text.add((state.count > 0 ? separator : "") + jsonTextOf(type, value));
-        const member = toJson(type, value);
+        const kept = keptJson(type, value);
+        if (state.text !== null) {
+          state.text.add((state.count > 0 ? separator : "") + (kept?.text ?? jsonTextOf(type, value)));
+        }
+        const member = kept === undefined ? toJson(type, value) : kept.json;
         state.value.push(member);
         count(state, member);
         return state;
@@ -108,6 +112,7 @@ export function jsonObject(name: string, returns: SqlType): AggregateFamily {
     if (match === null) return null;
     const [keyType, valueType] = match.args as [SqlType, SqlType];
     const steps: Aggregate<JsonState<Record<string, unknown>>> = {
+      takesJson: true,
       init: () => jsonState({}, returns),
       step(state, key: Value, value: Value) {
         if (key === null) throw sqlError("22023", "field name must not be null");
@@ -115,8 +120,9 @@ export function jsonObject(name: string, returns: SqlType): AggregateFamily {
         state.isGiven = false;
         const name = keyText(toJson(keyType, key));
         const separator = state.count > 0 ? ", " : "";
-        state.text?.add(`${separator}${JSON.stringify(name)} : ${jsonTextOf(valueType, value)}`);
-        const member = toJson(valueType, value);
+        const kept = keptJson(valueType, value);
+        state.text?.add(`${separator}${JSON.stringify(name)} : ${kept?.text ?? jsonTextOf(valueType, value)}`);
+        const member = kept === undefined ? toJson(valueType, value) : kept.json;
         setMember(state.value, name, member);
         count(state, member);
         if (state.count > JSON_KEYS_MAX) {

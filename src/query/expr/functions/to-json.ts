@@ -10,6 +10,25 @@ import { Json, type SqlArray, type SqlType, type Value } from "../../../values/v
 import type { Variant } from "../../../values/variant.js";
 import { variantJson } from "../variant-cast.js";
 
+/** JSON that was made of a value ahead (exec/large-json.ts). */
+export interface MadeJson {
+  readonly type: SqlType;
+  readonly json: unknown;
+  readonly text?: string;
+}
+
+const made = new WeakMap<object, MadeJson>();
+
+export function keepJson(value: object, json: MadeJson): void {
+  made.set(value, json);
+}
+
+export function keptJson(type: SqlType, value: Value): MadeJson | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const kept = made.get(value);
+  return kept?.type === type ? kept : undefined;
+}
+
 /** The JSON value of a SQL value; `timeZone` is that of the session. */
 export function toJson(type: SqlType, value: Value, timeZone = "UTC"): unknown {
   if (value === null) return null;
