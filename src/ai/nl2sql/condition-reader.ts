@@ -267,7 +267,7 @@ export class ConditionReader {
   /** "with an email", where no more is said of it. */
   private known(mention: ColumnMention): void {
     const ends = mention.to === this.question.tokens.length || this.question.says(mention.to, "and|who|that|which|but");
-    if (!ends) return;
+    if (!ends || this.question.isUsed(mention.from)) return;
     const ref = this.columns.resolve(mention, (each) => each.table === this.columns.base && !isBoolean(each));
     if (ref === null) return;
     this.question.use(mention.from, mention.to);

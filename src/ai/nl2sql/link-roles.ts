@@ -48,7 +48,14 @@ function narrowed(question: Question, links: readonly LinkFacts[]): readonly Lin
   const named = links.filter((_, i) =>
     question.tokens.some((token) => words[i]!.some((word) => wordScore(token, word) >= FIT_MIN)),
   );
-  if (named.length > 0) return named;
+  if (named.length > 0) {
+    // "Flights whose destination is Berlin" asks for flights.
+    question.tokens.forEach((token, at) => {
+      const isRole = words.some((each) => each.some((word) => wordScore(token, word) >= FIT_MIN));
+      if (isRole && question.says(at - 1, "whose")) question.use(at);
+    });
+    return named;
+  }
   const [starts, ends] = [STARTS, ENDS].map((roles) => question.tokens.some(({ lower }) => roles.has(stemOf(lower))));
   if (starts === ends) return links;
   const roles = starts ? STARTS : ENDS;
