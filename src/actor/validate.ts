@@ -7,11 +7,11 @@ import type { TObject, TProperties } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { Check as isValid } from "typebox/value";
 import type { Endpoint } from "../protocol/endpoint.js";
-import { UNUSED } from "../protocol/endpoints/schemas.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_BODY_MSGPACK, REQUEST_BODY_TEXT, type RequestFrame } from "../protocol/frames.js";
 import type { Turns } from "../protocol/json-pieces.js";
 import { parseJsonBody, parseMsgpackBody } from "./parse-body.js";
+import { unusedFields } from "./unused-fields.js";
 
 type Check = Validator<TProperties, TObject>;
 
@@ -21,7 +21,7 @@ export interface Input {
   // Checked against the endpoint's schema, from which each handler takes its static type.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly body: any;
-  /** Of fields of the body that were taken and left aside; absent where there are none. */
+  /** Of fields and query parameters that were taken and left aside; absent where there are none. */
   readonly warnings?: readonly string[];
 }
 
@@ -40,14 +40,19 @@ export function compileValidator(endpoint: Endpoint): Validate {
   const checkQuery = endpoint.query === undefined ? null : Compile(endpoint.query);
   const { body, checksBody, codes, jsonRpc } = endpoint;
   const checkBody = body === undefined || checksBody ? null : Compile(body);
-  const unused = checkBody === null ? [] : unusedFields(body!);
+  const withoutUnused = checkBody === null ? null : unusedFields(body!, "field");
+  const queryWithoutUnused = endpoint.query === undefined ? null : unusedFields(endpoint.query, "query parameter");
   const input = (frame: RequestFrame, body: unknown): Input => {
     const read = {
       params: checkParams === null ? NOTHING : checked(checkParams, paramsOf(frame, names), "path variable"),
       query: checkQuery === null ? NOTHING : checked(checkQuery, queryOf(frame), "query parameter"),
       body: checkBody === null ? body : checked(checkBody, asObject(body, endpoint), "field"),
     };
-    return unused.length === 0 ? read : withoutUnused(read, unused);
+    if (withoutUnused === null && queryWithoutUnused === null) return read;
+    const notes = new Set<string>();
+    const query = queryWithoutUnused === null ? read.query : queryWithoutUnused(read.query, notes);
+    const used = withoutUnused === null ? read.body : withoutUnused(read.body, notes);
+    return notes.size === 0 ? read : { ...read, query, body: used, warnings: [...notes] };
   };
   const validate = (frame: RequestFrame, turns: Turns | null = null): Input | Promise<Input> => {
     if (checkBody === null && !checksBody) return input(frame, jsonRpc && rawBody(frame));
@@ -55,27 +60,6 @@ export function compileValidator(endpoint: Endpoint): Validate {
     return body instanceof Promise ? body.then((value: unknown) => input(frame, value)) : input(frame, body);
   };
   return (codes === undefined ? validate : withCodes(validate, codes)) as Validate;
-}
-
-interface UnusedField {
-  readonly name: string;
-  readonly warning: string;
-}
-
-function unusedFields(body: TObject): UnusedField[] {
-  return Object.entries(body.properties).flatMap(([name, schema]) => {
-    const why = (schema as { readonly [UNUSED]?: string })[UNUSED];
-    return why === undefined ? [] : [{ name, warning: `The field "${name}" is not used: ${why}` }];
-  });
-}
-
-/** Handlers do not see these fields; the answer says so. */
-function withoutUnused(input: Input, unused: readonly UnusedField[]): Input {
-  const sent = unused.filter(({ name }) => Object.hasOwn(input.body, name));
-  if (sent.length === 0) return input;
-  const names = new Set(sent.map(({ name }) => name));
-  const body = Object.fromEntries(Object.entries(input.body).filter(([name]) => !names.has(name)));
-  return { ...input, body, warnings: sent.map(({ warning }) => warning) };
 }
 
 type AnyValidate = (frame: RequestFrame, turns?: Turns | null) => Input | Promise<Input>;
