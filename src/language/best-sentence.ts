@@ -130,7 +130,11 @@ async function candidatesOf(question: string, passages: readonly Passage[], turn
   return candidates;
 }
 
-const plain = (text: string) => text.replaceAll(/[^\p{L}\p{N}]+/gu, " ").trim().toLowerCase();
+const plain = (text: string) =>
+  text
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim()
+    .toLowerCase();
 const isSame = (text: string, name: string) => name !== "" && plain(text) === plain(name);
 
 /** A heading, a question, what ends in a colon, or what says no more than the question: what follows it is the answer. */

@@ -24,7 +24,7 @@ import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, GroupKey, Order, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
 import { type ColumnRef, namingColumns, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
-import type { ValueMention } from "./value-mentions.js";
+import { isColumnMeant, type ValueMention } from "./value-mentions.js";
 import { AGGREGATES } from "./vocabulary.js";
 
 /** Below this a word hardly names a table. */
@@ -514,12 +514,4 @@ export class QuestionReader {
     this.question.use(mention!.from, mention!.to);
     return [{ kind: "column", ref }];
   }
-}
-
-/** "Without a manager", "manager of Scott": the column of that name, though it is also somebody's job. */
-function isColumnMeant(question: Question, { columns }: NameMentions, { from, to }: ValueMention): boolean {
-  const isColumn = columns.some((each) => each.from === from && each.to === to && each.candidates[0]!.score >= SURE);
-  let before = from - 1;
-  while (question.says(before, "a|an|any|the")) before--;
-  return isColumn && (question.says(before, "without|no|lack|lacks|lacking|missing") || question.says(to, "of"));
 }
