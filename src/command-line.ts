@@ -19,6 +19,7 @@ import { startInferenceThread } from "./inference-thread.js";
 import { libraryThread } from "./library-thread.js";
 import type { Config } from "./protocol/config.js";
 import type { ActorSettings } from "./protocol/messages.js";
+import { nearestName } from "./protocol/nearest-name.js";
 import { RecentLines } from "./protocol/thread-diagnosis.js";
 import { VERSION } from "./protocol/version.js";
 import { DiskReserve, makeRoomToStart } from "./storage/disk-reserve.js";
@@ -243,8 +244,18 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
     addKeyCommands(program);
   }
   // Without a word of what to do nothing is made: a server would put its data wherever one stands.
+  refuseUnknown(program, process.argv[2]);
   if (process.argv.length <= 2) program.outputHelp();
   else await program.parseAsync();
+}
+
+/** Else it would be an argument of `serve`, which is meant where no command is named. */
+function refuseUnknown(program: Command, word: string | undefined): void {
+  if (word === undefined || word.startsWith("-") || word === "help") return;
+  const names = program.commands.map((command) => command.name());
+  if (names.includes(word)) return;
+  const near = nearestName(word, names);
+  program.error(`error: unknown command '${word}'${near === null ? "" : `. Did you mean ${near}?`}`);
 }
 
 function fileOf(options: { config?: string }): { file?: string } {

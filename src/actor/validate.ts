@@ -7,13 +7,13 @@ import type { TObject, TProperties } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { Check as isValid } from "typebox/value";
 import type { Endpoint } from "../protocol/endpoint.js";
-import { UNUSED } from "../protocol/endpoints/schemas.js";
 import type { BodyOf, EndpointName, ParamsOf, QueryOf } from "../protocol/endpoints.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_BODY_MSGPACK, REQUEST_BODY_TEXT, type RequestFrame } from "../protocol/frames.js";
 import { faultOf, fieldName } from "../protocol/schema-fault.js";
 import type { Turns } from "../values/json-pieces.js";
 import { parseJsonBody, parseMsgpackBody } from "./parse-body.js";
+import { unusedFields } from "./unused-fields.js";
 
 type Check = Validator<TProperties, TObject>;
 
@@ -23,7 +23,7 @@ export interface Input {
   // Checked against the endpoint's schema, from which each handler takes its static type.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly body: any;
-  /** Of fields of the body that were taken and left aside; absent where there are none. */
+  /** Of fields and query parameters that were taken and left aside; absent where there are none. */
   readonly warnings?: readonly string[];
 }
 
@@ -50,7 +50,8 @@ export function compileValidator(endpoint: Endpoint): Validate {
   const checkQuery = endpoint.query === undefined ? null : Compile(endpoint.query);
   const { body, checksBody, codes, jsonRpc } = endpoint;
   const checkBody = body === undefined || checksBody ? null : Compile(body);
-  const unused = checkBody === null ? [] : unusedFields(body!);
+  const withoutUnused = checkBody === null ? null : unusedFields(body!, "field");
+  const queryWithoutUnused = endpoint.query === undefined ? null : unusedFields(endpoint.query, "query parameter");
   const asChecked = (body: unknown): unknown => (checkBody === null ? body : asObject(body, endpoint));
   const input = (frame: RequestFrame, body: unknown, isRight = false): Input => {
     const read = {
@@ -58,7 +59,11 @@ export function compileValidator(endpoint: Endpoint): Validate {
       query: checkQuery === null ? NOTHING : checked(checkQuery, queryOf(frame), "query parameter"),
       body: checkBody === null || isRight ? body : checked(checkBody, body, "field"),
     };
-    return unused.length === 0 ? read : withoutUnused(read, unused);
+    if (withoutUnused === null && queryWithoutUnused === null) return read;
+    const notes = new Set<string>();
+    const query = queryWithoutUnused === null ? read.query : queryWithoutUnused(read.query, notes);
+    const used = withoutUnused === null ? read.body : withoutUnused(read.body, notes);
+    return notes.size === 0 ? read : { ...read, query, body: used, warnings: [...notes] };
   };
   const inTurns = async (frame: RequestFrame, sent: Promise<unknown>, turns: Turns): Promise<Input> => {
     const body = asChecked(await sent);
@@ -70,27 +75,6 @@ export function compileValidator(endpoint: Endpoint): Validate {
     return body instanceof Promise ? inTurns(frame, body, turns!) : input(frame, asChecked(body));
   };
   return (codes === undefined ? validate : withCodes(validate, codes)) as Validate;
-}
-
-interface UnusedField {
-  readonly name: string;
-  readonly warning: string;
-}
-
-function unusedFields(body: TObject): UnusedField[] {
-  return Object.entries(body.properties).flatMap(([name, schema]) => {
-    const why = (schema as { readonly [UNUSED]?: string })[UNUSED];
-    return why === undefined ? [] : [{ name, warning: `The field "${name}" is not used: ${why}` }];
-  });
-}
-
-/** Handlers do not see these fields; the answer says so. */
-function withoutUnused(input: Input, unused: readonly UnusedField[]): Input {
-  const sent = unused.filter(({ name }) => Object.hasOwn(input.body, name));
-  if (sent.length === 0) return input;
-  const names = new Set(sent.map(({ name }) => name));
-  const body = Object.fromEntries(Object.entries(input.body).filter(([name]) => !names.has(name)));
-  return { ...input, body, warnings: sent.map(({ warning }) => warning) };
 }
 
 type AnyValidate = (frame: RequestFrame, turns?: Turns | null) => Input | Promise<Input>;

@@ -24,7 +24,13 @@ const FUSED_PLACES_MIN = 100;
 /** A ranking, best first. */
 export type Ranking =
   /** Columns of a text index, in quotes. */
-  | { readonly kind: "text"; readonly columns: readonly string[]; readonly query: string }
+  | {
+      readonly kind: "text";
+      readonly columns: readonly string[];
+      readonly query: string;
+      /** It says which words a document must have or lack. */
+      readonly demands: boolean;
+    }
   | {
       readonly kind: "vector";
       readonly column: string;
@@ -115,6 +121,10 @@ function fused(collection: Collection, request: SearchRequest, condition: string
   const places = Math.max(FUSED_PLACES_MIN, 2 ** Math.ceil(Math.log2(offset + limit + 1)));
   const ofVectors = rankings.flatMap((ranking) => (ranking.kind === "vector" ? [ranking.weight] : []));
   const weights = fusionWeights(ofVectors.length < rankings.length, ofVectors);
+  const [words] = rankings;
+  // "-unwanted" holds for what is near by its vector, too.
+  const demanded = words?.kind === "text" && words.demands ? `${matchOf(words, params)} AND ` : "";
+  const filter = `${demanded}${condition}`;
   const scores = fusedScores({
     relation: sqlName,
     key: ["id"],
@@ -128,7 +138,7 @@ function fused(collection: Collection, request: SearchRequest, condition: string
       const distance = `${column} ${DISTANCE_OPERATORS[metric]} ${params.add(vector, "vector")}`;
       return { kind: "vector", distance, weight };
     }),
-    filter: condition === "true" ? null : condition,
+    filter: filter === "true" ? null : filter,
     places: params.add(places, "int8"),
     page: page(request, params),
   });

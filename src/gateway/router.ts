@@ -140,6 +140,10 @@ function matchersOf(routes: readonly Route[]): readonly Matcher[] {
   return [...byPath.values()];
 }
 
+const CORS_OFF =
+  "Pages of other origins may not call this server: CORS is off. TESSERA_SERVER_CORS_ENABLED=true with " +
+  "TESSERA_SERVER_CORS_ORIGINS=https://app.example, or [server.cors] in the configuration, lets those of that origin.";
+
 /** 405 with the methods of a known path, 204 for a preflight, 404 for the rest. */
 function unmatched(routes: readonly Route[], cors: CorsPolicy | null): Serve {
   const matchers = matchersOf(routes);
@@ -152,7 +156,9 @@ function unmatched(routes: readonly Route[], cors: CorsPolicy | null): Serve {
     }
     const methods = [...new Set(found.flatMap((matcher) => [...matcher.methods]))].join(", ");
     if (req.getMethod() === "options" && cors !== null) preflight(exchange, req, cors, methods);
-    else {
+    else if (req.getMethod() === "options" && req.getHeader("access-control-request-method") !== "") {
+      exchange.fail("method_not_allowed", CORS_OFF, undefined, `Allow: ${methods}`);
+    } else {
       const message = `${shown(path)} does not serve ${req.getMethod().toUpperCase()}, only ${methods}.`;
       exchange.fail("method_not_allowed", message, undefined, `Allow: ${methods}`);
     }

@@ -2,7 +2,7 @@
  * Which sentence of several passages answers a question best: by the words of the question that it has (rare ones count
  * more), those that stand around it, and how like its embedding is to the question's. For a text that is quoted, not written.
  */
-import { stemsOf } from "./question-stems.js";
+import { namesOf, stemsOf } from "./question-stems.js";
 import { type Sentence, sentencesOf } from "./sentences.js";
 import { cosine, type EmbedTexts, type Turns } from "./turns.js";
 
@@ -10,6 +10,10 @@ export interface Passage {
   readonly text: string;
   /** What is known of it beside: its heading, the file's title and name. */
   readonly about: string;
+  /** Of the document. As a line of the text it answers nothing. */
+  readonly title: string;
+  /** Of the section that the passage stands in. */
+  readonly heading: string;
 }
 
 export interface BestSentence {
@@ -43,6 +47,13 @@ const HAS_NUMBER =
 const ASKS_NAME = /\bwho(?:m|se)?\b/i;
 /** A capital within a sentence. */
 const HAS_NAME = /[\p{L},] \p{Lu}\p{Ll}/u;
+
+/** "How often" asks for a number; "often" need not stand in the answer. */
+const HOW =
+  /\b(how) (?:many|much|long|old|often|far|tall|high|big|large|small|wide|deep|heavy|fast|soon|late|early|expensive)\b/gi;
+
+/** Such a sentence goes on about what the one before was about. */
+const GOES_ON = /^(?:he|she|it|they|this|these|those)\b/i;
 
 interface Candidate extends Sentence {
   readonly place: number;
@@ -78,12 +89,14 @@ export async function bestSentence(
 }
 
 async function candidatesOf(question: string, passages: readonly Passage[], turns: Turns): Promise<Candidate[]> {
-  const asked = stemsOf(question);
+  const asked = stemsOf(question.replaceAll(HOW, "$1"));
+  const names = namesOf(question);
   const split: { sentence: Sentence; stems: Set<string>; place: number }[] = [];
   const around: Set<string>[] = [];
-  for (const [place, { text, about }] of passages.entries()) {
+  for (const [place, { text, about, title }] of passages.entries()) {
     const all = stemsOf(about);
     for (const sentence of await sentencesOf(text, turns)) {
+      if (isSame(sentence.text, title)) continue;
       const stems = stemsOf(sentence.text);
       for (const stem of stems) all.add(stem);
       split.push({ sentence, stems, place });
@@ -101,17 +114,28 @@ async function candidatesOf(question: string, passages: readonly Passage[], turn
   const candidates: Candidate[] = [];
   let lead: ReadonlySet<string> = new Set();
   split.forEach(({ sentence, stems, place }, i) => {
-    if (split[i - 1]?.place !== place) lead = new Set();
-    if (isLead(sentence.text, stems, asked)) {
+    const before = split[i - 1];
+    if (before?.place !== place) lead = new Set();
+    else if (GOES_ON.test(sentence.text)) lead = new Set([...lead, ...before.stems]);
+    if (isSame(sentence.text, passages[place]!.heading) || isLead(sentence.text, stems, asked)) {
       lead = new Set([...lead, ...stems]);
       return;
     }
     const own = share(new Set([...stems, ...lead]));
-    candidates.push({ ...sentence, place, own, all: Math.max(own, share(around[place]!)) });
+    // Of another town than the one that is asked for nothing is an answer.
+    const isOther = [...names].some((name) => !around[place]!.has(name));
+    if (!isOther) candidates.push({ ...sentence, place, own, all: Math.max(own, share(around[place]!)) });
     lead = new Set();
   });
   return candidates;
 }
+
+const plain = (text: string) =>
+  text
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim()
+    .toLowerCase();
+const isSame = (text: string, name: string) => name !== "" && plain(text) === plain(name);
 
 /** A heading, a question, what ends in a colon, or what says no more than the question: what follows it is the answer. */
 function isLead(text: string, stems: ReadonlySet<string>, asked: ReadonlySet<string>): boolean {

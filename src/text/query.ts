@@ -45,6 +45,15 @@ export function parseTextQuery(text: string, analyzer: Analyzer, operator: Defau
   return new QueryParser(lexemes(text), analyzer, operator).all();
 }
 
+/** Whether the text says which words a document must have or lack, or which stand side by side; not where it only says what is unwanted. */
+export function demandsWords(text: string): boolean {
+  const found = lexemes(text);
+  const isWanted = ({ kind }: Lexeme, i: number) =>
+    (kind === "words" || kind === "phrase") && found[i - 1]?.kind !== "-" && found[i - 1]?.kind !== "not";
+  const demands = ({ kind }: Lexeme) => /^(?:phrase|[+-]|and|not)$/.test(kind);
+  return found.some(demands) && found.some(isWanted);
+}
+
 function lexemes(text: string): Lexeme[] {
   const found: Lexeme[] = [];
   for (const [, phrase, parenthesis, sign, words] of text.matchAll(TOKEN)) {

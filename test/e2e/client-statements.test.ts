@@ -47,7 +47,8 @@ t.test("backups", async (t) => {
   }
   const [[more]] = await sql("BACKUP INCREMENTAL", [], admin);
   t.equal(more.kind, "incremental");
-  t.match(await sql("BACKUP DATABASE TO '/tmp/x'", [], admin), [501, "not_supported", /place to write/]);
+  for (const to of ["BACKUP DATABASE TO '/tmp/x'", "BACKUP main TO 'nightly'", "BACKUP INCREMENTAL TO 'x'"])
+    t.match(await sql(to, [], admin), [400, "query_error", /place to write/]);
   t.match(await sql("RESTORE DATABASE FROM 'x'", [], admin), [404, "not_found"]);
   t.match(await sql("RESTORE", [], admin), [400, "syntax_error", /the id of a backup/]);
   t.match(await sql(`RESTORE FROM '${made.id}'`, [], admin), [400, "query_error", /replaces everything/]);

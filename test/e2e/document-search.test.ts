@@ -282,3 +282,26 @@ t.test("statements keep the vectors of texts", async (t) => {
   await server.rows("UPDATE said SET text = 'The price of oil' WHERE id = 'sql'");
   t.equal(await near("cost of petroleum"), "sql");
 });
+
+t.test("words that are demanded or unwanted hold for what is near, too", async (t) => {
+  const schema = {
+    fields: [{ name: "text", type: "string", embed: true }],
+    indexes: [{ fields: ["*"], type: "text" }],
+  };
+  await server.expect(201, "POST", "/v1/collections", { name: "orchard", schema });
+  const documents = [
+    { id: "apples", text: "Apples are red fruit that grow on trees" },
+    { id: "pears", text: "Pears are green and sweet" },
+    { id: "prune", text: "How to prune fruit trees in winter" },
+  ];
+  await server.expect(201, "POST", "/v1/collections/orchard/documents/bulk", { documents });
+  const found = async (body: object) =>
+    (await server.expect(200, "POST", "/v1/collections/orchard/search", body)).body.data.documents.map(
+      ({ id }: { id: string }) => id,
+    );
+  t.same(await found({ query: "+fruit -apples" }), ["prune"]);
+  t.same(await found({ query: '"fruit trees"', mode: "hybrid" }), ["prune"]);
+  t.same(await found({ query: "fruit NOT winter" }), ["apples"]);
+  t.equal((await found({ query: "fruit apples" })).length, 3, "without such words all are ranked");
+  t.equal((await found({ query: "-apples" })).length, 3, "only what is unwanted asks for nothing");
+});

@@ -1,5 +1,5 @@
 /** What one who has just come sees: the program without arguments, and the server's root in a browser. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,4 +25,32 @@ t.test("the root is a page that links the documentation", async (t) => {
   t.ok(links.length >= 3);
   for (const link of links) t.equal((await fetch(server.url + link)).status, 200, link);
   t.equal((await fetch(`${server.url}/nothing`)).status, 404);
+});
+
+t.test("a command that there is not is told", (t) => {
+  for (const [word, said] of [
+    ["bogus", /unknown command 'bogus'$/m],
+    ["serv", /unknown command 'serv'\. Did you mean serve\?/],
+  ] as const) {
+    const { status, stderr } = spawnSync(PROGRAM, [word], { encoding: "utf8", timeout: 60_000 });
+    t.equal(status, 1);
+    t.match(stderr, said);
+  }
+  t.end();
+});
+
+t.test("a browser's preflight is told how to switch CORS on", async (t) => {
+  const server = await TestServer.start();
+  t.teardown(() => server.stop());
+  const headers = { origin: "https://app.example", "access-control-request-method": "POST" };
+  const reply = await fetch(`${server.url}/v1/query/execute`, { method: "OPTIONS", headers });
+  t.equal(reply.status, 405);
+  t.match(await reply.json(), { error: { code: "method_not_allowed", message: /TESSERA_SERVER_CORS_ENABLED=true/ } });
+  const plain = await fetch(`${server.url}/v1/query/execute`, { method: "OPTIONS" });
+  t.match(await plain.json(), { error: { message: /does not serve OPTIONS, only POST/ } });
+  const misspelt = await server.call("POST", "/v1/graph/match", { cypher: "MATCH (n) RETURN lenght(n.name)" });
+  t.match(misspelt, {
+    status: 400,
+    body: { error: { message: /there is no function `lenght`.*did you mean length\?/ } },
+  });
 });

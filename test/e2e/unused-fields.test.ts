@@ -1,6 +1,7 @@
 /** Fields that public clients send and that mean nothing here: taken, with a note in the answer. */
 import t from "tap";
 import { TestServer } from "./server.js";
+import { SocketClient } from "./socket-client.js";
 
 const server = await TestServer.start();
 t.teardown(() => server.stop());
@@ -75,4 +76,63 @@ t.test("a batch that stops at the first error", async (t) => {
     statements: ["DELETE FROM customers WHERE id > 100000"],
   });
   t.match(changed.body.data.results[0], { rows_affected: 2, data: { rows_affected: 2 } });
+});
+
+t.test("in lists, objects and query strings", async (t) => {
+  const items = [
+    { sql: "SELECT 1", timeout_secs: 5, database: "main" },
+    { sql: "SELECT 2", timeout_secs: 5 },
+  ];
+  const batch = await server.expect(200, "POST", "/v1/query/execute/batch", { queries: items, database: "main" });
+  t.match(batch.body.data.results, [{ data: { rows: [[1]] } }, { data: { rows: [[2]] } }]);
+  t.match(batch.body.meta.warnings, [
+    /^The field "queries\[\]\.timeout_secs" is not used: /,
+    /"queries\[\]\.database"/,
+    /"database"/,
+  ]);
+  t.equal(batch.body.meta.warnings.length, 3, "once for a name, however many statements have it");
+  const misspelt = await server.call("POST", "/v1/query/execute/batch", { queries: [{ sql: "SELECT 1", timeout: 5 }] });
+  t.match(misspelt, { status: 400, body: { error: { message: /"queries\[0\]\.timeout"/ } } });
+  const tables = await server.expect(200, "GET", "/v1/schema/tables?database=main&limit=1");
+  t.match(tables.body.meta.warnings, [/^The query parameter "database" is not used: /]);
+  t.equal(tables.body.data.length, 1);
+});
+
+t.test("the options in `config` of a training are obeyed, others noted", async (t) => {
+  await server.rows(
+    "CREATE TABLE mixed AS SELECT (i % 20)::float8 x, (i % 20 * 2)::float8 y FROM generate_series(1, 60) i",
+  );
+  const body = { table: "mixed", target: "y", async_mode: false, name: "configured", algorithms: ["linear"] };
+  const config = { max_trials: 1, algorithms: ["lightgbm"], metric: "mae", validation_split: 0.2, device: "gpu" };
+  const { data, meta } = (await server.expect(200, "POST", "/v1/automl/train", { ...body, config })).body;
+  t.match(data, { algorithm: "linear", metric: "mae" }, "what stands beside it goes first");
+  t.match(meta.warnings, [/"config\.validation_split"/, /"config\.device" is not used; known there: .*max_trials/]);
+  const wrong = await server.call("POST", "/v1/automl/train", { ...body, config: { max_trials: "many" } });
+  t.match(wrong, { status: 400, body: { error: { message: /"config\.max_trials" must be integer/ } } });
+});
+
+t.test("in messages of a WebSocket and streams", async (t) => {
+  const client = await SocketClient.open(server.url, "/v1/ws", { authorization: `Bearer ${server.token}` });
+  t.teardown(() => client.destroy());
+  const last = async (message: object, type: string) => {
+    client.send(message);
+    for (;;) {
+      const answer = await client.next();
+      if (answer.type === type || answer.type === "error") return answer;
+    }
+  };
+  const done = await last({ type: "query", id: 1, sql: "SELECT 1", database: "main" }, "sql.done");
+  t.match(done, { id: 1, row_count: 1, warnings: [/"database" is not used/] });
+  t.notOk("warnings" in (await last({ type: "query", id: 2, sql: "SELECT 1" }, "sql.done")));
+  const chat = await last({ type: "send_message", id: 3, message: "Hello", database: "main" }, "message_complete");
+  t.match(chat.warnings, [/"database" is not used/]);
+  const options = { max_iterations: 5 };
+  const ranked = await last({ type: "graph.algorithm", id: 4, algorithm: "wcc", options }, "graph.complete");
+  t.match(ranked.warnings, [/"max_iterations" is not used/]);
+  const streamed = await fetch(`${server.url}/v1/ai/chat/stream`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${server.token}`, "content-type": "application/json" },
+    body: JSON.stringify({ content: "Hello", database: "main" }),
+  });
+  t.match(await streamed.text(), /"done":true.*"warnings":\["The field \\"database\\" is not used/);
 });

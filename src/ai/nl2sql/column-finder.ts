@@ -124,6 +124,7 @@ export class ColumnFinder {
     const ofYears: Kinds = (ref) => isNumber(ref) && /year/i.test(ref.column.name);
     const mention = this.nearestMention(condition.from, condition.to, ofYears, 5);
     if (mention !== null) return this.takeColumn(mention, ofYears);
+    if (condition.range === null) return null;
     if (this.columnsNear(isTime).some(({ table }) => table === this.base)) return null;
     return this.columnsNear(ofYears).find(({ table }) => table === this.base) ?? null;
   }

@@ -2,6 +2,8 @@
  * Which rows a question is about: comparisons, values, patterns, what is missing or must be there. Adds conditions to lists
  * that `read-question.ts` takes.
  */
+
+import { wordsOfName } from "./bare-names.js";
 import { anyKind, type ColumnFinder, isBoolean, isNumber, type Kinds } from "./column-finder.js";
 import { type Condition, hasYears } from "./conditions.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
@@ -11,6 +13,10 @@ import type { Question } from "./question.js";
 import { type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
 import { escapedPattern, literal } from "./sql-names.js";
 import type { ValueMention } from "./value-mentions.js";
+import { UNIT_NAMES } from "./vocabulary.js";
+
+/** Of names whose words are not told apart. */
+const UNIT_ENDING = /(?:seconds|minutes|hours|days|weeks|months|years|grams|kilograms|metres|meters|miles)$/;
 
 export class ConditionReader {
   readonly filters: Filter[] = [];
@@ -54,6 +60,10 @@ export class ConditionReader {
     if (numbers === null) return;
     const ref = yearColumn ?? this.columns.measureColumn(measure, from, to);
     if (ref === null) return;
+    if (isOfOtherUnit(question.lower(to - 1), ref)) {
+      for (let at = from; at < to; at++) this.columns.unuse(at);
+      return;
+    }
     const negated = isNegated(question, from, 1);
     this.add(from, ref, (column) => {
       const text =
@@ -113,7 +123,10 @@ export class ConditionReader {
         for (let at = from - 1; at >= from - 3; at--) if (this.question.says(at, "or")) this.question.use(at);
       }
     }
-    for (const { ref, values, negated } of chosen) this.filters.push({ ref, sql: valueCondition(values, negated) });
+    for (const { ref, values, negated } of chosen) {
+      const denied = negated ? { denied: valueCondition(values, false) } : {};
+      this.filters.push({ ref, sql: valueCondition(values, negated), ...denied });
+    }
   }
 
   /** "category" beside "Electronics" says no more. */
@@ -194,17 +207,25 @@ export class ConditionReader {
     for (let at = 0; at < question.tokens.length; at++) {
       if (question.isUsed(at)) continue;
       if (question.says(at, "out", "of")) {
-        const mention = this.columns.mentionAt(at + 2, isNumber);
-        const ref = mention && this.columns.takeColumn(mention, isNumber);
+        const isStock: Kinds = (ref) => isNumber(ref) || isBoolean(ref);
+        const mention = this.columns.mentionAt(at + 2, isStock);
+        const ref = mention && this.columns.takeColumn(mention, isStock);
         if (!ref) continue;
         question.use(at, at + 2);
-        this.filters.push({ ref, sql: (column) => `${column} = 0` });
+        this.filters.push({ ref, sql: (column) => (isBoolean(ref) ? `NOT ${column}` : `${column} = 0`) });
       } else if (question.says(at, "without|no|lack|lacking|missing|lacks")) this.absent(at, at + 1);
       else if (question.says(at, "not|never") || /n['’]t$/.test(question.lower(at))) {
         let next = at + 1;
         while (question.says(next, "have|has|had|a|an|any|been|be|ever|yet")) next++;
         const named = namedAt(this.names, next);
-        if (named?.kind === "table" && named.mention.table !== this.columns.base) this.absent(at, next);
+        const isTable = named?.kind === "table" && named.mention.table !== this.columns.base;
+        // "Did not buy tea": that value is denied, not all that was bought.
+        if (
+          isTable &&
+          this.values.some(({ from }) => from >= named.mention.to && from <= Math.min(at + 3, named.mention.to + 1))
+        )
+          question.use(named.mention.from, named.mention.to);
+        else if (isTable) this.absent(at, next);
         else if (question.says(at + 1, "have|has|had")) this.absent(at, next);
       } else if (question.says(at, "with|have|has|had|having")) this.present(at + 1);
     }
@@ -236,10 +257,21 @@ export class ConditionReader {
     const isArticle = next > from || this.question.says(next, "a|an|any|some");
     if (this.question.says(next, "a|an|any|some")) next++;
     const named = namedAt(this.names, next);
+    if (named?.kind === "column" && isArticle) this.known(named.mention);
     if (named?.kind !== "table" || !isArticle || named.mention.table === this.columns.base) return;
     if (this.values.some(({ from: start }) => start === named.mention.to)) return;
     this.question.use(named.mention.from, named.mention.to);
     this.related.push({ table: named.mention.table, exists: true });
+  }
+
+  /** "with an email", where no more is said of it. */
+  private known(mention: ColumnMention): void {
+    const ends = mention.to === this.question.tokens.length || this.question.says(mention.to, "and|who|that|which|but");
+    if (!ends || this.question.isUsed(mention.from)) return;
+    const ref = this.columns.resolve(mention, (each) => each.table === this.columns.base && !isBoolean(each));
+    if (ref === null) return;
+    this.question.use(mention.from, mention.to);
+    this.filters.push({ ref, sql: (column) => `${column} IS NOT NULL` });
   }
 
   booleans(): void {
@@ -252,6 +284,16 @@ export class ConditionReader {
       this.filters.push({ ref: best, sql: (column) => `${not}${column}` });
     }
   }
+}
+
+/** 3 hours are not 3 of a column of minutes. */
+function isOfOtherUnit(word: string, { column }: ColumnRef): boolean {
+  const unit = UNIT_NAMES[word];
+  if (unit === undefined) return false;
+  const named = wordsOfName(column.name).map(
+    (part) => UNIT_NAMES[part] ?? UNIT_NAMES[UNIT_ENDING.exec(part)?.[0] ?? ""],
+  );
+  return named.some((other) => other !== undefined && other !== unit) && !named.includes(unit);
 }
 
 function valueCondition(values: readonly string[], negated: boolean): Filter["sql"] {

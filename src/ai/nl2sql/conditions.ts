@@ -144,7 +144,8 @@ function compared(question: Question, at: number): Condition | null {
   const operand = operandAt(question, next);
   if (operand === null) return null;
   const { comparison, measure } = operator;
-  const range = operand.range === null ? null : rangeFor(operator, operand.range);
+  const isDate = operand.number === null || ofTime(operator) || /^[<>=!]/.test(question.lower(at));
+  const range = operand.range === null || !isDate ? null : rangeFor(operator, operand.range);
   if (operator.ofTime !== undefined && range === null) return null;
   // "in 30": only a year, or a date, follows a preposition.
   const to = unitsAfter(question, next + operand.length);
@@ -160,6 +161,9 @@ function compared(question: Question, at: number): Condition | null {
   };
 }
 
+/** "After 2000" and "older than 2000" say when; "more than 2000" is a number. */
+const ofTime = ({ ofTime, measure }: Operator) => ofTime !== undefined || measure?.time !== undefined;
+
 /** "75 or more". */
 function orMore(question: Question, at: number): Condition | null {
   const operand = operandAt(question, at);
@@ -173,7 +177,8 @@ function orMore(question: Question, at: number): Condition | null {
     numbers: operand.number === null ? null : [operand.number],
     ...plain,
   };
-  const { range } = operand;
+  const saysWhen = question.says(after + 1, "older|later|after|younger|earlier|before");
+  const range = operand.number === null || saysWhen ? operand.range : null;
   if (question.says(after + 1, "more|higher|above|greater|over|older|later|after|longer")) {
     return { ...common, comparison: ">=", range: range && { from: range.from, to: null } };
   }

@@ -4,13 +4,14 @@
  * is configured. What it makes is deterministic: equal questions over equal data give equal SQL.
  */
 import { DbError } from "../../protocol/errors.js";
+import { meantLinks } from "./link-roles.js";
 import { nameMentions } from "./name-mentions.js";
 import { Question } from "./question.js";
 import { QuestionReader } from "./read-question.js";
 import type { SchemaFacts } from "./schema-facts.js";
 import { unplacedWords } from "./unplaced-words.js";
 import { type LookUp, type ValueMention, valueMentions } from "./value-mentions.js";
-import { writeQuery } from "./write-query.js";
+import { linkCondition, writeQuery } from "./write-query.js";
 
 export interface MatchedQuestion {
   readonly sql: string;
@@ -24,8 +25,9 @@ const CONFIDENCE_MAX = 0.95;
 const WORDS_MAX = 100;
 
 /** Throws question_not_understood, with what was understood. */
-export async function matchQuestion(text: string, schema: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
+export async function matchQuestion(text: string, facts: SchemaFacts, lookUp: LookUp): Promise<MatchedQuestion> {
   const question = new Question(text);
+  const { schema, unclear } = meantLinks(question, facts);
   if (question.tokens.length > WORDS_MAX) {
     const nothing = { tables: [], columns: [], values: [] };
     throw notUnderstood(`It has more than ${WORDS_MAX} words.`, nothing, []);
@@ -38,6 +40,10 @@ export async function matchQuestion(text: string, schema: SchemaFacts, lookUp: L
   if (read === null) throw notUnderstood("It names no table or column that there is.", understood(), []);
   const sql = writeQuery(read.shape, schema);
   if (sql === null) throw notUnderstood("Its tables are not connected by foreign keys.", understood(), []);
+  for (const [link, columns] of unclear) {
+    if (!sql.includes(linkCondition(link))) continue;
+    throw notUnderstood(`It does not say which of ${columns.join(", ")} is meant.`, understood(), []);
+  }
   const missing = [...new Set([...unplacedWords(question, schema, sql), ...reader.notPlaced])];
   if (missing.length > 0) {
     throw notUnderstood(

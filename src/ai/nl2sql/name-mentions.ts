@@ -36,6 +36,7 @@ const PART_SCORE = 0.6;
 const SCORE_MIN = 0.3;
 
 const groupsByStem = new Map<string, Set<number>>();
+const listed = new Set(SYNONYMS.flat());
 SYNONYMS.forEach((words, group) => {
   for (const word of words) {
     const stem = stemOf(word);
@@ -52,14 +53,27 @@ export function wordScore(token: Pick<Token, "lower" | "stem">, word: string): n
   const full = ABBREVIATIONS[word];
   if (full !== undefined) return 0.96 * wordScore(token, full);
   const stem = stemOf(word);
+  if (isDoerOf(token.lower, word)) return 0;
   if (token.stem === stem) return 0.98;
   if (AGGREGATES[token.lower] !== undefined || token.lower === "count") return 0;
   const shared = sharedPrefix(token.stem, stem);
   if (shared >= 5 && shared >= 0.6 * Math.max(token.stem.length, stem.length)) return FAMILY_SCORE;
   const groups = groupsByStem.get(stem);
-  const own = groupsByStem.get(token.stem);
+  // Who does it is another thing than what is done: a publisher is no day of publication.
+  const own = isDoer(token) && !listed.has(token.lower) ? undefined : groupsByStem.get(token.stem);
   if (groups !== undefined && own !== undefined) for (const group of own) if (groups.has(group)) return SYNONYM_SCORE;
   return 0;
+}
+
+const DOER = /(?:er|or)s?$/;
+
+function isDoer({ lower, stem }: Pick<Token, "lower" | "stem">): boolean {
+  return DOER.test(lower) && !DOER.test(stem);
+}
+
+/** "publisher" beside "published", "creator" beside "created". */
+function isDoerOf(word: string, done: string): boolean {
+  return DOER.test(word) && done.endsWith("ed") && word.replace(DOER, "") === done.slice(0, -2);
 }
 
 function sharedPrefix(a: string, b: string): number {

@@ -6,8 +6,8 @@ import { adjectiveOf } from "./conditions.js";
 import { numberOf } from "./date-phrases.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
 import type { TimeUnit } from "./query-shape.js";
-import type { Question } from "./question.js";
-import { ADJECTIVES, type Measure } from "./vocabulary.js";
+import type { Question, Token } from "./question.js";
+import { ADJECTIVES, AGGREGATES, type Measure } from "./vocabulary.js";
 
 export type Named =
   | { readonly kind: "table"; readonly mention: TableMention }
@@ -79,12 +79,20 @@ function isRanked(question: Question, before: number): boolean {
   return question.tokens.slice(0, before).some(({ lower }) => /^(top|bottom|most|least|first|last)$|est$/.test(lower));
 }
 
+/** "List every book": nothing is counted or summed. */
+function isListOfAll(question: Question, at: number): boolean {
+  const begins = question.tokens.slice(0, at).every(({ isStop }) => isStop);
+  const measures = ({ lower }: Token) => AGGREGATES[lower] !== undefined || /^(many|much|number|count)$/.test(lower);
+  return begins && !question.tokens.some(measures);
+}
+
 /** Tokens of a word that begins a group; 0: none. */
 function groupMarker(question: Question, at: number): number {
   if (question.says(at, "for|in|by|of|within|on|with|at", "each|every")) return 2;
   if (question.says(at, "grouped|group|broken|split|divided", "by|down", "by")) return 3;
   if (question.says(at, "grouped|group|split|divided", "by")) return 2;
-  if (question.says(at, "per|each|every")) return 1;
+  if (question.says(at, "per")) return 1;
+  if (question.says(at, "each|every")) return isListOfAll(question, at) ? 0 : 1;
   if (!question.says(at, "by")) return 0;
   const before = question.lower(at - 1);
   if (/^(order|sort|sorted|ordered|ranked|arranged)$/.test(before)) return 0;

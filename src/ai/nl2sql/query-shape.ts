@@ -5,6 +5,8 @@ import type { ColumnRef, TableFacts } from "./schema-facts.js";
 export interface Filter {
   readonly ref: ColumnRef;
   readonly sql: (column: string) => string;
+  /** Of a negated one: what does not hold. Of many rows none may have it. */
+  readonly denied?: (column: string) => string;
 }
 
 export type TimeUnit = "year" | "quarter" | "month" | "week" | "day";

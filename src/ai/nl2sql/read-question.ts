@@ -24,7 +24,7 @@ import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, GroupKey, Order, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
 import { type ColumnRef, namingColumns, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
-import type { ValueMention } from "./value-mentions.js";
+import { isColumnMeant, type ValueMention } from "./value-mentions.js";
 import { AGGREGATES } from "./vocabulary.js";
 
 /** Below this a word hardly names a table. */
@@ -34,6 +34,7 @@ const PROJECTED = 0.5;
 
 export class QuestionReader {
   private readonly names: NameMentions;
+  private readonly values: readonly ValueMention[];
   private readonly columns: ColumnFinder;
   private readonly conditions: ConditionReader;
   private ranking: QueryShape["ranking"] = null;
@@ -45,8 +46,10 @@ export class QuestionReader {
     private readonly question: Question,
     private readonly schema: SchemaFacts,
     names: NameMentions,
-    private readonly values: readonly ValueMention[],
+    found: readonly ValueMention[],
   ) {
+    const values = found.filter((value) => !isColumnMeant(question, names, value));
+    this.values = values;
     const isFree = ({ from, to }: { from: number; to: number }) =>
       !values.some((value) => from < value.to && value.from < to);
     this.names = { tables: names.tables.filter(isFree), columns: names.columns.filter(isFree) };
@@ -458,6 +461,11 @@ export class QuestionReader {
     let columns: ColumnRef[] = [];
     if (!isCount && this.aggregates.length === 0 && keys.length === 0)
       columns = projectedColumns(question, this.names, this.columns);
+    // What a row has none of is not shown: "patients who have not seen a doctor".
+    const denied = columns.find(({ table }) =>
+      this.conditions.related.some((each) => !each.exists && each.table === table),
+    );
+    if (denied !== undefined) this.unuseColumn(denied);
     // "sum of total price" says it twice.
     const aggregates = this.aggregates.filter(
       (each, i, all) => all.findIndex((other) => isDeepStrictEqual(other, each)) === i,
@@ -489,6 +497,11 @@ export class QuestionReader {
       limit: this.limit,
       named: this.columns.named,
     };
+  }
+
+  private unuseColumn({ column }: ColumnRef): void {
+    const isIt = ({ candidates }: ColumnMention) => candidates.some(({ ref }) => ref.column === column);
+    for (const mention of this.names.columns.filter(isIt)) this.columns.unuse(mention.from);
   }
 
   /** "Which city has the most patients": rows are counted by a column of their own. */

@@ -37,7 +37,8 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
   const asking = isReport(question) ? askingLength(question) : 0;
   question.tokens.forEach((token, at) => {
     if (at < asking || question.isUsed(at) || !/[\p{L}\p{N}<>=]/u.test(token.text)) return;
-    if (WEIGHTY.test(token.lower)) {
+    if (isOfEach(question, at)) words.push(token.text);
+    else if (WEIGHTY.test(token.lower)) {
       words.push(token.text);
       const denied = NEGATION.test(token.lower)
         ? question.tokens.slice(at + 1).find(({ isStop }) => !isStop)
@@ -49,6 +50,13 @@ export function unplacedWords(question: Question, schema: SchemaFacts, sql: stri
     else if (!token.isStop && !isSaid(token, question, schema, tables, sql)) words.push(token.text);
   });
   return words;
+}
+
+/** "Whose books are all in print", "who only read novels", "out of fashion": a condition on all rows, or none. */
+function isOfEach(question: Question, at: number): boolean {
+  if (question.says(at, "all|both")) return question.says(at - 1, "are|were|is|have|has|had|who|that|which|whose");
+  if (question.says(at, "only")) return question.says(at - 1, "are|is|have|has|had|who|that|which|whose|ever");
+  return question.says(at, "out", "of") || question.says(at, "all", "of", "whose");
 }
 
 /** It names a table that the SQL reads, or is a verb for what a column of it says. */

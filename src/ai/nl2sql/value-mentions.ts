@@ -22,6 +22,8 @@ export interface ValueHit {
   readonly values: readonly string[];
 }
 
+/** Below this a word hardly names a column. */
+const SURE = 0.9;
 /** Words of one value. */
 const WORDS_MAX = 6;
 /** Columns that are looked through, rows of each, and values that one word may be part of. */
@@ -158,4 +160,12 @@ function withoutOverlaps(found: { run: Run; hits: ValueHit[]; isWhole: boolean }
     if (few.length > 0) kept.push({ ...run, hits: few });
   }
   return kept.sort((a, b) => a.from - b.from);
+}
+
+/** "Without a manager", "manager of Scott": the column of that name, though it is also somebody's job. */
+export function isColumnMeant(question: Question, { columns }: NameMentions, { from, to }: ValueMention): boolean {
+  const isColumn = columns.some((each) => each.from === from && each.to === to && each.candidates[0]!.score >= SURE);
+  let before = from - 1;
+  while (question.says(before, "a|an|any|the")) before--;
+  return isColumn && (question.says(before, "without|no|lack|lacks|lacking|missing") || question.says(to, "of"));
 }

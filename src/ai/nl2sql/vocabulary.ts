@@ -205,6 +205,30 @@ export const UNITS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
+/** What a unit is called, by its spellings. */
+export const UNIT_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    ["second", "seconds", "secs", "sec", "s"],
+    ["minute", "minutes", "mins", "min"],
+    ["hour", "hours", "hrs", "hr", "h"],
+    ["day", "days"],
+    ["week", "weeks"],
+    ["month", "months"],
+    ["year", "years"],
+    ["kilogram", "kilograms", "kilo", "kilos", "kg"],
+    ["gram", "grams", "g"],
+    ["milligram", "milligrams", "mg"],
+    ["metre", "metres", "meter", "meters", "m"],
+    ["centimetre", "centimetres", "centimeter", "centimeters", "cm"],
+    ["kilometre", "kilometres", "kilometer", "kilometers", "km"],
+    ["mile", "miles", "mi"],
+    ["dollar", "dollars", "usd"],
+    ["euro", "euros", "eur"],
+    ["pound", "pounds", "lb", "lbs"],
+    ["percent", "pct"],
+  ].flatMap(([name, ...spellings]) => [name!, ...spellings].map((spelling) => [spelling, name!])),
+);
+
 /** Words that say nothing of what is asked. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   (

@@ -38,6 +38,8 @@ class Writer {
   private readonly joins = new Map<TableFacts, Step>();
   private readonly many = new Map<string, ManyFilters>();
   private readonly where: string[] = [];
+  /** Tables whose rows may be none, with what else joins them. */
+  private readonly outer = new Map<TableFacts, string[]>();
 
   constructor(
     private readonly shape: QueryShape,
@@ -47,8 +49,8 @@ class Writer {
   write(): string {
     const { shape } = this;
     const grouped = shape.groups.length > 0 || shape.ranking !== null || shape.having !== null;
-    if (shape.ranking !== null) this.join(shape.ranking.table);
-    if (shape.having !== null) this.join(shape.having.table);
+    if (shape.ranking !== null) this.join(shape.ranking.table, !shape.ranking.descending);
+    if (shape.having !== null) this.join(shape.having.table, mayBeNone(shape.having));
     for (const group of shape.groups) this.join(group.kind === "table" ? group.table : group.ref.table);
     for (const aggregate of shape.aggregates) {
       if (aggregate.fn !== "count") this.join(aggregate.ref.table);
@@ -60,7 +62,7 @@ class Writer {
     for (const { table, exists } of shape.related) this.relate(table, exists);
     for (const filters of this.many.values()) this.where.push(existsOf(filters));
     const select = grouped ? this.groupedSelect() : this.plainSelect();
-    const from = [shape.base.sqlName, ...[...this.joins.values()].map(joinOf)].join(" ");
+    const from = [shape.base.sqlName, ...[...this.joins].map((join) => this.joined(join))].join(" ");
     const parts = [`SELECT ${select.list}`, `FROM ${from}`];
     if (this.where.length > 0) parts.push(`WHERE ${this.where.join(" AND ")}`);
     parts.push(...select.tail);
@@ -75,20 +77,37 @@ class Writer {
     return path;
   }
 
-  private join(table: TableFacts): void {
+  private join(table: TableFacts, isOuter = false): void {
     for (const step of this.pathTo(table)) {
       const next = endOf(step);
-      if (next !== this.shape.base && !this.joins.has(next)) this.joins.set(next, step);
+      if (next === this.shape.base || this.joins.has(next)) continue;
+      this.joins.set(next, step);
+      if (isOuter) this.outer.set(next, []);
     }
   }
 
-  private filter({ ref, sql }: Filter): void {
+  private joined([table, step]: readonly [TableFacts, Step]): string {
+    const conditions = this.outer.get(table);
+    return conditions === undefined ? joinOf(step) : `LEFT ${[joinOf(step), ...conditions].join(" AND ")}`;
+  }
+
+  private filter({ ref, sql, denied }: Filter): void {
     const condition = sql(columnOf(ref));
     const path = this.pathTo(ref.table);
     if (this.joins.has(ref.table) || !path.some(({ toMany }) => toMany)) {
       this.join(ref.table);
-      this.where.push(condition);
-    } else this.manyFor(path).conditions.push(condition);
+      if (this.outer.has(ref.table)) this.outer.get(ref.table)!.push(condition);
+      else this.where.push(condition);
+    } else if (denied === undefined) this.manyFor(path).conditions.push(condition);
+    else this.none(path, [denied(columnOf(ref))]);
+  }
+
+  /** No row along that way for which the conditions hold. */
+  private none(path: readonly Step[], conditions: string[]): void {
+    const first = path.findIndex(({ toMany }) => toMany);
+    const rest = new Map(path.slice(first + 1).map((step) => [endOf(step), step]));
+    for (const before of path.slice(0, first)) this.join(endOf(before));
+    this.where.push(`NOT ${existsOf({ step: path[first]!, rest, conditions })}`);
   }
 
   private manyFor(path: readonly Step[]): ManyFilters {
@@ -109,18 +128,20 @@ class Writer {
       const column = `${only!.link.from.sqlName}.${identifier(only!.link.columns[0]!)}`;
       this.where.push(`${column} IS ${exists ? "NOT " : ""}NULL`);
     } else if (exists) this.manyFor(path);
-    else {
-      const first = path.findIndex(({ toMany }) => toMany);
-      const rest = new Map(path.slice(first + 1).map((step) => [endOf(step), step]));
-      for (const before of path.slice(0, first)) this.join(endOf(before));
-      this.where.push(`NOT ${existsOf({ step: path[first]!, rest, conditions: [] })}`);
-    }
+    else this.none(path, []);
   }
 
   /** Over several tables a row may be met several times. */
   private countOf(table: TableFacts): string {
     const isOnce = this.pathTo(table).length < 2 || table.primaryKey.length !== 1;
     return `count(${isOnce ? "" : "DISTINCT "}${countedOf(table)})`;
+  }
+
+  private aggregate(aggregate: Aggregate): string {
+    const { base } = this.shape;
+    const isCount = aggregate.fn === "count" && aggregate.distinct === null;
+    const isOften = [...this.joins.values()].some(({ toMany }) => toMany) && base.primaryKey.length === 1;
+    return isCount && isOften ? `count(DISTINCT ${countedOf(base)}) AS count` : aggregateOf(aggregate);
   }
 
   private plainSelect(): { list: string; tail: string[] } {
@@ -143,7 +164,8 @@ class Writer {
     const columns = keys.flatMap(keyColumns);
     const ranked = shape.ranking ?? shape.having;
     const counted = ranked === null ? "count(*)" : this.countOf(ranked.table);
-    const aggregates = shape.aggregates.length > 0 ? shape.aggregates.map(aggregateOf) : [`${counted} AS count`];
+    const aggregates =
+      shape.aggregates.length > 0 ? shape.aggregates.map((each) => this.aggregate(each)) : [`${counted} AS count`];
     const tail = [`GROUP BY ${columns.map(({ by }) => by).join(", ")}`];
     if (shape.having !== null) tail.push(`HAVING ${counted} ${shape.having.comparison} ${shape.having.count}`);
     if (shape.ranking !== null) tail.push(`ORDER BY ${counted}${shape.ranking.descending ? " DESC" : ""}`);
@@ -157,6 +179,11 @@ class Writer {
   }
 }
 
+/** "fewer than 3 orders": also those of no order. */
+function mayBeNone({ comparison, count }: NonNullable<QueryShape["having"]>): boolean {
+  return comparison === "<" || comparison === "<=" || (comparison === "=" && count === 0);
+}
+
 function columnOf({ table, column }: ColumnRef): string {
   return `${table.sqlName}.${identifier(column.name)}`;
 }
@@ -168,10 +195,11 @@ function countedOf(table: TableFacts): string {
 
 function joinOf({ link, toMany }: Step): string {
   const next = toMany ? link.from : link.to;
-  return `JOIN ${next.sqlName} ON ${linkCondition({ link, toMany })}`;
+  return `JOIN ${next.sqlName} ON ${linkCondition(link)}`;
 }
 
-function linkCondition({ link }: Step): string {
+/** As the SQL has it, in joins and subqueries. */
+export function linkCondition(link: Step["link"]): string {
   return link.columns
     .map(
       (column, i) =>
@@ -182,7 +210,7 @@ function linkCondition({ link }: Step): string {
 
 function existsOf({ step, rest, conditions }: ManyFilters): string {
   const from = [endOf(step).sqlName, ...[...rest.values()].map(joinOf)].join(" ");
-  return `EXISTS (SELECT 1 FROM ${from} WHERE ${[linkCondition(step), ...conditions].join(" AND ")})`;
+  return `EXISTS (SELECT 1 FROM ${from} WHERE ${[linkCondition(step.link), ...conditions].join(" AND ")})`;
 }
 
 function aggregateOf(aggregate: Aggregate): string {

@@ -3,7 +3,8 @@
  * arguments, aggregates out of place. Extended by `check-patterns.ts`.
  */
 
-import { cypherAggregate, cypherFunction } from "../../query/expr/cypher/registry.js";
+import { nearestName } from "../../protocol/nearest-name.js";
+import { cypherAggregate, cypherFunction, cypherFunctionNames } from "../../query/expr/cypher/registry.js";
 import type {
   ArithmeticExpr,
   CaseExpr,
@@ -286,7 +287,9 @@ export abstract class ExpressionChecker extends CheckBase {
     const found = cypherFunction(name, args.length);
     if ("error" in found) {
       if (found.error === "arity") throw this.wrongArgumentCount(expr, found.expected ?? "another number of");
-      throw this.mistake(position, "UnknownFunction", `there is no function \`${name}\``);
+      const near = nearestName(name, cypherFunctionNames());
+      const remedy = near === null ? "" : `did you mean ${near}?`;
+      throw this.mistake(position, "UnknownFunction", `there is no function \`${name}\``, remedy);
     }
     if (distinct) {
       const what = `function \`${name}\` does not take DISTINCT`;

@@ -4,6 +4,7 @@ import { type Handlers, pageOf, usualPageOf } from "../../actor/handler.js";
 import { messageErrorJson, packedMessage } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
+import { TRAIN_OPTIONS } from "../../protocol/endpoints/automl.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
@@ -74,7 +75,8 @@ export const automlHandlers = {
 } satisfies Handlers;
 
 async function train(request: Request, { body }: Input): Promise<Answer> {
-  const { async_mode: isAsync = true, callback_url, webhook_url, name, model_name, ...rest } = body;
+  const { async_mode: isAsync = true, callback_url, webhook_url, name, model_name, config = {}, ...beside } = body;
+  const rest = { ...optionsIn(request, config), ...beside };
   if (callback_url !== undefined && webhook_url !== undefined && callback_url !== webhook_url) {
     throw new DbError("invalid_request", 'Send "callback_url" or "webhook_url", not both.', { field: "webhook_url" });
   }
@@ -93,6 +95,15 @@ async function train(request: Request, { body }: Input): Promise<Answer> {
   if (isAsync) return answer;
   const { modelId } = await waitForTraining(request, job.id);
   return { status: 200, plain: modelView(await findModel(request, modelId!), true) };
+}
+
+/** The options of `config` that there are; the others are noted. */
+function optionsIn(request: Request, config: object): object {
+  const others = Object.keys(config).filter((name) => !TRAIN_OPTIONS.has(name));
+  const known = [...TRAIN_OPTIONS].join(", ");
+  const notes = others.map((name) => `The field "config.${name}" is not used; known there: ${known}.`);
+  request.warnings = [...request.warnings, ...notes];
+  return Object.fromEntries(Object.entries(config).filter(([name]) => TRAIN_OPTIONS.has(name)));
 }
 
 async function deleteModel(request: Request, { params }: Input): Promise<Answer> {

@@ -16,7 +16,7 @@ export interface ChatFrames {
   /** Kept apart from answers: nothing happens, but the connection is alive. Null: there is none. */
   readonly heartbeat: string | null;
   delta(messageId: string, text: string): Frame;
-  end(exchange: Exchange): readonly Frame[];
+  end(exchange: Exchange, warnings: readonly string[]): readonly Frame[];
   error(errorJson: string): Frame;
 }
 
@@ -53,7 +53,7 @@ export class ChatStream {
   async end(exchange: Exchange): Promise<void> {
     // The answer is not said to be whole before it is on disk.
     await this.request.durable();
-    for (const frame of this.frames.end(exchange)) await this.write(frame);
+    for (const frame of this.frames.end(exchange, this.request.warnings)) await this.write(frame);
     (await this.opened()).end();
   }
 
@@ -90,7 +90,10 @@ export function eventFrames(sessionId: string): ChatFrames {
     contentType: "text/event-stream; charset=utf-8",
     heartbeat: ": heartbeat\n\n",
     delta: (message_id, delta) => data({ type: "delta", delta, message_id, session_id: sessionId }),
-    end: (exchange) => [data({ type: "done", done: true, delta: "", ...shownExchange(exchange) }), DONE],
+    end: (exchange, warnings) => [
+      data({ type: "done", done: true, delta: "", ...shownExchange(exchange), ...noted(warnings) }),
+      DONE,
+    ],
     error: (errorJson) => `${data({ type: "error", done: true, ...JSON.parse(errorJson) })}${DONE}`,
   };
 }
@@ -104,14 +107,17 @@ export function messageFrames(id: string, sessionId: string, packed: boolean): C
     contentType: "application/json",
     heartbeat: null,
     delta: (message_id, chunk) => message("message_chunk", { message_id, session_id: sessionId, chunk }),
-    end: (exchange) => {
+    end: (exchange, warnings) => {
       const { message: stored, content, ...rest } = shownExchange(exchange);
       const ids = { message_id: stored.id, session_id: sessionId };
-      return [message("message_complete", { ...ids, full_message: content, message: stored, ...rest })];
+      const fields = { ...ids, full_message: content, message: stored, ...rest, ...noted(warnings) };
+      return [message("message_complete", fields)];
     },
     error: written,
   };
 }
+
+const noted = (warnings: readonly string[]) => (warnings.length === 0 ? {} : { warnings });
 
 /** An exchange as clients read it. */
 export function shownExchange(exchange: Exchange) {

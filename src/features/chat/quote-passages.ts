@@ -22,7 +22,7 @@ export async function quotePassages(
   passages: readonly Citation[],
 ): Promise<{ readonly text: string; readonly citations: readonly Citation[] }> {
   const texts = passages.map(({ text, title = "", heading = "", file = "" }) => ({
-    text,
+    ...{ text, title, heading },
     about: `${file} ${title} ${heading}`,
   }));
   const best = await bestSentence(question, texts, (some) => embedderOf(request).embed(some), request);

@@ -117,7 +117,8 @@ function runAlgorithm(request: Request, body: Input["body"]): Answer | Promise<A
 /** The same for a message: how far it is comes as messages, then rows in pieces. */
 async function streamAlgorithm(request: Request, body: Input["body"], id: string): Promise<Answer> {
   const started = performance.now();
-  const { text, common, writes } = asked(body);
+  const { text, common, writes, warnings } = asked(body);
+  request.warnings = [...request.warnings, ...warnings];
   const format = messageRows(id, request.wantsMsgpack, "graph");
   const sink = await request.openReply(format.contentType, []);
   sink.errorText = format.errorText;

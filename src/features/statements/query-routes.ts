@@ -152,9 +152,12 @@ export async function streamFrom(
   }
 }
 
+/** The deadline is the batch's. */
+type BatchItem = string | Omit<StatementBody, "timeout_secs">;
+
 interface BatchBody extends Omit<StatementBody, "sql" | "parameters" | "params"> {
-  readonly statements?: readonly (string | StatementBody)[];
-  readonly queries?: readonly (string | StatementBody)[];
+  readonly statements?: readonly BatchItem[];
+  readonly queries?: readonly BatchItem[];
   readonly transactional?: boolean;
   readonly stop_on_error?: boolean;
 }
@@ -209,7 +212,7 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer> 
 type BatchResult = string | object;
 
 /** What an item says of its rows counts more than what the batch says. */
-function limitsOf(item: string | StatementBody, batch: BatchBody): Pick<StatementBody, "max_rows" | "timeout_secs"> {
+function limitsOf(item: BatchItem, batch: BatchBody): Pick<StatementBody, "max_rows" | "timeout_secs"> {
   return typeof item === "string" || item.max_rows === undefined ? batch : { ...batch, max_rows: item.max_rows };
 }
 

@@ -193,7 +193,8 @@ export class RowStream {
 
   /** Sends what is left and ends the reply. */
   async finish(summary: object): Promise<void> {
-    const tail = this.format.tail(summary);
+    const { warnings } = this.request;
+    const tail = this.format.tail(warnings.length === 0 ? summary : { ...summary, warnings });
     if (this.format.isMessages) {
       await this.flush();
       (await this.opened()).end(Buffer.from(tail as Uint8Array));

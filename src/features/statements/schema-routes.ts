@@ -2,7 +2,7 @@
 
 import { type Handlers, pageOf } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import type { Input, InputOf } from "../../actor/validate.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import { meant } from "../../catalog/did-you-mean.js";
 import { foreignKeyText } from "../../catalog/foreign-key-text.js";
@@ -35,7 +35,7 @@ export const schemaHandlers = {
 } satisfies Handlers;
 
 /** Row counts are exact: each listed table's keys are counted, in turns. */
-async function listTables(request: Request, { query }: Input): Promise<Answer> {
+async function listTables(request: Request, { query }: InputOf<"schema.tables">): Promise<Answer> {
   const { tenant } = request;
   const { limit = TABLES_PER_PAGE, offset = 0 } = pageOf(query);
   const tx = tenant.partition.shard.begin({ readOnly: true });

@@ -21,7 +21,9 @@ export function written({ wantsMsgpack }: Request, json: string): Uint8Array {
 /** An answer as one message. */
 async function said(request: Request, type: string, { plain }: Answer): Promise<Answer> {
   const sink = await request.openReply("application/json", []);
-  const fields = JSON.stringify(plain).slice(1).replace('"id":', '"transaction":');
+  const { warnings } = request;
+  const told = warnings.length === 0 ? plain : { ...(plain as object), warnings };
+  const fields = JSON.stringify(told).slice(1).replace('"id":', '"transaction":');
   sink.end(written(request, `{"type":"${type}","id":${request.head.params[0]!},${fields}`));
   return STREAMED;
 }

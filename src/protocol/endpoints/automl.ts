@@ -58,17 +58,29 @@ export const experimentFields = {
   clusters: Type.Optional(Type.Integer({ minimum: 2, maximum: 50 })),
 };
 
-export const trainFields = {
-  ...source,
+const trainOptions = {
   ...experimentFields,
-  name: Type.Optional(Name),
-  model_name: Type.Optional(Name),
   timeout_minutes: Type.Optional(
     Type.Number({ exclusiveMinimum: 0, maximum: 1440, description: "As time_budget_secs, in minutes." }),
   ),
   validation_split: Unused("models are compared by cross-validation; `folds` says of how many parts."),
-  config: Unused("options stand beside it: max_trials, time_budget_secs, algorithms, metric, folds, seed."),
 };
+
+export const trainFields = {
+  ...source,
+  ...trainOptions,
+  name: Type.Optional(Name),
+  model_name: Type.Optional(Name),
+  config: Type.Optional(
+    Type.Object(trainOptions, {
+      additionalProperties: true,
+      description: "The options that stand beside it; those beside it go first. Others in it are noted and not used.",
+    }),
+  ),
+};
+
+/** What `config` may hold. */
+export const TRAIN_OPTIONS: ReadonlySet<string> = new Set(Object.keys(trainOptions));
 
 /** How far a training is: of its job, and of the messages to those who follow it. */
 export const trainingProgress = {

@@ -2,7 +2,7 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { CHAT_CHARACTERS_MAX, CHAT_COLLECTIONS_MAX, CHAT_TITLE_CHARACTERS_MAX } from "../limits.js";
-import { CollectionName, Nullable, PageQuery, Strict, Timestamp, Unused } from "./schemas.js";
+import { CollectionName, Nullable, otherDatabase, PageQuery, Strict, Timestamp } from "./schemas.js";
 
 const ChatSession = Type.Object({
   session_id: Type.String(),
@@ -65,7 +65,7 @@ export const chatBody = {
       Type.String({ minLength: 1, maxLength: 200, description: "Answers this message in place of the chat's model." }),
     ),
   ),
-  database: Unused("a request reaches the data of its own tenant, whatever the name."),
+  ...otherDatabase,
 };
 
 const ChatAnswer = Type.Object({
@@ -102,7 +102,7 @@ export const chatEndpoints = [
       ),
       system_prompt: Type.Optional(Nullable(Type.String({ maxLength: CHAT_CHARACTERS_MAX }))),
       collections: Type.Optional(Type.Array(CollectionName, { maxItems: CHAT_COLLECTIONS_MAX })),
-      database: Unused("a request reaches the data of its own tenant, whatever the name."),
+      ...otherDatabase,
     }),
     bodyOptional: true,
     response: ChatSession,

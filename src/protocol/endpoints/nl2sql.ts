@@ -2,7 +2,7 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { QUESTION_CHARACTERS_MAX } from "../limits.js";
-import { ColumnMeta, limits, Strict, sql, Unused } from "./schemas.js";
+import { ColumnMeta, limits, otherDatabase, Strict, sql, Unused } from "./schemas.js";
 
 const question = Type.Optional(Type.String({ minLength: 1, maxLength: QUESTION_CHARACTERS_MAX }));
 
@@ -36,7 +36,7 @@ export const nl2sqlEndpoints = [
       ),
       model: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: "Of the provider." })),
       dialect: Unused("the SQL is of the one dialect that this server runs."),
-      database: Unused("a request reaches the data of its own tenant, whatever the name."),
+      ...otherDatabase,
       ...limits,
     }),
     response: Type.Object({

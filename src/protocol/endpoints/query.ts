@@ -6,6 +6,7 @@ import {
   bound,
   limits,
   Nullable,
+  otherDatabase,
   PageQuery,
   QueryResult,
   Strict,
@@ -15,7 +16,13 @@ import {
   Unused,
 } from "./schemas.js";
 
-const BatchItem = Type.Union([sql, Strict({ sql, ...bound, ...textOptions, max_rows: limits.max_rows })]);
+const BatchItem = Type.Union([
+  sql,
+  Strict({
+    ...{ sql, ...bound, ...textOptions, max_rows: limits.max_rows, ...otherDatabase },
+    timeout_secs: Unused("statements of a batch have their time together: timeout_secs beside them."),
+  }),
+]);
 
 const BatchResult = Type.Object({
   results: Type.Array(
@@ -95,7 +102,7 @@ export const queryEndpoints = [
     tag: "query",
     access: "member",
     home: "tenant",
-    body: Strict({ sql, ...bound, ...textOptions, ...limits }),
+    body: Strict({ sql, ...bound, ...textOptions, ...limits, ...otherDatabase }),
     streamedReply: ["application/x-ndjson", "application/x-msgpack-stream"],
     response: QueryResult,
   },
@@ -117,6 +124,7 @@ export const queryEndpoints = [
         Type.Boolean({ description: "The first statement that fails is the last one; results are of those that ran." }),
       ),
       ...limits,
+      ...otherDatabase,
     }),
     response: BatchResult,
   },
@@ -317,6 +325,7 @@ export const queryEndpoints = [
         }),
       ),
       ...PageQuery,
+      ...otherDatabase,
     }),
     response: Type.Array(
       Type.Object({

@@ -13,6 +13,11 @@ export const UNUSED = "x-unused";
 /** A field that is taken with any value, left aside, and noted in `meta.warnings`. `why`: a sentence. */
 export const Unused = (why: string) => Type.Optional(Type.Unknown({ description: `Not used: ${why}`, [UNUSED]: why }));
 
+/** What clients of servers with several databases send along. */
+export const otherDatabase = {
+  database: Unused("a request reaches the data of its own tenant, whatever the name."),
+};
+
 export const Timestamp = Type.String({ description: "RFC 3339, UTC." });
 
 export const Parameters = Type.Union([Type.Array(Type.Unknown()), Type.Record(Type.String(), Type.Unknown())], {

@@ -22,6 +22,9 @@ const answer = <P extends Type.TProperties>(type: string, properties: P) =>
 
 const Sequence = Type.Integer({ minimum: 0, description: "Grows with every change; where to come back to." });
 const Rows = Type.Array(Type.Array(Type.Unknown()));
+const warnings = Type.Optional(
+  Type.Array(Type.String(), { description: "Fields of the request that were taken and not used." }),
+);
 
 /** A column of numbers in MessagePack. */
 const PackedColumn = Type.Union([
@@ -146,6 +149,7 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
       truncated: Type.Boolean(),
       stats: Type.Optional(GraphStats),
       notices: Type.Optional(Type.Array(Type.String())),
+      warnings,
     }),
     example: { type: "sql.done", id: "report", row_count: 2, execution_time_ms: 0.4, truncated: false },
   },
@@ -225,7 +229,7 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
   ...(["graph.columns", "graph.rows", "graph.complete"] as const).map((type) => ({
     type,
     summary: "Of a graph's algorithm, as the sql. messages are of a statement.",
-    payload: answer(type, {}),
+    payload: answer(type, type === "graph.complete" ? { warnings } : {}),
     example: { type, id: "ranks" },
   })),
   ...(["graph.progress", "model.progress", "model.complete"] as const).map((type) => ({
@@ -247,6 +251,7 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
       message_id: Type.String(),
       session_id: Type.String(),
       full_message: Type.String(),
+      warnings,
     }),
     example: { type: "message_complete", id: 1, message_id: "m-2", session_id: "s-1", full_message: "Hello." },
   },

@@ -3,7 +3,7 @@ import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { chatBody } from "./chat.js";
 import { pulledModel } from "./models.js";
-import { bound, followed, limits, MessageId, Strict, sql, Timestamp, textOptions } from "./schemas.js";
+import { bound, followed, limits, MessageId, otherDatabase, Strict, sql, Timestamp, textOptions } from "./schemas.js";
 
 /** As transaction.begin and POST /v1/transactions give it. */
 const TransactionId = Type.String({ minLength: 1, maxLength: 128 });
@@ -70,6 +70,7 @@ export const socketEndpoints = [
       ...bound,
       ...limits,
       ...textOptions,
+      ...otherDatabase,
       transaction: Type.Optional(TransactionId),
       credits: Type.Optional(
         Type.Integer({

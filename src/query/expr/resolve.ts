@@ -54,10 +54,11 @@ export function isKnownFunction(name: string): boolean {
   return isFunctionName(name) || isAggregateName(name) || isWindowName(name) || isTableFunctionName(name);
 }
 
-/** Of all of these. */
+/** Of all of these that a call can name; those with blanks stand for syntax of their own. */
 export function functionNames(): string[] {
   const tables = [FUNCTIONS, FUNCTION_FAMILIES, AGGREGATES, AGGREGATE_FAMILIES, WINDOW_FUNCTIONS, WINDOW_FAMILIES];
-  return [...tables, TABLE_FUNCTIONS, TABLE_FUNCTION_FAMILIES].flatMap((table) => [...table.keys()]);
+  const names = [...tables, TABLE_FUNCTIONS, TABLE_FUNCTION_FAMILIES].flatMap((table) => [...table.keys()]);
+  return names.filter((name) => !name.includes(" "));
 }
 
 export function isAggregateName(name: string): boolean {

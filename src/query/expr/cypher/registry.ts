@@ -47,6 +47,12 @@ export function cypherFunction(name: string, argumentCount: number): ScalarFunct
   return found ?? { error: "arity", expected: overloads.map(({ args }) => args.length).join(" or ") };
 }
 
+/** For hints. */
+export function cypherFunctionNames(): string[] {
+  const names = [...CYPHER_FUNCTIONS, COALESCE, ...AGGREGATES.map(({ fn }) => fn)].map(({ name }) => name);
+  return [...new Set(names)].filter((name) => /^[\w.]+$/.test(name));
+}
+
 export function cypherOperators(): readonly ScalarFunction[] {
   return Object.values(OPERATORS);
 }

@@ -1,0 +1,70 @@
+/**
+ * Which of several foreign keys between two tables a question means: flights have an origin and a destination, matches a home
+ * team and a guest. The words of the question say it, or it is not said. Called by `match-question.ts`; stateless.
+ */
+import { wordsOfName } from "./bare-names.js";
+import { wordScore } from "./name-mentions.js";
+import { type Question, stemOf } from "./question.js";
+import type { LinkFacts, SchemaFacts } from "./schema-facts.js";
+
+export interface MeantLinks {
+  /** Without the keys that are not meant. */
+  readonly schema: SchemaFacts;
+  /** Keys of which several are left, each with the names of their columns. */
+  readonly unclear: ReadonlyMap<LinkFacts, readonly string[]>;
+}
+
+/** A word of the same family, or better. */
+const FIT_MIN = 0.7;
+
+const STARTS = new Set(
+  "from origin source departure depart departing start starting sender sent".split(" ").map(stemOf),
+);
+const ENDS = new Set(
+  "to into destination dest target arrival arrive arriving end receiver recipient received".split(" ").map(stemOf),
+);
+
+export function meantLinks(question: Question, schema: SchemaFacts): MeantLinks {
+  const groups = new Map<string, LinkFacts[]>();
+  for (const link of schema.links) {
+    const key = `${link.from.sqlName} ${link.to.sqlName}`;
+    groups.set(key, [...(groups.get(key) ?? []), link]);
+  }
+  const dropped = new Set<LinkFacts>();
+  const unclear = new Map<LinkFacts, readonly string[]>();
+  for (const links of groups.values()) {
+    if (links.length === 1 || links[0]!.from === links[0]!.to) continue;
+    const meant = narrowed(question, links);
+    for (const link of links) if (!meant.includes(link)) dropped.add(link);
+    const names = meant.map(({ columns }) => columns.join(", "));
+    if (meant.length > 1) for (const link of meant) unclear.set(link, names);
+  }
+  if (dropped.size === 0) return { schema, unclear };
+  return { schema: { ...schema, links: schema.links.filter((link) => !dropped.has(link)) }, unclear };
+}
+
+function narrowed(question: Question, links: readonly LinkFacts[]): readonly LinkFacts[] {
+  const words = links.map((link) => roleWords(link, links));
+  const named = links.filter((_, i) =>
+    question.tokens.some((token) => words[i]!.some((word) => wordScore(token, word) >= FIT_MIN)),
+  );
+  if (named.length > 0) {
+    // "Flights whose destination is Berlin" asks for flights.
+    question.tokens.forEach((token, at) => {
+      const isRole = words.some((each) => each.some((word) => wordScore(token, word) >= FIT_MIN));
+      if (isRole && question.says(at - 1, "whose")) question.use(at);
+    });
+    return named;
+  }
+  const [starts, ends] = [STARTS, ENDS].map((roles) => question.tokens.some(({ lower }) => roles.has(stemOf(lower))));
+  if (starts === ends) return links;
+  const roles = starts ? STARTS : ENDS;
+  const ofRole = links.filter((_, i) => words[i]!.some((word) => roles.has(stemOf(word))));
+  return ofRole.length > 0 ? ofRole : links;
+}
+
+/** What the names of its columns have and those of the others have not. */
+function roleWords(link: LinkFacts, links: readonly LinkFacts[]): readonly string[] {
+  const others = links.filter((other) => other !== link).flatMap(({ columns }) => columns.flatMap(wordsOfName));
+  return link.columns.flatMap(wordsOfName).filter((word) => !others.includes(word));
+}
