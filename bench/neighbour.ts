@@ -5,9 +5,10 @@
  *   node dist/bench/neighbour.js [words that a case's name has]     (`route`: large bodies for every route)
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { sendExamples } from "../test/e2e/large-bodies.js";
 import { TestServer } from "../test/e2e/server.js";
 import { CASES, type NeighbourCase } from "./neighbour/cases.js";
-import { ROUTE_CASES, sendExamples } from "./neighbour/route-cases.js";
+import { ROUTE_CASES } from "./neighbour/route-cases.js";
 
 const TIMEOUT_SECONDS = 1;
 const READ_PAUSE_MS = 2;

@@ -63,6 +63,7 @@ import { TracingScheduler } from "./slow-steps.js";
 import { StoppedStatements } from "./stopped-statements.js";
 import { TenantProviders } from "./tenant-providers.js";
 import { Trace } from "./trace.js";
+import { TurnCpu } from "./turn-cpu.js";
 import { Upkeep } from "./upkeep.js";
 
 /** What the thread gives its actor. */
@@ -117,6 +118,7 @@ export class Actor {
   private readonly marks: ActorMarks;
   private readonly stopped = new StoppedStatements();
   private beats: NodeJS.Timeout | null = null;
+  private readonly turnCpu = new TurnCpu();
   private readonly unflushed = new Set<Partition>();
   /** Null: it is another actor's. */
   private directory: DirectoryServices | null = null;
@@ -394,6 +396,7 @@ export class Actor {
   receive(message: ArrayBuffer | ToActor): void {
     this.marks.nobody();
     if (message instanceof ArrayBuffer) {
+      this.turnCpu.begin();
       readRequests(message, (frame) => this.requests.accept(frame));
       // At once, unless this turn has had its share already; what is left is for the next ones.
       if (!this.ranOnArrival) this.work();
@@ -521,6 +524,7 @@ export class Actor {
       running: this.requests.runningCount,
       waiting: this.scheduler.waiting,
       ...this.scheduler.metrics,
+      ...this.turnCpu.metrics,
       heapBytes: process.memoryUsage().heapUsed,
       eventLoopUtilization: performance.eventLoopUtilization().utilization,
       slowStatements: this.slowStatements.count,
@@ -559,6 +563,7 @@ export class Actor {
     await this.models.close();
     await this.providers.close();
     if (this.beats !== null) clearInterval(this.beats);
+    this.turnCpu.close();
     this.output.control({ kind: "closed" });
   }
 }
