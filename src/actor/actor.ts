@@ -30,6 +30,7 @@ import type { SpanRecord } from "../protocol/tracing.js";
 import { markOperatorsIn, OPERATOR_NAMES } from "../query/exec/operator-marks.js";
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import { SpillArea } from "../query/exec/spill/spill-area.js";
+import { whenRoom } from "../storage/disk-reserve.js";
 import { registerAgentFunctions } from "./agent/agent-functions.js";
 import { registerAgentTools } from "./agent/request-tools.js";
 import { auditEventOf } from "./audit-event.js";
@@ -90,6 +91,8 @@ export interface ActorSurroundings {
 const JOB_STOPPED = "The job held up everybody else, so it was stopped.";
 /** Milliseconds between two beats. */
 const BEAT_MS = 50;
+/** On the disk before a partition that could only be read is opened to be written. */
+const READ_ONLY_FREE_BYTES = 64 * 1024 * 1024;
 
 registerAgentTools();
 registerAutomlFunctions();
@@ -119,6 +122,8 @@ export class Actor {
   private readonly stopped = new StoppedStatements();
   private beats: NodeJS.Timeout | null = null;
   private readonly turnCpu = new TurnCpu();
+  /** Ends the looks for room; null: none is missing. */
+  private roomLooks: (() => void) | null = null;
   private readonly unflushed = new Set<Partition>();
   /** Null: it is another actor's. */
   private directory: DirectoryServices | null = null;
@@ -299,6 +304,7 @@ export class Actor {
       durable: (sequence) => this.durable(number, sequence),
       undone: (first, error) => this.undone(this.partitions.get(number)!, first, error),
       failed: (error) => this.partitionFailed(number, error),
+      readOnly: (error) => this.openedReadOnly(number, error),
     };
     try {
       const partition = await openPartition(this.settings, number, events, this, this.output.openShard);
@@ -314,6 +320,20 @@ export class Actor {
       if (!isDamage(error) || number === DIRECTORY_PARTITION) throw error;
       this.output.control({ kind: "partition-damaged", partition: number, message: error.message });
     }
+  }
+
+  /** Nothing is written until there is room; then the actor begins anew, with the partition as it should be. */
+  private openedReadOnly(number: number, { message }: DbError): void {
+    const { config, dataDirectory } = this.settings;
+    const freeBytes = Math.max(config.storage.freeBytesMin, READ_ONLY_FREE_BYTES);
+    const told =
+      "the disk is full: the partition is open for reading only, and every write is refused until there is room";
+    this.output.log("error", told, { partition: number, cause: message, free_bytes_wanted: freeBytes });
+    this.roomLooks ??= whenRoom(dataDirectory, freeBytes, () =>
+      this.output.failed(
+        new DbError("partition_unavailable", "The disk has room again: partitions are opened to be written."),
+      ),
+    );
   }
 
   /** A damaged file would end the actor again and again, and with it what its other partitions do. */
@@ -564,6 +584,7 @@ export class Actor {
     await this.providers.close();
     if (this.beats !== null) clearInterval(this.beats);
     this.turnCpu.close();
+    this.roomLooks?.();
     this.output.control({ kind: "closed" });
   }
 }

@@ -12,7 +12,7 @@ import { addressOf, bytesOf, enlarger, sendExamples, WAYS } from "./large-bodies
 import { type Reply, TestServer } from "./server.js";
 
 /** Of a body. */
-const CHARACTERS = 1_000_000;
+const CHARACTERS = 600_000;
 /** Seconds of CPU time: a bucket of the histogram. A look is 10 ms after the one before, so a turn counts with up to 10 ms of others. */
 const TURN_MAX = "0.05";
 /** Collections of garbage lengthen a turn. */
@@ -28,7 +28,8 @@ const server = await TestServer.start({ TESSERA_ACTORS: "1", TESSERA_SERVER_LOG_
 t.teardown(() => server.stop());
 t.setTimeout(600_000);
 const acme = await server.tenant("acme", ["admin"]);
-const longest: { readonly what: string; readonly seconds: number }[] = [];
+let mostSeconds = 0;
+let sent = 0;
 
 /** How many times the loop came round late, and how long that took at most, of CPU time. */
 async function loop(): Promise<{ readonly late: number; readonly max: number }> {
@@ -70,7 +71,8 @@ t.test("every endpoint with a body, with large ones", async (t) => {
         const reply = await server.call(method, addressOf({ name, path }), bytes, { token, headers: JSON_TYPE });
         if (!isForeseen(reply)) t.fail(`${what}: ${reply.status} ${JSON.stringify(reply.body).slice(0, 300)}`);
         const now = await loop();
-        if (now.max > before.max) longest.push({ what, seconds: now.max });
+        mostSeconds = now.max;
+        sent++;
         if (now.late === before.late) break;
         if (tried === TRIES) {
           t.fail(`${what}: answered ${reply.status}, and the loop was late each of ${TRIES} times`);
@@ -84,6 +86,5 @@ t.test("every endpoint with a body, with large ones", async (t) => {
 });
 
 t.teardown(() => {
-  for (const { what, seconds } of longest.slice(-10))
-    t.comment(`${(seconds * 1000).toFixed(0)} ms of CPU time: ${what}`);
+  t.comment(`${sent} requests; the loop came round after at most ${(mostSeconds * 1000).toFixed(0)} ms of CPU time`);
 });
