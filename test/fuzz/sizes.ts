@@ -43,11 +43,17 @@ function changeOne(value: unknown, place: { left: number }, random: Random, size
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, changeOne(part, place, random, size)]));
 }
 
+/** Of a key with its value. */
+const KEY_CHARACTERS = 20;
+
 function large(value: unknown, random: Random, size: number): unknown {
   if (typeof value === "string") return largeText(value, random, size);
   if (typeof value !== "object" || value === null) return nested(value, random, size);
-  const count = times(JSON.stringify(value).length, random, size);
-  if (Array.isArray(value)) return Array.from({ length: count * value.length }, (_, i) => value[i % value.length]);
+  if (Array.isArray(value)) {
+    const count = times(JSON.stringify(value).length, random, size);
+    return Array.from({ length: count * value.length }, (_, i) => value[i % value.length]);
+  }
+  const count = times(KEY_CHARACTERS, random, size);
   return { ...value, ...Object.fromEntries(Array.from({ length: count }, (_, i) => [`key${i}`, i])) };
 }
 

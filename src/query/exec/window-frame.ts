@@ -8,7 +8,7 @@ import type { EvalContext, Evaluate } from "../expr/expr.js";
 import type { InRange } from "../expr/in-range.js";
 import type { WindowBound, WindowFrame } from "../plan/plan.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
-import type { StepBudget } from "./window-aggregate.js";
+import type { StepBudget } from "./step-budget.js";
 
 /** Groups of rows that the window's ORDER BY does not tell apart; rows count from the partition's first. */
 export interface Peers {

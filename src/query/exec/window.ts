@@ -11,14 +11,9 @@ import type { ExecContext } from "./context.js";
 import { after, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { compileAll, type EvaluateAll, slotsOf } from "./slots.js";
+import { StepBudget } from "./step-budget.js";
 import { bytesOf, type ColumnBytes, columnBytesOf, sumOfBytes } from "./value-bytes.js";
-import {
-  type FrameValue,
-  StepBudget,
-  UNFINISHED,
-  type WindowAggregateInput,
-  windowAggregate,
-} from "./window-aggregate.js";
+import { type FrameValue, UNFINISHED, type WindowAggregateInput, windowAggregate } from "./window-aggregate.js";
 import { compileFrame, FrameCursor, type FrameProgram, type Peers } from "./window-frame.js";
 
 interface CallProgram {
