@@ -52,7 +52,7 @@ conformance-ldbc: build
 conformance-mcp: build
 	node dist/test/conformance/run-mcp.js
 
-# Hostile inputs for MINUTES=10; SEED=… repeats a run, FROM=number COUNT=1 one input.
+# Hostile inputs for MINUTES=10, with large parts of up to SIZE=1000000 characters; SEED=… repeats a run, FROM=number COUNT=1 one input.
 fuzz: build
 	node dist/test/fuzz/run-fuzz.js
 

@@ -6,9 +6,10 @@
  *   node dist/bench/neighbour.js [words that a case's name has]     (`route`: large bodies for every route)
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { sendExamples } from "../test/e2e/large-bodies.js";
 import { TestServer } from "../test/e2e/server.js";
 import { CASES, type NeighbourCase } from "./neighbour/cases.js";
-import { ROUTE_CASES, sendExamples } from "./neighbour/route-cases.js";
+import { ROUTE_CASES } from "./neighbour/route-cases.js";
 import { WatchedTurns } from "./neighbour/turns.js";
 
 /** TIMEOUT_SECONDS: more on a busy machine, where a statement gets little done in one. */

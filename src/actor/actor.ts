@@ -34,6 +34,7 @@ import type { LongTasks } from "../session/long-tasks.js";
 import { SlowStatements } from "../session/slow-statements.js";
 import { TenantProviders } from "../session/tenant-providers.js";
 import { Trace } from "../session/trace.js";
+import { whenRoom } from "../storage/disk-reserve.js";
 import {
   type ActorFeatures,
   type ActorHost,
@@ -50,6 +51,7 @@ import { compileRoutes } from "./routes.js";
 import { Scheduler, type SchedulerOptions } from "./scheduler.js";
 import { TracingScheduler } from "./slow-steps.js";
 import { StoppedStatements } from "./stopped-statements.js";
+import { TurnCpu } from "./turn-cpu.js";
 import { Upkeep } from "./upkeep.js";
 
 /** What the thread gives its actor. */
@@ -75,6 +77,8 @@ export interface ActorSurroundings {
 
 /** Milliseconds between two beats. */
 const BEAT_MS = 50;
+/** On the disk before a partition that could only be read is opened to be written. */
+const READ_ONLY_FREE_BYTES = 64 * 1024 * 1024;
 
 export class Actor {
   private readonly partitions = new Map<number, Partition>();
@@ -87,6 +91,9 @@ export class Actor {
   private readonly marks: ActorMarks;
   private readonly stopped = new StoppedStatements();
   private beats: NodeJS.Timeout | null = null;
+  private readonly turnCpu = new TurnCpu();
+  /** Ends the looks for room; null: none is missing. */
+  private roomLooks: (() => void) | null = null;
   private readonly unflushed = new Set<Partition>();
   private turnArmed = false;
   /** Requests ran in this turn already, when their frames arrived. */
@@ -235,6 +242,7 @@ export class Actor {
       durable: (sequence) => this.durable(number, sequence),
       undone: (first, error) => this.undone(this.partitions.get(number)!, first, error),
       failed: (error) => this.partitionFailed(number, error),
+      readOnly: (error) => this.openedReadOnly(number, error),
     };
     try {
       const partition = await openPartition(this.settings, number, events, this.shared, this.output.openShard);
@@ -244,6 +252,20 @@ export class Actor {
       if (!isDamage(error) || number === DIRECTORY_PARTITION) throw error;
       this.output.control({ kind: "partition-damaged", partition: number, message: error.message });
     }
+  }
+
+  /** Nothing is written until there is room; then the actor begins anew, with the partition as it should be. */
+  private openedReadOnly(number: number, { message }: DbError): void {
+    const { config, dataDirectory } = this.settings;
+    const freeBytes = Math.max(config.storage.freeBytesMin, READ_ONLY_FREE_BYTES);
+    const told =
+      "the disk is full: the partition is open for reading only, and every write is refused until there is room";
+    this.output.log("error", told, { partition: number, cause: message, free_bytes_wanted: freeBytes });
+    this.roomLooks ??= whenRoom(dataDirectory, freeBytes, () =>
+      this.output.failed(
+        new DbError("partition_unavailable", "The disk has room again: partitions are opened to be written."),
+      ),
+    );
   }
 
   /** A damaged file would end the actor again and again, and with it what its other partitions do. */
@@ -277,6 +299,7 @@ export class Actor {
   receive(message: ArrayBuffer | ToActor): void {
     this.marks.nobody();
     if (message instanceof ArrayBuffer) {
+      this.turnCpu.begin();
       readRequests(message, (frame) => this.requests.accept(frame));
       // At once, unless this turn has had its share already; what is left is for the next ones.
       if (!this.ranOnArrival) this.work();
@@ -372,6 +395,7 @@ export class Actor {
       running: this.requests.runningCount,
       waiting: this.scheduler.waiting,
       ...this.scheduler.metrics,
+      ...this.turnCpu.metrics,
       heapBytes: process.memoryUsage().heapUsed,
       eventLoopUtilization: performance.eventLoopUtilization().utilization,
       slowStatements: shared.slowStatements?.count ?? 0,
@@ -407,6 +431,8 @@ export class Actor {
     await this.shared.models.close();
     await this.shared.providers.close();
     if (this.beats !== null) clearInterval(this.beats);
+    this.turnCpu.close();
+    this.roomLooks?.();
     this.output.control({ kind: "closed" });
   }
 }

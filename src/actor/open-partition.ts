@@ -19,6 +19,8 @@ export interface PartitionEvents {
   readonly undone: (first: number, error: DbError) => void;
   /** The shard cannot go on; the actor must end. */
   readonly failed: (error: DbError) => void;
+  /** The disk has no room to open the partition as it should be: it is only read. */
+  readonly readOnly?: (error: DbError) => void;
 }
 
 export type OpenShard = typeof openShardOnDisk;
@@ -48,6 +50,7 @@ export async function openPartition(
     onDurable: events.durable,
     onFlushFailed: (first, _last, error) => events.undone(first, error),
     onFailed: events.failed,
+    ...(events.readOnly !== undefined && { onReadOnly: events.readOnly }),
   });
   const indexDirectory = openShard === null ? join(directory, "indexes") : null;
   if (storage.durability !== "fsync" && indexDirectory !== null)

@@ -1,7 +1,8 @@
 /** What the scheduler did, as counts for /metrics: how long slices took and how long work waited for them. Owned by it. */
 import { type Histogram, SCHEDULER_BUCKETS_MS, type SchedulerMetrics } from "../protocol/messages.js";
 
-class Counts {
+/** Durations by bucket. */
+export class Counts {
   private readonly counts = new Float64Array(SCHEDULER_BUCKETS_MS.length + 1);
   private sumMs = 0;
 

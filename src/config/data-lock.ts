@@ -14,8 +14,10 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   statSync,
+  symlinkSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
@@ -147,9 +149,8 @@ function acquireInTime(path: string, waitMs: number, message: (pid: number) => s
 /** Returns the nonce of the lock that was taken, or its living owner. */
 function acquire(path: string): { nonce: string } | { heldBy: Owner } {
   const mine = ownOwner();
-  const content = Buffer.from(`${JSON.stringify(mine)}\n`);
   for (;;) {
-    if (createExclusively(path, content)) return mine;
+    if (createLock(path, mine)) return mine;
     const owner = readOwner(path);
     // Given back between the two calls.
     if (owner === undefined) continue;
@@ -158,7 +159,7 @@ function acquire(path: string): { nonce: string } | { heldBy: Owner } {
     const successor = acquire(succession);
     if ("heldBy" in successor) return successor;
     try {
-      if (replaceDead(path, owner, content)) return mine;
+      if (replaceDead(path, owner, mine)) return mine;
     } finally {
       unlinkSync(succession);
     }
@@ -170,13 +171,54 @@ function acquire(path: string): { nonce: string } | { heldBy: Owner } {
  * do so, and only while the dead one is still there; so of two servers that find the same dead lock, one takes it and
  * the other sees that.
  */
-function replaceDead(path: string, dead: Owner, content: Uint8Array): boolean {
+function replaceDead(path: string, dead: Owner, mine: Owner): boolean {
   if (readOwner(path)?.nonce !== dead.nonce) return false;
   const prepared = `${path}.${randomBytes(8).toString("hex")}`;
-  writeDurably(prepared, content);
+  try {
+    writeDurably(prepared, contentOf(mine));
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    symlinkSync(linkTextOf(mine), prepared);
+  }
   renameSync(prepared, path);
   return true;
 }
+
+/** Answers false when there is one already. */
+function createLock(path: string, mine: Owner): boolean {
+  try {
+    return createExclusively(path, contentOf(mine));
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+  }
+  try {
+    symlinkSync(linkTextOf(mine), path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+const contentOf = (owner: Owner): Buffer => Buffer.from(`${JSON.stringify(owner)}\n`);
+
+/**
+ * The owner as the target of a symbolic link that leads nowhere: on a disk without a byte left it can be made all the same,
+ * since file systems keep up to 59 characters of a target beside its name's entry.
+ */
+function linkTextOf({ pid, startTime, boot, nonce }: Owner): string {
+  return [pid, startTime, shortBoot(boot), nonce].join(".");
+}
+
+function ownerOfLink(text: string): Owner {
+  const [pid, startTime = "", boot = "", nonce = ""] = text.split(".");
+  return { pid: Number(pid), startTime, boot, nonce };
+}
+
+const shortBoot = (boot: string): string => boot.replaceAll("-", "").slice(0, 16);
+
+const isDiskFull = (error: unknown): boolean =>
+  ["ENOSPC", "EDQUOT"].includes((error as NodeJS.ErrnoException).code ?? "");
 
 function ownOwner(): Owner {
   return {
@@ -189,6 +231,8 @@ function ownOwner(): Owner {
 
 /** Undefined when there is no lock. One that cannot be understood was not written by this code and counts as dead. */
 function readOwner(path: string): Owner | undefined {
+  const link = linkIfThere(path);
+  if (link !== undefined) return ownerOfLink(link);
   const bytes = readIfThere(path);
   if (bytes === undefined) return undefined;
   try {
@@ -203,7 +247,7 @@ function readOwner(path: string): Owner | undefined {
 }
 
 function isAlive(owner: Owner): boolean {
-  if (owner.pid <= 0 || owner.boot !== bootId()) return false;
+  if (owner.pid <= 0 || shortBoot(owner.boot) !== shortBoot(bootId())) return false;
   try {
     process.kill(owner.pid, 0);
   } catch (error) {
@@ -252,6 +296,9 @@ function writeDurably(path: string, content: Uint8Array): void {
   try {
     writeSync(file, content);
     fsyncSync(file);
+  } catch (error) {
+    unlinkSync(path);
+    throw error;
   } finally {
     closeSync(file);
   }
@@ -285,6 +332,18 @@ function narrowPermissions(path: string, warn: (message: string) => void): void 
     `${basename(path)} could be read by other users (mode ${mode.toString(8)}) and was changed to 600. If anybody ` +
       `untrusted has an account on this machine, delete ${path} and restart to have a new secret made.`,
   );
+}
+
+/** Undefined: there is nothing, or it is no link. */
+function linkIfThere(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // UNKNOWN: what Windows answers for a file that is no link.
+    if (code === "EINVAL" || code === "ENOENT" || code === "UNKNOWN") return undefined;
+    throw error;
+  }
 }
 
 function readIfThere(path: string): Buffer | undefined {

@@ -63,17 +63,19 @@ const ACTOR_COUNTERS: readonly [Numbers<ActorMetrics>, string, string][] = [
   ["spillBytesWritten", "spill_bytes_total", "Bytes written to temporary files of statements."],
   ["sliceOverruns", "slice_overruns_total", "Turns that took twice as long as they should, or longer."],
 ];
-type ActorHistogramName = "slices" | "waits" | "firstWaits" | "sliceCpu";
+type ActorHistogramName = "slices" | "waits" | "firstWaits" | "sliceCpu" | "turnCpu";
 const ACTOR_HISTOGRAMS: readonly [ActorHistogramName, string, string][] = [
   ["slices", "slice_seconds", "Time that a tenant's turn of the actor's loop took."],
   ["waits", "wait_seconds", "Time that requests and statements waited for their turns."],
   ["firstWaits", "begin_wait_seconds", "Time that requests waited until they began."],
   ["sliceCpu", "slice_cpu_seconds", "CPU time that a tenant's turn of the actor's loop took, of a sample of turns."],
+  ["turnCpu", "loop_cpu_seconds", "CPU time until the actor's loop came round, looked at every 10 ms."],
 ];
 const ACTOR_GAUGES: readonly [Numbers<ActorMetrics>, string, string][] = [
   ["running", "requests_running", "Requests that did not end at once."],
   ["waiting", "statements_waiting", "Requests that wait for their turn, and statements for their next slice."],
   ["longestSliceSeconds", "slice_seconds_max", "The longest turn since the actor started."],
+  ["longestTurnCpuSeconds", "loop_cpu_seconds_max", "The most CPU time until the actor's loop came round."],
   ["heapBytes", "heap_bytes", "JavaScript heap of the actor's thread."],
   ["eventLoopUtilization", "event_loop_utilization", "Share of time in which the actor's loop was busy."],
   ["segmentBytes", "column_segment_bytes", "Memory of tables' columns that long scans read."],

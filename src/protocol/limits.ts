@@ -15,6 +15,8 @@ export const PLAN_DEPTH_MAX = 1000;
 export const PLAN_COLUMNS_MAX = 250_000;
 /** UTF-16 characters of one Cypher text. */
 export const CYPHER_CHARACTERS_MAX = 1024 * 1024;
+/** Words, signs and literals of a Cypher statement: reading them is one piece of work. Long lists belong in parameters. */
+export const CYPHER_TOKENS_MAX = 60_000;
 /** Items of one list that Cypher makes. */
 export const LIST_ITEMS_MAX = 10_000_000;
 /** Parts of one value made of others (lists, maps, JSON), each counted as often as the value holds it. */

@@ -167,6 +167,9 @@ export interface SchedulerMetrics {
 export interface ActorMetrics extends SchedulerMetrics {
   readonly actor: number;
   readonly requests: number;
+  /** CPU time between two looks, 10 ms apart, at whether the loop comes round; and the longest. Empty where the system does not tell. */
+  readonly turnCpu: Histogram;
+  readonly longestTurnCpuSeconds: number;
   /** Requests that did not end at once. */
   readonly running: number;
   /** Requests that wait for their turn, and statements for their next slice. */

@@ -90,3 +90,17 @@ export function makeRoomToStart(directory: string, bytes: number): boolean {
   const { bavail, bsize } = statfsSync(directory);
   return reserve.isNeeded(bavail * bsize) && reserve.giveUp("starting");
 }
+
+/** Milliseconds between two looks for room. */
+const ROOM_LOOK_MS = 500;
+
+/** Tells once when the directory's disk has so many bytes free; the answer ends the looks. */
+export function whenRoom(directory: string, freeBytes: number, tell: () => void): () => void {
+  const timer = setInterval(() => {
+    const { bavail, bsize } = statfsSync(directory);
+    if (bavail * bsize < freeBytes) return;
+    clearInterval(timer);
+    tell();
+  }, ROOM_LOOK_MS).unref();
+  return () => clearInterval(timer);
+}

@@ -34,6 +34,8 @@ export interface FileCommitLogOptions {
   readonly segmentBytes?: number;
   /** `trim` keeps at least this much, and always the newest segment. */
   readonly retentionBytes?: number;
+  /** Nothing is appended or trimmed: every attempt is told disk_full. */
+  readonly isReadOnly?: boolean;
 }
 
 const SEGMENT_BYTES = 16 * 1024 * 1024;
@@ -46,6 +48,7 @@ export class FileCommitLog implements CommitLog {
   readonly #disk: Disk;
   readonly #segmentBytes: number;
   readonly #retentionBytes: number;
+  readonly #isReadOnly: boolean;
   /** Oldest first; the last one is appended to, through `#file`. */
   readonly #segments: Segment[];
   #file: number | null = null;
@@ -80,6 +83,7 @@ export class FileCommitLog implements CommitLog {
     this.#disk = options.disk ?? fileDisk;
     this.#segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
     this.#retentionBytes = options.retentionBytes ?? RETENTION_BYTES;
+    this.#isReadOnly = options.isReadOnly === true;
     this.#segments = found.segments;
     this.#unsynced = found.unsynced;
     this.#last = found.last;
@@ -202,6 +206,7 @@ export class FileCommitLog implements CommitLog {
   }
 
   trim(sequence: number): void {
+    if (this.#isReadOnly) return;
     let neededFrom = Number.POSITIVE_INFINITY;
     for (const [id, parts] of this.#parts) {
       if (parts.sequence <= sequence) this.#parts.delete(id);
@@ -251,6 +256,7 @@ export class FileCommitLog implements CommitLog {
 
   #write(kind: LogRecord["kind"], commits: readonly Commit[]): void {
     if (this.#failure !== null) throw this.#failure;
+    if (this.#isReadOnly) throw new DbError("disk_full");
     let segment = this.#segments.at(-1);
     // A segment without commits, only parts of some to come, has the name that the next one would get.
     const mayEnd = kind !== RECORD_KIND.mark && segment !== undefined && segment.first <= this.#last;

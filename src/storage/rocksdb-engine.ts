@@ -21,6 +21,7 @@ export interface RocksEngineOptions {
   readonly memtableBytes?: number;
   /** Background threads for flush and compaction. */
   readonly threads?: number;
+  readonly afterClose?: () => void;
 }
 
 type Handle = { readonly opaque: unique symbol };
@@ -52,7 +53,7 @@ export class RocksEngine implements Engine {
   readonly #single: Uint8Array[] = [];
   #isOpen = true;
 
-  /** Throws internal_error with what to do when the directory is in use, damaged, or the binary cannot run here. */
+  /** Throws disk_full when there is no room for the files that it makes, internal_error with what to do when the directory is in use, damaged, or the binary cannot run here. */
   static async open(options: RocksEngineOptions): Promise<RocksEngine> {
     const binding = loadBinding();
     mkdirSync(options.directory, { recursive: true });
@@ -73,10 +74,14 @@ export class RocksEngine implements Engine {
         else reject(openError(options.directory, error));
       });
     });
-    return new RocksEngine(binding, db);
+    return new RocksEngine(binding, db, options.afterClose ?? (() => {}));
   }
 
-  private constructor(binding: Binding, db: Handle) {
+  private constructor(
+    binding: Binding,
+    db: Handle,
+    private readonly afterClose: () => void,
+  ) {
     this.#binding = binding;
     this.#db = db;
     this.#batch = binding.batch_init();
@@ -165,6 +170,7 @@ export class RocksEngine implements Engine {
     await new Promise<void>((resolve, reject) => {
       this.#binding.db_close(this.#db, (error) => (error === null ? resolve() : reject(error)));
     });
+    this.afterClose();
   }
 
   get isOpen(): boolean {
@@ -276,6 +282,9 @@ function openError(directory: string, error: Error): DbError {
   if (code === "LEVEL_CORRUPTION") {
     const advice = "Stop the server and restore a backup of the shard's directory.";
     return new DbError("partition_damaged", `RocksDB finds ${directory} damaged (${error.message}). ${advice}`);
+  }
+  if (/no space left on device|disk quota exceeded/i.test(error.message)) {
+    return new DbError("disk_full", `The disk of ${directory} has no room for RocksDB to open it (${error.message}).`);
   }
   return new DbError("internal_error", `RocksDB cannot open ${directory}: ${error.message}`);
 }

@@ -2,8 +2,9 @@
  * Another process fills the disk to the last byte: reads are answered throughout, what needs room is refused, deletions work, nothing that
  * was acknowledged is lost, and after a kill the server starts. On a small file system of its own; ROUNDS=20 for more.
  */
-import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
@@ -15,7 +16,7 @@ const FREE_BYTES_MIN = 100 * 2 ** 20;
 const mount = join(t.testdir(), "disk");
 mkdirSync(mount);
 const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=420m", "tmpfs", mount], { stdio: "ignore" });
-t.setTimeout(60_000 + ROUNDS * 20_000);
+t.setTimeout(200_000 + ROUNDS * 60_000);
 const skip = mounted.status === 0 ? false : "a file system can only be mounted by root";
 
 t.test("a disk that something else fills", { skip, timeout: 60_000 + ROUNDS * 20_000 }, async (t) => {
@@ -68,6 +69,79 @@ t.test("a disk that something else fills", { skip, timeout: 60_000 + ROUNDS * 20
     t.equal(await write(), 200, "with room again, writes are taken");
   }
 });
+
+t.test("a start without a byte left and without a reserve", { skip, timeout: 100_000 + ROUNDS * 40_000 }, async (t) => {
+  const disk = join(t.testdir(), "disk");
+  mkdirSync(disk);
+  t.equal(spawnSync("mount", ["-t", "tmpfs", "-o", "size=420m", "tmpfs", disk]).status, 0);
+  t.teardown(() => spawnSync("umount", ["-l", disk]));
+  const data = join(disk, "data");
+  mkdirSync(data);
+  const server = await TestServer.start(
+    {
+      TESSERA_ACTORS: "2",
+      TESSERA_STORAGE_FREE_BYTES_MIN: String(FREE_BYTES_MIN),
+      TESSERA_STORAGE_RESERVE_BYTES: "0",
+    },
+    data,
+  );
+  t.teardown(() => server.stop());
+  const as = { token: await server.tenant("acme") };
+  await server.rows("CREATE TABLE t (id int PRIMARY KEY, v text)", [], as);
+  await server.rows("INSERT INTO t SELECT i, repeat('x', 1000) FROM generate_series(1, 20000) i", [], as);
+  await server.rows("CREATE INDEX ON t (v)", [], as);
+  for (let round = 0; round < ROUNDS; round++) {
+    await server.rows("INSERT INTO t VALUES ($1, 'late')", [-1 - round], as);
+    const filler = keepFull(join(disk, "filler"));
+    await sleep(500);
+    await server.kill();
+    await server.boot();
+    for (let i = 0; i < 3; i++) {
+      t.same(await server.rows("SELECT count(*), count(*) FILTER (WHERE id < 0) FROM t", [], as), [
+        [20_001 + round, round + 1],
+      ]);
+      for (const statement of ["INSERT INTO t VALUES (0, '')", "UPDATE t SET v = ''", "DELETE FROM t WHERE id = 1"]) {
+        t.match(
+          await server.sql(statement, [], as),
+          { status: 507, body: { error: { code: "disk_full" } } },
+          statement,
+        );
+      }
+      t.match((await server.call("GET", "/health/ready")).body, { ready: true, writes: "disk_full" });
+      // The second time over what a start without room has left.
+      if (i === 1) await server.kill().then(() => server.boot());
+    }
+    t.ok(
+      server.lines.some((line) => line.includes("open for reading only")),
+      "the log says so",
+    );
+    filler.kill("SIGKILL");
+    await once(filler, "exit");
+    rmSync(join(disk, "filler"));
+    const write = async () => (await server.sql("UPDATE t SET v = 'new' WHERE id = $1", [round + 1], as)).status;
+    let status = await write();
+    for (let i = 0; i < 200 && status !== 200; i++) {
+      await sleep(100);
+      status = await write();
+    }
+    t.equal(status, 200, "with room again, writes are taken");
+    t.match((await server.call("GET", "/health/ready")).body, { ready: true, writes: "taken" });
+    await server.kill();
+    await server.boot();
+    t.same(await server.rows("SELECT count(*) FROM t WHERE v = 'new'", [], as), [[round + 1]]);
+    t.same(leftElsewhere(), [], "nothing is left in memory");
+  }
+});
+
+/** Takes every byte as soon as somebody gives it back. */
+function keepFull(path: string): ChildProcess {
+  return spawn("bash", ["-c", 'while :; do cat /dev/zero >> "$1" 2> /dev/null; sleep 0.01; done', "fill", path]);
+}
+
+/** Of this or another installation: of tests that run at the same time none is without room. */
+function leftElsewhere(): string[] {
+  return readdirSync("/dev/shm").filter((name) => name.startsWith("tessera-"));
+}
 
 function fill(path: string): void {
   spawnSync("dd", ["if=/dev/zero", `of=${path}`, "bs=64k"], { stdio: "ignore" });

@@ -8,6 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TestServer } from "../e2e/server.js";
 import { SocketClient } from "../e2e/socket-client.js";
 import { type Input, makeInput, type Who } from "./inputs.js";
+import { Random } from "./random.js";
+import { enlarged } from "./sizes.js";
 
 /** Stands in all that the bystander has. */
 const MARKER = "marker-of-the-bystander";
@@ -39,6 +41,8 @@ export interface FuzzOptions {
   readonly count?: number;
   readonly untilMs: number;
   readonly clients: number;
+  /** Characters that parts of inputs are made large to, at most; absent or 0: none is. */
+  readonly size?: number;
   readonly found?: (failure: Failure) => void;
 }
 
@@ -118,8 +122,14 @@ export class Fuzzer {
     await this.check(next - 1);
   }
 
+  private inputOf(number: number): Input {
+    const { seed, size = 0 } = this.options;
+    const input = makeInput(seed, number);
+    return size === 0 ? input : enlarged(input, new Random(seed ^ Math.imul(number, 0x27d4eb2d)), size);
+  }
+
   private async try(number: number): Promise<void> {
-    const input = makeInput(this.options.seed, number);
+    const input = this.inputOf(number);
     this.inFlight.set(number, input);
     try {
       await this.send(number, input);
@@ -224,11 +234,7 @@ export class Fuzzer {
       await this.server.sql(ITEM, [], { token: this.tokens.user });
     } catch (error) {
       if (this.restarting !== null) return;
-      this.failed(
-        number,
-        [...this.inFlight.values()][0] ?? makeInput(this.options.seed, number),
-        `check: ${causeOf(error)}`,
-      );
+      this.failed(number, [...this.inFlight.values()][0] ?? this.inputOf(number), `check: ${causeOf(error)}`);
       await this.revive();
     }
   }

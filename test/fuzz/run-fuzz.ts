@@ -1,6 +1,6 @@
 /**
  * `make fuzz MINUTES=30 SEED=1`: hostile inputs until the time is over; each failure is printed once a kind, with its
- * number, and appended to fuzz-failures.ndjson. SEED=… FROM=number COUNT=1 sends one again, COUNT alone the first ones.
+ * number, and appended to fuzz-failures.ndjson. SIZE=1000000 makes parts of most inputs large, up to so many characters. SEED=… FROM=number COUNT=1 sends one again, COUNT alone the first ones.
  */
 import { appendFileSync } from "node:fs";
 import { type Failure, Fuzzer } from "./fuzzer.js";
@@ -35,6 +35,7 @@ const fuzzer = await Fuzzer.start({
   ...(process.env.COUNT ? { count: Number(process.env.COUNT) } : {}),
   untilMs: startedMs + minutes * 60_000,
   clients: setting("CLIENTS", 4),
+  size: setting("SIZE", 0),
   found,
 });
 const report = setInterval(() => {

@@ -180,6 +180,8 @@ export class FakeActor implements ActorPort {
       waits: { counts: [3, 0], sumSeconds: 0.0002 },
       firstWaits: { counts: [1, 0], sumSeconds: 0.0001 },
       sliceCpu: { counts: [1, 0], sumSeconds: 0.00005 },
+      turnCpu: { counts: [1, 0], sumSeconds: 0.00005 },
+      longestTurnCpuSeconds: 0.001,
       slowStatements: 0,
       statementsRefused: 0,
       segmentBytes: 0,

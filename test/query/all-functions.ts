@@ -1,9 +1,11 @@
-/** Every function, operator and aggregate that a statement can call; of families, an overload for each combination of some types. */
+/** Every function, operator, aggregate and window function that a statement can call, those that rooms above the expressions register, too; of families, an overload for each combination of some types. */
 
+import { AGGREGATES as CYPHER_AGGREGATES } from "../../src/query/expr/cypher/aggregates.js";
+import { COALESCE } from "../../src/query/expr/cypher/list-functions.js";
 import { CYPHER_FUNCTIONS, cypherOperators } from "../../src/query/expr/cypher/registry.js";
-import type { AggregateFunction, ScalarFunction } from "../../src/query/expr/expr.js";
+import type { AggregateFunction, ScalarFunction, WindowFunction } from "../../src/query/expr/expr.js";
 import type { Family } from "../../src/query/expr/functions/define.js";
-import { CHAPTERS } from "../../src/query/expr/functions/registry.js";
+import { CHAPTERS, REGISTERED_FUNCTIONS } from "../../src/query/expr/functions/registry.js";
 import { TABLE_FUNCTION_FAMILIES, TABLE_FUNCTIONS } from "../../src/query/expr/functions/table-registry.js";
 import type { TableFunction } from "../../src/query/expr/table-function.js";
 import {
@@ -69,13 +71,21 @@ export function scalarFunctions(): readonly ScalarFunction[] {
     ...(chapter.operators ?? []),
     ...[...(chapter.families ?? []), ...(chapter.operatorFamilies ?? [])].flatMap(instancesOf),
   ]);
-  return [...ofSql, ...CYPHER_FUNCTIONS, ...cypherOperators()];
+  return [...ofSql, ...REGISTERED_FUNCTIONS, ...CYPHER_FUNCTIONS, COALESCE, ...cypherOperators()];
 }
 
 export function aggregateFunctions(): readonly AggregateFunction[] {
-  return CHAPTERS.flatMap((chapter) => [
+  const ofSql = CHAPTERS.flatMap((chapter) => [
     ...(chapter.aggregates ?? []),
     ...(chapter.aggregateFamilies ?? []).flatMap(instancesOf),
+  ]);
+  return [...ofSql, ...CYPHER_AGGREGATES.map(({ fn, directArgs }) => Object.freeze({ ...fn, directArgs }))];
+}
+
+export function windowFunctions(): readonly WindowFunction[] {
+  return CHAPTERS.flatMap((chapter) => [
+    ...(chapter.windowFunctions ?? []),
+    ...(chapter.windowFamilies ?? []).flatMap(instancesOf),
   ]);
 }
 

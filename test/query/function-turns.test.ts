@@ -6,88 +6,17 @@
  *   TURN_UNITS=400000 node dist/test/query/function-turns.test.js [name]     with larger values; prints the ten longest turns, too;
  *                                                                            the name "many": lists of many values alone
  */
-import t, { type Test } from "tap";
+import t from "tap";
 import { AGGREGATES } from "../../src/query/expr/cypher/aggregates.js";
 import type { AggregateFunction, ScalarFunction } from "../../src/query/expr/expr.js";
 import { AGGREGATE_FAMILY_TABLE } from "../../src/query/expr/functions/aggregates.js";
-import type { TableFunction } from "../../src/query/expr/table-function.js";
 import { quantifiedOperator } from "../../src/sql/bind/array-functions.js";
 import { sqlArray } from "../../src/values/text-format-array.js";
 import type { SqlType, Value } from "../../src/values/values.js";
 import { arrayOf, INT4, TEXT } from "../../src/values/values.js";
 import { aggregateFunctions, scalarFunctions, tableFunctions } from "./all-functions.js";
-import { largeValues, smallValues } from "./large-values.js";
-import { aggregateTurns, rowTurns, type TurnLengths, turnLengths } from "./turn-lengths.js";
-
-/** Milliseconds of a turn, of CPU time. */
-const TURN_MAX = 50;
-/** Collections of garbage lengthen a turn; the shortest of some tries counts. */
-const TRIES = 24;
-/** Characters, bytes or elements of a large value. An aggregate's step takes its value at once, so it gets fewer. */
-const UNITS = Number(process.env.TURN_UNITS ?? 64_000);
-const AGGREGATED_UNITS = UNITS / 2;
-
-const [, , only] = process.argv;
-const longest: { readonly call: string; readonly turns: TurnLengths }[] = [];
-
-interface Arguments {
-  readonly args: readonly Value[];
-  readonly isLarge: boolean;
-}
-
-/** Arguments for the types: one large among small ones, all large, all small (numbers may ask for much). */
-function* argumentLists(types: readonly SqlType[], units: number): Iterable<Arguments> {
-  const small = types.map(smallValues);
-  const variants = Math.max(1, ...small.map((values) => values.length));
-  const others = (k: number): Value[] => small.map((values) => values[Math.min(k, values.length - 1)]!);
-  for (let k = 0; k < variants; k++) yield { args: others(k), isLarge: false };
-  for (const [place, type] of types.entries()) {
-    for (const large of largeValues(type, units)) {
-      for (let k = 0; k < (types.length > 1 ? Math.min(variants, 2) : 1); k++) {
-        yield { args: others(k).with(place, large), isLarge: true };
-      }
-    }
-  }
-  if (types.length < 2) return;
-  const all = types.map((type) => largeValues(type, Math.floor(units / types.length)));
-  for (let k = 0; k < Math.max(...all.map((values) => values.length)); k++) {
-    yield { args: all.map((values, i) => values[Math.min(k, values.length - 1)] ?? small[i]![0]!), isLarge: true };
-  }
-}
-
-function described(name: string, types: readonly SqlType[], args: readonly Value[]): string {
-  const texts = types.map(({ name: type, element }, i) => {
-    const value = args[i]!;
-    const size = typeof value === "string" && value.length > 20 ? ` ${value.slice(0, 5)}…` : "";
-    return `${element === null ? type : `${element.name}[]`}${size}`;
-  });
-  return `${name}(${texts.join(", ")})`;
-}
-
-async function shortest(measure: () => Promise<TurnLengths>): Promise<TurnLengths> {
-  let best = await measure();
-  for (let i = 1; i < TRIES && best.longest > TURN_MAX; i++) {
-    const turns = await measure();
-    if (turns.longest < best.longest) best = turns;
-  }
-  return best;
-}
-
-async function check(
-  t: Test,
-  fn: ScalarFunction | AggregateFunction | TableFunction,
-  units: number,
-  measure: (args: Arguments) => Promise<TurnLengths>,
-): Promise<void> {
-  const { name, variadic } = fn;
-  const types = [...fn.args, ...(variadic === undefined ? [] : [variadic, variadic])];
-  for (const given of argumentLists(types, units)) {
-    const turns = await shortest(() => measure(given));
-    const call = described(name, types, given.args);
-    longest.push({ call, turns });
-    if (turns.longest > TURN_MAX) t.fail(`${call}: a turn of ${turns.longest.toFixed(0)} ms, ${turns.way}`);
-  }
-}
+import { AGGREGATED_UNITS, checkTurns, only, shortest, TURN_MAX, tellLongest, UNITS } from "./turn-checks.js";
+import { aggregateTurns, rowTurns, turnLengths } from "./turn-lengths.js";
 
 function aggregateOf(name: string, type: SqlType): AggregateFunction {
   return AGGREGATE_FAMILY_TABLE.find((family) => family.name === name)!.instantiate([type])!;
@@ -98,20 +27,20 @@ const isCalled = ({ deferred, lazy }: ScalarFunction): boolean => deferred === u
 
 t.test("functions and operators", async (t) => {
   const called = scalarFunctions().filter((fn) => isCalled(fn) && (only === undefined || fn.name === only));
-  for (const fn of called) await check(t, fn, UNITS, ({ args }) => turnLengths(fn, args));
+  for (const fn of called) await checkTurns(t, fn, UNITS, ({ args }) => turnLengths(fn, args));
   t.ok(only !== undefined || called.length > 1000, `${called.length} overloads`);
 });
 
 t.test("aggregates", async (t) => {
   const called = aggregateFunctions().filter(({ name }) => only === undefined || name === only);
   for (const fn of called)
-    await check(t, fn, AGGREGATED_UNITS, ({ args, isLarge }) => aggregateTurns(fn, args, isLarge ? 4 : 100_000));
+    await checkTurns(t, fn, AGGREGATED_UNITS, ({ args, isLarge }) => aggregateTurns(fn, args, isLarge ? 4 : 100_000));
   t.ok(only !== undefined || called.length > 50, `${called.length} overloads`);
 });
 
 t.test("functions that return rows", async (t) => {
   const called = tableFunctions().filter(({ name }) => only === undefined || name === only);
-  for (const fn of called) await check(t, fn, UNITS, ({ args }) => rowTurns(fn, args));
+  for (const fn of called) await checkTurns(t, fn, UNITS, ({ args }) => rowTurns(fn, args));
   t.ok(only !== undefined || called.length > 40, `${called.length} overloads`);
 });
 
@@ -141,9 +70,4 @@ t.test("= ANY of many texts", { skip: only !== undefined && only !== "many" }, a
   t.ok(turns.longest <= TURN_MAX, `${turns.longest.toFixed(0)} ms`);
 });
 
-t.teardown(() => {
-  longest.sort((a, b) => b.turns.longest - a.turns.longest);
-  for (const { call, turns } of longest.slice(0, only === undefined ? 10 : 40)) {
-    t.comment(`${turns.longest.toFixed(1)} ms ${turns.way}: ${call}${turns.error === null ? "" : ` (${turns.error})`}`);
-  }
-});
+t.teardown(() => tellLongest(t));

@@ -110,6 +110,12 @@ export function largeValues(type: SqlType, units: number): readonly Value[] {
   return values;
 }
 
+/** Equal values that share nothing, as rows of a table have them; some for each kind of large value. */
+export function largeCopies(type: SqlType, units: number): readonly (readonly Value[])[] {
+  const copies = Array.from({ length: 24 }, () => makeLarge(type, units));
+  return copies[0]!.map((_, i) => copies.map((values) => values[i]!));
+}
+
 function makeLarge(type: SqlType, units: number): readonly Value[] {
   if (type.name === "array") return [arrayOfElements(new Array(units).fill(smallValues(type.element!)[0]))];
   if (type.name === "variant") return largeVariants(units);

@@ -142,7 +142,7 @@ export async function rowTurns(fn: TableFunction, values: readonly Value[]): Pro
 class Elsewhere extends Error {}
 
 /** A thread that gives way whenever it is asked, and says how long it took in between. */
-class MeasuredTurns {
+export class MeasuredTurns {
   longest = 0;
   wasElsewhere = false;
   private since = 0;

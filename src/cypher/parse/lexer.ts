@@ -2,6 +2,8 @@
  * Cuts a Cypher text into tokens, all at once, into parallel arrays. Called by `parser.ts`; holds no state between
  * texts. Literals are only delimited and checked here; `literals.ts` reads their values.
  */
+import { DbError } from "../../protocol/errors.js";
+import { CYPHER_TOKENS_MAX } from "../../protocol/limits.js";
 import { syntaxError } from "./syntax-error.js";
 
 // biome-ignore format: a table
@@ -84,9 +86,14 @@ const PATTERN_MARKS: Readonly<Record<string, TokenKind>> = {
   ...Object.fromEntries([..."\u27e9\u3009\ufe65\uff1e"].map((c) => [c, "right"])),
 };
 
-/** The tokens of a text; the last is `end`. Throws SyntaxError for what is no token. */
+/** The tokens of a text; the last is `end`. Throws SyntaxError for what is no token, and query_too_long. */
 export function tokenize(text: string): Tokens {
   return new Lexer(text).run();
+}
+
+function tooManyTokens(): DbError {
+  const most = `A Cypher statement has at most ${CYPHER_TOKENS_MAX} words, signs and literals.`;
+  return new DbError("query_too_long", `${most} Send long lists as parameters, or several statements.`);
 }
 
 class Lexer implements Tokens {
@@ -101,6 +108,7 @@ class Lexer implements Tokens {
   run(): Tokens {
     const { text } = this;
     while (this.at < text.length) {
+      if (this.kinds.length > CYPHER_TOKENS_MAX) throw tooManyTokens();
       const code = text.charCodeAt(this.at);
       const type = code < 128 ? CLASSES[code] : Class.Other;
       if (type === Class.Space) this.at++;

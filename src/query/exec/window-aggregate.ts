@@ -10,12 +10,11 @@
 import type { Value } from "../../values/values.js";
 import type { AggregateFunction, AggregateSteps } from "../expr/expr.js";
 import type { WindowFrame } from "../plan/plan.js";
+import type { StepBudget } from "./step-budget.js";
 import type { FrameCursor } from "./window-frame.js";
 
-/** Counts the rows that were stepped, so that the operator knows when to give a turn. */
-export interface WorkCounter {
-  rows: number;
-}
+/** The budget is used up before the value is known: ask again for the same row. */
+export const UNFINISHED = Symbol("unfinished");
 
 export interface WindowAggregateInput {
   readonly fn: AggregateFunction;
@@ -24,10 +23,10 @@ export interface WindowAggregateInput {
   /** Whether FILTER takes the row; null: all rows. */
   readonly filter: readonly Value[] | null;
   readonly frame: FrameCursor;
-  readonly work: WorkCounter;
+  readonly work: StepBudget;
 }
 
-export type FrameValue = (row: number) => Value;
+export type FrameValue = (row: number) => Value | typeof UNFINISHED;
 
 /** The values over the frames of a partition whose first row is at `base` in the argument columns. */
 export function windowAggregate(input: WindowAggregateInput, frame: WindowFrame, base: number): FrameValue {
@@ -71,7 +70,7 @@ class ArgumentRows {
       if (this.arity === 1) next = steps.step(next, args[0]![at]);
       else next = this.arity === 0 ? steps.step(next) : steps.step(next, ...args.map((values) => values[at]!));
     }
-    work.rows += to - from;
+    work.left -= to - from;
     return next;
   }
 
@@ -82,28 +81,46 @@ class ArgumentRows {
     for (let row = from; row < to && next !== undefined; row++) {
       if (this.counts(row)) next = fn.moving!.inverse(next, ...args.map((values) => values[this.base + row]!));
     }
-    work.rows += to - from;
+    work.left -= to - from;
     return next;
   }
 }
 
-function sliding({ fn, frame }: WindowAggregateInput, rows: ArgumentRows, slides: boolean): FrameValue {
+function sliding({ fn, frame, work }: WindowAggregateInput, rows: ArgumentRows, slides: boolean): FrameValue {
   const moving = slides ? fn.moving : undefined;
   const steps: AggregateSteps = moving ?? fn;
-  let from = 0;
+  /** `state` is that of the rows [from, to). */
+  let from = -1;
   let to = -1;
   let state: unknown;
   let value: Value = null;
+  let isKnown = false;
   return () => {
     const { start, end } = frame;
-    if (start === from && end === to) return value;
-    let kept: unknown;
-    if (start === from && end > to && to >= 0) kept = state;
-    else if (moving !== undefined && start < to && end >= to) kept = rows.takeBack(state, from, start);
-    state = kept === undefined ? rows.step(steps, steps.init(), start, end) : rows.step(steps, kept, to, end);
-    from = start;
-    to = end;
-    value = steps.result(state);
+    while (!isKnown || from !== start || to !== end) {
+      if (from === start && to === end) {
+        value = steps.result(state);
+        isKnown = true;
+        break;
+      }
+      if (work.left <= 0) return UNFINISHED;
+      isKnown = false;
+      if (from === start && to < end) {
+        const until = Math.min(end, to + work.left);
+        state = rows.step(steps, state, to, until);
+        to = until;
+        continue;
+      }
+      if (moving !== undefined && from >= 0 && from < start && start < to && end >= to) {
+        const until = Math.min(start, from + work.left);
+        state = rows.takeBack(state, from, until);
+        from = until;
+        if (state !== undefined) continue;
+      }
+      state = steps.init();
+      from = start;
+      to = start;
+    }
     return value;
   };
 }
@@ -120,26 +137,40 @@ function extremes(
   return () => {
     const { start, end } = frame;
     for (; to < end; to++) {
+      if (work.left <= 0) return UNFINISHED;
+      work.left--;
       if (!rows.counts(to)) continue;
       const value = rows.value(to);
       while (queue.length > head && extreme(value, rows.value(queue[queue.length - 1]!)) >= 0) queue.pop();
       queue.push(to);
-      work.rows++;
     }
     while (head < queue.length && queue[head]! < start) head++;
     return head < queue.length && start < end ? rows.value(queue[head]!) : null;
   };
 }
 
-function excluding({ fn, frame }: WindowAggregateInput, rows: ArgumentRows): FrameValue {
+function excluding({ fn, frame, work }: WindowAggregateInput, rows: ArgumentRows): FrameValue {
+  let state: unknown;
+  /** Where stepping goes on; −1: at the next row's frame. */
+  let at = -1;
   return () => {
-    let state = fn.init();
-    let from = frame.start;
-    for (const span of frame.excluded) {
-      if (span.to <= span.from) continue;
-      state = rows.step(fn, state, from, span.from);
-      from = span.to;
+    if (at < 0) {
+      state = fn.init();
+      at = frame.start;
     }
-    return fn.result(rows.step(fn, state, from, frame.end));
+    while (at < frame.end) {
+      const [first, second] = frame.excluded;
+      const span = first.to > Math.max(first.from, at) ? first : second.to > Math.max(second.from, at) ? second : null;
+      if (span !== null && span.from <= at) {
+        at = span.to;
+        continue;
+      }
+      if (work.left <= 0) return UNFINISHED;
+      const until = Math.min(span?.from ?? frame.end, frame.end, at + work.left);
+      state = rows.step(fn, state, at, until);
+      at = until;
+    }
+    at = -1;
+    return fn.result(state);
   };
 }

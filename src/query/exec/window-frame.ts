@@ -8,6 +8,7 @@ import type { EvalContext, Evaluate } from "../expr/expr.js";
 import type { InRange } from "../expr/in-range.js";
 import type { WindowBound, WindowFrame } from "../plan/plan.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
+import type { StepBudget } from "./step-budget.js";
 
 /** Groups of rows that the window's ORDER BY does not tell apart; rows count from the partition's first. */
 export interface Peers {
@@ -66,6 +67,7 @@ export class FrameCursor {
   constructor(
     private readonly program: FrameProgram,
     private readonly context: EvalContext,
+    private readonly work: StepBudget,
   ) {
     const { frame } = program;
     this.startOffset = offsetOf(program.start, frame.start, "starting", context);
@@ -81,17 +83,21 @@ export class FrameCursor {
     this.endWalk = 0;
   }
 
-  moveTo(row: number): void {
+  /** False: the budget is used up before the frame is known; call it again for the same row. */
+  moveTo(row: number): boolean {
     const { frame } = this.program;
     const start = this.boundary(frame.start, Number(this.startOffset), row, true);
+    if (start === null) return false;
     const end = this.boundary(frame.end, Number(this.endOffset), row, false);
+    if (end === null) return false;
     this.start = start;
     this.end = Math.max(start, end);
     if (frame.exclude !== "no others") this.exclude(row);
+    return true;
   }
 
-  /** The first row of the frame (`atStart`), or the one after its last. */
-  private boundary(bound: WindowBound, offset: number, row: number, atStart: boolean): number {
+  /** The first row of the frame (`atStart`), or the one after its last; null: not known yet. */
+  private boundary(bound: WindowBound, offset: number, row: number, atStart: boolean): number | null {
     const { peers } = this;
     if (bound.kind === "unbounded preceding") return 0;
     if (bound.kind === "unbounded following") return peers.length;
@@ -105,8 +111,8 @@ export class FrameCursor {
   }
 
   /** update_frameheadpos and update_frametailpos of PostgreSQL's nodeWindowAgg.c. */
-  private rangeBoundary(bound: WindowBound, row: number, atStart: boolean): number {
-    const { keys, base, peers, context } = this;
+  private rangeBoundary(bound: WindowBound, row: number, atStart: boolean): number | null {
+    const { keys, base, peers, context, work } = this;
     const { descending, nullsFirst } = this.program;
     const test = bound.inRange as InRange;
     const current = keys[base + row]!;
@@ -114,7 +120,12 @@ export class FrameCursor {
     const less = atStart === descending;
     const offset = atStart ? this.startOffset : this.endOffset;
     let at = atStart ? this.startWalk : this.endWalk;
+    let isKnown = true;
     for (; at < peers.length; at++) {
+      if (work.left <= 0) {
+        isKnown = false;
+        break;
+      }
       const value = keys[base + at]!;
       if (value === null || current === null) {
         // Only where NULLs sort decides, and peers of a NULL are the other NULLs.
@@ -127,10 +138,11 @@ export class FrameCursor {
             : current === null;
         if (!passes) break;
       } else if (test.test(value, current, offset, subtract, less, context) === atStart) break;
+      work.left--;
     }
     if (atStart) this.startWalk = at;
     else this.endWalk = at;
-    return at;
+    return isKnown ? at : null;
   }
 
   private exclude(row: number): void {

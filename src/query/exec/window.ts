@@ -11,8 +11,9 @@ import type { ExecContext } from "./context.js";
 import { after, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { compileAll, type EvaluateAll, slotsOf } from "./slots.js";
+import { StepBudget } from "./step-budget.js";
 import { bytesOf, type ColumnBytes, columnBytesOf, sumOfBytes } from "./value-bytes.js";
-import { type WindowAggregateInput, type WorkCounter, windowAggregate } from "./window-aggregate.js";
+import { type FrameValue, UNFINISHED, type WindowAggregateInput, windowAggregate } from "./window-aggregate.js";
 import { compileFrame, FrameCursor, type FrameProgram, type Peers } from "./window-frame.js";
 
 interface CallProgram {
@@ -101,9 +102,6 @@ class KeptColumns {
 /** Estimated bytes of a result beside what it refers to. */
 const RESULT_SLOT_BYTES = 12;
 
-/** Rows stepped between two looks at the clock. */
-const ROWS_PER_TURN_CHECK = 512;
-
 class WindowOperator implements Operator {
   /** Input columns, then computed ones; row r of the buffer is `kept[c][r]`. */
   private kept: Value[][];
@@ -116,7 +114,9 @@ class WindowOperator implements Operator {
   private ended = false;
   private bytes = 0;
   private readonly frame: FrameCursor;
-  private readonly work: WorkCounter = { rows: 0 };
+  private readonly work = new StepBudget();
+  /** Of the row that is being computed: the call whose value comes next; −1: its frame is not known yet. */
+  private nextCall = -1;
 
   constructor(
     private readonly program: WindowProgram,
@@ -125,7 +125,7 @@ class WindowOperator implements Operator {
   ) {
     this.kept = emptyColumns(program.columnBytes.length);
     this.results = emptyColumns(program.calls.length);
-    this.frame = new FrameCursor(program.frame, context);
+    this.frame = new FrameCursor(program.frame, context, this.work);
   }
 
   readonly next = (): Pulled => {
@@ -151,10 +151,37 @@ class WindowOperator implements Operator {
     this.append(batch);
     if (this.program.partition.length === 0) return undefined;
     const ends: number[] = [];
-    for (let row = Math.max(from, 1); row < this.length; row++) {
-      if (row > this.done && !this.isSame(this.program.partition, row - 1, row)) ends.push(row);
-    }
+    const found = this.findChanges(this.program.partition, Math.max(from, 1), this.length, (row) => {
+      if (row > this.done) ends.push(row);
+    });
+    if (found instanceof Promise) return found.then(() => this.compute(ends));
     return ends.length === 0 ? undefined : this.compute(ends);
+  }
+
+  /** Tells of the rows [from, to) that differ from the one before. */
+  private findChanges(
+    keys: readonly KeyColumn[],
+    from: number,
+    to: number,
+    found: (row: number) => void,
+  ): void | Promise<void> {
+    for (let row = from; row < to; row++) {
+      if (!this.isSame(keys, row - 1, row)) found(row);
+      if (--this.work.left > 0) continue;
+      const turn = this.lookAtClock();
+      if (turn !== null) return turn.then(() => this.findChanges(keys, row + 1, to, found));
+    }
+  }
+
+  /** When the budget of rows is used up; a promise where the turn is over, too. */
+  private lookAtClock(): Promise<void> | null {
+    const { context, work } = this;
+    context.checkpoint();
+    if (!context.shouldYield()) {
+      work.renew(false);
+      return null;
+    }
+    return context.yieldTurn().then(() => work.renew(true));
   }
 
   private append(batch: Batch): void {
@@ -179,7 +206,9 @@ class WindowOperator implements Operator {
   private compute(ends: readonly number[], first = 0): void | Promise<void> {
     for (let i = first; i < ends.length; i++) {
       const end = ends[i]!;
-      const computed = this.computeRows(this.callsFrom(this.done, end), this.done, end);
+      const computed = after(this.peersOf(this.done, end), (peers) =>
+        this.computeRows(this.callsFrom(this.done, peers), this.done, end),
+      );
       if (computed instanceof Promise) {
         return computed.then(() => {
           this.done = end;
@@ -191,9 +220,8 @@ class WindowOperator implements Operator {
   }
 
   /** One function per call that gives the values of the partition's rows in order. */
-  private callsFrom(base: number, end: number): ((row: number) => Value)[] {
+  private callsFrom(base: number, peers: Peers): FrameValue[] {
     const { program, kept, frame } = this;
-    const peers = this.peersOf(base, end);
     if (program.readsFrame) frame.enter(peers, kept[program.order[0]?.column ?? 0] ?? [], base);
     return program.calls.map(({ call, args, filter }) => {
       const columns = args.map((column) => kept[column]!);
@@ -209,50 +237,53 @@ class WindowOperator implements Operator {
     });
   }
 
-  private peersOf(base: number, end: number): Peers {
+  private peersOf(base: number, end: number): Peers | Promise<Peers> {
     const length = end - base;
     const { order } = this.program;
     if (order.length === 0) {
       return { length, groups: 1, groupOf: () => 0, startOf: (group) => (group === 0 ? 0 : length) };
     }
-    const groupOf = new Uint32Array(length);
     const starts = [0];
-    for (let row = 1; row < length; row++) {
-      if (!this.isSame(order, base + row - 1, base + row)) starts.push(row);
-      groupOf[row] = starts.length - 1;
-    }
-    const groups = starts.length;
-    starts.push(length);
-    return { length, groups, groupOf: (row) => groupOf[row]!, startOf: (group) => starts[group]! };
+    const found = this.findChanges(order, base + 1, end, (row) => starts.push(row - base));
+    return found instanceof Promise ? found.then(() => peersFrom(starts, length)) : peersFrom(starts, length);
   }
 
-  private computeRows(
-    calls: readonly ((row: number) => Value)[],
-    from: number,
-    end: number,
-    base = from,
-  ): void | Promise<void> {
-    const { context, work, frame, program, results } = this;
-    for (let at = from; at < end; at++) {
-      const row = at - base;
-      if (program.readsFrame) frame.moveTo(row);
-      let bytes = 0;
-      for (let c = 0; c < calls.length; c++) {
-        const values = results[c]!;
-        const value = calls[c]!(row);
-        // Rows of one frame share their value.
-        if (program.calls[c]!.resultBytes === sumOfBytes && value !== values[at - 1]) bytes += bytesOf(value);
-        values.push(value);
+  private computeRows(calls: readonly FrameValue[], from: number, end: number, base = from): void | Promise<void> {
+    for (let at = from; at < end; ) {
+      if (this.computeRow(calls, at, at - base)) {
+        at++;
+        this.work.left--;
       }
-      if (bytes > 0) this.reserve(bytes);
-      if (++work.rows >= ROWS_PER_TURN_CHECK) {
-        work.rows = 0;
-        context.checkpoint();
-        if (context.shouldYield()) {
-          return context.yieldTurn().then(() => this.computeRows(calls, at + 1, end, base));
-        }
+      if (this.work.left > 0) continue;
+      const turn = this.lookAtClock();
+      if (turn !== null) {
+        const next = at;
+        return turn.then(() => this.computeRows(calls, next, end, base));
       }
     }
+  }
+
+  /** False: the budget was used up before; what is there already is kept. `row`: of the partition. */
+  private computeRow(calls: readonly FrameValue[], at: number, row: number): boolean {
+    const { frame, program, results } = this;
+    if (this.nextCall < 0) {
+      if (program.readsFrame && !frame.moveTo(row)) return false;
+      this.nextCall = 0;
+    }
+    let bytes = 0;
+    for (; this.nextCall < calls.length; this.nextCall++) {
+      const c = this.nextCall;
+      const values = results[c]!;
+      const value = calls[c]!(row);
+      if (value === UNFINISHED) break;
+      // Rows of one frame share their value.
+      if (program.calls[c]!.resultBytes === sumOfBytes && value !== values[at - 1]) bytes += bytesOf(value);
+      values.push(value);
+    }
+    if (bytes > 0) this.reserve(bytes);
+    if (this.nextCall < calls.length) return false;
+    this.nextCall = -1;
+    return true;
   }
 
   private emit(): Batch {
@@ -290,6 +321,15 @@ class WindowOperator implements Operator {
     this.results = [];
     this.input.close();
   }
+}
+
+/** `starts`: the first row of each group. */
+function peersFrom(starts: number[], length: number): Peers {
+  const groupOf = new Uint32Array(length);
+  for (let group = 1; group < starts.length; group++) groupOf.fill(group, starts[group], starts[group + 1] ?? length);
+  const groups = starts.length;
+  starts.push(length);
+  return { length, groups, groupOf: (row) => groupOf[row]!, startOf: (group) => starts[group]! };
 }
 
 function viewOf(args: readonly (readonly Value[])[], base: number, peers: Peers, frame: FrameCursor): PartitionView {

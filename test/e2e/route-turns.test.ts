@@ -1,0 +1,90 @@
+/**
+ * No large body holds the actor's thread for long, whichever endpoint it is sent to: long texts, many items, many keys and deep nesting,
+ * in the place of every part of the endpoint's example. None is answered by an error that the server did not foresee. A new endpoint
+ * that takes a body needs an example.
+ *
+ *   node dist/test/e2e/route-turns.test.js [name]
+ */
+import t from "tap";
+import { EXAMPLES } from "../../src/protocol/endpoints/examples.js";
+import { ENDPOINTS } from "../../src/protocol/endpoints.js";
+import { addressOf, bytesOf, enlarger, sendExamples, WAYS } from "./large-bodies.js";
+import { type Reply, TestServer } from "./server.js";
+
+/** Of a body. */
+const CHARACTERS = 600_000;
+/** Seconds of CPU time: a bucket of the histogram. A look is 10 ms after the one before, so a turn counts with up to 10 ms of others. */
+const TURN_MAX = "0.05";
+/** Collections of garbage lengthen a turn. */
+const TRIES = 5;
+const JSON_TYPE = { "content-type": "application/json" };
+/** What makes the next requests mean nothing. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  "auth.logout": "it ends the session",
+};
+
+const [, , only] = process.argv;
+const server = await TestServer.start({ TESSERA_ACTORS: "1", TESSERA_SERVER_LOG_LEVEL: "error" });
+t.teardown(() => server.stop());
+t.setTimeout(600_000);
+const acme = await server.tenant("acme", ["admin"]);
+let mostSeconds = 0;
+let sent = 0;
+
+/** How many times the loop came round late, and how long that took at most, of CPU time. */
+async function loop(): Promise<{ readonly late: number; readonly max: number }> {
+  const text: string = (await server.call("GET", "/metrics")).body;
+  const value = (name: string): number =>
+    Number(
+      text
+        .split("\n")
+        .find((line) => line.startsWith(name))!
+        .split(" ")
+        .at(-1),
+    );
+  const of = (le: string) => value(`tessera_actor_loop_cpu_seconds_bucket{le="${le}",actor="0"}`);
+  return { late: of("+Inf") - of(TURN_MAX), max: value("tessera_actor_loop_cpu_seconds_max") };
+}
+
+function isForeseen({ status, body }: Reply): boolean {
+  if (status < 500 || status === 501) return true;
+  return status === 503 && typeof body?.error?.message === "string" && body.error.code !== "statement_stopped";
+}
+
+t.test("every endpoint with a body, with large ones", async (t) => {
+  await sendExamples(server, acme);
+  for (const { name, method, path, body } of ENDPOINTS) {
+    if (body === undefined || name in LEFT_OUT || (only !== undefined && name !== only)) continue;
+    const example = EXAMPLES[name];
+    if (example === undefined) {
+      t.fail(`the endpoint ${name} has no example`);
+      continue;
+    }
+    const token = name.startsWith("admin.") ? server.token! : acme;
+    for (const [way, kind] of Object.entries(WAYS)) {
+      const large = enlarger(example.body, kind, way === "many keys", CHARACTERS);
+      if (large === null) continue;
+      const bytes = bytesOf(large());
+      const what = `${name}: ${way}`;
+      let before = await loop();
+      for (let tried = 1; ; tried++) {
+        const reply = await server.call(method, addressOf({ name, path }), bytes, { token, headers: JSON_TYPE });
+        if (!isForeseen(reply)) t.fail(`${what}: ${reply.status} ${JSON.stringify(reply.body).slice(0, 300)}`);
+        const now = await loop();
+        mostSeconds = now.max;
+        sent++;
+        if (now.late === before.late) break;
+        if (tried === TRIES) {
+          t.fail(`${what}: answered ${reply.status}, and the loop was late each of ${TRIES} times`);
+          break;
+        }
+        before = now;
+      }
+    }
+  }
+  t.equal((await server.call("GET", "/health/ready")).status, 200, "the server is ready");
+});
+
+t.teardown(() => {
+  t.comment(`${sent} requests; the loop came round after at most ${(mostSeconds * 1000).toFixed(0)} ms of CPU time`);
+});
