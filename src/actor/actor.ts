@@ -4,14 +4,14 @@
  *  1. A buffer of frames arrives; `accept` (requests.ts) gives each request to the scheduler, which calls `begin` when it
  *     is its tenant's turn: at once, unless others are at work.
  *  2. Its body is decoded and checked (validate.ts); an Idempotency-Key is claimed (answer-once.ts).
- *  3. The endpoint's handler runs (handlers/). SQL goes through session.ts. Most handlers end at once; a long
+ *  3. The endpoint's handler runs. SQL goes through session.ts. Most handlers end at once; a long
  *     statement gives way after its slice and goes on in a later turn (scheduler.ts).
  *  4. The answer passes (answers.ts) the partition's gate (output-gate.ts): a reply that has seen a commit waits for its fsync.
  *  5. At the end of the turn (`turn`) every shard that was written to is flushed: one log write, one engine batch, one fsync
  *     for all commits of the turn; and all replies that may leave go back in one buffer.
  *
- * Beside that it opens the partitions, hears control messages, and closes. What only partition 0's actor does is in
- * directory-services.ts, what needs no request in upkeep.ts. workers/actor.ts makes it, gives it the port and owns the thread.
+ * It also opens the partitions, receives control messages, and closes. directory-services.ts has what only partition
+ * 0's actor does, upkeep.ts what needs no request. workers/actor.ts makes it, gives it the port and owns the thread.
  */
 
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * An answer that is large is made into text or bytes with turns in between, before it is given. Called by requests.ts for
- * each answer; most are light and stay as they are.
+ * Makes a large answer into text or bytes with turns in between, before it is sent. Called by requests.ts for each
+ * answer; most are small and stay as they are.
  */
 
 import { LARGE_BODY_BYTES, RESULT_BYTES_MAX } from "../protocol/limits.js";

@@ -77,10 +77,10 @@ export class Partition implements TenantHost {
   readonly derived: DerivedIndexes;
   /** Tenants that are being moved, or have left. */
   readonly places: TenantPlaces;
-  /** Changes as they are committed, and who follows them. */
+  /** Committed changes and their followers. */
   readonly feed: ChangeFeed;
   readonly subscriptions: Subscriptions;
-  /** Work that no client waits for, and who follows it. */
+  /** Background jobs and their followers. */
   readonly jobs: BackgroundJobs;
   readonly progress: ProgressHub;
   /** From which tenants' own secrets are derived; null: there is no installation around the partition. */
@@ -167,7 +167,7 @@ export class Partition implements TenantHost {
     return tenant;
   }
 
-  /** False once the tenant was forgotten: somebody else stands for it now, or nobody. */
+  /** False once the tenant was forgotten: another object may represent it now, or none. */
   holds(tenant: Tenant): boolean {
     return this.tenants.get(tenant.number) === tenant;
   }
@@ -204,7 +204,7 @@ export class Partition implements TenantHost {
     return openSaved(this.derived, (number) => (this.places.get(number) === undefined ? this.tenant(number) : null));
   }
 
-  /** Flushes the shard; `charge` is told which tenants' time that was, by their shares of the commits. */
+  /** Flushes the shard; `charge` receives the time of each tenant, by its share of the commits. */
   flush(charge: (tenant: number, ms: number) => void): void {
     const started = performance.now();
     this.shard.flush();
@@ -335,7 +335,7 @@ export class Partition implements TenantHost {
     this.accountedMs = this.account.usedMs;
   }
 
-  /** What they have left open is rolled back, and what they have running in the background fails. */
+  /** Rolls back their open transactions and fails their background jobs. */
   identityEnded(change: IdentityChange): void {
     const reason = "who began it was disabled or removed";
     for (const transactions of this.transactions.values()) transactions.endOf(change, reason);

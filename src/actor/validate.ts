@@ -1,6 +1,7 @@
 /**
- * From a frame to a handler's input: decodes path variables, query string and body, and checks each with the
- * validator compiled from the endpoint's schema when the actor started. Errors name the field and what it must be.
+ * Turns a frame into a handler's input: decodes path variables, query string and body, and checks each with the
+ * validator that was compiled from the endpoint's schema when the actor started. Errors name the field and what it
+ * must be.
  */
 import { createHash } from "node:crypto";
 import type { TObject, TProperties } from "typebox";
@@ -21,7 +22,7 @@ export interface Input {
   // Checked against the endpoint's schema, from which each handler takes its static type.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly body: any;
-  /** Of fields of the body that were taken and left aside; absent where there are none. */
+  /** Warnings about fields of the body that were accepted and ignored; absent if there are none. */
   readonly warnings?: readonly string[];
 }
 
@@ -143,7 +144,7 @@ export function checked<T>(check: Check, value: T, what: string): T {
   throw fieldError(check, rest, what);
 }
 
-/** Without the optional fields that are null and may not be; the value itself where there are none. */
+/** Removes optional fields that are null although they may not be; returns the value itself if there are none. */
 function withoutNulls<T>(check: Check, value: T): T {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const { properties = {}, required = [] } = check.Type() as { properties?: TProperties; required?: string[] };

@@ -1,6 +1,6 @@
 /**
- * What a model bundle says of itself: `manifest.json` in its folder. Read by bundle.ts. models/README.md tells the form
- * to whoever makes a bundle.
+ * A bundle's description of itself: `manifest.json` in its folder. Read by bundle.ts. models/README.md explains the
+ * form to authors of bundles.
  */
 import Type from "typebox";
 import { Errors } from "typebox/value";

@@ -1,7 +1,7 @@
 /**
- * The runners of an inference thread: made when a bundle is first wanted, bounded in number and memory, released when
- * nobody asks for a while or, the least recently used first, when another needs the room. Made and owned by
- * workers/inference.ts.
+ * The runners of an inference thread: made when a bundle is first wanted, and bounded in number and memory. They are
+ * released when nobody uses them for a while, or, the least recently used first, when another needs the room. Made and
+ * owned by workers/inference.ts.
  */
 import { findBundle } from "./bundle.js";
 import { BundleError, type Manifest } from "./manifest.js";

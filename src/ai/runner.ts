@@ -1,7 +1,7 @@
 /**
- * What runs one bundle in an inference thread (runner-pool.ts loads and releases it, workers/inference.ts gives it work).
- * ONNX Runtime computes on the thread that calls it whatever its promise says; between two of its runs the thread hears
- * messages and others get their turn. So a runner whose work is long does it in several runs.
+ * Runs one bundle in an inference thread (runner-pool.ts loads and releases it, workers/inference.ts gives it work).
+ * ONNX Runtime computes on the thread that calls it, whatever its promise says. Between two of its runs the thread
+ * handles messages and others get their turn. So a runner with long work does it in several runs.
  */
 import type { BatchItem, GenerationEnd, GenerationRequest } from "./inference-messages.js";
 import type { Manifest } from "./manifest.js";

@@ -1,7 +1,8 @@
 /**
- * Where backups lie: {folder}/{tenant id}/{backup id}/ with manifest.json, which is written last, and one file of data; and a file
- * `unfinished` as long as it is being made, so that what a crash left is told from what somebody copies there. A
- * tenant's folder may be copied to another installation's, where its backups are then found. Holds no state.
+ * The folders of backups: {folder}/{tenant id}/{backup id}/ with manifest.json, which is written last, and one file of
+ * data. A file `unfinished` is there while the backup is being made, so that the leftovers of a crash differ from what
+ * somebody copies there. A tenant's folder may be copied to another installation's, where its backups are then found.
+ * Holds no state.
  */
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -25,7 +26,7 @@ export interface Manifest {
   readonly base: string | null;
   readonly format: 1;
   readonly engine: string;
-  /** Of what it holds (storage/format.ts); absent: 1. */
+  /** Format version of its content (storage/format.ts); absent: 1. */
   readonly storageFormat?: number;
   /** The newest commit that it holds, of the shard that it was made in, and its time in microseconds since the epoch. */
   readonly sequence: number;

@@ -1,4 +1,4 @@
-/** What applying a definition statement leaves to do, and small parts that the files of ddl share. */
+/** The work that remains after a definition statement was applied, and small parts that the files of ddl share. */
 import { type DbError, sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { RelationName } from "./ddl-command.js";

@@ -1,6 +1,6 @@
 /**
- * Definitions of functions and procedures (CREATE FUNCTION, CREATE PROCEDURE), stored like tables. A name may stand for
- * several, told apart by the types of what they take.
+ * Definitions of functions and procedures (CREATE FUNCTION, CREATE PROCEDURE), stored like tables. Several may have
+ * the same name if their argument types differ.
  */
 import type { SqlType } from "../values/values.js";
 

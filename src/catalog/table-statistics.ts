@@ -1,6 +1,6 @@
 /**
  * A tenant's statistics in memory: read from their records when first asked for, replaced when a table is analyzed,
- * and counts of the changes since. For a table that was never analyzed the first rows are counted. Owned by the
+ * with counts of the changes since. For a table that was never analyzed the first rows are counted. Owned by the
  * tenant; thrown away with it.
  */
 import { prefixRange, rowPrefix } from "../storage/keys.js";

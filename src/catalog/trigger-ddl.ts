@@ -109,7 +109,7 @@ export function adoptTriggers(editor: CatalogEditor, parent: TableDef, partition
   }
 }
 
-/** Removes what a partition has of its table's triggers, and its own partitions of those. */
+/** Removes the copies of the table's triggers from a partition and from its own partitions. */
 export function disownTriggers(editor: CatalogEditor, partitionId: number): void {
   const table = editor.view.tableById(partitionId)!;
   for (const { id, parentId } of table.triggers ?? []) if (parentId !== undefined) remove(editor, table.id, id);

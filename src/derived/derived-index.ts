@@ -1,11 +1,12 @@
 /**
- * An index that lives in memory and is derived from records: of each row that the engine holds, its item is in the body
- * or the row is among the newer entries. So body and newer entries are always what the engine holds, and a reader merges
- * its own view over them (`Transaction.corrections`), as it does over column segments.
+ * An index that lives in memory and is derived from records. Each row that the engine holds is either in the body or
+ * among the newer entries. So body plus newer entries are always what the engine holds, and a reader merges its own
+ * view over them (`Transaction.corrections`), as it does over column segments.
  *
- * Its life: `open` reads the saved body, if there is one, and completes it from the commit log, or compares it with the
- * records if the log does not reach back so far; without one it reads the records. Then it is ready: what the engine
- * takes arrives by `applied` and is put into the body by `fold`. Owned by derived-indexes.ts.
+ * Its life: `open` reads the saved body, if there is one, and completes it from the commit log. If the log does not
+ * reach back so far, it compares the body with the records; without a saved body it reads the records. Then the index
+ * is ready: what the engine takes arrives by `applied` and is put into the body by `fold`. Owned by
+ * derived-indexes.ts.
  */
 import type { CommitLog } from "../storage/commit-log.js";
 import type { Engine } from "../storage/engine.js";

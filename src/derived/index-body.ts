@@ -1,6 +1,6 @@
 /**
- * What an index in memory is to those that keep it alive (derived-index.ts). `vector` and `text` have one body each; a
- * body knows items by slots and nothing of keys, transactions, threads or files.
+ * The interface of an index's body to derived-index.ts, which keeps it alive. `vector` and `text` have one body each.
+ * A body knows items by slots and knows nothing of keys, transactions, threads or files.
  */
 
 export interface IndexBody<Item> {

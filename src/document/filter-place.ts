@@ -1,4 +1,4 @@
-/** Where a filter's path leads in a collection's rows: to a column, or to a value inside one of type jsonb. */
+/** Resolves a filter's path in a collection's rows: to a column, or to a value inside one of type jsonb. */
 import type { FieldType } from "../catalog/document-collection.js";
 import type { Field } from "./collection.js";
 import { indexKey, literal, pathLiteral } from "./sql-text.js";

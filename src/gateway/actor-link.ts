@@ -1,7 +1,8 @@
 /**
  * The gateway's end of one actor's thread. It collects the request frames of a loop turn and posts them as one
- * transferred buffer, hands reply frames to whoever waits for them, and carries the control messages. It outlives the
- * thread: after a crash the supervisor (actor-pool.ts) gives it the next one. It owns the table of what is in flight.
+ * transferred buffer, hands reply frames to the requests that wait for them, and carries the control messages. It
+ * outlives the thread: after a crash the supervisor (actor-pool.ts) gives it the next one. It owns the table of
+ * requests in flight.
  */
 import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
 import {

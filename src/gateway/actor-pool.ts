@@ -1,7 +1,7 @@
 /**
- * All actors' threads and their supervisor: starts them, restarts one that crashed after a growing pause, and after
- * a long one when it keeps crashing, while the others go on serving. Also counts what is in flight per partition.
- * Started and closed by gateway.ts; requests ask it which link serves a partition.
+ * All actors' threads and their supervisor. It starts the threads and restarts one that crashed, after a growing
+ * pause; one that keeps crashing stays down for longer. The others go on serving. It also counts the requests in
+ * flight per partition. Started and closed by gateway.ts; requests ask it which link serves a partition.
  */
 import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";

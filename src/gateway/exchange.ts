@@ -2,13 +2,13 @@
  * One request and its reply. The life of a request in the gateway:
  *
  *  1. `begin` reads the headers it needs, while uWebSockets.js still holds them.
- *  2. Who asks is looked up or, the first time, judged (admission.ts); then what they may do, and whether their tenant
- *     has budget left (rate-limiter.ts).
+ *  2. The caller is looked up or, the first time, verified (admission.ts); then what they may do is checked, and whether their
+ *     tenant has budget left (rate-limiter.ts).
  *  3. The body is received. A body that comes in one piece is copied from the socket's buffer into the frame at once.
  *  4. `dispatch` queues the frame for the partition's actor (actor-link.ts); nothing is parsed here.
- *     Where the endpoint streams its body, the frame goes without it, and the pieces follow as the actor takes them
+ *     If the endpoint streams its body, the frame goes without it, and the pieces follow as the actor takes them
  *     (body-stream.ts).
- *  5. The actor's reply, finished to the byte, is written (reply.ts) and the exchange is counted and logged. A long one
+ *  5. The actor's reply, finished to the byte, is written (reply.ts) and the exchange is counted and logged. A long reply
  *     comes in pieces as the client reads (reply-stream.ts).
  *
  * It may end early instead: refused (`fail`), past its deadline (`expired`), the client gone (`aborted`), or its actor

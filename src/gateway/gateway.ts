@@ -1,7 +1,7 @@
 /**
- * The gateway: everything between a client's socket and the actors' mailboxes, on the main thread. It never looks into a
- * body: it finds out who asks, limits, routes and copies bytes (exchange.ts tells the life of a request). Started by
- * the process's entry point, which gives it the function that starts an actor's thread.
+ * The gateway: everything between a client's socket and the actors' mailboxes, on the main thread. It never looks into
+ * a body: it finds the caller, applies limits, routes and copies bytes (exchange.ts has the life of a request).
+ * Started by the process's entry point, which gives it the function that starts an actor's thread.
  */
 import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";

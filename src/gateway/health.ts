@@ -1,6 +1,6 @@
 /**
- * The answers of GET /health (the process lives, and which partitions are up) and of GET /health/ready (it may be sent
- * requests). Called by gateway.ts; stateless.
+ * Answers GET /health (the process lives; which partitions are up) and GET /health/ready (it may be sent requests).
+ * Called by gateway.ts; stateless.
  */
 import type { PartitionState } from "./actor-link.js";
 import type { ActorPool } from "./actor-pool.js";

@@ -1,6 +1,6 @@
 /**
- * What becomes of the requests that were in flight when their actor's thread was ended for not giving way. Called by the
- * supervisor when the thread is no more; pure.
+ * Decides what becomes of each request that was in flight when its actor's thread was ended for not giving way. Called
+ * by the supervisor after the thread has ended; pure.
  */
 import type { AtWork, MarksReader } from "../protocol/actor-marks.js";
 import { ERRORS } from "../protocol/errors.js";

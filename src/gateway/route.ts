@@ -1,4 +1,4 @@
-/** A served method and path, as requests use it: everything that can be worked out at boot is. Made by router.ts. */
+/** A served method and path, as requests use it: everything that can be computed at boot is. Made by router.ts. */
 import type { HttpRequest } from "uWebSockets.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";

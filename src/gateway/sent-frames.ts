@@ -1,7 +1,7 @@
 /**
- * Copies of the requests that are in an actor's hands, so that they can be sent to its next thread where this one has to be
- * ended. Those of one turn of the gateway's loop lie together, as they are sent; large ones lie by themselves, up to a bound. Owned by
- * actor-link.ts.
+ * Copies of the requests that an actor is working on, so that they can be sent to its next thread if this one has to
+ * be ended. Requests of one turn of the gateway's loop are kept together, as they are sent; large ones are kept
+ * singly, up to a bound. Owned by actor-link.ts.
  */
 import { eachFrame } from "../protocol/frames.js";
 

@@ -1,7 +1,7 @@
 /**
- * Looks whether the actors' threads still come round: each of them beats in shared memory (protocol/actor-marks.ts). One that is
- * late is logged with what it is at; one that stays away is ended by the pool, which made this and owns it. An actor that has
- * nothing to do beats like any other.
+ * Watches whether the actors' threads still give way: each of them beats in shared memory (protocol/actor-marks.ts). A
+ * thread that is late is logged with what it works on. A thread that stays away is ended by the pool, which made this
+ * and owns it. An idle actor beats like any other.
  */
 import type { Logger } from "pino";
 import { type AtWork, MarksReader } from "../protocol/actor-marks.js";

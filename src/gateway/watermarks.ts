@@ -1,7 +1,7 @@
 /**
- * Looks ten times a second how much room the disk and the memory have left, and tells the actors to refuse what needs more
- * before there is none; reads and deletions go on. Gives up the disk's reserve when something else has taken the room, and makes it
- * again. Made by gateway.ts; owns what was found last.
+ * Checks free disk space and memory ten times a second, and tells the actors to refuse work that needs more before
+ * there is none left; reads and deletions go on. Releases the disk's reserve when something else has taken the space,
+ * and makes it again later. Made by gateway.ts; owns the latest findings.
  */
 import { statfs } from "node:fs/promises";
 import { totalmem } from "node:os";

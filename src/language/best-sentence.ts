@@ -1,6 +1,7 @@
 /**
- * Which sentence of several passages answers a question best: by the words of the question that it has (rare ones count
- * more), those that stand around it, and how like its embedding is to the question's. For a text that is quoted, not written.
+ * Finds the sentence of several passages that answers a question best: by the question's words in it (rare ones count
+ * more), by the words around it, and by how similar its embedding is to the question's. For answers that are quoted,
+ * not written.
  */
 import { stemsOf } from "./question-stems.js";
 import { type Sentence, sentencesOf } from "./sentences.js";

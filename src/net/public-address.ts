@@ -61,7 +61,7 @@ export function isPrivateUrl(url: URL): boolean {
   return /(^|\.)(localhost|local|internal)\.?$/i.test(host) || (isIP(host) !== 0 && isPrivateAddress(host));
 }
 
-/** Throws what `refused` makes for an address that `isPrivateUrl`. */
+/** Throws the error of `refused` if `isPrivateUrl` holds for the address. */
 export function checkPublicUrl(url: URL, refused: (host: string) => Error): void {
   if (isPrivateUrl(url)) throw refused(url.hostname);
 }

@@ -1,10 +1,11 @@
 /**
- * What an actor's thread leaves in shared memory while it works, so that the gateway's thread can tell whether it still
- * gives way, whose request it is at when it does not, and, once it was ended, which requests had committed. The actor writes
- * (ActorMarks), the gateway reads (MarksReader); neither waits for the other. Numbers are 32 bits wide and written whole;
- * they are read while the writer stands still in one piece of work, or is no more.
+ * Marks that an actor's thread leaves in shared memory while it works. From them the gateway's thread can tell whether
+ * the actor still gives way, whose request it works on if it does not, and, after it was ended, which requests had
+ * committed. The actor writes (ActorMarks) and the gateway reads (MarksReader); neither waits for the other. Numbers
+ * are 32 bits wide and written whole. They are read while the writer is stuck in one piece of work, or has ended.
  *
- * Commits are told by epochs: each write of the log ends one. A commit of an epoch whose write never began is nowhere.
+ * Commits are counted by epochs: each write of the log ends one. A commit of an epoch whose write never began left
+ * nothing.
  */
 
 const BEAT = 0;

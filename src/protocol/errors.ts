@@ -1,7 +1,7 @@
 /**
- * The one table of errors. Every error a client can see is a `DbError` whose code stands here with its HTTP status,
- * whether an unchanged retry can succeed, and a default message. Docs and OpenAPI are generated from this table.
- * SQL errors also carry the SQLSTATE that PostgreSQL gives the same mistake (Appendix A of its manual).
+ * The one table of errors. Every error a client can see is a `DbError` whose code is listed here with its HTTP status,
+ * whether an unchanged retry can succeed, and a default message. Docs and OpenAPI are generated from this table. SQL
+ * errors also carry the SQLSTATE that PostgreSQL gives the same mistake (Appendix A of its manual).
  */
 
 interface ErrorEntry {

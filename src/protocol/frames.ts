@@ -227,7 +227,7 @@ export class RequestWriter extends FrameBuffer {
     this.request(id, PIECE_CODE, isLast ? REQUEST_LAST_PIECE : 0, 0, 0, 0, "", "", body);
   }
 
-  /** So many further bytes of that request's streamed reply have been handed over. */
+  /** The number of further bytes of that request's streamed reply that were handed over. */
   taken(id: number, bytes: number): void {
     this.request(id, TAKEN_CODE, 0, 0, 0, bytes, "", "", null);
   }
@@ -325,7 +325,7 @@ export class ReplyWriter extends FrameBuffer {
     this.finish(id, status, flags, at + body.length);
   }
 
-  /** So many further bytes of that request's streamed body have been taken. */
+  /** The number of further bytes of that request's streamed body that were taken. */
   taken(id: number, count: number): void {
     const body = Buffer.allocUnsafe(4);
     body.writeUInt32LE(count);

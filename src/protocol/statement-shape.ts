@@ -1,6 +1,6 @@
 /**
- * The shape of a statement: its text without what its author put in. Logs and spans show it, and by it a statement is known
- * again.
+ * The shape of a statement: its text without the constants that its author wrote. Logs and spans show it, and a
+ * statement is recognised by it.
  */
 
 /** Characters of a text that are searched for constants: a text of megabytes is more than a regular expression has stack for. */

@@ -1,6 +1,6 @@
 /**
- * What a schema cannot say of a recipe: that names are known and unique, versions are versions, defaults fit, statements
- * parse, and seeds are whole. Called by read-recipe.ts on a document of the right form.
+ * Checks what a schema cannot express about a recipe: names are known and unique, versions are valid, defaults fit,
+ * statements parse, and seeds are complete. Called by read-recipe.ts on a document of the right form.
  */
 import { parseCypher } from "../cypher/parse/parse.js";
 import { DbError } from "../protocol/errors.js";

@@ -1,6 +1,6 @@
 /**
- * Fills the tables of definition statements: with the rows of a query (CREATE TABLE AS, REFRESH), or with rows that were
- * rewritten (ALTER TABLE). Many go by a load. Called by run-ddl.ts.
+ * Fills the tables of definition statements: with the rows of a query (CREATE TABLE AS, REFRESH), or with rewritten
+ * rows (ALTER TABLE). Many rows go through a load. Called by run-ddl.ts.
  */
 import type { TableDef } from "../catalog/table.js";
 import { DbError, sqlError } from "../protocol/errors.js";

@@ -1,6 +1,6 @@
 /**
- * The cursors of a session, by name: what becomes of them when transactions and savepoints end, and the memory that
- * they hold together. Owned by the session.
+ * The cursors of a session, by name: what happens to them when transactions and savepoints end, and the memory that
+ * they share. Owned by the session.
  */
 import { sqlError } from "../protocol/errors.js";
 import { CURSORS_MAX } from "../protocol/limits.js";

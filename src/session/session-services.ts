@@ -1,6 +1,6 @@
 /**
- * What expressions of a statement ask of the session that runs it: values of sequences, settings, definitions. One is
- * made per statement; what the session remembers between statements is in SessionMemory.
+ * The services that a statement's expressions use: values of sequences, settings, definitions. One is made per
+ * statement; what the session remembers between statements is in SessionMemory.
  */
 import { RUN_ITEMS_MAX } from "../ai/inference-lane.js";
 import type { LibraryClient } from "../ai/library/library-client.js";

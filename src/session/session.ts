@@ -198,7 +198,7 @@ export class Session {
     return this.runner.planFor(run, catalog, tx);
   }
 
-  /** Of a plan that is not run now: throws what is wrong with it whatever the rows. */
+  /** For a plan that is not run now: throws the errors that do not depend on rows. */
   check(plan: StatementPlan, tx: ShardTransaction, client: Client): Promise<void> | void {
     return this.runner.check(plan, tx, client);
   }

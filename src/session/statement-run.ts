@@ -1,4 +1,4 @@
-/** One run of one statement, as a session's client asks for it. */
+/** The input of one run of one statement, as a session's client asks for it. */
 import type { DdlCommand } from "../catalog/ddl-command.js";
 import type { AgentTools } from "../features/agent/agent-tools.js";
 import type { FolderTools } from "../features/files/folder-tools.js";

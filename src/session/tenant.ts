@@ -47,7 +47,7 @@ export interface TenantHost {
 
 /** Records of what TRUNCATE and DROP have left, as one look found them (remove-retired.ts). */
 export interface RetiredRecords {
-  /** Value of `catalog.changedAt` then: whatever is younger than that sees nothing of what they speak of. */
+  /** Value of `catalog.changedAt` at that time: younger transactions do not see what these plans refer to. */
   readonly changedAt: number;
   readonly records: readonly Uint8Array[];
 }

@@ -1,6 +1,6 @@
 /**
- * The constraints of one session's transaction: what is checked when a statement ends, what waits for the end of the
- * transaction, and what SET CONSTRAINTS said of that. Owned by the session.
+ * The constraints of one session's transaction: which checks run when a statement ends, which wait for the end of the
+ * transaction, and what SET CONSTRAINTS changed. Owned by the session.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import type { DdlCommand, RelationName } from "../catalog/ddl-command.js";

@@ -1,7 +1,7 @@
 /**
  * The file operations of the commit log, as an interface so that a simulation can inject faults (torn writes, a full
- * disk, failing fsync). `fileDisk` is the real one. Writes are synchronous (they land in the page cache); only
- * `sync` waits for the device, in libuv's pool.
+ * disk, failing fsync). `fileDisk` is the real one. Writes are synchronous and go into the page cache; only `sync`
+ * waits for the device, in libuv's pool.
  */
 import fs from "node:fs";
 import { dirname } from "node:path";
@@ -83,7 +83,7 @@ export const fileDisk: Disk = {
  */
 export async function makeDirectoryDurably(path: string, root: string): Promise<void> {
   fs.mkdirSync(path, { recursive: true, mode: 0o700 });
-  // Also where it was there: whoever made it may have ended before it was synced.
+  // Syncs even an existing directory: its maker may have ended before syncing it.
   for (let at = path; at !== root; at = dirname(at)) await fileDisk.syncDirectory(dirname(at));
   try {
     await fileDisk.syncDirectory(dirname(root));

@@ -239,7 +239,7 @@ export class FileCommitLog implements CommitLog {
     }
   }
 
-  /** Attests that all of the log is durable, so that damage is told from a torn tail whatever happens to the file. */
+  /** Records that all of the log is durable, so that later damage can be told from a torn tail. */
   #mark(): void {
     if (this.#marked || this.#segments.length === 0) return;
     try {

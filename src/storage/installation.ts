@@ -1,6 +1,6 @@
 /**
- * What a data directory knows of itself: the file INSTALLATION with its format, its id and how many partitions it has, so
- * that one that vanishes is missed. Called before any actor starts, under the directory's lock; the file is the state.
+ * The file INSTALLATION of a data directory: its format, its id and its number of partitions, so that a partition that
+ * vanishes is missed. Called before any actor starts, under the directory's lock; the file is the state.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
@@ -81,7 +81,7 @@ export function requireInstallation(dataDirectory: string): void {
   }
 }
 
-/** Makes the file anew, of the partitions that are there. Returns what it says. */
+/** Rewrites the file from the existing partitions. Returns its content. */
 export function rebuildInstallation(dataDirectory: string): Installation {
   if (existsSync(installationPath(dataDirectory))) {
     throw new InstallationError(`${installationPath(dataDirectory)} is there: nothing was lost.`);

@@ -184,8 +184,8 @@ function readOperations(bytes: Buffer, offset: number, count: number): Pick<LogR
 }
 
 /**
- * The newest sequence that any intact record from `offset` on attests to have been durable, 0 when there is none.
- * Looks at every offset, since the damage before it may have taken the record boundaries with it.
+ * The newest sequence that any intact record from `offset` on proves to have been durable; 0 if there is none. Looks at
+ * every offset, because the damage before it may have hidden where records begin.
  */
 export function attestedAfter(bytes: Buffer, offset: number, salt: number): number {
   let attested = 0;

@@ -1,7 +1,7 @@
 /**
- * Finds the end of a commit log in files when it is opened (file-commit-log.ts). Bytes that are no intact record end it,
- * and are cut off, as long as nothing attests that they had been synced (see log-record.ts); otherwise acknowledged
- * commits are damaged and open refuses.
+ * Finds the end of a commit log in files when it is opened (file-commit-log.ts). The first bytes that are not an
+ * intact record end the log and are cut off, unless a later record proves that they had been synced (see
+ * log-record.ts). In that case acknowledged commits are damaged, and the open fails.
  */
 import { lastMicrosOf } from "./commit-log.js";
 import type { Disk } from "./disk.js";

@@ -64,7 +64,7 @@ export interface Transaction {
   readonly seesEngine: boolean;
   /** What it sees in the range that a cache of the engine's entries lacks. Counts as having read the whole range. */
   corrections(range: KeyRange, newer: NewerEntries): Corrections;
-  /** The same without counting as a read: whoever asks tells by `noteRead` what is read of it. */
+  /** The same without counting as a read: the caller reports by `noteRead` what it reads. */
   correctionsUnread(range: KeyRange, newer: NewerEntries): Corrections;
   /** The range counts as read. False: the transaction does not count what it reads, and need not be told. */
   noteRead(range: KeyRange): boolean;

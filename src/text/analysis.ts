@@ -1,9 +1,9 @@
 /**
- * From text to terms: words as letters, digits and marks in a row (UAX #29 where a script writes none between its words),
- * in lower case, without what only compatibility tells apart (NFKC), stemmed. Pure but for the stemmers' memories.
+ * Turns text into terms: words are runs of letters, digits and marks (UAX #29 where a script writes nothing between
+ * its words), in lower case, normalised (NFKC) and stemmed. Pure but for the stemmers' memories.
  *
- * Words are looked for within the tokens of text-parser.ts, the smallest of them: of a compound its parts, of an address
- * each of its words. So whatever to_tsvector makes of a token, the index has all words of that token.
+ * Words are found within the smallest tokens of text-parser.ts: the parts of a compound, the words of an address. So
+ * whatever to_tsvector makes of a token, the index has all words of that token.
  */
 import { type Stem, stemOf } from "./languages.js";
 import { parseInSteps, type TokenType } from "./text-parser.js";

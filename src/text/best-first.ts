@@ -1,6 +1,6 @@
 /**
- * Places of scores, the best first, equal ones in order. The first `expected` are found by a heap of just so many, in one
- * look at each score; who reads on has more of them sorted.
+ * Positions of scores, the best first, equal ones in order. The first `expected` are found with a heap of that size,
+ * in one look at each score; a caller that reads on has more of them sorted.
  */
 export function* bestFirst(scores: Float64Array, expected: number): Generator<number> {
   let given = 0;

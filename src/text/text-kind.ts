@@ -1,4 +1,4 @@
-/** What makes a text index of a definition, for the life of indexes in memory (src/derived). */
+/** Makes a text index from its definition, for the life of indexes in memory (src/derived). */
 import type { SearchIndexDef } from "../catalog/table.js";
 import type { IndexKind } from "../derived/index-body.js";
 import type { TextItem } from "./document-terms.js";

@@ -1,6 +1,6 @@
 /**
- * The vectors of an index: a graph, and those that wait to be linked into it, which searches measure one by one. So a
- * vector is found as soon as it is there, and linking (a third of a millisecond each) is work for idle moments.
+ * The vectors of an index: a graph, and the vectors that wait to be linked into it, which searches compare one by one.
+ * So a vector is found as soon as it is stored, and linking (a third of a millisecond each) happens in idle moments.
  */
 import type { VectorIndexDef } from "../catalog/table.js";
 import type { IndexBody, LongWork } from "../derived/index-body.js";

@@ -1,4 +1,4 @@
-/** What makes a vector index of a definition, for the life of indexes in memory (src/derived). */
+/** Makes a vector index from its definition, for the life of indexes in memory (src/derived). */
 import type { SearchIndexDef, VectorIndexDef } from "../catalog/table.js";
 import type { IndexKind } from "../derived/index-body.js";
 import { VectorBody } from "./vector-body.js";

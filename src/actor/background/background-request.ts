@@ -1,7 +1,7 @@
 /**
- * Requests that no client has sent: so whatever is written for requests (sessions, tools, reads of a route's own) works for
- * jobs, too. They have the rights of the user who made the job, no deadline, and the tenant's turns. Made for actor.ts,
- * which asks who is at work when a tenant is to move or be forgotten.
+ * Requests that no client has sent, so that whatever is written for requests (sessions, tools, a route's own reads)
+ * works for jobs, too. They have the rights of the user who made the job, no deadline, and the tenant's turns. Made
+ * for actor.ts, which asks who is at work when a tenant is to move or be forgotten.
  */
 import type { ActorMarks } from "../../protocol/actor-marks.js";
 import { DbError } from "../../protocol/errors.js";

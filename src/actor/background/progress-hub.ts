@@ -1,7 +1,7 @@
 /**
- * How far work in the background is, told to whoever follows it. A topic is one piece of work, say `automl/{job}`; who
- * comes late hears the last message first. Nothing of it is stored: what must be known later is in the work's own record.
- * Owned by the partition; the actor gives it the way out.
+ * Reports the progress of background work to its followers. A topic is one piece of work, such as `automl/{job}`; a
+ * follower that comes late gets the last message first. Nothing of it is stored: what must be known later is in the
+ * work's own record. Owned by the partition; the actor gives it the way out.
  */
 
 import type { ChangeForm } from "../../features/feed/change-form.js";

@@ -1,6 +1,6 @@
 /**
- * One file of a model, from its source to disk. What is here of it stays when a connection breaks off, and the next
- * attempt, or the next pull, goes on from there. The bytes are hashed as they come. Called by pull.ts.
+ * Downloads one file of a model. If the connection breaks off, the part on disk stays, and the next attempt or pull
+ * goes on from there. The bytes are hashed as they come. Called by pull.ts.
  */
 import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";

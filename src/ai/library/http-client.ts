@@ -1,7 +1,7 @@
 /**
- * Requests to the sources of models that speak HTTP, and to where they redirect. A configured source may be anywhere; what
- * it redirects to must be one, too, or have a public address, which is checked on the very address that is connected to.
- * No credential is ever sent. Made by the library; used by http-source.ts and hub-source.ts.
+ * HTTP requests to the sources of models, and to where they redirect. A configured source may be anywhere. A redirect
+ * must lead to another source or to a public address; the check is on the very address that is connected to. No
+ * credential is ever sent. Made by the library; used by http-source.ts and hub-source.ts.
  */
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";

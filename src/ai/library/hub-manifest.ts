@@ -1,6 +1,6 @@
 /**
- * The manifest of a bundle whose files came from a hub: what known-models.ts says of the model, and what its files say of
- * themselves. Equal files give equal manifests. Called by hub-source.ts.
+ * Builds the manifest of a bundle whose files came from a hub, from known-models.ts and from the files themselves.
+ * Equal files give equal manifests. Called by hub-source.ts.
  */
 import { readFile } from "node:fs/promises";
 import { BundleError } from "../manifest.js";

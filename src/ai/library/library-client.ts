@@ -1,6 +1,6 @@
 /**
- * An actor's end of the library of models: calls that are answered later, and what the library tells all actors. Made by
- * the actor; handlers and statements reach it through their partition.
+ * An actor's end of the library of models: calls that are answered later, and the library's announcements to all
+ * actors. Made by the actor; handlers and statements reach it through their partition.
  */
 import { randomUUID } from "node:crypto";
 import { DbError } from "../../protocol/errors.js";

@@ -1,7 +1,8 @@
 /**
- * The library of the installation's models: pulls them into the model root and deletes them there. There is one, in a
- * thread of its own (workers/library.ts), since the root is one: so a model is pulled once however many ask for it, and
- * neither hashing nor the disk keep a request waiting. It owns the jobs; of those that ended it remembers some.
+ * The library of the installation's models: pulls them into the model root and deletes them there. All actors share
+ * the root, so there is one library, in a thread of its own (workers/library.ts). A model is therefore pulled once
+ * however many ask for it, and neither hashing nor the disk keeps a request waiting. It owns the jobs, and remembers
+ * some that have ended.
  */
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
@@ -62,7 +63,10 @@ export class ModelLibrary {
     private readonly around: LibrarySurroundings,
   ) {}
 
-  /** Begins to pull a model (`name:tag`), or joins the pull of it that is under way. Throws what is wrong with the name. */
+  /**
+   * Begins to pull a model (`name:tag`), or joins the pull of it that is under way. Throws an error that says what is
+   * wrong with the name.
+   */
   pull(text: string): PullFacts {
     const reference = parseModelReference(text);
     const name = nameOf(reference);

@@ -1,4 +1,4 @@
-/** Where models come from: the contract of directory-source.ts, http-source.ts and hub-source.ts. */
+/** The contract of a source of models, implemented by directory-source.ts, http-source.ts and hub-source.ts. */
 import type { ModelReference } from "./model-reference.js";
 
 /** `git`: the SHA-1 that git gives a file (of "blob", its size and its bytes). */

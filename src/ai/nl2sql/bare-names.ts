@@ -1,6 +1,6 @@
 /**
- * Words of names without what stands before all names of their kind: `tbl_restaurant` is a restaurant, and `emp_salary` of `emp`
- * a salary. Called by `name-mentions.ts`; what was made of a schema is kept as long as the schema.
+ * Words of names without the prefix that all names of their kind share: `tbl_restaurant` is a restaurant, and
+ * `emp_salary` of `emp` a salary. Called by `name-mentions.ts`; the result for a schema is kept as long as the schema.
  */
 import { stemOf } from "./question.js";
 import type { ColumnFacts, SchemaFacts, TableFacts } from "./schema-facts.js";

@@ -1,4 +1,4 @@
-/** A question as tokens with stems, and what of it has been understood so far. */
+/** A question as tokens with stems, and which of them have been understood so far. */
 import { newStemmer } from "snowball-stemmers";
 import { NUMBER_WORDS, STOP_WORDS } from "./vocabulary.js";
 

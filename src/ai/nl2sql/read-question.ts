@@ -1,7 +1,7 @@
 /**
- * From a question to what it asks (`query-shape.ts`), by rules over its words: deterministic, and no model is needed. In
- * order: values and names, orders, conditions, groups, superlatives, aggregates, what is missing or must be there; then
- * whose rows are meant, and last which column each word means, by how well it fits and how near its table is.
+ * Finds what a question asks (`query-shape.ts`), by rules over its words; it is deterministic and needs no model. In
+ * order: values and names, orders, conditions, groups, superlatives, aggregates, missing or required values; then
+ * whose rows are meant; last, which column each word means, by how well it fits and how near its table is.
  */
 import { isDeepStrictEqual } from "node:util";
 import { anyKind, ColumnFinder, isNumber, isTime } from "./column-finder.js";

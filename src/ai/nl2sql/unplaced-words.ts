@@ -1,5 +1,5 @@
 /**
- * Words of a question that its SQL has no place for: without them the answer would be one to another question. Called by
+ * Finds words of a question that its SQL leaves out. Without them another question would be answered. Called by
  * `match-question.ts` once the SQL is written; stateless.
  */
 import { nameWords } from "./bare-names.js";

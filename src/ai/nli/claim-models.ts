@@ -1,7 +1,6 @@
 /**
- * Which models of claims there are: the bundles that were installed when the process started, by the names that they
- * answer to, and the names that are known although nothing is installed. Called by claim-verifier.ts and, once, when the
- * process starts (command-line.ts); holds no state.
+ * The models of claims: the bundles that were installed when the process started, by their names, and known names
+ * without a bundle. Called by claim-verifier.ts and, once, when the process starts (command-line.ts); holds no state.
  */
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";

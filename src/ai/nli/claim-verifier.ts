@@ -1,7 +1,7 @@
 /**
- * Verifies claims: one per actor, behind the routes under /v1/ai/nli and the NLI functions of SQL. The models that it may
- * use are those whose bundles were installed when the process started, whatever is pulled later; a model's bundle is
- * checked and loaded (in the inference thread) when it is first wanted, the default model's at once (`warmUp`).
+ * Verifies claims: one per actor, behind the routes under /v1/ai/nli and the NLI functions of SQL. It may use the
+ * models whose bundles were installed when the process started, whatever is pulled later. A bundle is checked and
+ * loaded (in the inference thread) when its model is first wanted, the default model's at once (`warmUp`).
  *
  *   request ──▶ model, pairs (anchor, statement) ──▶ Models.scorePairs ──▶ softmax ──▶ weigh-scores.ts ──▶ verdict.ts
  */
@@ -158,7 +158,7 @@ export class ClaimVerifier {
     };
   }
 
-  /** Throws what is wrong with a request for that model. */
+  /** Throws an error that says what is wrong with a request for that model. */
   requireUsable(name: string): void {
     this.usable(name);
   }
@@ -236,7 +236,7 @@ export class ClaimVerifier {
     }
   }
 
-  /** Throws what is wrong with a request for that model. */
+  /** Throws an error that says what is wrong with a request for that model. */
   private usable(name: string): Model {
     if (!this.options.enabled) {
       throw new DbError("nli_disabled", undefined, { hint: "Set enabled = true in [nli] and restart the server." });

@@ -1,8 +1,8 @@
 /**
- * What two texts have in common by their words, before any model is asked: whether they say the same, differ in one word
- * that turns the meaning round, or have nothing to do with each other. Of a premise of several sentences one is enough to be
- * `same` or `opposite`. For English; of other languages only `same` is sure. Called by weigh-scores.ts; pure but for the
- * stemmer's memory.
+ * Compares two texts by their words, before any model is asked: whether they say the same, differ in one word that
+ * reverses the meaning, or have nothing to do with each other. If a premise has several sentences, one is enough for
+ * `same` or `opposite`. For English; in other languages only `same` is certain. Called by weigh-scores.ts; pure but
+ * for the stemmer's memory.
  *
  *   same       the same words, but for case, marks, articles, contractions and how numbers are written
  *   opposite   the same but for a word that denies, a pair of opposites, or another number of the same thing

@@ -1,7 +1,7 @@
 /**
- * From a model's scores of a pair to those that count, by what the texts have in common (compare-texts.ts). A model that was
- * trained on captions takes two texts about different things for a contradiction, and is never sure of what it has not seen.
- * Called by claim-verifier.ts; pure.
+ * Corrects a model's scores of a pair by what the texts have in common (compare-texts.ts). A model that was trained on
+ * captions takes two texts about different things for a contradiction, and is never certain about things that it has
+ * not seen. Called by claim-verifier.ts; pure.
  */
 import type { TextPair } from "../inference-messages.js";
 import { compareTexts } from "./compare-texts.js";

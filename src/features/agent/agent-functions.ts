@@ -1,7 +1,7 @@
 /**
- * Named agents in SQL: CREATE, EXECUTE, SHOW and DROP AGENT are calls of these functions (sql/parse/client-statements.ts). An agent
- * is a row of the tenant's: who it is and with what it works; running one is AGENT_RUN. Definitions are made and dropped in the
- * transaction of the statement.
+ * Named agents in SQL: CREATE, EXECUTE, SHOW and DROP AGENT are calls of these functions
+ * (sql/parse/client-statements.ts). An agent is a row of the tenant with name, instructions and options; AGENT_RUN
+ * runs it. Definitions are made and dropped in the transaction of the statement.
  */
 import Type from "typebox";
 import { Strict } from "../../protocol/endpoints/schemas.js";

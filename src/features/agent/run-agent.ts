@@ -1,7 +1,8 @@
 /**
- * AGENT_RUN: a model that is given a task and tools, and calls these until it answers (Yao et al., ReAct, 2023). Bounded by
- * steps and by wall-clock time. What tools give it is data: it may mislead the model, but gains no rights, since tools act
- * with those of the caller and only read unless `allow_writes`. Each step is kept in the trace. Holds no state.
+ * AGENT_RUN: gives a model a task and tools, and calls the tools until the model answers (Yao et al., ReAct, 2023).
+ * Bounded by steps and by wall-clock time. What tools return is data: it may mislead the model, but gains no rights,
+ * because tools act with the caller's rights and only read unless `allow_writes` is set. Each step is kept in the
+ * trace. Holds no state.
  */
 import { randomBytes } from "node:crypto";
 import Type from "typebox";

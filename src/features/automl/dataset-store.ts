@@ -8,7 +8,7 @@ import { rowsOf, timeOf } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { CREATE_TABLES, DATASET_ROWS, DATASETS, DATASETS_NAME } from "./tables.js";
 
-/** What a data set stands for, as clients write it; read anew by each training. */
+/** The source of a data set, as clients write it; each training reads it again. */
 export interface NamedSource {
   /** The field that is there. */
   readonly type: "table" | "collection" | "query";

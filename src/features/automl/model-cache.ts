@@ -1,6 +1,7 @@
 /**
- * Bytes of models that were used lately, on shared memory, so that task threads see them without a copy. A model is asked for
- * by its digest, which its record has: so what was deleted or trained anew is never taken for what it was. Bounded, per actor.
+ * Bytes of models that were used lately, in shared memory, so that task threads see them without a copy. A model is
+ * asked for by the digest in its record, so a model that was deleted or trained anew is never confused with an older
+ * one. Bounded, per actor.
  */
 
 import type { Request } from "../../actor/request.js";

@@ -1,6 +1,6 @@
 /**
- * Makes trainings, waits for them, stops them: what routes, tools and statements do alike. The work itself is a job in the
- * background (train-job.ts).
+ * Starts, waits for and stops trainings, in the same way for routes, tools and statements. The work itself is a
+ * background job (train-job.ts).
  */
 import { randomUUID } from "node:crypto";
 import { ownerOf } from "../../actor/background/background-request.js";

@@ -135,7 +135,7 @@ function configOf(known: object, embedded: readonly string[]): ModelConfig {
   return { ...Object.fromEntries(named), embedded };
 }
 
-/** What the client's data or wishes did not allow is told; a fault of ours is told to the log, too. */
+/** Errors of the client's data or options are reported to the client; our own faults are also logged. */
 async function fail(job: Job, thrown: unknown): Promise<void> {
   const isExpected = thrown instanceof DbError;
   const error = isExpected ? thrown : new DbError("internal_error", "The training failed; the log has the details.");

@@ -1,4 +1,6 @@
-/** Which backups of a schedule are old enough to go. Pure; called after each backup of the schedule. */
+/**
+ * Tells which backups of a schedule are old enough to be removed. Pure; called after each backup of the schedule.
+ */
 
 export interface Kept {
   readonly id: string;

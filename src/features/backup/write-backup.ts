@@ -41,7 +41,7 @@ export interface BackupJob {
   readonly progress: (entries: number, bytes: number) => void;
 }
 
-/** Resolves when it is whole and on disk. Throws what `turn` throws, and errors of the disk. */
+/** Resolves when it is complete and on disk. Throws the errors of `turn` and of the disk. */
 export async function writeBackup(job: BackupJob): Promise<Manifest> {
   const { id, tenantId, partition, folder, seal, base, note, schedule } = job;
   const startedAt = new Date().toISOString();
@@ -157,7 +157,7 @@ function endAt({ partition: { shard }, tenant, turn }: BackupJob): Omit<End, "en
     try {
       return await tenantDigest(snapshot, tenant, turn);
     } catch (error) {
-      // So much was changed meanwhile that the shard could not keep what was there before.
+      // So much changed while it ran that the shard could not keep the old values.
       if (error instanceof DbError && error.code === "transaction_aborted") return null;
       throw error;
     } finally {

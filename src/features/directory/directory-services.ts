@@ -1,7 +1,7 @@
 /**
- * What the actor of partition 0 does besides serving it: the directory of accounts, the audit trail, and what is decided
- * for all actors there: moves of tenants, restores, backups of the installation, questions for everybody's metrics. The
- * other actors report to it by messages through the gateway. Made and owned by actor.ts.
+ * What the actor of partition 0 does besides serving it: the directory of accounts, the audit trail, and decisions for
+ * all actors: moves of tenants, restores, backups of the installation, questions for everybody's metrics. The other
+ * actors report to it by messages through the gateway. Made and owned by actor.ts.
  */
 
 import type { Handler } from "../../actor/handler.js";

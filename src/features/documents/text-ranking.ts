@@ -1,4 +1,4 @@
-/** How a query's words rank a collection's documents. Called by the searches of collections and of media. */
+/** Ranks a collection's documents by a query's words. Called by the searches of collections and of media. */
 
 import type { Request } from "../../actor/request.js";
 import { STATIC_WEIGHT, VECTOR_WEIGHT } from "../../catalog/ranked-search.js";

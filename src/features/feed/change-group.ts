@@ -30,7 +30,7 @@ export interface GroupHost {
 export class ChangeGroup implements TableFollower {
   readonly members = new Set<Member>();
   #view: RowView;
-  /** Messages by change, while the change is in memory; null: it is none of this group's. */
+  /** Messages by change, while the change is in memory; null: the change does not concern this group. */
   #messages = new WeakMap<RowChange, Uint8Array | null>();
 
   constructor(
@@ -61,7 +61,7 @@ export class ChangeGroup implements TableFollower {
     }
   }
 
-  /** What those who follow are told of these changes. */
+  /** The message for followers about these changes. */
   messagesOf(rows: readonly ChangedRow[]): { readonly micros: number; readonly message: Uint8Array }[] {
     return this.host.withContext((context) => {
       const messages: { micros: number; message: Uint8Array }[] = [];

@@ -1,4 +1,7 @@
-/** The job of each filesystem collection, and who is at work in a partition, so that handlers can tell them of changes. */
+/**
+ * The job of each filesystem collection, and the running jobs of a partition, so that handlers can tell them of
+ * changes.
+ */
 
 import type { JobKind } from "../../actor/background/job-kind.js";
 import { FILE_JOBS, type JobName } from "../../actor/background/job-records.js";

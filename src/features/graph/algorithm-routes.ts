@@ -138,7 +138,7 @@ async function streamAlgorithm(request: Request, body: Input["body"], id: string
 /** Milliseconds between two messages of one phase. */
 const PROGRESS_MS = 100;
 
-/** A client that does not read is told less. */
+/** A client that does not read gets fewer reports. */
 function progressMessages(sink: ReplySink, id: string, packed: boolean): ProgressHearer {
   let last: ProgressPhase | null = null;
   let toldMs = 0;

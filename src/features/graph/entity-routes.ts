@@ -137,7 +137,7 @@ async function updateNode(request: Request, { params, query, body }: Input): Pro
     const former = (row?.[0] ?? []) as readonly string[];
     const gone = former.filter((label) => !labels.includes(label));
     const removed = gone.length === 0 ? "" : ` REMOVE x${labelsText(gone)}`;
-    // Where others have changed its labels meanwhile, they are read again.
+    // If others have changed its labels, they are read again.
     const same = row === undefined ? "" : " AND labels(x) = $former";
     const cypher = `${NODE.match}${same} SET x += $properties${added}${removed} RETURN x`;
     let isSame = true;

@@ -163,7 +163,7 @@ function textError(bytes: Buffer, line: number): DbError {
   }
 }
 
-/** The length without a last character of which bytes are missing. */
+/** The length without an incomplete last character. */
 function wholeCharacters(bytes: Buffer): number {
   const { length } = bytes;
   for (let back = 1; back <= Math.min(3, length); back++) {

@@ -1,6 +1,7 @@
 /**
- * The columns of a table that an import makes: names and types by the first rows of the file. Every value of the sample fits its
- * column's type; what comes later may not, and is then an error of the import. Called by import-rows.ts; pure.
+ * Infers the columns of a table that an import creates: names and types from the first rows of the file. Every value
+ * of the sample fits its column's type; a later value that does not is an error of the import. Called by
+ * import-rows.ts; pure.
  */
 
 import { DbError, sqlError } from "../../protocol/errors.js";

@@ -18,7 +18,7 @@ export class ProgressStream {
     private readonly frame: (message: string) => Buffer,
   ) {}
 
-  /** Whoever is slow to read gets the words later, not others. */
+  /** A slow reader gets the reports later; others are not delayed. */
   progress(token: string | number, progress: number, total: number | null, message: string): void {
     this.sink ??= this.request.openReply("text/event-stream", ["Cache-Control: no-cache, no-transform"]);
     const params = { progressToken: token, progress, ...(total !== null && { total }), message };

@@ -29,8 +29,8 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether the request follows a stateless revision. Throws when it is none that is served, when `_meta` is not complete or when a
- * header says otherwise. `headers` null: not HTTP.
+ * Whether the request follows a stateless revision. Throws if the revision is not served, if `_meta` is incomplete or
+ * if a header disagrees. `headers` null: not HTTP.
  */
 export function isStateless(message: RpcMessage, headers: McpHeaders | null): boolean {
   const { _meta: meta } = message.params;

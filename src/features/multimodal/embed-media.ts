@@ -94,7 +94,7 @@ async function embedVideo(request: Request, video: MediaBytes, model: string | n
   return intoSpace(request, frames, dual);
 }
 
-/** The mean of what there are vectors of, of length 1. */
+/** The mean of the available vectors, normalised to length 1. */
 export async function intoSpace(
   request: Request,
   items: Parameters<Request["partition"]["models"]["embedInto"]>[0],

@@ -1,6 +1,6 @@
 /**
- * What is said in a sound, in writing, by the model of speech that is installed. Called by the work of /v1/multimodal and of
- * filesystem collections.
+ * Transcribes a sound by the installed model of speech. Called by the work of /v1/multimodal and of filesystem
+ * collections.
  */
 
 import type { Partition } from "../../actor/partition.js";

@@ -199,7 +199,8 @@ class Export {
     const late = lateKeys(ordered);
     const counts: (readonly [string, number])[] = [];
     for (const table of ordered) counts.push([table.name, await this.addRows(table)]);
-    // Rows that refer to each other are all there first; triggers and rules have made them what they are already.
+    // Rows that refer to each other must all exist first. Triggers and rules have already had their effect on these
+    // rows.
     for (const { name, foreignKeys } of ordered) {
       for (const key of foreignKeys.filter((one) => late.has(one))) {
         this.addLast(`ALTER TABLE ${quoted(name)} ADD CONSTRAINT ${quoted(key.name)} ${key.text}`);
@@ -220,7 +221,7 @@ class Export {
     return counts.sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  /** Behind the rows; behind the definitions where there are none. */
+  /** Placed after the rows, or after the definitions if there are no rows. */
   private addLast(sql: string): void {
     if (this.asked.rows === false) this.schema.push(sql);
     else this.seed.push({ sql });

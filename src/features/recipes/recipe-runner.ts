@@ -57,7 +57,7 @@ const TRAINED: Performed["columns"] = [
 ];
 const NOTHING_TOLD: Performed["outcome"] = { rowsAffected: null, stats: null, notices: [] };
 
-/** What became of a step, as it is told. */
+/** The result of a step, as clients see it. */
 export interface StepResult {
   readonly step: string;
   readonly language: "sql" | "cypher" | "train" | "predict";
@@ -81,7 +81,7 @@ export interface RunnerOptions {
   /** Of one step's answer. */
   readonly rowsMax: number;
   readonly models: RecipeModels;
-  /** The graph that stands for the one of that name. */
+  /** The graph that takes the place of the one with that name. */
   graphFor?(name: string | undefined): Promise<string | undefined>;
 }
 

@@ -51,7 +51,7 @@ export interface Execution {
   readonly execution_id: string;
   readonly recipe_id: string;
   readonly version: string;
-  /** `interrupted`: it ended without a word, and nothing of it is left. */
+  /** `interrupted`: it ended without a result, and nothing of it is stored. */
   readonly status: "running" | "completed" | "failed" | "interrupted";
   readonly user_id: string;
   readonly parameters: unknown;

@@ -50,7 +50,7 @@ export function sessionOptions(request: Request, control: SessionOptions["contro
   return { isolation: null, readOnly, user, tenantName, control, managesModels: isLibraryAdmin(head) };
 }
 
-/** A statement may run as long as the configuration says, or as its request does where that is less. */
+/** A statement may run for the configured time, or for its request's time if that is shorter. */
 function limitTime(request: Request, seconds: number | undefined): void {
   const { query, server } = request.partition.config;
   if (seconds === undefined && query.timeoutSeconds >= server.requestTimeout) return;

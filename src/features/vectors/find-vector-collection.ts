@@ -1,4 +1,4 @@
-/** Vector collections by the names in requests. */
+/** Finds vector collections by the names in requests. */
 
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";

@@ -1,7 +1,7 @@
 /**
- * One WebSocket. It hands each message to the handler of its type (messages/), remembers the requests that run, and
- * watches whether the client reads. An idle one is this object and nothing else: no timer, no closure, no table. Made
- * by an upgrade (upgrade.ts); owned by the set of all connections (sockets.ts).
+ * One WebSocket. It hands each message to the handler of its type (messages/), keeps the running requests, and watches
+ * whether the client reads. An idle one is this object and nothing else: no timer, no closure, no table. Made by an
+ * upgrade (upgrade.ts); owned by the set of all connections (sockets.ts).
  */
 import type { WebSocket } from "uWebSockets.js";
 import { pack } from "msgpackr";
@@ -28,7 +28,7 @@ export class Connection implements SocketEnd, Member {
   #waiting: Set<RunningRequest> | null = null;
   /** It ends when the last request that runs has ended. */
   #ending = false;
-  /** When the client last read something of what lies in the socket; 0: nothing does. On the steady clock. */
+  /** When the client last read from the socket's buffer, on the steady clock; 0: the buffer is empty. */
   blockedSince = 0;
 
   constructor(

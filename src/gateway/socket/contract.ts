@@ -1,4 +1,4 @@
-/** What the parts of WebSockets know of each other; the parts themselves are in the files beside. */
+/** The interfaces between the parts of WebSockets; the parts themselves are in the files beside. */
 import type { WebSocket } from "uWebSockets.js";
 import type { ErrorCode } from "../../protocol/errors.js";
 import type { Caller } from "../admission.js";
@@ -70,7 +70,7 @@ export interface Client {
   fail(id: string, code: ErrorCode, message?: string, details?: string, format?: MessageFormat): void;
   /** Several messages at once; as `send`. */
   sendAll(messages: readonly Uint8Array[], isBinary: boolean): boolean;
-  /** What was sent and lies in the socket. */
+  /** Bytes that were sent and are still in the socket's buffer. */
   readonly unreadBytes: number;
   began(request: RunningRequest): void;
   /** It lives until the client leaves, and counts as none that runs. */
@@ -91,7 +91,7 @@ export type HandleMessage = (client: Client, head: MessageHead, bytes: Buffer) =
 export interface Blocked {
   /** When it last read some of it, on the steady clock. */
   readonly blockedSince: number;
-  /** What was sent and lies in the socket. */
+  /** Bytes that were sent and are still in the socket's buffer. */
   readonly unreadBytes: number;
   end(code: number, reason: string): void;
 }

@@ -1,6 +1,6 @@
 /**
- * The WebSocket of one filesystem collection: from its beginning on it gets what `files.follow` gives on /ws, without being asked
- * for anything. Made by an upgrade of /ws/filesystem-collections/{id}/progress.
+ * The WebSocket of one filesystem collection: from its beginning it gets the messages that `files.follow` gives on
+ * /ws, without asking. Made by an upgrade of /ws/filesystem-collections/{id}/progress.
  */
 import type { WebSocket } from "uWebSockets.js";
 import type { Caller } from "../admission.js";

@@ -1,6 +1,6 @@
 /**
- * What a language model answered, read as a graph: its JSON, checked against what was asked for. Whatever the answer says is
- * data: names, types and quotes, bounded in number and length; nothing in it is ever run. Called by extract-by-model.ts.
+ * Reads a language model's answer as a graph: its JSON, checked against the request. The answer is data: names, types
+ * and quotes, bounded in number and length; nothing in it is ever run. Called by extract-by-model.ts.
  */
 
 export interface AnsweredNode {

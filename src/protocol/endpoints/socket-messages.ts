@@ -1,6 +1,7 @@
 /**
- * What the server says on the WebSocket, and the messages of clients that the gateway answers by itself; those that an
- * actor answers are endpoints of the method MESSAGE. GET /v1/asyncapi.json lists all of them. A constant table.
+ * Messages that the server sends on the WebSocket, and messages of clients that the gateway answers by itself.
+ * Messages that an actor answers are endpoints of the method MESSAGE. GET /v1/asyncapi.json lists all of them. A
+ * constant table.
  */
 import Type, { type TObject } from "typebox";
 import { ERRORS, type ErrorCode } from "../errors.js";

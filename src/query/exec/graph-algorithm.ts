@@ -134,7 +134,7 @@ function readerOf(column: ResultColumn, nodes: Float64Array): (row: number) => V
   }
 }
 
-/** Waits for the other thread; when the statement is cancelled meanwhile it is told. */
+/** Waits for the other thread, and tells it if the statement is cancelled. */
 async function finished(
   running: Promise<AlgorithmResult>,
   control: Int32Array,

@@ -1,6 +1,6 @@
 /**
- * Keys that are numbers, in typed arrays: which types' values are such, their hash, and group numbers by them. Used by
- * hash joins and aggregation, which fall back to Maps for other types.
+ * Keys that are numbers, in typed arrays: which types have such keys, their hash, and group numbers by them. Used by
+ * hash joins and aggregation, which use Maps for other types.
  */
 import type { SqlType, Value } from "../../values/values.js";
 

@@ -182,7 +182,7 @@ class ScanOperator implements Operator {
     else this.cache = null;
   }
 
-  /** Opens the table's segments; those that much has changed of are made anew first. */
+  /** Opens the table's segments; those with many changes are rebuilt first. */
   private openOrFold(cache: SegmentCache, table: TableSegments, layout: TableLayout): void {
     const crowded = table.busy || !this.context.tx.seesEngine ? -1 : crowdedSegment(cache, table);
     if (crowded >= 0) this.folder = new SegmentFolder(cache, table, layout, crowded);

@@ -1,4 +1,7 @@
-/** What a transaction sees otherwise than a vector index. For scans that search by one (nearest-scan.ts, within-scan.ts). */
+/**
+ * The differences between what a transaction sees and a vector index. For scans that search by one (nearest-scan.ts,
+ * within-scan.ts).
+ */
 import type { DerivedIndex } from "../../derived/derived-index.js";
 import { prefixEnd } from "../../storage/keys.js";
 import type { VectorBody } from "../../vector/vector-body.js";

@@ -1,7 +1,8 @@
 /**
- * Counts walks: all but the last step are walked, depth first; of the last one only the number of relationships is asked.
- * Where the last step closes a triangle, the nodes in between are those that two sorted lists have in common (the
- * intersection of worst-case optimal joins; Ngo, Ré and Rudra, "Skew Strikes Back", 2013). Owned by count-walks.ts.
+ * Counts walks: all but the last step are walked, depth first; for the last one only the number of relationships is
+ * looked up. If the last step closes a triangle, the nodes in between are those that two sorted lists have in common
+ * (the intersection of worst-case optimal joins; Ngo, Ré and Rudra, "Skew Strikes Back", 2013). Owned by
+ * count-walks.ts.
  */
 import { lowerBound, PAGE_BITS, PAGE_MASK, type Page, type Pages } from "../../graph/adjacency-pages.js";
 import type { ExecContext } from "./context.js";

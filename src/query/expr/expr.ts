@@ -221,7 +221,7 @@ export interface EvalServices {
     model: string | null,
     context: DeferredContext,
   ): Promise<readonly Float32Array[]>;
-  /** Throws what is wrong with a model's name, or with the model. */
+  /** Throws an error if the model's name or the model itself is not usable. */
   checkModel?(model: string, use: "embedding" | "claims"): void;
   /** Scores for rows of model (or null), premise, hypothesis: JSON objects. Checks them. */
   classifyClaims?(rows: readonly (readonly unknown[])[], context: DeferredContext): Promise<readonly unknown[]>;
@@ -232,15 +232,22 @@ export interface EvalServices {
     calls: readonly { readonly prompt: string; readonly options: Json | null }[],
     context: DeferredContext,
   ): Promise<readonly string[]>;
-  /** Throws what is wrong with the options of GENERATE or AGENT_RUN, the name of a model among them. */
+  /**
+   * Throws an error that says what is wrong with the options of GENERATE or AGENT_RUN, the name of a model among them.
+   */
   checkGeneration?(fn: "GENERATE" | "AGENT_RUN", options: Json): void;
   /** Has a model work on a task with tools, as the caller of the statement. */
   runAgent?(persona: string, task: string, options: Json | null, context: DeferredContext): Promise<string>;
-  /** Pulls a model into the installation and waits for it: what was pulled, as JSON. Checks who asks. */
+  /**
+   * Pulls a model into the installation and waits for it. Returns what was pulled, as JSON. Checks the caller's rights.
+   */
   pullModel?(model: string, context: DeferredContext): Promise<Value>;
   /** Deletes one: true. Likewise. */
   deleteModel?(model: string, context: DeferredContext): Promise<Value>;
-  /** Makes or drops a filesystem collection in the statement's transaction: what was done, in words. Checks who asks. */
+  /**
+   * Makes or drops a filesystem collection in the statement's transaction. Returns in words what was done. Checks the
+   * caller's rights.
+   */
   changeFolders?(change: FolderChange, context: DeferredContext): Promise<string>;
   /** The models that are installed, a row of LIST_MODELS() each. */
   models?(): readonly (readonly Value[])[];
@@ -268,7 +275,7 @@ export type RoutineRows = readonly (readonly Value[])[];
 export interface RoutineCall {
   /** Its definition, a FunctionDef (typed `unknown` because this room may not import the catalog). */
   readonly definition: unknown;
-  /** Types of what it takes, and of what it gives: a row's or a value's. */
+  /** Types of the arguments and of the result: a row's or a value's. */
   readonly parameterTypes: readonly SqlType[];
   readonly returns: SqlType;
 }
@@ -293,7 +300,7 @@ export interface ScalarFunction {
   readonly apply: (...args: any[]) => Value;
   /** True when `apply` wants the EvalContext as its first argument. */
   readonly needsContext?: true;
-  /** A call takes so long that others get their turns between the rows; not folded. */
+  /** A call takes long, so others get their turns between the rows; it is not folded. */
   readonly slow?: true;
   /** The same as `apply`, with turns for others in between: of functions that make long lists, which cannot be sent between processes. */
   // biome-ignore lint/suspicious/noExplicitAny: as for apply

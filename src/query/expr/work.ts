@@ -8,7 +8,7 @@ import { Json, type SqlType, type Value } from "../../values/values.js";
 import type { Expr, ScalarFunction } from "./expr.js";
 import { someExpr } from "./walk.js";
 
-/** Nanoseconds per character, byte or element of what a call is given. */
+/** Nanoseconds per character, byte or element of a call's arguments. */
 const NANOS_PER_UNIT = 10;
 /** Shorter values are not worth counting. */
 const UNITS_MIN = 2_048;
@@ -36,7 +36,7 @@ export function jsonParts(value: unknown): number {
   return left < 0 ? MORE_PARTS : JSON_PARTS_MAX - left;
 }
 
-/** A part of parsed JSON takes as long as so many characters of a text. */
+/** How many characters of a text take as long as one part of parsed JSON. */
 const CHARACTERS_PER_PART = 8;
 
 /** Characters, bytes or elements; of lists in lists, maps and JSON without a text all their parts. */

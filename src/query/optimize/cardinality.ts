@@ -1,6 +1,6 @@
 /**
- * How many rows a plan gives, as far as one can tell before running it: what join order, join method and build side
- * are chosen by, and what EXPLAIN shows. One object per optimized statement; it remembers what it has estimated.
+ * Estimates how many rows a plan gives. Join order, join method and build side are chosen by it, and EXPLAIN shows it.
+ * One object per optimized statement; it remembers what it has estimated.
  *
  * The formulas are System R's (Selinger et al., "Access Path Selection in a Relational Database Management System",
  * SIGMOD 1979) with common values and equi-depth histograms as PostgreSQL uses them (selfuncs.c; manual, §76.1).
@@ -86,7 +86,7 @@ export class Cardinality {
     return this.conditions.of(predicate);
   }
 
-  /** Rows of a join of sides with so many rows, on the conditions between them. */
+  /** Rows of a join of two sides with the given numbers of rows, on the conditions between them. */
   joinRows(type: JoinType, left: number, right: number, conditions: readonly Expr[]): number {
     const inner = left * right * this.joinSelectivity(conditions, left, right);
     switch (type) {

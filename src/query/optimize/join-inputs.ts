@@ -29,7 +29,7 @@ export function isDependent({ type, lateral }: Input): boolean {
 
 export function isReorderable(plan: JoinPlan): boolean {
   if (plan.type === "right" || plan.type === "full") return false;
-  // What a lateral side computes anew for each left row must not depend on how often that is.
+  // What a lateral side computes for each left row must not depend on how often it is computed.
   if (plan.lateral && isVolatilePlan(plan.right)) return false;
   return plan.condition === null || !isVolatile(plan.condition);
 }

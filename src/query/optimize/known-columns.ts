@@ -1,6 +1,6 @@
 /**
- * What is known of a statement's columns: the table each comes from and that table's statistics. What selectivity.ts and
- * cardinality.ts compute by; the guesses stand in for tables that were never analyzed.
+ * Facts about a statement's columns: the table each comes from and that table's statistics, for selectivity.ts and
+ * cardinality.ts. Tables that were never analyzed get guesses.
  */
 import type { ColumnStatistics, StatisticsSource, TableStatistics } from "../../catalog/statistics.js";
 import { type Mark, markOf } from "../../catalog/statistics.js";

@@ -11,7 +11,10 @@ import type { Expr } from "../expr/expr.js";
 export interface Partitioning {
   /** Of a partitioned table: where its rows go. Absent: into the table itself, or not where they may move. */
   readonly partitions?: PartitionBranch;
-  /** Of a partition: what its rows must satisfy. Absent: it is none, or they go on to satisfy it. */
+  /**
+   * For a partition: the condition on its rows. Absent: it is not a partition, or its rows cannot violate the
+   * condition.
+   */
   readonly membership?: readonly PartitionMembership[];
 }
 

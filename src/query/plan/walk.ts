@@ -391,7 +391,7 @@ export function exprsOfPlan(plan: Plan): readonly Expr[] {
   return exprs;
 }
 
-/** Rewrites each plan of a subquery that stands in the node's expressions. */
+/** Rewrites the plan of each subquery in the node's expressions. */
 export function mapSubqueries(plan: Plan, change: (plan: Plan) => Plan): Plan {
   return mapExprsOfPlan(plan, (expr) =>
     mapExpr(expr, (node) => {

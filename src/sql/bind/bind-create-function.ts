@@ -360,7 +360,7 @@ function checkPlpgsqlBody(fn: NewFunction): void {
   }
 }
 
-/** Binds the body as a call would. Throws what is wrong with it. */
+/** Binds the body as a call would. Throws an error that says what is wrong with it. */
 function checkSqlBody(fn: NewFunction, binding: Binding, bindBody: BindBody): void {
   const statements = statementsOf(fn);
   const types = knownTypes(fn, binding.env);

@@ -37,7 +37,7 @@ export interface BindEnvironment {
   readonly transitions?: ReadonlyMap<string, TransitionTable>;
 }
 
-/** A query of Cypher as a part of this statement's plan. Throws what is wrong with the text. */
+/** A query of Cypher as a part of this statement's plan. Throws an error that says what is wrong with the text. */
 export type CypherBinder = (
   text: string,
   into: {

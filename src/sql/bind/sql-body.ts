@@ -16,7 +16,7 @@ import { fieldSelector } from "./record-functions.js";
 
 const parsed = new WeakMap<object, readonly Statement[]>();
 
-/** The statements of the body. Throws what parsing throws. */
+/** The statements of the body. Throws the parser's errors. */
 export function statementsOf(fn: Pick<FunctionDef, "body" | "standard">): readonly Statement[] {
   let statements = parsed.get(fn);
   if (statements === undefined) {

@@ -57,7 +57,10 @@ export function cypherOperator(symbol: OperatorSymbol): ScalarFunction {
 
 const aggregates = new Map(AGGREGATES.map((aggregate) => [aggregate.fn.name.toLowerCase(), aggregate]));
 
-/** The aggregate of that name, and how many of its last arguments have one value per group; null: it is none. */
+/**
+ * The aggregate of that name, and how many of its last arguments have one value per group; null: there is no such
+ * aggregate.
+ */
 export function cypherAggregate(name: string): CypherAggregate | null {
   return aggregates.get(name.toLowerCase()) ?? null;
 }

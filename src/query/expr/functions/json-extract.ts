@@ -28,7 +28,7 @@ const STEP =
 /** `$`, `$.a`, `$[0]`, `$."a b"[last].c`, `$.items[*]`. A key that is no such text is none. */
 export const isMemberPath = (text: string): boolean => /^\s*\$\s*(?:[.[]|$)/.test(text);
 
-/** About what it takes to look at one. */
+/** Roughly the cost of looking at one. */
 const NANOS_PER_MEMBER = 50;
 
 /** The last one read: a statement uses few, for many rows. */
