@@ -1,6 +1,6 @@
 /**
- * CREATE, DROP, ALTER of triggers. Row triggers of a partitioned table stand for one in every partition
- * (TriggerDef.parentId). Called by ddl.ts and the files that drop or attach what has triggers.
+ * CREATE, DROP, ALTER of triggers. A row trigger of a partitioned table has a counterpart in every partition
+ * (TriggerDef.parentId). Called by ddl.ts and by the files that drop or attach relations with triggers.
  */
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";

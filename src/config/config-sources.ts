@@ -1,6 +1,6 @@
 /**
- * The places a setting's value can come from: TOML files, environment variables, the command line. Each reader gives
- * the values it found with where each stands, and adds what it cannot place to the problems. Called by load-config.ts.
+ * The sources of settings: TOML files, environment variables, the command line. Each reader returns the values it
+ * found with their places, and reports what it cannot assign as problems. Called by load-config.ts.
  */
 
 import { readFileSync } from "node:fs";

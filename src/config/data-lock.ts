@@ -1,8 +1,8 @@
 /**
- * What a server does with its data directory before anything else: locks it against a second server and reads the
- * installation's secret, making it at first boot. Called by the command line's commands; the state is in the files
- * LOCK, LOCK.secret and secret.key. RocksDB locks each shard as well, which also covers what a process id cannot tell apart
- * (two containers on one volume).
+ * A server's first steps with its data directory: it locks the directory against a second server and reads the
+ * installation's secret, which it makes at first boot. Called by the command line's commands; the state is in the
+ * files LOCK, LOCK.secret and secret.key. RocksDB locks each shard as well, which also covers what a process id cannot
+ * tell apart (two containers on one volume).
  */
 
 import { randomBytes } from "node:crypto";

@@ -1,7 +1,8 @@
 /**
- * The installation's secret, sealed with a key from a file outside of the data directory (`secrets.key_file`): everything else that is
- * stored encrypted has a key that is derived from the secret, so this one file protects all, and a new key means one file anew.
- * Called by the command line's commands and key-ring.ts; the state is the file secret.sealed, under the lock of the secret.
+ * The installation's secret, sealed with a key from a file outside the data directory (`secrets.key_file`). All other
+ * stored secrets are encrypted with keys that are derived from it, so this one file protects all of them, and a new
+ * key only means sealing this file again. Called by the command line's commands and key-ring.ts; the state is the file
+ * secret.sealed, under the lock of the secret.
  */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-/** Where tenants are: placing new ones, and the switch at the end of a move. Called by the `Directory`. */
+/** Places new tenants, and makes the switch at the end of a move. Called by the `Directory`. */
 import type { PartitionLoad } from "../protocol/placement.js";
 import { type DirectoryContext, read } from "./directory-context.js";
 import { getInstallation, getTenantByNumber, putInstallation, putTenant } from "./directory-store.js";

@@ -1,6 +1,6 @@
 /**
- * Checks documents against their collection's schema. Every fault is told by its path: "address.zip: expected string,
- * not number". Called by document-rows.ts.
+ * Checks documents against their collection's schema. Every fault is reported with its path: "address.zip: expected
+ * string, not number". Called by document-rows.ts.
  */
 import type { FieldType } from "../catalog/document-collection.js";
 import { DbError } from "../protocol/errors.js";

@@ -1,8 +1,8 @@
 /**
- * What a change of a collection's schema takes: statements before and after its documents are moved between columns and
- * `doc`, and which documents these are. Nothing is lost by it: values of a field that is dropped stay in the documents,
- * and values that documents have for a field that is added get into its column, if they are of its type. Called by the
- * handlers of /v1/collections, which run all of it in one transaction.
+ * Plans a change of a collection's schema: statements before and after its documents are moved between columns and
+ * `doc`, and which documents these are. Nothing is lost: values of a dropped field stay in the documents, and values
+ * of an added field go into its column if they are of its type. Called by the handlers of /v1/collections, which run
+ * all of it in one transaction.
  */
 import type { Collection, CollectionIndex, Field } from "./collection.js";
 import { TEXTS_COLUMN } from "./collection.js";

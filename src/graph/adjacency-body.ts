@@ -1,7 +1,7 @@
 /**
- * A graph's adjacency as an index in memory (src/derived) over its table of relationships: their types and ends by id, and
- * pages made of those (adjacency-pages.ts). At first, and after many changes at once, the pages are made in steps between
- * other work; single changes replace the pages that they are in when somebody reads next.
+ * A graph's adjacency as an index in memory (src/derived) over its table of relationships: their types and ends by id,
+ * and pages made from those (adjacency-pages.ts). At first, and after many changes at once, the pages are made in
+ * steps between other work. After single changes, the affected pages are replaced at the next read.
  */
 import type { IndexBody } from "../derived/index-body.js";
 import { type AdjacencyView, PAGE_BITS, PAGE_NODES, type Page, type Pages, pageOf } from "./adjacency-pages.js";

@@ -1,6 +1,7 @@
 /**
- * A summary out of a text's own sentences: TextRank (Mihalcea and Tarau, EMNLP 2004), with the cosine of embeddings for the
- * likeness of sentences; what repeats what is already chosen waits (maximal marginal relevance, Carbonell and Goldstein 1998).
+ * Summarizes a text by its own sentences: TextRank (Mihalcea and Tarau, EMNLP 2004), with the cosine of embeddings as
+ * the similarity of sentences. Sentences that repeat a chosen one are put back (maximal marginal relevance, Carbonell
+ * and Goldstein 1998).
  */
 import { type Sentence, sentencesOf } from "./sentences.js";
 import { cosine, type EmbedTexts, type Turns } from "./turns.js";

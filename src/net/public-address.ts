@@ -1,6 +1,6 @@
 /**
- * Which addresses are not on the public internet, and a way to connect to public ones only. Whoever connects to an
- * address that a client, a tenant or a redirect has named must not reach what only this machine or its network can
+ * Tells which addresses are not on the public internet, and connects to public ones only. A connection to an address
+ * that a client, a tenant or a redirect has named must not reach what only this machine or its network can
  * (server-side request forgery). Used by fetch-bounded.ts, by providers and by the library of models; constant.
  */
 import { type LookupOptions, lookup } from "node:dns";

@@ -2,8 +2,8 @@
  * The flat frames that cross between the gateway's thread and an actor's. All frames of one loop turn travel in one
  * transferred ArrayBuffer, back to back, little endian. Written and read by both sides; nothing else is shared.
  *
- * Long bodies and replies cross in pieces. Each side may send STREAM_WINDOW_BYTES beyond what the other has said to have
- * taken (TAKEN_CODE, REPLY_TAKEN), so neither ever holds more of one request than that.
+ * Long bodies and replies cross in pieces. Each side may send STREAM_WINDOW_BYTES beyond what the other has reported
+ * as taken (TAKEN_CODE, REPLY_TAKEN), so neither ever holds more of one request than that.
  *
  *   request   0 u32 size of the whole frame      reply   0 u32 size of the whole frame
  *             4 u32 id (of the gateway)                  4 u32 id
@@ -16,7 +16,7 @@
  *            24 f64 deadline, ms since the epoch
  *            32 request id (ASCII), head (UTF-8), body
  *
- * The head holds what only some endpoints read (see RequestHead); it is decoded on demand.
+ * The head holds fields that only some endpoints read (see RequestHead); it is decoded on demand.
  */
 
 export const CANCEL_CODE = 0xffff;

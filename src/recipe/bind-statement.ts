@@ -1,7 +1,7 @@
 /**
- * From a recipe's statement with `$name`s to one that the database takes with its values beside it. Values never become
- * text of the statement; only an `identifier` does, as a quoted name. Pure; called when a recipe is read (which names a
- * statement uses) and when a step runs.
+ * Turns a recipe's statement with `$name`s into one that the database accepts, with its values as parameters. Values
+ * never become text of the statement; only an `identifier` does, as a quoted name. Pure; called when a recipe is read
+ * (which names a statement uses) and when a step runs.
  */
 import { tokenize as tokenizeCypher } from "../cypher/parse/lexer.js";
 import { type Edit, sourceMap } from "../sql/parse/source-map.js";

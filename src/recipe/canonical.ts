@@ -1,6 +1,6 @@
 /**
- * What two equal recipes have in common however they were written: JSON with sorted keys and no white space (as RFC 8785
- * has it), its digest, and signatures of that. Pure.
+ * The canonical form of recipes, the same however they were written: JSON with sorted keys and no white space (as RFC
+ * 8785 has it), its digest, and signatures of that. Pure.
  */
 import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
 import type { Signature } from "./recipe.js";

@@ -1,6 +1,7 @@
 /**
- * A recipe's text as a value: YAML 1.2 or JSON, which is YAML. Aliases and tags of one's own are refused, so that a short
- * text cannot stand for a large value; so are duplicate keys. Errors have a line and a column. Called by read-recipe.ts.
+ * Reads a recipe's text as a value: YAML 1.2 or JSON, which is YAML. Aliases and custom tags are refused, so that a
+ * short text cannot stand for a large value; so are duplicate keys. Errors have a line and a column. Called by
+ * read-recipe.ts.
  */
 import { isAlias, isNode, LineCounter, parseDocument, Scalar, visit } from "yaml";
 import { DbError } from "../protocol/errors.js";

@@ -1,5 +1,5 @@
 /**
- * What the rest of the actor sees of storage: ordered bytes under transactions. `shard.ts` and `transaction.ts`
+ * Storage as the rest of the actor sees it: ordered bytes under transactions. `shard.ts` and `transaction.ts`
  * implement it; every model's records go through it, so one transaction spans all of them.
  */
 

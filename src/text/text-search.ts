@@ -1,6 +1,6 @@
 /**
- * Which documents of an index answer a query, and how well. Each part of a query gives its documents in order of their
- * slots, so that parts are merged; scores add up. Scores are BM25 with its usual constants.
+ * Finds the documents of an index that answer a query, with their scores. Each part of a query gives its documents in
+ * order of their slots, so that parts are merged; scores add up. Scores are BM25 with its usual constants.
  */
 import { type DocumentTerms, type TextItem, termsOf } from "./document-terms.js";
 import type { PostingList } from "./posting-list.js";

@@ -1,7 +1,7 @@
 /**
- * Runs a cross-encoder by ONNX Runtime, in an inference thread (runners.ts): a bundle of kind `nli` tells how a premise
- * stands to a hypothesis. Any model of that form will do, whatever its tokenizer, the order of its labels and the inputs
- * that its graph wants. Pairs of about the same length share a run.
+ * Runs a cross-encoder by ONNX Runtime, in an inference thread (runners.ts). A bundle of kind `nli` classifies how a
+ * premise relates to a hypothesis. Any model of that form works, whatever its tokenizer, the order of its labels and
+ * the inputs of its graph. Pairs of about the same length share a run.
  */
 import { type InferenceSession, Tensor } from "onnxruntime-node";
 import { NLI_WINDOW_TOKENS } from "../../protocol/limits.js";

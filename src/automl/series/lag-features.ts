@@ -1,6 +1,6 @@
 /**
- * What a step of a series is predicted from: earlier values and the calendar, all as distances from the value a season
- * before, so that trees follow a trend too. The prediction is such a distance as well. No state.
+ * Features of a step of a series: earlier values and the calendar, all as distances from the value a season before, so
+ * that trees follow a trend too. The prediction is such a distance as well. No state.
  */
 import { type Part, partOf } from "../features/moment-parts.js";
 import { type Series, timeAt } from "./read-series.js";

@@ -1,5 +1,5 @@
 /**
- * What names mean at a place in a query, and what variables are in columns (query/plan/graph-plans.ts). A scope is never
+ * The meaning of names at a place in a query, and variables as columns (query/plan/graph-plans.ts). A scope is never
  * changed: each clause makes the next one.
  */
 

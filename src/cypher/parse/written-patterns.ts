@@ -1,4 +1,4 @@
-/** Which patterns can be created, merged and matched. Called by `queries.ts` after it has read them. */
+/** Checks which patterns can be created, merged and matched. Called by `queries.ts` after it has read them. */
 import type { LabelExpr, MapLiteral, NodePattern, Parameter, PathPattern, RelationshipPattern } from "./ast.js";
 import type { SyntaxErrorDetail } from "./syntax-error.js";
 

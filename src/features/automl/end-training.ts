@@ -1,6 +1,6 @@
 /**
- * The end of a training, in one transaction: its row says how it ended, its model is stored, the job's record goes, and the
- * record of the webhook comes where one was asked for. Called by train-job.ts and by whoever stops a training.
+ * Ends a training in one transaction: its row records how it ended, its model is stored, the job's record is removed,
+ * and the webhook's record is added if one was asked for. Called by train-job.ts and by whatever stops a training.
  */
 
 import { deleteJob, putJob } from "../../actor/background/job-records.js";

@@ -1,8 +1,8 @@
 /**
- * Makes a backup of one tenant while it is served. A full one is the tenant's entries as of one commit: ranges of keys as
- * they are read and the changes of what was read before, in one stream. An incremental one is the tenant's commits since
- * the backup before, from the commit log; so a tenant can be restored as of any moment between the two. Called by
- * backups.ts, in the tenant's turns.
+ * Makes a backup of one tenant while it is served. A full backup holds the tenant's entries as of one commit: ranges
+ * of keys as they are read and the changes of what was read before, in one stream. An incremental backup holds the
+ * tenant's commits since the backup before, from the commit log; so a tenant can be restored as of any moment between
+ * the two. Called by backups.ts, in the tenant's turns.
  */
 
 import type { Partition } from "../../actor/partition.js";

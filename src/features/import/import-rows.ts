@@ -1,7 +1,7 @@
 /**
  * The import of a file: reads the body piece by piece, gives its rows to the table within one transaction, and commits
  * it at the end, so that all rows are stored or none. Plain tables take rows directly (bulk-insert.ts), others by
- * INSERT (statement-import.ts). Gives way between rows, so other requests of the actor go on. Called by handlers/data.ts.
+ * INSERT (statement-import.ts). Gives way between rows, so other requests of the actor go on. Called by data-routes.ts.
  */
 
 import { parseJsonBody } from "../../actor/parse-body.js";

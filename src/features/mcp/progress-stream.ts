@@ -1,6 +1,6 @@
 /**
- * Word of progress on the way to an answer: as server-sent events (Streamable HTTP), or as messages on a socket. The stream
- * is opened by the first word; where there is none the answer is a plain one. Made by handlers/mcp.ts for clients that
+ * Progress reports on the way to an answer: as server-sent events (Streamable HTTP), or as messages on a socket. The
+ * first report opens the stream; without one the answer is a plain one. Made by mcp-routes.ts for clients that
  * accept such streams.
  */
 import type { Answer } from "../../actor/reply.js";

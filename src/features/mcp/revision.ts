@@ -1,7 +1,7 @@
 /**
- * Revisions of MCP. Until 2025-11-25 client and server agree on one with `initialize`; from 2026-07-28 on each request says
- * for itself, in `_meta` and in headers, which revision it follows (modelcontextprotocol.io/specification). One URL serves
- * both: what a request's own body claims decides, and headers must say the same.
+ * Revisions of MCP. Until 2025-11-25 client and server agree on one with `initialize`. From 2026-07-28 on each request
+ * names in `_meta` and in headers the revision that it follows (modelcontextprotocol.io/specification). One URL serves
+ * both: the request's own body decides, and headers must agree with it.
  */
 import { isObject, RPC_ERROR, RpcError, type RpcMessage } from "./json-rpc.js";
 

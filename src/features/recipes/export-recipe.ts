@@ -1,7 +1,8 @@
 /**
- * Tables and a graph of the tenant as a recipe, with what was defined beside them (export-definitions.ts): definitions as the system catalogs print them, rows and nodes within
- * bounds, a workflow that counts them, and a test of those counts. All is read in one snapshot. Called by the handlers of
- * recipes. What a recipe cannot hold is left out and told in `notes`.
+ * Exports tables and a graph of the tenant as a recipe, with related definitions (export-definitions.ts): definitions
+ * as the system catalogs print them, rows and nodes within bounds, a workflow that counts them, and a test of those
+ * counts. All is read in one snapshot. Called by the handlers of recipes. `notes` list what a recipe cannot hold and
+ * was left out.
  */
 
 import type { Request } from "../../actor/request.js";

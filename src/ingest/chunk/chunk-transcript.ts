@@ -1,6 +1,6 @@
 /**
- * Passages of what is said in a sound, cut between its segments, each with when it is said. As the passages of texts they are
- * bounded in size, and repeat whole segments of the one before. Called where a file was transcribed; pure.
+ * Passages of a transcript, cut between its segments, each with its time. Like passages of texts they are bounded in
+ * size, and repeat whole segments of the one before. Called where a file was transcribed; pure.
  */
 import type { Chunk, ChunkSizes } from "./chunk-text.js";
 

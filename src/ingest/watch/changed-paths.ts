@@ -1,6 +1,6 @@
 /**
- * Paths that were reported as changed, until it is quiet for a moment: a copy of a thousand files is told a few times, not a
- * thousand times. Pure but for the timer, which tests replace.
+ * Collects paths that were reported as changed until it is quiet for a moment: a copy of a thousand files is reported
+ * a few times, not a thousand times. Pure but for the timer, which tests replace.
  */
 
 export interface ChangedPaths {

@@ -1,7 +1,7 @@
 /**
- * Which folders of the server a tenant may have watched: those that the operator lists under [files] roots, and what lies in
- * them once all symbolic links are followed. Called when a collection is made and whenever its work begins, since its record
- * lies in the tenant's own data.
+ * Checks which folders of the server a tenant may have watched: those that the operator lists under [files] roots, and
+ * folders inside of them once all symbolic links are followed. Called when a collection is made and whenever its work
+ * begins, because its record is in the tenant's own data.
  */
 import { realpath, stat } from "node:fs/promises";
 import { sep } from "node:path";

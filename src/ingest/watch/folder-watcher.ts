@@ -1,6 +1,6 @@
 /**
- * Watches one folder (chokidar: inotify, FSEvents, ReadDirectoryChangesW) and tells which paths to look at. It only makes a
- * collection quick to follow; what it misses a scan finds. Runs in the watcher's thread (workers/watch.ts).
+ * Watches one folder (chokidar: inotify, FSEvents, ReadDirectoryChangesW) and reports which paths to look at. It only
+ * makes a collection quick to follow; scans find what it misses. Runs in the watcher's thread (workers/watch.ts).
  */
 import { type FSWatcher, watch } from "chokidar";
 import { type ChangedPaths, PathCollector, type Quiet } from "./changed-paths.js";

@@ -1,4 +1,4 @@
-/** What the parts of watching know of a file. Paths are relative to the watched folder, with `/` between names. */
+/** A file as the parts of watching know it. Paths are relative to the watched folder, with `/` between names. */
 
 /** A file as a scan finds it. */
 export interface FoundFile {

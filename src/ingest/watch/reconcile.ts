@@ -1,6 +1,6 @@
 /**
- * What has to be done so that the records of a folder's files agree with the folder. Pure: called with a page of a scan, or
- * with the files of paths that were reported, and with the records of the same range of paths.
+ * Finds what has to be done so that the records of a folder's files agree with the folder. Pure: called with a page of
+ * a scan, or with the files of reported paths, and with the records of the same range of paths.
  */
 import type { FoundFile, KnownFile } from "./found-file.js";
 

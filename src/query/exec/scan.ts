@@ -1,6 +1,6 @@
 /**
- * A scan of a whole table in the order of its row keys, filtering while it reads: from column segments where the table
- * has them, else from records. A scan that turns out to be long makes the segments, and goes on with them.
+ * A scan of a whole table in the order of its row keys, filtering while it reads: from column segments if the table
+ * has them, else from records. A scan that turns out to be long makes the segments, and continues with them.
  */
 
 import { prefixRange } from "../../storage/keys.js";

@@ -1,7 +1,7 @@
 /**
- * The triggers of tables as operators that change rows fire them. BEFORE triggers run at once; AFTER triggers are noted
- * among what is left to check and run when the statement ends, after foreign keys of the same row (as in PostgreSQL,
- * whose foreign keys are triggers with names that come first). The functions are run by the session
+ * Fires the triggers of tables for operators that change rows. BEFORE triggers run at once. AFTER triggers are noted
+ * among the remaining checks and run when the statement ends, after foreign keys of the same row (as in PostgreSQL,
+ * whose foreign keys are triggers with names that come first). The session runs the functions
  * (ExecServices.fireTrigger). Which triggers a statement fires is decided when it is compiled: rows of tables without
  * triggers cost nothing.
  */

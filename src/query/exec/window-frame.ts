@@ -1,6 +1,6 @@
 /**
- * Where the frames of a partition's rows begin and end. One FrameCursor per window operator: `enter` is called for each
- * partition, `moveTo` for its rows in order. Frames move only forwards, so both ends are found by walking on.
+ * Finds where the frames of a partition's rows begin and end. One FrameCursor per window operator: `enter` is called
+ * for each partition, `moveTo` for its rows in order. Frames move only forwards, so both ends are found by walking on.
  */
 import { sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../values/values.js";

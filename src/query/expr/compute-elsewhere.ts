@@ -1,5 +1,5 @@
 /**
- * Expressions over large values, computed in another process: what is sent there, what is done there, and what comes back.
+ * Expressions over large values that another process computes: what is sent there, computed there, and sent back.
  * `jobFor` is the actor's part, `computeJob` that process's, `valueOfComputed` the actor's again.
  */
 import { DbError, type ErrorCode, type ErrorDetails } from "../../protocol/errors.js";

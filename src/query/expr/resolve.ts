@@ -1,6 +1,7 @@
 /**
- * Which overload a call means: PostgreSQL's rules for operators (chapter 10.2) and functions (10.3). Binders call it
- * with the types of the arguments as they stand and then convert each argument to the type that comes back.
+ * Chooses the overload that a call means, by PostgreSQL's rules for operators (chapter 10.2) and functions (10.3).
+ * Binders call it with the types of the arguments as written and then convert each argument to the type that is
+ * returned.
  */
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { type SqlType, TEXT } from "../../values/values.js";

@@ -1,6 +1,7 @@
 /**
- * How many parts a value has that is made of others: what writing, comparing or hashing it visits. A list may hold the same list twice,
- * so a value of forty small lists can have 2^40 parts. Whatever makes lists, maps or JSON of values counts them first.
+ * Counts the parts of a composed value: what writing, comparing or hashing it visits. A list may hold the same list
+ * twice, so a value of forty small lists can have 2^40 parts. Code that makes lists, maps or JSON from values counts
+ * them first.
  */
 import { sqlError } from "../../protocol/errors.js";
 import { VALUE_PARTS_MAX } from "../../protocol/limits.js";

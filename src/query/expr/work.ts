@@ -1,6 +1,6 @@
 /**
- * How much work a call makes of its arguments, said before it begins (protocol/stretch.ts). Used by the compilers of
- * expressions; functions that take more or less than usual say so (ScalarFunction.nanosPerUnit).
+ * Tells before a call how much work its arguments will make (protocol/stretch.ts). Used by the compilers of
+ * expressions; functions that take more or less than usual declare it (ScalarFunction.nanosPerUnit).
  */
 import { spend } from "../../protocol/stretch.js";
 import { costLeft } from "../../values/value-cost.js";

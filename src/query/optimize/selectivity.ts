@@ -1,6 +1,7 @@
 /**
- * The part of the rows for which a condition is true, by what is known of its columns. Conditions count as independent of
- * each other, except for two bounds of one column. Used by cardinality.ts, which names the sources of the formulas.
+ * Estimates the share of rows for which a condition is true, from the statistics of its columns. Conditions count as
+ * independent of each other, except for two bounds of one column. Used by cardinality.ts, which names the sources of
+ * the formulas.
  */
 import type { ColumnStatistics } from "../../catalog/statistics.js";
 import { includesLabel } from "../../values/labels.js";

@@ -1,6 +1,6 @@
 /**
- * Walking and rewriting plans: the shape of every node stands here once. The optimizer's rules, EXPLAIN and the
- * compiler call it. Like expression rewrites, plan rewrites share every subtree that does not change.
+ * Walks and rewrites plans: the shape of every node is written here once. Called by the optimizer's rules, EXPLAIN and
+ * the compiler. Like expression rewrites, plan rewrites share every subtree that does not change.
  */
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile, mapExpr, walkExpr } from "../expr/walk.js";

@@ -1,6 +1,6 @@
 /**
- * Functions that syntax makes of types and operators at hand: ARRAY[…], a[i], x = ANY (array), NULLIF. One object per
- * use.
+ * Functions that syntax builds from existing types and operators: ARRAY[…], a[i], x = ANY (array), NULLIF. One object
+ * per use.
  */
 import { sqlError } from "../../protocol/errors.js";
 import { hashKeyOf } from "../../query/expr/compare.js";

@@ -1,4 +1,4 @@
-/** CREATE [OR REPLACE] FUNCTION and PROCEDURE: what is declared, and whether the body fits it. */
+/** CREATE [OR REPLACE] FUNCTION and PROCEDURE: binds the declaration and checks that the body fits it. */
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import {
   type FunctionDef,

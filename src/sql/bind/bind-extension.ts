@@ -1,6 +1,6 @@
 /**
- * CREATE and DROP EXTENSION. What is there of extensions is built in, so scripts that ask for it before they use it go
- * on, and nothing can be added or taken away. Called by bind-statement.ts; pg_extension lists the same.
+ * CREATE and DROP EXTENSION. The available extensions are built in: a script that creates one before it uses it goes
+ * on, and nothing is added or removed. Called by bind-statement.ts; pg_extension lists the same.
  */
 import { sqlError } from "../../protocol/errors.js";
 import type { CreateExtensionStatement, DropStatement } from "../parse/ast-definitions.js";

@@ -1,7 +1,7 @@
 /**
- * search('table', query [, k [, mode [, vector]]]) in FROM: the rows of a table or collection that answer a query, with
- * their scores, the best first. It is bound as the query that it stands for (catalog/ranked-search.ts), so that search
- * indexes answer it. Called by bind-from.ts.
+ * search('table', query [, k [, mode [, vector]]]) in FROM: the rows of a table or collection that answer a query,
+ * with their scores, the best first. It is bound as a query (catalog/ranked-search.ts), so that search indexes answer
+ * it. Called by bind-from.ts.
  */
 import {
   rankedSearch,

@@ -1,5 +1,5 @@
 /**
- * From a parsed statement to what the session runs. The life of a statement: parse (sql/parse) → bind (here) →
+ * Turns a parsed statement into what the session runs. The life of a statement: parse (sql/parse) → bind (here) →
  * optimize (query/optimize) → execute (query/exec). Binding resolves names against the catalog, chooses overloads,
  * types parameters and builds the logical plan; it reads no data.
  */

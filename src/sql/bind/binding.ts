@@ -1,6 +1,6 @@
 /**
- * What binding one statement needs to remember: the next column id, the types of parameters as they become known, the
- * columns that may be NULL, and how deep and how large the statement has become. Made by bind-statement.ts.
+ * The state of binding one statement: the next column id, the types of parameters as they become known, the columns
+ * that may be NULL, and how deep and how large the statement has become. Made by bind-statement.ts.
  */
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";

@@ -1,6 +1,6 @@
 /**
- * What binding a statement gives the session: a logical plan for what runs on the algebra, a command for what does
- * not. Parameter types are final here, so the session can convert parameter values before it runs anything.
+ * The result of binding a statement: a logical plan for what runs on the algebra, a command for everything else.
+ * Parameter types are final here, so the session can convert parameter values before it runs anything.
  */
 
 import type { CatalogView } from "../../catalog/catalog-view.js";

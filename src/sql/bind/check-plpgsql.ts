@@ -1,5 +1,5 @@
 /**
- * What PostgreSQL finds wrong with a PL/pgSQL body before it runs: forms of RETURN that the result does not allow,
+ * Checks that PostgreSQL makes on a PL/pgSQL body before it runs: forms of RETURN that the result does not allow,
  * arguments of cursors, loops over unbound cursors, targets of GET DIAGNOSTICS. Called when a function is made; names
  * of tables and types are looked up when it runs.
  */

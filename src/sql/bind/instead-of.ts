@@ -1,6 +1,6 @@
 /**
- * A view whose INSTEAD OF triggers stand in for INSERT, UPDATE or DELETE: the statement is bound as if the view were a
- * table whose rows are those of its query. Called by changed-relation.ts and bind-update.ts.
+ * A view whose INSTEAD OF triggers replace INSERT, UPDATE or DELETE: the statement is bound as if the view were a
+ * table with the rows of its query. Called by changed-relation.ts and bind-update.ts.
  */
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { isFired, type TriggerDef, type TriggerEvent } from "../../catalog/trigger.js";

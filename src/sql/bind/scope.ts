@@ -1,5 +1,5 @@
 /**
- * What names mean at one place of a statement: the relations of a query's FROM, and through `parent` those of the
+ * The meaning of names at one place of a statement: the relations of a query's FROM, and through `parent` those of the
  * enclosing queries. Made by the binders of queries and of data-modifying statements; expressions look names up here.
  */
 

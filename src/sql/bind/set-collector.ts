@@ -1,7 +1,7 @@
 /**
- * The set-returning calls of one query's select list, GROUP BY, ORDER BY and DISTINCT ON. Each stands in its expression
- * as a column; bind-select.ts asks for the plan nodes that make these columns once it knows where they belong. A call
- * in another's arguments is a level below it: what stands on one level is expanded side by side.
+ * The set-returning calls of one query's select list, GROUP BY, ORDER BY and DISTINCT ON. In its expression each is
+ * replaced by a column. bind-select.ts asks for the plan nodes that make these columns once it knows where they
+ * belong. A call in another's arguments is a level below it; calls of one level are expanded side by side.
  */
 import type { ColumnExpr, ColumnId, Expr } from "../../query/expr/expr.js";
 import { columnsOf, exprEquals } from "../../query/expr/walk.js";

@@ -1,6 +1,6 @@
 /**
- * Bodies of LANGUAGE sql functions: their statements, what names mean in them, and what the last one has to answer.
- * Read by the binders of functions and by what runs them.
+ * Bodies of LANGUAGE sql functions: their statements, the meaning of names in them, and the result that the last one
+ * must have. Read by the binders of functions and by their runner.
  */
 import { type FunctionDef, inputsOf } from "../../catalog/function.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";

@@ -1,4 +1,6 @@
-/** Which WITH tables a syntax tree mentions, and the order in which tables of WITH RECURSIVE can be bound. */
+/**
+ * Finds the WITH tables that a syntax tree mentions, and the order in which tables of WITH RECURSIVE can be bound.
+ */
 import { sqlError } from "../../protocol/errors.js";
 import type { CommonTableNode, FromNode, WithNode } from "../parse/ast-query.js";
 

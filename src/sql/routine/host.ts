@@ -1,4 +1,7 @@
-/** What running functions need of the session in which they are called. The session implements it (session/routine-host.ts). */
+/**
+ * The interface that running functions need of the session in which they are called. The session implements it
+ * (session/routine-host.ts).
+ */
 
 import type { ExecContext } from "../../query/exec/context.js";
 import type { Program } from "../../query/exec/operator.js";

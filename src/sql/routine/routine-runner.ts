@@ -1,7 +1,7 @@
 /**
- * Runs functions, procedures and anonymous blocks that statements made. One per session; services of expressions
- * (EvalServices.callRoutine) and the session call it. A call runs in the transaction of the statement that it stands in;
- * one that may wait gives the actor's loop its turns, one inside an expression runs to its end in one go.
+ * Runs functions, procedures and anonymous blocks that statements made. One per session; called by services of
+ * expressions (EvalServices.callRoutine) and the session. A call runs in the transaction of its statement. A call that
+ * may wait gives the actor's loop its turns; one inside an expression runs to its end in one go.
  */
 import { type FunctionDef, outputsOf } from "../../catalog/function.js";
 import type { RuleActions } from "../../catalog/trigger.js";

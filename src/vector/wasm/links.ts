@@ -1,7 +1,7 @@
 /**
- * The links of nodes: which to choose (SELECT-NEIGHBORS-HEURISTIC, Malkov & Yashunin 2016, Algorithm 4) and how they
- * change. In layer 0 each slot knows how many link to it, and a node never drops the last link to another one: what
- * nobody links to is found no more.
+ * The links of nodes: how they are chosen (SELECT-NEIGHBORS-HEURISTIC, Malkov & Yashunin 2016, Algorithm 4) and how
+ * they change. In layer 0 each slot knows how many nodes link to it, and a node never drops the last link to another
+ * one, because a node without links to it would not be found again.
  */
 
 import { measureFrom } from "./distance";

@@ -1,4 +1,4 @@
-/** What Cypher's clauses compute without anybody writing a call: UNWIND's rows, SKIP and LIMIT, tests of values' labels. */
+/** Functions that Cypher's clauses call implicitly: UNWIND's rows, SKIP and LIMIT, tests of values' labels. */
 import { cypherError } from "../../../values/cypher-error.js";
 import { BOOL, INT8, TEXT, VARIANT, type Value } from "../../../values/values.js";
 import { Float, GraphNode, GraphRelationship, isIntegerValue, type Variant } from "../../../values/variant.js";

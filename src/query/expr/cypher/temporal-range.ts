@@ -1,4 +1,6 @@
-/** What Cypher's temporal values can hold (openCypher 9, "Temporal types"), and the errors for what they cannot. */
+/**
+ * The range of Cypher's temporal values (openCypher 9, "Temporal types"), and the errors for values outside of it.
+ */
 
 import type { DbError } from "../../../protocol/errors.js";
 import { cypherError } from "../../../values/cypher-error.js";

@@ -1,6 +1,6 @@
 /**
- * How the tables of this folder write down an overload, and the families of overloads that PostgreSQL declares with
- * pseudo-types (anyelement, anyarray, "any").
+ * Helpers with which the tables of this folder declare overloads, and the families of overloads that PostgreSQL
+ * declares with pseudo-types (anyelement, anyarray, "any").
  */
 import { sqlError } from "../../../protocol/errors.js";
 import { arrayOf, type SqlType, TEXT, type Value } from "../../../values/values.js";

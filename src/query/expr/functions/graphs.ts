@@ -1,6 +1,6 @@
 /**
- * What SQL can do with the tables of a graph: properties, labels, parts of variants, and comparisons of variants with each
- * other and with SQL's values.
+ * Functions of SQL on the tables of a graph: properties, labels, parts of variants, and comparisons of variants with
+ * each other and with SQL's values.
  */
 import { BOOL, INT4, INT8, type SqlType, TEXT, VARIANT, type Value, VECTOR } from "../../../values/values.js";
 import { Float, GraphNode, GraphRelationship, type Variant, type VariantMap } from "../../../values/variant.js";

@@ -1,4 +1,4 @@
-/** MATCH (columns) AGAINST (query): what a text index is asked for. */
+/** MATCH (columns) AGAINST (query): the request to a text index. */
 import { sqlError } from "../../../protocol/errors.js";
 import { FLOAT8, TEXT } from "../../../values/values.js";
 import type { ScalarFunction } from "../expr.js";
