@@ -324,7 +324,7 @@ export class Actor {
     const message = error.cause instanceof Error ? error.cause.message : error.message;
     this.output.control({ kind: "partition-damaged", partition: number, message });
     partition.gate.refuse(partition.shard.durableSequence + 1, new DbError("partition_damaged"));
-    // Nothing will ever change there again: whoever follows it would wait for ever.
+    // Nothing will ever change there again, so followers would wait for ever.
     partition.subscriptions.endAll(new DbError("partition_damaged"));
     this.armTurn();
   }
@@ -336,7 +336,7 @@ export class Actor {
     });
   }
 
-  /** Those of before the start go on. */
+  /** Jobs that were running before the restart continue. */
   private beginJobs(partition: Partition): void {
     const { config } = this.settings;
     const jobOf = (record: JobRecord, signal: AbortSignal, title: string) => ({
@@ -384,7 +384,7 @@ export class Actor {
     return compileRoutes({ ...backupHandlers(this.backups, this.backupFolder), ...this.directory?.handlers() });
   }
 
-  /** Says now and then that the loop comes round: whoever does not let it is found by that. */
+  /** Beats while the loop runs; a request that holds up the loop is found by the missing beat. */
   private beginBeats(): void {
     if (this.settings.marks === undefined) return;
     this.marks.beat();
@@ -539,7 +539,10 @@ export class Actor {
     };
   }
 
-  /** Lets what runs finish, sends what waits at the gates, then closes the shards. New requests are refused meanwhile. */
+  /**
+   * Lets running requests finish, sends the replies that wait at the gates, then closes the shards. New requests are
+   * refused from the beginning.
+   */
   private async close(): Promise<void> {
     this.upkeep.stop();
     this.placement.close();

@@ -50,7 +50,7 @@ async function stream(request: Request, pieces: Iterable<Uint8Array>): Promise<A
   return STREAMED;
 }
 
-/** The envelope around JSON text, whose members stand beside it where the endpoint is flat. */
+/** The envelope around JSON text; for a flat endpoint its members are also beside it. */
 function* textPieces({ endpoint, requestId, warnings }: Request, json: string): Iterable<Uint8Array> {
   yield Buffer.from('{"data":');
   yield* slices(json, 0, json.length);

@@ -216,8 +216,8 @@ export class Partition implements TenantHost {
   }
 
   /**
-   * Has the engine take the large commit that was just made, in turns of the tenant that made it. Returns at once when
-   * there is none, or it is being done already.
+   * Lets the engine take the large commit that was just made, in turns of the tenant that made it. Returns at once if
+   * there is none, or if this is under way.
    */
   async applyBacklog(scheduler: Pick<Scheduler, "shouldYield" | "yieldTurn">): Promise<void> {
     const { shard, backlogTenant } = this;
@@ -266,7 +266,7 @@ export class Partition implements TenantHost {
     return this.idleUses;
   }
 
-  /** The engine has taken these. Segments of a tenant are those of the partition where it is served. */
+  /** The engine has taken these entries. Only the partition that serves a tenant keeps its segments. */
   private applied(operations: readonly Operation[]): void {
     for (const leaving of this.exports.values()) leaving.applied(operations);
     for (const follower of this.followers) follower.applied(operations);

@@ -235,7 +235,7 @@ export class Requests {
     };
   }
 
-  /** What concerns a request that was accepted before; one that has ended needs none of it. */
+  /** A message about a request that was accepted before; if the request has ended, it is ignored. */
   private toRunning(frame: RequestFrame): void {
     const request = this.running.get(frame.id);
     if (frame.code === PIECE_CODE) {

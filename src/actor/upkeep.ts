@@ -27,7 +27,7 @@ export interface UpkeepHost {
 
 export class Upkeep {
   private answersSweptMs = Date.now();
-  /** Statistics being made anew between the requests. */
+  /** Statistics that are being renewed between the requests. */
   private renewal: Promise<void> | null = null;
   private renewing: Tenant | null = null;
   private readonly sweeper: NodeJS.Timeout;

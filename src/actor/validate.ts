@@ -125,7 +125,7 @@ function asObject(body: unknown, { listIs }: Endpoint): unknown {
   return listIs !== undefined && Array.isArray(body) ? { [listIs]: body } : body;
 }
 
-/** Bytes; what is wrong with them is told in the protocol of the endpoint. */
+/** Raw bytes; errors in them are reported in the protocol of the endpoint. */
 function rawBody(frame: RequestFrame): Buffer {
   if ((frame.flags & REQUEST_BODY_MSGPACK) !== 0) {
     throw new DbError("unsupported_media_type", "Send application/json.");
@@ -211,7 +211,10 @@ function longListError(schema: ListSchema, value: unknown, what: string, path: s
   return undefined;
 }
 
-/** The first error, told with the field's path and, for an unknown field, the fields there are. `at`: where the value stands in the body. */
+/**
+ * The first error, with the field's path and, for an unknown field, the possible fields. `at`: the value's place in the
+ * body.
+ */
 function fieldError(check: Check, value: unknown, what: string, at = ""): DbError {
   const inList = longListError(check.Type() as ListSchema, value, what, at);
   if (inList !== undefined) return inList;
@@ -258,7 +261,7 @@ function allowedValues(
 ): readonly unknown[] | null {
   if (params.allowedValues !== undefined) return params.allowedValues as readonly unknown[];
   const here = errors.filter((error) => error.instancePath === instancePath);
-  // The union's own error comes last: where it is there, no constant is missing.
+  // The union's own error comes last: if it is there, no constant is missing.
   const constants = here.filter(({ keyword }) => keyword === "const");
   const isWhole = here.length === constants.length + 1 && here.at(-1)!.keyword === "anyOf";
   return isWhole && constants.length > 0 ? constants.map((error) => error.params.allowedValue) : null;

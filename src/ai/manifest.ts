@@ -107,7 +107,7 @@ const ManifestSchema = Type.Object({
   special_tokens: Type.Optional(Type.Boolean()),
   /** The graph: input_ids, attention_mask and perhaps token_type_ids, to a vector per text or per token. */
   onnx: Type.Optional(FileName),
-  /** What a text's vector is of its tokens' vectors; their mean unless said. */
+  /** How a text's vector is made from its tokens' vectors; by default their mean. */
   pooling: Type.Optional(Type.Enum(["mean", "cls"])),
   /** Of an encoder that is a mean of token vectors: the table, int8 rows and after them a float32 scale for each. */
   static: Type.Optional(

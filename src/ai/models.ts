@@ -222,7 +222,7 @@ export class Models {
     return this.all().map((model) => factsOf(model));
   }
 
-  /** By the library: looks again at what is installed. A bundle that is still the same keeps what it has in memory. */
+  /** Called by the library: looks again at what is installed. An unchanged bundle keeps its state in memory. */
   changed(): void {
     const before = this.models ?? [];
     this.models = null;

@@ -94,7 +94,7 @@ class FamilyChange {
     }
   }
 
-  /** Rows that columns of other tables hold are not written anew. */
+  /** Rows that are stored in columns of other tables are not rewritten. */
   private checkRowType(table: TableDef, action: AlterAction): void {
     const isAdded = action.kind === "add column";
     if (!isAdded && action.kind !== "set type" && action.kind !== "drop column") return;

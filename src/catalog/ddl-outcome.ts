@@ -13,7 +13,7 @@ export interface Verification {
   readonly error: (values: readonly (string | null)[]) => DbError;
 }
 
-/** Rows that must be written anew under another definition of their table. */
+/** Rows that must be rewritten under another definition of their table. */
 export interface Rewrite {
   readonly before: TableDef;
   readonly after: TableDef;

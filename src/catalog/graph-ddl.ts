@@ -321,7 +321,7 @@ function dropIndex(editor: CatalogEditor, graph: GraphTables, command: DropGraph
   return { ...NOTHING, tag, notices: [`${message}, skipping`] };
 }
 
-/** Without the index and its column; what records have of it is passed over. */
+/** Without the index and its column; its values in records are skipped. */
 function withoutSearch(table: TableDef, def: GraphDef, found: GraphIndexDef): TableDef {
   const index = table.searchIndexes!.find(({ id }) => id === found.indexId)!;
   const columns = table.columns.filter(({ id }) => !index.columnIds.includes(id));

@@ -68,7 +68,7 @@ export function graphsOf(view: CatalogView): readonly GraphTables[] {
   });
 }
 
-/** What the table's definition says of the graph that it is part of; null: it is part of none. */
+/** The graph that the table is part of, by its definition; null: none. */
 export function graphDefOf({ collection }: TableDef): GraphDef | null {
   return collection?.kind === "graph" ? collection : null;
 }

@@ -61,7 +61,7 @@ function keysOf(table: TableDef): Key[] {
   });
 }
 
-/** Calls, and what stands in parentheses already, need none. */
+/** Calls, and expressions in parentheses, need none. */
 function operand(sql: string): string {
   return /^(?:[\w.]+)?\(/.test(sql) ? sql : `(${sql})`;
 }

@@ -98,7 +98,7 @@ function adoptReference(editor: CatalogEditor, parent: TableDef, reference: Refe
   spreadReference(editor, partitionId, part);
 }
 
-/** The parts that partitions have of a foreign key that goes. */
+/** The parts in partitions of a foreign key that is dropped. */
 export function dropPartsOfForeignKey(editor: CatalogEditor, keyId: number): void {
   for (const table of editor.view.tables()) {
     const rest = table.foreignKeys?.filter(({ parentId }) => parentId !== keyId);

@@ -15,7 +15,7 @@ export function madeUpName(
   }
 }
 
-/** At most so many bytes of UTF-8, in whole characters. */
+/** At most the given number of UTF-8 bytes, in whole characters. */
 function fitted(text: string, bytes: number): string {
   const characters = [...text];
   while (Buffer.byteLength(characters.join("")) > bytes) characters.pop();

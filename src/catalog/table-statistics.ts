@@ -102,7 +102,7 @@ export class TenantStatistics {
     return ids;
   }
 
-  /** The table's statistics were renewed, or could not be, in so many milliseconds. */
+  /** The table's statistics were renewed, or could not be; it took this many milliseconds. */
   renewed(id: number, nowMs: number, tookMs: number): void {
     this.restingUntil.set(id, nowMs + tookMs * REST_FACTOR);
   }

@@ -299,7 +299,7 @@ export interface TableDef {
   /** CREATE RULE, in the same order; absent: none. */
   readonly rules?: readonly TriggerDef[];
   readonly nextColumnId: number;
-  /** Of a temporary table: what becomes of it or its rows when a transaction commits; absent: nothing. */
+  /** For a temporary table: what happens to it or its rows when a transaction commits; absent: nothing. */
   readonly onCommit?: "delete" | "drop";
   /** Microseconds since the epoch. */
   readonly createdAt: number;

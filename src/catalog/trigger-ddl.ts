@@ -139,7 +139,7 @@ function dropTrigger(editor: CatalogEditor, command: Extract<TriggerCommand, { k
   return { ...NOTHING, tag };
 }
 
-/** With what stands for it in partitions. */
+/** Together with its copies in partitions. */
 function remove(editor: CatalogEditor, ownerId: number, triggerId: number): void {
   const owner = editor.view.tableById(ownerId) ?? editor.view.views().find(({ id }) => id === ownerId)!;
   withTriggers(
@@ -207,7 +207,7 @@ export function setState(
   }
 }
 
-/** The triggers that call the function, with the relations that have them; not those that stand for another one. */
+/** The triggers that call the function, with the relations that have them; without copies in partitions. */
 export function triggersCalling(editor: CatalogEditor, { id }: FunctionDef): { owner: Owner; trigger: TriggerDef }[] {
   return [...editor.view.tables(), ...editor.view.views()].flatMap((owner: Owner) =>
     (owner.triggers ?? [])

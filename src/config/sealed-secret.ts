@@ -31,9 +31,9 @@ interface SealedSecret {
 }
 
 /**
- * The secret that signs this installation's tokens. With a key file one that lies there in the open is sealed, and one that is sealed
- * with another key of the file, or of the previous one, is sealed anew with the first. Throws `DataDirectoryError`, also without a key
- * file when the secret is sealed.
+ * The secret that signs this installation's tokens. With a key file, an unsealed secret is sealed, and a secret that is
+ * sealed with another key of this file or of the previous one is sealed again with the first key. Throws
+ * `DataDirectoryError`, also if the secret is sealed and there is no key file.
  */
 export function openSecret(dir: string, files: KeyFiles, warn: (message: string) => void = () => {}): Uint8Array {
   const unlock = lockSecret(dir);

@@ -368,7 +368,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     yield* this.setItem(suffix, item);
   }
 
-  /** Rows as the engine holds them when this begins; what it takes meanwhile is among the newer entries. */
+  /** Rows as the engine holds them when this begins; later changes are among the newer entries. */
   private async eachRecord(
     turns: Turns,
     visit: (suffix: string, record: Uint8Array) => Generator<undefined, void>,

@@ -45,9 +45,9 @@ export interface LongWork {
   /** What `save` has given leaves now: from here on the body notes what changes. */
   begin(): void;
   /**
-   * The copy came back with the work done; what was changed here since is changed there, too. When that is complete, the
-   * copy takes the body's place, in the last step: it answers which slots have other numbers now, by their old ones.
-   * Throws when the bytes are of no use; then the body is as it was.
+   * The copy came back with the work done. Changes since then are applied to it, too. When that is complete, the copy
+   * takes the body's place in the last step, which returns the slots with new numbers, by their old ones. Throws if the
+   * bytes are of no use; then the body is unchanged.
    */
   takeBack(bytes: Uint8Array): Generator<undefined, ReadonlyMap<number, number>>;
   /** It will not come back. */

@@ -51,8 +51,8 @@ export interface Loss {
 export type Repeatable = "never" | "uncommitted" | "always";
 
 /**
- * Somebody who waits for a reply frame: `replied` or `lost` is called, once, unless the request is cancelled. A frame's
- * body is there during the call only.
+ * A waiter for a reply frame: `replied` or `lost` is called once, unless the request is cancelled. A frame's body is
+ * valid during the call only.
  */
 export interface PendingReply extends Keeping {
   replied(frame: ReplyFrame): void;
@@ -68,14 +68,17 @@ export interface PendingReply extends Keeping {
   readonly ofDirectory: boolean;
   /** How often it had begun when a thread did not give way and nobody knew at whose request it was. */
   suspicions: number;
-  /** Of what may become a subscription. */
+  /** For requests that may become a subscription. */
   readonly live?: LiveSubscriber;
 }
 
 /** `undefined`: the directory's actor is not there to ask. */
 export type IdentityAnswer = (identity: Identity | null | undefined) => void;
 
-/** Is asked what becomes of a request in flight when the thread was ended: a loss, or null to send it to the next thread. */
+/**
+ * Decides what becomes of a request in flight after the thread was ended: a loss, or null to send it to the next
+ * thread.
+ */
 export type Judge = (id: number, reply: PendingReply) => Loss | null;
 
 export class ActorLink {
@@ -87,7 +90,7 @@ export class ActorLink {
   #holds = false;
   #turn: SentFrames = { frames: null, isLarge: false };
   readonly #kept = new SentFramesKeeper();
-  /** Those that are told so once the next thread is ready: then what they committed is on disk. */
+  /** Requests that are answered once the next thread is ready, because then their commits are on disk. */
   #losses: [PendingReply, Loss][] = [];
   readonly #writer = new RequestWriter();
   readonly #pending = new Map<number, PendingReply>();
@@ -262,7 +265,7 @@ export class ActorLink {
     this.#flushSoon();
   }
 
-  /** So many bytes of a streamed reply have been handed over. */
+  /** This many bytes of a streamed reply have been handed over. */
   taken(id: number, bytes: number): void {
     if (this.#holds) return;
     this.#writer.taken(id, bytes);

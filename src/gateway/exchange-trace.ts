@@ -28,7 +28,7 @@ export class ExchangeTrace {
     return traceparentOf(this.ids);
   }
 
-  /** It goes to an actor, whose spans lie in this one's. */
+  /** It goes to an actor, whose spans are children of this one. */
   sent(): TraceContext {
     this.sentMs ??= traceClock();
     return this.ids;

@@ -179,7 +179,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     else this.#beginAuthenticated(req);
   }
 
-  /** For what answers later without an actor: the client may leave meanwhile. */
+  /** For routes that answer later without an actor: the client may leave before. */
   waitForAnswer(): void {
     if (this.#abortable) return;
     this.#abortable = true;
@@ -206,7 +206,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     return false;
   }
 
-  // Who asks
+  // The caller
 
   #beginPublic(): void {
     this.#remoteAddress = remoteAddress(this.res);
@@ -264,7 +264,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     }
     this.#authorization = authorization;
     this.services.admission.judge(authorization, this);
-    // The directory is asked; the body is received meanwhile.
+    // The directory is asked; the body is received at the same time.
     if (this.#caller === null && !this.#answered) this.#receive();
   }
 
@@ -335,7 +335,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
 
   // The body
 
-  /** Who asks is settled before any of the body was looked at. */
+  /** The caller is known before any of the body is looked at. */
   #proceed(): void {
     const { problem } = this.#headers!;
     if (problem !== null) this.fail(problem.code, problem.message);
@@ -347,7 +347,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     else this.#dispatch(null);
   }
 
-  /** Who asks is settled while or after the body came in. */
+  /** The caller became known while or after the body arrived. */
   #resume(): void {
     const { problem } = this.#headers!;
     if (problem !== null) this.fail(problem.code, problem.message);
@@ -673,7 +673,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     this.#finished();
   }
 
-  /** Gives back what it holds as a request that runs. */
+  /** Releases what it holds as a running request. */
   #uncount(): void {
     this.queue?.remove(this);
     if (this.#bucket !== null) this.#bucket.inFlight--;

@@ -44,8 +44,8 @@ export function health(pool: ActorPool, clock: Clock, version: string): Serve {
 }
 
 /**
- * GET /health/ready: 200 once every partition serves, 503 while one does not or the server is closing. That writes are
- * refused for want of room is told, and does not count: reads are served.
+ * GET /health/ready: 200 once every partition serves; 503 while one does not, or the server is closing. Writes that are
+ * refused for lack of space are reported but do not count, because reads are served.
  */
 export function ready(pool: ActorPool, watermarks: Watermarks, closing: () => boolean, clock: Clock): Serve {
   return (exchange) => {

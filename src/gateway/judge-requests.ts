@@ -6,7 +6,7 @@ import type { AtWork, MarksReader } from "../protocol/actor-marks.js";
 import { ERRORS } from "../protocol/errors.js";
 import type { Judge, Loss, PendingReply } from "./actor-link.js";
 
-/** Nobody knows whose request it was: whoever was at work so often is suspected. */
+/** If the marks name no culprit, a request that was at work in this many ended threads is suspected. */
 const SUSPICIONS_MAX = 2;
 
 export interface Judgement {

@@ -21,7 +21,7 @@ export interface LocalExchange {
 
 export type Serve = (exchange: LocalExchange, req: HttpRequest) => void;
 
-/** The same for a route that needs to know who asks; called once that is settled. */
+/** The same for a route that needs the caller; called once the caller is known. */
 export type ServeCaller = (exchange: LocalExchange, caller: Caller) => void;
 
 export interface Route {

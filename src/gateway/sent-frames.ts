@@ -5,7 +5,7 @@
  */
 import { eachFrame } from "../protocol/frames.js";
 
-/** What is sent in one turn is kept as it is, up to so many bytes. */
+/** Up to this many bytes, the frames of one turn are kept as they were sent. */
 const KEPT_TURN_BYTES_MAX = 1024 * 1024;
 /** Larger frames of a larger turn are kept one by one, */
 const SMALL_FRAME_BYTES_MAX = 256 * 1024;

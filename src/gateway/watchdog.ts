@@ -22,7 +22,7 @@ export interface WatchdogOptions {
   /** Milliseconds; 0: never. Both: nobody is watched. */
   readonly lateMs: number;
   readonly stopMs: number;
-  /** Its thread stays away for half of what it may: the next one might be needed soon; and not, after all. */
+  /** Its thread has been away for half of the limit, so the next one may be needed soon; and later it may not be. */
   readonly prepare: (actor: number) => void;
   readonly spare: (actor: number) => void;
   readonly stop: (actor: number, awayMs: number) => void;

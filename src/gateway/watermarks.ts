@@ -11,7 +11,10 @@ import type { WriteRefusal } from "../protocol/messages.js";
 
 /** A disk takes some hundred megabytes in a second. */
 const LOOK_MS = 100;
-/** Room must be so much larger again before writes are taken, or the answer would change with every file. */
+/**
+ * Free space must grow by this factor before writes are accepted again; otherwise the answer would change with every
+ * file.
+ */
 const CALM = 1.1;
 /** Of the memory that the machine or container has, where the configuration names no bound. */
 const MEMORY_SHARE = 0.9;
@@ -26,7 +29,7 @@ export interface Reserve {
   /** Bytes. */
   readonly size: number;
   readonly isHeld: boolean;
-  /** With so many bytes free it is to be given up. */
+  /** Below this many free bytes it is released. */
   isNeeded(freeBytes: number): boolean;
   /** True: there was something to give up. */
   giveUp(when: "running"): boolean;

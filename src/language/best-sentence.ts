@@ -114,7 +114,10 @@ async function candidatesOf(question: string, passages: readonly Passage[], turn
   return candidates;
 }
 
-/** A heading, a question, what ends in a colon, or what says no more than the question: what follows it is the answer. */
+/**
+ * A heading, a question, a sentence that ends in a colon, or one that only repeats the question: the next sentence is
+ * the answer.
+ */
 function isLead(text: string, stems: ReadonlySet<string>, asked: ReadonlySet<string>): boolean {
   return /[?:]\W*$|^#+\s/.test(text) || [...stems].every((stem) => asked.has(stem));
 }

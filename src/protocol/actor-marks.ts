@@ -23,7 +23,7 @@ const TEXT_BYTES = 9;
 const IS_CYPHER = 10;
 const HEADER = 16;
 
-/** A place for each of so many requests with ids in a row: more than may be in flight. */
+/** A slot for each of this many consecutive request ids: more than may be in flight. */
 const PLACES = 16_384;
 /** Of a place: the id, the epoch in which the request began, that of its first commit, and whether that was all of it. */
 const PLACE = 4;
@@ -50,7 +50,7 @@ export function keptText(text: string): string {
 export class ActorMarks {
   private readonly numbers: Int32Array;
   private readonly text: Buffer;
-  /** What lies in the text, and how many bytes that are. */
+  /** The text and its number of bytes. */
   private written = "";
   private writtenBytes = 0;
 
@@ -65,7 +65,7 @@ export class ActorMarks {
     return this.numbers.subarray(OPERATOR, OPERATOR + 1);
   }
 
-  /** Of whoever is at work. */
+  /** Of the request at work. */
   get operatorNow(): number {
     return this.numbers[OPERATOR]!;
   }
@@ -111,7 +111,7 @@ export class ActorMarks {
     this.statement(statement);
   }
 
-  /** Of whoever is at work; "": none. */
+  /** Of the request at work; "": none. */
   statement(text: string): void {
     const { numbers } = this;
     numbers[IS_CYPHER] = 0;
@@ -164,7 +164,7 @@ export class ActorMarks {
   }
 }
 
-/** Who is at work. */
+/** The request at work. */
 export interface AtWork {
   /** The request's id in frames; null: work of the actor's own. */
   readonly request: number | null;

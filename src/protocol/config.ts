@@ -51,7 +51,7 @@ export const ConfigSchema = section({
     upgrade: Type.Enum(["keep_copy", "in_place", "refuse"]),
   }),
   secrets: section({
-    /** Outside of the data directory; empty: its secret lies there in the open. */
+    /** A file outside the data directory; empty: the secret is stored there unsealed. */
     keyFile: Type.String({ maxLength: 4096 }),
     previousKeyFile: Type.String({ maxLength: 4096 }),
   }),
@@ -91,7 +91,7 @@ export const ConfigSchema = section({
     /** Of the log of slow statements; 0: none is logged. */
     slowMs: Type.Integer({ minimum: 0, maximum: 86_400_000 }),
     slowValues: Type.Boolean(),
-    /** Milliseconds without a beat of an actor's thread after which that is told; 0: it is not. */
+    /** Milliseconds without a beat of an actor's thread before that is logged; 0: never. */
     lateMs: Type.Integer({ minimum: 0, maximum: 86_400_000 }),
     /** And after which the thread is ended and started again; 0: it is not. */
     stopMs: Type.Integer({ minimum: 0, maximum: 86_400_000 }),

@@ -22,7 +22,7 @@ export const ERRORS = {
   read_only_transaction: { status: 400, retry: false, message: "The transaction is read-only." },
   invalid_nli_request: { status: 400, retry: false, message: "The request is not valid." },
   invalid_recipe: { status: 400, retry: false, message: "The recipe is not valid." },
-  // 401 and 403: who asks
+  // 401 and 403: the caller
   unauthorized: { status: 401, retry: false, message: "The credential is not valid." },
   missing_authorization: { status: 401, retry: false, message: "Send an Authorization: Bearer header." },
   missing_claims: { status: 401, retry: false, message: "The credential carries no usable claims." },

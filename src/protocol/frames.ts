@@ -22,7 +22,7 @@
 export const CANCEL_CODE = 0xffff;
 /** A further piece of a streamed body; the request's own frame had none. The last one has REQUEST_LAST_PIECE. */
 export const PIECE_CODE = 0xfffe;
-/** The gateway has handed over so many bytes of a streamed reply (in the place of the deadline). */
+/** The number of bytes of a streamed reply that the gateway has handed over (in the place of the deadline). */
 export const TAKEN_CODE = 0xfffd;
 
 export const REQUEST_HAS_BODY = 1;
@@ -45,7 +45,7 @@ export const REQUEST_BODY_TEXT = 128;
 export const REPLY_MSGPACK = 1;
 /** The request's deadline passed or its client left while it ran; the gateway has answered already. */
 export const REPLY_DISCARD = 2;
-/** No reply: the actor has taken so many further bytes of the streamed body (u32, the body). */
+/** Not a reply: the number of further bytes of the streamed body that the actor has taken (u32, the body). */
 export const REPLY_TAKEN = 4;
 /** A piece of a streamed reply; the one without it ends the reply. The first line of the first one's headers is the Content-Type. */
 export const REPLY_MORE = 8;
@@ -217,7 +217,7 @@ export class RequestWriter extends FrameBuffer {
     this.length = at;
   }
 
-  /** Asks the actor to stop the request of that id; its reply, if any, carries REPLY_DISCARD. */
+  /** Asks the actor to stop the request with that id; its reply, if any, carries REPLY_DISCARD. */
   cancel(id: number): void {
     this.request(id, CANCEL_CODE, 0, 0, 0, 0, "", "", null);
   }

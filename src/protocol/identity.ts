@@ -51,8 +51,8 @@ export interface Identity {
 }
 
 /**
- * Said before the reply to the change leaves: cached identities of what it names are out of date. `ended`: they were disabled
- * or removed, so whatever runs for them ends.
+ * Sent before the reply to the change leaves: cached identities of what it names are out of date. `ended`: they were
+ * disabled or removed, so their running requests end.
  */
 export type IdentityChange =
   | { readonly kind: "user"; readonly userId: string; readonly ended?: boolean; readonly version: number }

@@ -13,7 +13,7 @@ export type Path = readonly (string | number)[];
 
 export interface SourceDocument {
   readonly value: unknown;
-  /** Where the value of that path stands, else what is around it; null: there was no text. */
+  /** The position of the value at that path, or of what surrounds it; null: there was no text. */
   placeOf(path: Path): Place | null;
 }
 

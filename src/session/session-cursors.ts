@@ -49,7 +49,7 @@ export class SessionCursors {
   /** Made with the first one: most sessions are of one statement. */
   private cursors: Map<string, Cursor> = NO_CURSORS;
   private memory: SharedMemory | null = null;
-  /** Who waits for the rows that are fetched now. */
+  /** The request that waits for the rows being fetched. */
   private client: Client | null = null;
   private ownFetcher: Client | null = null;
 
@@ -145,7 +145,7 @@ export class SessionCursors {
     for (const cursor of this.all()) if (cursor.depth !== null && cursor.depth > depth) this.remove(cursor);
   }
 
-  /** The savepoint was released: what was declared after it belongs to what is around it. */
+  /** The savepoint was released: cursors that were declared after it now belong to the surrounding level. */
   release(depth: number): void {
     for (const cursor of this.cursors.values()) {
       if (cursor.depth !== null) cursor.depth = Math.min(cursor.depth, depth);

@@ -84,7 +84,7 @@ export class SessionServices implements ExecServices {
     private readonly tenantName: string,
     /** The graph that a statement of Cypher is about. */
     private readonly graph: GraphTables | null,
-    /** Who wants to hear how far long computations are; null: nobody. */
+    /** The receiver of progress of long computations; null: none. */
     private readonly hearer: ProgressHearer | null,
     /** On whose behalf the statement runs. */
     private readonly client: Client,

@@ -9,7 +9,7 @@ import type { Trace } from "./trace.js";
 /** On whose behalf a statement runs: a Request. */
 export interface Client {
   readonly requestId?: string;
-  /** Is told what runs, and that it is Cypher: for whoever asks what is at work. */
+  /** Receives the text that runs, and that it is Cypher, for reports of what is at work. */
   atStatement?(text: string): void;
   inCypher?(): void;
   checkpoint(): void;

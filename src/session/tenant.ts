@@ -45,7 +45,7 @@ export interface TenantHost {
   wroteSomething(tenant: number): void;
 }
 
-/** Records of what TRUNCATE and DROP have left, as one look found them (remove-retired.ts). */
+/** Records of data that TRUNCATE and DROP have left, as last found (remove-retired.ts). */
 export interface RetiredRecords {
   /** Value of `catalog.changedAt` at that time: younger transactions do not see what these plans refer to. */
   readonly changedAt: number;

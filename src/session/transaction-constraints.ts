@@ -48,7 +48,7 @@ export class TransactionConstraints {
     });
   }
 
-  /** True when the checks at the end of the transaction are so many that they should give way. */
+  /** True if there are so many checks at the end of the transaction that they should give way. */
   get manyWait(): boolean {
     const { waiting } = this;
     return waiting.length > CHECKS_AT_ONCE_MAX || waiting.some(({ kind }) => kind === "trigger");

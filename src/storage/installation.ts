@@ -104,8 +104,8 @@ export function addPartitions(dataDirectory: string, installation: Installation,
 }
 
 /**
- * Puts an empty partition where one was lost; what is left of it is set aside. Returns where, or null. Throws
- * `InstallationError` when there is no such partition, or it is the one that holds the accounts.
+ * Puts an empty partition in the place of a lost one, and sets the remains aside. Returns their place, or null. Throws
+ * `InstallationError` if there is no such partition, or if it is the one that holds the accounts.
  */
 export function acceptLoss(dataDirectory: string, partition: number): string | null {
   const installation = readInstallation(dataDirectory);
@@ -141,7 +141,7 @@ export function partitionsOnDisk(dataDirectory: string): number[] {
     .map(Number);
 }
 
-/** The format of a partition's directory; null when that cannot be told: whoever opens it says why. */
+/** The format of a partition's directory; null if it is unknown: opening it then reports why. */
 export function formatOfPartition(dataDirectory: string, partition: number): number | null {
   return shardFormatOf(dataDirectory, partition)?.format ?? null;
 }

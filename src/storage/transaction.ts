@@ -431,9 +431,9 @@ export class ShardTransaction implements Transaction {
   }
 
   /**
-   * Writes what there is into the log ahead of the commit, giving the loop its turns, so that `commit` itself takes no
-   * time and other transactions commit meanwhile. Nothing else may be done with the transaction until it resolves;
-   * then a few more writes may follow. Rejects when the transaction was ended meanwhile, or the disk is full.
+   * Writes the transaction's operations into the log ahead of the commit, giving the loop its turns. So `commit` itself
+   * takes no time, and other transactions can commit in between. Nothing else may be done with the transaction until it
+   * resolves; then a few more writes may follow. Rejects if the transaction has been ended or the disk is full.
    */
   async prepareCommit(turns: Turns): Promise<void> {
     this.#checkOpen();

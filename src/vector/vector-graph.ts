@@ -127,9 +127,9 @@ export class VectorGraph {
   }
 
   /**
-   * The graph that `save` gave, from pieces of any lengths: a copy into memory. What is not kept with it are `bytesMax`
-   * and `original`, which must be given if and only if the saved graph had one.
-   * @throws DamagedGraphError for anything but the whole of what was saved, by this version of the format.
+   * Loads the graph that `save` gave, from pieces of any lengths, by copying them into memory. `bytesMax` and
+   * `original` are not saved; `original` must be given if and only if the saved graph had one. @throws
+   * DamagedGraphError for anything but a complete saved graph of this version of the format.
    */
   static load(
     pieces: Iterable<Uint8Array>,
@@ -260,7 +260,10 @@ export class VectorGraph {
     return this.scan(query, inRange("k", k, 1, EF_MAX), SCAN_SPARE, allowed);
   }
 
-  /** Keeps `spare` more than `k`, for what is removed meanwhile; when that is more, it starts anew and does not stop. */
+  /**
+   * Keeps `spare` more results than `k`, because some may be removed while it runs. If more are removed, it starts
+   * again and does not stop.
+   */
   private *scan(query: Float32Array, k: number, spare: number, allowed?: Uint32Array): Generator<undefined, Found> {
     const width = Math.min(EF_MAX, k + spare);
     const removalsBefore = this.removals;

@@ -47,7 +47,7 @@ interface Entry {
   run: Promise<void> | null;
   /** Its tenant came back while it was still stopping. */
   runAgain: boolean;
-  /** Who waits for its end. */
+  /** The waiters for its end. */
   readonly ended: (() => void)[];
 }
 
@@ -65,7 +65,7 @@ export class BackgroundJobs {
 
   constructor(private readonly host: JobsHost) {}
 
-  /** Runs what the records say; `failed` is told of runs that threw although nobody stopped them. */
+  /** Runs the jobs in the records; `failed` receives runs that threw although nobody stopped them. */
   begin(kinds: readonly RunnableKind[], failed: (job: JobRecord, error: unknown) => void): void {
     this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
     this.#failed = failed;
@@ -140,7 +140,7 @@ export class BackgroundJobs {
     this.#next(tenant);
   }
 
-  /** Who made them was disabled or removed: those that are not the tenant's end. */
+  /** Their maker was disabled or removed: jobs that do not belong to the tenant as a whole end. */
   async identityEnded(change: IdentityChange, error: DbError): Promise<void> {
     const records = [...this.#tenants.values()].flatMap((entries) => [...entries.values()].map(({ record }) => record));
     for (const record of records) {

@@ -52,7 +52,7 @@ export class BackgroundRequests {
     owner: JobOwner,
     signal: AbortSignal,
     work: (request: Request) => Promise<T>,
-    /** Of the job, for whoever asks what is at work. */
+    /** The job's name, for reports of what is at work. */
     name = "",
   ): Promise<T> {
     const request = this.#make(partition, partition.tenant(tenant), owner);

@@ -12,7 +12,7 @@ import type { Request } from "../request.js";
 export interface Job {
   readonly record: JobRecord;
   readonly partition: Partition;
-  /** Fires when the run is to end where it is: the job was cancelled, the tenant moves, or the actor closes. */
+  /** Fires when the run must stop: the job was cancelled, the tenant moves, or the actor closes. */
   readonly signal: AbortSignal;
   /**
    * Works with the tenant's data as the user who made the job, in a request without a client and in the tenant's turns.

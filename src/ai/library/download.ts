@@ -189,7 +189,7 @@ class Part {
     return this.hash.copy().digest("hex");
   }
 
-  /** Says what is wrong with the whole file; null: it is what was offered. */
+  /** What is wrong with the complete file; null: it is the offered one. */
   async mismatch({ name, bytes, digest }: OfferedFile): Promise<string | null> {
     if (bytes !== null && this.bytes !== bytes) return `${name} has ${this.bytes} bytes, not ${bytes}.`;
     if (digest === null) return null;

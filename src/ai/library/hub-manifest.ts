@@ -119,7 +119,7 @@ function languagesOf(said: unknown): object | null {
   return languages.length === 0 ? null : Object.fromEntries(languages);
 }
 
-/** As preprocessor_config.json says: what is cut out of an image, or how it is drawn to size. */
+/** From preprocessor_config.json: how an image is cropped or resized. */
 async function ofImages(onnx: string, files: readonly StoredFile[]): Promise<object> {
   const said = (await readJson(files, "preprocessor_config.json")) ?? {};
   const crop = said.do_center_crop === false ? undefined : said.crop_size;

@@ -301,7 +301,7 @@ export class ModelLibrary {
   }
 }
 
-/** What is asked for of what is installed; `tag` null: whatever was pulled. */
+/** What is asked for among the installed bundles; `tag` null: whatever was pulled. */
 interface Wanted {
   readonly name: string;
   readonly tag: string | null;

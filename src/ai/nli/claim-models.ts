@@ -42,7 +42,10 @@ export function findClaimBundles(roots: readonly string[]): InstalledBundle[] {
   return claimModels(roots.flatMap(findBundles)).map(({ bundle: { directory, digest } }) => ({ directory, digest }));
 }
 
-/** What was installed at the start, as it lies there now; one that was removed or replaced since cannot be used. */
+/**
+ * The bundles that were installed at the start, in their current state; a bundle that was removed or replaced since
+ * cannot be used.
+ */
 export function installedClaimModels(installed: readonly InstalledBundle[]): ClaimModel[] {
   return claimModels(installed.map(asItWas));
 }

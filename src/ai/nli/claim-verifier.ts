@@ -28,7 +28,7 @@ export interface ClaimVerifierOptions {
   readonly defaultModel: string;
   /** When the process started. */
   readonly installed: readonly InstalledBundle[];
-  /** Where bundles lie: what is there by now, but was not at the start, waits for a restart. */
+  /** The folders of bundles: bundles that were added after the start are used after a restart. */
   readonly roots: readonly string[];
   readonly scorer: PairScorer;
   readonly warn: (message: string, fields: object) => void;

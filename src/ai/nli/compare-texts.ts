@@ -60,7 +60,7 @@ export function compareTexts(premise: string, hypothesis: string): Comparison {
   return toldBySentence(sentences, other) ?? relation(sentences, other);
 }
 
-/** Null unless exactly one of them is told: a text that says both says neither. */
+/** Null unless the text contains exactly one of them: a text with both counts as neither. */
 function toldBySentence(sentences: readonly string[], hypothesis: readonly Word[]): "same" | "opposite" | null {
   if (sentences.length < 2) return null;
   const told = new Set(sentences.map((sentence) => difference(wordsOf(sentence), hypothesis)));

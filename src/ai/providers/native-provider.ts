@@ -37,7 +37,7 @@ export class NativeProvider implements Provider {
   }
 }
 
-/** What neither says is said here. */
+/** Defaults for what neither specifies. */
 function generationOf(
   { messages, temperature, topP, maxTokens, stop, seed }: ChatRequest,
   defaults: NonNullable<Manifest["generation"]>["defaults"] = {},

@@ -126,7 +126,7 @@ async function execute([given, task]: readonly Value[], context: AgentContext): 
   return context.services.runAgent!(instructions, task as string, options, context);
 }
 
-/** All, or the one of that name, as objects. */
+/** All agents, or the one with that name, as objects. */
 async function list([given]: readonly Value[], context: AgentContext): Promise<Value> {
   const name = given === null ? null : agentName(given!);
   const { rows } = hasTable(context)

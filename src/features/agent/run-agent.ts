@@ -34,7 +34,7 @@ const TIMEOUT_SECONDS = 30;
 const STEPS_MAX = 12;
 /** Calls that one step may make. */
 const CALLS_PER_STEP_MAX = 16;
-/** Steps in a row of which no call could be made, until the run is given up. */
+/** Consecutive steps without a usable call before the run is given up. */
 const MALFORMED_MAX = 3;
 /** Characters of a tool's result that the model reads, and that the trace keeps. */
 const RESULT_CHARACTERS_MAX = 16_000;
@@ -204,7 +204,7 @@ async function ask(run: Run, tools: ReturnType<AgentTools["specs"]>): Promise<Ch
   return reply;
 }
 
-/** What a tool refuses is told to the model, which may try something else. */
+/** A tool's refusal is passed to the model, which may try something else. */
 async function callTool(run: Run, call: ToolCall): Promise<{ traced: AgentStep["calls"][number]; result: string }> {
   const { tools, bounds, names } = run;
   const started = performance.now();

@@ -54,7 +54,7 @@ export async function endTraining(
   if (ended.hasCallback) partition.jobs.start(webhook);
   const { progress } = partition;
   const message = { type: "automl.finished", ...followedView(jobOf(ended.row)) };
-  // Nobody hears of what is not on disk.
+  // Nothing is reported before it is on disk.
   partition.durable().then(
     () => progress.end(tenant.number, topicOf(record.id), message),
     () => undefined,

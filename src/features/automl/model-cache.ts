@@ -13,7 +13,7 @@ import { bytesOfModel, noModel, type StoredModel } from "./model-store.js";
 const cached = new Map<string, ModelBytes>();
 let bytesHeld = 0;
 
-/** Throws model_not_found when it was deleted meanwhile. */
+/** Throws model_not_found if it has been deleted. */
 export async function loadedBytes(request: Request, { id, digest, name }: StoredModel): Promise<ModelBytes> {
   const key = `${request.tenant.number}/${digest}`;
   let model = cached.get(key);

@@ -30,7 +30,7 @@ export abstract class RowsInTurns implements Rows {
 
   /** Works through rows, in short steps. */
   protected abstract take(columns: Columns, count: number): Generator<void, void>;
-  /** Of what has been taken, roughly. */
+  /** Rough number of bytes that have been taken. */
   protected abstract get byteLength(): number;
   /** Throws when there is too much. */
   protected abstract check(): void;

@@ -69,8 +69,8 @@ function recordOf(request: Request, id: string): JobRecord {
 }
 
 /**
- * Waits for the end. A request that is cancelled or runs past its deadline stops the training, since nobody would get the
- * model. Throws the training's own error, and what the request ends in.
+ * Waits for the end. A request that is cancelled or runs past its deadline stops the training, because nobody would get
+ * the model. Throws the training's own error, or the error that ends the request.
  */
 export async function waitForTraining(request: Request, id: string): Promise<TrainingJob> {
   const { partition, tenant } = request;

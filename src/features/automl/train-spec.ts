@@ -37,7 +37,7 @@ export interface Source {
   readonly only?: readonly string[];
 }
 
-/** All that `train` is told but the columns. */
+/** Everything that `train` gets except the columns. */
 export interface TrainSpec extends Omit<TrainJob, "columns"> {
   readonly source: Source;
 }
@@ -88,7 +88,7 @@ function secondsOf(body: TrainBody, usual: number): number {
 
 const TASK_NAMES = ["auto", "classification", ...TASKS] as const;
 
-/** Throws invalid_request that names the field, and not_found for a source that there is not. */
+/** Throws invalid_request that names the field, and not_found for a source that does not exist. */
 export async function specOf(request: Request, body: TrainBody): Promise<TrainSpec> {
   const task = oneOf(body, "task", "task_type") ?? "auto";
   if (!(TASK_NAMES as readonly string[]).includes(task)) {
@@ -183,8 +183,8 @@ function sourceOfNamed(request: Request, { type, columns, parameters, ...named }
 }
 
 /**
- * Looks at what a data set is to stand for. Throws an error that says what is wrong with its statement, and not_found
- * for a table, collection or column that there is not.
+ * Checks the source of a data set. Throws an error that says what is wrong with its statement, and not_found for a
+ * table, collection or column that does not exist.
  */
 export async function checkNamed(request: Request, named: NamedSource): Promise<void> {
   if (named[named.type] === undefined)
@@ -221,7 +221,7 @@ export function sourceOfTable(request: Request, name: string): Source {
   return sourceOfRelation(found);
 }
 
-/** With a schema before a dot where there is no such name. */
+/** Otherwise the part before a dot is taken as a schema. */
 function relationNamed(request: Request, name: string): TableDef | ViewDef | null {
   const dot = name.indexOf(".");
   return withDefinitions(request, (catalog) => {

@@ -73,7 +73,7 @@ export class Backups {
     return { ...making.view };
   }
 
-  /** Waits for the backup of the tenant that is being made, if any; what becomes of it is reported. */
+  /** Waits for the tenant's running backup, if any; its result is reported. */
   order(partition: Partition, order: BackupOrder): void {
     if (order.do === "cancel") {
       const ordered = this.#ordered.get(order.ask);
@@ -150,7 +150,7 @@ export class Backups {
     return making;
   }
 
-  /** What crashes have left. Nothing of the tenant's is being made in that store. */
+  /** Removes leftovers of crashes. No backup of the tenant is being made in that store. */
   async #discardUnfinished(store: BackupStore, tenantId: string): Promise<void> {
     const folder = this.host.folders[store];
     for (const { id } of folder.unfinished(tenantId)) await folder.discard(tenantId, id);
@@ -249,7 +249,7 @@ export class Backups {
       return;
     }
     latest.cancelled = true;
-    // Whoever asks for its end at the last moment finds it made.
+    // A cancellation at the last moment finds the backup complete.
     const isMade = await latest.made.then(
       () => true,
       () => false,

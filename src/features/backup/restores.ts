@@ -233,7 +233,7 @@ export class Restores {
   }
 }
 
-/** Formats of before hold the same entries: what storage/format-upgrade.ts changes so far are directories. */
+/** Earlier formats hold the same entries: so far storage/format-upgrade.ts only changes directories. */
 function checkFormats(chain: readonly Manifest[]): void {
   const newest = Math.max(...chain.map(({ storageFormat = 1 }) => storageFormat));
   if (newest <= FORMAT_VERSION) return;

@@ -35,7 +35,7 @@ export interface SchedulesHost {
   log(level: "error" | "warn" | "info", message: string, fields: object): void;
 }
 
-/** What whoever makes or changes one says; the passphrase is in the clear. */
+/** The settings that a client gives when it makes or changes a schedule; the passphrase is in the clear. */
 export type ScheduleWish = Pick<
   ScheduleRecord,
   "cron" | "timezone" | "fullEvery" | "keep" | "keepDays" | "passphrase" | "enabled"

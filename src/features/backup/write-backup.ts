@@ -51,7 +51,7 @@ export async function writeBackup(job: BackupJob): Promise<Manifest> {
     const end = base === null ? await writeEntries(job, writer) : await writeCommits(job, writer, base);
     const { sequence, micros, entries } = end;
     const sha256 = await writer.end({ sequence, micros, entries });
-    // What it holds may not be lost while the backup has it.
+    // The log must keep what the backup holds.
     await partition.durable();
     const digest = await end.digest();
     const manifest: Manifest = {

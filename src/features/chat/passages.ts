@@ -19,7 +19,7 @@ interface Found extends PassageSource {
   readonly text: string;
 }
 
-/** The best of all collections first, as many as fit into so many characters. */
+/** The best of all collections first, as many as fit into the given number of characters. */
 export async function findPassages(
   request: Request,
   collections: readonly string[],

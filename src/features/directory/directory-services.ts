@@ -142,7 +142,7 @@ export class DirectoryServices {
     return { directory, restores, backups, folder: this.host.backupFolder };
   }
 
-  /** The tenant's actor has checked who asks. */
+  /** The tenant's actor has checked the caller's rights. */
   private startAsked({ id, partition, ...asked }: RestoreAsk): void {
     const answer = (told: RestoreAnswer): void => this.host.say({ kind: "restore-answer", partition, answer: told });
     try {

@@ -12,7 +12,7 @@ export function textRanking(collection: Collection, query: string): Extract<Rank
   return { kind: "text", columns: index.columns, query };
 }
 
-/** What the likeness of that model's vectors weighs beside words; null: the default model. */
+/** The weight of this model's vectors beside words; null: the default model. */
 export function modelWeight({ partition }: Request, model: string | null): number {
   return partition.models.answersAtOnce(model) ? STATIC_WEIGHT : VECTOR_WEIGHT;
 }

@@ -77,7 +77,10 @@ export class ChangeGroup implements TableFollower {
     });
   }
 
-  /** What leaves a filter is deleted for those who follow, and what comes into it is inserted, as PostgreSQL's row filters do. */
+  /**
+   * To followers, a row that leaves the filter is deleted and a row that enters it is inserted, as in PostgreSQL's row
+   * filters.
+   */
   #messageOf({ before, after, micros }: ChangedRow, context: ExecContext): Uint8Array | null {
     const old = before !== null && this.#view.holds(before, context) ? before : null;
     const now = after !== null && this.#view.holds(after, context) ? after : null;

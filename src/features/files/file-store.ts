@@ -29,7 +29,7 @@ export interface Folder {
 
 export interface FileRecord extends KnownFile {
   readonly id: string;
-  /** Changes whenever the file is seen to have changed. */
+  /** A number that changes whenever a change of the file is noticed. */
   readonly revision: number;
   readonly size: number;
   /** SHA-256 of what was read last; null: nothing was, or it is to be read whatever it holds. */

@@ -6,7 +6,7 @@ import type { FileRecord } from "./file-store.js";
 
 const DESCRIPTION_CHARACTERS_MAX = 2000;
 
-/** `vectors`: of what the file looks like, by field. Its first passage has them, so that an image is found once. */
+/** `vectors`: the file's visual features, by field. Its first passage has them, so that an image is found once. */
 export function documentsOf(
   { id, path }: FileRecord,
   parsed: ParsedFile,

@@ -47,7 +47,7 @@ interface Entity {
 const NODE: Entity = { name: "node", match: "MATCH (x) WHERE id(x) = $id" };
 const EDGE: Entity = { name: "edge", match: "MATCH ()-[x]->() WHERE id(x) = $id" };
 
-/** A label or a type, as it stands in a statement. */
+/** A label or a type, as written in a statement. */
 function quote(name: string): string {
   return `\`${name.replaceAll("`", "``")}\``;
 }

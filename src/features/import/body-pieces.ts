@@ -79,7 +79,7 @@ async function withFirst(
   return [head.length === 0 ? null : head, all];
 }
 
-/** The beginning of a file, of so many bytes or all there are, and all of it again. */
+/** The beginning of a file, up to the given number of bytes, and the whole file again. */
 export async function sampled(
   pieces: AsyncIterable<Uint8Array>,
   bytes: number,

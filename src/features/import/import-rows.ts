@@ -116,7 +116,10 @@ class ImportRun {
     if (!options.create) this.table = tableOf(this.definitions(), options);
   }
 
-  /** Makes the table if it is not there, in the import's own transaction. Answers the pieces, of which it reads the first ones. */
+  /**
+   * Makes the table if it does not exist, in the import's own transaction. Returns the pieces, the first of which it
+   * has read.
+   */
   async withTable(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
     const { request, options, session } = this;
     const { schema, table, csv, columns } = options;

@@ -26,7 +26,7 @@ type ColumnType =
 
 /** Rows that are looked at. */
 const SAMPLE_ROWS = 10_000;
-/** Whole numbers of so many digits fit into bigint. */
+/** Whole numbers with up to this many digits fit into bigint. */
 const BIGINT_DIGITS = 18;
 
 /** Types by what their values look like, tried in this order. */
@@ -43,7 +43,7 @@ const FORMS: readonly (readonly [ColumnType, RegExp])[] = [
   ],
 ];
 
-/** Each takes all values of those before it. */
+/** Each type holds all values of the types before it. */
 const WIDENING: readonly (readonly ColumnType[])[] = [
   ["bigint", "numeric", "double precision"],
   ["date", "timestamp"],

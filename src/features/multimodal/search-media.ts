@@ -192,7 +192,7 @@ function modalityOf(kind: string | undefined): Modality {
   return kind === "image" || kind === "audio" || kind === "video" ? kind : "text";
 }
 
-/** Null: all documents; false: none can be of these. What says nothing of its kind is a text. */
+/** Null: all documents; false: no document can match. A document without a kind is a text. */
 function kindFilter(collection: Collection, modalities: readonly Modality[]): object | null | false {
   if (MODALITIES.every((modality) => modalities.includes(modality))) return null;
   const isText = modalities.includes("text");

@@ -61,7 +61,7 @@ const NOTHING_TOLD: Performed["outcome"] = { rowsAffected: null, stats: null, no
 export interface StepResult {
   readonly step: string;
   readonly language: "sql" | "cypher" | "train" | "predict";
-  /** As the recipe has it; values stand beside it. */
+  /** The text as in the recipe; values are separate. */
   readonly statement: string;
   readonly skipped?: true;
   readonly columns?: Outcome["shape"]["columns"];
@@ -76,7 +76,7 @@ export interface StepResult {
 
 export interface RunnerOptions {
   readonly recipe: Recipe;
-  /** Where the statements stand; empty where that is not known. */
+  /** Positions of the statements; empty if they are not known. */
   readonly places: Readonly<Record<string, Place>>;
   /** Of one step's answer. */
   readonly rowsMax: number;

@@ -187,7 +187,7 @@ export async function keepSetup(run: Run, id: string, version: string, at: strin
   );
 }
 
-/** In place of what is recorded of it. */
+/** Replaces its record. */
 export async function keepExecution(run: Run, execution: Execution): Promise<void> {
   const { execution_id: id, recipe_id: recipe, version, status, user_id: user, started_at: at } = execution;
   const { parameters, steps, error, statements_executed: executed, execution_time_ms: ms } = execution;

@@ -214,7 +214,7 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer> 
 /** Of one statement of a batch: as JSON text, or as a value. */
 type BatchResult = string | object;
 
-/** What an item says of its rows counts more than what the batch says. */
+/** An item's own row options take precedence over the batch's. */
 function limitsOf(item: string | StatementBody, batch: BatchBody): Pick<StatementBody, "max_rows" | "timeout_secs"> {
   return typeof item === "string" || item.max_rows === undefined ? batch : { ...batch, max_rows: item.max_rows };
 }

@@ -24,7 +24,7 @@ export class Connection implements SocketEnd, Member {
   #ws: WebSocket<SocketUser> | null = null;
   #running: Set<RunningRequest> | null = null;
   #subscriptions: Set<RunningRequest> | null = null;
-  /** Requests whose answers lie in the socket, unread. */
+  /** Requests with unread answers in the socket's buffer. */
   #waiting: Set<RunningRequest> | null = null;
   /** It ends when the last request that runs has ended. */
   #ending = false;
@@ -34,7 +34,7 @@ export class Connection implements SocketEnd, Member {
   constructor(
     private readonly sockets: ConnectionSet,
     readonly caller: Caller,
-    /** Of what answers no message, and of answers to texts. */
+    /** The format of messages that answer no other message, and of answers to text messages. */
     private readonly format: MessageFormat = "json",
   ) {}
 

@@ -30,7 +30,7 @@ export interface SocketEnd {
   opened(ws: WebSocket<SocketUser>): void;
   /** The bytes are only valid during the call. */
   message(bytes: Buffer, isBinary: boolean): void;
-  /** More of what was sent has left. */
+  /** More of the sent bytes have left. */
   drained(): void;
   closed(): void;
   /** Says why and closes. */
@@ -48,7 +48,7 @@ export interface RunningRequest {
   readonly id: string;
   /** The client has read what lay in the socket. */
   drained(): void;
-  /** The client can take so many further messages of rows. */
+  /** The client can take this many further messages of rows. */
   credit(messages: number): void;
   /** The client does not want it any more, or has gone. */
   cancel(): void;
@@ -77,7 +77,7 @@ export interface Client {
   subscribed(request: RunningRequest): void;
   /** How many of those there are. */
   readonly subscriptions: number;
-  /** Part of the request's answer lies in the socket; `drained` tells it when that was read. */
+  /** Part of the request's answer is in the socket's buffer; `drained` tells it when that was read. */
   waits(request: RunningRequest): void;
   ended(request: RunningRequest): void;
   /** Says why and closes; what the client has not read is sent first, if it reads. */

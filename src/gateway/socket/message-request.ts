@@ -31,7 +31,7 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
   /** Something of its answer is out. */
   #progressed = false;
   #redirects = 0;
-  /** Bytes that lie in the socket because the client does not read. */
+  /** Bytes in the socket's buffer because the client does not read. */
   #unread = 0;
   #ended = false;
   /** It counts as a request that runs; a subscription does not. */

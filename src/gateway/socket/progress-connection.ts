@@ -32,7 +32,7 @@ export class ProgressConnection extends Connection {
     this.follow(this, { type: "files.follow", id: "null", format: this.answerFormat, isPacked: false }, message);
   }
 
-  /** Of what clients say only `ping` means something. */
+  /** The only client message with an effect is `ping`. */
   override message(bytes: Buffer, isBinary: boolean): void {
     const head = isBinary ? null : readMessageHead(bytes);
     if (head?.type === "ping") super.message(bytes, isBinary);

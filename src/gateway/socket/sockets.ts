@@ -59,7 +59,7 @@ export class Sockets implements ConnectionSet {
     return this.#open.size;
   }
 
-  /** What was sent to clients that do not read, and lies in their sockets. */
+  /** Bytes in the sockets of clients that do not read. */
   get unreadBytes(): number {
     let sum = 0;
     for (const { unreadBytes } of this.blocked) sum += unreadBytes;

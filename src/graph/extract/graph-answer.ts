@@ -24,7 +24,7 @@ export interface AnsweredEdge {
 export interface GraphAnswer {
   readonly nodes: readonly AnsweredNode[];
   readonly edges: readonly AnsweredEdge[];
-  /** What was wrong with the answer, for whoever is asked to mend it; what it is about was left out. */
+  /** What was wrong with the answer, for the prompt that asks for a repair; the wrong parts were left out. */
   readonly problems: readonly string[];
 }
 

@@ -9,7 +9,7 @@ export interface ChangedPaths {
 }
 
 export interface Quiet {
-  /** Milliseconds without a report until what there is is told. */
+  /** Milliseconds without a report before the collected paths are reported. */
   readonly quietMs: number;
   /** Milliseconds after the first report until it is told although it is not quiet. */
   readonly waitMsMax: number;

@@ -20,13 +20,16 @@ export function rootsOf(roots: readonly string[], tenantId: string): string[] {
 export interface AllowedFolder {
   /** With all links followed. */
   readonly path: string;
-  /** The operator's folder that it lies in, likewise: what is read has to lie in it, whatever becomes of `path`. */
+  /**
+   * The operator's folder that contains it, also resolved: every file that is read must be inside of it, whatever
+   * happens to `path`.
+   */
   readonly within: string;
 }
 
 /**
- * Throws `forbidden` for what lies outside, whether it is there or not, and
- * `invalid_request` for what is no folder. `field`: the name by which the request has it.
+ * Throws `forbidden` for a path outside, whether it exists or not, and `invalid_request` if it is not a folder.
+ * `field`: its name in the request.
  */
 export async function allowedFolder(
   roots: readonly string[],

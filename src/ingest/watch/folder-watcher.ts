@@ -8,7 +8,7 @@ import { pathFilter } from "./path-filter.js";
 import type { ScanJob } from "./scan-folder.js";
 
 export interface WatchOptions extends Pick<ScanJob, "root" | "recursive" | "include" | "exclude"> {
-  /** Without a further change, until what has changed is told. */
+  /** Time without a further change before changes are reported. */
   readonly quietMs: number;
 }
 

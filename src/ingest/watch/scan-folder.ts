@@ -138,7 +138,7 @@ export interface LookJob extends PathRules {
   readonly paths: readonly string[];
 }
 
-/** The files at those paths, for whoever was told that something has changed there; what is not found is not there. */
+/** The files at paths that were reported as changed; files that are not found do not exist. */
 export async function lookAtFiles(job: LookJob): Promise<readonly FoundFile[]> {
   const filter = pathFilter(job);
   const straight = new Map<string, boolean>();

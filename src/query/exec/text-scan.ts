@@ -34,8 +34,8 @@ import { layoutOf, type TableLayout } from "./table-layout.js";
 type TextIndex = DerivedIndex<TextItem, TextBody>;
 
 /**
- * Corrections of the transaction beyond which an index of its own is made for the statement: by then what the index says
- * of words is not what the transaction sees.
+ * With more corrections than this, the statement builds an index of its own, because the index's word counts no longer
+ * match what the transaction sees.
  */
 const CORRECTIONS_MIN = 10;
 const CORRECTIONS_SHARE = 0.05;

@@ -148,7 +148,7 @@ export class FrameCursor {
     }
   }
 
-  /** The n-th row of the frame without what is excluded; negative n counts from the end. −1: there is none. */
+  /** The n-th row of the frame without excluded rows; negative n counts from the end. −1: there is no such row. */
   rowAt(n: number): number {
     const [first, second] = this.excluded;
     const gap = this.program.frame.exclude === "no others" ? 0 : first.to - first.from + (second.to - second.from);

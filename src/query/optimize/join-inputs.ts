@@ -12,7 +12,9 @@ import { isVolatilePlan, outerColumnsOf } from "../plan/walk.js";
 
 export interface Input {
   readonly plan: Plan;
-  /** `inner` inputs may stand anywhere; the right input of another join only to the right of what it requires. */
+  /**
+   * `inner` inputs may be anywhere; the right input of another join only to the right of the inputs that it requires.
+   */
   readonly type: "inner" | "left" | "semi" | "anti";
   /** Of the right input of another join than an inner one: that join's conditions. */
   readonly conditions: readonly Expr[];

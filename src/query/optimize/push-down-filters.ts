@@ -106,8 +106,8 @@ function reads(condition: Expr, columns: ReadonlySet<ColumnId>, how: "some" | "o
 const hasSubquery = (expr: Expr) => someExpr(expr, (node) => node.kind === "subquery");
 
 /**
- * The condition with columns replaced by what they stand for, or null when it cannot be moved so: what stands for a
- * column must be safe to evaluate twice, and a subquery's own plan cannot be rewritten.
+ * The condition with columns replaced by their expressions, or null if it cannot be moved in this way: an expression
+ * must be safe to evaluate twice, and a subquery's own plan cannot be rewritten.
  */
 function substituted(condition: Expr, meaning: ReadonlyMap<ColumnId, Expr>): Expr | null {
   for (const id of columnsOf(condition)) {

@@ -153,9 +153,9 @@ export interface CountWalksPlan {
 }
 
 /**
- * One writing clause of Cypher. All rows of the input are read first, then the steps run for each row in its order, and see
- * what earlier rows and steps wrote. Then entities in the rows are read again, so that what comes out is as it is stored now
- * (DELETED_MARK and DELETED_PROPERTIES for what is gone). Columns: the input's, then those that steps make.
+ * One writing clause of Cypher. All rows of the input are read first. Then the steps run for each row in order, and see
+ * what earlier rows and steps wrote. Then entities in the rows are read again, so that the output shows their stored
+ * state (DELETED_MARK and DELETED_PROPERTIES for deleted ones). Columns: the input's, then those that steps make.
  */
 export interface GraphWritePlan {
   readonly kind: "graphwrite";

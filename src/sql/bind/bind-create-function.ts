@@ -213,7 +213,7 @@ type Options = Partial<
   Pick<FunctionDef, "volatility" | "strict" | "cost" | "rows" | "securityDefiner" | "leakproof" | "parallel">
 >;
 
-/** The clauses of CREATE and ALTER FUNCTION. Throws 42601 for one that is said twice, 42P13 for one that does not fit. */
+/** The clauses of CREATE and ALTER FUNCTION. Throws 42601 for a repeated clause, 42P13 for one that does not fit. */
 export function functionOptions(options: readonly FunctionOption[], procedure: boolean): Options {
   const seen = new Set<string>();
   const result: { -readonly [K in keyof Options]: Options[K] } = {};

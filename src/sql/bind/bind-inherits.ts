@@ -141,7 +141,7 @@ function mergedParents({ draft, conflict }: Inherited, other: NewColumn, generat
   };
 }
 
-/** What the table says itself goes before what it inherits; identity is never inherited. */
+/** The table's own definition takes precedence over inherited ones; identity is never inherited. */
 function mergedWithOwn({ draft: before, conflict }: Inherited, own: ColumnDraft): Inherited {
   const { column } = before;
   const { name } = column;

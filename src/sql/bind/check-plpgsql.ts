@@ -9,7 +9,7 @@ import { sqlError } from "../../protocol/errors.js";
 import { VOID } from "../../values/values.js";
 import type { PlBlock, PlCursor, PlCursorArgument, PlSql, PlStatement } from "../parse/plpgsql-ast.js";
 
-/** What a name of the body stands for, as far as it is known without looking types up. */
+/** The meaning of a name in the body, as far as it is known without looking types up. */
 type Meaning = PlCursor | "row" | "unknown";
 type Names = ReadonlyMap<string, Meaning>;
 

@@ -71,7 +71,7 @@ export class ScriptReader {
     return text.trim() === "" ? null : { kind: "statement", text, line };
   }
 
-  /** Takes so much text off, without what stands before its first word; says on which line that is. */
+  /** Takes the given amount of text off, without what precedes its first word, and returns the line of that word. */
   private take(to: number): { readonly text: string; readonly line: number } {
     const whole = this.text.slice(0, to);
     const start = startOf(whole);

@@ -7,7 +7,7 @@ import { tableFn, valueRows } from "../table-function.js";
 
 const immutable = { volatility: "immutable" } as const;
 
-/** The elements of a list; what is no list is one row, null none. */
+/** The elements of a list; any other value is one row, and null gives none. */
 export const UNWIND = tableFn("unwind", [VARIANT], VARIANT, (value: Value) =>
   valueRows(Array.isArray(value) ? (value as readonly Value[]) : [value]),
 );

@@ -77,7 +77,7 @@ const DIRECTION_OF: ScalarFunction = Object.freeze({
   apply: directionOf,
 });
 
-/** Not less than the cosine distance of what is as similar as the threshold says. */
+/** An upper bound of the cosine distance at the threshold's similarity. */
 const RADIUS_OF: ScalarFunction = Object.freeze({
   name: "radius",
   args: [VARIANT],

@@ -110,7 +110,7 @@ function extract(json: Json | string, ...paths: (string | null)[]): Json | null 
   return found.length === 0 ? null : composedJson(found);
 }
 
-/** MySQL's containment: what is no array is contained in an array when it is in one of its elements. */
+/** MySQL's containment: a value that is not an array is contained in an array if one of the elements contains it. */
 function contains(target: unknown, candidate: unknown): boolean {
   spend(NANOS_PER_MEMBER);
   if (Array.isArray(target)) {
