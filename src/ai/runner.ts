@@ -18,7 +18,7 @@ export interface BatchRunner<Item extends BatchItem = BatchItem> {
   readonly form: "batch";
   /** Memory that it holds, about. */
   readonly bytes: number;
-  /** Never called while another call is under way. Throws BundleError when the bundle is not what it says to be. */
+  /** Never called while another call is under way. Throws BundleError if the bundle does not match its manifest. */
   run(items: readonly Item[]): Promise<BatchOutput>;
   /** Not while a run is under way. */
   release(): Promise<void>;

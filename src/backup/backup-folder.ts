@@ -74,7 +74,7 @@ export class BackupFolder {
     return join(this.root, "_incoming");
   }
 
-  /** Whether there is one of that name, whole. */
+  /** Whether there is a complete one with that name. */
   has(tenant: string, id: string): boolean {
     return this.find(tenant, id) !== null;
   }
@@ -111,7 +111,7 @@ export class BackupFolder {
       .flatMap(({ id, begun }) => (begun === undefined ? [] : [{ id, startedAt: begun.mtime.toISOString() }]));
   }
 
-  /** It was read and found whole. One that was deleted meanwhile stays so. */
+  /** Marks a backup that was read and found complete. One that has been deleted stays deleted. */
   markVerified(manifest: Manifest): void {
     if (this.find(manifest.tenant, manifest.id) === null) return;
     this.save({ ...manifest, verifiedAt: new Date().toISOString() });
@@ -205,7 +205,7 @@ export async function removeFolder(path: string, manifest: string): Promise<void
   await rm(path, { recursive: true, force: true });
 }
 
-/** None where there is no such folder. */
+/** Empty if there is no such folder. */
 export function namesIn(path: string): string[] {
   try {
     return readdirSync(path);

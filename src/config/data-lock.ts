@@ -112,7 +112,7 @@ export function loadSecret(dir: string, warn: (message: string) => void = () => 
 const NEW_SECRET =
   "`tessera accept-loss secret` (everybody must then sign in again, and what is stored encrypted must be given again)";
 
-/** Throws `DataDirectoryError` where there are partitions, which had another one. */
+/** Throws `DataDirectoryError` if there are partitions, because they had another secret. */
 function makeSecret(dir: string): Uint8Array {
   const path = join(dir, SECRET_FILE);
   if (partitionsOnDisk(dir).length > 0) {
@@ -124,7 +124,7 @@ function makeSecret(dir: string): Uint8Array {
   return writeNewSecret(dir);
 }
 
-/** Makes one where there is none, whatever was there before. */
+/** Makes a secret if there is none, whatever was there before. */
 export function writeNewSecret(dir: string): Uint8Array {
   const path = join(dir, SECRET_FILE);
   makeDirectory(dir);

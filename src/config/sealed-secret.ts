@@ -16,7 +16,7 @@ const PLAIN_FILE = "secret.key";
 const OWNER = "secret of the installation";
 
 export interface KeyFiles {
-  /** Empty: the secret lies in the data directory as it is. */
+  /** Empty: the secret is in the data directory, unsealed. */
   readonly keyFile: string;
   /** The one before, while the key is being changed; or empty. */
   readonly previousKeyFile: string;
@@ -44,7 +44,7 @@ export function openSecret(dir: string, files: KeyFiles, warn: (message: string)
   }
 }
 
-/** `openSecret` for who has locked the secret. */
+/** `openSecret` for callers that have locked the secret. */
 export function openLocked(dir: string, files: KeyFiles, warn: (message: string) => void): Uint8Array {
   const path = join(dir, SEALED_FILE);
   const sealed = readSealed(path);
@@ -76,12 +76,12 @@ export function openLocked(dir: string, files: KeyFiles, warn: (message: string)
   return new Uint8Array(secret);
 }
 
-/** The id of the key that opens the secret; null: it lies in the open. */
+/** The id of the key that opens the secret; null: it is not sealed. */
 export function keyInUse(dir: string): string | null {
   return readSealed(join(dir, SEALED_FILE))?.key ?? null;
 }
 
-/** Where it lies, sealed or not; null: there is none. */
+/** The file of the secret, sealed or not; null: there is none. */
 export function secretFile(dir: string): string | null {
   return [SEALED_FILE, PLAIN_FILE].map((name) => join(dir, name)).find((path) => existsSync(path)) ?? null;
 }

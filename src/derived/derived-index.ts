@@ -30,7 +30,7 @@ export interface IndexStore {
   largeCommitDone(): Promise<void>;
 }
 
-/** Which rows of which tenant it is an index of. */
+/** The tenant and the rows that the index is of. */
 export interface IndexPlace {
   readonly tenantNumber: number;
   readonly storageId: number;
@@ -42,7 +42,7 @@ export interface IndexPlace {
 export type IndexState = "opening" | "ready" | "dropped";
 
 const STEP_ENTRIES = 256;
-/** Of what goes to another thread. */
+/** Of the copy that goes to another thread. */
 const PARTS_OF_PIECE = 32;
 /** Of a newer entry in its map, roughly. */
 const ENTRY_BYTES = 200;
@@ -71,7 +71,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   private slots = new Map<string, number>();
   private keys: (string | null)[] = [];
   private keyCharacters = 0;
-  /** Rows of which the body has nothing, by key after the prefix. */
+  /** Rows that are not in the body, by key after the prefix. */
   private readonly rest = new Set<string>();
   /** Which slots' rows pass a filter, as far as that was looked at; by filter, those used last at the end. */
   private readonly marks = new Map<string, SlotMarks>();
@@ -127,7 +127,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return Buffer.concat([this.place.rowPrefix, Buffer.from(suffix, "latin1")]);
   }
 
-  /** Keys of rows of which the body has nothing. */
+  /** Keys of rows that are not in the body. */
   restKeys(): readonly Uint8Array[] {
     return [...this.rest].map((suffix) => this.keyOfSuffix(suffix));
   }
@@ -252,7 +252,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   async takeBack(bytes: Uint8Array, turns: Turns): Promise<void> {
     const steps = this.body.longWork!.takeBack(bytes);
     for (;;) {
-      // While it is being saved it must stay what it is.
+      // While it is being saved it must not change.
       while (this.isFrozen) await turns.yieldTurn();
       const step = steps.next();
       if (step.done === true) {

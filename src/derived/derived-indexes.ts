@@ -152,7 +152,7 @@ export class DerivedIndexes {
     }
   }
 
-  /** Throws out what there is of a tenant, having it saved. */
+  /** Saves a tenant's indexes and drops them from memory. */
   dropTenant(tenantNumber: number): void {
     for (const held of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) this.putAway(held);
   }

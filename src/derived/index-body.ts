@@ -38,7 +38,7 @@ export interface IndexBody<Item> {
 
 /** Work of a body that another thread does, on a copy of it, while the body goes on serving and changing. */
 export interface LongWork {
-  /** There is so much to do that it is worth the copies; nothing is away. */
+  /** There is enough work that the copies pay off, and no copy is away. */
   readonly isWanted: boolean;
   /** Something is away. */
   readonly isAway: boolean;
@@ -64,7 +64,7 @@ export interface IndexKind<Item, Body extends IndexBody<Item>> {
   create(itemAt: ItemAt<Item>): Body;
   /** In short steps. Throws when the bytes are not what `save` gave. */
   load(bytes: Uint8Array, itemAt: ItemAt<Item>): Generator<undefined, Body>;
-  /** Null: the index has nothing of this row. */
+  /** Null: the row is not in the index. */
   itemOf(record: Uint8Array): Item | null;
   /**
    * A row's slot, by the end of its key (latin-1), where that says it: then the index keeps no keys, and `add` answers this

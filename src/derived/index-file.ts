@@ -26,7 +26,7 @@ export interface IndexFile {
   readonly sequence: number;
   /** By slot: the row's key after the table's prefix, latin-1; null where the slot is free. */
   readonly keys: (string | null)[];
-  /** Of rows of which the body has nothing. */
+  /** For rows that are not in the body. */
   readonly rest: readonly string[];
   readonly body: Uint8Array;
 }

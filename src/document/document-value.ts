@@ -52,7 +52,7 @@ export function checkDocument(collection: Collection, document: JsonObject, wher
 
 /** On the way through a document. */
 interface Walk {
-  /** Names and places that lead to the value that is looked at: a path is only made of it where there is a fault. */
+  /** Names and positions that lead to the current value; they are joined into a path only if there is a fault. */
   readonly trail: (string | number)[];
   readonly tell: (path: string, message: string) => void;
 }

@@ -22,7 +22,7 @@ export interface TextAnswer {
 export type FindSpan = (question: string, candidates: readonly CandidateSentence[]) => Promise<Span | null>;
 
 const CANDIDATES = 3;
-/** A sentence of a lower score says nothing of the question. */
+/** A sentence with a lower score does not concern the question. */
 const SCORE_MIN = 0.22;
 /** Sentences that are embedded: those that share most words. */
 const EMBEDDED_MAX = 100;

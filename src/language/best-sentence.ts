@@ -26,7 +26,7 @@ export interface BestSentence {
 /** Below these nothing was found: of the score, and of the question's words by weight in the sentence and around it. */
 const SCORE_MIN = 0.3;
 const SHARE_MIN = 0.5;
-/** What words count that stand in the passage but not in the sentence. */
+/** The weight of words that are in the passage but not in the sentence. */
 const AROUND = 0.35;
 /** Of each passage behind the one before: searches put the best first. */
 const PLACE_LOSS = 0.06;

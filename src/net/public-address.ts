@@ -26,7 +26,7 @@ for (const [network, bits] of [
 ] as const) {
   PRIVATE.addSubnet(network, bits, "ipv4");
 }
-// Of IPv6 only global unicast is public; of that not the ranges that stand for IPv4 addresses, and documentation.
+// Of IPv6 only global unicast is public, without the ranges for IPv4 addresses and for documentation.
 const PUBLIC6 = new BlockList();
 PUBLIC6.addSubnet("2000::", 3, "ipv6");
 for (const [network, bits] of [
@@ -41,7 +41,7 @@ for (const [network, bits] of [
 const MAPPED = new BlockList();
 MAPPED.addSubnet("::ffff:0:0", 96, "ipv6");
 
-/** True for what is no IP address, too; an IPv4 address within IPv6 (::ffff:…) counts as what it is. */
+/** Also true for text that is not an IP address. An IPv4 address within IPv6 (::ffff:…) counts as the IPv4 address. */
 export function isPrivateAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 4) return PRIVATE.check(address, "ipv4");

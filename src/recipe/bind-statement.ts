@@ -8,7 +8,7 @@ import { type Edit, sourceMap } from "../sql/parse/source-map.js";
 import { tokenize } from "../sql/parse/tokens.js";
 import type { ParameterType, Statement } from "./recipe.js";
 
-/** What a name stands for. */
+/** The meaning of a name. */
 export interface BoundValue {
   /** "rows": what a step kept. */
   readonly type: ParameterType | "rows";
@@ -52,7 +52,7 @@ function typeOf(type: keyof typeof SQL_TYPES, value: unknown): string {
   return numbers.every((number) => number === null || number === (number | 0)) ? SQL_TYPES.integer : "int8";
 }
 
-/** The names that a statement uses, in their order; a name may come more than once. Throws what the lexer of Cypher does. */
+/** The names that a statement uses, in order; a name may occur more than once. Throws the errors of Cypher's lexer. */
 export function namesIn({ sql, cypher }: Statement): readonly string[] {
   return (sql === undefined ? usesInCypher(cypher!) : usesInSql(sql)).map(({ name }) => name);
 }

@@ -82,7 +82,7 @@ function parsed(text: string, lineCounter: LineCounter) {
       logLevel: "error",
     });
   } catch (error) {
-    // The parser calls itself for what stands in each other.
+    // The parser calls itself for nested values.
     if (error instanceof RangeError) throw tooDeep("", null);
     throw error;
   }

@@ -11,7 +11,7 @@ import { parseInSteps, type TokenType } from "./text-parser.js";
 /** Words longer than this are cut: they are keys, hashes, encoded data. */
 const WORD_LENGTH_MAX = 128;
 const WORD = /[\p{L}\p{M}\p{Nl}\p{Nd}]+/gu;
-/** Their parts follow; or they say nothing of the text. */
+/** Their parts follow, or they carry no meaning. */
 const PASSED_OVER: ReadonlySet<TokenType> = new Set([
   "blank",
   "url",
@@ -43,7 +43,7 @@ type VisitWord = (term: string, position: number, start: number, end: number) =>
 export class Analyzer {
   private readonly stem: Stem;
 
-  /** Throws 42704 for a language that there is not. */
+  /** Throws 42704 for an unknown language. */
   constructor(readonly language: string) {
     this.stem = stemOf(language);
   }

@@ -12,7 +12,7 @@ export function* bestFirst(scores: Float64Array, expected: number): Generator<nu
 
 /** How much more are looked for when the expected ones were not enough. */
 const GROWTH = 8;
-/** When more than one in so many are wanted, all are sorted. */
+/** If a larger share than one in this many is wanted, all are sorted. */
 const SORTED_SHARE = 8;
 
 function sorted(scores: Float64Array): Uint32Array {

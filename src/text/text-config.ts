@@ -53,7 +53,7 @@ export function lexize(dictionary: string, word: string): string | null {
 }
 
 export interface AnalyzedToken extends TextToken {
-  /** What it is searched by; "" for a stop word, null for what is passed over. */
+  /** The lexeme for searches; "" for a stop word, null for a token that is skipped. */
   readonly lexeme: string | null;
 }
 

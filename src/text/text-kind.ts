@@ -4,7 +4,7 @@ import type { IndexKind } from "../derived/index-body.js";
 import type { TextItem } from "./document-terms.js";
 import { TextBody } from "./text-body.js";
 
-/** Grows when analysis changes, so that saved indexes are made anew. */
+/** Grows when analysis changes, so that saved indexes are built again. */
 const ANALYSIS_VERSION = 2;
 
 /** `textsOf` reads the index's columns out of a record. A row without any text is not in the index. */

@@ -148,7 +148,7 @@ function merged(
   return positions;
 }
 
-/** The lexemes of a vector that a word of a query stands for: one, or all that begin so. */
+/** The lexemes of a vector that match a word of a query: one, or all with that prefix. */
 export function lexemesFor(vector: TsVector, { word, prefix }: WordNode): readonly Lexeme[] {
   let low = 0;
   let high = vector.length;

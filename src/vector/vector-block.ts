@@ -26,7 +26,7 @@ export class VectorBlock {
   private readonly found: number;
   private readonly block: number;
 
-  /** Has room for so many vectors. Throws 53200 when memory has not. */
+  /** Makes room for the given number of vectors. Throws 53200 if memory does not suffice. */
   constructor(
     readonly dimensions: number,
     rowsMax: number,

@@ -10,7 +10,7 @@ import { type Found, VectorGraph } from "./vector-graph.js";
 
 /** Indexes of fewer vectors are never linked: measuring all is as fast. */
 const LINKED_MIN = 1000;
-/** So many that wait are linked by another thread. */
+/** From this many waiting vectors on, another thread links them. */
 const LINKED_ELSEWHERE_MIN = 10_000;
 /** Vectors taken over between two pauses. */
 const STEP_VECTORS = 32;

@@ -25,7 +25,7 @@ export interface VectorGraphOptions {
   readonly storage?: VectorStorage;
   /** Levels of nodes follow from it: same calls, same graph. 32 bits, default 1. */
   readonly seed?: number;
-  /** `add` refuses beyond so many bytes. Default: 4 GiB, which is also the most. */
+  /** `add` refuses beyond this many bytes. Default and maximum: 4 GiB. */
   readonly bytesMax?: number;
   /**
    * int8 and binary only: the vector in a slot, as added. With it the graph keeps codes alone and asks for the vectors
@@ -55,7 +55,7 @@ const SCAN_SPARE = 64;
 const WIDE_SHARE = 0.2;
 /** Below it too few nodes have a match among their neighbours' neighbours for a walk to hold together. */
 const SCAN_SHARE = 0.04;
-/** So many matches, per unit of `ef`, are measured as fast as a walk finds its way among them. */
+/** Up to this many matches per unit of `ef`, measuring all of them is as fast as a walk. */
 const SCAN_PER_EF = 24;
 /** Vectors of the owner that int8 compares exactly, besides twice as many as are wanted. */
 const INT8_SPARE = 8;
@@ -182,7 +182,7 @@ export class VectorGraph {
     return this.waiting.size;
   }
 
-  /** Links one of those that wait; false when there is none. */
+  /** Links one of the waiting vectors; false if there is none. */
   linkOne(): boolean {
     for (const slot of this.waiting) {
       this.link(slot);

@@ -11,7 +11,7 @@ import { SourceError } from "./source-error.js";
 
 const REDIRECTS_MAX = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Statuses of what may go better later. */
+/** Statuses after which a later attempt may succeed. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const RETRY_AFTER_MS_MAX = 60_000;
 

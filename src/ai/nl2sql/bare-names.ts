@@ -25,7 +25,7 @@ const TECHNICAL: ReadonlySet<string> = new Set([
   "col",
   "fld",
 ]);
-/** Of the names; a prefix of fewer is part of what they say. */
+/** The share of names that must have a prefix; a prefix of fewer names is part of their meaning. */
 const SHARE_MIN = 0.6;
 const COUNT_MIN = 3;
 

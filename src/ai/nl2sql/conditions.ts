@@ -12,7 +12,7 @@ export interface Condition {
   /** Tokens that it takes. */
   readonly from: number;
   readonly to: number;
-  /** The first token of what it is compared to. */
+  /** The first token of the operand. */
   readonly operandAt: number;
   /** Numbers: one, or two of BETWEEN. Also of years alone, which may be either. */
   readonly numbers: readonly number[] | null;

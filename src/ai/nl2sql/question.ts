@@ -20,7 +20,7 @@ export interface Token {
   /** It stood in quotes. */
   readonly isQuoted: boolean;
   readonly isCapitalised: boolean;
-  /** Says nothing of what is asked. "IT" does, where not all words are in capitals. */
+  /** Carries no meaning in the question. "IT" does, unless all words are in capitals. */
   readonly isStop: boolean;
 }
 

@@ -361,7 +361,9 @@ export class QuestionReader {
     return own.length === 1 && measure !== null ? { table: this.columns.base!, column: own[0]! } : null;
   }
 
-  /** The time of a row: its own, or its year; that of other rows only where there is one of them, or where it is named. */
+  /**
+   * The time of a row: its own, or its year. The time of related rows only if there is one such row, or if it is named.
+   */
   private ownTime(at: number, to: number, birthFirst: boolean): ColumnRef | null {
     const { base } = this.columns;
     const ref = this.columns.timeColumn(at, to, birthFirst);

@@ -29,7 +29,7 @@ const COLUMNS_MAX = 300;
 const ROWS_MAX = 20_000;
 const VALUES_MAX = 20;
 
-/** Letters that stand for words in columns of that name. */
+/** Abbreviations in columns with that name. */
 const CODED = /^(sex|gender)$/i;
 const CODES: Readonly<Record<string, readonly string[]>> = {
   female: ["f", "w", "woman", "female"],

@@ -205,7 +205,7 @@ export const UNITS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Words that say nothing of what is asked. */
+/** Words that carry no meaning in a question. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     "a an the of in on at to for from with by and or is are was were be been being do does did has have had having get gets " +

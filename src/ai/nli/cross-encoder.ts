@@ -20,7 +20,7 @@ const PADDING_MAX = 1.5;
 
 const INPUTS = /^(input_ids|attention_mask|token_type_ids)$/;
 
-/** Throws BundleError, also when the graph cannot be run: that is told when it is loaded, not by the first who asks. */
+/** Throws BundleError, also if the graph cannot be run: loading reports that, not the first request. */
 export async function loadCrossEncoder(directory: string, manifest: Manifest, threads: number): Promise<CrossEncoder> {
   const places = labelPlaces(manifest.labels);
   const { session, bytes } = await openSession(directory, manifest, threads, INPUTS);

@@ -4,7 +4,7 @@
  * https://github.com/openai/whisper. Called by transcriber.ts; pure.
  */
 
-/** Seconds that one step of a time token stands for. */
+/** Seconds of one step of a time token. */
 const STEP_SECONDS = 0.02;
 
 export interface Stretch {

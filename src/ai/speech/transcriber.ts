@@ -130,7 +130,7 @@ export class Transcriber implements StreamRunner {
     await this.decoder.release();
   }
 
-  /** A graph that cannot be run is told when it is loaded. */
+  /** Loading reports a graph that cannot be run. */
   async tryOut(): Promise<void> {
     const { start } = this.facts;
     const writing = this.decoder.begin(await this.hear(new Float32Array(RATE)));

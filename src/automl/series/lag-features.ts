@@ -32,7 +32,7 @@ export function reachOf({ season, lags, windows }: Lags): number {
   return Math.max(season, ...lags, ...windows);
 }
 
-/** The value that all is told as the distance from. */
+/** The value from which all distances are measured. */
 export function anchorOf({ season }: Lags, values: ArrayLike<number>, place: number): number {
   return values[place - season]!;
 }

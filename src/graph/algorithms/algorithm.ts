@@ -40,7 +40,7 @@ export type ResultColumn =
 export interface AlgorithmResult {
   readonly columns: readonly ResultColumn[];
   readonly rows: number;
-  /** What there is to say of the whole: iterations, modularity, how many communities. */
+  /** Facts about the whole result: iterations, modularity, number of communities. */
   readonly summary: Readonly<Record<string, number | boolean>>;
 }
 

@@ -11,7 +11,7 @@ export interface MediaBytes {
   readonly content: string | Uint8Array;
 }
 
-/** Characters of base64 that so many bytes take. */
+/** Characters of base64 for the given number of bytes. */
 export const MEDIA_BASE64_MAX = Math.ceil(MEDIA_BYTES_MAX / 3) * 4;
 
 /** Throws invalid_request that says what is wrong. */

@@ -20,7 +20,7 @@ export class BufferBudget {
   private left = PDF_PAGE_BYTES_MAX;
   private isSpent = false;
 
-  /** Counts until `work` ends. Throws what it throws, and DbError `file_too_large` when more was asked for. */
+  /** Counts until `work` ends. Throws its errors, and DbError `file_too_large` if more was asked for. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     const { Uint8Array: bytes, DecompressionStream: inflate } = globalThis;
     globalThis.Uint8Array = this.countingBytes(bytes);

@@ -11,7 +11,7 @@ export interface ChangedPaths {
 export interface Quiet {
   /** Milliseconds without a report before the collected paths are reported. */
   readonly quietMs: number;
-  /** Milliseconds after the first report until it is told although it is not quiet. */
+  /** Milliseconds after the first report until the paths are reported although it is not quiet. */
   readonly waitMsMax: number;
   readonly pathsMax: number;
 }

@@ -52,7 +52,7 @@ export async function allowedFolder(
   const real = await realPathOf(wanted);
   const realRoots = await Promise.all(allowed.map(realPathOf));
   if (real === null) {
-    // Only inside of what may be read is it told that something is not there.
+    // Whether something exists is only revealed inside the allowed folders.
     const parent = await nearestFolder(wanted);
     if (!realRoots.some((root) => root !== null && isInside(parent, root))) throw outside;
     throw new DbError("invalid_request", `The folder "${wanted.slice(0, 300)}" does not exist.`, { field });

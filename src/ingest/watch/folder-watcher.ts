@@ -20,7 +20,7 @@ export interface WatchHearer {
   failed(message: string): void;
 }
 
-/** A folder that is never quiet is told of all the same. */
+/** A folder that is never quiet is reported anyway. */
 function quietOf(quietMs: number): Quiet {
   return { quietMs, waitMsMax: Math.max(1000, 4 * quietMs), pathsMax: 2000 };
 }

@@ -31,7 +31,7 @@ export function reconcile(
   return { added, changed, gone: gone.map(({ path }) => path) };
 }
 
-/** Of a page of a scan: what lies in a folder that could not be read may still be there. */
+/** For a page of a scan: files in a folder that could not be read may still exist. */
 export function certainOutside(unreadable: readonly string[]): (path: string) => boolean {
   return (path) => !unreadable.some((folder) => path.startsWith(folder));
 }

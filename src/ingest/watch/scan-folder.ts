@@ -125,7 +125,7 @@ async function foundFile(root: string, path: string): Promise<FoundFile | null> 
   try {
     stats = await lstat(`${root}/${path}`, { bigint: true });
   } catch {
-    // It has gone meanwhile.
+    // It is gone by now.
     return null;
   }
   if (!stats.isFile()) return null;

@@ -370,7 +370,7 @@ class HashJoinOperator implements Operator {
     this.pairsRight = new Int32Array(pairs);
   }
 
-  /** Keeps the pairs that come out: those that pass, and those with NULLs of left rows of which none did. */
+  /** Keeps the resulting pairs: those that pass, and pairs with NULLs for left rows without any. */
   private filterPairs(condition: Predicate, tried: Batch, count: number): number {
     const { pairsLeft, pairsRight, leftMatched, nullRow, context } = this;
     const { type } = this.program;

@@ -37,7 +37,7 @@ export const EF_SEARCH = 64;
  */
 const COMPARED_MAX = 1000;
 const COMPARED_SHARE_MAX = 0.03;
-/** Rows of which a filter's share is estimated. */
+/** Number of rows from which a filter's share is estimated. */
 const SAMPLE_ROWS = 128;
 /** A filter that passes this part or more is asked of the candidates only. */
 const LOOSE_SHARE = 0.2;

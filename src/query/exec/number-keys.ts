@@ -80,7 +80,7 @@ export class NumberGroups {
     return group >= 0 || this.former === null ? group : this.groupAt(this.former, row);
   }
 
-  /** Writes the groups of the first `count` loaded rows into `out`; `make` is told of the row of each new group. */
+  /** Writes the groups of the first `count` loaded rows into `out`; `make` receives the row of each new group. */
   assign(count: number, out: Int32Array, make: (row: number) => void): void {
     for (let row = 0; row < count; row++) {
       const group = this.find(row);

@@ -12,7 +12,7 @@ export interface RowNumbers {
   next(tenantNumber: number, storageId: number): number;
   /** Counts from 1 again: the table has lost its primary key, and all its rows are rewritten. */
   restart(tenantNumber: number, storageId: number): void;
-  /** Nothing of the tenant's is uncommitted, and its rows may change without being told here. */
+  /** The tenant has nothing uncommitted, and its rows may change without a report here. */
   forget(tenantNumber: number): void;
 }
 

@@ -297,7 +297,7 @@ class SimilarJoinOperator implements Operator {
   }
 }
 
-/** Vectors of so many numbers in a block. */
+/** How many vectors of the given length fit in a block. */
 function rowsOf(dimensions: number): number {
   return Math.max(16, Math.min(BLOCK_ROWS, Math.floor(BLOCK_BYTES / (4 * dimensions))));
 }

@@ -11,7 +11,7 @@ import type { TableLayout } from "./table-layout.js";
 
 export type VectorIndex = DerivedIndex<Float32Array, VectorBody>;
 
-/** Beyond so many the records are read. */
+/** With more corrections than this, the records are read. */
 const CORRECTIONS_MAX = 5000;
 
 export interface VectorCorrections {

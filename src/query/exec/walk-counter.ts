@@ -28,7 +28,7 @@ const NONE = new Uint32Array(0);
 const STEPS_PER_TURN_CHECK = 4096;
 /** Relationships that are gone through without a look at the clock. */
 const SWEPT_AT_ONCE = 512;
-/** And nodes at the ends of what comes after them. */
+/** And nodes at the ends of the following relationships. */
 const LOOKED_AT_ONCE = 65_536;
 /** Nodes for which an array of marks is made. */
 const MARKED_MAX = 2 ** 21;

@@ -40,7 +40,7 @@ export function compileFrame(
   };
 }
 
-/** Rows [from, to) that stand in a row but are not in its frame; from ≥ to: none. */
+/** Consecutive rows [from, to) that are excluded from the frame; from ≥ to: none. */
 interface Span {
   from: number;
   to: number;

@@ -79,7 +79,7 @@ export async function computeJob({ expr, leaves, context, textSearchConfig }: Co
   }
 }
 
-/** A session's services are not there: who asks for one is computed where they are. */
+/** A session's services are not available here: an expression that needs one is computed in the actor. */
 function servicesWith(textSearchConfig: string | null): EvalServices {
   const setting = (name: string): string | null => {
     if (name === "default_text_search_config" && textSearchConfig !== null) return textSearchConfig;

@@ -52,7 +52,7 @@ export interface CallExpr {
   readonly type: SqlType;
   readonly fn: ScalarFunction;
   readonly args: readonly Expr[];
-  /** Of a deferred function: where the call stands in the statement. */
+  /** For a deferred function: the position of the call in the statement. */
   readonly position?: number;
 }
 
@@ -312,7 +312,7 @@ export interface ScalarFunction {
    * (optimize/lift-deferred.ts). `apply` is called where that was not possible; it throws 0A000.
    */
   readonly deferred?: DeferredEvaluation;
-  /** A call changes data, although it stands in a query. */
+  /** A call changes data, although it is part of a query. */
   readonly writes?: true;
   /** Of a function that a statement made. */
   readonly routine?: RoutineCall;

@@ -230,7 +230,7 @@ function candidatesOf<F extends Overload>(
   return candidates;
 }
 
-/** The declared types spread over so many arguments, or null when the overload does not take that many. */
+/** The declared types for the given number of arguments, or null if the overload does not take that many. */
 function argumentTypes(overload: Overload, count: number): readonly SqlType[] | null {
   const { args, variadic } = overload;
   if (args.length === count) return args;

@@ -171,7 +171,7 @@ export class Cardinality {
     return this.conditions.ofCondition(condition);
   }
 
-  /** Relationships of these types that one of so many nodes has on average, seen from that side. */
+  /** Average number of relationships of these types per node, for the given number of nodes, seen from that side. */
   fanOut(
     graph: GraphTables,
     direction: "out" | "in" | "either",
@@ -366,8 +366,8 @@ function keysIn({ keySets, keyArrays }: Extract<Plan, { kind: "indexscan" }>): n
 }
 
 /**
- * Paths of up to so many relationships from one node that has so many on average. Those that they lead to have less: they
- * are of many kinds, and the average is that of one.
+ * Paths of up to the given number of relationships from one node with the given average. Later nodes have fewer
+ * relationships: they are of many kinds, and the average is that of one kind.
  */
 export function pathsOf(fanOut: number, max: number | null): number {
   let [paths, ofLength] = [fanOut, fanOut];

@@ -21,7 +21,7 @@ export function waitsFor(answersAtOnce: AnswersAtOnce): Waits {
     !(expr.fn.deferred.mayBeApplied === true && answersAtOnce(expr));
 }
 
-/** Whether such calls stand in the plan's expressions, those of subqueries included. */
+/** Whether the plan's expressions contain such calls, including those of subqueries. */
 export function hasCalls(plan: Plan, waits: Waits): boolean {
   let found = false;
   walkPlan(plan, (node) => {

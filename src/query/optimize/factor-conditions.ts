@@ -134,7 +134,7 @@ function impliedBy(or: Expr, relations: readonly Ids[]): Expr[] {
   });
 }
 
-/** Of what is joined only the relation; columns of enclosing queries are as good as constants. */
+/** Whether the condition reads this relation only, of those joined; columns of enclosing queries count as constants. */
 function readsOnly(condition: Expr, relation: Ids, joined: Ids): boolean {
   const read = [...columnsOf(condition)].filter((id) => joined.has(id));
   if (read.length === 0 || someExpr(condition, (node) => node.kind === "subquery")) return false;

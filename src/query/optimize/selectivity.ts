@@ -20,7 +20,7 @@ const SIMILAR_SHARE = 0.01;
 /** How much of a range is taken when its two bounds seem to exclude each other. */
 const RANGE_WIDTH_UNKNOWN = 0.01;
 const HISTOGRAM_ENOUGH = 20;
-/** Arrays of which nothing is known are taken for as long as PostgreSQL takes them. */
+/** Unknown arrays are assumed to be as long as in PostgreSQL. */
 const ARRAY_GUESS = 10;
 
 export class Selectivity {
@@ -138,7 +138,7 @@ export class Selectivity {
     return { id, isLower, selectivity: isLower ? Math.max(0, 1 - below) : below };
   }
 
-  /** A pattern's part of the values that are known by name, else a guess by where it is anchored. */
+  /** The share of the known common values that match the pattern, else a guess by where it is anchored. */
   private like(input: Expr, pattern: Expr): number {
     if (pattern.kind !== "const" || typeof pattern.value !== "string") return LIKE_INSIDE;
     const text = pattern.value;

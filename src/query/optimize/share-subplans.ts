@@ -184,7 +184,7 @@ function widened(plan: Plan, other: Plan, shapes: PlanShapes, outside: readonly 
   return wide;
 }
 
-/** Columns of `other`, each once, of which `plan` has no equal one. */
+/** Columns of `other`, each once, without an equal one in `plan`. */
 function missingIn(plan: Plan, other: Plan, shapes: PlanShapes): readonly OutputColumn[] {
   const { names } = shapes.of(other)!;
   const present = new Set(shapes.of(plan)!.names.values());

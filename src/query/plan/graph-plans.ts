@@ -201,7 +201,7 @@ export type GraphWriteStep =
       readonly steps: readonly GraphWriteStep[];
     };
 
-/** Rows of `match` for the row, or, where there are none, what `create` makes: a row may become several. */
+/** Rows of `match` for the row or, without any, the row that `create` makes. One row may become several. */
 export interface MergeStep {
   readonly kind: "merge";
   /** Reads the step's row by outer columns; gives the columns that are new here, in the order of `columns`. */

@@ -7,7 +7,7 @@ import type { PartitionCondition } from "../../catalog/partition-pruning.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { Expr } from "../expr/expr.js";
 
-/** The parts that plans of INSERT, UPDATE and MERGE have of this. */
+/** The parts of this in plans of INSERT, UPDATE and MERGE. */
 export interface Partitioning {
   /** Of a partitioned table: where its rows go. Absent: into the table itself, or not where they may move. */
   readonly partitions?: PartitionBranch;

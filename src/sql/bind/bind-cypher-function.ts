@@ -30,7 +30,7 @@ export function cypherCallOf(node: FromFunction, { env }: Binding): CallNode | n
   return call;
 }
 
-/** `lateral`: the scope of what stands left of the function, which its parameters may read. */
+/** `lateral`: the scope of the items to the left of the function, which its parameters may read. */
 export function bindCypherFunction(call: CallNode, node: FromFunction, lateral: Scope, binding: Binding): Source {
   const { position } = call;
   const [text, given, graph] = call.args.map(({ value }) => value);

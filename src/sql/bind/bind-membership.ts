@@ -20,7 +20,7 @@ export interface TableRow {
   readonly columns: readonly OutputColumn[];
 }
 
-/** What puts a row into this partition; empty for a table that is none. */
+/** The conditions for a row of this partition; empty for a table that is not a partition. */
 export function bindMembership(
   table: TableDef,
   columns: readonly OutputColumn[],

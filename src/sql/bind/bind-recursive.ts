@@ -73,7 +73,7 @@ function unionOf(query: QueryNode, node: CommonTableNode): SetOperationBody {
   return body;
 }
 
-/** Where the table stands in its own definition. Throws 42P19. */
+/** The place of the table in its own definition. Throws 42P19. */
 function checkReferences(body: SetOperationBody, node: CommonTableNode): void {
   const { name, position } = node;
   const refuse = (where: string) =>

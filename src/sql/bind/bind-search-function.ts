@@ -44,7 +44,7 @@ export function searchCallOf(node: FromFunction, { env }: Binding): CallNode | n
   return call;
 }
 
-/** `lateral`: the scope of what stands left of the function. Throws 42883, 42P01, 22023, 0A000. */
+/** `lateral`: the scope of the items to the left of the function. Throws 42883, 42P01, 22023, 0A000. */
 export function bindSearch(call: CallNode, lateral: Scope, binding: Binding, lookUp: LookUp): Source {
   const given = argumentsOf(call);
   const context = contextOf(binding, lateral, "functions in FROM");

@@ -157,7 +157,7 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
   }
 }
 
-/** Of what cannot be made here nothing exists. */
+/** Objects that cannot be created here do not exist. */
 function dropAbsent(node: DropStatement): BoundStatement {
   refuseDropExtension(node);
   const { what, names, ifExists, position } = node;
@@ -355,7 +355,7 @@ export function calledWriter(plan: Plan): ScalarFunction | null {
   return writer;
 }
 
-/** The rows as the function that the statement stands in wants them. */
+/** The rows in the form that the surrounding function needs. */
 function asExpected(source: Source, binding: Binding): Source {
   const { expected } = binding.env;
   if (expected === undefined) return source;

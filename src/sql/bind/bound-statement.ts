@@ -68,7 +68,7 @@ export interface FoundVariable {
   readonly expr: Expr;
 }
 
-/** Variables of the function that a statement stands in. */
+/** Variables of the function that contains the statement. */
 export interface Variables {
   /** What the path names, or null. */
   find(path: readonly string[], position: number): FoundVariable | null;
@@ -145,7 +145,7 @@ export interface BoundExplain {
   readonly format: "text" | "json";
 }
 
-/** ANALYZE: statistics of these tables are made anew. VACUUM has nothing to do here. */
+/** ANALYZE: renews the statistics of these tables. VACUUM does nothing here. */
 export interface BoundAnalyze {
   readonly kind: "analyze";
   readonly tag: "ANALYZE" | "VACUUM";
@@ -170,7 +170,7 @@ export type DdlStep = (env: BindEnvironment) => BoundDdl | null;
 export interface BoundDdlSteps {
   readonly kind: "ddl steps";
   readonly tag: string;
-  /** What the statement is called where it must not stand in a transaction block; absent: it may. */
+  /** The statement's name if it is not allowed in a transaction block; absent: it is allowed. */
   readonly alone?: string;
   readonly steps: readonly DdlStep[];
   readonly notices: readonly string[];

@@ -26,7 +26,7 @@ export function hasInsteadOf(
   );
 }
 
-/** RETURNING of a statement that rules stand in for needs one that returns rows. Throws 0A000. */
+/** RETURNING of a statement that rules replace needs a rule that returns rows. Throws 0A000. */
 export function checkReturned(
   { name, rules = [], triggers = [] }: TableDef,
   command: TriggerEvent,

@@ -138,7 +138,7 @@ function makeAggregate(
   });
 }
 
-/** A function of an aggregate as an expression; column i stands for its argument i. */
+/** A function of an aggregate as an expression; column i is its argument i. */
 export interface BoundStep {
   readonly expr: Expr;
   readonly strict: boolean;

@@ -12,7 +12,7 @@ import type { BindEnvironment } from "./bound-statement.js";
 import { schemasFor } from "./names.js";
 import { concreteType, inferPolymorphic, type PolymorphicTypes } from "./routine-types.js";
 
-/** What a call gives, in the order in which it stands there. */
+/** The arguments of a call, in written order. */
 export interface GivenArgument {
   readonly name: string | null;
   readonly type: SqlType;

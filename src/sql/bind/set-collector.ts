@@ -28,7 +28,7 @@ export class SetCollector {
     return this.collected.length === 0;
   }
 
-  /** The column that stands for the call; equal calls share one. */
+  /** The column that replaces the call; equal calls share one. */
   add(call: SetCall, binding: Binding): ColumnExpr {
     const same = call.fn.oneValue ? undefined : this.collected.find(({ call: other }) => sameCall(other, call));
     if (same !== undefined) return columnExpr(same.column);

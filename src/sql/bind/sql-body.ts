@@ -26,7 +26,7 @@ export function statementsOf(fn: Pick<FunctionDef, "body" | "standard">): readon
   return statements;
 }
 
-/** Parameters by name (also qualified by the function's) and by number. `args`: what stands for each. */
+/** Parameters by name (also qualified by the function's name) and by number. `args`: the expression of each. */
 export function parameterVariables(fn: Pick<FunctionDef, "name" | "parameters">, args: readonly Expr[]): Variables {
   const named = new Map<string, Expr>();
   inputsOf(fn).forEach(({ name }, i) => {

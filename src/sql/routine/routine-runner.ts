@@ -74,8 +74,8 @@ export class RoutineRunner {
   }
 
   /**
-   * A statement that no function has, as if one ran it; what it did is taken back when it fails. `params`: its values, once
-   * what it takes is known.
+   * Runs a statement outside any function as if a function ran it; if it fails, its changes are undone. `params`: its
+   * values, once its parameter types are known.
    */
   async statement(
     node: StatementNode,

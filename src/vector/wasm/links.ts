@@ -119,7 +119,7 @@ function sortBatch(count: i32): void {
   }
 }
 
-/** Adds a link, if need be in the place of others; they are all chosen anew then. */
+/** Adds a link. If there is no room, all links are chosen again. */
 export function connect(from: u32, to: u32, level: i32): void {
   if (hasLink(from, to, level)) return;
   const most = linksMax(level);

@@ -55,7 +55,7 @@ export function outputAt(): usize {
   return OUTPUT;
 }
 
-/** Reads what lies at the input, from behind the opening bracket to the closing one; how many numbers, or -1. */
+/** Reads the input from after the opening bracket to the closing one; returns the number of numbers, or -1. */
 export function read(): i32 {
   at = INPUT;
   isPlain = true;

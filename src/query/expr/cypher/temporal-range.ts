@@ -40,7 +40,7 @@ export function carried(days: number, nanos: number): { days: number; nanos: num
   return over === 0 ? { days, nanos } : { days: days + over, nanos: nanos - over * DAY_NANOS };
 }
 
-/** The duration of so many months, days and nanoseconds. Throws ArithmeticError when a part is too large. */
+/** The duration of the given months, days and nanoseconds. Throws ArithmeticError if a part is too large. */
 export function makeDuration(months: bigint, days: bigint, nanos: bigint): Duration {
   const unit = BigInt(SECOND_NANOS);
   const left = ((nanos % unit) + unit) % unit;

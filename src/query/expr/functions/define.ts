@@ -112,7 +112,7 @@ export interface Family<F> {
 export type FunctionFamily = Family<ScalarFunction>;
 export type AggregateFamily = Family<AggregateFunction>;
 
-/** Overloads made so far per family; beyond this many combinations of types they are made anew. */
+/** Overloads made so far per family; beyond this many combinations of types they are made again for each use. */
 const INSTANCES_MAX = 2000;
 
 /** Of overloads that families made: the types that they were made for. */

@@ -165,7 +165,7 @@ interface Query {
   readonly onError: Value;
 }
 
-/** What ON EMPTY or ON ERROR gives. `error` is thrown where that is asked for. */
+/** The result of ON EMPTY or ON ERROR. Throws `error` if that is asked for. */
 function instead(word: string, value: Value, query: Query, error: DbError): Value {
   switch (word) {
     case "error":

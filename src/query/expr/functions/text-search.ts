@@ -4,7 +4,7 @@ import { FLOAT8, TEXT } from "../../../values/values.js";
 import type { ScalarFunction } from "../expr.js";
 import { fn } from "./define.js";
 
-/** How the text of a query is read: words of which any or all must be there, with signs; or plain words. */
+/** How a query's text is read: words of which any or all are required, with signs; or plain words. */
 export const TEXT_MODES = ["any", "all", "plain"] as const;
 /** The query is a tsquery: rows that may match are wanted, without a score. */
 export const TSQUERY_MODE = "tsquery";
