@@ -42,7 +42,7 @@ export interface IndexPlace {
 export type IndexState = "opening" | "ready" | "dropped";
 
 const STEP_ENTRIES = 256;
-/** Of the copy that goes to another thread. */
+/** Parts of the copy that go into one piece for the other thread. */
 const PARTS_OF_PIECE = 32;
 /** Of a newer entry in its map, roughly. */
 const ENTRY_BYTES = 200;
