@@ -15,7 +15,7 @@ function overall(states: readonly PartitionState[]): string {
   return states.every((state) => state === "ready") ? "ok" : "degraded";
 }
 
-/** The payload is made anew when a partition's state or the second changes; a request adds its id and the time. */
+/** The payload is made again when a partition's state or the second changes; a request adds its id and the time. */
 export function health(pool: ActorPool, clock: Clock, version: string): Serve {
   const startedAt = clock.now();
   let states: PartitionState[] = [];
