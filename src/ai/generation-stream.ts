@@ -21,7 +21,7 @@ export class Generation implements AsyncIterable<string> {
     this.ended = new Promise((resolve, reject) => {
       this.settle = { resolve, reject };
     });
-    // Whoever reads hears of a failure there.
+    // The reader receives the failure.
     this.ended.catch(() => undefined);
   }
 

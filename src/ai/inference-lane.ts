@@ -133,7 +133,7 @@ export class InferenceLane {
     await this.release(directory);
   }
 
-  /** What was loaded from that folder is not used for what is asked from now on. */
+  /** New requests do not use what was loaded from that folder. */
   release(directory: string): Promise<void> {
     const { thread } = this;
     if (thread === null) return Promise.resolve();

@@ -79,7 +79,7 @@ const ManifestSchema = Type.Object({
       std: Channels,
     }),
   ),
-  /** Of a model that writes what is said. */
+  /** For a model that transcribes speech. */
   speech: Type.Optional(
     Type.Object({
       /** The graph that hears: input_features [1, mels, 3000] to a vector per stretch of time. */
@@ -101,7 +101,7 @@ const ManifestSchema = Type.Object({
       window_tokens_max: Type.Optional(Positive(TOKENS_MAX)),
     }),
   ),
-  /** The token that stands for a text without any; 0 unless said. */
+  /** The token for a text without any; by default 0. */
   unknown: Type.Optional(Type.Integer({ minimum: 0 })),
   /** The model wants its tokenizer's special tokens around a text. */
   special_tokens: Type.Optional(Type.Boolean()),

@@ -181,7 +181,7 @@ export class Models {
     }
   }
 
-  /** A text by a model of that name. What is wrong comes with the reading, as from `describe`, and `overloaded`. */
+  /** A text by the model of that name. Errors come while it is read, as from `describe`, and `overloaded`. */
   generate(name: string, request: GenerationRequest, tenant: string, signal?: AbortSignal): Generation {
     const model = this.usable(name, kindFor(request));
     const generation = this.laneFor(model).generate(model.found.directory, request, signal, (error) =>
@@ -372,7 +372,7 @@ function tagOf({ found }: Model): string {
 
 function newModel(name: string, found: FoundBundle): Model {
   const startedMs = Date.now() - process.uptime() * 1000;
-  // By the contract of claim verification: what is pulled while the server runs does not serve before its next start.
+  // By the contract of claim verification: models that are pulled while the server runs are used after its next start.
   const restartRequired = found.manifest?.kind === "nli" && found.pulled !== null && found.pulled.atMs > startedMs;
   return { found, name, state: "installed", problem: null, encoder: null, lastUsedMs: null, restartRequired };
 }

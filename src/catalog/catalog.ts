@@ -85,8 +85,9 @@ export class Catalog {
   }
 
   /**
-   * From now on a change of definitions is no conflict for the transaction: whoever commits it asks before, in the same
-   * turn, whether those that it uses still hold (TableUse). Call it before the transaction's first view.
+   * From now on a change of definitions is not a conflict for the transaction. The code that commits it checks before,
+   * in the same turn, whether the definitions that it uses are unchanged (TableUse). Call it before the transaction's
+   * first view.
    */
   leaveUnguarded(tx: Transaction): void {
     this.unguarded.add(tx);

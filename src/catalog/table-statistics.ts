@@ -19,8 +19,9 @@ const PROBED_ROWS = 1000;
 const UNKNOWN_ROWS = 20_000;
 
 /**
- * Statistics are renewed after this many changes and this part of the rows, as PostgreSQL's autovacuum does, but not
- * before so many times the time that it took last: a table that grows fast would be read over and over.
+ * Statistics are renewed after this many changes and this share of the rows, as by PostgreSQL's autovacuum, but not
+ * before this many times the time that the last run took. Otherwise a table that grows fast would be read over and
+ * over.
  */
 const CHANGES_MIN = 500;
 const CHANGED_FRACTION = 0.1;

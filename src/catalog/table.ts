@@ -92,8 +92,8 @@ export interface TextIndexDef {
 }
 
 /**
- * An index for search by likeness. It lives in memory and is made of the rows; unlike those of `TableDef.indexes`, it
- * has no entries in the shard and orders nothing, so whoever writes rows need not know of it.
+ * An index for search by likeness. It lives in memory and is built from the rows. Unlike those of `TableDef.indexes`,
+ * it has no entries in the shard and orders nothing, so writers of rows need not know of it.
  */
 export interface SearchIndexDef {
   /** Unique within the tenant. A change that makes the index another one (of its column's type) gives it a new id. */

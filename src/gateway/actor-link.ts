@@ -86,7 +86,7 @@ export class ActorLink {
   #port: ActorPort | null = null;
   #nextId = 0;
   #flushing = false;
-  /** What is sent now is for the thread after this one. */
+  /** Messages that are sent now are for the thread after this one. */
   #holds = false;
   #turn: SentFrames = { frames: null, isLarge: false };
   readonly #kept = new SentFramesKeeper();
@@ -166,7 +166,7 @@ export class ActorLink {
       if (loss === null && findFrame(bodies, id, request) !== null) continue;
       this.#pending.delete(id);
       this.#kept.release(request);
-      // What is too large to be kept is lost as if the thread had crashed.
+      // Requests that are too large to be kept are lost as if the thread had crashed.
       if (loss === null) request.lost();
       else if (atOnce(id)) request.lost(loss);
       else this.#losses.push([request, loss]);
@@ -252,7 +252,7 @@ export class ActorLink {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     this.#forget(id, pending);
-    // What is held is not sent.
+    // Held requests are not sent.
     if (this.#holds) return;
     this.#writer.cancel(id);
     this.#flushSoon();
@@ -342,7 +342,7 @@ export class ActorLink {
     this.#port.postMessage(frames, [frames]);
   };
 
-  /** What is sent from now on belongs to the next one. */
+  /** Messages from now on belong to the next thread. */
   #takeTurn(): SentFrames {
     const turn = this.#turn;
     this.#turn = { frames: null, isLarge: false };

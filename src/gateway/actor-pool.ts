@@ -56,7 +56,7 @@ export interface ActorPoolOptions {
   readonly partitions: number;
   /** Starts the thread of that actor. */
   readonly spawn: (actor: number, watch: ActorWatch) => ActorPort;
-  /** Has a thread begin to load, which the actor's next `spawn` uses; what it answers ends it if that does not come. */
+  /** Starts loading a thread for the actor's next `spawn`; the returned function ends it if that does not come. */
   readonly prepare?: (actor: number) => Cancel;
   /** Milliseconds and seconds; 0: not watched. */
   readonly watch: Pick<Config["query"], "lateMs" | "stopMs" | "stoppedRefusedSeconds">;
@@ -400,7 +400,7 @@ export class ActorPool {
     for (const { link: other } of this.#supervised) other.post({ kind: "report-unsettled" });
   }
 
-  /** From one actor to another. An actor that is not there asks by itself what it missed, once it is. */
+  /** From one actor to another. An actor that is not running asks for what it missed after its start. */
   #carry(partition: number, message: PlacementMessage): void {
     const link = this.linkOf(partition);
     link.post({ kind: "placement", partition, message }, message.do === "entries" ? [message.data] : []);
@@ -452,7 +452,7 @@ export class ActorPool {
     void one.link.terminate();
   }
 
-  /** The thread ended by itself. What it was at is to blame only if it had not given way for long. */
+  /** The thread ended by itself. The request at work is to blame only if it had not given way for long. */
   #outOfMemory(one: Supervised): void {
     const marks = new MarksReader(one.marks);
     // One that has no room to open would have none the next time.

@@ -10,7 +10,7 @@ export interface LocalExchange {
   readonly requestId: string;
   /** Raw, without `?`; "" for routes that take no caller. */
   readonly query: string;
-  /** True when the client has gone meanwhile. */
+  /** True if the client has disconnected by then. */
   readonly answered: boolean;
   /** Must be called before returning without an answer. */
   waitForAnswer(): void;

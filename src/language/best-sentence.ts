@@ -9,7 +9,7 @@ import { cosine, type EmbedTexts, type Turns } from "./turns.js";
 
 export interface Passage {
   readonly text: string;
-  /** What is known of it beside: its heading, the file's title and name. */
+  /** Further facts about it: its heading, the file's title and name. */
   readonly about: string;
 }
 

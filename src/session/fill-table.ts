@@ -81,7 +81,7 @@ export async function writeRows(
   }
 }
 
-/** What is wrong with rows that are there is said of the table, not of a new row. */
+/** Errors in existing rows are reported about the table, not about a new row. */
 function asDefinitionError(error: unknown, table: TableDef): unknown {
   if (!(error instanceof DbError)) return error;
   const { sqlstate, column, constraint, detail } = error.details ?? {};

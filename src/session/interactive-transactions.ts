@@ -138,7 +138,7 @@ export class InteractiveTransactions {
     }
   }
 
-  /** What is remembered of ended ones. */
+  /** The record of an ended transaction. */
   listEnded(): readonly (readonly [string, Ended])[] {
     return [...this.ended];
   }

@@ -42,7 +42,7 @@ export class PlanCache {
     return plan;
   }
 
-  /** Forgets every plan: statistics changed, and with them what is best. */
+  /** Forgets every plan: statistics changed, and with them the best plans. */
   clear(): void {
     this.plans.clear();
     this.last = null;

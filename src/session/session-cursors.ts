@@ -53,7 +53,7 @@ export class SessionCursors {
   private client: Client | null = null;
   private ownFetcher: Client | null = null;
 
-  /** The client of every cursor: whoever fetches. */
+  /** The client of every cursor: the request that fetches. */
   get fetcher(): Client {
     this.ownFetcher ??= {
       checkpoint: () => this.client?.checkpoint(),
@@ -81,7 +81,7 @@ export class SessionCursors {
     // Rows of volatile functions would not be the same a second time.
     const scroll = bound.scroll ?? (isVolatilePlan(plan.program!.plan) || null);
     const { memoryBytesMax } = context.statement;
-    // It reads what was there now; functions that it calls see and change what is there when they run.
+    // It reads the current state; functions that it calls see and change the state at the time when they run.
     this.memory ??= { bytes: 0 };
     const own = { ...context, tx: tx.frozen(), live: tx, statement: new CursorState(memoryBytesMax, this.memory) };
     tx.holdSnapshot();

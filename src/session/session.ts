@@ -319,7 +319,7 @@ export class Session {
       const plan = this.planned(run, this.tenant.catalog.view(tx), tx);
       ran = plan;
       if (plan.bound.kind === "transaction") {
-        // The client meant something else than what it sent; its transaction is as it was.
+        // The client meant something else than it sent; its transaction is unchanged.
         isRefused = this.isOthersControl(plan.bound) && plan.bound.action !== "begin";
         if (isRefused) throw endRefused(plan.bound.action);
         const ended = this.control(plan.bound, run, commit);

@@ -61,7 +61,7 @@ export class Tenant {
   lastUse = 0;
   /** Value of `catalog.changedAt` up to which retired data has been removed (remove-retired.ts); −1: never looked. */
   retiredUpTo = -1;
-  /** What is to be removed when no open transaction can see it; null: look. */
+  /** Data to remove when no open transaction can see it; null: not looked up yet. */
   retired: RetiredRecords | null = null;
   /** Schemas of temporary relations that belong to sessions of now. */
   readonly temporarySchemas = new Set<string>();
@@ -96,7 +96,7 @@ export class Tenant {
 
   commit(tx: Transaction): void {
     try {
-      // Throws when the shard has ended it: what it wrote is gone, so it looks as if it had written nothing.
+      // Throws if the shard has ended it: its writes are gone, so it would look as if it had written nothing.
       tx.requireOpen();
       if (!tx.dirty) {
         this.rollback(tx);

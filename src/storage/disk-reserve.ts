@@ -47,7 +47,7 @@ export class DiskReserve {
     return held;
   }
 
-  /** Makes what is not there. False: there was no room after all. */
+  /** Makes the missing files. False: there was not enough room. */
   hold(): Promise<boolean> {
     if (this.bytes === 0 || this.isHeld) return Promise.resolve(true);
     this.making ??= this.makeAll().finally(() => {

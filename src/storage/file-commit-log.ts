@@ -212,7 +212,7 @@ export class FileCommitLog implements CommitLog {
     while (this.#segments.length > 1 && this.#segments[1]!.first <= sequence + 1) {
       const oldest = this.#segments[0]!;
       kept -= oldest.length;
-      // What is in the oldest segment is older than the next one's first commit.
+      // Everything in the oldest segment is older than the next one's first commit.
       const { keeps } = this;
       const isKept = keeps !== null && kept < keeps.bytesMax && this.#microsOf(this.#segments[1]!) > keeps.afterMicros;
       if (isKept) return;

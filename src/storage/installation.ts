@@ -91,7 +91,7 @@ export function rebuildInstallation(dataDirectory: string): Installation {
   return installation;
 }
 
-/** A directory that this release can open has partitions added until there are so many; gives what holds then. */
+/** Adds partitions to a directory that this release can open, up to the given number; returns its new description. */
 export function addPartitions(dataDirectory: string, installation: Installation, partitions: number): Installation {
   if (partitions <= installation.partitions) return installation;
   for (let partition = installation.partitions; partition < partitions; partition++) {

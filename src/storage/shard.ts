@@ -523,7 +523,7 @@ export class Shard implements TransactionHost {
     while (this.#checkpoints.length > 0 && this.#checkpoints[0]!.operations <= persisted) {
       sequence = this.#checkpoints.shift()!.sequence;
     }
-    // What is not synced yet cannot be dropped, even if the engine was quicker.
+    // Unsynced segments cannot be dropped, even if the engine was quicker.
     if (sequence > 0) this.log.trim(Math.min(sequence, this.#synced));
   }
 }

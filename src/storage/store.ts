@@ -62,7 +62,7 @@ export interface Transaction {
   scan(range: KeyRange): Cursor;
   /** True when a scan that starts now reads exactly what the engine holds, so that a cache may keep it. */
   readonly seesEngine: boolean;
-  /** What it sees in the range that a cache of the engine's entries lacks. Counts as having read the whole range. */
+  /** The entries in the range that it sees beyond a cache of the engine's entries. The whole range counts as read. */
   corrections(range: KeyRange, newer: NewerEntries): Corrections;
   /** The same without counting as a read: the caller reports by `noteRead` what it reads. */
   correctionsUnread(range: KeyRange, newer: NewerEntries): Corrections;

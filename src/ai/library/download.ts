@@ -18,7 +18,7 @@ export interface DownloadLimits {
   readonly retries: number;
   /** Milliseconds before the first of them; each further one waits twice as long. */
   readonly backoffMs: number;
-  /** So many bytes more are here; or fewer, when the file is begun again. */
+  /** This many more bytes are on disk; or fewer, if the file is begun again. */
   readonly moved: (bytes: number) => void;
 }
 

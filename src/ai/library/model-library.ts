@@ -63,10 +63,7 @@ export class ModelLibrary {
     private readonly around: LibrarySurroundings,
   ) {}
 
-  /**
-   * Begins to pull a model (`name:tag`), or joins the pull of it that is under way. Throws an error that says what is
-   * wrong with the name.
-   */
+  /** Begins to pull a model (`name:tag`), or joins the running pull of it. Throws an error if the name is not valid. */
   pull(text: string): PullFacts {
     const reference = parseModelReference(text);
     const name = nameOf(reference);
@@ -108,7 +105,7 @@ export class ModelLibrary {
     return factsOf(this.job(id));
   }
 
-  /** What it has loaded goes, too. One that has ended stays as it is. */
+  /** Its downloaded files are removed, too. A pull that has ended stays as it is. */
   async cancel(id: string): Promise<PullFacts> {
     const job = this.job(id);
     if (job.status === "pending") this.finish(job, new DbError("pull_cancelled"));
@@ -171,7 +168,7 @@ export class ModelLibrary {
     };
   }
 
-  /** Ends all pulls; what they have loaded stays for later ones. */
+  /** Ends all pulls; their downloaded files stay for later ones. */
   async close(): Promise<void> {
     const ending = new DbError("shutting_down");
     for (const job of this.jobs.values()) if (job.status === "pending") this.finish(job, ending);

@@ -35,7 +35,7 @@ export interface PullSettings {
   readonly backoffMs: number;
 }
 
-/** What is told of a pull while it goes on. */
+/** The reported state of a running pull. */
 export interface PullProgress {
   /** Throws when the bundle must not be installed: another pull is about it, say. */
   resolved(source: string, offer: Offer): void;

@@ -11,7 +11,7 @@ export interface NameWords {
   readonly bare: readonly string[];
 }
 
-/** What people put before names to say of what kind they are. */
+/** Usual prefixes of names that tell their kind. */
 const TECHNICAL: ReadonlySet<string> = new Set([
   "tbl",
   "tb",

@@ -148,7 +148,7 @@ export interface Superlative {
   readonly to: number;
   /** null: "top 3 … by X", whose measure is named elsewhere. */
   readonly measure: Measure | null;
-  /** "most orders", "fewest students": what there is most of. */
+  /** "most orders", "fewest students": the counted things. */
   readonly isMost: boolean;
   readonly count: number | null;
 }

@@ -1,6 +1,6 @@
 /** Words of English that questions about data are made of. Data only; read by the files beside it. */
 
-/** Words that stand for one another in names of tables and columns. A name's word is matched by any word of its groups. */
+/** Synonyms in names of tables and columns. A name's word is matched by any word of its groups. */
 export const SYNONYMS: readonly (readonly string[])[] = [
   ["price", "cost", "priced", "costs", "expensive", "cheap", "amount", "fee", "charge", "value", "worth"],
   ["salary", "pay", "paid", "wage", "earn", "earns", "earning", "income", "compensation", "make", "makes"],

@@ -142,7 +142,7 @@ export class ClaimVerifier {
     }));
   }
 
-  /** As GET /v1/ai/nli/models tells it. Whoever looks at a model that nobody has asked for has it loaded. */
+  /** As in GET /v1/ai/nli/models. Looking at a model loads it. */
   list(): ClaimModelsFacts {
     const { enabled } = this.options;
     if (enabled) for (const model of this.models) if (model.state === "installed") void this.load(model);

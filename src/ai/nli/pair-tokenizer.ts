@@ -30,7 +30,7 @@ export class PairTokenizer {
   }
 
   encode(pairs: readonly TextPair[]): EncodedPair[] {
-    // A claim stands in many pairs of a run.
+    // A claim occurs in many pairs of a run.
     const known = new Map<string, readonly number[]>();
     const idsOf = (text: string): readonly number[] => {
       let ids = known.get(text);

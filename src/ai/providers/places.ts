@@ -31,7 +31,7 @@ export class Places {
     };
   }
 
-  /** The place is handed over by whoever leaves. */
+  /** A request that ends hands its place over. */
   private wait(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const enter = () => {

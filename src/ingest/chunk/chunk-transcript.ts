@@ -37,7 +37,7 @@ export function chunkTranscript(segments: readonly TimedText[], sizes: ChunkSize
     chunks.push({ text, start: starts[first]!, end: starts[first]! + text.length, ...times });
     if (last + 1 >= pieces.length) break;
     let next = last + 1;
-    // What is repeated leaves room for what is new.
+    // Repeated segments leave room for new ones.
     while (next - 1 > first && length(next - 1, last) <= overlap && length(next - 1, last + 1) <= characters) next--;
     first = next;
   }

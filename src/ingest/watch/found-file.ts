@@ -17,10 +17,9 @@ export interface KnownFile {
 }
 
 /**
- * - `pending`: to be read.
- * - `indexed`: its passages are in the collection.
- * - `failed`: it cannot be read, or not as what it says to be; tried again when its content has changed, or on request.
- * - `gone`: no longer in the folder; a file with the same content may yet turn up elsewhere, as one that was moved does.
+ * `pending`: to be read. `indexed`: its passages are in the collection. `failed`: it cannot be read, or not as its
+ * declared kind; it is tried again when its content changes, or on request. `gone`: no longer in the folder; a file
+ * with the same content may still turn up elsewhere if it was moved.
  */
 export type FileStatus = "pending" | "indexed" | "failed" | "gone";
 

@@ -60,8 +60,9 @@ export class SetCollector {
   }
 
   /**
-   * For a query that groups, or has windows: calls that its groups (or keys of windows) are made of are expanded below the
-   * grouping. `above` is what is left to expand over its result; `apply` turns the arguments into expressions over that.
+   * For a query that groups or has windows: calls inside its groups (or keys of windows) are expanded below the
+   * grouping. `above` are the remaining calls to expand over its result; `apply` turns the arguments into expressions
+   * over that.
    */
   splitByGroups(groups: readonly Expr[]): SplitCalls {
     const needed = this.readBy(groups);

@@ -58,7 +58,7 @@ export interface RoutineHost {
   finish(plan: RoutinePlan, context: ExecContext): void | Promise<void>;
   /** Throws 42501 and 25006 when the plan writes and the session may not. */
   requireWritable(plan: RoutinePlan): void;
-  /** Puts settings in force; what it answers puts back those from before. */
+  /** Applies settings; the returned function restores the earlier ones. */
   withSettings(settings: readonly (readonly [name: string, value: string])[]): () => void;
   /** A point to which all that follows can be taken back. */
   savepoint(context: ExecContext): Subtransaction;

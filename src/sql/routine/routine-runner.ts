@@ -269,7 +269,7 @@ function tooDeep(): DbError {
   });
 }
 
-/** Statements of a body see what is there now, and have nothing to do with the rows around the call. */
+/** Statements of a body see the current state, and do not depend on the rows around the call. */
 function innerContext(outer: ExecContext, canWait: boolean): ExecContext {
   const { live: _, transitions: __, ...rest } = outer;
   const context: ExecContext = { ...rest, tx: outer.live ?? outer.tx, outer: null };

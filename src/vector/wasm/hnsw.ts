@@ -147,7 +147,7 @@ export function append(): i32 {
   if (storage !== F32 && keepsOriginals) memory.copy(originalOf(slot), input, (<usize>padded) << 2);
   store<u32>(linksOf(slot, 0), 0);
   addLive(1);
-  // The walk meets only what is linked.
+  // The walk only meets linked nodes.
   store<u8>(visited + slot, NEVER);
   setStateOf(slot, hasDirection ? WAITING : UNLINKED);
   joinTwins(slot, slot);
