@@ -4,14 +4,14 @@
  *  1. A buffer of frames arrives; `accept` (requests.ts) gives each request to the scheduler, which calls `begin` when it
  *     is its tenant's turn: at once, unless others are at work.
  *  2. Its body is decoded and checked (validate.ts); an Idempotency-Key is claimed (answer-once.ts).
- *  3. The endpoint's handler runs. SQL goes through session.ts. Most handlers end at once; a long
+ *  3. The endpoint's handler runs (handlers/). SQL goes through session.ts. Most handlers end at once; a long
  *     statement gives way after its slice and goes on in a later turn (scheduler.ts).
  *  4. The answer passes (answers.ts) the partition's gate (output-gate.ts): a reply that has seen a commit waits for its fsync.
  *  5. At the end of the turn (`turn`) every shard that was written to is flushed: one log write, one engine batch, one fsync
  *     for all commits of the turn; and all replies that may leave go back in one buffer.
  *
- * It also opens the partitions, receives control messages, and closes. directory-services.ts has what only partition
- * 0's actor does, upkeep.ts what needs no request. workers/actor.ts makes it, gives it the port and owns the thread.
+ * Beside that it opens the partitions, hears control messages, and closes. What only partition 0's actor does is in
+ * directory-services.ts, what needs no request in upkeep.ts. workers/actor.ts makes it, gives it the port and owns the thread.
  */
 
 import { join } from "node:path";
@@ -324,7 +324,7 @@ export class Actor {
     const message = error.cause instanceof Error ? error.cause.message : error.message;
     this.output.control({ kind: "partition-damaged", partition: number, message });
     partition.gate.refuse(partition.shard.durableSequence + 1, new DbError("partition_damaged"));
-    // Nothing will ever change there again, so followers would wait for ever.
+    // Nothing will ever change there again: whoever follows it would wait for ever.
     partition.subscriptions.endAll(new DbError("partition_damaged"));
     this.armTurn();
   }
@@ -336,7 +336,7 @@ export class Actor {
     });
   }
 
-  /** Jobs that were running before the restart continue. */
+  /** Those of before the start go on. */
   private beginJobs(partition: Partition): void {
     const { config } = this.settings;
     const jobOf = (record: JobRecord, signal: AbortSignal, title: string) => ({
@@ -384,7 +384,7 @@ export class Actor {
     return compileRoutes({ ...backupHandlers(this.backups, this.backupFolder), ...this.directory?.handlers() });
   }
 
-  /** Beats while the loop runs; a request that holds up the loop is found by the missing beat. */
+  /** Says now and then that the loop comes round: whoever does not let it is found by that. */
   private beginBeats(): void {
     if (this.settings.marks === undefined) return;
     this.marks.beat();
@@ -539,10 +539,7 @@ export class Actor {
     };
   }
 
-  /**
-   * Lets running requests finish, sends the replies that wait at the gates, then closes the shards. New requests are
-   * refused from the beginning.
-   */
+  /** Lets what runs finish, sends what waits at the gates, then closes the shards. New requests are refused meanwhile. */
   private async close(): Promise<void> {
     this.upkeep.stop();
     this.placement.close();

@@ -1,4 +1,4 @@
-/** Makes the audit trail's event of a request that an actor answered. Called by actor.ts; pure. */
+/** What the audit trail keeps of a request that an actor answered. Called by actor.ts; pure. */
 import { type AuditEvent, auditOutcome } from "../protocol/audit.js";
 import type { Request } from "./request.js";
 

@@ -77,10 +77,10 @@ export class Partition implements TenantHost {
   readonly derived: DerivedIndexes;
   /** Tenants that are being moved, or have left. */
   readonly places: TenantPlaces;
-  /** Committed changes and their followers. */
+  /** Changes as they are committed, and who follows them. */
   readonly feed: ChangeFeed;
   readonly subscriptions: Subscriptions;
-  /** Background jobs and their followers. */
+  /** Work that no client waits for, and who follows it. */
   readonly jobs: BackgroundJobs;
   readonly progress: ProgressHub;
   /** From which tenants' own secrets are derived; null: there is no installation around the partition. */
@@ -167,7 +167,7 @@ export class Partition implements TenantHost {
     return tenant;
   }
 
-  /** False once the tenant was forgotten: another object may represent it now, or none. */
+  /** False once the tenant was forgotten: somebody else stands for it now, or nobody. */
   holds(tenant: Tenant): boolean {
     return this.tenants.get(tenant.number) === tenant;
   }
@@ -204,7 +204,7 @@ export class Partition implements TenantHost {
     return openSaved(this.derived, (number) => (this.places.get(number) === undefined ? this.tenant(number) : null));
   }
 
-  /** Flushes the shard; `charge` receives the time of each tenant, by its share of the commits. */
+  /** Flushes the shard; `charge` is told which tenants' time that was, by their shares of the commits. */
   flush(charge: (tenant: number, ms: number) => void): void {
     const started = performance.now();
     this.shard.flush();
@@ -216,8 +216,8 @@ export class Partition implements TenantHost {
   }
 
   /**
-   * Lets the engine take the large commit that was just made, in turns of the tenant that made it. Returns at once if
-   * there is none, or if this is under way.
+   * Has the engine take the large commit that was just made, in turns of the tenant that made it. Returns at once when
+   * there is none, or it is being done already.
    */
   async applyBacklog(scheduler: Pick<Scheduler, "shouldYield" | "yieldTurn">): Promise<void> {
     const { shard, backlogTenant } = this;
@@ -266,7 +266,7 @@ export class Partition implements TenantHost {
     return this.idleUses;
   }
 
-  /** The engine has taken these entries. Only the partition that serves a tenant keeps its segments. */
+  /** The engine has taken these. Segments of a tenant are those of the partition where it is served. */
   private applied(operations: readonly Operation[]): void {
     for (const leaving of this.exports.values()) leaving.applied(operations);
     for (const follower of this.followers) follower.applied(operations);
@@ -335,7 +335,7 @@ export class Partition implements TenantHost {
     this.accountedMs = this.account.usedMs;
   }
 
-  /** Rolls back their open transactions and fails their background jobs. */
+  /** What they have left open is rolled back, and what they have running in the background fails. */
   identityEnded(change: IdentityChange): void {
     const reason = "who began it was disabled or removed";
     for (const transactions of this.transactions.values()) transactions.endOf(change, reason);

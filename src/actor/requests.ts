@@ -1,7 +1,6 @@
 /**
- * The lives of an actor's requests: steps 1 to 4 of the list at the head of actor.ts, which makes and owns it. Later
- * messages for a request (pieces of its body, word that its client took a part of the reply, or has left) find it
- * here.
+ * The lives of an actor's requests: steps 1 to 4 of those at the head of actor.ts, which makes and owns it. What comes for
+ * a request later (pieces of its body, word that its client took a part of the reply, or has left) finds it here.
  */
 
 import { DIRECTORY_TENANT } from "../features/directory/directory-services.js";
@@ -47,7 +46,7 @@ export interface RequestsHost {
   isClosing(): boolean;
   /** Keeps requests of tenants that are being moved. */
   hold(...held: Parameters<Placement["hold"]>): void;
-  /** The error for requests of a tenant that is being restored. */
+  /** What a request of a tenant that is being restored is told. */
   restoring(tenant: number): DbError;
   /** An audited request has ended so. */
   audited(request: Request, status: number, code: string | null): void;
@@ -235,7 +234,7 @@ export class Requests {
     };
   }
 
-  /** A message about a request that was accepted before; if the request has ended, it is ignored. */
+  /** What concerns a request that was accepted before; one that has ended needs none of it. */
   private toRunning(frame: RequestFrame): void {
     const request = this.running.get(frame.id);
     if (frame.code === PIECE_CODE) {

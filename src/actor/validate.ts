@@ -1,7 +1,6 @@
 /**
- * Turns a frame into a handler's input: decodes path variables, query string and body, and checks each with the
- * validator that was compiled from the endpoint's schema when the actor started. Errors name the field and what it
- * must be.
+ * From a frame to a handler's input: decodes path variables, query string and body, and checks each with the
+ * validator compiled from the endpoint's schema when the actor started. Errors name the field and what it must be.
  */
 import { createHash } from "node:crypto";
 import type { TObject, TProperties } from "typebox";
@@ -22,7 +21,7 @@ export interface Input {
   // Checked against the endpoint's schema, from which each handler takes its static type.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly body: any;
-  /** Warnings about fields of the body that were accepted and ignored; absent if there are none. */
+  /** Of fields of the body that were taken and left aside; absent where there are none. */
   readonly warnings?: readonly string[];
 }
 
@@ -125,7 +124,7 @@ function asObject(body: unknown, { listIs }: Endpoint): unknown {
   return listIs !== undefined && Array.isArray(body) ? { [listIs]: body } : body;
 }
 
-/** Raw bytes; errors in them are reported in the protocol of the endpoint. */
+/** Bytes; what is wrong with them is told in the protocol of the endpoint. */
 function rawBody(frame: RequestFrame): Buffer {
   if ((frame.flags & REQUEST_BODY_MSGPACK) !== 0) {
     throw new DbError("unsupported_media_type", "Send application/json.");
@@ -144,7 +143,7 @@ export function checked<T>(check: Check, value: T, what: string): T {
   throw fieldError(check, rest, what);
 }
 
-/** Removes optional fields that are null although they may not be; returns the value itself if there are none. */
+/** Without the optional fields that are null and may not be; the value itself where there are none. */
 function withoutNulls<T>(check: Check, value: T): T {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const { properties = {}, required = [] } = check.Type() as { properties?: TProperties; required?: string[] };
@@ -211,10 +210,7 @@ function longListError(schema: ListSchema, value: unknown, what: string, path: s
   return undefined;
 }
 
-/**
- * The first error, with the field's path and, for an unknown field, the possible fields. `at`: the value's place in the
- * body.
- */
+/** The first error, told with the field's path and, for an unknown field, the fields there are. `at`: where the value stands in the body. */
 function fieldError(check: Check, value: unknown, what: string, at = ""): DbError {
   const inList = longListError(check.Type() as ListSchema, value, what, at);
   if (inList !== undefined) return inList;
@@ -261,7 +257,7 @@ function allowedValues(
 ): readonly unknown[] | null {
   if (params.allowedValues !== undefined) return params.allowedValues as readonly unknown[];
   const here = errors.filter((error) => error.instancePath === instancePath);
-  // The union's own error comes last: if it is there, no constant is missing.
+  // The union's own error comes last: where it is there, no constant is missing.
   const constants = here.filter(({ keyword }) => keyword === "const");
   const isWhole = here.length === constants.length + 1 && here.at(-1)!.keyword === "anyOf";
   return isWhole && constants.length > 0 ? constants.map((error) => error.params.allowedValue) : null;

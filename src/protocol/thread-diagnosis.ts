@@ -1,7 +1,4 @@
-/**
- * What a thread reports about itself for a diagnostic bundle: its heap, its last log lines, and where its CPU time
- * goes. Each thread calls it for itself.
- */
+/** What a thread tells of itself for a diagnostic bundle: its heap, its last lines in the log, and where its CPU time goes. Called by each thread for itself. */
 import { getHeapSpaceStatistics, getHeapStatistics } from "node:v8";
 import { DIAGNOSTIC_LINE_CHARACTERS_MAX, DIAGNOSTIC_LINES_MAX } from "./limits.js";
 
@@ -34,7 +31,7 @@ export class RecentLines {
   }
 }
 
-/** Length of the profile in seconds; 0: no profile. While it runs, sampling costs the thread a few percent. */
+/** The profile lasts so many seconds; 0: none. Sampling costs the thread a few percent meanwhile. */
 export async function diagnoseThread(
   thread: string,
   lines: RecentLines,

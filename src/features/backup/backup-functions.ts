@@ -1,7 +1,6 @@
 /**
- * Backups in SQL: BACKUP, RESTORE and SHOW BACKUPS are calls of these functions (sql/parse/client-statements.ts), with
- * the rights of the routes of backups. A backup holds what is committed when it begins, and goes on after the
- * statement; so does a restore.
+ * Backups in SQL: BACKUP, RESTORE and SHOW BACKUPS are calls of these functions (sql/parse/client-statements.ts), with the rights of the
+ * routes of backups. A backup is of what is committed when it begins, and outlives the statement; so does a restore.
  */
 import Type from "typebox";
 import type { Partition } from "../../actor/partition.js";
@@ -34,7 +33,7 @@ export function registerBackupFunctions(): void {
   for (const fn of FUNCTIONS) registerFunction(fn);
 }
 
-/** Makes backups of the partition's tenants, and asks for restores. */
+/** Who makes backups of the partition's tenants, and who has tenants restored. */
 export function provideBackups(partition: Partition, backups: Backups, asks: RestoreAsks): void {
   ofPartition.set(partition, { backups, asks });
 }

@@ -23,7 +23,7 @@ const SQLSTATES: Readonly<Partial<Record<ErrorCode, string>>> = {
   nli_model_unavailable: "58000",
 };
 
-/** Throws the error that a call with this model would end with. */
+/** Throws what a call that names the model would end in. */
 export function checkClaimModel(claims: ClaimVerifier, model: string): void {
   try {
     claims.requireUsable(modelName(model)!);

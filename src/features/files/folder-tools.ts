@@ -1,11 +1,11 @@
 /**
- * The operations that statements use on filesystem collections on behalf of a request. The session's services ask the
- * request for them; folder-functions.ts, which knows requests, provides them.
+ * What statements do with filesystem collections on behalf of a request. The request is asked for it by its session's
+ * services; folder-functions.ts, which knows requests, provides it.
  */
 import type { DeferredContext, FolderChange } from "../../query/expr/expr.js";
 
 export interface FolderTools {
-  /** In the statement's transaction. Returns in words what was done. Checks the caller's rights. */
+  /** In the statement's transaction. Answers in words what was done. Checks who asks. */
   change(change: FolderChange, context: DeferredContext): Promise<string>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Graph algorithms as procedures: `CALL algo.pageRank({dampingFactor: 0.9}) YIELD node, score`. Registered by
- * partition.ts when the process starts. Each column of nodes exists twice: `node`, the node itself, and `nodeId`.
+ * Algorithms over graphs as procedures: `CALL algo.pageRank({dampingFactor: 0.9}) YIELD node, score`. Registered when the
+ * process starts, by partition.ts. Each column of nodes is there twice: `node`, the node itself, and `nodeId`.
  */
 import { NODE_COLUMN } from "../../catalog/graph.js";
 import { type Procedure, type ProcedureStatement, registerProcedure } from "../../cypher/bind/procedure.js";

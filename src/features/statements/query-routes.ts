@@ -50,7 +50,7 @@ export function sessionOptions(request: Request, control: SessionOptions["contro
   return { isolation: null, readOnly, user, tenantName, control, managesModels: isLibraryAdmin(head) };
 }
 
-/** A statement may run for the configured time, or for its request's time if that is shorter. */
+/** A statement may run as long as the configuration says, or as its request does where that is less. */
 function limitTime(request: Request, seconds: number | undefined): void {
   const { query, server } = request.partition.config;
   if (seconds === undefined && query.timeoutSeconds >= server.requestTimeout) return;
@@ -214,7 +214,7 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer> 
 /** Of one statement of a batch: as JSON text, or as a value. */
 type BatchResult = string | object;
 
-/** An item's own row options take precedence over the batch's. */
+/** What an item says of its rows counts more than what the batch says. */
 function limitsOf(item: string | StatementBody, batch: BatchBody): Pick<StatementBody, "max_rows" | "timeout_secs"> {
   return typeof item === "string" || item.max_rows === undefined ? batch : { ...batch, max_rows: item.max_rows };
 }

@@ -28,9 +28,7 @@ import {
 /** Accept, Content-Type and Content-Encoding come before what an endpoint reads beside. */
 const MEDIA_HEADERS = 3;
 
-/**
- * Anything that is not our sequence counts as none: a browser sends the last event id of that address, whatever it was.
- */
+/** What is no sequence of ours is none: a browser sends whatever the last event of that address had. */
 function lastEventId(header: string | undefined): string | undefined {
   return header !== undefined && /^[0-9]{1,16}$/.test(header) ? header : undefined;
 }
@@ -105,7 +103,7 @@ export const socketHandlers = {
       ...target,
       ...(filter !== undefined && { filter: jsonOf(filter, "filter") }),
       ...(parameters !== undefined && { parameters: jsonOf(parameters, "parameters") as readonly unknown[] }),
-      // The query's answer is sent again.
+      // The answer of a query comes anew.
       ...(from !== undefined && query.sql === undefined && { sequence: Number(from) }),
     };
     return subscribe(request, options, {

@@ -52,7 +52,7 @@ export interface CallExpr {
   readonly type: SqlType;
   readonly fn: ScalarFunction;
   readonly args: readonly Expr[];
-  /** For a deferred function: the position of the call in the statement. */
+  /** Of a deferred function: where the call stands in the statement. */
   readonly position?: number;
 }
 
@@ -221,7 +221,7 @@ export interface EvalServices {
     model: string | null,
     context: DeferredContext,
   ): Promise<readonly Float32Array[]>;
-  /** Throws an error if the model's name or the model itself is not usable. */
+  /** Throws what is wrong with a model's name, or with the model. */
   checkModel?(model: string, use: "embedding" | "claims"): void;
   /** Scores for rows of model (or null), premise, hypothesis: JSON objects. Checks them. */
   classifyClaims?(rows: readonly (readonly unknown[])[], context: DeferredContext): Promise<readonly unknown[]>;
@@ -232,22 +232,15 @@ export interface EvalServices {
     calls: readonly { readonly prompt: string; readonly options: Json | null }[],
     context: DeferredContext,
   ): Promise<readonly string[]>;
-  /**
-   * Throws an error that says what is wrong with the options of GENERATE or AGENT_RUN, the name of a model among them.
-   */
+  /** Throws what is wrong with the options of GENERATE or AGENT_RUN, the name of a model among them. */
   checkGeneration?(fn: "GENERATE" | "AGENT_RUN", options: Json): void;
   /** Has a model work on a task with tools, as the caller of the statement. */
   runAgent?(persona: string, task: string, options: Json | null, context: DeferredContext): Promise<string>;
-  /**
-   * Pulls a model into the installation and waits for it. Returns what was pulled, as JSON. Checks the caller's rights.
-   */
+  /** Pulls a model into the installation and waits for it: what was pulled, as JSON. Checks who asks. */
   pullModel?(model: string, context: DeferredContext): Promise<Value>;
   /** Deletes one: true. Likewise. */
   deleteModel?(model: string, context: DeferredContext): Promise<Value>;
-  /**
-   * Makes or drops a filesystem collection in the statement's transaction. Returns in words what was done. Checks the
-   * caller's rights.
-   */
+  /** Makes or drops a filesystem collection in the statement's transaction: what was done, in words. Checks who asks. */
   changeFolders?(change: FolderChange, context: DeferredContext): Promise<string>;
   /** The models that are installed, a row of LIST_MODELS() each. */
   models?(): readonly (readonly Value[])[];
@@ -275,7 +268,7 @@ export type RoutineRows = readonly (readonly Value[])[];
 export interface RoutineCall {
   /** Its definition, a FunctionDef (typed `unknown` because this room may not import the catalog). */
   readonly definition: unknown;
-  /** Types of the arguments and of the result: a row's or a value's. */
+  /** Types of what it takes, and of what it gives: a row's or a value's. */
   readonly parameterTypes: readonly SqlType[];
   readonly returns: SqlType;
 }
@@ -300,7 +293,7 @@ export interface ScalarFunction {
   readonly apply: (...args: any[]) => Value;
   /** True when `apply` wants the EvalContext as its first argument. */
   readonly needsContext?: true;
-  /** A call takes long, so others get their turns between the rows; it is not folded. */
+  /** A call takes so long that others get their turns between the rows; not folded. */
   readonly slow?: true;
   /** The same as `apply`, with turns for others in between: of functions that make long lists, which cannot be sent between processes. */
   // biome-ignore lint/suspicious/noExplicitAny: as for apply
@@ -312,7 +305,7 @@ export interface ScalarFunction {
    * (optimize/lift-deferred.ts). `apply` is called where that was not possible; it throws 0A000.
    */
   readonly deferred?: DeferredEvaluation;
-  /** A call changes data, although it is part of a query. */
+  /** A call changes data, although it stands in a query. */
   readonly writes?: true;
   /** Of a function that a statement made. */
   readonly routine?: RoutineCall;

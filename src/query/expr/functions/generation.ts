@@ -4,7 +4,7 @@ import { JSONB, Json, TEXT, type Value } from "../../../values/values.js";
 import type { DeferredContext, EvalContext, ScalarFunction } from "../expr.js";
 import { deferredFn } from "./define.js";
 
-/** Calls that are made together: at most this many prompts are sent before a LIMIT stops the others. */
+/** Calls that are made together: so many prompts are sent before a LIMIT stops the others. */
 const PROMPTS_MAX = 16;
 
 type Columns = readonly (readonly Value[])[];
