@@ -5,7 +5,7 @@
 import { Worker } from "node:worker_threads";
 import { threadEntry } from "./protocol/places.js";
 
-/** The number only names the thread, for whoever looks at the process. */
+/** The number only names the thread, for tools that look at the process. */
 export function startActorThread(actor: number): Worker {
   return new Worker(threadEntry("actor"), { workerData: { actor } });
 }

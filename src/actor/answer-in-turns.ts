@@ -1,6 +1,6 @@
 /**
- * An answer that is large is made into text or bytes with turns in between, before it is given. Called by requests.ts for
- * each answer; most are light and stay as they are.
+ * Makes a large answer into text or bytes with turns in between, before it is sent. Called by requests.ts for each
+ * answer; most are small and stay as they are.
  */
 
 import { LARGE_BODY_BYTES, RESULT_BYTES_MAX } from "../protocol/limits.js";
@@ -51,7 +51,7 @@ async function stream(request: Request, pieces: Iterable<Uint8Array>): Promise<A
   return STREAMED;
 }
 
-/** The envelope around JSON text, whose members stand beside it where the endpoint is flat. */
+/** The envelope around JSON text; for a flat endpoint its members are also beside it. */
 function* textPieces({ endpoint, requestId, warnings }: Request, json: string): Iterable<Uint8Array> {
   yield Buffer.from('{"data":');
   yield* slices(json, 0, json.length);

@@ -1,6 +1,6 @@
 /**
- * A request with an Idempotency-Key: answered as it was the first time, or worked on, and its answer kept. Called by
- * requests.ts; the answers belong to idempotency.ts.
+ * Handles a request with an Idempotency-Key: repeats the first answer, or does the work and keeps the answer. Called
+ * by requests.ts; idempotency.ts owns the answers.
  */
 import type { RequestFrame } from "../protocol/frames.js";
 import type { Answer } from "../session/answer.js";

@@ -74,7 +74,10 @@ export class Answers {
     partition.gate.pass(tenant.lastCommit, send, send);
   }
 
-  /** A DbError as it is; what is too deep or too large is the client's; anything else is a fault of ours, and logged. */
+  /**
+   * A DbError stays as it is. Values that are too deep or too large are the client's error. Anything else is our own
+   * fault, and is logged.
+   */
   private expected(thrown: unknown, request: Request): DbError {
     if (thrown instanceof DbError) {
       if (thrown.code === "partition_damaged") this.logDamage(thrown, request);
@@ -89,7 +92,7 @@ export class Answers {
     return new DbError("internal_error");
   }
 
-  /** The client is told no paths. */
+  /** Paths are not shown to the client. */
   private logDamage({ message, cause }: DbError, { requestId, partition }: Request): void {
     const problem = cause instanceof Error ? cause.message : message;
     const advice =

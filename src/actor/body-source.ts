@@ -1,7 +1,7 @@
 /**
- * A streamed body as its handler reads it: pieces in order, waited for when they have not come yet. Asking for the
- * next piece tells the gateway that the one before is worked off, so at most STREAM_WINDOW_BYTES lie here. Made by the
- * request; the mailbox puts pieces in.
+ * A streamed body as its handler reads it: pieces in order, waited for if they have not arrived. Asking for the next
+ * piece tells the gateway that the one before is done, so at most STREAM_WINDOW_BYTES are held here. Made by the
+ * request; the mailbox adds pieces.
  */
 import { DbError } from "../protocol/errors.js";
 

@@ -1,7 +1,7 @@
 /**
  * Answers that are kept by Idempotency-Key, so that a retry gets the first answer instead of a second effect. One per
- * actor. An answer to a committed write lies beside the write, in the same transaction; one to something that lives in
- * memory (an open transaction) or that holds a secret (a new API key) is kept in memory only.
+ * actor. The answer to a committed write is stored with the write, in the same transaction. An answer about something
+ * in memory (an open transaction), or with a secret in it (a new API key), is kept in memory only.
  */
 import { pack, unpack } from "msgpackr";
 import { DbError } from "../protocol/errors.js";

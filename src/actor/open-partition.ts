@@ -25,7 +25,7 @@ export interface PartitionEvents {
 
 export type OpenShard = typeof openShardOnDisk;
 
-/** `openShard` stands in for the disk; then indexes in memory are kept in no files. */
+/** `openShard` replaces the disk; indexes in memory are then not saved to files. */
 export async function openPartition(
   settings: ActorSettings,
   number: number,

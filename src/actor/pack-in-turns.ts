@@ -1,4 +1,6 @@
-/** MessagePack of large values with turns in between, which reads as what msgpackr makes. Called by answer-in-turns.ts. */
+/**
+ * Writes MessagePack of large values with turns in between; it reads like msgpackr's. Called by answer-in-turns.ts.
+ */
 import { Packr } from "msgpackr";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { resultTooLarge } from "../protocol/size-errors.js";

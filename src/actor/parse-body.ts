@@ -1,7 +1,7 @@
 /**
- * From a body's bytes to its value: small ones at once, large ones in pieces with turns in between, so that no other request
- * waits for them. What is nested too deeply is refused before anything goes through it. Called by validate.ts and by what
- * reads JSON-RPC and lines of imports. Errors are invalid_json and invalid_request, and say where.
+ * Turns a body's bytes into its value: small ones at once, large ones in pieces with turns in between, so that no
+ * other request waits for them. A body that is nested too deeply is refused before it is walked. Called by validate.ts
+ * and by readers of JSON-RPC and of lines of imports. Errors are invalid_json and invalid_request, and name the place.
  */
 import { DbError } from "../protocol/errors.js";
 import { findJsonFault } from "../protocol/json-fault.js";

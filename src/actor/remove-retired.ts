@@ -1,7 +1,7 @@
 /**
- * Removes what TRUNCATE, DROP and rewritten tables have left behind (query/exec/table-data.ts, `retireTableData`), a few
- * entries at a time in the tenant's turns, once no open transaction can see it. Records in the shard say what there is
- * to remove, so it goes on after a restart, when the tenant is first asked for something. Called by the actor now and
+ * Removes the rows that TRUNCATE, DROP and rewritten tables left behind (query/exec/table-data.ts, `retireTableData`),
+ * a few entries at a time in the tenant's turns, once no open transaction can see them. Records in the shard list what
+ * is to be removed, so the work goes on after a restart, with the tenant's first request. The actor calls it now and
  * then, together with renew-statistics.ts.
  */
 import { DbError } from "../protocol/errors.js";

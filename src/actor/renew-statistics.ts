@@ -1,6 +1,6 @@
 /**
- * ANALYZE without being asked: tables that changed much, or that turned out to be large and were never analyzed, get
- * new statistics between the requests, in the tenant's turns. The actor calls it now and then.
+ * Automatic ANALYZE: tables that changed much, or that turned out to be large and were never analyzed, get new
+ * statistics between the requests, in the tenant's turns. The actor calls it now and then.
  */
 import { DbError } from "../protocol/errors.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";

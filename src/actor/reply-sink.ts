@@ -1,7 +1,7 @@
 /**
- * A streamed reply as its handler writes it. `write` answers a promise when the client has not taken
- * STREAM_WINDOW_BYTES of what was written: the handler waits, and with it the cursor that it reads from. Opened by
- * Request.openReply; the mailbox tells what was taken.
+ * A streamed reply as its handler writes it. `write` returns a promise when the client has not taken
+ * STREAM_WINDOW_BYTES of what was written; the handler waits, and with it the cursor that it reads from. Opened by
+ * Request.openReply; the mailbox reports what was taken.
  */
 import { DbError } from "../protocol/errors.js";
 import { REPLY_BROKEN, REPLY_MORE, type ReplyWriter, STREAM_WINDOW_BYTES } from "../protocol/frames.js";
@@ -11,7 +11,9 @@ export class ReplySink {
   private untaken = 0;
   private wake: (() => void) | null = null;
   private cancelled = false;
-  /** How an error is told as the end of the stream; null: the connection is cut, so that the client sees it is not whole. */
+  /**
+   * How an error ends the stream; null: the connection is cut, so that the client sees that the answer is incomplete.
+   */
   errorText: ((errorJson: string) => string | Uint8Array) | null = null;
 
   constructor(

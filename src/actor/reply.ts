@@ -92,7 +92,7 @@ export function errorJson(error: DbError, requestId: string): string {
   return `{"error":${JSON.stringify(errorBody(error))},${metaJson(requestId)}}`;
 }
 
-/** The same in JSON-RPC; `id` is JSON, null where it is not known any more. */
+/** The same in JSON-RPC; `id` is JSON, null if it is no longer known. */
 export function rpcErrorJson({ code, message, details }: DbError, id: string): string {
   const error = JSON.stringify({ code: -32603, message, data: { code, ...details } });
   return `{"jsonrpc":"2.0","id":${id},"error":${error}}`;

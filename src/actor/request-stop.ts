@@ -1,6 +1,6 @@
 /**
- * Tells what a request waits for (a model, a provider) that it is to stop: when the request is cancelled or ended, and when
- * its deadline passes. Made by request.ts for requests that wait so.
+ * Stops what a request waits for (a model, a provider) when the request is cancelled or ended, or its deadline passes.
+ * Made by request.ts for requests that wait in this way.
  */
 
 /** setTimeout takes no more. */

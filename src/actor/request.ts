@@ -26,7 +26,7 @@ import type { Scheduler, Work } from "./scheduler.js";
 export interface RequestChannel {
   /** Of the actor. */
   readonly marks: ActorMarks;
-  /** So many further bytes of the request's body were worked off. */
+  /** This many further bytes of the request's body were processed. */
   taken(id: number, bytes: number): void;
   /** Resolves when the tenant's commits are on disk. */
   durable(request: Request): Promise<void>;
@@ -34,7 +34,7 @@ export interface RequestChannel {
   open(request: Request, headers: string): ReplySink;
 }
 
-/** What a request is known by: its frame, or what stands for one where no client sent it. */
+/** The source of a request: its frame, or a substitute if no client sent it. */
 export type RequestOrigin = Pick<RequestFrame, "id" | "requestId" | "flags" | "deadlineMs" | "head">;
 
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
@@ -98,8 +98,8 @@ export class Request {
   }
 
   /**
-   * A request for an agent that works on behalf of this one, in its turns and with its rights, or as the server with the
-   * flags 0. It runs no agents itself. Whoever makes it ends it when this one ends.
+   * A request for an agent that works on behalf of this one, in its turns and with its rights, or as the server with
+   * the flags 0. It runs no agents itself. Its maker ends it when this one ends.
    */
   forAgent(deadlineMs: number, flags = this.frame.flags): Request {
     const { id, requestId, head } = this.frame;
@@ -203,7 +203,7 @@ export class Request {
     this.channel.marks.statement(text);
   };
 
-  /** Of work without a client: what it is called while it is at no statement. */
+  /** For work without a client: its name while it runs no statement. */
   named(name: string): void {
     this.statement = name;
   }

@@ -1,5 +1,5 @@
 /**
- * The table of what an actor answers: per endpoint its handler and the validator that is compiled of its schemas. Made
+ * The table of what an actor answers: per endpoint its handler, and the validator compiled from its schemas. Made
  * once, when the actor opens.
  */
 

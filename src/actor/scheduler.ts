@@ -21,12 +21,12 @@ const QUANTUM_MS = 1;
 const OVERRUN_MS = 2 * SLICE_MS;
 /** What a tenant can come to owe: slices that overran are made good by later rounds, but not without end. */
 const DEBT_MS_MAX = 100;
-/** Statements that have used so much are long: they go after those that have used less. */
+/** Statements that have used this much are long: they go after those that have used less. */
 const LONG_MS = 20;
 /** Work of a level waits while lower levels use this much, then gets a slice. */
 const PASSED_OVER_MS_MAX = 3 * SLICE_MS;
 
-/** Of the slices, the CPU time of the first one after so long is taken: asking for it takes microseconds. */
+/** CPU time is measured for the first slice after this interval only, because asking for it takes microseconds. */
 const CPU_SAMPLE_GAP_MS = 100;
 
 /** Shares of tenants that do nothing stay while there are so few: to make one for every request costs more. */

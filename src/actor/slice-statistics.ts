@@ -32,7 +32,7 @@ export class SliceStatistics {
     if (isFirst) this.firstWaits.add(ms);
   }
 
-  /** A slice that was looked at more closely took so much CPU time. */
+  /** CPU time of a slice that was measured. */
   usedCpu(ms: number): void {
     this.sliceCpu.add(ms);
   }

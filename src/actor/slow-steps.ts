@@ -1,8 +1,7 @@
 /**
- * A scheduler that also finds the steps which do not give way in time: at log level `debug` the actor uses it instead
- * of the plain one, and logs each step that took too long, with the place in the code that looked at the clock next.
- * A thread that the operating system held up looks the same; so the time on the CPU is told as well, where there is
- * /proc to ask.
+ * A scheduler that also finds steps that do not give way in time. At log level `debug` the actor uses it instead of
+ * the plain one, and logs each step that took too long, with the place in the code that looked at the clock next. A
+ * thread that the operating system held up looks the same, so the CPU time is logged as well, where /proc has it.
  */
 
 import { threadCpuMs } from "../session/thread-cpu.js";

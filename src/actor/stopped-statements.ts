@@ -1,6 +1,6 @@
 /**
- * What a tenant's statements must not look like for a while, since one like it did not give way until its thread was ended.
- * One per actor; the gateway's watchdog says what is in it. Asked before a statement is looked at in any other way.
+ * Refuses for a while statements that look like one that did not give way until its thread was ended. One per actor;
+ * the gateway's watchdog decides what is in it. Asked before a statement is looked at in any other way.
  */
 
 import { keptText } from "../protocol/actor-marks.js";

@@ -1,8 +1,8 @@
 /**
- * The tenants of which a partition must not assume that they are here: those that are being moved, and those that have
- * left. A tenant without an entry is served. Entries but "held" are records of the partition's shard, so that after a
- * crash nobody serves a tenant at two places; the directory says what became of the undecided ones. Owned by the
- * partition, changed by placement.ts.
+ * The tenants that a partition must not assume to be its own: those that are being moved, and those that have left. A
+ * tenant without an entry is served. Entries other than "held" are records of the partition's shard, so that after a
+ * crash nobody serves a tenant at two places; the directory decides about the undecided ones. Owned by the partition,
+ * changed by placement.ts.
  */
 import { placeKey, placePrefix, prefixRange, tenantOfPlaceKey } from "../storage/keys.js";
 import type { Shard } from "../storage/shard.js";
@@ -42,7 +42,9 @@ export class TenantPlaces {
     return [...this.places];
   }
 
-  /** False for one that is only being received, or has left: what the shard has of it is not the tenant's data. */
+  /**
+   * False for a tenant that is only being received, or has left: the shard's entries are not the tenant's data then.
+   */
   isServed(tenant: number): boolean {
     const kind = this.places.get(tenant)?.kind;
     return kind !== "incoming" && kind !== "gone" && kind !== "restoring";

@@ -1,6 +1,6 @@
 /**
- * What an actor does without being asked, on a timer: transactions past their deadline end, idle tenants and old answers
- * are forgotten, statistics are renewed and data that was retired is removed. Made and owned by actor.ts.
+ * What an actor does on a timer, without a request: it ends transactions past their deadline, forgets idle tenants and
+ * old answers, renews statistics and removes retired data. Made and owned by actor.ts.
  */
 import type { DbError } from "../protocol/errors.js";
 import type { Tenant } from "../session/tenant.js";
@@ -27,7 +27,7 @@ export interface UpkeepHost {
 
 export class Upkeep {
   private answersSweptMs = Date.now();
-  /** Statistics being made anew between the requests. */
+  /** Statistics that are being renewed between the requests. */
   private renewal: Promise<void> | null = null;
   private renewing: Tenant | null = null;
   private readonly sweeper: NodeJS.Timeout;

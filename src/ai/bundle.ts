@@ -1,6 +1,6 @@
 /**
- * A model bundle: a folder with manifest.json and the files that it lists. What is read is what was checked: a file's
- * bytes are hashed and handed on, not read twice. Called by models.ts; holds no state.
+ * A model bundle: a folder with manifest.json and the files that it lists. The bytes that are hashed are the bytes
+ * that are used: a file is not read twice. Called by models.ts; holds no state.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";

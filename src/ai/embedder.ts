@@ -1,4 +1,4 @@
-/** What makes vectors of texts: handlers and importers of documents, vectors and the like are given one. */
+/** The interface that makes vectors of texts, for handlers and importers of documents, vectors and the like. */
 export interface Embedder {
   /**
    * A vector of length 1 per text, in their order, of the model's dimensions (384 unless a model is named that has

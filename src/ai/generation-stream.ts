@@ -1,6 +1,6 @@
 /**
- * A text that is being generated, as its reader has it: pieces wait here until they are read, no more than a request's
- * tokens. Made by inference-lane.ts; read once, by whoever asked for it.
+ * A text that is being generated, as its reader sees it: pieces wait here until they are read, no more than a
+ * request's tokens. Made by inference-lane.ts; read once, by the caller that asked for it.
  */
 import type { GenerationEnd } from "./inference-messages.js";
 
@@ -21,7 +21,7 @@ export class Generation implements AsyncIterable<string> {
     this.ended = new Promise((resolve, reject) => {
       this.settle = { resolve, reject };
     });
-    // Whoever reads hears of a failure there.
+    // The reader receives the failure.
     this.ended.catch(() => undefined);
   }
 

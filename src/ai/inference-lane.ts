@@ -1,7 +1,7 @@
 /**
- * An actor's way to its inference thread. Items (texts, pairs) for one model that come within a short time share a run;
- * while one is under way the others wait, so many at most. Generations go at once, so many at most, and their pieces come
- * back as they are made. The thread is started by the first request. Made and owned by models.ts.
+ * An actor's way to its inference thread. Items (texts, pairs) for one model that come within a short time share a
+ * run. While one is under way the others wait, in bounded number. Generations are sent at once, in bounded number, and
+ * their pieces come back as they are made. The thread is started by the first request. Made and owned by models.ts.
  *
  *   numbers()  → waiting jobs ──a run at a time──▶ workers/inference.ts ──▶ runner-pool.ts ──▶ onnx-encoder.ts, …
  *   generate() ────────────────────────────────▶
@@ -133,7 +133,7 @@ export class InferenceLane {
     await this.release(directory);
   }
 
-  /** What was loaded from that folder is not used for what is asked from now on. */
+  /** New requests do not use what was loaded from that folder. */
   release(directory: string): Promise<void> {
     const { thread } = this;
     if (thread === null) return Promise.resolve();

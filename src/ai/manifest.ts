@@ -1,6 +1,6 @@
 /**
- * What a model bundle says of itself: `manifest.json` in its folder. Read by bundle.ts. models/README.md tells the form
- * to whoever makes a bundle.
+ * A bundle's description of itself: `manifest.json` in its folder. Read by bundle.ts. models/README.md explains the
+ * form to authors of bundles.
  */
 import Type from "typebox";
 import { Errors } from "typebox/value";
@@ -81,7 +81,7 @@ const ManifestSchema = Type.Object({
       std: Channels,
     }),
   ),
-  /** Of a model that writes what is said. */
+  /** For a model that transcribes speech. */
   speech: Type.Optional(
     Type.Object({
       /** The graph that hears: input_features [1, mels, 3000] to a vector per stretch of time. */
@@ -103,13 +103,13 @@ const ManifestSchema = Type.Object({
       window_tokens_max: Type.Optional(Positive(TOKENS_MAX)),
     }),
   ),
-  /** The token that stands for a text without any; 0 unless said. */
+  /** The token for a text without any; by default 0. */
   unknown: Type.Optional(Type.Integer({ minimum: 0 })),
   /** The model wants its tokenizer's special tokens around a text. */
   special_tokens: Type.Optional(Type.Boolean()),
   /** The graph: input_ids, attention_mask and perhaps token_type_ids, to a vector per text or per token. */
   onnx: Type.Optional(FileName),
-  /** What a text's vector is of its tokens' vectors; their mean unless said. */
+  /** How a text's vector is made from its tokens' vectors; by default their mean. */
   pooling: Type.Optional(Type.Enum(["mean", "cls"])),
   /** Of an encoder that is a mean of token vectors: the table, int8 rows and after them a float32 scale for each. */
   static: Type.Optional(

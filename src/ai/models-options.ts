@@ -1,4 +1,4 @@
-/** Where an actor's models come from, as the configuration says. Called by the actor, and by partitions without one. */
+/** An actor's sources of models, from the configuration. Called by the actor, and by partitions without one. */
 import { fileURLToPath } from "node:url";
 import type { Config } from "../protocol/config.js";
 import type { ToLibrary } from "../protocol/model-library.js";

@@ -1,6 +1,6 @@
 /**
- * Runs an embedding model by ONNX Runtime, on the calling thread: its `run` blocks it whatever the promise says, so this
- * belongs into an inference thread (workers/inference.ts), which owns it. Texts of about the same length share a run.
+ * Runs an embedding model by ONNX Runtime. Its `run` blocks the calling thread whatever the promise says, so it
+ * belongs in an inference thread (workers/inference.ts), which owns it. Texts of about the same length share a run.
  */
 import { type InferenceSession, Tensor } from "onnxruntime-node";
 import { readBundleFile } from "./bundle.js";

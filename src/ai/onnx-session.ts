@@ -1,6 +1,6 @@
 /**
- * Makes a session of ONNX Runtime of a bundle's files. Called by the runners, in inference threads only: a run stops the
- * thread that calls it.
+ * Makes a session of ONNX Runtime from a bundle's files. Called by the runners, in inference threads only, because a
+ * run blocks the thread that calls it.
  */
 import { InferenceSession } from "onnxruntime-node";
 import { readBundleFile } from "./bundle.js";

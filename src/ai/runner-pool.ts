@@ -1,7 +1,7 @@
 /**
- * The runners of an inference thread: made when a bundle is first wanted, bounded in number and memory, released when
- * nobody asks for a while or, the least recently used first, when another needs the room. Made and owned by
- * workers/inference.ts.
+ * The runners of an inference thread: made when a bundle is first wanted, and bounded in number and memory. They are
+ * released when nobody uses them for a while, or, the least recently used first, when another needs the room. Made and
+ * owned by workers/inference.ts.
  */
 import { findBundle } from "./bundle.js";
 import { BundleError, type Manifest } from "./manifest.js";
@@ -23,7 +23,7 @@ export class PoolFullError extends Error {
 
 interface Held {
   readonly directory: string;
-  /** Of the bundle as it was loaded: another may lie there by now. */
+  /** Of the bundle as it was loaded; the folder may hold another one by now. */
   readonly digest: string;
   readonly runner: Promise<Runner>;
   /** Before it is loaded: what its files have. */
@@ -71,7 +71,7 @@ export class RunnerPool {
     await this.releasing;
   }
 
-  /** Releases the runner of the bundle in that folder when nobody uses it any more; who asks for it now loads it anew. */
+  /** Releases the runner of the bundle in that folder once nobody uses it; the next request loads it again. */
   async drop(directory: string): Promise<void> {
     const held = this.held.get(directory);
     if (held === undefined) return;

@@ -1,7 +1,7 @@
 /**
- * What runs one bundle in an inference thread (runner-pool.ts loads and releases it, workers/inference.ts gives it work).
- * ONNX Runtime computes on the thread that calls it whatever its promise says; between two of its runs the thread hears
- * messages and others get their turn. So a runner whose work is long does it in several runs.
+ * Runs one bundle in an inference thread (runner-pool.ts loads and releases it, workers/inference.ts gives it work).
+ * ONNX Runtime computes on the thread that calls it, whatever its promise says. Between two of its runs the thread
+ * handles messages and others get their turn. So a runner with long work does it in several runs.
  */
 import type { BatchItem, GenerationEnd, GenerationRequest } from "./inference-messages.js";
 import type { Manifest } from "./manifest.js";
@@ -18,7 +18,7 @@ export interface BatchRunner<Item extends BatchItem = BatchItem> {
   readonly form: "batch";
   /** Memory that it holds, about. */
   readonly bytes: number;
-  /** Never called while another call is under way. Throws BundleError when the bundle is not what it says to be. */
+  /** Never called while another call is under way. Throws BundleError if the bundle does not match its manifest. */
   run(items: readonly Item[]): Promise<BatchOutput>;
   /** Not while a run is under way. */
   release(): Promise<void>;

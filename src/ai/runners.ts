@@ -1,4 +1,6 @@
-/** Which runner is for which kind of bundle. Called by runner-pool.ts; each is loaded with the first bundle of its kind. */
+/**
+ * The runner for each kind of bundle. Called by runner-pool.ts; each is loaded with the first bundle of its kind.
+ */
 import { BundleError, type Manifest } from "./manifest.js";
 import type { LoadRunner, Runner } from "./runner.js";
 

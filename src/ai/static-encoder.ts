@@ -1,6 +1,6 @@
 /**
- * Runs an encoder that is a mean of token vectors: a look-up per token and a sum, some microseconds a text, so it is
- * done in the actor's own thread, where a model's session would cost more to reach than to run. Gives what the bundle's
+ * Runs an encoder that is a mean of token vectors: a look-up per token and a sum, a few microseconds a text. It runs
+ * in the actor's own thread, because a model's session would cost more to reach than to run. Gives what the bundle's
  * ONNX graph gives, but for rounding. Made and owned by models.ts.
  */
 import { readBundleFile } from "./bundle.js";

@@ -1,9 +1,9 @@
 /**
- * Texts to token ids, as the model's training did it: `tokenizer.json` run by Hugging Face's package for JavaScript.
- * Made by the encoders; owned by the model that it belongs to.
+ * Turns texts into token ids, as in the model's training: `tokenizer.json` run by Hugging Face's package for
+ * JavaScript. Made by the encoders; owned by the model that it belongs to.
  *
- * BERT's tokenizers cut a text into words and each word by itself into tokens. So what the package gives for a word is kept,
- * and texts of ASCII, whose words are easily found, are put together of that: 3 µs a sentence in place of 16.
+ * BERT's tokenizers split a text into words, and each word by itself into tokens. So the package's tokens for a word
+ * are kept, and ASCII texts, whose words are easily found, are assembled from those: 3 µs a sentence instead of 16.
  */
 import { Tokenizer } from "@huggingface/tokenizers";
 import { BundleError } from "./manifest.js";

@@ -10,9 +10,9 @@ interface Scored {
   readonly metrics: Scores;
 }
 
-/** Below this the values are told hardly better than by their mean. */
+/** Below this, values are predicted hardly better than by their mean. */
 const R2_MIN = 0.02;
-/** Below this the classes are told hardly better than by chance. */
+/** Below this, classes are predicted hardly better than by chance. */
 const AUC_MIN = 0.52;
 
 export function metricWarnings({ classes, wanted, predicted, metrics }: Scored): string[] {

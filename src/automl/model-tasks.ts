@@ -18,7 +18,7 @@ export interface Training {
   readonly hear: (message: TrainMessage) => void;
 }
 
-/** A model as a task thread is told of it: threads keep the last ones by their digests. */
+/** A model as it is passed to a task thread; threads keep the latest ones by their digests. */
 export interface ModelBytes {
   readonly digest: string;
   /** On shared memory, so that nothing is copied. */

@@ -1,6 +1,6 @@
 /**
- * Numbers by chance that a seed repeats. Each purpose has a stream of its own, so that work which is skipped (because a
- * checkpoint has it) does not shift the numbers of what follows. Owned by whoever makes one.
+ * Random numbers that a seed repeats. Each purpose has a stream of its own, so that work which is skipped (because a
+ * checkpoint has it) does not shift the numbers of what follows. Each generator is owned by its maker.
  */
 
 /** The generator sfc32 (Chris Doty-Humphrey, PractRand), its 128 bits of state filled by a hash of seed and stream. */

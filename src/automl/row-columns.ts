@@ -20,7 +20,7 @@ export class DocumentColumns {
   /** By field: its cells, and the rows that have them. */
   readonly #fields = new Map<string, { readonly rows: number[]; readonly cells: unknown[] }>();
   rows = 0;
-  /** Of what is held, roughly. */
+  /** Rough number of bytes held. */
   byteLength = 0;
 
   add(document: Row): void {

@@ -390,7 +390,7 @@ function cardOfQuality(
   return { metrics: meanScores(metricsByFold), metricsByFold, baseline: meanScores(plain), calibration: report };
 }
 
-/** What one predicts who knows the training rows' targets only: their mean, or the classes' shares. */
+/** The prediction from the training rows' targets alone: their mean, or the classes' shares. */
 function plainest(target: Float64Array, rows: Int32Array, classes: number): number[] {
   const count = (is: number) => rows.reduce((sum, row) => sum + (target[row] === is ? 1 : 0), 0);
   if (classes === 0) return [rows.reduce((sum, row) => sum + target[row]!, 0) / rows.length];

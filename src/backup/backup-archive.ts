@@ -1,11 +1,11 @@
 /**
- * A backup with those that it continues as one stream of bytes, to be carried to another installation:
+ * A backup together with the backups that it continues, as one stream of bytes for another installation:
  *
  *   magic "TSRAARC\0" · u32 version · u32 length · JSON {"parts": manifests, the full one first} · the parts' files, whose lengths
  *   the manifests tell · 32 bytes SHA-256 of all before
  *
- * Numbers are little-endian. Written by the tenant's actor for a download, read by the directory's for an upload and by the
- * command line.
+ * Numbers are little-endian. The tenant's actor writes it for a download; the directory's actor reads it for an
+ * upload, and so does the command line.
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";

@@ -1,7 +1,8 @@
 /**
- * Where backups lie: {folder}/{tenant id}/{backup id}/ with manifest.json, which is written last, and one file of data; and a file
- * `unfinished` as long as it is being made, so that what a crash left is told from what somebody copies there. A
- * tenant's folder may be copied to another installation's, where its backups are then found. Holds no state.
+ * The folders of backups: {folder}/{tenant id}/{backup id}/ with manifest.json, which is written last, and one file of
+ * data. A file `unfinished` is there while the backup is being made, so that the leftovers of a crash differ from what
+ * somebody copies there. A tenant's folder may be copied to another installation's, where its backups are then found.
+ * Holds no state.
  */
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -25,7 +26,7 @@ export interface Manifest {
   readonly base: string | null;
   readonly format: 1;
   readonly engine: string;
-  /** Of what it holds (storage/format.ts); absent: 1. */
+  /** Format version of its content (storage/format.ts); absent: 1. */
   readonly storageFormat?: number;
   /** The newest commit that it holds, of the shard that it was made in, and its time in microseconds since the epoch. */
   readonly sequence: number;
@@ -73,7 +74,7 @@ export class BackupFolder {
     return join(this.root, "_incoming");
   }
 
-  /** Whether there is one of that name, whole. */
+  /** Whether there is a complete one with that name. */
   has(tenant: string, id: string): boolean {
     return this.find(tenant, id) !== null;
   }
@@ -110,7 +111,7 @@ export class BackupFolder {
       .flatMap(({ id, begun }) => (begun === undefined ? [] : [{ id, startedAt: begun.mtime.toISOString() }]));
   }
 
-  /** It was read and found whole. One that was deleted meanwhile stays so. */
+  /** Marks a backup that was read and found complete. One that has been deleted stays deleted. */
   markVerified(manifest: Manifest): void {
     if (this.find(manifest.tenant, manifest.id) === null) return;
     this.save({ ...manifest, verifiedAt: new Date().toISOString() });
@@ -204,7 +205,7 @@ export async function removeFolder(path: string, manifest: string): Promise<void
   await rm(path, { recursive: true, force: true });
 }
 
-/** None where there is no such folder. */
+/** Empty if there is no such folder. */
 export function namesIn(path: string): string[] {
   try {
     return readdirSync(path);

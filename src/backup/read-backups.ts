@@ -82,7 +82,7 @@ export async function verifyBackups(
   return { files: chain.length, entries, bytes };
 }
 
-/** Whether the passphrase, null for none, is the one that the backup was made with: its first block tells. */
+/** Whether this is the passphrase of the backup (null: none). The first block tells. */
 export async function opensBackup(manifest: Manifest, source: BackupSource): Promise<boolean> {
   if (manifest.encrypted !== (source.passphrase !== null)) return false;
   const operations = operationsOf([manifest], source, null);

@@ -1,7 +1,7 @@
 /**
- * Where backups of the whole installation lie: {folder}/_installation/sets/{id}/ with manifest.json, which is written last, and the
- * directory's records; their tenants' backups are beside, in {folder}/_installation/tenants, as backup-folder.ts has them.
- * Holds no state.
+ * The folders of backups of the whole installation: {folder}/_installation/sets/{id}/ with manifest.json, which is
+ * written last, and the directory's records. Their tenants' backups are beside, in {folder}/_installation/tenants, in
+ * the form of backup-folder.ts. Holds no state.
  */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

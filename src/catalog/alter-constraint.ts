@@ -63,7 +63,7 @@ function noConstraint(table: TableDef, name: string): Error {
   return sqlError("42704", `constraint "${name}" of relation "${table.name}" does not exist`);
 }
 
-/** Rows are keyed by the primary key, so all of them are written anew. */
+/** Rows are keyed by the primary key, so all of them are rewritten. */
 function withPrimaryKey(editor: CatalogEditor, table: TableDef, before: TableDef, key: NewKey, name: string) {
   const ids = key.columns.map((column) => existingColumn(table, column).id);
   checkUniqueKey(table, ids, "PRIMARY KEY");

@@ -1,9 +1,10 @@
 /**
- * ALTER TABLE over a table and those that inherit from it: what an action means for the descendants, and what it may
- * not do to what a table has from its parents. The work on each table is alter-table.ts's. Called by ddl.ts.
+ * ALTER TABLE over a table and the tables that inherit from it: what an action means for the descendants, and what it
+ * may not change of what a table has from its parents. alter-table.ts does the work on each table. Called by ddl.ts.
  *
- * The rules are PostgreSQL's (src/backend/commands/tablecmds.c): ATSimpleRecursion for what is done to every table of
- * the family alike, and one step from parent to child at a time where a child may have the same from elsewhere.
+ * The rules are PostgreSQL's (src/backend/commands/tablecmds.c): ATSimpleRecursion where every table of the family is
+ * treated alike, and one step from parent to child at a time where a child may have the same column or constraint from
+ * elsewhere.
  */
 import { type DbError, sqlError } from "../protocol/errors.js";
 import { alterOne, type TableAction } from "./alter-table.js";
@@ -93,7 +94,7 @@ class FamilyChange {
     }
   }
 
-  /** Rows that columns of other tables hold are not written anew. */
+  /** Rows that are stored in columns of other tables are not rewritten. */
   private checkRowType(table: TableDef, action: AlterAction): void {
     const isAdded = action.kind === "add column";
     if (!isAdded && action.kind !== "set type" && action.kind !== "drop column") return;

@@ -1,4 +1,4 @@
-/** ALTER VIEW on definitions. Called by ddl.ts. The view's text stays as it is: other names stand beside it. */
+/** ALTER VIEW on definitions. Called by ddl.ts. The view's text stays as it is; new names are stored beside it. */
 import { sqlError } from "../protocol/errors.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import type { AlterViewCommand } from "./ddl-command.js";

@@ -1,6 +1,6 @@
 /**
- * Definitions being changed by one statement: writes records through the transaction and keeps the picture up to
- * date. `Catalog.change` makes it; ddl.ts and the models that own tables use it.
+ * The definitions while one statement changes them: writes records through the transaction and keeps the picture in
+ * memory up to date. Made by `Catalog.change`; used by ddl.ts and the models that own tables.
  */
 
 import { sqlError } from "../protocol/errors.js";

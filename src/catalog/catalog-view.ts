@@ -1,5 +1,5 @@
 /**
- * What a statement sees of a tenant's definitions: an immutable picture of one catalog version. `Catalog.view` hands
+ * A tenant's definitions as one statement sees them: an immutable picture of one catalog version. `Catalog.view` hands
  * it out; binders and the routes under /schema read it.
  */
 import type { FunctionDef } from "./function.js";

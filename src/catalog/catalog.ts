@@ -1,12 +1,12 @@
 /**
- * A tenant's definitions: records in the tenant's shard, and the newest version of them in memory. The actor has one
- * Catalog per tenant and asks it for a view at the start of every statement.
+ * A tenant's definitions: records in the tenant's shard, and their newest version in memory. The actor has one Catalog
+ * per tenant and asks it for a view at the start of every statement.
  *
- * How a view is known to be right. Only transactions of this actor change the records, and all of them do it through
- * `change` and are reported to `settle` when they end. So while none is open, a transaction that is not older than the
- * last change sees the newest version: two comparisons. A transaction that may write reads the version record besides,
- * one lookup, so that validation at commit refuses it when a definition changed after its snapshot; unless its owner
- * knows better which definitions it uses (table-use.ts).
+ * How a view is known to be right. Only transactions of this actor change the records. All of them use `change` and
+ * are reported to `settle` when they end. So while none is open, a transaction that is not older than the last change
+ * sees the newest version; two comparisons tell. A transaction that may write also reads the version record (one
+ * lookup), so that validation at commit refuses it if a definition changed after its snapshot; unless its owner knows
+ * more exactly which definitions it uses (table-use.ts).
  */
 import { catalogKey, catalogPrefix, prefixRange } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
@@ -85,8 +85,9 @@ export class Catalog {
   }
 
   /**
-   * From now on a change of definitions is no conflict for the transaction: whoever commits it asks before, in the same
-   * turn, whether those that it uses still hold (TableUse). Call it before the transaction's first view.
+   * From now on a change of definitions is not a conflict for the transaction. The code that commits it checks before,
+   * in the same turn, whether the definitions that it uses are unchanged (TableUse). Call it before the transaction's
+   * first view.
    */
   leaveUnguarded(tx: Transaction): void {
     this.unguarded.add(tx);

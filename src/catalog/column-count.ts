@@ -1,4 +1,4 @@
-/** How many columns a relation or a composite type may have: checked before any work is done for each of them. */
+/** Checks how many columns a relation or a composite type has, before any work is done for each of them. */
 import { sqlError } from "../protocol/errors.js";
 import { TABLE_COLUMNS_MAX } from "../protocol/limits.js";
 

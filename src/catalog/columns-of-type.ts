@@ -1,4 +1,7 @@
-/** Columns that go because their type does: DROP TYPE … CASCADE, and DROP TABLE of a table whose rows columns hold. */
+/**
+ * Columns that are dropped because their type is: DROP TYPE … CASCADE, and DROP TABLE of a table whose row type
+ * columns have.
+ */
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import { withoutSearchedColumns } from "./search-index-ddl.js";

@@ -1,6 +1,6 @@
 /**
  * Applies bound statements about schemas, sequences and types: the part of ddl.ts that is not about tables. What a
- * statement drops on the way (CASCADE) is listed like what ddl.ts drops, so that the session removes its rows.
+ * statement drops by CASCADE is listed like what ddl.ts drops, so that the session removes its rows.
  */
 import { sqlError } from "../protocol/errors.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";

@@ -1,4 +1,4 @@
-/** What applying a definition statement leaves to do, and small parts that the files of ddl share. */
+/** The work that remains after a definition statement was applied, and small parts that the files of ddl share. */
 import { type DbError, sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { RelationName } from "./ddl-command.js";
@@ -13,7 +13,7 @@ export interface Verification {
   readonly error: (values: readonly (string | null)[]) => DbError;
 }
 
-/** Rows that must be written anew under another definition of their table. */
+/** Rows that must be rewritten under another definition of their table. */
 export interface Rewrite {
   readonly before: TableDef;
   readonly after: TableDef;

@@ -182,7 +182,7 @@ function newCheck(domain: DomainDef, change: AlterDomainCommand["change"]): Doma
   return check;
 }
 
-/** Rows that are there must satisfy what is new. */
+/** Existing rows must satisfy the new constraints. */
 function verifications(editor: CatalogEditor, domain: DomainDef, change: AlterDomainCommand["change"]): Verification[] {
   const check = newCheck(domain, change);
   if (check === null && !(change.kind === "not null" && change.notNull)) return [];

@@ -1,6 +1,6 @@
 /**
- * Applies bound definition statements within a transaction. Only definitions change here: rows and index entries that
- * must follow are listed in the outcome, and the session has the executor do that work in the same transaction.
+ * Applies bound definition statements within a transaction. It changes definitions only. Rows and index entries that
+ * must follow are listed in the outcome; the session has the executor do that work in the same transaction.
  */
 import { sqlError } from "../protocol/errors.js";
 import type { Transaction } from "../storage/store.js";

@@ -1,4 +1,4 @@
-/** Which views need a relation, and dropping them with it. Called by the files of ddl. */
+/** Finds the views that need a relation, and drops them with it. Called by the files of ddl. */
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { CatalogView } from "./catalog-view.js";

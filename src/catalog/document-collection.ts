@@ -1,6 +1,6 @@
 /**
- * What a document collection's table does not say by its columns and indexes: which JSON types its fields have, and
- * which paths its indexes are on. Part of TableDef (table.ts); made and read by src/document.
+ * The part of a document collection's definition that its columns and indexes do not express: the JSON types of its
+ * fields, and the paths of its indexes. Part of TableDef (table.ts); made and read by src/document.
  */
 
 export type FieldType = "string" | "number" | "integer" | "boolean" | "date" | "object" | "array" | "vector";

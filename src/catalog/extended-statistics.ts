@@ -15,7 +15,7 @@ interface Found {
   readonly statistics: ExtendedStatisticsDef;
 }
 
-/** The object of that name; null: there is none. */
+/** The object of that name, or null. */
 export function findStatistics(catalog: CatalogView, schema: string, name: string): Found | null {
   for (const table of catalog.tables()) {
     const statistics = table.extendedStatistics?.find((other) => other.schema === schema && other.name === name);

@@ -1,4 +1,4 @@
-/** Checking a foreign key over the rows that are there. Called by the files of ddl. */
+/** Checks a foreign key over the existing rows. Called by the files of ddl. */
 import { sqlError } from "../protocol/errors.js";
 import { columnName, ownRows, quotedColumns, type Verification } from "./ddl-outcome.js";
 import type { ForeignKeyDef, TableDef } from "./table.js";

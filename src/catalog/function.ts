@@ -1,10 +1,10 @@
 /**
- * Definitions of functions and procedures (CREATE FUNCTION, CREATE PROCEDURE), stored like tables. A name may stand for
- * several, told apart by the types of what they take.
+ * Definitions of functions and procedures (CREATE FUNCTION, CREATE PROCEDURE), stored like tables. Several may have
+ * the same name if their argument types differ.
  */
 import type { SqlType } from "../values/values.js";
 
-/** PostgreSQL's pseudo-types that stand for what a call gives. */
+/** PostgreSQL's pseudo-types, which take their type from a call. */
 export type Polymorphic =
   | "anyelement"
   | "anyarray"
@@ -17,12 +17,12 @@ export type Polymorphic =
 
 /** A type as a function declares it. */
 export interface RoutineType {
-  /** Of `any`… and of rows of tables: what stands for them until a call is bound. */
+  /** For `any`… and rows of tables: their substitute until a call is bound. */
   readonly type: SqlType;
   readonly polymorphic?: Polymorphic;
   /** A row of this table (or view), as it is when the function is called. */
   readonly relationId?: number;
-  /** `trigger`, `refcursor` and the like: how the type is called, where that is not how its values are held. */
+  /** The type's name where its values have another type: `trigger`, `refcursor` and the like. */
   readonly name?: string;
 }
 

@@ -1,7 +1,8 @@
 /**
- * Definitions of graphs (graph.ts), their indexes and constraints. Called by ddl.ts, and by the session for the graph that
- * every tenant has. An index of Cypher is an ordinary one whose key is an expression over the properties, of the rows
- * with a label; a constraint of uniqueness is a unique one. What Cypher says of them is in the table's GraphDef.
+ * Definitions of graphs (graph.ts), their indexes and constraints. Called by ddl.ts, and by the session for the graph
+ * that every tenant has. An index of Cypher is an ordinary index whose key is an expression over the properties, on
+ * the rows with a label; a constraint of uniqueness is a unique index. Facts that only Cypher needs are in the table's
+ * GraphDef.
  */
 import { sqlError } from "../protocol/errors.js";
 import { INT8, TEXT, typeOf, VARIANT } from "../values/values.js";
@@ -182,7 +183,7 @@ function createSearch(editor: CatalogEditor, table: TableDef, command: CreateGra
     }),
   });
   editor.replaceTable(after);
-  // The rows are written anew with the column, which whoever writes them computes.
+  // The rows are rewritten with the column; the writer computes it.
   const select = selectRows(after, new Map([[column.id, `NULL AS ${quotedIdentifier(column.name)}`]]));
   return { ...NOTHING, tag: "CREATE INDEX", rewrites: [{ before: table, after, select }] };
 }
@@ -320,7 +321,7 @@ function dropIndex(editor: CatalogEditor, graph: GraphTables, command: DropGraph
   return { ...NOTHING, tag, notices: [`${message}, skipping`] };
 }
 
-/** Without the index and its column; what records have of it is passed over. */
+/** Without the index and its column; its values in records are skipped. */
 function withoutSearch(table: TableDef, def: GraphDef, found: GraphIndexDef): TableDef {
   const index = table.searchIndexes!.find(({ id }) => id === found.indexId)!;
   const columns = table.columns.filter(({ id }) => !index.columnIds.includes(id));

@@ -1,14 +1,15 @@
 /**
- * A property graph is two tables in a schema of its own, "graph:NAME", found by `collection`. Cypher and the graph routes
- * write them; SQL may read them.
+ * A property graph is two tables in a schema of its own, "graph:NAME", found by `collection`. Cypher and the graph
+ * routes write them; SQL may read them.
  *
  *   nodes  id int8 (primary key), labels text (LABEL_MARK), properties variant (a map)
  *          index (labels)
  *   edges  id int8 (primary key), type text, src int8, dst int8, properties variant
  *          indexes (src, type, dst), (dst, type, src)
  *
- * Column ids are positions in this order, from 1. Ids of nodes and of edges are given out from 1 upwards, so arrays can be
- * indexed by them; an id is not used again (a sequence of each table counts them; a crash skips those it had reserved).
+ * Column ids are positions in this order, from 1. Ids of nodes and of edges are given out from 1 upwards, so arrays
+ * can be indexed by them. An id is never used again: a sequence of each table counts them, and a crash skips those it
+ * had reserved.
  */
 import { type DbError, sqlError } from "../protocol/errors.js";
 import { type CatalogView, isInternal } from "./catalog-view.js";
@@ -67,7 +68,7 @@ export function graphsOf(view: CatalogView): readonly GraphTables[] {
   });
 }
 
-/** What the table's definition says of the graph that it is part of; null: it is part of none. */
+/** The graph that the table is part of, by its definition; null: none. */
 export function graphDefOf({ collection }: TableDef): GraphDef | null {
   return collection?.kind === "graph" ? collection : null;
 }

@@ -1,6 +1,6 @@
 /**
- * The links between a table and those that inherit from it: both ends are kept in step. Called by the files of ddl;
- * what columns and constraints take over along the links is there, too.
+ * The links between a table and the tables that inherit from it; both ends are kept in step. Also says which columns
+ * and constraints are passed on along the links. Called by the files of ddl.
  */
 import type { SqlType } from "../values/values.js";
 import type { CatalogEditor } from "./catalog-editor.js";

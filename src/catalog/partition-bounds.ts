@@ -1,11 +1,11 @@
 /**
- * The bounds of a partitioned table's partitions, made ready to find the partition of a row. Definition statements ask
- * it for overlaps, writers of rows for the partition, the optimizer for what a condition leaves. Made once per
- * definition of the partitioned table, which changes whenever a partition comes or goes.
+ * The bounds of a partitioned table's partitions, prepared for finding the partition of a row. Definition statements
+ * ask it for overlaps, writers of rows for the partition, the optimizer for the partitions that a condition leaves.
+ * Made once per definition of the partitioned table, which changes whenever a partition is added or removed.
  *
- * Bounds and rows meet as keys of storage (key-codec.ts), whose bytes are in the values' order: a range bound is the
- * key of its values, with one byte above any key's for MAXVALUE and nothing for MINVALUE, so it compares with the key of
- * a whole row by its bytes. A row is in a range when from ≤ key < to.
+ * Bounds and rows are compared as keys of storage (key-codec.ts), whose bytes are in the values' order. A range bound
+ * is the key of its values, with one byte above any key's for MAXVALUE and nothing for MINVALUE, so it compares with
+ * the key of a whole row by its bytes. A row is in a range when from ≤ key < to.
  */
 
 import { encodeKey, isKeyType, type KeyColumn } from "../storage/key-codec.js";

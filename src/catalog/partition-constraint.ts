@@ -1,6 +1,6 @@
 /**
- * What the rows of a partition have in common, as SQL text over the row: for ATTACH, for a DEFAULT partition when
- * another one comes, and for pg_get_partition_constraintdef. After get_qual_for_list, get_qual_for_range and
+ * The condition that all rows of a partition meet, as SQL text over the row: for ATTACH, for a DEFAULT partition when
+ * another one is added, and for pg_get_partition_constraintdef. After get_qual_for_list, get_qual_for_range and
  * get_qual_for_hash of PostgreSQL (src/backend/partitioning/partbounds.c).
  */
 import type { SqlType } from "../values/values.js";
@@ -61,7 +61,7 @@ function keysOf(table: TableDef): Key[] {
   });
 }
 
-/** Calls, and what stands in parentheses already, need none. */
+/** Calls, and expressions in parentheses, need none. */
 function operand(sql: string): string {
   return /^(?:[\w.]+)?\(/.test(sql) ? sql : `(${sql})`;
 }

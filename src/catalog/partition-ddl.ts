@@ -1,6 +1,6 @@
 /**
- * Partitions come and go: CREATE TABLE … PARTITION OF, ATTACH and DETACH PARTITION. Called by ddl.ts and alter-table.ts;
- * indexes and foreign keys that a partition shares with its table are in partition-indexes.ts.
+ * Adds and removes partitions: CREATE TABLE … PARTITION OF, ATTACH and DETACH PARTITION. Called by ddl.ts and
+ * alter-table.ts; partition-indexes.ts has the indexes and foreign keys that a partition shares with its table.
  */
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";

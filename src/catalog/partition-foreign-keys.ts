@@ -1,8 +1,8 @@
 /**
- * Foreign keys of and to partitioned tables. The partitions of a table have its foreign keys as parts of the table's
- * own (ForeignKeyDef.parentId, always the topmost), since it is they that store rows; what happens to referenced rows
- * is looked after by the table's own key alone. The partitions of a referenced table know the keys that refer to it
- * (TableDef.referencedBy). Called by foreign-key-ddl.ts and the files of partitions.
+ * Foreign keys of and to partitioned tables. Partitions store the rows, so each has the table's foreign keys as parts
+ * of the table's own (ForeignKeyDef.parentId, always the topmost). Only the table's own key handles changes of
+ * referenced rows. The partitions of a referenced table know the keys that refer to it (TableDef.referencedBy). Called
+ * by foreign-key-ddl.ts and the files of partitions.
  */
 import type { CatalogEditor } from "./catalog-editor.js";
 import { type ActionOutcome, columnName, existingColumn, type Verification } from "./ddl-outcome.js";
@@ -98,7 +98,7 @@ function adoptReference(editor: CatalogEditor, parent: TableDef, reference: Refe
   spreadReference(editor, partitionId, part);
 }
 
-/** The parts that partitions have of a foreign key that goes. */
+/** The parts in partitions of a foreign key that is dropped. */
 export function dropPartsOfForeignKey(editor: CatalogEditor, keyId: number): void {
   for (const table of editor.view.tables()) {
     const rest = table.foreignKeys?.filter(({ parentId }) => parentId !== keyId);

@@ -1,7 +1,8 @@
 /**
- * Which hash partition a row belongs to. Integers, dates, times, booleans, text, bytea and uuid hash as in PostgreSQL
- * (src/common/hashfn.c, hash_bytes_extended: Bob Jenkins' lookup3; partbounds.c, compute_partition_hash_value), so
- * rows lie in the partitions where PostgreSQL would have them; values of other types hash by their key's bytes.
+ * Computes which hash partition a row belongs to. Integers, dates, times, booleans, text, bytea and uuid hash as in
+ * PostgreSQL (src/common/hashfn.c, hash_bytes_extended: Bob Jenkins' lookup3; partbounds.c,
+ * compute_partition_hash_value), so rows are in the same partitions as there. Values of other types hash by their
+ * key's bytes.
  */
 
 import { encodeKey } from "../storage/key-codec.js";

@@ -1,7 +1,7 @@
 /**
- * Keys and indexes that partitions share with their table: each index of a partitioned table stands for one in every
- * partition (IndexDef.parentId, TableDef.primaryKeyInherited). Called by the files of ddl; foreign keys that go the same
- * way are in partition-foreign-keys.ts.
+ * Keys and indexes that partitions share with their table. Each index of a partitioned table has a counterpart in
+ * every partition (IndexDef.parentId, TableDef.primaryKeyInherited). Called by the files of ddl;
+ * partition-foreign-keys.ts does the same for foreign keys.
  */
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";

@@ -1,4 +1,4 @@
-/** What keys and columns of a partitioned table must be, so that a row's partition is always known. Called by ddl. */
+/** Rules for keys and columns of a partitioned table, so that a row's partition is always known. Called by ddl. */
 import { sqlError } from "../protocol/errors.js";
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "./table.js";
 

@@ -1,4 +1,6 @@
-/** Whether a new partition's bound fits those that are there. After check_new_partition_bound of PostgreSQL. */
+/**
+ * Checks that a new partition's bound does not overlap existing ones. After check_new_partition_bound of PostgreSQL.
+ */
 import { sqlError } from "../protocol/errors.js";
 import { at } from "./ddl-outcome.js";
 import type { PartitionBounds } from "./partition-bounds.js";

@@ -1,6 +1,6 @@
 /**
- * Whether a partition can hold rows that satisfy conditions on its table's partition key. Asked when a statement is
- * planned, for constants, and when it runs, for parameters.
+ * Tells whether a partition can hold rows that satisfy conditions on its table's partition key. Called when a
+ * statement is planned, for constants, and when it runs, for parameters.
  */
 import type { Value } from "../values/values.js";
 import type { PartitionBounds } from "./partition-bounds.js";

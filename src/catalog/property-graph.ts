@@ -1,6 +1,6 @@
 /**
- * Property graphs of SQL/PGQ: tables that are read as vertices and edges. One is kept as a relation beside views (its
- * `ViewDef.graph`), since it depends on tables in the same way and leaves their renaming to `ViewQuery.relations`.
+ * Property graphs of SQL/PGQ: tables that are read as vertices and edges. A graph is stored as a relation beside views
+ * (`ViewDef.graph`), because it depends on tables in the same way; `ViewQuery.relations` follows their renaming.
  * sql/bind makes them and reads them for GRAPH_TABLE.
  */
 export interface PropertyGraph {

@@ -19,7 +19,7 @@ export const STATIC_WEIGHT = 0.2;
 export const VECTOR_WEIGHT = 0.4;
 /** The place in a ranking of vectors that counts as no likeness at all: any two vectors are some distance apart. */
 const EDGE_PLACE = 50;
-/** Rows of each ranking that are fused: at least so many, and so many times what is asked for. */
+/** Rows of each ranking that are fused: at least the first number, and the second number times the requested rows. */
 const CANDIDATES_MIN = EDGE_PLACE;
 const CANDIDATES_TIMES = 3;
 

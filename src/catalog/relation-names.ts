@@ -1,4 +1,4 @@
-/** Names that PostgreSQL makes up for what a statement leaves unnamed: `t_pkey`, `t_a_b_key`, `t_a_idx1`. */
+/** Names that PostgreSQL gives to what a statement leaves unnamed: `t_pkey`, `t_a_b_key`, `t_a_idx1`. */
 import { IDENTIFIER_BYTES_MAX } from "../protocol/limits.js";
 
 /** The first free name of the kind; `taken` tells which are not. Long parts are cut to fit an identifier. */
@@ -15,7 +15,7 @@ export function madeUpName(
   }
 }
 
-/** At most so many bytes of UTF-8, in whole characters. */
+/** At most the given number of UTF-8 bytes, in whole characters. */
 function fitted(text: string, bytes: number): string {
   const characters = [...text];
   while (Buffer.byteLength(characters.join("")) > bytes) characters.pop();

@@ -1,8 +1,8 @@
 /**
- * Rows of one table as values in columns of others. Such a column has a composite type of the catalog's own, which has
- * the table's name and follows its columns; a field's slot in stored values is the column's id, so adding and dropping
+ * Rows of one table as values in columns of others. Such a column has a composite type that the catalog makes: it has
+ * the table's name and follows its columns. A field's slot in stored values is the column's id, so adding and dropping
  * columns touches no row that holds the type. The binder asks for it with a type whose id is the table's, negated;
- * CatalogEditor puts the type itself in its place.
+ * CatalogEditor then puts the type itself in its place.
  */
 import { type SqlType, userType } from "../values/values.js";
 import type { TableDef } from "./table.js";

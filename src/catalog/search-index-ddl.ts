@@ -1,7 +1,7 @@
 /**
- * Definitions of indexes for search (SearchIndexDef) as statements make, change and drop them. Called by the files of
- * ddl. Nothing here touches rows: whoever keeps such an index in memory makes it of the rows when the definition is
- * there, and forgets it when the definition is gone.
+ * Definitions of indexes for search (SearchIndexDef): creating, changing and dropping them. Called by the files of
+ * ddl. Nothing here touches rows: the index in memory is built from the rows once the definition exists, and forgotten
+ * when it is gone.
  */
 import { sqlError } from "../protocol/errors.js";
 import type { SqlType } from "../values/values.js";

@@ -1,6 +1,6 @@
 /**
- * Which columns take their default from a sequence. A default is kept as SQL text in which binders have written the
- * sequence in full (`nextval('public.s')`), so the text alone tells.
+ * Finds the columns that take their default from a sequence. A default is kept as SQL text in which binders have
+ * written the sequence in full (`nextval('public.s')`), so the text is enough.
  */
 import type { CatalogView } from "./catalog-view.js";
 import { quotedIdentifier } from "./relation-names.js";

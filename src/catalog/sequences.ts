@@ -1,8 +1,8 @@
 /**
- * Values of sequences. They are outside of transactions, as PostgreSQL's are: a value that was handed out is not
- * handed out again even if its transaction rolls back, and two open transactions never wait for or fail each other.
- * One allocator per actor, owned by it. It reserves blocks of values in small transactions of its own, so after a
- * restart the rest of a block is skipped.
+ * Values of sequences. As in PostgreSQL they are outside transactions: a value that was given out is never given out
+ * again, even if its transaction rolls back, and two open transactions never wait for each other. One allocator per
+ * actor, owned by it. It reserves blocks of values in small transactions of its own, so a restart skips the rest of a
+ * block.
  */
 import { sqlError } from "../protocol/errors.js";
 import { sequenceKey } from "../storage/keys.js";

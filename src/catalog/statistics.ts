@@ -1,6 +1,6 @@
 /**
- * What is known of a table's rows without reading them: made by ANALYZE (query/exec/analyze-table.ts), stored as a
- * record of the tenant's catalog, read by the optimizer's estimates. Always a guess, never relied on for a result.
+ * Statistics of a table's rows: made by ANALYZE (query/exec/analyze-table.ts), stored as a record of the tenant's
+ * catalog, read by the optimizer's estimates. They are estimates; no result relies on them.
  */
 
 import { catalogKey } from "../storage/keys.js";

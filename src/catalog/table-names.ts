@@ -1,4 +1,7 @@
-/** Names of what belongs to a table: given ones must be free, made-up ones avoid those that are not. */
+/**
+ * Names of what belongs to a table. Names that a statement gives must be free; generated names avoid those that are
+ * taken.
+ */
 import { sqlError } from "../protocol/errors.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import type { NewCheck } from "./ddl-command.js";

@@ -1,6 +1,6 @@
 /**
  * A tenant's statistics in memory: read from their records when first asked for, replaced when a table is analyzed,
- * and counts of the changes since. For a table that was never analyzed the first rows are counted. Owned by the
+ * with counts of the changes since. For a table that was never analyzed the first rows are counted. Owned by the
  * tenant; thrown away with it.
  */
 import { prefixRange, rowPrefix } from "../storage/keys.js";
@@ -19,8 +19,9 @@ const PROBED_ROWS = 1000;
 const UNKNOWN_ROWS = 20_000;
 
 /**
- * Statistics are renewed after this many changes and this part of the rows, as PostgreSQL's autovacuum does, but not
- * before so many times the time that it took last: a table that grows fast would be read over and over.
+ * Statistics are renewed after this many changes and this share of the rows, as by PostgreSQL's autovacuum, but not
+ * before this many times the time that the last run took. Otherwise a table that grows fast would be read over and
+ * over.
  */
 const CHANGES_MIN = 500;
 const CHANGED_FRACTION = 0.1;
@@ -102,7 +103,7 @@ export class TenantStatistics {
     return ids;
   }
 
-  /** The table's statistics were renewed, or could not be, in so many milliseconds. */
+  /** The table's statistics were renewed, or could not be; it took this many milliseconds. */
   renewed(id: number, nowMs: number, tookMs: number): void {
     this.restingUntil.set(id, nowMs + tookMs * REST_FACTOR);
   }

@@ -1,8 +1,8 @@
 /**
- * What writing rows of one table rests on among the definitions: the table, those that foreign keys and inheritance
- * join it with, their types and sequences. Whoever holds a transaction open for long (an import) remembers it, and asks
- * when committing whether all of it is still as it was; so definitions of other tables may change meanwhile. That is as
- * if the rows had been written before those changes, none of which looked at them.
+ * The definitions that writing rows of one table depends on: the table, the tables that foreign keys and inheritance
+ * join it with, their types and sequences. A transaction that stays open for long (an import) remembers them and
+ * checks at commit whether all are unchanged. So definitions of other tables may change while it runs. The result is
+ * as if the rows had been written before those changes, none of which looked at them.
  */
 import type { CatalogView } from "./catalog-view.js";
 import { encodeSequence, encodeTable, encodeType } from "./definition-codec.js";

@@ -92,8 +92,8 @@ export interface TextIndexDef {
 }
 
 /**
- * An index for search by likeness. It lives in memory and is made of the rows; unlike those of `TableDef.indexes`, it
- * has no entries in the shard and orders nothing, so whoever writes rows need not know of it.
+ * An index for search by likeness. It lives in memory and is built from the rows. Unlike those of `TableDef.indexes`,
+ * it has no entries in the shard and orders nothing, so writers of rows need not know of it.
  */
 export interface SearchIndexDef {
   /** Unique within the tenant. A change that makes the index another one (of its column's type) gives it a new id. */
@@ -299,7 +299,7 @@ export interface TableDef {
   /** CREATE RULE, in the same order; absent: none. */
   readonly rules?: readonly TriggerDef[];
   readonly nextColumnId: number;
-  /** Of a temporary table: what becomes of it or its rows when a transaction commits; absent: nothing. */
+  /** For a temporary table: what happens to it or its rows when a transaction commits; absent: nothing. */
   readonly onCommit?: "delete" | "drop";
   /** Microseconds since the epoch. */
   readonly createdAt: number;

@@ -1,6 +1,6 @@
 /**
- * CREATE, DROP, ALTER of triggers. Row triggers of a partitioned table stand for one in every partition
- * (TriggerDef.parentId). Called by ddl.ts and the files that drop or attach what has triggers.
+ * CREATE, DROP, ALTER of triggers. A row trigger of a partitioned table has a counterpart in every partition
+ * (TriggerDef.parentId). Called by ddl.ts and by the files that drop or attach relations with triggers.
  */
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
@@ -109,7 +109,7 @@ export function adoptTriggers(editor: CatalogEditor, parent: TableDef, partition
   }
 }
 
-/** Removes what a partition has of its table's triggers, and its own partitions of those. */
+/** Removes the copies of the table's triggers from a partition and from its own partitions. */
 export function disownTriggers(editor: CatalogEditor, partitionId: number): void {
   const table = editor.view.tableById(partitionId)!;
   for (const { id, parentId } of table.triggers ?? []) if (parentId !== undefined) remove(editor, table.id, id);
@@ -139,7 +139,7 @@ function dropTrigger(editor: CatalogEditor, command: Extract<TriggerCommand, { k
   return { ...NOTHING, tag };
 }
 
-/** With what stands for it in partitions. */
+/** Together with its copies in partitions. */
 function remove(editor: CatalogEditor, ownerId: number, triggerId: number): void {
   const owner = editor.view.tableById(ownerId) ?? editor.view.views().find(({ id }) => id === ownerId)!;
   withTriggers(
@@ -207,7 +207,7 @@ export function setState(
   }
 }
 
-/** The triggers that call the function, with the relations that have them; not those that stand for another one. */
+/** The triggers that call the function, with the relations that have them; without copies in partitions. */
 export function triggersCalling(editor: CatalogEditor, { id }: FunctionDef): { owner: Owner; trigger: TriggerDef }[] {
   return [...editor.view.tables(), ...editor.view.views()].flatMap((owner: Owner) =>
     (owner.triggers ?? [])

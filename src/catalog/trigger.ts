@@ -44,7 +44,7 @@ export interface TriggerDef {
   /** REFERENCING OLD TABLE AS, NEW TABLE AS. */
   readonly oldTable?: string;
   readonly newTable?: string;
-  /** Of a partition: the id of the partitioned table's trigger that it stands for. */
+  /** On a partition: the id of the partitioned table's trigger that this is a copy of. */
   readonly parentId?: number;
 }
 

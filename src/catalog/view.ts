@@ -1,6 +1,6 @@
 /**
- * Definitions of views. A view keeps its statement as text and, for every relation that the text names, which one was
- * meant and what its columns were called: renaming, moving or extending a relation leaves the view as it was.
+ * Definitions of views. A view keeps its statement as text, and for every relation that the text names, which one was
+ * meant and what its columns were called. So renaming, moving or extending a relation leaves the view unchanged.
  */
 import type { SqlType } from "../values/values.js";
 import type { PropertyGraph } from "./property-graph.js";

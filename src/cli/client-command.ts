@@ -1,6 +1,6 @@
 /**
- * What commands share that ask a running server: options that say which server and who asks, and how they tell what came of it.
- * Exit codes: api-client.ts.
+ * The common part of commands that ask a running server: options for the server and the credential, and how results
+ * are reported. Exit codes: api-client.ts.
  */
 import type { Command } from "commander";
 import { loadConfig } from "../config/load-config.js";

@@ -1,6 +1,6 @@
 /**
- * `tessera sql`: runs statements or a file of them on a running server, and prints what they give. Called by the command line.
- * Exit codes: api-client.ts.
+ * `tessera sql`: runs statements or a file of them on a running server, and prints their results. Called by the
+ * command line. Exit codes: api-client.ts.
  */
 import { existsSync } from "node:fs";
 import { Readable } from "node:stream";

@@ -1,4 +1,6 @@
-/** What stops a start: every problem of the configuration at once, one a line. Thrown by load-config.ts. */
+/**
+ * The error that stops a start: every problem of the configuration at once, one a line. Thrown by load-config.ts.
+ */
 import { nearestName } from "../protocol/nearest-name.js";
 
 export class ConfigError extends Error {

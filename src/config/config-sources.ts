@@ -1,6 +1,6 @@
 /**
- * The places a setting's value can come from: TOML files, environment variables, the command line. Each reader gives
- * the values it found with where each stands, and adds what it cannot place to the problems. Called by load-config.ts.
+ * The sources of settings: TOML files, environment variables, the command line. Each reader returns the values it
+ * found with their places, and reports what it cannot assign as problems. Called by load-config.ts.
  */
 
 import { readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ export interface Sourced {
 /** By key. */
 export type Values = Map<string, Sourced>;
 
-/** `label` stands in messages: the file's name, or "default" for the one that comes with the package. */
+/** `label` is used in messages: the file's name, or "default" for the one that comes with the package. */
 export function readToml(file: string, label: string, problems: string[]): Values {
   const values: Values = new Map();
   let text: string;
@@ -84,7 +84,10 @@ export function readOverrides(overrides: Readonly<Record<string, string>>, probl
   return values;
 }
 
-/** The value that a text stands for; a text that is none stays one, and the check against the schema reports it. */
+/**
+ * The value of a text. A text that is not a value of the type stays a text, and the check against the schema reports
+ * it.
+ */
 function fromText(setting: Setting, text: string): unknown {
   const { type } = setting.schema as { readonly type?: string };
   if (type === "integer") return /^[+-]?\d[\d_]*$/.test(text) ? Number(text.replaceAll("_", "")) : text;
@@ -114,7 +117,7 @@ function unknownKey(key: string, name: string, section: string): string {
       other.startsWith(section === "" ? "" : `${section}.`) && other.split(".").length === key.split(".").length,
   );
   const near = didYouMean(key, siblings);
-  // A key that stands in the wrong section is found by its last part.
+  // A key in the wrong section is found by its last part.
   const elsewhere = [...SETTING_BY_KEY.keys()].find((other) => other.endsWith(`.${name}`));
   const hint = near !== "" || elsewhere === undefined ? near : `; did you mean ${elsewhere}?`;
   return `there is no key ${key}${hint}`;

@@ -1,8 +1,8 @@
 /**
- * What a server does with its data directory before anything else: locks it against a second server and reads the
- * installation's secret, making it at first boot. Called by the command line's commands; the state is in the files
- * LOCK, LOCK.secret and secret.key. RocksDB locks each shard as well, which also covers what a process id cannot tell apart
- * (two containers on one volume).
+ * A server's first steps with its data directory: it locks the directory against a second server and reads the
+ * installation's secret, which it makes at first boot. Called by the command line's commands; the state is in the
+ * files LOCK, LOCK.secret and secret.key. RocksDB locks each shard as well, which also covers what a process id cannot
+ * tell apart (two containers on one volume).
  */
 
 import { randomBytes } from "node:crypto";
@@ -114,7 +114,7 @@ export function loadSecret(dir: string, warn: (message: string) => void = () => 
 const NEW_SECRET =
   "`tessera accept-loss secret` (everybody must then sign in again, and what is stored encrypted must be given again)";
 
-/** Throws `DataDirectoryError` where there are partitions, which had another one. */
+/** Throws `DataDirectoryError` if there are partitions, because they had another secret. */
 function makeSecret(dir: string): Uint8Array {
   const path = join(dir, SECRET_FILE);
   if (partitionsOnDisk(dir).length > 0) {
@@ -126,7 +126,7 @@ function makeSecret(dir: string): Uint8Array {
   return writeNewSecret(dir);
 }
 
-/** Makes one where there is none, whatever was there before. */
+/** Makes a secret if there is none, whatever was there before. */
 export function writeNewSecret(dir: string): Uint8Array {
   const path = join(dir, SECRET_FILE);
   makeDirectory(dir);

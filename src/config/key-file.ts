@@ -1,8 +1,8 @@
 /**
- * The file of `secrets.key_file`: one or more keys, the newest first. New things are sealed with the first; the others still open
- * what was sealed before. Called by sealed-secret.ts and key-ring.ts; the state is the file.
+ * The file of `secrets.key_file`: one or more keys, the newest first. New things are sealed with the first; the others
+ * still open what was sealed before. Called by sealed-secret.ts and key-ring.ts; the state is the file.
  *
- * 32 bytes as they are, or text: a line per key with 64 hexadecimal digits, and what is known of it after a `#`.
+ * The file holds 32 raw bytes, or text: a line per key with 64 hexadecimal digits, and a note after a `#`.
  */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { keyId } from "../protocol/sealing.js";

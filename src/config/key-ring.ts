@@ -21,7 +21,7 @@ export interface ListedKey {
   readonly inUse: boolean;
   /** The first of its file, with which the next sealing is done. */
   readonly newest: boolean;
-  /** It stands in secrets.previous_key_file. */
+  /** It is in secrets.previous_key_file. */
   readonly previous: boolean;
 }
 

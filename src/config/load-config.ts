@@ -162,7 +162,7 @@ function contradictions(
   return problems;
 }
 
-/** Values that stand for others. */
+/** Values that mean other values. */
 function fillIn(config: Writable<Config>, sources: Map<string, string>): void {
   config.data.dir = resolve(config.data.dir);
   const { ai } = config;

@@ -1,7 +1,8 @@
 /**
- * The installation's secret, sealed with a key from a file outside of the data directory (`secrets.key_file`): everything else that is
- * stored encrypted has a key that is derived from the secret, so this one file protects all, and a new key means one file anew.
- * Called by the command line's commands and key-ring.ts; the state is the file secret.sealed, under the lock of the secret.
+ * The installation's secret, sealed with a key from a file outside the data directory (`secrets.key_file`). All other
+ * stored secrets are encrypted with keys that are derived from it, so this one file protects all of them, and a new
+ * key only means sealing this file again. Called by the command line's commands and key-ring.ts; the state is the file
+ * secret.sealed, under the lock of the secret.
  */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,7 +16,7 @@ const PLAIN_FILE = "secret.key";
 const OWNER = "secret of the installation";
 
 export interface KeyFiles {
-  /** Empty: the secret lies in the data directory as it is. */
+  /** Empty: the secret is in the data directory, unsealed. */
   readonly keyFile: string;
   /** The one before, while the key is being changed; or empty. */
   readonly previousKeyFile: string;
@@ -30,9 +31,9 @@ interface SealedSecret {
 }
 
 /**
- * The secret that signs this installation's tokens. With a key file one that lies there in the open is sealed, and one that is sealed
- * with another key of the file, or of the previous one, is sealed anew with the first. Throws `DataDirectoryError`, also without a key
- * file when the secret is sealed.
+ * The secret that signs this installation's tokens. With a key file, an unsealed secret is sealed, and a secret that is
+ * sealed with another key of this file or of the previous one is sealed again with the first key. Throws
+ * `DataDirectoryError`, also if the secret is sealed and there is no key file.
  */
 export function openSecret(dir: string, files: KeyFiles, warn: (message: string) => void = () => {}): Uint8Array {
   const unlock = lockSecret(dir);
@@ -43,7 +44,7 @@ export function openSecret(dir: string, files: KeyFiles, warn: (message: string)
   }
 }
 
-/** `openSecret` for who has locked the secret. */
+/** `openSecret` for callers that have locked the secret. */
 export function openLocked(dir: string, files: KeyFiles, warn: (message: string) => void): Uint8Array {
   const path = join(dir, SEALED_FILE);
   const sealed = readSealed(path);
@@ -75,12 +76,12 @@ export function openLocked(dir: string, files: KeyFiles, warn: (message: string)
   return new Uint8Array(secret);
 }
 
-/** The id of the key that opens the secret; null: it lies in the open. */
+/** The id of the key that opens the secret; null: it is not sealed. */
 export function keyInUse(dir: string): string | null {
   return readSealed(join(dir, SEALED_FILE))?.key ?? null;
 }
 
-/** Where it lies, sealed or not; null: there is none. */
+/** The file of the secret, sealed or not; null: there is none. */
 export function secretFile(dir: string): string | null {
   return [SEALED_FILE, PLAIN_FILE].map((name) => join(dir, name)).find((path) => existsSync(path)) ?? null;
 }

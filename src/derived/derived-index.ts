@@ -1,11 +1,12 @@
 /**
- * An index that lives in memory and is derived from records: of each row that the engine holds, its item is in the body
- * or the row is among the newer entries. So body and newer entries are always what the engine holds, and a reader merges
- * its own view over them (`Transaction.corrections`), as it does over column segments.
+ * An index that lives in memory and is derived from records. Each row that the engine holds is either in the body or
+ * among the newer entries. So body plus newer entries are always what the engine holds, and a reader merges its own
+ * view over them (`Transaction.corrections`), as it does over column segments.
  *
- * Its life: `open` reads the saved body, if there is one, and completes it from the commit log, or compares it with the
- * records if the log does not reach back so far; without one it reads the records. Then it is ready: what the engine
- * takes arrives by `applied` and is put into the body by `fold`. Owned by derived-indexes.ts.
+ * Its life: `open` reads the saved body, if there is one, and completes it from the commit log. If the log does not
+ * reach back so far, it compares the body with the records; without a saved body it reads the records. Then the index
+ * is ready: what the engine takes arrives by `applied` and is put into the body by `fold`. Owned by
+ * derived-indexes.ts.
  */
 import type { CommitLog } from "../storage/commit-log.js";
 import type { Engine } from "../storage/engine.js";
@@ -29,7 +30,7 @@ export interface IndexStore {
   largeCommitDone(): Promise<void>;
 }
 
-/** Which rows of which tenant it is an index of. */
+/** The tenant and the rows that the index is of. */
 export interface IndexPlace {
   readonly tenantNumber: number;
   readonly storageId: number;
@@ -41,7 +42,7 @@ export interface IndexPlace {
 export type IndexState = "opening" | "ready" | "dropped";
 
 const STEP_ENTRIES = 256;
-/** Of what goes to another thread. */
+/** Parts of the copy that go into one piece for the other thread. */
 const PARTS_OF_PIECE = 32;
 /** Of a newer entry in its map, roughly. */
 const ENTRY_BYTES = 200;
@@ -70,7 +71,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   private slots = new Map<string, number>();
   private keys: (string | null)[] = [];
   private keyCharacters = 0;
-  /** Rows of which the body has nothing, by key after the prefix. */
+  /** Rows that are not in the body, by key after the prefix. */
   private readonly rest = new Set<string>();
   /** Which slots' rows pass a filter, as far as that was looked at; by filter, those used last at the end. */
   private readonly marks = new Map<string, SlotMarks>();
@@ -126,7 +127,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return Buffer.concat([this.place.rowPrefix, Buffer.from(suffix, "latin1")]);
   }
 
-  /** Keys of rows of which the body has nothing. */
+  /** Keys of rows that are not in the body. */
   restKeys(): readonly Uint8Array[] {
     return [...this.rest].map((suffix) => this.keyOfSuffix(suffix));
   }
@@ -251,7 +252,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   async takeBack(bytes: Uint8Array, turns: Turns): Promise<void> {
     const steps = this.body.longWork!.takeBack(bytes);
     for (;;) {
-      // While it is being saved it must stay what it is.
+      // While it is being saved it must not change.
       while (this.isFrozen) await turns.yieldTurn();
       const step = steps.next();
       if (step.done === true) {
@@ -367,7 +368,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     yield* this.setItem(suffix, item);
   }
 
-  /** Rows as the engine holds them when this begins; what it takes meanwhile is among the newer entries. */
+  /** Rows as the engine holds them when this begins; later changes are among the newer entries. */
   private async eachRecord(
     turns: Turns,
     visit: (suffix: string, record: Uint8Array) => Generator<undefined, void>,

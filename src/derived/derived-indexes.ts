@@ -1,7 +1,7 @@
 /**
- * The indexes in memory of one partition, each made when it is first asked for: their lives, their share of the memory,
- * and the files that let them start fast. Whoever has no index that is ready reads records instead, so nothing here is
- * ever waited for. Owned by the partition, which tells it of all that the engine takes (`applied`).
+ * The indexes in memory of one partition, each made when it is first asked for: their lives, their share of the
+ * memory, and the files that make starts fast. While an index is not ready, readers use the records, so nobody waits
+ * for one. Owned by the partition, which reports everything that the engine takes (`applied`).
  */
 
 import { readdir, rm, stat } from "node:fs/promises";
@@ -152,7 +152,7 @@ export class DerivedIndexes {
     }
   }
 
-  /** Throws out what there is of a tenant, having it saved. */
+  /** Saves a tenant's indexes and drops them from memory. */
   dropTenant(tenantNumber: number): void {
     for (const held of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) this.putAway(held);
   }

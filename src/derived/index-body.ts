@@ -1,6 +1,6 @@
 /**
- * What an index in memory is to those that keep it alive (derived-index.ts). `vector` and `text` have one body each; a
- * body knows items by slots and nothing of keys, transactions, threads or files.
+ * The interface of an index's body to derived-index.ts, which keeps it alive. `vector` and `text` have one body each.
+ * A body knows items by slots and knows nothing of keys, transactions, threads or files.
  */
 
 export interface IndexBody<Item> {
@@ -38,16 +38,16 @@ export interface IndexBody<Item> {
 
 /** Work of a body that another thread does, on a copy of it, while the body goes on serving and changing. */
 export interface LongWork {
-  /** There is so much to do that it is worth the copies; nothing is away. */
+  /** There is enough work that the copies pay off, and no copy is away. */
   readonly isWanted: boolean;
   /** Something is away. */
   readonly isAway: boolean;
   /** What `save` has given leaves now: from here on the body notes what changes. */
   begin(): void;
   /**
-   * The copy came back with the work done; what was changed here since is changed there, too. When that is complete, the
-   * copy takes the body's place, in the last step: it answers which slots have other numbers now, by their old ones.
-   * Throws when the bytes are of no use; then the body is as it was.
+   * The copy came back with the work done. Changes since then are applied to it, too. When that is complete, the copy
+   * takes the body's place in the last step, which returns the slots with new numbers, by their old ones. Throws if the
+   * bytes are of no use; then the body is unchanged.
    */
   takeBack(bytes: Uint8Array): Generator<undefined, ReadonlyMap<number, number>>;
   /** It will not come back. */
@@ -64,7 +64,7 @@ export interface IndexKind<Item, Body extends IndexBody<Item>> {
   create(itemAt: ItemAt<Item>): Body;
   /** In short steps. Throws when the bytes are not what `save` gave. */
   load(bytes: Uint8Array, itemAt: ItemAt<Item>): Generator<undefined, Body>;
-  /** Null: the index has nothing of this row. */
+  /** Null: the row is not in the index. */
   itemOf(record: Uint8Array): Item | null;
   /**
    * A row's slot, by the end of its key (latin-1), where that says it: then the index keeps no keys, and `add` answers this

@@ -1,7 +1,8 @@
 /**
- * The file in which an index in memory survives a restart: a head (JSON) that says what it is of and which commit it
- * stands at, the keys of its rows, its body. Such a file may be lost or thrown away at any time. A damaged one is
- * refused: each part carries its CRC-32. Written beside and renamed, so that there is the old or the new one.
+ * The file in which an index in memory survives a restart: a head (JSON) that names the index and the commit that the
+ * file stands at, the keys of the rows, and the body. Such a file may be lost or thrown away at any time. A damaged
+ * one is refused: each part carries its CRC-32. It is written under another name and then renamed, so there is the old
+ * or the new one.
  *
  *   "TESSIDX1" · head length u32 · head · keys · rest · body · CRC-32 of all before it, u32          (little-endian)
  */
@@ -25,7 +26,7 @@ export interface IndexFile {
   readonly sequence: number;
   /** By slot: the row's key after the table's prefix, latin-1; null where the slot is free. */
   readonly keys: (string | null)[];
-  /** Of rows of which the body has nothing. */
+  /** For rows that are not in the body. */
   readonly rest: readonly string[];
   readonly body: Uint8Array;
 }

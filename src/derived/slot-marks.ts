@@ -1,6 +1,6 @@
 /**
- * What is known of a filter by slot: two bits each, in words that a search can read. Owned by the index, which forgets a
- * slot's mark when its row changes.
+ * Remembers by slot which rows pass a filter: two bits each, in words that a search can read. Owned by the index,
+ * which clears a slot's mark when its row changes.
  */
 
 export class SlotMarks {

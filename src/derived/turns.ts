@@ -1,4 +1,4 @@
-/** How work in the background gives way to other work of its thread. */
+/** The interface through which background work gives way to other work of its thread. */
 export interface Turns {
   shouldYield(): boolean;
   /** Rejects when the work is to end. */

@@ -21,7 +21,7 @@ import { apiKeyView } from "./views.js";
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Who asks: administrators of a tenant see and delete all its keys, others their own. */
+/** The caller: administrators of a tenant see and delete all its keys, others their own. */
 export type KeyOwner = Pick<Identity, "userId" | "tenantId" | "roles">;
 
 /** The form in which keys are kept and looked up: SHA-256 of the whole key, hex. A key has 256 random bits of its own. */
@@ -83,7 +83,7 @@ export function deleteApiKey(context: DirectoryContext, caller: KeyOwner, keyId:
   });
 }
 
-/** Adds what the gateway counted since its last report; keys deleted meanwhile are passed over. */
+/** Adds the gateway's counts since its last report; deleted keys are skipped. */
 export function recordKeyUsage(context: DirectoryContext, usage: readonly KeyUsage[]): void {
   write(context, (tx) => {
     for (const { keyId, count, lastUsedMs } of usage) {

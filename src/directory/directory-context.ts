@@ -1,6 +1,6 @@
 /**
- * What every part of the directory works with, and the two ways it touches records. Made once by the `Directory`,
- * which owns it.
+ * The context that every part of the directory uses, and the two ways in which it touches records. Made once by the
+ * `Directory`, which owns it.
  */
 
 import type { AuthConfig } from "../protocol/config.js";

@@ -268,7 +268,7 @@ export class Directory {
     return userView(user);
   }
 
-  // Who a credential stands for
+  // The owner of a credential
 
   identityOfUser(userId: string): Identity | null {
     return identityOfUser(this.#context, userId);

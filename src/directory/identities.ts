@@ -1,4 +1,4 @@
-/** What a token's user or an API key stands for, for the gateway to cache. Called by the `Directory`. */
+/** Identities of users behind tokens, and of API keys, for the gateway to cache. Called by the `Directory`. */
 
 import type { Identity } from "../protocol/identity.js";
 import type { Transaction } from "../storage/store.js";

@@ -1,4 +1,4 @@
-/** Where tenants are: placing new ones, and the switch at the end of a move. Called by the `Directory`. */
+/** Places new tenants, and makes the switch at the end of a move. Called by the `Directory`. */
 import type { PartitionLoad } from "../protocol/placement.js";
 import { type DirectoryContext, read } from "./directory-context.js";
 import { getInstallation, getTenantByNumber, putInstallation, putTenant } from "./directory-store.js";
@@ -20,7 +20,7 @@ const BYTES_STEP = 1024 ** 3;
 export function leastLoaded(tenantsPerPartition: readonly number[], loads: readonly PartitionLoad[]): number {
   const rank = tenantsPerPartition.map((tenants, partition) => {
     const load = loads.find((one) => one.partition === partition);
-    // Of those of which others are known, one that says nothing does not serve at the moment.
+    // If loads of others are known, a partition without a report is not serving at the moment.
     const isSilent = load === undefined && loads.length > 0 ? 1 : 0;
     const busy = Math.floor((load?.actorLoad ?? 0) / LOAD_STEP);
     const stored = Math.floor((load?.storedBytes ?? 0) / BYTES_STEP);

@@ -56,7 +56,7 @@ export interface ScheduleRecord {
   readonly cron: string;
   /** An IANA time zone. */
   readonly timezone: string;
-  /** Every so many backups a full one; those between are incremental. */
+  /** After this many backups a full one is made; those between are incremental. */
   readonly fullEvery: number;
   /** How many are kept, and for how many days; null: no bound. */
   readonly keep: number | null;

@@ -1,7 +1,7 @@
 /**
- * The tokens of a sign-in: access tokens (protocol/access-token.ts, which the gateway verifies) and the short-lived ones
- * that stand between password and second factor. The latter have an audience and a key of their own, so neither kind
- * can ever pass as the other.
+ * The tokens of a sign-in: access tokens (protocol/access-token.ts, which the gateway verifies) and the short-lived
+ * ones between password and second factor. The latter have an audience and a key of their own, so neither kind can
+ * ever pass as the other.
  */
 
 import { createHmac } from "node:crypto";

@@ -1,4 +1,4 @@
-/** Records as clients see them: no hash and no secret ever leaves through these. Called by every part of the directory. */
+/** Records as clients see them, without any hash or secret. Called by every part of the directory. */
 
 import type { ApiKeyView, TenantView, UserView } from "../protocol/accounts.js";
 import type { ApiKeyRecord, TenantRecord, UserRecord } from "./records.js";

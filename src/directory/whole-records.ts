@@ -150,8 +150,8 @@ function refuseTakenNames(
 }
 
 /**
- * Every planned tenant has its content: from this commit on the installation knows them, and their users and keys. Throws
- * conflict when others have come in the way meanwhile.
+ * Every planned tenant has its content: from this commit on the installation knows them, and their users and keys.
+ * Throws conflict if other changes got in the way.
  */
 export function finishRestore(
   context: DirectoryContext,

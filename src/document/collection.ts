@@ -1,6 +1,6 @@
 /**
- * A document collection as its routes see it: what the table's definition says, with the texts of the statements that
- * every request of a kind shares. Made of the definition, once for each; nothing here has state.
+ * A document collection as its routes see it: the content of the table's definition, with the texts of the statements
+ * that all requests of a kind share. Made from the definition, once for each; nothing here has state.
  */
 import type { CollectionIndexDef, FieldType } from "../catalog/document-collection.js";
 import type { SearchIndexDef, TableDef } from "../catalog/table.js";

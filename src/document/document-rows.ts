@@ -1,6 +1,7 @@
 /**
- * Documents as rows and back. A field with a column has its value there; all else of the document is in `doc`, which also
- * keeps what a column cannot tell: that a field was there and null, and how a date was written.
+ * Converts documents to rows and back. A field with a column has its value there; everything else of the document is
+ * in `doc`. `doc` also keeps what a column cannot express: that a field was present and null, and how a date was
+ * written.
  */
 
 import { setMember } from "../values/json-text.js";

@@ -1,6 +1,6 @@
 /**
- * Checks documents against their collection's schema. Every fault is told by its path: "address.zip: expected string,
- * not number". Called by document-rows.ts.
+ * Checks documents against their collection's schema. Every fault is reported with its path: "address.zip: expected
+ * string, not number". Called by document-rows.ts.
  */
 import type { FieldType } from "../catalog/document-collection.js";
 import { DbError } from "../protocol/errors.js";
@@ -52,7 +52,7 @@ export function checkDocument(collection: Collection, document: JsonObject, wher
 
 /** On the way through a document. */
 interface Walk {
-  /** Names and places that lead to the value that is looked at: a path is only made of it where there is a fault. */
+  /** Names and positions that lead to the current value; they are joined into a path only if there is a fault. */
   readonly trail: (string | number)[];
   readonly tell: (path: string, message: string) => void;
 }

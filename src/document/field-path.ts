@@ -23,7 +23,7 @@ export function pathOf(text: string, where: string): readonly string[] {
   return names;
 }
 
-/** A fault of a request, with the path of what is wrong. */
+/** A fault of a request, with the path of the wrong value. */
 export function invalid(path: string, message: string, details: object = {}): DbError {
   return new DbError("invalid_request", path === "" ? message : `${path}: ${message}`, { field: path, ...details });
 }

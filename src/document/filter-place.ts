@@ -1,4 +1,4 @@
-/** Where a filter's path leads in a collection's rows: to a column, or to a value inside one of type jsonb. */
+/** Resolves a filter's path in a collection's rows: to a column, or to a value inside one of type jsonb. */
 import type { FieldType } from "../catalog/document-collection.js";
 import type { Field } from "./collection.js";
 import { indexKey, literal, pathLiteral } from "./sql-text.js";
@@ -69,8 +69,8 @@ function typeOf(inner: readonly Field[], path: readonly string[]): FieldType | n
 }
 
 /**
- * A number in a path is a place in an array, or a name in an object: `#>` tells by what is there, so the path is
- * followed by it up to the last number.
+ * A number in a path is a position in an array, or a name in an object. `#>` decides by the value it meets, so the path
+ * is followed with it up to the last number.
  */
 function jsonPlace(column: string, path: readonly string[], isIndexed: boolean, type: FieldType | null): JsonPlace {
   const last = path.findLastIndex((name) => /^\d+$/.test(name));

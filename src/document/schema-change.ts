@@ -1,8 +1,8 @@
 /**
- * What a change of a collection's schema takes: statements before and after its documents are moved between columns and
- * `doc`, and which documents these are. Nothing is lost by it: values of a field that is dropped stay in the documents,
- * and values that documents have for a field that is added get into its column, if they are of its type. Called by the
- * handlers of /v1/collections, which run all of it in one transaction.
+ * Plans a change of a collection's schema: statements before and after its documents are moved between columns and
+ * `doc`, and which documents these are. Nothing is lost: values of a dropped field stay in the documents, and values
+ * of an added field go into its column if they are of its type. Called by the handlers of /v1/collections, which run
+ * all of it in one transaction.
  */
 import type { Collection, CollectionIndex, Field } from "./collection.js";
 import { TEXTS_COLUMN } from "./collection.js";
@@ -90,7 +90,7 @@ interface FieldSets {
   readonly embedded: readonly NewField[];
   /** Names of fields with columns that come or go. */
   readonly tops: ReadonlySet<string>;
-  /** Whether the check on the field is made anew: where the value that it is about moves. */
+  /** Whether the check on the field is made again: if its value moves. */
   readonly isChecked: (field: Pick<NewField, "path">) => boolean;
 }
 
@@ -118,7 +118,7 @@ function newColumns(
 ): string[] {
   const vectors = embedded.filter(({ embed }) => embed);
   return [
-    // Documents that have no value yet are told of by their ids.
+    // Documents without a value are reported by their ids.
     ...added.flatMap((field) => columnsOf({ ...field, required: false }, dimensionsOf)),
     ...vectors.map((field) => embeddingColumnOf(field, dimensionsOf)),
   ];
@@ -182,7 +182,7 @@ function fieldsAfter(old: ReadonlyMap<string, NewField>, request: SchemaChangeRe
   return [...after.values()];
 }
 
-/** Indexes that stay as they are, are made anew under their names, or go. */
+/** Indexes that stay as they are, are rebuilt under their names, or are dropped. */
 function sortIndexes(
   collection: Collection,
   { dropIndexes, replaces, schema }: SchemaChangeRequest,

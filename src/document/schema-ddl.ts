@@ -101,7 +101,7 @@ export function textsColumn(fields: readonly Pick<NewField, "path" | "type">[]):
 }
 
 /** The vector of a field's text. */
-/** Numbers of the vectors that a model makes; null: the configured one. Throws what says that there is no such model. */
+/** Dimensions of a model's vectors; null: the configured model. Throws the error that there is no such model. */
 export type EmbeddingDimensions = (model: string | null) => number;
 
 export function embeddingColumn({ path }: Pick<NewField, "path">): string {

@@ -1,6 +1,6 @@
 /**
- * Searches as statements: a filter alone, or a ranking by text, by vector or by several rankings fused. The filter stands in each ranking,
- * so it is exact and indexes that search apply it themselves. Called by the handler of search.
+ * Searches as statements: a filter alone, or a ranking by text, by vector or by several rankings fused. Each ranking
+ * contains the filter, so it is exact, and search indexes apply it themselves. Called by the handler of search.
  */
 import {
   DISTANCE_OPERATORS,

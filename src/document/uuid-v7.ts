@@ -1,6 +1,7 @@
 /**
- * UUIDs of version 7 (RFC 9562, 5.7): milliseconds since the epoch, then a counter and chance. The ids of documents
- * that come without one; those of one process grow, so that documents lie in the order in which they were made.
+ * UUIDs of version 7 (RFC 9562, 5.7): milliseconds since the epoch, then a counter and random bits. They are the ids
+ * of documents without one. Those of one process grow, so that documents are stored in the order in which they were
+ * made.
  */
 import { randomFillSync } from "node:crypto";
 

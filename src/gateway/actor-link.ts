@@ -1,7 +1,8 @@
 /**
  * The gateway's end of one actor's thread. It collects the request frames of a loop turn and posts them as one
- * transferred buffer, hands reply frames to whoever waits for them, and carries the control messages. It outlives the
- * thread: after a crash the supervisor (actor-pool.ts) gives it the next one. It owns the table of what is in flight.
+ * transferred buffer, hands reply frames to the requests that wait for them, and carries the control messages. It
+ * outlives the thread: after a crash the supervisor (actor-pool.ts) gives it the next one. It owns the table of
+ * requests in flight.
  */
 import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
 import {
@@ -50,8 +51,8 @@ export interface Loss {
 export type Repeatable = "never" | "uncommitted" | "always";
 
 /**
- * Somebody who waits for a reply frame: `replied` or `lost` is called, once, unless the request is cancelled. A frame's
- * body is there during the call only.
+ * A waiter for a reply frame: `replied` or `lost` is called once, unless the request is cancelled. A frame's body is
+ * valid during the call only.
  */
 export interface PendingReply extends Keeping {
   replied(frame: ReplyFrame): void;
@@ -67,14 +68,17 @@ export interface PendingReply extends Keeping {
   readonly ofDirectory: boolean;
   /** How often it had begun when a thread did not give way and nobody knew at whose request it was. */
   suspicions: number;
-  /** Of what may become a subscription. */
+  /** For requests that may become a subscription. */
   readonly live?: LiveSubscriber;
 }
 
 /** `undefined`: the directory's actor is not there to ask. */
 export type IdentityAnswer = (identity: Identity | null | undefined) => void;
 
-/** Is asked what becomes of a request in flight when the thread was ended: a loss, or null to send it to the next thread. */
+/**
+ * Decides what becomes of a request in flight after the thread was ended: a loss, or null to send it to the next
+ * thread.
+ */
 export type Judge = (id: number, reply: PendingReply) => Loss | null;
 
 export class ActorLink {
@@ -82,11 +86,11 @@ export class ActorLink {
   #port: ActorPort | null = null;
   #nextId = 0;
   #flushing = false;
-  /** What is sent now is for the thread after this one. */
+  /** Messages that are sent now are for the thread after this one. */
   #holds = false;
   #turn: SentFrames = { frames: null, isLarge: false };
   readonly #kept = new SentFramesKeeper();
-  /** Those that are told so once the next thread is ready: then what they committed is on disk. */
+  /** Requests that are answered once the next thread is ready, because then their commits are on disk. */
   #losses: [PendingReply, Loss][] = [];
   readonly #writer = new RequestWriter();
   readonly #pending = new Map<number, PendingReply>();
@@ -162,7 +166,7 @@ export class ActorLink {
       if (loss === null && findFrame(bodies, id, request) !== null) continue;
       this.#pending.delete(id);
       this.#kept.release(request);
-      // What is too large to be kept is lost as if the thread had crashed.
+      // Requests that are too large to be kept are lost as if the thread had crashed.
       if (loss === null) request.lost();
       else if (atOnce(id)) request.lost(loss);
       else this.#losses.push([request, loss]);
@@ -248,7 +252,7 @@ export class ActorLink {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     this.#forget(id, pending);
-    // What is held is not sent.
+    // Held requests are not sent.
     if (this.#holds) return;
     this.#writer.cancel(id);
     this.#flushSoon();
@@ -261,7 +265,7 @@ export class ActorLink {
     this.#flushSoon();
   }
 
-  /** So many bytes of a streamed reply have been handed over. */
+  /** This many bytes of a streamed reply have been handed over. */
   taken(id: number, bytes: number): void {
     if (this.#holds) return;
     this.#writer.taken(id, bytes);
@@ -338,7 +342,7 @@ export class ActorLink {
     this.#port.postMessage(frames, [frames]);
   };
 
-  /** What is sent from now on belongs to the next one. */
+  /** Messages from now on belong to the next thread. */
   #takeTurn(): SentFrames {
     const turn = this.#turn;
     this.#turn = { frames: null, isLarge: false };

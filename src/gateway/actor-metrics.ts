@@ -1,6 +1,7 @@
 /**
- * The actors' metrics as Prometheus shows them: a list per kind of thing, each entry a field of what actors tell
- * (protocol/messages.ts, protocol/thread-metrics.ts), a name and what it means. Called by metrics.ts when the page is read.
+ * The actors' metrics as Prometheus shows them: a list per kind, each entry a field of the actors' reports
+ * (protocol/messages.ts, protocol/thread-metrics.ts), a name and its meaning. Called by metrics.ts when the page is
+ * read.
  */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import {

@@ -1,7 +1,7 @@
 /**
- * All actors' threads and their supervisor: starts them, restarts one that crashed after a growing pause, and after
- * a long one when it keeps crashing, while the others go on serving. Also counts what is in flight per partition.
- * Started and closed by gateway.ts; requests ask it which link serves a partition.
+ * All actors' threads and their supervisor. It starts the threads and restarts one that crashed, after a growing
+ * pause; one that keeps crashing stays down for longer. The others go on serving. It also counts the requests in
+ * flight per partition. Started and closed by gateway.ts; requests ask it which link serves a partition.
  */
 import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
@@ -27,16 +27,19 @@ const DIRECTORY_ACTOR = 0;
 
 const RESTART_PAUSE_MS = 100;
 const RESTART_PAUSE_MS_MAX = 5_000;
-/** So many crashes within the window, and the actor stays down for as long as the window: each start costs the others, too. */
+/**
+ * After this many crashes within the window, the actor stays down for as long as the window, because each start costs
+ * the others, too.
+ */
 const CRASHES_MAX = 5;
 const CRASH_WINDOW_MS = 60_000;
-/** So many threads that did not give way are replaced at once within that window; then after a pause that grows so. */
+/** Within the window, this many stopped threads are replaced at once; further ones after a growing pause. */
 const STOPS_AT_ONCE = 10;
 const STOP_PAUSE_MS = 100;
 const STOP_PAUSE_MS_MAX = 2_000;
 /** Requests wait no longer for the next thread. */
 const HELD_MS_MAX = 30_000;
-/** An actor that is busy for longer is left out of what an actor hears of the others. */
+/** An actor that is busy for longer is left out of the report about the other actors. */
 const ACTORS_ANSWER_MS_MAX = 200;
 
 /** The thread of the library of models. */
@@ -53,7 +56,7 @@ export interface ActorPoolOptions {
   readonly partitions: number;
   /** Starts the thread of that actor. */
   readonly spawn: (actor: number, watch: ActorWatch) => ActorPort;
-  /** Has a thread begin to load, which the actor's next `spawn` uses; what it answers ends it if that does not come. */
+  /** Starts loading a thread for the actor's next `spawn`; the returned function ends it if that does not come. */
   readonly prepare?: (actor: number) => Cancel;
   /** Milliseconds and seconds; 0: not watched. */
   readonly watch: Pick<Config["query"], "lateMs" | "stopMs" | "stoppedRefusedSeconds">;
@@ -70,7 +73,7 @@ export interface ActorPoolOptions {
   readonly directoryRestarted: () => void;
 }
 
-/** What a thread is told for the watchdog's sake (ActorSettings). */
+/** Settings of a thread for the watchdog (ActorSettings). */
 export interface ActorWatch {
   readonly marks: SharedArrayBuffer;
   readonly stopped: readonly StoppedStatement[];
@@ -227,7 +230,7 @@ export class ActorPool {
     });
   }
 
-  /** Lets every thread finish what it does and end; one that takes longer than the time given is terminated. */
+  /** Lets every thread finish its work and end; one that takes longer than the given time is terminated. */
   async close(timeoutMs: number): Promise<void> {
     this.#closing = true;
     this.watchdog.closing();
@@ -397,7 +400,7 @@ export class ActorPool {
     for (const { link: other } of this.#supervised) other.post({ kind: "report-unsettled" });
   }
 
-  /** From one actor to another. An actor that is not there asks by itself what it missed, once it is. */
+  /** From one actor to another. An actor that is not running asks for what it missed after its start. */
   #carry(partition: number, message: PlacementMessage): void {
     const link = this.linkOf(partition);
     link.post({ kind: "placement", partition, message }, message.do === "entries" ? [message.data] : []);
@@ -433,7 +436,7 @@ export class ActorPool {
     this.directory.post({ kind: "backup-report", report });
   }
 
-  /** Those of whom the change is have been disabled or removed: what they have left open in actors ends. */
+  /** The subjects of the change were disabled or removed: what they have left open in actors ends. */
   identityEnded(change: IdentityChange): void {
     for (const { link } of this.#supervised) link.post({ kind: "identity-ended", change });
   }
@@ -449,7 +452,7 @@ export class ActorPool {
     void one.link.terminate();
   }
 
-  /** The thread ended by itself. What it was at is to blame only if it had not given way for long. */
+  /** The thread ended by itself. The request at work is to blame only if it had not given way for long. */
   #outOfMemory(one: Supervised): void {
     const marks = new MarksReader(one.marks);
     // One that has no room to open would have none the next time.

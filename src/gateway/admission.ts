@@ -1,8 +1,9 @@
 /**
- * Who asks: turns an Authorization header into a Caller. The first request with a header is verified (signature or key
- * hash) and checked against the stored identity, which the directory's actor is asked for; from then on the header is
- * one Map lookup, until the token or key expires or the directory says that the user, key or tenant has changed.
- * Called by requests. Owns the caches of verified headers and of identities, and the counts of API keys' uses.
+ * Finds the caller: turns an Authorization header into a Caller. The first request with a header is verified
+ * (signature or key hash) and checked against the stored identity, which the directory's actor provides. From then on
+ * the header is one Map lookup, until the token or key expires or the directory says that the user, key or tenant has
+ * changed. Called by requests. Owns the caches of verified headers and of identities, and the counts of API keys'
+ * uses.
  */
 import { createHash } from "node:crypto";
 import { type AccessClaims, verifyAccessToken } from "../protocol/access-token.js";

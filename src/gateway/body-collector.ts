@@ -6,7 +6,9 @@ export class BodyCollector {
   #bytes: Uint8Array;
   length = 0;
 
-  /** `expected`: the declared Content-Length, or 0; memory follows what arrives, never what is declared. */
+  /**
+   * `expected`: the declared Content-Length, or 0; memory grows with the received bytes, never by the declared length.
+   */
   constructor(
     private readonly expected: number,
     private readonly bytesMax: number,

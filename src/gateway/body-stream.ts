@@ -44,7 +44,7 @@ export class BodyStream {
     this.#balance();
   }
 
-  /** The actor has worked off so many further bytes. */
+  /** The actor has processed this many further bytes. */
   taken(bytes: number): void {
     this.#untaken -= bytes;
     this.#balance();

@@ -50,7 +50,7 @@ export class DeadlineQueue {
     entry.next = null;
   }
 
-  /** Everything that runs, oldest first; of a copy, so what is told may end. */
+  /** All running requests, oldest first, from a copy, so that a request may end during the call. */
   entries(): Deadlined[] {
     const all: Deadlined[] = [];
     for (let entry = this.#first; entry !== null; entry = entry.next) all.push(entry);

@@ -1,6 +1,7 @@
 /**
- * GET /v1/admin/diagnostics: what is needed to find out from afar what is wrong with a server, as one gzipped JSON file. It has
- * no secrets and nothing of tenants but their names: statements in it have no values. Called by gateway.ts.
+ * GET /v1/admin/diagnostics: the facts that are needed to find out from afar what is wrong with a server, as one
+ * gzipped JSON file. It has no secrets and nothing of tenants but their names; statements in it have no values. Called
+ * by gateway.ts.
  */
 import { readFileSync } from "node:fs";
 import { cpus, freemem, loadavg, release, totalmem, type, uptime } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * The browsable form of the OpenAPI document: Swagger UI's files from its npm package, read once and served from memory,
- * so that a reader's browser asks nobody else. Called by gateway.ts at boot; the pages are stateless.
+ * The browsable form of the OpenAPI document: Swagger UI's files from its npm package, read once and served from
+ * memory, so that a reader's browser makes no outside requests. Called by gateway.ts at boot; the pages are stateless.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * The gateway's part of a traced request or message of a socket: who asks, the wait for the actor, the writing of the reply. Owned by its
- * exchange or message request.
+ * The gateway's part of a traced request or socket message: admission, the wait for the actor, the writing of the
+ * reply. Owned by its exchange or message request.
  */
 import { newSpanId, type SpanRecord, type TraceContext, traceClock, traceparentOf } from "../protocol/tracing.js";
 import type { Route } from "./route.js";
@@ -28,7 +28,7 @@ export class ExchangeTrace {
     return traceparentOf(this.ids);
   }
 
-  /** It goes to an actor, whose spans lie in this one's. */
+  /** It goes to an actor, whose spans are children of this one. */
   sent(): TraceContext {
     this.sentMs ??= traceClock();
     return this.ids;

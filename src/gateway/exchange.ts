@@ -2,13 +2,13 @@
  * One request and its reply. The life of a request in the gateway:
  *
  *  1. `begin` reads the headers it needs, while uWebSockets.js still holds them.
- *  2. Who asks is looked up or, the first time, judged (admission.ts); then what they may do, and whether their tenant
- *     has budget left (rate-limiter.ts).
+ *  2. The caller is looked up or, the first time, verified (admission.ts); then what they may do is checked, and whether their
+ *     tenant has budget left (rate-limiter.ts).
  *  3. The body is received. A body that comes in one piece is copied from the socket's buffer into the frame at once.
  *  4. `dispatch` queues the frame for the partition's actor (actor-link.ts); nothing is parsed here.
- *     Where the endpoint streams its body, the frame goes without it, and the pieces follow as the actor takes them
+ *     If the endpoint streams its body, the frame goes without it, and the pieces follow as the actor takes them
  *     (body-stream.ts).
- *  5. The actor's reply, finished to the byte, is written (reply.ts) and the exchange is counted and logged. A long one
+ *  5. The actor's reply, finished to the byte, is written (reply.ts) and the exchange is counted and logged. A long reply
  *     comes in pieces as the client reads (reply-stream.ts).
  *
  * It may end early instead: refused (`fail`), past its deadline (`expired`), the client gone (`aborted`), or its actor
@@ -179,7 +179,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     else this.#beginAuthenticated(req);
   }
 
-  /** For what answers later without an actor: the client may leave meanwhile. */
+  /** For routes that answer later without an actor: the client may leave before. */
   waitForAnswer(): void {
     if (this.#abortable) return;
     this.#abortable = true;
@@ -206,7 +206,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     return false;
   }
 
-  // Who asks
+  // The caller
 
   #beginPublic(): void {
     this.#remoteAddress = remoteAddress(this.res);
@@ -264,7 +264,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     }
     this.#authorization = authorization;
     this.services.admission.judge(authorization, this);
-    // The directory is asked; the body is received meanwhile.
+    // The directory is asked; the body is received at the same time.
     if (this.#caller === null && !this.#answered) this.#receive();
   }
 
@@ -335,7 +335,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
 
   // The body
 
-  /** Who asks is settled before any of the body was looked at. */
+  /** The caller is known before any of the body is looked at. */
   #proceed(): void {
     const { problem } = this.#headers!;
     if (problem !== null) this.fail(problem.code, problem.message);
@@ -347,7 +347,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     else this.#dispatch(null);
   }
 
-  /** Who asks is settled while or after the body came in. */
+  /** The caller became known while or after the body arrived. */
   #resume(): void {
     const { problem } = this.#headers!;
     if (problem !== null) this.fail(problem.code, problem.message);
@@ -673,7 +673,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     this.#finished();
   }
 
-  /** Gives back what it holds as a request that runs. */
+  /** Releases what it holds as a running request. */
   #uncount(): void {
     this.queue?.remove(this);
     if (this.#bucket !== null) this.#bucket.inFlight--;

@@ -1,6 +1,6 @@
 /**
- * Gives a buffer's memory back at once. Buffers that arrive from another thread live outside V8's heap and count towards
- * its next full collection: thousands a second of them bring one every few moments, of the whole heap, on the thread that
+ * Gives a buffer's memory back at once. Buffers from another thread live outside V8's heap and count towards its next
+ * full collection. Thousands of them a second cause one every few moments, over the whole heap, on the thread that
  * serves everybody.
  */
 import { MessageChannel } from "node:worker_threads";

@@ -1,7 +1,7 @@
 /**
- * The gateway: everything between a client's socket and the actors' mailboxes, on the main thread. It never looks into a
- * body: it finds out who asks, limits, routes and copies bytes (exchange.ts tells the life of a request). Started by
- * the process's entry point, which gives it the function that starts an actor's thread.
+ * The gateway: everything between a client's socket and the actors' mailboxes, on the main thread. It never looks into
+ * a body: it finds the caller, applies limits, routes and copies bytes (exchange.ts has the life of a request).
+ * Started by the process's entry point, which gives it the function that starts an actor's thread.
  */
 import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
@@ -52,7 +52,7 @@ export interface GatewayOptions {
   readonly lines?: RecentLines;
   /** Starts the thread of that actor (0 … actors − 1). Partition p belongs to actor p mod actors. */
   readonly spawn: (actor: number, watch: ActorWatch) => ActorPort;
-  /** Has a thread begin to load, for that actor's next `spawn`; what it answers ends it if there is none. */
+  /** Starts loading a thread for that actor's next `spawn`; the returned function ends it if it is not needed. */
   readonly prepare?: (actor: number) => Cancel;
   /** Starts an inference thread, which talks to its actor by that port. */
   readonly startInference: (port: MessagePort) => void;
@@ -124,7 +124,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
   });
   let sockets: Sockets | null = null;
-  /** Whoever is connected for longer than a request. */
+  /** Connections that last longer than a request. */
   const forget = (gone: (identity: Identity) => boolean): void => {
     sockets?.forget(({ identity }) => gone(identity));
     sockets?.services.liveReplies.forget(({ identity }) => gone(identity));

@@ -1,6 +1,6 @@
 /**
- * The answers of GET /health (the process lives, and which partitions are up) and of GET /health/ready (it may be sent
- * requests). Called by gateway.ts; stateless.
+ * Answers GET /health (the process lives; which partitions are up) and GET /health/ready (it may be sent requests).
+ * Called by gateway.ts; stateless.
  */
 import type { PartitionState } from "./actor-link.js";
 import type { ActorPool } from "./actor-pool.js";
@@ -15,7 +15,7 @@ function overall(states: readonly PartitionState[]): string {
   return states.every((state) => state === "ready") ? "ok" : "degraded";
 }
 
-/** The payload is made anew when a partition's state or the second changes; a request adds its id and the time. */
+/** The payload is made again when a partition's state or the second changes; a request adds its id and the time. */
 export function health(pool: ActorPool, clock: Clock, version: string): Serve {
   const startedAt = clock.now();
   let states: PartitionState[] = [];
@@ -44,8 +44,8 @@ export function health(pool: ActorPool, clock: Clock, version: string): Serve {
 }
 
 /**
- * GET /health/ready: 200 once every partition serves, 503 while one does not or the server is closing. That writes are
- * refused for want of room is told, and does not count: reads are served.
+ * GET /health/ready: 200 once every partition serves; 503 while one does not, or the server is closing. Writes that are
+ * refused for lack of space are reported but do not count, because reads are served.
  */
 export function ready(pool: ActorPool, watermarks: Watermarks, closing: () => boolean, clock: Clock): Serve {
   return (exchange) => {

@@ -1,12 +1,12 @@
 /**
- * What becomes of the requests that were in flight when their actor's thread was ended for not giving way. Called by the
- * supervisor when the thread is no more; pure.
+ * Decides what becomes of each request that was in flight when its actor's thread was ended for not giving way. Called
+ * by the supervisor after the thread has ended; pure.
  */
 import type { AtWork, MarksReader } from "../protocol/actor-marks.js";
 import { ERRORS } from "../protocol/errors.js";
 import type { Judge, Loss, PendingReply } from "./actor-link.js";
 
-/** Nobody knows whose request it was: whoever was at work so often is suspected. */
+/** If the marks name no culprit, a request that was at work in this many ended threads is suspected. */
 const SUSPICIONS_MAX = 2;
 
 export interface Judgement {

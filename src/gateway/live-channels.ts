@@ -1,6 +1,6 @@
 /**
- * The channels of one actor's subscriptions: one message of the actor goes to all who joined a channel. What comes within
- * a turn of the loop is handed out together, so that each client's socket is written to once. Owned by the actor's link.
+ * The channels of one actor's subscriptions: one message of the actor goes to all members of a channel. Messages of
+ * one loop turn are handed out together, so that each client's socket is written to once. Owned by the actor's link.
  */
 import { LIVE, type ReplyFrame } from "../protocol/frames.js";
 

@@ -1,6 +1,6 @@
 /**
- * A reply that is a stream of events (SSE) from the moment when its subscription lives by itself. Made by exchange.ts for
- * such routes; among all of them (live-replies.ts) while it is open.
+ * A reply that is a stream of events (SSE), from the moment when the request has ended and its subscription goes on
+ * alone. Made by exchange.ts for such routes; kept in live-replies.ts while it is open.
  */
 import { ERRORS, type ErrorCode } from "../protocol/errors.js";
 import type { Caller } from "./admission.js";

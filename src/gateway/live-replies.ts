@@ -1,7 +1,7 @@
 /**
- * Replies that are streams of events (SSE) and last as long as their clients stay: what concerns all of them, which is
- * comments that keep proxies from closing them, callers that changed, and clients that do not read. Made by gateway.ts;
- * owns the set.
+ * All replies that are streams of events (SSE) and last as long as their clients stay. It does what concerns all of
+ * them: sends comments that keep proxies from closing them, ends those whose callers changed, and those whose clients
+ * do not read. Made by gateway.ts; owns the set.
  */
 import type { Caller } from "./admission.js";
 

@@ -1,4 +1,4 @@
-/** Loads uWebSockets.js, whose native part exists for some versions of Node only. Called once by the server. */
+/** Loads uWebSockets.js, whose native part exists only for some versions of Node. Called once by the server. */
 
 export type Uws = typeof import("uWebSockets.js");
 

@@ -1,6 +1,7 @@
 /**
- * A bounded cache in two generations: what is used moves to the young one; when that is full it becomes the old one and
- * the old one is dropped. A hit among the young costs one Map lookup, which an exact order of use would double.
+ * A bounded cache in two generations. An entry that is used moves to the young generation; when that is full it
+ * becomes the old one, and the old one is dropped. A hit in the young generation costs one Map lookup; keeping the
+ * exact order of use would double that.
  */
 export class LruCache<K, V> {
   #young = new Map<K, V>();

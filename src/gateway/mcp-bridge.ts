@@ -1,4 +1,6 @@
-/** GET /v1/mcp/bridge: the stdio bridge (src/bridge), which is a program of its own; read once at start. */
+/**
+ * GET /v1/mcp/bridge: serves the stdio bridge (src/bridge), a program that clients download; read once at start.
+ */
 import { readFileSync } from "node:fs";
 import { PROJECT } from "../protocol/places.js";
 import type { ServeCaller } from "./route.js";

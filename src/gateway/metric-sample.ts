@@ -1,4 +1,4 @@
-/** One value of a metric whose text is made here, not by prom-client. */
+/** One value of a metric whose text is written here, not by prom-client. */
 export interface Sample {
   readonly metricName: string;
   readonly labels: Record<string, string>;

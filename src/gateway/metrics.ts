@@ -111,7 +111,7 @@ export interface MetricsSources {
   readonly open: {
     readonly requests: () => number;
     readonly sockets: () => number;
-    /** Of those, the ones whose clients have not read everything, and how much lies in them. */
+    /** Sockets whose clients have not read everything, and the unread bytes. */
     readonly slowReaders: () => number;
     readonly unreadBytes: () => number;
     readonly connections: () => number;

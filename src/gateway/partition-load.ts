@@ -1,6 +1,6 @@
 /**
- * Bounds what is on its way to one partition: requests and the bytes of their bodies. Called by requests and by the
- * messages of WebSockets; the counts are the pool's.
+ * Bounds what is in flight to one partition: requests and the bytes of their bodies. Called by requests and by the
+ * messages of WebSockets; the pool owns the counts.
  */
 import type { Services } from "./services.js";
 

@@ -1,7 +1,7 @@
 /**
- * Token buckets: one per tenant for authenticated requests, one per remote address for everything that carries no
- * proven credential, so that nobody can spend a tenant's budget without one. Refilled lazily when asked, on the steady
- * clock. Called by admission and by requests; owns the buckets.
+ * Token buckets: one per tenant for authenticated requests, and one per remote address for requests without a proven
+ * credential, so that nobody without one can spend a tenant's budget. Refilled lazily when asked, on the steady clock.
+ * Called by admission and by requests; owns the buckets.
  */
 import type { RateLimit } from "../protocol/identity.js";
 

@@ -1,7 +1,7 @@
 /**
- * Refused credentials and rights on their way to the audit trail. Equal ones of a second become one event, so that a
- * flood of wrong passwords is one entry a second and not a flood of writes. Told by requests and upgrades; gateway.ts
- * makes it and gives it the way to the directory.
+ * Refused credentials and rights on their way to the audit trail. Equal ones within a second become one event, so that
+ * a flood of wrong passwords is one entry a second and not a flood of writes. Requests and upgrades report to it;
+ * gateway.ts makes it and connects it to the directory.
  */
 import { type AuditEvent, auditOutcome } from "../protocol/audit.js";
 import { ERRORS, type ErrorCode } from "../protocol/errors.js";

@@ -1,4 +1,4 @@
-/** Who is at the other end of the socket. Called by exchange.ts; pure. */
+/** The address at the other end of the socket. Called by exchange.ts; pure. */
 import type { HttpResponse } from "uWebSockets.js";
 
 const MAPPED_V4 = /^0000:0000:0000:0000:0000:ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})([0-9a-f]{2})$/;

@@ -1,7 +1,7 @@
 /**
- * A reply that comes from the actor in pieces. The actor is told of every piece that the socket has taken; while the
- * client does not read, it is told nothing, and stops after STREAM_WINDOW_BYTES. Made by a request (exchange.ts) when
- * the first piece arrives; owned by it.
+ * A reply that comes from the actor in pieces. The actor is told of every piece that the socket has taken. While the
+ * client does not read, the actor is told nothing and stops after STREAM_WINDOW_BYTES. Made by a request (exchange.ts)
+ * when the first piece arrives; owned by it.
  */
 import type { HttpResponse } from "uWebSockets.js";
 import type { ActorLink } from "./actor-link.js";

@@ -1,7 +1,7 @@
 /**
- * Writes replies: status line, headers and body, inside one cork, so that a small reply is one system call. A body that
- * the socket does not take at once goes on as the client reads. Called by requests; holds only what is being written at
- * this moment, which spares the hot path a closure.
+ * Writes replies: status line, headers and body, inside one cork, so that a small reply is one system call. The rest
+ * of a body that the socket does not take at once follows as the client reads. Called by requests. It holds only what
+ * is being written at this moment, which spares the hot path a closure.
  */
 
 import type { HttpResponse } from "uWebSockets.js";

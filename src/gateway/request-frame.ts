@@ -1,4 +1,4 @@
-/** What a request's frame tells its actor besides the body itself. Called by exchange.ts; pure. */
+/** Builds what a request's frame tells its actor besides the body. Called by exchange.ts; pure. */
 import type { Endpoint } from "../protocol/endpoint.js";
 import { encodeHead, REQUEST_BODY_MSGPACK, REQUEST_BODY_TEXT } from "../protocol/frames.js";
 import { type Caller, HEAD_OF_NOBODY } from "./admission.js";

@@ -1,6 +1,6 @@
 /**
- * What a request for an actor says besides its body, read while uWebSockets.js still holds it. Problems are noted and not
- * answered here: who may not ask at all is not told them. Called by exchange.ts; pure.
+ * Reads what a request for an actor says besides its body, while uWebSockets.js still holds it. Problems are noted and
+ * not answered here, because a caller without the right to ask must not learn of them. Called by exchange.ts; pure.
  */
 import type { HttpRequest } from "uWebSockets.js";
 import type { ErrorCode } from "../protocol/errors.js";

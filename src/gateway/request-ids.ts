@@ -1,4 +1,4 @@
-/** Names of requests, for replies and log lines. One per gateway; called by requests. */
+/** Makes ids of requests, for replies and log lines. One per gateway; called by requests. */
 import { randomBytes } from "node:crypto";
 
 const ACCEPTED = /^[A-Za-z0-9._-]{1,64}$/;

@@ -1,4 +1,4 @@
-/** A served method and path, as requests use it: everything that can be worked out at boot is. Made by router.ts. */
+/** A served method and path, as requests use it: everything that can be computed at boot is. Made by router.ts. */
 import type { HttpRequest } from "uWebSockets.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
@@ -10,7 +10,7 @@ export interface LocalExchange {
   readonly requestId: string;
   /** Raw, without `?`; "" for routes that take no caller. */
   readonly query: string;
-  /** True when the client has gone meanwhile. */
+  /** True if the client has disconnected by then. */
   readonly answered: boolean;
   /** Must be called before returning without an answer. */
   waitForAnswer(): void;
@@ -21,7 +21,7 @@ export interface LocalExchange {
 
 export type Serve = (exchange: LocalExchange, req: HttpRequest) => void;
 
-/** The same for a route that needs to know who asks; called once that is settled. */
+/** The same for a route that needs the caller; called once the caller is known. */
 export type ServeCaller = (exchange: LocalExchange, caller: Caller) => void;
 
 export interface Route {

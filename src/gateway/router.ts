@@ -1,7 +1,7 @@
 /**
- * Routes: compiles the endpoints once and hands them to uWebSockets.js's own router, which matches faster than a search
- * in JavaScript would. What it does not find comes to the last route, where a wrong method, a preflight and an unknown
- * path are told apart. Called by server.ts at boot; stateless afterwards.
+ * Routes: compiles the endpoints once and registers them with uWebSockets.js's own router, which matches faster than a
+ * search in JavaScript would. Anything it does not match goes to the last route, which tells a wrong method, a
+ * preflight and an unknown path apart. Called by server.ts at boot; stateless afterwards.
  */
 import type { HttpRequest, HttpResponse, TemplatedApp } from "uWebSockets.js";
 import type { Endpoint, Method } from "../protocol/endpoint.js";
@@ -18,7 +18,7 @@ export interface RouterOptions {
   readonly endpoints: readonly Endpoint[];
   /** Of the endpoints that the gateway answers by itself, by name. One that is missing here is not served. */
   readonly local: ReadonlyMap<string, Serve>;
-  /** The same of those that need to know who asks. */
+  /** The same for routes that need to know the caller. */
   readonly localOfCaller: ReadonlyMap<string, ServeCaller>;
   /** Kinds of messages on the WebSocket: they have routes for their deadlines and counts, but no path of their own. */
   readonly messages: readonly Endpoint[];

@@ -1,6 +1,6 @@
 /**
- * Examples for the OpenAPI document, made of the schemas: what is required and the first choice of what may be chosen, with
- * names and values that say something where the property's name does. Called by openapi.ts; pure.
+ * Makes examples for the OpenAPI document from the schemas: required fields and the first of several choices, with
+ * telling names and values where the property's name suggests them. Called by openapi.ts; pure.
  */
 
 interface Schema {

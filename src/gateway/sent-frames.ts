@@ -1,11 +1,11 @@
 /**
- * Copies of the requests that are in an actor's hands, so that they can be sent to its next thread where this one has to be
- * ended. Those of one turn of the gateway's loop lie together, as they are sent; large ones lie by themselves, up to a bound. Owned by
- * actor-link.ts.
+ * Copies of the requests that an actor is working on, so that they can be sent to its next thread if this one has to
+ * be ended. Requests of one turn of the gateway's loop are kept together, as they are sent; large ones are kept
+ * singly, up to a bound. Owned by actor-link.ts.
  */
 import { eachFrame } from "../protocol/frames.js";
 
-/** What is sent in one turn is kept as it is, up to so many bytes. */
+/** Up to this many bytes, the frames of one turn are kept as they were sent. */
 const KEPT_TURN_BYTES_MAX = 1024 * 1024;
 /** Larger frames of a larger turn are kept one by one, */
 const SMALL_FRAME_BYTES_MAX = 256 * 1024;

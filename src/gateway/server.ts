@@ -35,7 +35,7 @@ export interface Server {
   close(timeoutMs: number): Promise<void>;
 }
 
-/** Throws when the address cannot be listened on, or the certificate is none. */
+/** Throws if the address cannot be listened on, or the certificate is not valid. */
 export async function startServer(services: Services, routes: readonly Route[], sockets: Sockets): Promise<Server> {
   const uws = await loadUws();
   const { host, port, tls } = services.config.server;
@@ -126,7 +126,7 @@ function startTimers(services: Services, sockets: Sockets): readonly Cancel[] {
   ];
 }
 
-/** While the directory is not there they wait, bounded by what they are counted together. */
+/** While the directory is not available they wait; equal ones are counted together, so their number is bounded. */
 function reportRefusals({ pool, refusals }: Services): void {
   if (pool.directory.state !== "ready") return;
   const events = refusals.take();

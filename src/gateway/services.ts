@@ -1,4 +1,4 @@
-/** What every request of this gateway works with. Made once by gateway.ts. */
+/** The services that every request of this gateway uses. Made once by gateway.ts. */
 import type { Logger } from "pino";
 import type { Config } from "../protocol/config.js";
 import type { ActorPool } from "./actor-pool.js";

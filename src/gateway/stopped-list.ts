@@ -1,5 +1,6 @@
 /**
- * The statements that were stopped lately: what actors refuse by, old entries left out. Made and owned by the pool.
+ * The statements that were stopped lately, without expired entries. Actors refuse similar ones by it. Made and owned
+ * by the pool.
  */
 import type { AtWork } from "../protocol/actor-marks.js";
 import { shapeOf } from "../protocol/statement-shape.js";

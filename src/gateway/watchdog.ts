@@ -1,7 +1,7 @@
 /**
- * Looks whether the actors' threads still come round: each of them beats in shared memory (protocol/actor-marks.ts). One that is
- * late is logged with what it is at; one that stays away is ended by the pool, which made this and owns it. An actor that has
- * nothing to do beats like any other.
+ * Watches whether the actors' threads still give way: each of them beats in shared memory (protocol/actor-marks.ts). A
+ * thread that is late is logged with what it works on. A thread that stays away is ended by the pool, which made this
+ * and owns it. An idle actor beats like any other.
  */
 import type { Logger } from "pino";
 import { type AtWork, MarksReader } from "../protocol/actor-marks.js";
@@ -22,7 +22,7 @@ export interface WatchdogOptions {
   /** Milliseconds; 0: never. Both: nobody is watched. */
   readonly lateMs: number;
   readonly stopMs: number;
-  /** Its thread stays away for half of what it may: the next one might be needed soon; and not, after all. */
+  /** Its thread has been away for half of the limit, so the next one may be needed soon; and later it may not be. */
   readonly prepare: (actor: number) => void;
   readonly spare: (actor: number) => void;
   readonly stop: (actor: number, awayMs: number) => void;

@@ -1,7 +1,7 @@
 /**
- * Looks ten times a second how much room the disk and the memory have left, and tells the actors to refuse what needs more
- * before there is none; reads and deletions go on. Gives up the disk's reserve when something else has taken the room, and makes it
- * again. Made by gateway.ts; owns what was found last.
+ * Checks free disk space and memory ten times a second, and tells the actors to refuse work that needs more before
+ * there is none left; reads and deletions go on. Releases the disk's reserve when something else has taken the space,
+ * and makes it again later. Made by gateway.ts; owns the latest findings.
  */
 import { statfs } from "node:fs/promises";
 import { totalmem } from "node:os";
@@ -11,7 +11,10 @@ import type { WriteRefusal } from "../protocol/messages.js";
 
 /** A disk takes some hundred megabytes in a second. */
 const LOOK_MS = 100;
-/** Room must be so much larger again before writes are taken, or the answer would change with every file. */
+/**
+ * Free space must grow by this factor before writes are accepted again; otherwise the answer would change with every
+ * file.
+ */
 const CALM = 1.1;
 /** Of the memory that the machine or container has, where the configuration names no bound. */
 const MEMORY_SHARE = 0.9;
@@ -26,7 +29,7 @@ export interface Reserve {
   /** Bytes. */
   readonly size: number;
   readonly isHeld: boolean;
-  /** With so many bytes free it is to be given up. */
+  /** Below this many free bytes it is released. */
   isNeeded(freeBytes: number): boolean;
   /** True: there was something to give up. */
   giveUp(when: "running"): boolean;

@@ -1,4 +1,7 @@
-/** What a caller may not call, by what the endpoint declares. Called for requests and for messages of sockets; pure. */
+/**
+ * Tells whether a caller may call an endpoint, by what the endpoint declares, and if not, why. Called for requests and
+ * for messages of sockets; pure.
+ */
 import type { Access } from "../protocol/endpoint.js";
 import { SYSTEM_TENANT } from "../protocol/identity.js";
 import type { Caller } from "./admission.js";

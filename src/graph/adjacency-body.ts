@@ -1,7 +1,7 @@
 /**
- * A graph's adjacency as an index in memory (src/derived) over its table of relationships: their types and ends by id, and
- * pages made of those (adjacency-pages.ts). At first, and after many changes at once, the pages are made in steps between
- * other work; single changes replace the pages that they are in when somebody reads next.
+ * A graph's adjacency as an index in memory (src/derived) over its table of relationships: their types and ends by id,
+ * and pages made from those (adjacency-pages.ts). At first, and after many changes at once, the pages are made in
+ * steps between other work. After single changes, the affected pages are replaced at the next read.
  */
 import type { IndexBody } from "../derived/index-body.js";
 import { type AdjacencyView, PAGE_BITS, PAGE_NODES, type Page, type Pages, pageOf } from "./adjacency-pages.js";
@@ -13,7 +13,7 @@ export interface EdgeItem {
   readonly dst: number;
 }
 
-/** Changes from which on all pages are made anew, and the part of all relationships that they must be. */
+/** Number of changes, and their share of all relationships, from which on all pages are rebuilt. */
 const REBUILT_MIN = 20_000;
 const REBUILT_SHARE = 0.25;
 /** Relationships between two pauses. */
@@ -36,7 +36,7 @@ export class AdjacencyBody implements IndexBody<EdgeItem> {
   private building: Generator<undefined, { out: Pages[]; in: Pages[] }> | null = null;
   /** Relationships that came since the pages were made. */
   private readonly added = new Set<number>();
-  /** Ends and types, as they were, of those that went since. */
+  /** Former ends and types of relationships that were removed since. */
   private readonly removed = new Map<number, { type: number; src: number; dst: number }>();
   private current: AdjacencyView | null = null;
   private pageCount = 0;

@@ -1,4 +1,6 @@
-/** What makes an adjacency of a table of relationships, for the life of indexes in memory (src/derived). */
+/**
+ * Makes an adjacency from the definition of a table of relationships, for the life of indexes in memory (src/derived).
+ */
 import type { IndexKind } from "../derived/index-body.js";
 import { AdjacencyBody, type EdgeItem } from "./adjacency-body.js";
 

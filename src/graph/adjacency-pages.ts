@@ -1,7 +1,7 @@
 /**
- * Who is joined with whom, in typed arrays: per type and direction one page for each 256 nodes, which has their
- * relationships side by side (a compressed sparse row), each node's in the order of the nodes at the other end. Pages are
- * never changed, only replaced, so a reader keeps what it began with. Made by adjacency-body.ts.
+ * Adjacent nodes in typed arrays: per type and direction one page for each 256 nodes, which has their relationships
+ * side by side (a compressed sparse row), each node's in the order of the nodes at the other end. Pages are never
+ * changed, only replaced, so a reader keeps the pages it began with. Made by adjacency-body.ts.
  */
 
 export const PAGE_BITS = 8;

@@ -1,4 +1,4 @@
-/** What the work on filesystem collections has done outside of the actor's thread. Made by workers/file-tasks.ts. */
+/** The work on filesystem collections that happens outside the actor's thread. Made by workers/file-tasks.ts. */
 import type { FileFacts, FilePlace, ParsedFile, ParseJob } from "./parse/contract.js";
 import type { WatchHearer, WatchOptions } from "./watch/folder-watcher.js";
 import type { FoundFile } from "./watch/found-file.js";

@@ -1,7 +1,8 @@
 /**
- * A question's answer as a span of a text, without a model that was trained for it: sentences that share words with the
- * question, or are like it by their embeddings, are looked through for a span of the kind that is asked for (who: a person,
- * when: a date, how many: a number …). The ranking gives way to others; spans are found in a task thread (`answer-span.ts`).
+ * Answers a question with a span of a text, without a model that was trained for it. Sentences that share words with
+ * the question, or whose embeddings are similar to it, are searched for a span of the kind that is asked for (who: a
+ * person, when: a date, how many: a number …). The ranking gives way to others; spans are found in a task thread
+ * (`answer-span.ts`).
  */
 import type { CandidateSentence, Span } from "./answer-span.js";
 import { stemsOf } from "./question-stems.js";
@@ -21,7 +22,7 @@ export interface TextAnswer {
 export type FindSpan = (question: string, candidates: readonly CandidateSentence[]) => Promise<Span | null>;
 
 const CANDIDATES = 3;
-/** A sentence of a lower score says nothing of the question. */
+/** A sentence with a lower score does not concern the question. */
 const SCORE_MIN = 0.22;
 /** Sentences that are embedded: those that share most words. */
 const EMBEDDED_MAX = 100;

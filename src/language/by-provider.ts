@@ -1,6 +1,7 @@
 /**
- * The same helpers by a language model: each asks for one JSON object and reads of it only what it must hold, so a text that
- * tells the model what to do changes at most what is said about that text. Throws provider_error for what is no such object.
+ * The same helpers by a language model. Each asks for one JSON object and reads only the fields that it needs. So a
+ * text that gives the model orders changes at most what is said about that text. Throws provider_error if the answer
+ * is not such an object.
  */
 import { type Provider, wholeReply } from "../ai/providers/provider.js";
 import { DbError } from "../protocol/errors.js";

@@ -1,6 +1,7 @@
 /**
- * Names in an English text, with their places: persons, organizations and places by tagged words (graph/extract), what has a
- * form of its own (addresses, amounts, percentages) by patterns. Takes long for long texts: a task thread runs it.
+ * Finds names in an English text, with their places: persons, organizations and places by tagged words
+ * (graph/extract); addresses, amounts and percentages by patterns. It takes long for long texts, so a task thread runs
+ * it.
  */
 import { chunksOf, type NounChunk } from "../graph/extract/chunks.js";
 import { taggedSentences } from "../graph/extract/tagged-text.js";

@@ -1,6 +1,6 @@
 /**
- * Makes up for what VADER's rules do not see of negations: it finds them in lower case only, and lets them reach the third
- * word after them whatever stands between. Called by sentiment.ts.
+ * Corrects what VADER's rules miss about negations: they find them in lower case only, and let them reach the third
+ * word after them whatever is in between. Called by sentiment.ts.
  */
 
 /** The package's own list, which it does not export; what ends in "n't" it knows besides. */

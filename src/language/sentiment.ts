@@ -28,7 +28,7 @@ export async function sentimentOf(text: string, turns: Turns): Promise<Sentiment
   for (let i = 0; i < sentences.length; i += step) {
     const sentence = sentences[Math.floor(i)]!;
     const { compound } = vader.SentimentIntensityAnalyzer.polarity_scores(forVader(sentence.text));
-    // What says something counts more than what is plain.
+    // Sentences with an opinion count more than neutral ones.
     const weight = 0.2 + Math.abs(compound);
     sum += weight * compound;
     weights += weight;

@@ -1,6 +1,7 @@
 /**
- * A summary out of a text's own sentences: TextRank (Mihalcea and Tarau, EMNLP 2004), with the cosine of embeddings for the
- * likeness of sentences; what repeats what is already chosen waits (maximal marginal relevance, Carbonell and Goldstein 1998).
+ * Summarizes a text by its own sentences: TextRank (Mihalcea and Tarau, EMNLP 2004), with the cosine of embeddings as
+ * the similarity of sentences. Sentences that repeat a chosen one are put back (maximal marginal relevance, Carbonell
+ * and Goldstein 1998).
  */
 import { type Sentence, sentencesOf } from "./sentences.js";
 import { cosine, type EmbedTexts, type Turns } from "./turns.js";
@@ -14,7 +15,10 @@ const REPETITION = 0.4;
 /** The beginning of a text tells what it is about. */
 const LEAD_BONUS = 0.15;
 
-/** At most so many characters: sentences in their order; of a text without any that short, the beginning of its best. */
+/**
+ * At most the given number of characters: sentences in their order; if none is that short, the beginning of the best
+ * one.
+ */
 export async function summarize(text: string, charactersMax: number, embed: EmbedTexts, turns: Turns): Promise<string> {
   const all = await sentencesOf(text, turns);
   const whole = all.map((sentence) => sentence.text).join(" ");
@@ -63,7 +67,7 @@ async function choose(
   turns: Turns,
 ): Promise<number[]> {
   const chosen: number[] = [];
-  /** By sentence, how like it is to the most like of those that are chosen. */
+  /** For each sentence, its similarity to the most similar chosen one. */
   const repeated = new Float64Array(sentences.length);
   const isChosen = new Array<boolean>(sentences.length).fill(false);
   let left = charactersMax + 1;

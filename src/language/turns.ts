@@ -1,4 +1,4 @@
-/** What helpers over long texts ask of whoever runs them: the actor's loop is shared. */
+/** The interface through which helpers over long texts give the actor's loop its turns. */
 
 export interface Turns {
   shouldYield(): boolean;

@@ -47,7 +47,7 @@ export interface Fetched {
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Statuses of what may go better later. */
+/** Statuses after which a later attempt may succeed. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Which addresses are not on the public internet, and a way to connect to public ones only. Whoever connects to an
- * address that a client, a tenant or a redirect has named must not reach what only this machine or its network can
+ * Tells which addresses are not on the public internet, and connects to public ones only. A connection to an address
+ * that a client, a tenant or a redirect has named must not reach what only this machine or its network can
  * (server-side request forgery). Used by fetch-bounded.ts, by providers and by the library of models; constant.
  */
 import { type LookupOptions, lookup } from "node:dns";
@@ -26,7 +26,7 @@ for (const [network, bits] of [
 ] as const) {
   PRIVATE.addSubnet(network, bits, "ipv4");
 }
-// Of IPv6 only global unicast is public; of that not the ranges that stand for IPv4 addresses, and documentation.
+// Of IPv6 only global unicast is public, without the ranges for IPv4 addresses and for documentation.
 const PUBLIC6 = new BlockList();
 PUBLIC6.addSubnet("2000::", 3, "ipv6");
 for (const [network, bits] of [
@@ -41,7 +41,7 @@ for (const [network, bits] of [
 const MAPPED = new BlockList();
 MAPPED.addSubnet("::ffff:0:0", 96, "ipv6");
 
-/** True for what is no IP address, too; an IPv4 address within IPv6 (::ffff:…) counts as what it is. */
+/** Also true for text that is not an IP address. An IPv4 address within IPv6 (::ffff:…) counts as the IPv4 address. */
 export function isPrivateAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 4) return PRIVATE.check(address, "ipv4");
@@ -61,7 +61,7 @@ export function isPrivateUrl(url: URL): boolean {
   return /(^|\.)(localhost|local|internal)\.?$/i.test(host) || (isIP(host) !== 0 && isPrivateAddress(host));
 }
 
-/** Throws what `refused` makes for an address that `isPrivateUrl`. */
+/** Throws the error of `refused` if `isPrivateUrl` holds for the address. */
 export function checkPublicUrl(url: URL, refused: (host: string) => Error): void {
   if (isPrivateUrl(url)) throw refused(url.hostname);
 }

@@ -1,10 +1,11 @@
 /**
- * What an actor's thread leaves in shared memory while it works, so that the gateway's thread can tell whether it still
- * gives way, whose request it is at when it does not, and, once it was ended, which requests had committed. The actor writes
- * (ActorMarks), the gateway reads (MarksReader); neither waits for the other. Numbers are 32 bits wide and written whole;
- * they are read while the writer stands still in one piece of work, or is no more.
+ * Marks that an actor's thread leaves in shared memory while it works. From them the gateway's thread can tell whether
+ * the actor still gives way, whose request it works on if it does not, and, after it was ended, which requests had
+ * committed. The actor writes (ActorMarks) and the gateway reads (MarksReader); neither waits for the other. Numbers
+ * are 32 bits wide and written whole. They are read while the writer is stuck in one piece of work, or has ended.
  *
- * Commits are told by epochs: each write of the log ends one. A commit of an epoch whose write never began is nowhere.
+ * Commits are counted by epochs: each write of the log ends one. A commit of an epoch whose write never began left
+ * nothing.
  */
 
 const BEAT = 0;
@@ -22,7 +23,7 @@ const TEXT_BYTES = 9;
 const IS_CYPHER = 10;
 const HEADER = 16;
 
-/** A place for each of so many requests with ids in a row: more than may be in flight. */
+/** A slot for each of this many consecutive request ids: more than may be in flight. */
 const PLACES = 16_384;
 /** Of a place: the id, the epoch in which the request began, that of its first commit, and whether that was all of it. */
 const PLACE = 4;
@@ -49,7 +50,7 @@ export function keptText(text: string): string {
 export class ActorMarks {
   private readonly numbers: Int32Array;
   private readonly text: Buffer;
-  /** What lies in the text, and how many bytes that are. */
+  /** The text and its number of bytes. */
   private written = "";
   private writtenBytes = 0;
 
@@ -64,7 +65,7 @@ export class ActorMarks {
     return this.numbers.subarray(OPERATOR, OPERATOR + 1);
   }
 
-  /** Of whoever is at work. */
+  /** Of the request at work. */
   get operatorNow(): number {
     return this.numbers[OPERATOR]!;
   }
@@ -110,7 +111,7 @@ export class ActorMarks {
     this.statement(statement);
   }
 
-  /** Of whoever is at work; "": none. */
+  /** Of the request at work; "": none. */
   statement(text: string): void {
     const { numbers } = this;
     numbers[IS_CYPHER] = 0;
@@ -163,7 +164,7 @@ export class ActorMarks {
   }
 }
 
-/** Who is at work. */
+/** The request at work. */
 export interface AtWork {
   /** The request's id in frames; null: work of the actor's own. */
   readonly request: number | null;

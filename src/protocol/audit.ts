@@ -1,6 +1,7 @@
 /**
- * What the installation's audit trail keeps: who did, or tried to do, what an operator answers for. Requests become events
- * in the actor that answers them, refusals in the gateway; the directory keeps all of them (directory/audit-trail.ts).
+ * Events of the installation's audit trail: who did, or tried to do, something that an operator is responsible for.
+ * The actor that answers a request makes an event of it; the gateway makes events of refusals; the directory keeps all
+ * of them (directory/audit-trail.ts).
  */
 
 export interface AuditEvent {

@@ -1,6 +1,6 @@
 /**
- * What the directory's actor, which keeps schedules and backups of the whole installation, and the actors of the tenants say
- * to each other about backups. The gateway's thread carries it. Structured clones.
+ * Messages about backups between the directory's actor, which keeps schedules and backups of the whole installation,
+ * and the tenants' actors. The gateway's thread carries them. Structured clones.
  */
 
 /** Where a backup lies: among the tenant's own, or among those of the whole installation. */

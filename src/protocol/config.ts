@@ -1,7 +1,7 @@
 /**
- * The schema of the configuration, and the frozen value that every thread receives. Property names are the TOML keys in
- * camel case: `[query.ai_service] base_url` is `config.query.aiService.baseUrl`. What each key means stands in
- * config/tessera.toml, which also holds every default. src/config reads, checks and freezes it.
+ * The schema of the configuration, and the frozen value that every thread receives. Property names are the TOML keys
+ * in camel case: `[query.ai_service] base_url` is `config.query.aiService.baseUrl`. config/tessera.toml explains each
+ * key and holds every default. src/config reads, checks and freezes the value.
  */
 
 import Type from "typebox";
@@ -51,7 +51,7 @@ export const ConfigSchema = section({
     upgrade: Type.Enum(["keep_copy", "in_place", "refuse"]),
   }),
   secrets: section({
-    /** Outside of the data directory; empty: its secret lies there in the open. */
+    /** A file outside the data directory; empty: the secret is stored there unsealed. */
     keyFile: Type.String({ maxLength: 4096 }),
     previousKeyFile: Type.String({ maxLength: 4096 }),
   }),
@@ -91,7 +91,7 @@ export const ConfigSchema = section({
     /** Of the log of slow statements; 0: none is logged. */
     slowMs: Type.Integer({ minimum: 0, maximum: 86_400_000 }),
     slowValues: Type.Boolean(),
-    /** Milliseconds without a beat of an actor's thread after which that is told; 0: it is not. */
+    /** Milliseconds without a beat of an actor's thread before that is logged; 0: never. */
     lateMs: Type.Integer({ minimum: 0, maximum: 86_400_000 }),
     /** And after which the thread is ended and started again; 0: it is not. */
     stopMs: Type.Integer({ minimum: 0, maximum: 86_400_000 }),
@@ -275,7 +275,7 @@ export const ConfigSchema = section({
     requestsPerTenantMax: count(1, 1_000_000),
     requestsRunningPerTenantMax: count(1, 1_000_000),
     requestsWaitingPerTenantMax: count(1, 1_000_000),
-    /** What is in memory of a tenant that asked for nothing for so long is forgotten. */
+    /** After this time without a request, a tenant's state in memory is forgotten. */
     tenantIdleSeconds: seconds(1, 86_400),
     requestBytesPerPartitionMax: Type.Integer({ minimum: MIB, maximum: TIB }),
     replyBytesPerConnectionMax: Type.Integer({ minimum: 64 * KIB, maximum: 4 * GIB }),

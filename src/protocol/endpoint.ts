@@ -1,6 +1,7 @@
 /**
- * The contract of one HTTP endpoint: its route, who may call it, and the schemas of what goes in and out. The gateway
- * routes and documents by it, the actor validates and dispatches by it; neither knows a route that is not declared here.
+ * The contract of one HTTP endpoint: its route, who may call it, and the schemas of its input and output. The gateway
+ * routes and documents by it, the actor validates and dispatches by it; neither knows a route that is not declared
+ * here.
  */
 import type { TObject, TSchema } from "typebox";
 import type { ErrorCode } from "./errors.js";

@@ -1,4 +1,6 @@
-/** The table of all endpoints. Its order gives each its code in frames, so both sides must run the same build. */
+/**
+ * The table of all endpoints. An endpoint's position is its code in frames, so both sides must run the same build.
+ */
 import type { Static, TSchema } from "typebox";
 import type { Endpoint, EndpointSpec } from "./endpoint.js";
 import { adminEndpoints } from "./endpoints/admin.js";

@@ -1,7 +1,7 @@
 /**
- * The one table of errors. Every error a client can see is a `DbError` whose code stands here with its HTTP status,
- * whether an unchanged retry can succeed, and a default message. Docs and OpenAPI are generated from this table.
- * SQL errors also carry the SQLSTATE that PostgreSQL gives the same mistake (Appendix A of its manual).
+ * The one table of errors. Every error a client can see is a `DbError` whose code is listed here with its HTTP status,
+ * whether an unchanged retry can succeed, and a default message. Docs and OpenAPI are generated from this table. SQL
+ * errors also carry the SQLSTATE that PostgreSQL gives the same mistake (Appendix A of its manual).
  */
 
 interface ErrorEntry {
@@ -22,7 +22,7 @@ export const ERRORS = {
   read_only_transaction: { status: 400, retry: false, message: "The transaction is read-only." },
   invalid_nli_request: { status: 400, retry: false, message: "The request is not valid." },
   invalid_recipe: { status: 400, retry: false, message: "The recipe is not valid." },
-  // 401 and 403: who asks
+  // 401 and 403: the caller
   unauthorized: { status: 401, retry: false, message: "The credential is not valid." },
   missing_authorization: { status: 401, retry: false, message: "Send an Authorization: Bearer header." },
   missing_claims: { status: 401, retry: false, message: "The credential carries no usable claims." },

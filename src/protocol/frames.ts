@@ -2,8 +2,8 @@
  * The flat frames that cross between the gateway's thread and an actor's. All frames of one loop turn travel in one
  * transferred ArrayBuffer, back to back, little endian. Written and read by both sides; nothing else is shared.
  *
- * Long bodies and replies cross in pieces. Each side may send STREAM_WINDOW_BYTES beyond what the other has said to have
- * taken (TAKEN_CODE, REPLY_TAKEN), so neither ever holds more of one request than that.
+ * Long bodies and replies cross in pieces. Each side may send STREAM_WINDOW_BYTES beyond what the other has reported
+ * as taken (TAKEN_CODE, REPLY_TAKEN), so neither ever holds more of one request than that.
  *
  *   request   0 u32 size of the whole frame      reply   0 u32 size of the whole frame
  *             4 u32 id (of the gateway)                  4 u32 id
@@ -16,13 +16,13 @@
  *            24 f64 deadline, ms since the epoch
  *            32 request id (ASCII), head (UTF-8), body
  *
- * The head holds what only some endpoints read (see RequestHead); it is decoded on demand.
+ * The head holds fields that only some endpoints read (see RequestHead); it is decoded on demand.
  */
 
 export const CANCEL_CODE = 0xffff;
 /** A further piece of a streamed body; the request's own frame had none. The last one has REQUEST_LAST_PIECE. */
 export const PIECE_CODE = 0xfffe;
-/** The gateway has handed over so many bytes of a streamed reply (in the place of the deadline). */
+/** The number of bytes of a streamed reply that the gateway has handed over (in the place of the deadline). */
 export const TAKEN_CODE = 0xfffd;
 
 export const REQUEST_HAS_BODY = 1;
@@ -45,7 +45,7 @@ export const REQUEST_BODY_TEXT = 128;
 export const REPLY_MSGPACK = 1;
 /** The request's deadline passed or its client left while it ran; the gateway has answered already. */
 export const REPLY_DISCARD = 2;
-/** No reply: the actor has taken so many further bytes of the streamed body (u32, the body). */
+/** Not a reply: the number of further bytes of the streamed body that the actor has taken (u32, the body). */
 export const REPLY_TAKEN = 4;
 /** A piece of a streamed reply; the one without it ends the reply. The first line of the first one's headers is the Content-Type. */
 export const REPLY_MORE = 8;
@@ -217,7 +217,7 @@ export class RequestWriter extends FrameBuffer {
     this.length = at;
   }
 
-  /** Asks the actor to stop the request of that id; its reply, if any, carries REPLY_DISCARD. */
+  /** Asks the actor to stop the request with that id; its reply, if any, carries REPLY_DISCARD. */
   cancel(id: number): void {
     this.request(id, CANCEL_CODE, 0, 0, 0, 0, "", "", null);
   }
@@ -227,7 +227,7 @@ export class RequestWriter extends FrameBuffer {
     this.request(id, PIECE_CODE, isLast ? REQUEST_LAST_PIECE : 0, 0, 0, 0, "", "", body);
   }
 
-  /** So many further bytes of that request's streamed reply have been handed over. */
+  /** The number of further bytes of that request's streamed reply that were handed over. */
   taken(id: number, bytes: number): void {
     this.request(id, TAKEN_CODE, 0, 0, 0, bytes, "", "", null);
   }
@@ -325,7 +325,7 @@ export class ReplyWriter extends FrameBuffer {
     this.finish(id, status, flags, at + body.length);
   }
 
-  /** So many further bytes of that request's streamed body have been taken. */
+  /** The number of further bytes of that request's streamed body that were taken. */
   taken(id: number, count: number): void {
     const body = Buffer.allocUnsafe(4);
     body.writeUInt32LE(count);

@@ -1,6 +1,7 @@
 /**
- * Who asks: what a verified token or API key stands for. The directory (partition 0's actor) makes identities from its
- * records, the gateway caches them and hands them on with every request; it drops what an `IdentityChange` names.
+ * The caller's identity: what a verified token or API key stands for. The directory (partition 0's actor) makes
+ * identities from its records. The gateway caches them, passes them on with every request, and drops what an
+ * `IdentityChange` names.
  */
 
 export const ROLES = ["super_admin", "admin", "user"] as const;
@@ -50,8 +51,8 @@ export interface Identity {
 }
 
 /**
- * Said before the reply to the change leaves: cached identities of what it names are out of date. `ended`: they were disabled
- * or removed, so whatever runs for them ends.
+ * Sent before the reply to the change leaves: cached identities of what it names are out of date. `ended`: they were
+ * disabled or removed, so their running requests end.
  */
 export type IdentityChange =
   | { readonly kind: "user"; readonly userId: string; readonly ended?: boolean; readonly version: number }

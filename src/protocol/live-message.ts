@@ -1,6 +1,6 @@
 /**
- * Messages that many subscribers get: the actor makes one for all, without the client's id, and the gateway puts the id
- * of each in front. Called by both sides.
+ * Messages that many subscribers get. The actor makes one for all of them, without the client's id; the gateway puts
+ * each client's id in front. Called by both sides.
  *
  *   json     shared: `"type":…}`          whole: `{"id":…,` shared
  *   msgpack  shared: u8 fields, fields    whole: map of one field more, "id", its value, the fields

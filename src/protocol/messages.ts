@@ -1,7 +1,7 @@
 /**
- * Control messages between the gateway's thread and an actor's: rare, structured-cloned objects. Requests and replies
- * travel as frames (frames.ts) in bare ArrayBuffers on the same port, so order between the two kinds is kept: an
- * identity change is always seen before the reply of the request that made it.
+ * Control messages between the gateway's thread and an actor's: rare objects, sent as structured clones. Requests and
+ * replies travel as frames (frames.ts) in bare ArrayBuffers on the same port. So the order between the two kinds is
+ * kept: an identity change always arrives before the reply of the request that made it.
  */
 import type { MessagePort } from "node:worker_threads";
 import type { AuditEvent } from "./audit.js";
@@ -70,7 +70,7 @@ export type ToActor =
   | { readonly kind: "log-level"; readonly level: LogLevel }
   /** All that are refused at the moment. */
   | { readonly kind: "stopped-statements"; readonly stopped: readonly StoppedStatement[] }
-  /** What they have left open is to be ended: they were disabled or removed. */
+  /** Ends what they left open: they were disabled or removed. */
   | { readonly kind: "identity-ended"; readonly change: IdentityChange }
   /** For the trail, which the directory's actor keeps. */
   | { readonly kind: "audit"; readonly events: readonly AuditEvent[] }
@@ -271,7 +271,7 @@ export type FromActor =
   | { readonly kind: "restore-ask"; readonly ask: RestoreAsk }
   | { readonly kind: "restore-report"; readonly report: RestoreReport }
   | { readonly kind: "backup-report"; readonly report: BackupReport }
-  /** Tenants of which the partition does not know whether they are there: they were being moved. Likewise. */
+  /** Tenants that were being moved, so the partition does not know whether it has them. Likewise. */
   | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly number[] }
   /** The partition's files are damaged: it is not served, the others are. Also said before `ready`. */
   | { readonly kind: "partition-damaged"; readonly partition: number; readonly message: string }

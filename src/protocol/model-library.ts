@@ -1,6 +1,6 @@
 /**
- * What actors and the library of models (src/ai/library, in a thread of its own) say to each other. The main thread
- * carries it, as it knows both.
+ * Messages between actors and the library of models (src/ai/library), which has a thread of its own. The main thread
+ * carries them, because it knows both sides.
  */
 import { DbError, type ErrorCode, type ErrorDetails } from "./errors.js";
 
@@ -94,7 +94,7 @@ export type FromLibrary =
   | { readonly kind: "progress"; readonly call: string; readonly pull: PullFacts }
   | { readonly kind: "answer"; readonly call: string; readonly value: LibraryAnswers[keyof LibraryAnswers] }
   | { readonly kind: "refused"; readonly call: string; readonly error: ToldError }
-  /** The bundle in that folder is going to be deleted: finish what it does, begin nothing new, say so. */
+  /** The bundle in that folder will be deleted: finish its runs, begin no new ones, then report. */
   | { readonly kind: "let-go"; readonly ask: number; readonly directory: string }
   /** What is installed has changed, or stays after all. */
   | { readonly kind: "changed" }

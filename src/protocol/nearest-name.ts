@@ -1,4 +1,4 @@
-/** The name that a misspelt one was likely meant to be, for hints: of tables, columns, functions, settings. */
+/** Finds the name that a misspelt one was probably meant to be, for hints: tables, columns, functions, settings. */
 
 /** Longer ones are no slips of a finger, and not worth the time. */
 const NAME_CHARACTERS_MAX = 100;

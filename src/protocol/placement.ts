@@ -1,7 +1,7 @@
 /**
- * What is said between actors while a tenant moves from one partition to another. The coordinator is in the actor of
- * the directory (features/placement/tenant-moves.ts), which alone decides where a tenant is; the gateway's thread carries
- * the messages, in order. Structured clones; the bytes of entries are transferred.
+ * Messages between actors while a tenant moves from one partition to another. The coordinator runs in the directory's
+ * actor (features/placement/tenant-moves.ts), which alone decides where a tenant is. The gateway's thread carries the
+ * messages, in order. Structured clones; the bytes of entries are transferred.
  */
 import type { BackupStore } from "./backup-orders.js";
 import type { ErrorCode } from "./errors.js";
@@ -82,7 +82,7 @@ export type PlacementMessage =
   | (OfMove & { readonly do: "send"; readonly to: number; readonly transactionsMs: number })
   /** From the source to the target; `last` comes with the final ones. */
   | (OfMove & { readonly do: "entries"; readonly data: ArrayBuffer; readonly last: TenantMemory | null })
-  /** From the target to the source: so many bytes are worked off. */
+  /** From the target to the source: this many bytes have been processed. */
   | (OfMove & { readonly do: "taken"; readonly bytes: number })
   /** The directory has decided: the tenant is in this partition, or in `at`. Ends whatever move there was. */
   | { readonly do: "settle"; readonly tenant: number; readonly at: number };

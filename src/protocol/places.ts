@@ -1,6 +1,6 @@
 /**
- * Where the program's own files lie. It runs as modules (dist/src, dist/workers: tests) or bundled (dist/server, made by
- * scripts/bundle.mjs); so no module may look for files beside itself.
+ * Finds the program's own files. It runs as modules (dist/src, dist/workers: tests) or bundled (dist/server, made by
+ * scripts/bundle.mjs), so no module may look for files beside itself.
  */
 const here = import.meta.url;
 const dist = here.lastIndexOf("/dist/");

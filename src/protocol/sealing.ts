@@ -1,6 +1,6 @@
 /**
- * Secrets as they are stored: encrypted (AES-256-GCM, NIST SP 800-38D) and bound to what they belong to. Keys for a purpose are
- * derived (HKDF, RFC 5869). Called by whoever stores one; no state.
+ * Stored secrets: encrypted (AES-256-GCM, NIST SP 800-38D) and bound to their owner. Keys for a purpose are derived
+ * (HKDF, RFC 5869). Called by whoever stores a secret; no state.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 

@@ -1,6 +1,6 @@
 /**
- * What the language itself refuses because it is too deep or too large, as SQL says it. Called where errors of
- * statements are caught: the actor, once per request, and functions, whose blocks may handle them.
+ * Turns the runtime's own refusals of values that are too deep or too large into SQL errors. Called where errors of
+ * statements are caught: by the actor, once per request, and by functions, whose blocks may handle them.
  */
 import { DbError, sqlError } from "./errors.js";
 import { JOINS_MAX, RECIPE_BYTES_MAX, RESULT_BYTES_MAX } from "./limits.js";

@@ -1,6 +1,6 @@
 /**
- * Statements that did not give way until their actor was ended, and for how long what looks like them is refused. Made by
- * the gateway's watchdog, told to actors, which refuse by them.
+ * Statements that did not give way until their actor was ended, and how long similar statements are refused. The
+ * gateway's watchdog makes the list and sends it to the actors, which refuse by it.
  */
 
 export interface StoppedStatement {

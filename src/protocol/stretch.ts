@@ -1,7 +1,8 @@
 /**
- * How long a thread has computed without giving way. The scheduler begins a stretch with each slice; code whose time depends
- * on a client's data says with `spend` what it is about to do. A stretch that has gone on for too long ends in `Overrun`:
- * the session then runs the statement again by a plan that can wait (query/optimize/wait-in-expressions.ts).
+ * Measures how long a thread has computed without giving way. The scheduler begins a stretch with each slice. Code
+ * whose time depends on a client's data calls `spend` and says what it is about to do. A stretch that has gone on for
+ * too long throws `Overrun`; the session then runs the statement again by a plan that can wait
+ * (query/optimize/wait-in-expressions.ts).
  *
  * The state belongs to the thread. Where nobody begins stretches (task threads, tools) nothing overruns.
  */
@@ -39,7 +40,7 @@ export function beginStretch(now: number): void {
   wasLate = false;
 }
 
-/** The current stretch may take so many milliseconds from now on, in large pieces, too. */
+/** From now on the current stretch may take this many milliseconds, even in large pieces. */
 export function allowLongStretch(ms: number): void {
   allowedMs = ms;
   untilMs = performance.now() + ms;
@@ -52,7 +53,7 @@ export function endStretch(): void {
   allowedMs = Number.POSITIVE_INFINITY;
 }
 
-/** About so many nanoseconds of work follow at once. Throws Overrun. */
+/** Announces about this many nanoseconds of work. Throws Overrun. */
 export function spend(nanos: number): void {
   announced += nanos;
   if (announced >= LOOK_NANOS) look();

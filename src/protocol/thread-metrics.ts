@@ -1,4 +1,7 @@
-/** What an actor tells of its thread, its pools, its storage engine and its queues when /metrics or a diagnostic bundle is read. */
+/**
+ * What an actor reports about its thread, pools, storage engine and queues when /metrics or a diagnostic bundle is
+ * read.
+ */
 
 export interface ThreadMetrics {
   /** Garbage collections since the thread began, and the seconds that they stopped it, by kind (minor, major, incremental, weakcb). */

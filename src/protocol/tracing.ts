@@ -1,6 +1,6 @@
 /**
- * Traces of requests: what spans are between threads, and W3C Trace Context (https://www.w3.org/TR/trace-context/), the header
- * by which a caller's trace goes on here.
+ * Traces of requests: spans as they cross between threads, and W3C Trace Context
+ * (https://www.w3.org/TR/trace-context/), the header that continues a caller's trace.
  */
 import { randomBytes } from "node:crypto";
 

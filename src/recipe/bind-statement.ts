@@ -1,14 +1,14 @@
 /**
- * From a recipe's statement with `$name`s to one that the database takes with its values beside it. Values never become
- * text of the statement; only an `identifier` does, as a quoted name. Pure; called when a recipe is read (which names a
- * statement uses) and when a step runs.
+ * Turns a recipe's statement with `$name`s into one that the database accepts, with its values as parameters. Values
+ * never become text of the statement; only an `identifier` does, as a quoted name. Pure; called when a recipe is read
+ * (which names a statement uses) and when a step runs.
  */
 import { tokenize as tokenizeCypher } from "../cypher/parse/lexer.js";
 import { type Edit, sourceMap } from "../sql/parse/source-map.js";
 import { tokenize } from "../sql/parse/tokens.js";
 import type { ParameterType, Statement } from "./recipe.js";
 
-/** What a name stands for. */
+/** The meaning of a name. */
 export interface BoundValue {
   /** "rows": what a step kept. */
   readonly type: ParameterType | "rows";
@@ -52,7 +52,7 @@ function typeOf(type: keyof typeof SQL_TYPES, value: unknown): string {
   return numbers.every((number) => number === null || number === (number | 0)) ? SQL_TYPES.integer : "int8";
 }
 
-/** The names that a statement uses, in their order; a name may come more than once. Throws what the lexer of Cypher does. */
+/** The names that a statement uses, in order; a name may occur more than once. Throws the errors of Cypher's lexer. */
 export function namesIn({ sql, cypher }: Statement): readonly string[] {
   return (sql === undefined ? usesInCypher(cypher!) : usesInSql(sql)).map(({ name }) => name);
 }

@@ -1,6 +1,6 @@
 /**
- * What two equal recipes have in common however they were written: JSON with sorted keys and no white space (as RFC 8785
- * has it), its digest, and signatures of that. Pure.
+ * The canonical form of recipes, the same however they were written: JSON with sorted keys and no white space (as RFC
+ * 8785 has it), its digest, and signatures of that. Pure.
  */
 import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
 import type { Signature } from "./recipe.js";
@@ -26,7 +26,10 @@ export function digestOf(recipe: object): string {
 /** DER of an Ed25519 public key up to its 32 bytes (RFC 8410, section 4). */
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
-/** Null for what is no key: base64 of its 32 bytes, or of its DER as `openssl pkey -pubout -outform DER` writes it. */
+/**
+ * Reads a key: base64 of its 32 bytes, or of its DER as `openssl pkey -pubout -outform DER` writes it. Null for
+ * anything else.
+ */
 export function publicKeyOf(text: string): KeyObject | null {
   const bytes = Buffer.from(text, "base64");
   const der = bytes.length === 32 ? Buffer.concat([SPKI_PREFIX, bytes]) : bytes;

@@ -1,6 +1,6 @@
 /**
- * What a schema cannot say of a recipe: that names are known and unique, versions are versions, defaults fit, statements
- * parse, and seeds are whole. Called by read-recipe.ts on a document of the right form.
+ * Checks what a schema cannot express about a recipe: names are known and unique, versions are valid, defaults fit,
+ * statements parse, and seeds are complete. Called by read-recipe.ts on a document of the right form.
  */
 import { parseCypher } from "../cypher/parse/parse.js";
 import { DbError } from "../protocol/errors.js";
@@ -195,7 +195,7 @@ class RecipeCheck {
     if ((sql === undefined) === (cypher === undefined)) this.fail("expected one of sql and cypher", path);
     if (graph !== undefined && cypher === undefined) this.fail("only cypher has a graph", [...path, "graph"]);
     this.keepPlace(textPath);
-    // What was put around a condition is none of the document's.
+    // The text that was put around a condition is not part of the document.
     const text = added === 0 ? (sql ?? cypher)! : sql!.slice(added, -conditionEnd.length);
     const parse = <T>(work: () => T, positionOf: (position: number) => number): T => {
       try {

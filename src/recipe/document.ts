@@ -1,6 +1,7 @@
 /**
- * A recipe's text as a value: YAML 1.2 or JSON, which is YAML. Aliases and tags of one's own are refused, so that a short
- * text cannot stand for a large value; so are duplicate keys. Errors have a line and a column. Called by read-recipe.ts.
+ * Reads a recipe's text as a value: YAML 1.2 or JSON, which is YAML. Aliases and custom tags are refused, so that a
+ * short text cannot stand for a large value; so are duplicate keys. Errors have a line and a column. Called by
+ * read-recipe.ts.
  */
 import { isAlias, isNode, LineCounter, parseDocument, Scalar, visit } from "yaml";
 import { DbError } from "../protocol/errors.js";
@@ -13,7 +14,7 @@ export type Path = readonly (string | number)[];
 
 export interface SourceDocument {
   readonly value: unknown;
-  /** Where the value of that path stands, else what is around it; null: there was no text. */
+  /** The position of the value at that path, or of what surrounds it; null: there was no text. */
   placeOf(path: Path): Place | null;
 }
 
@@ -83,7 +84,7 @@ function parsed(text: string, lineCounter: LineCounter) {
       logLevel: "error",
     });
   } catch (error) {
-    // The parser calls itself for what stands in each other.
+    // The parser calls itself for nested values.
     if (error instanceof RangeError) throw tooDeep("", null);
     throw error;
   }

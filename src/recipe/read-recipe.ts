@@ -1,7 +1,8 @@
 /**
- * Reads a recipe: text or value → checked document, its digest, and where its statements stand. Everything that can be
- * known without a database is checked here: form, names, versions, the syntax of each statement. Takes as long as the
- * text is long, so it runs in a task thread (workers/task.ts). Throws DbError `invalid_recipe` that names field and place.
+ * Reads a recipe: text or value → checked document, its digest, and the places of its statements. Everything that can
+ * be known without a database is checked here: form, names, versions, the syntax of each statement. It takes as long
+ * as the text is long, so it runs in a task thread (workers/task.ts). Throws DbError `invalid_recipe` that names field
+ * and place.
  */
 
 import type { TProperties, TSchema } from "typebox";

@@ -16,7 +16,7 @@ const strict = <P extends Type.TProperties>(properties: P, description?: string)
   Type.Object(properties, { additionalProperties: false, ...(description !== undefined && { description }) });
 
 export const RECIPE_ID_PATTERN = "^[a-z0-9][a-z0-9._-]{0,99}$";
-/** Of parameters and of what steps keep. */
+/** Names of parameters and of values that steps keep. */
 export const NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,62}$";
 
 const text = (description: string, maxLength = 10_000) => Type.String({ minLength: 1, maxLength, description });

@@ -1,4 +1,7 @@
-/** Options of SQL functions that come as a JSON object (GENERATE, AGENT_RUN). Called by the session's services; no state. */
+/**
+ * Reads options of SQL functions that come as a JSON object (GENERATE, AGENT_RUN). Called by the session's services;
+ * no state.
+ */
 import type Type from "typebox";
 import { Errors } from "typebox/value";
 import { sqlError } from "../protocol/errors.js";

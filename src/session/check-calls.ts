@@ -1,6 +1,7 @@
 /**
- * Calls whose constant arguments may be wrong in a way that no row is needed to tell: the name of a model that there is not.
- * They are found when a statement is planned and checked before each run. Called by the planner and the runner; no state.
+ * Checks calls whose constant arguments may be wrong in a way that shows without a row, such as the name of a model
+ * that does not exist. Such calls are found when a statement is planned and checked before each run. Called by the
+ * planner and the runner; no state.
  */
 
 import { positioned } from "../query/exec/deferred-call.js";

@@ -1,7 +1,8 @@
 /**
- * Foreign keys and AFTER triggers: works off what writers of rows noted (exec/constraint-event.ts), at the end of the
- * statement or, for deferred constraints, of the transaction. Checks and actions are statements of the engine's own, as in PostgreSQL
- * (src/backend/utils/adt/ri_triggers.c); what those leave to check is worked off at once.
+ * Foreign keys and AFTER triggers. Writers of rows note what is to be checked (exec/constraint-event.ts); this does it
+ * at the end of the statement or, for deferred constraints, of the transaction. Checks and actions are internal
+ * statements, as in PostgreSQL (src/backend/utils/adt/ri_triggers.c); checks that those leave in turn are done at
+ * once.
  */
 
 import { ownRows } from "../catalog/ddl-outcome.js";

@@ -1,6 +1,6 @@
 /**
- * One cursor: a query that is run as far as its client has fetched. It sees what its transaction saw when it was
- * declared. Rows that may be wanted again are kept, others only until they were fetched. Owned by session-cursors.ts.
+ * One cursor: a query that has run as far as its client has fetched. It sees what its transaction saw when it was
+ * declared. Rows that may be wanted again are kept, others only until they are fetched. Owned by session-cursors.ts.
  */
 import { sqlError } from "../protocol/errors.js";
 import type { ExecContext } from "../query/exec/context.js";
@@ -195,7 +195,9 @@ export class Cursor {
     take(this.rows.gather(numbers, 0, count, emptyColumns(this.rows.columns.length)));
   }
 
-  /** WITH HOLD, at the end of the transaction: reads what is left, so that nothing of the transaction is needed. */
+  /**
+   * WITH HOLD, at the end of the transaction: reads the remaining rows, so that the transaction is no longer needed.
+   */
   hold(): void | Promise<void> {
     this.depth = null;
     return after(this.canScroll ? this.rewind() : undefined, () => {

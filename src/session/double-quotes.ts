@@ -1,7 +1,10 @@
-/** A hint for texts in double quotes, which MySQL and SQLite take for texts and SQL for names. Called where statements are planned. */
+/**
+ * A hint for strings in double quotes, which MySQL and SQLite accept as strings and SQL reads as names. Called where
+ * statements are planned.
+ */
 import { DbError } from "../protocol/errors.js";
 
-/** The error, and if it is about a column that stands in double quotes in `sql`, a word on quotes. */
+/** The error; if it is about a column that is in double quotes in `sql`, with a hint about quotes. */
 export function withQuotesHint(error: unknown, sql: string): unknown {
   if (!(error instanceof DbError) || error.details?.sqlstate !== "42703") return error;
   const { position, hint } = error.details;

@@ -1,4 +1,7 @@
-/** The graph that every tenant has, made when a statement first means it. The session calls it before it binds Cypher. */
+/**
+ * Creates the graph that every tenant has, when a statement first uses it. The session calls it before it binds
+ * Cypher.
+ */
 import { DEFAULT_GRAPH, type GraphTables, graphOf } from "../catalog/graph.js";
 import { createGraph } from "../catalog/graph-ddl.js";
 import { DbError, sqlError } from "../protocol/errors.js";

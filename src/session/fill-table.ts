@@ -1,6 +1,6 @@
 /**
- * Fills the tables of definition statements: with the rows of a query (CREATE TABLE AS, REFRESH), or with rows that were
- * rewritten (ALTER TABLE). Many go by a load. Called by run-ddl.ts.
+ * Fills the tables of definition statements: with the rows of a query (CREATE TABLE AS, REFRESH), or with rewritten
+ * rows (ALTER TABLE). Many rows go through a load. Called by run-ddl.ts.
  */
 import type { TableDef } from "../catalog/table.js";
 import { DbError, sqlError } from "../protocol/errors.js";
@@ -81,7 +81,7 @@ export async function writeRows(
   }
 }
 
-/** What is wrong with rows that are there is said of the table, not of a new row. */
+/** Errors in existing rows are reported about the table, not about a new row. */
 function asDefinitionError(error: unknown, table: TableDef): unknown {
   if (!(error instanceof DbError)) return error;
   const { sqlstate, column, constraint, detail } = error.details ?? {};

@@ -1,6 +1,6 @@
 /**
- * Rows whose values are large are written with turns in between: row by row, and a value of many parts in pieces before its
- * row is written. Called by run-program.ts for each batch; most batches are light, and are written at once.
+ * Writes rows with large values with turns in between: row by row, and a value of many parts in pieces before its row.
+ * Called by run-program.ts for each batch; most batches are small, and are written at once.
  */
 
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";

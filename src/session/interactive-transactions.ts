@@ -1,6 +1,7 @@
 /**
- * The open transactions of one tenant that clients drive by id over several requests. Each has a deadline; what runs
- * past it is rolled back and answered with a clear error from then on. Statements of one transaction run one at a time.
+ * The open transactions of one tenant that clients drive by id over several requests. Each has a deadline; one that
+ * passes it is rolled back, and further requests for it get a clear error. Statements of one transaction run one at a
+ * time.
  */
 import { randomBytes } from "node:crypto";
 import { DbError, sqlError } from "../protocol/errors.js";
@@ -78,7 +79,7 @@ export class InteractiveTransactions {
     return transaction;
   }
 
-  /** That of another owner does not exist for who asks. */
+  /** To other callers, an owner's transaction does not exist. */
   get(id: string, asker: Asker): InteractiveTransaction {
     const transaction = this.open.get(id);
     if (transaction !== undefined && mayUse(asker, transaction.owner)) {
@@ -122,7 +123,7 @@ export class InteractiveTransactions {
     for (const transaction of this.open.values()) if (nowMs > transaction.expiresMs) this.expire(transaction);
   }
 
-  /** `retry`: requests that name one of them are told to do their work again, in a new transaction. */
+  /** `retry`: requests that name one of them are asked to repeat their work in a new transaction. */
   endAll(reason: string, retry = false): void {
     for (const transaction of this.open.values()) {
       transaction.session.abandon(reason);
@@ -139,7 +140,7 @@ export class InteractiveTransactions {
     }
   }
 
-  /** What is remembered of ended ones. */
+  /** The record of an ended transaction. */
   listEnded(): readonly (readonly [string, Ended])[] {
     return [...this.ended];
   }

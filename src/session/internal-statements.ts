@@ -1,7 +1,7 @@
 /**
  * Statements that the engine itself runs inside a client's statement: checks and actions of constraints, checks of
- * rows for new definitions. They go through parser, binder and optimizer as a client's do, so they use indexes and
- * set off constraints of their own. One per session.
+ * rows for new definitions. They go through parser, binder and optimizer like a client's, so they use indexes and fire
+ * constraints of their own. One per session.
  */
 import type { TableDef } from "../catalog/table.js";
 import { compilePlan } from "../query/exec/compile-plan.js";

@@ -1,6 +1,6 @@
 /**
- * Who made what only they may use by its id: open transactions, prepared statements, kept answers. A user who signed in and each of
- * its API keys are different ones, since they may do different things.
+ * The owner of what only its maker may use by id: open transactions, prepared statements, kept answers. A user who
+ * signed in and each of that user's API keys are different owners, because their rights may differ.
  */
 import type { RequestHead } from "../protocol/frames.js";
 
@@ -10,7 +10,7 @@ export interface Owner {
   readonly keyId: string;
 }
 
-/** What is known of who asks. */
+/** What is known about the caller. */
 export interface Asker {
   readonly head: Pick<RequestHead, "userId" | "keyId" | "roles">;
   readonly readOnly: boolean;

@@ -1,7 +1,7 @@
 /**
- * Plans of one tenant by statement text. A plan is reused while the catalog version it was bound under is current and
- * the parameters whose types the statement leaves open have the types they had then. Bounded; the plan that was used
- * longest ago goes first.
+ * Plans of one tenant by statement text. A plan is reused while the catalog version that it was bound under is
+ * current, and the parameters whose types the statement leaves open have the same types. Bounded; the least recently
+ * used plan goes first.
  */
 
 import { PLAN_CACHE_ENTRIES_MAX } from "../protocol/limits.js";
@@ -42,7 +42,7 @@ export class PlanCache {
     return plan;
   }
 
-  /** Forgets every plan: statistics changed, and with them what is best. */
+  /** Forgets every plan: statistics changed, and with them the best plans. */
   clear(): void {
     this.plans.clear();
     this.last = null;

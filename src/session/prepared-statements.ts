@@ -1,6 +1,6 @@
 /**
- * The prepared statements of one tenant: texts by owner and id, so that nobody changes what a name means to another. Their plans live
- * in the plan cache like everybody's.
+ * The prepared statements of one tenant: texts by owner and id, so that no client can change what another one's id
+ * means. Their plans are in the plan cache like all others.
  */
 import { randomUUID } from "node:crypto";
 import { DbError } from "../protocol/errors.js";

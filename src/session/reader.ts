@@ -1,4 +1,7 @@
-/** What a credential with ReadOnly permission is refused. Used where statements run, and where they are prepared. */
+/**
+ * Refuses what a credential with ReadOnly permission may not do. Used where statements run, and where they are
+ * prepared.
+ */
 import { DbError } from "../protocol/errors.js";
 import type { Plan } from "../query/plan/plan.js";
 import { modifyingNodes } from "../query/plan/walk.js";

@@ -1,6 +1,6 @@
 /**
- * Many removed or changed rows that a foreign key refers to, handled by one statement instead of one each: that is one
- * look through the referencing table, however many rows there are. Used by constraint-checks.ts.
+ * Handles many removed or changed rows that a foreign key refers to by one statement, instead of one statement each.
+ * That is one pass through the referencing table, however many rows there are. Used by constraint-checks.ts.
  */
 import { ownRows } from "../catalog/ddl-outcome.js";
 import { quotedIdentifier } from "../catalog/relation-names.js";

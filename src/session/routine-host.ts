@@ -1,6 +1,7 @@
 /**
- * The session as functions see it that run inside its statements: plans and runs the statements of their bodies in the
- * transaction of the statement around them. One per session, owned by it, as are the notices that wait for its end.
+ * The session as seen by functions that run inside its statements: it plans and runs the statements of their bodies in
+ * the transaction of the surrounding statement. One per session, owned by it, as are the notices that wait for its
+ * end.
  */
 import { sqlError } from "../protocol/errors.js";
 import type { ExecContext } from "../query/exec/context.js";

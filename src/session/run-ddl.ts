@@ -1,5 +1,5 @@
 /**
- * Runs one bound definition command: changes the definitions, then does the work on rows that the change leaves, all
+ * Runs one bound definition command: changes the definitions, then does the work on rows that the change requires, all
  * in the statement's transaction. Called by the session.
  */
 import type { Catalog } from "../catalog/catalog.js";
@@ -69,7 +69,7 @@ async function fireTruncate(
   }
 }
 
-/** The table as it was defined in between, stored where it is now. */
+/** The table with its intermediate definition, at its current storage. */
 function located(table: TableDef, catalog: Catalog, { tx }: ExecContext): TableDef {
   const now = catalog.view(tx).tableById(table.id);
   if (now === null || storageOf(now) === storageOf(table)) return table;

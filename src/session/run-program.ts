@@ -17,7 +17,7 @@ import type { Rows } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { ParameterValues } from "./statement-run.js";
 
-/** As `collect`; what has overrun once rows have left ends in an error, since it cannot be run again. */
+/** As `collect`; an overrun after rows have been sent is an error, because the statement cannot be run again. */
 export function collected(
   operator: Operator,
   rows: Rows,
@@ -37,8 +37,8 @@ export function collected(
 }
 
 /**
- * Pulls all rows, or as many as the cap allows; answers whether it cut some off. The operator is closed in every case.
- * What the rows take counts as memory of the statement.
+ * Pulls all rows, or as many as the cap allows; returns whether some were cut off. The operator is always closed. The
+ * rows count as memory of the statement.
  */
 export function collect(
   operator: Operator,

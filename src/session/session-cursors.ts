@@ -1,6 +1,6 @@
 /**
- * The cursors of a session, by name: what becomes of them when transactions and savepoints end, and the memory that
- * they hold together. Owned by the session.
+ * The cursors of a session, by name: what happens to them when transactions and savepoints end, and the memory that
+ * they share. Owned by the session.
  */
 import { sqlError } from "../protocol/errors.js";
 import { CURSORS_MAX } from "../protocol/limits.js";
@@ -49,11 +49,11 @@ export class SessionCursors {
   /** Made with the first one: most sessions are of one statement. */
   private cursors: Map<string, Cursor> = NO_CURSORS;
   private memory: SharedMemory | null = null;
-  /** Who waits for the rows that are fetched now. */
+  /** The request that waits for the rows being fetched. */
   private client: Client | null = null;
   private ownFetcher: Client | null = null;
 
-  /** The client of every cursor: whoever fetches. */
+  /** The client of every cursor: the request that fetches. */
   get fetcher(): Client {
     this.ownFetcher ??= {
       checkpoint: () => this.client?.checkpoint(),
@@ -81,7 +81,7 @@ export class SessionCursors {
     // Rows of volatile functions would not be the same a second time.
     const scroll = bound.scroll ?? (isVolatilePlan(plan.program!.plan) || null);
     const { memoryBytesMax } = context.statement;
-    // It reads what was there now; functions that it calls see and change what is there when they run.
+    // It reads the current state; functions that it calls see and change the state at the time when they run.
     this.memory ??= { bytes: 0 };
     const own = { ...context, tx: tx.frozen(), live: tx, statement: new CursorState(memoryBytesMax, this.memory) };
     tx.holdSnapshot();
@@ -145,7 +145,7 @@ export class SessionCursors {
     for (const cursor of this.all()) if (cursor.depth !== null && cursor.depth > depth) this.remove(cursor);
   }
 
-  /** The savepoint was released: what was declared after it belongs to what is around it. */
+  /** The savepoint was released: cursors that were declared after it now belong to the surrounding level. */
   release(depth: number): void {
     for (const cursor of this.cursors.values()) {
       if (cursor.depth !== null) cursor.depth = Math.min(cursor.depth, depth);

@@ -1,6 +1,6 @@
 /**
  * What a session remembers between its statements: settings, values of sequences, its schema of temporary relations.
- * Owned by the session. From it follows what unqualified names mean, and which cached plans fit.
+ * It decides what unqualified names mean, and which cached plans fit. Owned by the session.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { newTemporarySchema, TEMPORARY_ALIAS } from "../catalog/schema.js";

@@ -1,6 +1,6 @@
 /**
- * What expressions of a statement ask of the session that runs it: values of sequences, settings, definitions. One is
- * made per statement; what the session remembers between statements is in SessionMemory.
+ * The services that a statement's expressions use: values of sequences, settings, definitions. One is made per
+ * statement; what the session remembers between statements is in SessionMemory.
  */
 
 import type { CatalogView } from "../catalog/catalog-view.js";
@@ -68,7 +68,7 @@ export class SessionServices implements ExecServices, AskingStatement {
     readonly tenantName: string,
     /** The graph that a statement of Cypher is about. */
     private readonly graph: GraphTables | null,
-    /** Who wants to hear how far long computations are; null: nobody. */
+    /** The receiver of progress of long computations; null: none. */
     private readonly hearer: ProgressHearer | null,
     /** On whose behalf the statement runs. */
     readonly client: Client,

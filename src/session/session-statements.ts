@@ -21,7 +21,7 @@ interface Prepared {
 export class SessionStatements {
   private readonly statements = new Map<string, Prepared>();
 
-  /** The plan of what is to be added. Throws 42P05 for a name that is taken, and what planning throws. */
+  /** The plan of the statement that is to be added. Throws 42P05 for a name that is taken, and planning errors. */
   plan({ name, node, types }: BoundPrepare, planNode: PlanNode): StatementPlan {
     if (this.statements.has(name)) throw sqlError("42P05", `prepared statement "${name}" already exists`);
     if (this.statements.size === PREPARED_STATEMENTS_MAX) {
@@ -34,7 +34,7 @@ export class SessionStatements {
     this.statements.set(name, { node, types, plan });
   }
 
-  /** The statement's plan, made anew when definitions have changed. Throws 26000. */
+  /** The statement's plan, planned again if definitions have changed. Throws 26000. */
   planOf(name: string, catalogVersion: number | string, planNode: PlanNode): StatementPlan {
     const prepared = this.statements.get(name);
     if (prepared === undefined) throw missing(name);

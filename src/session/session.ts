@@ -196,7 +196,7 @@ export class Session {
     return this.runner.planFor(run, catalog, tx);
   }
 
-  /** Of a plan that is not run now: throws what is wrong with it whatever the rows. */
+  /** For a plan that is not run now: throws the errors that do not depend on rows. */
   check(plan: StatementPlan, tx: ShardTransaction, client: Client): Promise<void> | void {
     return this.runner.check(plan, tx, client);
   }
@@ -317,7 +317,7 @@ export class Session {
       const plan = this.planned(run, this.tenant.catalog.view(tx), tx);
       ran = plan;
       if (plan.bound.kind === "transaction") {
-        // The client meant something else than what it sent; its transaction is as it was.
+        // The client meant something else than it sent; its transaction is unchanged.
         isRefused = this.isOthersControl(plan.bound) && plan.bound.action !== "begin";
         if (isRefused) throw endRefused(plan.bound.action);
         const ended = this.control(plan.bound, run, commit);

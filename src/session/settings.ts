@@ -1,6 +1,6 @@
 /**
  * Run-time settings of a session, as SET and SHOW name them. Most exist only because PostgreSQL's clients send them;
- * each either takes effect or accepts just the value that is in force anyway. Names with a dot are the client's own
+ * each either takes effect or accepts only the value that is in force anyway. Names with a dot are the client's own
  * (`app.user_id`) and hold any text. A transaction's changes are undone when it rolls back.
  */
 import { sqlError } from "../protocol/errors.js";

@@ -1,7 +1,7 @@
 /**
- * The log of slow statements: what ran longer than query.slow_ms, with its plan. Values stay out of it unless the
- * configuration lets them in: constants in texts and plans become `?`, parameters are only counted. Statements that end
- * within a turn are never looked at, so the usual ones pay nothing. Made by the actor for all of its partitions.
+ * The log of slow statements: those that ran longer than query.slow_ms, with their plans. Values are left out unless
+ * the configuration allows them: constants in texts and plans become `?`, parameters are only counted. Statements that
+ * end within a turn are never looked at, so the usual ones pay nothing. Made by the actor for all of its partitions.
  */
 import { withoutConstants } from "../protocol/statement-shape.js";
 import { explainText } from "../query/plan/explain.js";

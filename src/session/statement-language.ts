@@ -1,6 +1,6 @@
 /**
- * Which language a statement is in. A request may say it; otherwise who can parse the text decides, SQL first, as
- * cypher/parse/parse.ts explains.
+ * Finds the language of a statement. A request may name it; otherwise the parser that accepts the text decides, SQL
+ * first, as cypher/parse/parse.ts explains.
  */
 import type { Statement as CypherStatement } from "../cypher/parse/ast.js";
 import { parseCypher } from "../cypher/parse/parse.js";

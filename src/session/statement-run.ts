@@ -1,4 +1,4 @@
-/** One run of one statement, as a session's client asks for it. */
+/** The input of one run of one statement, as a session's client asks for it. */
 import type { DdlCommand } from "../catalog/ddl-command.js";
 import type { ProgressHearer } from "../query/exec/context.js";
 import type { RowCollector } from "./sql-result.js";
@@ -7,7 +7,7 @@ import type { Trace } from "./trace.js";
 /** On whose behalf a statement runs: a Request. */
 export interface Client {
   readonly requestId?: string;
-  /** Is told what runs, and that it is Cypher: for whoever asks what is at work. */
+  /** Receives the text that runs, and that it is Cypher, for reports of what is at work. */
   atStatement?(text: string): void;
   inCypher?(): void;
   checkpoint(): void;

@@ -1,6 +1,6 @@
 /**
- * Runs one bound statement in a transaction that the session has opened: queries on the algebra, definitions, and the
- * commands about the session itself. One per session, which owns it and decides what becomes of the transaction.
+ * Runs one bound statement in a transaction that the session has opened: queries, definitions, and commands about the
+ * session itself. One per session, which owns it and decides what becomes of the transaction.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { type FunctionDef, outputsOf } from "../catalog/function.js";
@@ -102,7 +102,7 @@ export class StatementRunner {
     };
   }
 
-  /** Throws what the statement ends in; whoever runs it rolls back. */
+  /** Throws the error that ends the statement; the caller rolls back. */
   run(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     this.madeRoutines?.host.begin();
     const { trace } = run.request;
@@ -293,7 +293,7 @@ export class StatementRunner {
     });
   }
 
-  /** Of a plan that is not run now: throws what is wrong with it whatever the rows. */
+  /** For a plan that is not run now: throws the errors that do not depend on rows. */
   check({ checks, graph }: StatementPlan, tx: ShardTransaction, client: Client): Promise<void> | void {
     if (checks.length > 0) return checkCalls(checks, [], this.contextFor(tx, client, [], graph));
   }

@@ -1,7 +1,7 @@
 /**
- * Temporary relations are ordinary ones in a schema of the session's own. They go when the session ends (a request, a
- * batch, an interactive transaction), or with a transaction if they were made ON COMMIT DROP. What a crash left behind
- * goes when the tenant next makes one. Called by the session; SessionNames knows its schema.
+ * Temporary relations are ordinary ones in a schema of the session's own. They are dropped when the session ends (a
+ * request, a batch, an interactive transaction), or with a transaction if they were made ON COMMIT DROP. Leftovers of
+ * a crash are dropped when the tenant next makes one. Called by the session; SessionNames knows its schema.
  */
 import type { CatalogEditor } from "../catalog/catalog-editor.js";
 import type { DdlCommand } from "../catalog/ddl-command.js";

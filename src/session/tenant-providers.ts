@@ -1,7 +1,7 @@
 /**
- * Who writes text for a tenant: its own provider, else the one of [query.ai_service], else nobody but the bundled model.
- * One per actor; handlers and statements reach it through their tenant's partition. A tenant's own lies in its data,
- * sealed, so it moves with it; keys leave this room only towards the provider.
+ * Chooses the provider of texts for a tenant: its own, else the one of [query.ai_service], else the bundled model. One
+ * per actor; handlers and statements reach it through their tenant's partition. A tenant's provider is stored sealed
+ * in its data, so it moves with the tenant; keys are sent to the provider only.
  */
 import { readFileSync } from "node:fs";
 import type { Models } from "../ai/models.js";

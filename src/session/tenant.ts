@@ -51,9 +51,9 @@ export interface TenantHost {
   wroteSomething(tenant: number): void;
 }
 
-/** Records of what TRUNCATE and DROP have left, as one look found them (remove-retired.ts). */
+/** Records of data that TRUNCATE and DROP have left, as last found (remove-retired.ts). */
 export interface RetiredRecords {
-  /** Value of `catalog.changedAt` then: whatever is younger than that sees nothing of what they speak of. */
+  /** Value of `catalog.changedAt` at that time: younger transactions do not see what these plans refer to. */
   readonly changedAt: number;
   readonly records: readonly Uint8Array[];
 }
@@ -67,7 +67,7 @@ export class Tenant {
   lastUse = 0;
   /** Value of `catalog.changedAt` up to which retired data has been removed (remove-retired.ts); −1: never looked. */
   retiredUpTo = -1;
-  /** What is to be removed when no open transaction can see it; null: look. */
+  /** Data to remove when no open transaction can see it; null: not looked up yet. */
   retired: RetiredRecords | null = null;
   /** Schemas of temporary relations that belong to sessions of now. */
   readonly temporarySchemas = new Set<string>();
@@ -102,7 +102,7 @@ export class Tenant {
 
   commit(tx: Transaction): void {
     try {
-      // Throws when the shard has ended it: what it wrote is gone, so it looks as if it had written nothing.
+      // Throws if the shard has ended it: its writes are gone, so it would look as if it had written nothing.
       tx.requireOpen();
       if (!tx.dirty) {
         this.rollback(tx);

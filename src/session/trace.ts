@@ -1,7 +1,7 @@
 /**
- * The spans of one request while the actor works on it: how long it waited for its turn, was planned, run, computed by models
- * and waited for the disk. Only requests that the gateway traces have one; it is made when the gateway says so, ahead of
- * their frames, and its spans go back there when the answer leaves.
+ * The spans of one request while the actor works on it: waiting for its turn, planning, running, computing by models
+ * and waiting for the disk. Only requests that the gateway traces have one. It is made when the gateway says so, ahead
+ * of the request's frame, and its spans go back to the gateway when the answer leaves.
  */
 import { TRACE_SPANS_MAX } from "../protocol/limits.js";
 import { newSpanId, type SpanRecord, type TraceContext, traceClock } from "../protocol/tracing.js";

@@ -75,7 +75,7 @@ export class TransactionBlock {
     return this.transaction === tx;
   }
 
-  /** The transaction for the next statement; begun anew when its modes were changed before anything ran in it. */
+  /** The transaction for the next statement; it is begun again if its modes changed before anything ran in it. */
   forStatement(): ShardTransaction {
     const tx = this.open();
     const { isolation, readOnly } = this.modes;

@@ -1,6 +1,6 @@
 /**
- * The constraints of one session's transaction: what is checked when a statement ends, what waits for the end of the
- * transaction, and what SET CONSTRAINTS said of that. Owned by the session.
+ * The constraints of one session's transaction: which checks run when a statement ends, which wait for the end of the
+ * transaction, and what SET CONSTRAINTS changed. Owned by the session.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import type { DdlCommand, RelationName } from "../catalog/ddl-command.js";
@@ -48,7 +48,7 @@ export class TransactionConstraints {
     });
   }
 
-  /** True when the checks at the end of the transaction are so many that they should give way. */
+  /** True if there are so many checks at the end of the transaction that they should give way. */
   get manyWait(): boolean {
     const { waiting } = this;
     return waiting.length > CHECKS_AT_ONCE_MAX || waiting.some(({ kind }) => kind === "trigger");

@@ -1,7 +1,7 @@
 /**
  * Isolation, access and deferrability of a session's transaction, with PostgreSQL's rules of when they may change
- * (src/backend/commands/variable.c). Owned by the session's settings, which show and set them by name; the session's
- * transaction block tells when a transaction begins, has run a query, and ends.
+ * (src/backend/commands/variable.c). Owned by the session's settings, which show and set them by name. The session's
+ * transaction block reports when a transaction begins, has run a query, and ends.
  */
 import { sqlError } from "../protocol/errors.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";

@@ -1,4 +1,7 @@
-/** A tenant's entries as backups have them: without its number, so that they fit another tenant, too. */
+/**
+ * A tenant's entries as backups store them: without the tenant's number, so that a backup can be restored under
+ * another one.
+ */
 import { SPACE, tenantPrefix } from "./keys.js";
 import type { Operation } from "./operation.js";
 
@@ -19,7 +22,7 @@ export function keyInTenant(key: Uint8Array): Uint8Array {
   return Buffer.concat([inner.subarray(0, 1), inner.subarray(1 + TENANT_BYTES)]);
 }
 
-/** The key as the tenant of that number has it. */
+/** The key under that tenant's number. */
 export function keyOfTenant(tenant: number, inner: Uint8Array): Buffer {
   const prefix = tenantPrefix(tenant);
   if (inner[0] !== SPACE.retired) return Buffer.concat([prefix, inner]);

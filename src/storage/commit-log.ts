@@ -1,6 +1,6 @@
 /**
- * The seam between a shard and what makes its commits durable: an append-only log of commits that is also the change
- * log which subscriptions, caches and replication read. Owned by the shard; file-commit-log.ts and
+ * The interface between a shard and the log that makes its commits durable. The log is append-only and is also the
+ * change log that subscriptions, caches and replication read. Owned by the shard; file-commit-log.ts and
  * memory-commit-log.ts implement it.
  */
 import type { Operation } from "./operation.js";
@@ -8,7 +8,7 @@ import type { Operation } from "./operation.js";
 /** Operations that are in the log ahead of the commit that they belong to. Made by `beginParts`. */
 export interface CommitParts {
   readonly id: number;
-  /** So many operations so far. */
+  /** The number of operations so far. */
   operations: number;
 }
 
@@ -21,7 +21,7 @@ export interface Commit {
   readonly operations: readonly Operation[];
   /** Of a large commit. */
   readonly parts?: CommitParts;
-  /** What keys of watched tables held before it, null for nothing: for whoever follows changes; not replayed. */
+  /** What keys of watched tables held before the commit (null: nothing), for followers of changes; not replayed. */
   readonly before?: readonly Operation[];
 }
 
@@ -46,7 +46,9 @@ export interface CommitLog {
   readonly lastSequence: number;
   /** Greatest time of a change, microseconds since the epoch; 0 when there has never been one. */
   readonly lastMicros: number;
-  /** `trim` keeps commits after that time, microseconds since the epoch, in up to so many bytes; null: it need not. */
+  /**
+   * `trim` keeps commits after that time (microseconds since the epoch), in up to that many bytes; null: it need not.
+   */
   keeps: { readonly afterMicros: number; readonly bytesMax: number } | null;
   /** Bytes appended since open. */
   readonly bytesAppended: number;

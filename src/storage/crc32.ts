@@ -1,4 +1,4 @@
-/** CRC-32 as zlib has it (RFC 1952, section 8), continued from `seed`. For the commit log and backups. */
+/** CRC-32 as in zlib (RFC 1952, section 8), continued from `seed`. For the commit log and backups. */
 import zlib from "node:zlib";
 
 // node:zlib has crc32 since Node 20.15 and 22.2; before that a table does.

@@ -1,8 +1,8 @@
 /**
- * Room of our own on the disk of the data directory: files of zeros that are given up when something else has filled the disk. One
- * goes while the server runs, so that the log, RocksDB and deletions go on; the other when it starts, since what fills the
- * disk may have taken the first one's room, too. Used before partitions are opened (command-line.ts) and by the gateway's
- * watermarks; the state is the files.
+ * Space on the data directory's disk that is reserved with files of zeros and released when something else has filled
+ * the disk. One file is released while the server runs, so that the log, RocksDB and deletions go on. The other is
+ * released at a start, since whatever fills the disk may have taken the first one's space, too. Used before partitions
+ * are opened (command-line.ts) and by the gateway's watermarks; the files are the state.
  */
 import { existsSync, rmSync, statfsSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
@@ -34,7 +34,7 @@ export class DiskReserve {
     return this.paths.every((path) => existsSync(path));
   }
 
-  /** With so many bytes free there is hardly room to write what has to be written. */
+  /** Below this many free bytes there is hardly room for the most necessary writes. */
   isNeeded(freeBytes: number): boolean {
     return freeBytes < this.bytes / 4;
   }
@@ -47,7 +47,7 @@ export class DiskReserve {
     return held;
   }
 
-  /** Makes what is not there. False: there was no room after all. */
+  /** Makes the missing files. False: there was not enough room. */
   hold(): Promise<boolean> {
     if (this.bytes === 0 || this.isHeld) return Promise.resolve(true);
     this.making ??= this.makeAll().finally(() => {

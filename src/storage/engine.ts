@@ -1,6 +1,7 @@
 /**
- * What the shard needs of an ordered key-value store. Implemented by rocksdb-engine.ts and memory-engine.ts; owned and
- * called only by the shard. The engine need not be durable by itself: the commit log is replayed into it at open.
+ * The interface that the shard needs of an ordered key-value store. Implemented by rocksdb-engine.ts and
+ * memory-engine.ts; owned and called only by the shard. The engine need not be durable by itself: the commit log is
+ * replayed into it at open.
  */
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
 import type { Operation } from "./operation.js";

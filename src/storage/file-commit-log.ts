@@ -217,7 +217,7 @@ export class FileCommitLog implements CommitLog {
     while (this.#segments.length > 1 && this.#segments[1]!.first <= sequence + 1) {
       const oldest = this.#segments[0]!;
       kept -= oldest.length;
-      // What is in the oldest segment is older than the next one's first commit.
+      // Everything in the oldest segment is older than the next one's first commit.
       const { keeps } = this;
       const isKept = keeps !== null && kept < keeps.bytesMax && this.#microsOf(this.#segments[1]!) > keeps.afterMicros;
       if (isKept) return;
@@ -244,7 +244,7 @@ export class FileCommitLog implements CommitLog {
     }
   }
 
-  /** Attests that all of the log is durable, so that damage is told from a torn tail whatever happens to the file. */
+  /** Records that all of the log is durable, so that later damage can be told from a torn tail. */
   #mark(): void {
     if (this.#marked || this.#segments.length === 0) return;
     try {

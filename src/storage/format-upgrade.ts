@@ -1,15 +1,15 @@
 /**
- * Brings a data directory of an older release up to date, in place, and back. Called before any actor starts and by the
- * command `upgrade`, under the directory's lock.
+ * Brings a data directory of an older release up to date, in place, and back. Called before any actor starts and by
+ * the command `upgrade`, under the directory's lock.
  *
  *  1. `before-upgrade.new` gets a copy of the partitions: hard links to files that never change, copies of the others. It is
  *     renamed to `before-upgrade` once all of it is on the device.
- *  2. INSTALLATION says that the upgrade has begun (`upgradingTo`).
+ *  2. INSTALLATION records that the upgrade has begun (`upgradingTo`).
  *  3. Each step changes each partition that has the format before it, then its file FORMAT.
- *  4. INSTALLATION says the new format.
+ *  4. INSTALLATION records the new format.
  *
- * A crash in 1 leaves the old form. After one in 2 to 4 the next start goes on where this one ended, or the rollback puts
- * the copy back, which itself goes on after a crash. The older release refuses partitions of a newer format by itself.
+ * A crash in 1 leaves the old form. After a crash in 2 to 4 the next start continues, or the rollback puts the copy
+ * back; the rollback itself continues after a crash. The older release refuses partitions of a newer format by itself.
  */
 import {
   closeSync,

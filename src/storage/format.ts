@@ -1,7 +1,7 @@
 /**
- * The file FORMAT of a shard's directory: the version of what is in it, whose it is, and whether it was ever opened.
- * Checked before anything in the directory is opened; format-upgrade.ts brings older ones up to date. Called by whoever
- * makes or opens a shard on disk.
+ * The file FORMAT of a shard's directory: the version of its content, which partition it is, and whether it was ever
+ * opened. Checked before anything in the directory is opened; format-upgrade.ts brings older ones up to date. Called
+ * by whoever makes or opens a shard on disk.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * A transaction as it was at one moment: reads the same snapshot and those of its writes that were there then. Made by
- * `ShardTransaction.frozen` for statements of several parts that must not see each other's changes.
+ * A transaction as it was at one moment: it reads the same snapshot and the writes that had been made by then. Made by
+ * `ShardTransaction.frozen` for statements whose parts must not see each other's changes.
  */
 import type { Corrections, Cursor, KeyRange, NewerEntries, Transaction } from "./store.js";
 

@@ -1,4 +1,7 @@
-/** Whether a commit needs room: more rows and entries of indexes put than taken away. Called by transactions; pure. */
+/**
+ * Tells whether a commit needs space: whether it puts more rows and index entries than it removes. Called by
+ * transactions; pure.
+ */
 import { SPACE } from "./keys.js";
 import type { Operation } from "./operation.js";
 

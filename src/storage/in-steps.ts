@@ -1,4 +1,4 @@
-/** Work that gives way: a generator that stops where it may be interrupted. Used by loads and what fills them. */
+/** Work in steps: a generator that stops wherever it may be interrupted. Used by loads and by what fills them. */
 
 /** How work gives way; an ExecContext, a request. */
 export interface Turns {

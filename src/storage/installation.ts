@@ -1,6 +1,6 @@
 /**
- * What a data directory knows of itself: the file INSTALLATION with its format, its id and how many partitions it has, so
- * that one that vanishes is missed. Called before any actor starts, under the directory's lock; the file is the state.
+ * The file INSTALLATION of a data directory: its format, its id and its number of partitions, so that a partition that
+ * vanishes is missed. Called before any actor starts, under the directory's lock; the file is the state.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
@@ -81,7 +81,7 @@ export function requireInstallation(dataDirectory: string): void {
   }
 }
 
-/** Makes the file anew, of the partitions that are there. Returns what it says. */
+/** Rewrites the file from the existing partitions. Returns its content. */
 export function rebuildInstallation(dataDirectory: string): Installation {
   if (existsSync(installationPath(dataDirectory))) {
     throw new InstallationError(`${installationPath(dataDirectory)} is there: nothing was lost.`);
@@ -91,7 +91,7 @@ export function rebuildInstallation(dataDirectory: string): Installation {
   return installation;
 }
 
-/** A directory that this release can open has partitions added until there are so many; gives what holds then. */
+/** Adds partitions to a directory that this release can open, up to the given number; returns its new description. */
 export function addPartitions(dataDirectory: string, installation: Installation, partitions: number): Installation {
   if (partitions <= installation.partitions) return installation;
   for (let partition = installation.partitions; partition < partitions; partition++) {
@@ -104,8 +104,8 @@ export function addPartitions(dataDirectory: string, installation: Installation,
 }
 
 /**
- * Puts an empty partition where one was lost; what is left of it is set aside. Returns where, or null. Throws
- * `InstallationError` when there is no such partition, or it is the one that holds the accounts.
+ * Puts an empty partition in the place of a lost one, and sets the remains aside. Returns their place, or null. Throws
+ * `InstallationError` if there is no such partition, or if it is the one that holds the accounts.
  */
 export function acceptLoss(dataDirectory: string, partition: number): string | null {
   const installation = readInstallation(dataDirectory);
@@ -141,7 +141,7 @@ export function partitionsOnDisk(dataDirectory: string): number[] {
     .map(Number);
 }
 
-/** The format of a partition's directory; null when that cannot be told: whoever opens it says why. */
+/** The format of a partition's directory; null if it is unknown: opening it then reports why. */
 export function formatOfPartition(dataDirectory: string, partition: number): number | null {
   return shardFormatOf(dataDirectory, partition)?.format ?? null;
 }

@@ -1,9 +1,9 @@
 /**
- * Values in keys: bytes whose order is the values' order, so that an index is a range of keys. Called by whoever
- * reads and writes rows and index entries. The bytes are a stored format; format.ts holds its version.
+ * Encodes values in keys so that byte order is value order; an index is then a range of keys. Called by whoever reads
+ * and writes rows and index entries. The bytes are a stored format; format.ts holds its version.
  *
  * A column is a marker byte (0 NULL first, 1 a value, 2 NULL last) and the value, whose bytes are inverted when the
- * column is descending. Values that compare equal have equal bytes, so decoding gives an equal value, not always an
+ * column is descending. Values that compare equal have equal bytes. So decoding gives an equal value, not always an
  * identical one: 1.00 comes back as 1, '1 month' as '30 days', char(n) without trailing blanks.
  */
 

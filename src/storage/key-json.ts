@@ -93,7 +93,7 @@ function countOf(reader: KeyReader): number {
   return count;
 }
 
-/** As parsed JSON has it: a double where that is exact. */
+/** As in parsed JSON: a double if that is exact. */
 function plain(number: Numeric): number | Numeric {
   const double = number.toNumber();
   return Number.isFinite(double) && Numeric.fromNumber(double).equals(number) ? double : number;

@@ -1,6 +1,6 @@
 /**
- * Reads the pieces that key-writer.ts writes. Used by key-codec.ts only. The reader works on a copy of one column's
- * bytes when the column is descending (they are inverted there), else on the key itself.
+ * Reads the pieces that key-writer.ts writes. Used by key-codec.ts only. For a descending column, whose bytes are
+ * inverted, the reader works on a copy of the column's bytes, otherwise on the key itself.
  */
 import { DbError } from "../protocol/errors.js";
 import { ESCAPE, ESCAPED_END } from "./key-writer.js";

@@ -1,9 +1,10 @@
 /**
- * Variants in keys, in the order of query/expr/variant-order.ts: a byte for the kind, then the value. Used by key-codec.ts.
+ * Encodes variants in keys, in the order of query/expr/variant-order.ts: a byte for the kind, then the value. Used by
+ * key-codec.ts.
  *
- * A number is the greatest double that is not above it, and from 2^53 on what is missing (two bytes); so integers and
- * floats share one order, and 1 and 1.0 one key. Entities are their ids: an index holds properties, which are none, but may
- * be asked for one.
+ * A number is the greatest double that is not above it and, from 2^53 on, the rest in two bytes. So integers and
+ * floats share one order, and 1 and 1.0 have one key. Entities are encoded as their ids: an index holds properties,
+ * which are never entities, but it may be searched for one.
  */
 
 import {

@@ -157,7 +157,7 @@ export function prefixRange(prefix: Uint8Array, reverse = false): KeyRange {
   return { gte: prefix, lt: prefixEnd(prefix), reverse };
 }
 
-/** The first key after all keys that start with `prefix`. Throws RangeError when there is none (only 0xFF bytes). */
+/** The first key after all keys that start with `prefix`. Throws RangeError if there is none (only 0xFF bytes). */
 export function prefixEnd(prefix: Uint8Array): Buffer {
   let length = prefix.length;
   while (length > 0 && prefix[length - 1] === 0xff) length--;

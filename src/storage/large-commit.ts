@@ -1,6 +1,7 @@
 /**
- * Large commits: their sizes, how their operations go into the log ahead of them (transaction.ts), and what the engine
- * takes of them afterwards (shard.ts). A commit's operations are in several maps, none of which is ever copied.
+ * Large commits: from what size a commit is large, how its operations go into the log ahead of it (transaction.ts),
+ * and how the engine takes them afterwards (shard.ts). A commit's operations are in several maps, none of which is
+ * ever copied.
  */
 import type { CommitLog, CommitParts } from "./commit-log.js";
 import type { Turns } from "./in-steps.js";
@@ -29,8 +30,8 @@ export const LARGE_COMMIT_SIZES: LargeCommitSizes = {
 const SYNC_BYTES = 1024 * 1024;
 
 /**
- * Writes operations into the log as parts of a commit to come, giving the loop its turns; `checkOpen` throws when the
- * transaction was ended meanwhile.
+ * Writes operations into the log as parts of a future commit, giving the loop its turns; `checkOpen` throws if the
+ * transaction has been ended.
  */
 export async function writeParts(
   log: CommitLog,
@@ -63,7 +64,7 @@ export async function writeParts(
   log.appendPart(parts, part);
 }
 
-/** All of a large commit's operations; of those on one key the one that counts comes last. */
+/** All of a large commit's operations; of several on one key, the last one counts. */
 export function* operationsOf(sources: readonly LargeSource[]): IterableIterator<Operation> {
   for (const { writes } of [...sources].reverse()) yield* writes.operations?.() ?? writes.values();
 }

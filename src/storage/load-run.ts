@@ -1,7 +1,7 @@
 /**
- * Writes whose keys begin with one prefix (a table's rows, an index's entries), for loads of many: bytes in slabs and
- * numbers in typed arrays, so that a write costs its bytes and some twenty more, and no object for the collector of
- * garbage to look at. Filled in any order, then sorted once. Owned by a Load.
+ * Writes whose keys begin with one prefix (a table's rows, an index's entries), for loads of many. Bytes are in slabs
+ * and numbers in typed arrays, so a write costs its bytes and some twenty more, and makes no object for the garbage
+ * collector. Filled in any order, then sorted once. Owned by a Load.
  */
 import type { Operation } from "./operation.js";
 

@@ -1,7 +1,7 @@
 /**
- * The writes of a load: many of them, collected beside the transaction, sorted, and then attached to it as a whole.
- * That costs a tenth of what single writes cost in time and memory. Until it is attached nobody sees it; from then on
- * it does not change, and as a part of a large commit it stands in for the maps. Made by `Transaction.beginLoad`.
+ * The writes of a load: many writes that are collected beside the transaction, sorted, and then attached to it as a
+ * whole. That costs a tenth of the time and memory of single writes. Until it is attached nobody sees it. From then on
+ * it does not change, and as part of a large commit it takes the place of the maps. Made by `Transaction.beginLoad`.
  */
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../protocol/limits.js";

@@ -7,7 +7,7 @@
  *   operation u8 1 put, 2 delete, 3 held before, 4 not there before · u16 key length · u32 value length · key · value        (all little-endian)
  *
  * `durable` is the sequence that was known to be on the device when the record was written. It tells a torn tail from
- * damage: a bad record may only be dropped when no later record attests that it had been synced. The salt is random per
+ * damage: a bad record may only be dropped if no later record proves that it had been synced. The salt is random per
  * segment, so that no client can store a value that passes for a record.
  */
 import { randomInt } from "node:crypto";
@@ -184,8 +184,8 @@ function readOperations(bytes: Buffer, offset: number, count: number): Pick<LogR
 }
 
 /**
- * The newest sequence that any intact record from `offset` on attests to have been durable, 0 when there is none.
- * Looks at every offset, since the damage before it may have taken the record boundaries with it.
+ * The newest sequence that any intact record from `offset` on proves to have been durable; 0 if there is none. Looks at
+ * every offset, because the damage before it may have hidden where records begin.
  */
 export function attestedAfter(bytes: Buffer, offset: number, salt: number): number {
   let attested = 0;

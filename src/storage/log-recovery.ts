@@ -1,7 +1,7 @@
 /**
- * Finds the end of a commit log in files when it is opened (file-commit-log.ts). Bytes that are no intact record end it,
- * and are cut off, as long as nothing attests that they had been synced (see log-record.ts); otherwise acknowledged
- * commits are damaged and open refuses.
+ * Finds the end of a commit log in files when it is opened (file-commit-log.ts). The first bytes that are not an
+ * intact record end the log and are cut off, unless a later record proves that they had been synced (see
+ * log-record.ts). In that case acknowledged commits are damaged, and the open fails.
  */
 import { lastMicrosOf } from "./commit-log.js";
 import type { Disk } from "./disk.js";
@@ -44,8 +44,9 @@ export function recoverLog(disk: Disk, directory: string): LogEnd {
 }
 
 /**
- * Writes again, and has synced, what nothing attests to be on the device. A sync of it may have failed: then the system
- * shows it as it was written but has given up writing it, and a sync that succeeds promises nothing (fsync(2), EIO).
+ * Rewrites and syncs any part of the log that may not have reached the disk. An earlier sync of it may have failed.
+ * Then the system still shows the data as written but has given up writing it, and a later successful sync proves
+ * nothing (fsync(2), EIO).
  */
 function writeTailAgain(disk: Disk, { segments, durable, unsynced }: LogEnd, from: number): void {
   let isTail = false;

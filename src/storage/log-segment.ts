@@ -1,4 +1,4 @@
-/** One file of the commit log, and what reading it needs: shared by those who append to it and who recover it. */
+/** One file of the commit log and how it is read; shared by the log that appends to it and by recovery. */
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
 import type { Disk } from "./disk.js";

@@ -1,6 +1,6 @@
 /**
  * A transaction's cursor: the engine's entries, corrected by recent versions of the snapshot, and then by the
- * transaction's own writes as they were when the cursor was opened. Opened and closed by transaction.ts.
+ * transaction's own writes at the time when the cursor was opened. Opened and closed by transaction.ts.
  */
 import type { OrderedEntries } from "./ordered-map.js";
 import { keyText } from "./ordered-map.js";

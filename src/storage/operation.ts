@@ -1,4 +1,4 @@
-/** The unit of what commits change. Everything in storage that writes passes lists of them on. */
+/** One change of a commit: a key that is put or deleted. All writers in storage exchange lists of these. */
 
 /** One change: a put, or a delete when `value` is null. */
 export interface Operation {

@@ -1,7 +1,7 @@
 /**
- * Byte strings in order: keys as latin-1 text (one character per byte, so that JavaScript's comparison is the byte
- * order and a key can also stand in a Map), ordered by the B+ tree of the package sorted-btree. Used by the memory
- * engine, the recent versions and a transaction's own writes.
+ * A map of byte strings in order. Keys are latin-1 text (one character per byte, so that JavaScript's comparison is
+ * the byte order and a key can also be a key of a Map), ordered by the B+ tree of the package sorted-btree. Used by
+ * the memory engine, the recent versions and a transaction's own writes.
  */
 import sortedBtree from "sorted-btree";
 

@@ -1,4 +1,4 @@
-/** Where a partition's shard is in the data directory. */
+/** The path of a partition's shard in the data directory. */
 import { join } from "node:path";
 
 export function partitionDirectory(dataDirectory: string, partition: number): string {

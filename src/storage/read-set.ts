@@ -1,7 +1,7 @@
 /**
  * What a serializable transaction has read: keys, and ranges as far as its cursors went. Owned by the transaction,
- * which asks at commit whether a later commit wrote into it. Past a bound, neighbouring reads are merged into ranges
- * that also cover what lies between them: memory stays bounded at the price of a few needless conflicts.
+ * which asks at commit whether a later commit wrote into it. Beyond a bound, neighbouring reads are merged into ranges
+ * that also cover what lies between them. That keeps memory bounded and costs a few needless conflicts.
  */
 import { keyText } from "./ordered-map.js";
 import type { KeyRange } from "./store.js";

@@ -1,6 +1,6 @@
 /**
- * Records: the values of a row by column id, in bytes that let a reader take single columns without the rest. Called
- * by whoever stores rows. The bytes are a stored format; format.ts holds its version.
+ * Records: the values of a row by column id, in bytes from which a reader can take single columns without the rest.
+ * Called by whoever stores rows. The bytes are a stored format; format.ts holds its version.
  *
  *   u8 format · varint columns · null bits, one per column · a frame for each value that is not NULL (record-writer.ts)
  */

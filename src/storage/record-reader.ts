@@ -1,6 +1,6 @@
 /**
- * Decodes the payloads that record-writer.ts writes. Used by record-codec.ts, which finds their bounds. Any bytes are
- * safe to read: what is no valid payload throws internal_error.
+ * Decodes the payloads that record-writer.ts writes. Used by record-codec.ts, which finds where they begin and end.
+ * Any bytes are safe to read: an invalid payload throws internal_error.
  */
 
 import { DbError } from "../protocol/errors.js";

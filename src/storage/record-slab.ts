@@ -1,7 +1,7 @@
 /**
- * Records put together in large buffers, for loads of many rows: the same bytes as record-codec.ts writes, without a
- * buffer per record and, for common types, without a value in between. One per load; it owns its buffers, of which
- * finished records are views.
+ * Builds records in large buffers, for loads of many rows. The bytes are those of record-codec.ts, but there is no
+ * buffer per record and, for common types, no value in between. One per load; it owns its buffers, and finished
+ * records are views of them.
  */
 import { sqlError } from "../protocol/errors.js";
 import { RECORD_BYTES_MAX } from "../protocol/limits.js";

@@ -1,4 +1,6 @@
-/** Brings an engine up to its commit log when a shard is opened (shard.ts), and keeps in it how far it is. */
+/**
+ * Brings an engine up to date with its commit log when a shard is opened (shard.ts), and records in it how far it is.
+ */
 
 import { DbError } from "../protocol/errors.js";
 import type { CommitLog, LogEntry } from "./commit-log.js";
@@ -24,8 +26,8 @@ export function encodeSequence(sequence: number): Buffer {
 }
 
 /**
- * Hands what the engine lacks to `write`, in batches that end with a whole commit, whose sequence is told. Throws
- * partition_damaged when the log does not have it.
+ * Passes the commits that the engine lacks to `write`, in batches that end with a whole commit, together with its
+ * sequence. Throws partition_damaged if the log does not have them.
  */
 export function recoverEngine(
   engine: Engine,

@@ -1,7 +1,7 @@
 /**
- * The engine on RocksDB, through the native functions of @nxtedition/rocksdb. Its JavaScript classes are passed by:
+ * The engine on RocksDB, through the native functions of @nxtedition/rocksdb. Its JavaScript classes are bypassed:
  * they build an object with callbacks per iterator and batch and look up absent options by name in every call, which
- * costs a fifth of a point read. One column family; the package's version is pinned exactly for this.
+ * costs a fifth of a point read. There is one column family. The package's version is pinned exactly for this reason.
  *
  * RocksDB's own log is written without fsync: the commit log makes commits durable and is replayed at open.
  */
@@ -100,7 +100,7 @@ export class RocksEngine implements Engine {
     } catch (error) {
       throw damageOr(error);
     }
-    // Null stands for a read that RocksDB gave up because the values exceed 2 GiB together.
+    // Null means that RocksDB gave up the read because the values exceed 2 GiB together.
     if (values.includes(null)) throw new DbError("query_error", "too much data in one read", { sqlstate: "54000" });
     return values as (Uint8Array | undefined)[];
   }

@@ -1,5 +1,5 @@
 /**
- * What the rest of the actor sees of storage: ordered bytes under transactions. `shard.ts` and `transaction.ts`
+ * Storage as the rest of the actor sees it: ordered bytes under transactions. `shard.ts` and `transaction.ts`
  * implement it; every model's records go through it, so one transaction spans all of them.
  */
 
@@ -62,9 +62,9 @@ export interface Transaction {
   scan(range: KeyRange): Cursor;
   /** True when a scan that starts now reads exactly what the engine holds, so that a cache may keep it. */
   readonly seesEngine: boolean;
-  /** What it sees in the range that a cache of the engine's entries lacks. Counts as having read the whole range. */
+  /** The entries in the range that it sees beyond a cache of the engine's entries. The whole range counts as read. */
   corrections(range: KeyRange, newer: NewerEntries): Corrections;
-  /** The same without counting as a read: whoever asks tells by `noteRead` what is read of it. */
+  /** The same without counting as a read: the caller reports by `noteRead` what it reads. */
   correctionsUnread(range: KeyRange, newer: NewerEntries): Corrections;
   /** The range counts as read. False: the transaction does not count what it reads, and need not be told. */
   noteRead(range: KeyRange): boolean;

@@ -1,7 +1,8 @@
 /**
- * Variants as variant-writer.ts stores them, read out of a string that has a byte in each unit (Latin-1): V8 makes such a
- * string faster than it makes a view, and pieces of it cost nothing. A map stays in its stored form, and `get` passes over
- * what is not asked for, so reading a property of a node costs little. Used by record-reader.ts and record-writer.ts.
+ * Reads variants in the form in which variant-writer.ts stores them, from a string with one byte per code unit
+ * (Latin-1). V8 makes such a string faster than a view, and its substrings cost nothing. A map stays in its stored
+ * form, and `get` skips what is not asked for, so reading one property of a node costs little. Used by
+ * record-reader.ts and record-writer.ts.
  */
 import { DbError } from "../protocol/errors.js";
 import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../values/temporal.js";
@@ -231,8 +232,8 @@ function skip(bytes: string, start: number): void {
 }
 
 /**
- * A stored map. It is a Map to `instanceof` and to whoever reads it, without being one inside: a real one costs more than
- * a property that is read out of this.
+ * A stored map. To `instanceof` and to readers it is a Map, but it is not one inside: making a real Map costs more than
+ * reading a property from this.
  */
 export class StoredMap implements ReadonlyMap<string, Variant> {
   constructor(

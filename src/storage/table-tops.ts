@@ -1,7 +1,7 @@
 /**
- * For tables of rows: a key that none of the table's is above. So what is above it (the next of ascending primary keys)
- * need not be looked up to know that it is not there. Owned by the cached engine, which tells it of all that is written.
- * Keys are latin-1 text (ordered-map.ts).
+ * For each table, a key that no row of the table is above. A key above it (the next of ascending primary keys) is
+ * known to be free without a lookup. Owned by the cached engine, which reports everything that is written. Keys are
+ * latin-1 text (ordered-map.ts).
  */
 import { ROW_PREFIX_BYTES, SPACE } from "./keys.js";
 

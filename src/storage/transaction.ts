@@ -1,7 +1,7 @@
 /**
- * Transactions on a shard: one snapshot, the writes of its own in memory, validation at commit (optimistic concurrency
- * control with backward validation; Kung and Robinson 1981). Made by Shard.begin, owned by whoever began it, and
- * listed by the shard as long as they are open.
+ * Transactions on a shard: one snapshot, the transaction's own writes in memory, validation at commit (optimistic
+ * concurrency control with backward validation; Kung and Robinson 1981). Made by Shard.begin, owned by whoever began
+ * it, and listed by the shard while they are open.
  */
 import { DbError, sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX, TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
@@ -106,7 +106,7 @@ export class ShardTransaction implements Transaction {
   /** The writes in order; made by the first scan that may meet one. */
   #ordered: OrderedMap<Write> | null = null;
   #bytes = 0;
-  /** What stands in the log already, and the writes since. */
+  /** The part that is in the log already, and the writes since. */
   #prepared: {
     readonly parts: CommitParts;
     readonly late: Map<string, Write>;
@@ -315,8 +315,8 @@ export class ShardTransaction implements Transaction {
   }
 
   /**
-   * From now on reads are validated at commit also below serializable: what a constraint rests on must not have been
-   * changed by another transaction. Off again with false.
+   * From now on reads are validated at commit at any isolation level: another transaction must not have changed what a
+   * constraint depends on. Switched off with false.
    */
   guardReads(on: boolean): void {
     this.#guarding = on && !this.readOnly;
@@ -422,7 +422,7 @@ export class ShardTransaction implements Transaction {
     return host.commitLarge([own, ...loads], prepared.parts, [...prepared.late.values()]);
   }
 
-  /** So much was written that `prepareCommit` should be waited for before `commit`. */
+  /** The commit is large: `prepareCommit` should be awaited before `commit`. */
   get isLarge(): boolean {
     let size = this.#writes?.size ?? 0;
     for (const load of this.#loads) size += load.size;
@@ -431,9 +431,9 @@ export class ShardTransaction implements Transaction {
   }
 
   /**
-   * Writes what there is into the log ahead of the commit, giving the loop its turns, so that `commit` itself takes no
-   * time and other transactions commit meanwhile. Nothing else may be done with the transaction until it resolves;
-   * then a few more writes may follow. Rejects when the transaction was ended meanwhile, or the disk is full.
+   * Writes the transaction's operations into the log ahead of the commit, giving the loop its turns. So `commit` itself
+   * takes no time, and other transactions can commit in between. Nothing else may be done with the transaction until it
+   * resolves; then a few more writes may follow. Rejects if the transaction has been ended or the disk is full.
    */
   async prepareCommit(turns: Turns): Promise<void> {
     this.#checkOpen();

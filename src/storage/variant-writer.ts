@@ -255,7 +255,7 @@ function writeTemporal(value: Temporal): number {
   return TAG.zonedDateTime;
 }
 
-/** Puts the length of what stands from `start` on before it. */
+/** Inserts the length of everything from `start` on in front of it. */
 function writeLength(start: number): void {
   const length = at - start;
   const head = length < 0x80 ? 1 : length < 0x4000 ? 2 : length < 0x200000 ? 3 : length < 0x10000000 ? 4 : 5;

@@ -1,9 +1,9 @@
 /**
- * From text to terms: words as letters, digits and marks in a row (UAX #29 where a script writes none between its words),
- * in lower case, without what only compatibility tells apart (NFKC), stemmed. Pure but for the stemmers' memories.
+ * Turns text into terms: words are runs of letters, digits and marks (UAX #29 where a script writes nothing between
+ * its words), in lower case, normalised (NFKC) and stemmed. Pure but for the stemmers' memories.
  *
- * Words are looked for within the tokens of text-parser.ts, the smallest of them: of a compound its parts, of an address
- * each of its words. So whatever to_tsvector makes of a token, the index has all words of that token.
+ * Words are found within the smallest tokens of text-parser.ts: the parts of a compound, the words of an address. So
+ * whatever to_tsvector makes of a token, the index has all words of that token.
  */
 import { type Stem, stemOf } from "./languages.js";
 import { parseInSteps, type TokenType } from "./text-parser.js";
@@ -11,7 +11,7 @@ import { parseInSteps, type TokenType } from "./text-parser.js";
 /** Words longer than this are cut: they are keys, hashes, encoded data. */
 const WORD_LENGTH_MAX = 128;
 const WORD = /[\p{L}\p{M}\p{Nl}\p{Nd}]+/gu;
-/** Their parts follow; or they say nothing of the text. */
+/** Their parts follow, or they carry no meaning. */
 const PASSED_OVER: ReadonlySet<TokenType> = new Set([
   "blank",
   "url",
@@ -43,7 +43,7 @@ type VisitWord = (term: string, position: number, start: number, end: number) =>
 export class Analyzer {
   private readonly stem: Stem;
 
-  /** Throws 42704 for a language that there is not. */
+  /** Throws 42704 for an unknown language. */
   constructor(readonly language: string) {
     this.stem = stemOf(language);
   }

@@ -1,6 +1,6 @@
 /**
- * Places of scores, the best first, equal ones in order. The first `expected` are found by a heap of just so many, in one
- * look at each score; who reads on has more of them sorted.
+ * Positions of scores, the best first, equal ones in order. The first `expected` are found with a heap of that size,
+ * in one look at each score; a caller that reads on has more of them sorted.
  */
 export function* bestFirst(scores: Float64Array, expected: number): Generator<number> {
   let given = 0;
@@ -12,7 +12,7 @@ export function* bestFirst(scores: Float64Array, expected: number): Generator<nu
 
 /** How much more are looked for when the expected ones were not enough. */
 const GROWTH = 8;
-/** When more than one in so many are wanted, all are sorted. */
+/** If a larger share than one in this many is wanted, all are sorted. */
 const SORTED_SHARE = 8;
 
 function sorted(scores: Float64Array): Uint32Array {

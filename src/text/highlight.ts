@@ -1,4 +1,4 @@
-/** Passages of a text around the words that a query found, with these marked. Pure. */
+/** Passages of a text around the words that a query found, with these words marked. Pure. */
 import type { Analyzer, Token } from "./analysis.js";
 import { type TextQuery, wordsOf } from "./query.js";
 

@@ -51,7 +51,7 @@ export function asciiLanguage(name: string): string {
   return LANGUAGES[name]?.asciiStemmer ?? name;
 }
 
-/** Answers of a stemmer are remembered for so many words; then it begins anew. */
+/** A stemmer's answers are remembered up to this many words; then the memory is cleared. */
 const STEMS_MAX = 100_000;
 
 /** From a word in lower case to what is indexed of it: its stem, or "" for a stop word. */
@@ -59,7 +59,7 @@ export type Stem = (word: string) => string;
 
 const stems = new Map<string, Stem>();
 
-/** Throws 42704 for a language that there is not. */
+/** Throws 42704 for an unknown language. */
 export function stemOf(language: string): Stem {
   let stem = stems.get(language);
   if (stem === undefined) {

@@ -3,7 +3,7 @@
  *
  *   any words          documents with any of them, the best first
  *   +all -not          with `all`, without `not`
- *   "one phrase"       words side by side (words that say nothing count as a gap)
+ *   "one phrase"       words side by side (stop words count as a gap)
  *   prefix*            words that begin so
  *   (a OR b) AND c     OR, AND, NOT and parentheses, which all of them may be mixed with
  *

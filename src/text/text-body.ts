@@ -22,7 +22,7 @@ const DOCUMENT_BYTES = 120;
 
 export class TextBody implements IndexBody<TextItem> {
   readonly analyzer: Analyzer;
-  /** By term. A number stands for it in documents. */
+  /** By term. Documents hold the term's number. */
   private readonly numbers = new Map<string, number>();
   readonly terms: string[] = [];
   private readonly lists: PostingList[] = [];

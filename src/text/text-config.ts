@@ -1,7 +1,7 @@
 /**
  * Text search configurations (chapter 12.6): which dictionary takes a token of which type. Words go to the language's
- * stemmer and list of stop words, what only the parser knows as one thing (addresses, numbers, files) is taken as it is in
- * lower case, tags and blanks are passed over.
+ * stemmer and stop words. Tokens that only the parser recognises (addresses, numbers, files) are taken as they are, in
+ * lower case. Tags and blanks are passed over.
  */
 import { LEXEME_BYTES_MAX } from "../values/ts-vector.js";
 import { asciiLanguage, LANGUAGE_NAMES, type Stem, stemOf } from "./languages.js";
@@ -53,7 +53,7 @@ export function lexize(dictionary: string, word: string): string | null {
 }
 
 export interface AnalyzedToken extends TextToken {
-  /** What it is searched by; "" for a stop word, null for what is passed over. */
+  /** The lexeme for searches; "" for a stop word, null for a token that is skipped. */
   readonly lexeme: string | null;
 }
 

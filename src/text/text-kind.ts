@@ -1,10 +1,10 @@
-/** What makes a text index of a definition, for the life of indexes in memory (src/derived). */
+/** Makes a text index from its definition, for the life of indexes in memory (src/derived). */
 import type { SearchIndexDef } from "../catalog/table.js";
 import type { IndexKind } from "../derived/index-body.js";
 import type { TextItem } from "./document-terms.js";
 import { TextBody } from "./text-body.js";
 
-/** Grows when analysis changes, so that saved indexes are made anew. */
+/** Grows when analysis changes, so that saved indexes are built again. */
 const ANALYSIS_VERSION = 2;
 
 /** `textsOf` reads the index's columns out of a record. A row without any text is not in the index. */

@@ -1,10 +1,10 @@
 /**
- * What a text index can say of a tsquery: a query that finds every document which the tsquery matches, and perhaps others,
- * so that each answer has to be looked at again (`to_tsvector(config, text) @@ query`). Called where a text index stands in
- * for a condition with @@; the index must be of the language that the documents' configuration is.
+ * Translates a tsquery for a text index: into a query that finds every document that the tsquery matches, and perhaps
+ * others, so that each answer has to be tested again (`to_tsvector(config, text) @@ query`). Called where a text index
+ * helps to answer a condition with @@; the index must be of the same language as the documents' configuration.
  *
- * Only words can be looked up. Weights and distances are left out, and so is all that is excluded, beginnings of
- * words (an index knows a bounded number of them), and compounds (their parts are in the query beside them).
+ * Only words can be looked up. Weights and distances are left out, and so are exclusions, prefixes (an index knows a
+ * bounded number of them), and compounds (their parts are in the query beside them).
  */
 import { type TsQueryNode, tsQueryOf } from "../values/ts-query.js";
 import { type Analyzer, analyzerOf, normalForm, wordsWithin } from "./analysis.js";

@@ -1,6 +1,6 @@
 /**
- * Which documents of an index answer a query, and how well. Each part of a query gives its documents in order of their
- * slots, so that parts are merged; scores add up. Scores are BM25 with its usual constants.
+ * Finds the documents of an index that answer a query, with their scores. Each part of a query gives its documents in
+ * order of their slots, so that parts are merged; scores add up. Scores are BM25 with its usual constants.
  */
 import { type DocumentTerms, type TextItem, termsOf } from "./document-terms.js";
 import type { PostingList } from "./posting-list.js";
@@ -10,7 +10,7 @@ import type { TextBody } from "./text-body.js";
 /** How soon further occurrences of a term stop to count, and how much the length of a document counts. */
 const K1 = 1.2;
 const B = 0.75;
-/** Terms that a prefix stands for. */
+/** Terms with a prefix. */
 const PREFIX_TERMS_MAX = 512;
 
 /** Documents by slot, ascending, with their scores; read before the index changes. */
@@ -115,7 +115,7 @@ function sum(scores: readonly number[]): number | null {
   return scores.length === 0 ? null : scores.reduce((total, score) => total + score, 0);
 }
 
-/** Of a term that so many documents have. */
+/** The weight of a term, by the number of documents that have it. */
 function rarity(body: TextBody, documents: number): number {
   return Math.log(1 + (body.count - documents + 0.5) / (documents + 0.5));
 }

@@ -78,7 +78,7 @@ function checkOptions({ maxWords, minWords, shortWord, maxFragments, highlightAl
 
 type WordNode = TsQueryNode & { readonly kind: "word" };
 
-/** A token and whether it is shown. For each further word of the query that it answers it stands there once more. */
+/** A token and whether it is shown. It occurs once more for each further word of the query that it matches. */
 interface Piece {
   readonly type: AnalyzedToken["type"];
   readonly text: string;

@@ -1,7 +1,8 @@
 /**
- * Whether a document answers a tsquery (chapter 12.1): three-valued, because of words without positions it is not known
- * whether they stand side by side. A phrase is answered by the positions where its parts end. Pure; the words of the
- * document are looked up by the caller: in a tsvector for @@, in a window of a text for headlines and covers.
+ * Tells whether a document matches a tsquery (chapter 12.1). The answer is three-valued, because for words without
+ * positions it is not known whether they are side by side. A phrase is answered by the positions where its parts end.
+ * Pure; the caller looks up the document's words: in a tsvector for @@, in a window of a text for headlines and
+ * covers.
  */
 import type { TsQuery, TsQueryNode } from "../values/ts-query.js";
 import { compareLexemes, type Lexeme, positionOf, type TsVector, weightOf } from "../values/ts-vector.js";
@@ -147,7 +148,7 @@ function merged(
   return positions;
 }
 
-/** The lexemes of a vector that a word of a query stands for: one, or all that begin so. */
+/** The lexemes of a vector that match a word of a query: one, or all with that prefix. */
 export function lexemesFor(vector: TsVector, { word, prefix }: WordNode): readonly Lexeme[] {
   let low = 0;
   let high = vector.length;

@@ -67,7 +67,7 @@ function rankOfWords(w: readonly number[], vector: TsVector, words: readonly Wor
   return words.length > 0 ? f(rank / words.length) : rank;
 }
 
-/** What two words of such a distance add. */
+/** The contribution of two words at such a distance. */
 function nearness(distance: number): number {
   return distance > 100 ? f(1e-30) : f(1 / (1.005 + 0.05 * Math.exp(f(distance) / 1.5 - 2)));
 }

@@ -1,4 +1,4 @@
-/** How CSV is written: RFC 4180 with the choices that PostgreSQL's COPY gives. Export writes by it. Pure. */
+/** Writes CSV: RFC 4180 with the choices of PostgreSQL's COPY. Used by exports. Pure. */
 
 export interface CsvStyle {
   /** One character each. */

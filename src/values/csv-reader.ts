@@ -1,7 +1,7 @@
 /**
- * CSV read from bytes as they arrive: RFC 4180, with any delimiter and quote, lines that end in LF or CRLF, and line
- * breaks within quotes. Fields are told as places in the bytes, so that whoever knows their types can read them
- * without a string in between. One per file; imports drive it.
+ * Reads CSV from bytes as they arrive: RFC 4180, with any delimiter and quote, lines that end in LF or CRLF, and line
+ * breaks within quotes. Fields are given as positions in the bytes, so a caller that knows their types can read them
+ * without making a string. One per file; imports use it.
  */
 import { sqlError } from "../protocol/errors.js";
 import { PieceBuffer } from "./piece-buffer.js";

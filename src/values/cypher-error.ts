@@ -1,4 +1,4 @@
-/** Errors of Cypher that show while a statement runs, by the kinds and details that openCypher's TCK names. */
+/** Errors that Cypher statements raise while they run, by the kinds and details that openCypher's TCK names. */
 import { DbError } from "../protocol/errors.js";
 
 export type CypherErrorType =

@@ -115,7 +115,7 @@ export function checkedTimestamp(micros: number): number {
   return micros;
 }
 
-/** Microseconds rounded to so many fractional digits of a second (0 to 6), half away from zero. */
+/** Microseconds rounded to the given number of fractional digits of a second (0 to 6), half away from zero. */
 export function roundMicros(micros: number, digits: number | null): number {
   if (digits === null || digits >= 6 || !Number.isFinite(micros)) return micros;
   const unit = 10 ** (6 - digits);

@@ -1,6 +1,6 @@
 /**
  * Values to and from JSON and MessagePack: cells of answers out, `$n` parameters in. Writers are compiled per column
- * type once per statement and called per cell, so they avoid all work that the type makes needless.
+ * type once per statement and called per cell, so they do only the work that the type needs.
  */
 
 import { sqlError } from "../protocol/errors.js";

@@ -1,8 +1,8 @@
 /**
- * Reads a large JSON text in pieces of some 32 KiB, with turns in between, so that nobody else waits for it: a scan of the
- * bytes finds where members and elements end, JSON.parse reads as many of them as make a piece. Each byte is looked at a
- * constant number of times however it is nested. Called by actor/parse-body.ts for large bodies, and for long lines of
- * imports.
+ * Reads a large JSON text in pieces of some 32 KiB, with turns in between, so that other requests do not wait for it.
+ * A scan of the bytes finds where members and elements end; JSON.parse reads as many of them as make a piece. Each
+ * byte is looked at a constant number of times however deeply it is nested. Called by actor/parse-body.ts for large
+ * bodies, and for long lines of imports.
  */
 
 import { JSON_DEPTH_MAX, OBJECT_MEMBERS_MAX } from "../protocol/limits.js";
@@ -30,7 +30,7 @@ export class JsonFault extends Error {
     /** Byte at which a tolerant parser should begin to look for the fault. */
     readonly offset: number,
     message: string,
-    /** What stands for the text before that byte. */
+    /** The replacement for the text before that byte. */
     readonly opens = "",
   ) {
     super(message);
@@ -42,7 +42,7 @@ export interface ReadJsonOptions {
   readonly parse: (text: string) => unknown;
   /** Reads elements of the list that is the body's member of that name, commas between them; undefined: `parse` shall. */
   readonly parseElements?: (member: string, elements: Buffer) => readonly unknown[] | undefined;
-  /** Bytes of what is parsed at once, unless one text is longer. */
+  /** Bytes that are parsed at once, unless one text is longer. */
   readonly pieceBytes?: number;
   /** The text is our own: neither levels nor members are limited. */
   readonly isOurs?: boolean;
@@ -75,7 +75,7 @@ export function checkDepth(bytes: Uint8Array): void {
   }
 }
 
-/** The place of the closing quote of the text that begins at `at`; the end of the bytes where there is none. */
+/** The place of the closing quote of the text that begins at `at`; without one, the end of the bytes. */
 function endOfString(bytes: Uint8Array, at: number): number {
   for (let end = at + 1; end < bytes.length; end++) {
     const byte = bytes[end];

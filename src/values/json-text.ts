@@ -1,6 +1,6 @@
 /**
  * JSON text in and out without losing digits: a number that a double or its usual spelling would change is kept as a
- * Numeric inside the parsed value, as PostgreSQL's jsonb does. Formats, the record codec and JSON functions call it.
+ * Numeric inside the parsed value, as PostgreSQL's jsonb does. Called by formats, the record codec and JSON functions.
  */
 import { sqlError } from "../protocol/errors.js";
 import { jsonFaultOf } from "../protocol/json-fault.js";

@@ -1,6 +1,6 @@
 /**
- * The JSON text of a large value in pieces of a few thousand characters, so that whoever writes it can give way between
- * them: the same text as jsonWriter's. What is small inside it is written by that. Used by session/heavy-rows.ts.
+ * Writes the JSON text of a large value in pieces of a few thousand characters, so that its caller can give way
+ * between them. The text is the same as jsonWriter's, which writes the small parts. Used by session/heavy-rows.ts.
  */
 import { type JsonWriter, jsonWriter } from "./json-format.js";
 import { jsonToCompactText } from "./json-text.js";

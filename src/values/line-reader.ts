@@ -40,7 +40,7 @@ export class LineReader {
     return this.bytes.toString("utf8");
   }
 
-  /** Finds the next line that is not empty; false when its end has not arrived, or there is none. */
+  /** Finds the next line that is not empty; false if its end has not arrived or there is no further line. */
   next(isEnd: boolean): boolean {
     const { pieces } = this;
     const { bytes } = pieces;

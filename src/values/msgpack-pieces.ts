@@ -1,10 +1,10 @@
 /**
- * MessagePack of clients: `readMsgpack` goes through its headers before anything is made of them, so that depth, sizes that
- * are declared and extensions are bounded; `readMsgpackInPieces` reads a large one in pieces of some 32 KiB with turns in
- * between (json-pieces.ts has the same for JSON). Called by actor/parse-body.ts.
+ * Reads MessagePack of clients. `readMsgpack` walks the headers before it makes any value, so that depth, declared
+ * sizes and extensions are bounded. `readMsgpackInPieces` reads a large text in pieces of some 32 KiB with turns in
+ * between (json-pieces.ts does the same for JSON). Called by actor/parse-body.ts.
  *
- * Of msgpackr's extensions those are read that stand for one value: moments, long integers and typed arrays. Others refer
- * to what came before, so that few bytes could stand for values without end.
+ * Of msgpackr's extensions only those that stand for one value are read: moments, long integers and typed arrays.
+ * Others refer to earlier values, so a few bytes could stand for endless values.
  */
 import { Unpackr } from "msgpackr";
 import { JSON_DEPTH_MAX, OBJECT_MEMBERS_MAX } from "../protocol/limits.js";

@@ -228,7 +228,7 @@ function integerPower(base: Numeric, exponent: number, scale: number): Numeric {
   return exponent < 0 ? Numeric.ONE.divToScale(result, scale) : result.round(scale);
 }
 
-/** Rounds the fraction so that so many significant digits are left; whole digits stay. */
+/** Rounds the fraction to the given number of significant digits; whole digits stay. */
 function significantDigits(x: Numeric, digits: number): Numeric {
   const { length } = decimalDigits(x.unscaled);
   const excess = Math.min(length - Math.max(digits, 20), x.scale);

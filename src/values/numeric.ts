@@ -25,7 +25,7 @@ export function pow10(n: number): bigint {
   return POWERS_OF_TEN[n] ?? 10n ** BigInt(n);
 }
 
-/** From so many digits on, a step over a number takes a time that counts. */
+/** From this many digits on, a step over a number takes noticeable time. */
 const LONG = 10n ** 256n;
 /** Of a step over a number: per hexadecimal digit, and the more of them the longer. */
 const NANOS_PER_HEX_DIGIT = 4;
@@ -89,7 +89,9 @@ export class Numeric {
     return Numeric.parse(String(x));
   }
 
-  /** A float rounded to so many significant digits, as PostgreSQL's casts do: 15 from float8, 6 from float4. */
+  /**
+   * A float rounded to the given number of significant digits, as in PostgreSQL's casts: 15 from float8, 6 from float4.
+   */
   static fromFloat(x: number, digits: number): Numeric {
     if (!Number.isFinite(x)) return specialOf(x);
     if (Number.isInteger(x) && Math.abs(x) < 1e6) return new Numeric(BigInt(x), 0, null);

@@ -1,6 +1,7 @@
 /**
- * The bytes of a file as its pieces arrive: what was not read yet, in one buffer. Each byte is copied a constant number of
- * times however long a record is, and is offered once to whoever checks it. Readers of lines and records own one each.
+ * The part of a file that has arrived and was not read yet, in one buffer. Each byte is copied a constant number of
+ * times however long a record is, and is offered once to the caller that checks it. Readers of lines and records own
+ * one each.
  */
 
 const LF = 10;
@@ -63,7 +64,7 @@ export class PieceBuffer {
     };
   }
 
-  /** So many of the fresh bytes were checked. */
+  /** The number of fresh bytes that were checked. */
   checked(count: number): void {
     this.checkedTo = Math.max(this.checkedTo, this.position) + count;
   }

@@ -17,7 +17,9 @@ export function recordToText(fields: readonly Value[], print: (value: Value, ind
 const malformed = (text: string, detail: string) =>
   sqlError("22P02", `malformed record literal: "${text}"`, { detail });
 
-/** Reads a record literal of so many fields; `read` turns one field's text into its value. Throws 22P02. */
+/**
+ * Reads a record literal with the given number of fields; `read` turns one field's text into its value. Throws 22P02.
+ */
 export function recordFromText(text: string, count: number, read: (field: string, index: number) => Value): Value[] {
   const start = /^\s*\(/.exec(text);
   if (start === null) throw malformed(text, "Missing left parenthesis.");

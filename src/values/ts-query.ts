@@ -121,7 +121,7 @@ export function joined(
 const PHRASE = /<(?:-|(\d+))>/y;
 const WEIGHTS = /:([abcd*]*)/iy;
 
-/** The tree of a query as written; `operand` makes what a word stands for. Throws 42601, 22023, 54000. */
+/** The tree of a query as written; `operand` makes the node of a word. Throws 42601, 22023, 54000. */
 export function parseTsQuery(
   text: string,
   operand: (word: string, weights: number, prefix: boolean) => TsQueryNode,

@@ -34,7 +34,7 @@ export function compareLexemes(a: string, b: string): number {
     const x = a.charCodeAt(i);
     const y = b.charCodeAt(i);
     if (x === y) continue;
-    // Halves of surrogate pairs stand for characters behind all that one unit holds.
+    // Halves of surrogate pairs stand for characters that sort after all single units.
     const [left, right] = [x >= 0xd800 && x <= 0xdfff, y >= 0xd800 && y <= 0xdfff];
     return left === right ? x - y : left ? 1 : -1;
   }

@@ -1,6 +1,6 @@
 /**
- * What writing a value costs, roughly, found by going through no more of it than a bound allows: so that whoever writes rows
- * knows which of them need turns in between. Parts that are shared count each time, as they are written each time.
+ * Estimates what writing a value costs. It looks at no more of the value than a bound allows. Writers of rows use it
+ * to tell which rows need turns in between. Shared parts count each time, because they are written each time.
  */
 import { Numeric } from "./numeric.js";
 import { Json, type SqlType, type Value } from "./values.js";

@@ -272,7 +272,7 @@ function weaklyInterned(key: string, make: () => SqlType): SqlType {
   return type;
 }
 
-/** What the type is for everything that does not care who made it. */
+/** The type without its origin, for callers that do not care who made it. */
 function baseOf({ kind, base, fields }: UserType): SqlType {
   if (kind === "domain") return base!;
   const name = kind === "enum" ? "enum" : "record";

@@ -87,7 +87,7 @@ export const LABEL_MARK = "\u001f";
 /** What the column `labels` is once a clause has deleted its node; of a relationship it stands before the type. */
 export const DELETED_MARK = "\u0000";
 
-/** The properties of what a clause has deleted: there are none, and asking for one is an error. */
+/** The properties of a deleted entity: there are none, and reading one is an error. */
 class DeletedProperties extends Map<string, Variant> {
   override get(): never {
     throw deletedEntity();

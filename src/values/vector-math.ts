@@ -1,7 +1,7 @@
 /**
- * Distances and norms over vectors (Float32Array), without checks: callers have seen to it that both are equally long.
- * SQL's functions and vector indexes use the same ones, so that both give the same numbers. Sums are kept in doubles, four
- * at a time: the processor need not wait for one addition before it begins the next. Pure.
+ * Distances and norms over vectors (Float32Array), without checks: callers make sure that both are equally long. SQL's
+ * functions and vector indexes use the same ones, so both give the same numbers. Sums are kept in doubles, four at a
+ * time, so that the processor need not wait for one addition before it begins the next. Pure.
  */
 
 /** Σ aᵢ·bᵢ */

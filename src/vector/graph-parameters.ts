@@ -1,4 +1,4 @@
-/** What a vector graph is made with, as its owner and its saved form name it. */
+/** The parameters of a vector graph, as its owner and its saved form name them. */
 
 /** cosine: 1 - cos, l2: Euclidean distance, dot: negated inner product. Smaller is nearer. */
 export type VectorMetric = "cosine" | "l2" | "dot";

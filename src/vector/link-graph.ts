@@ -1,6 +1,6 @@
 /**
- * Links all vectors of a saved graph that wait for it, as a task for a thread of its own: some 0.2 ms of computing each.
- * workers/task.ts runs it, for indexes in memory with many that wait (vector-body.ts).
+ * Links all waiting vectors of a saved graph, as a task for a thread of its own: some 0.2 ms of computing each.
+ * workers/task.ts runs it, for indexes in memory with many waiting vectors (vector-body.ts).
  */
 import { setPriority } from "node:os";
 import { savesOriginals } from "./graph-file.js";

@@ -1,6 +1,6 @@
 /**
- * Some vectors of one length, to be compared with many others one after the other: by products.wasm, some 30 ns a pair of
- * 384 numbers. Owned by an operator of one run (query/exec/similar-join.ts).
+ * A block of vectors of one length that are compared with many others, one after the other, by products.wasm: some 30
+ * ns a pair of 384 numbers. Owned by an operator of one run (query/exec/similar-join.ts).
  */
 import { readFileSync } from "node:fs";
 import { sqlError } from "../protocol/errors.js";
@@ -26,7 +26,7 @@ export class VectorBlock {
   private readonly found: number;
   private readonly block: number;
 
-  /** Has room for so many vectors. Throws 53200 when memory has not. */
+  /** Makes room for the given number of vectors. Throws 53200 if memory does not suffice. */
   constructor(
     readonly dimensions: number,
     rowsMax: number,

@@ -1,6 +1,6 @@
 /**
- * The vectors of an index: a graph, and those that wait to be linked into it, which searches measure one by one. So a
- * vector is found as soon as it is there, and linking (a third of a millisecond each) is work for idle moments.
+ * The vectors of an index: a graph, and the vectors that wait to be linked into it, which searches compare one by one.
+ * So a vector is found as soon as it is stored, and linking (a third of a millisecond each) happens in idle moments.
  */
 import type { VectorIndexDef } from "../catalog/table.js";
 import type { IndexBody, LongWork } from "../derived/index-body.js";
@@ -10,7 +10,7 @@ import { type Found, VectorGraph } from "./vector-graph.js";
 
 /** Indexes of fewer vectors are never linked: measuring all is as fast. */
 const LINKED_MIN = 1000;
-/** So many that wait are linked by another thread. */
+/** From this many waiting vectors on, another thread links them. */
 const LINKED_ELSEWHERE_MIN = 10_000;
 /** Vectors taken over between two pauses. */
 const STEP_VECTORS = 32;

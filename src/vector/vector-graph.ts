@@ -25,7 +25,7 @@ export interface VectorGraphOptions {
   readonly storage?: VectorStorage;
   /** Levels of nodes follow from it: same calls, same graph. 32 bits, default 1. */
   readonly seed?: number;
-  /** `add` refuses beyond so many bytes. Default: 4 GiB, which is also the most. */
+  /** `add` refuses beyond this many bytes. Default and maximum: 4 GiB. */
   readonly bytesMax?: number;
   /**
    * int8 and binary only: the vector in a slot, as added. With it the graph keeps codes alone and asks for the vectors
@@ -55,7 +55,7 @@ const SCAN_SPARE = 64;
 const WIDE_SHARE = 0.2;
 /** Below it too few nodes have a match among their neighbours' neighbours for a walk to hold together. */
 const SCAN_SHARE = 0.04;
-/** So many matches, per unit of `ef`, are measured as fast as a walk finds its way among them. */
+/** Up to this many matches per unit of `ef`, measuring all of them is as fast as a walk. */
 const SCAN_PER_EF = 24;
 /** Vectors of the owner that int8 compares exactly, besides twice as many as are wanted. */
 const INT8_SPARE = 8;
@@ -127,9 +127,9 @@ export class VectorGraph {
   }
 
   /**
-   * The graph that `save` gave, from pieces of any lengths: a copy into memory. What is not kept with it are `bytesMax`
-   * and `original`, which must be given if and only if the saved graph had one.
-   * @throws DamagedGraphError for anything but the whole of what was saved, by this version of the format.
+   * Loads the graph that `save` gave, from pieces of any lengths, by copying them into memory. `bytesMax` and
+   * `original` are not saved; `original` must be given if and only if the saved graph had one. @throws
+   * DamagedGraphError for anything but a complete saved graph of this version of the format.
    */
   static load(
     pieces: Iterable<Uint8Array>,
@@ -182,7 +182,7 @@ export class VectorGraph {
     return this.waiting.size;
   }
 
-  /** Links one of those that wait; false when there is none. */
+  /** Links one of the waiting vectors; false if there is none. */
   linkOne(): boolean {
     for (const slot of this.waiting) {
       this.link(slot);
@@ -260,7 +260,10 @@ export class VectorGraph {
     return this.scan(query, inRange("k", k, 1, EF_MAX), SCAN_SPARE, allowed);
   }
 
-  /** Keeps `spare` more than `k`, for what is removed meanwhile; when that is more, it starts anew and does not stop. */
+  /**
+   * Keeps `spare` more results than `k`, because some may be removed while it runs. If more are removed, it starts
+   * again and does not stop.
+   */
   private *scan(query: Float32Array, k: number, spare: number, allowed?: Uint32Array): Generator<undefined, Found> {
     const width = Math.min(EF_MAX, k + spare);
     const removalsBefore = this.removals;

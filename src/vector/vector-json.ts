@@ -1,7 +1,7 @@
 /**
- * Reads JSON bodies whose bulk is vectors: the numbers of the members "vector" and "values" go from the bytes into single
- * precision, several times as fast as by way of a list of doubles. Called by validate.ts for endpoints that say so.
- * Whatever is not plain is left to JSON.parse, which also tells what is wrong with it.
+ * Reads JSON bodies that consist mostly of vectors: the numbers of the members "vector" and "values" go from the bytes
+ * into single precision, several times as fast as through a list of doubles. Called by validate.ts for endpoints that
+ * ask for it. Anything that is not plain is left to JSON.parse, which also reports what is wrong with it.
  */
 import { VECTOR_DIMENSIONS_MAX } from "../protocol/limits.js";
 import { readNumberList } from "./number-list.js";

@@ -1,9 +1,9 @@
-/** What makes a vector index of a definition, for the life of indexes in memory (src/derived). */
+/** Makes a vector index from its definition, for the life of indexes in memory (src/derived). */
 import type { SearchIndexDef, VectorIndexDef } from "../catalog/table.js";
 import type { IndexKind } from "../derived/index-body.js";
 import { VectorBody } from "./vector-body.js";
 
-/** Changes with what codes say, so that saved graphs with codes of before are not used. */
+/** Changes with the meaning of codes, so that saved graphs with older codes are not used. */
 const CODES: Partial<Record<VectorIndexDef["storage"], object>> = { binary: { codes: "above the mean" } };
 
 /** `vectorOf` reads the column out of a record. A cosine has no vector of zeros: those count as missing. */

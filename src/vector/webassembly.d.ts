@@ -1,4 +1,7 @@
-/** What of WebAssembly's JavaScript interface is used here: its types come with those of browsers only. */
+/**
+ * The part of WebAssembly's JavaScript interface that is used here; its official types come with those of browsers
+ * only.
+ */
 declare namespace WebAssembly {
   interface Memory {
     readonly buffer: ArrayBuffer;

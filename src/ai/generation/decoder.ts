@@ -1,11 +1,11 @@
 /**
  * Generates texts, several at a time (continuous batching: Yu et al., Orca, OSDI 2022). In turn it reads some of the
- * waiting prompts, and lets a group of texts grow by a token each; after each such run the thread hears messages and other
- * models get their turns. Made by runners.ts in an inference thread; owned by its pool.
+ * waiting prompts, and lets a group of texts grow by a token each. After each such run the thread handles messages,
+ * and other models get their turns. Made by runners.ts in an inference thread; owned by its pool.
  *
- * The texts of a group share runs, and a cache in which shorter ones are filled up at their left. Numbers that are rounded
- * by run (int8 products) then depend on the neighbours; so a text with a seed is in a group of its own, and is the same
- * whenever it is asked for.
+ * The texts of a group share runs, and a cache in which shorter ones are padded on the left. Numbers that are rounded
+ * per run (int8 products) then depend on the neighbours. So a text with a seed is in a group of its own, and is the
+ * same whenever it is asked for.
  */
 import type { GenerationEnd, GenerationRequest } from "../inference-messages.js";
 import type { Manifest } from "../manifest.js";

@@ -140,7 +140,7 @@ function shortened(messages: readonly GenerationMessage[], share: number): Gener
   });
 }
 
-/** What the system says stands at the head of the first message of the user. */
+/** The system prompt is put in front of the user's first message. */
 function withoutSystem(messages: readonly GenerationMessage[]): readonly GenerationMessage[] {
   const system = messages.filter(({ role }) => role === "system");
   if (system.length === 0) return messages;

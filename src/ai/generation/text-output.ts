@@ -1,6 +1,6 @@
 /**
- * Tokens as a growing text: a character is said once all of its bytes are there, a stop text and what follows it never.
- * One per generation, which owns it.
+ * Tokens as a growing text: a character is sent once all of its bytes are there; a stop text and what follows it never
+ * are. One per generation, which owns it.
  */
 
 /** Of a Tokenizer. */

@@ -1,4 +1,7 @@
-/** What a source offers that has whole bundles: the manifest says it all. Called by the sources of that kind. */
+/**
+ * The offer of a source that has whole bundles: the manifest describes it completely. Called by the sources of that
+ * kind.
+ */
 import { BundleError, parseManifest } from "../manifest.js";
 import type { ModelReference } from "./model-reference.js";
 import type { FileBytes, Offer } from "./model-source.js";

@@ -1,6 +1,6 @@
 /**
- * One file of a model, from its source to disk. What is here of it stays when a connection breaks off, and the next
- * attempt, or the next pull, goes on from there. The bytes are hashed as they come. Called by pull.ts.
+ * Downloads one file of a model. If the connection breaks off, the part on disk stays, and the next attempt or pull
+ * goes on from there. The bytes are hashed as they come. Called by pull.ts.
  */
 import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -18,7 +18,7 @@ export interface DownloadLimits {
   readonly retries: number;
   /** Milliseconds before the first of them; each further one waits twice as long. */
   readonly backoffMs: number;
-  /** So many bytes more are here; or fewer, when the file is begun again. */
+  /** This many more bytes are on disk; or fewer, if the file is begun again. */
   readonly moved: (bytes: number) => void;
 }
 
@@ -189,7 +189,7 @@ class Part {
     return this.hash.copy().digest("hex");
   }
 
-  /** Says what is wrong with the whole file; null: it is what was offered. */
+  /** What is wrong with the complete file; null: it is the offered one. */
   async mismatch({ name, bytes, digest }: OfferedFile): Promise<string | null> {
     if (bytes !== null && this.bytes !== bytes) return `${name} has ${this.bytes} bytes, not ${bytes}.`;
     if (digest === null) return null;

@@ -1,7 +1,7 @@
 /**
- * Requests to the sources of models that speak HTTP, and to where they redirect. A configured source may be anywhere; what
- * it redirects to must be one, too, or have a public address, which is checked on the very address that is connected to.
- * No credential is ever sent. Made by the library; used by http-source.ts and hub-source.ts.
+ * HTTP requests to the sources of models, and to where they redirect. A configured source may be anywhere. A redirect
+ * must lead to another source or to a public address; the check is on the very address that is connected to. No
+ * credential is ever sent. Made by the library; used by http-source.ts and hub-source.ts.
  */
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -11,7 +11,7 @@ import { SourceError } from "./source-error.js";
 
 const REDIRECTS_MAX = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Statuses of what may go better later. */
+/** Statuses after which a later attempt may succeed. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const RETRY_AFTER_MS_MAX = 60_000;
 

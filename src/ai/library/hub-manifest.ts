@@ -1,6 +1,6 @@
 /**
- * The manifest of a bundle whose files came from a hub: what known-models.ts says of the model, and what its files say of
- * themselves. Equal files give equal manifests. Called by hub-source.ts.
+ * Builds the manifest of a bundle whose files came from a hub, from known-models.ts and from the files themselves.
+ * Equal files give equal manifests. Called by hub-source.ts.
  */
 import { readFile } from "node:fs/promises";
 import { BundleError } from "../manifest.js";
@@ -119,7 +119,7 @@ function languagesOf(said: unknown): object | null {
   return languages.length === 0 ? null : Object.fromEntries(languages);
 }
 
-/** As preprocessor_config.json says: what is cut out of an image, or how it is drawn to size. */
+/** From preprocessor_config.json: how an image is cropped or resized. */
 async function ofImages(onnx: string, files: readonly StoredFile[]): Promise<object> {
   const said = (await readJson(files, "preprocessor_config.json")) ?? {};
   const crop = said.do_center_crop === false ? undefined : said.crop_size;

@@ -1,7 +1,7 @@
 /**
- * A source that is a hub in the manner of Hugging Face: GET {base}/{repository}/resolve/{revision}/{file}. It serves the
- * models of known-models.ts. All files are taken of one commit, which the hub's first answer names; of large files the hub
- * says the SHA-256 (X-Linked-Etag), of small ones the digest that git gives them (ETag). Made by the library.
+ * A source that is a hub like Hugging Face: GET {base}/{repository}/resolve/{revision}/{file}. It serves the models of
+ * known-models.ts. All files are taken from one commit, which the hub's first answer names. For large files the hub
+ * gives the SHA-256 (X-Linked-Etag), for small ones git's digest (ETag). Made by the library.
  */
 import { type HttpAnswer, type HttpClient, shown } from "./http-client.js";
 import { openUrl } from "./http-source.js";

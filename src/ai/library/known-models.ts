@@ -1,7 +1,7 @@
 /**
- * Models that public hubs have and that this server can run, by the names that clients use. A hub knows repositories and
- * files, not bundles; this says which of them make one. What a repository says of itself (labels, dimensions, sizes,
- * digests) is read from it, never written down here. Called by hub-source.ts and model-library.ts; constant.
+ * Models on public hubs that this server can run, by the names that clients use. A hub knows repositories and files,
+ * not bundles; this table says which files make one. Facts that a repository states about itself (labels, dimensions,
+ * sizes, digests) are read from it, never written here. Called by hub-source.ts and model-library.ts; constant.
  */
 
 /** One form of a model, by its tag. */

@@ -1,4 +1,7 @@
-/** Who may change the installation's models: they are shared by all tenants. Called by handlers and by functions of SQL. */
+/**
+ * Checks who may change the installation's models, which all tenants share. Called by handlers and by functions of
+ * SQL.
+ */
 import { DbError } from "../../protocol/errors.js";
 import type { RequestHead } from "../../protocol/frames.js";
 import { SYSTEM_TENANT } from "../../protocol/identity.js";
@@ -7,7 +10,7 @@ export function isLibraryAdmin({ roles, tenantId }: RequestHead): boolean {
   return tenantId === SYSTEM_TENANT && roles.includes("super_admin");
 }
 
-/** Throws `forbidden` unless the one who asks is an administrator of the library, by a credential that may write. */
+/** Throws `forbidden` unless the caller is an administrator of the library and its credential may write. */
 export function requireLibraryAdmin(isAdmin: boolean): void {
   if (isAdmin) return;
   throw new DbError(

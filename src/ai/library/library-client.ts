@@ -1,6 +1,6 @@
 /**
- * An actor's end of the library of models: calls that are answered later, and what the library tells all actors. Made by
- * the actor; handlers and statements reach it through their partition.
+ * An actor's end of the library of models: calls that are answered later, and the library's announcements to all
+ * actors. Made by the actor; handlers and statements reach it through their partition.
  */
 import { randomUUID } from "node:crypto";
 import { DbError } from "../../protocol/errors.js";
@@ -18,7 +18,7 @@ import {
 export interface LibraryListener {
   /** Resolves when the bundle in that folder is in use no longer. */
   letGo(directory: string): Promise<void>;
-  /** What is installed has changed. */
+  /** The installed models have changed. */
   changed(): void;
 }
 
@@ -69,7 +69,7 @@ export class LibraryClient {
     return this.ask({ do: "cancel", pull });
   }
 
-  /** Gives the name of what was deleted. */
+  /** Returns the name of the deleted model. */
   delete(model: string): Promise<string> {
     return this.ask({ do: "delete", model });
   }

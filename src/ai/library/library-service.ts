@@ -1,6 +1,6 @@
 /**
- * The library as actors reach it: their messages become calls of model-library.ts, whose answers go back to the actor that
- * asked. Made by the library's thread (workers/library.ts), which owns it.
+ * The library's end of the messages from actors: they become calls of model-library.ts, whose answers go back to the
+ * actor that asked. Made by the library's thread (workers/library.ts), which owns it.
  */
 import { DbError } from "../../protocol/errors.js";
 import {

@@ -1,4 +1,4 @@
-/** The library as the configuration wants it. Called by workers/library.ts. */
+/** The library's settings from the configuration. Called by workers/library.ts. */
 import { resolve } from "node:path";
 import { DirectorySource } from "./directory-source.js";
 import { HttpClient } from "./http-client.js";

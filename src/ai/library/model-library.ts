@@ -1,7 +1,8 @@
 /**
- * The library of the installation's models: pulls them into the model root and deletes them there. There is one, in a
- * thread of its own (workers/library.ts), since the root is one: so a model is pulled once however many ask for it, and
- * neither hashing nor the disk keep a request waiting. It owns the jobs; of those that ended it remembers some.
+ * The library of the installation's models: pulls them into the model root and deletes them there. All actors share
+ * the root, so there is one library, in a thread of its own (workers/library.ts). A model is therefore pulled once
+ * however many ask for it, and neither hashing nor the disk keeps a request waiting. It owns the jobs, and remembers
+ * some that have ended.
  */
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
@@ -62,7 +63,7 @@ export class ModelLibrary {
     private readonly around: LibrarySurroundings,
   ) {}
 
-  /** Begins to pull a model (`name:tag`), or joins the pull of it that is under way. Throws what is wrong with the name. */
+  /** Begins to pull a model (`name:tag`), or joins the running pull of it. Throws an error if the name is not valid. */
   pull(text: string): PullFacts {
     const reference = parseModelReference(text);
     const name = nameOf(reference);
@@ -104,7 +105,7 @@ export class ModelLibrary {
     return factsOf(this.job(id));
   }
 
-  /** What it has loaded goes, too. One that has ended stays as it is. */
+  /** Its downloaded files are removed, too. A pull that has ended stays as it is. */
   async cancel(id: string): Promise<PullFacts> {
     const job = this.job(id);
     if (job.status === "pending") this.finish(job, new DbError("pull_cancelled"));
@@ -167,7 +168,7 @@ export class ModelLibrary {
     };
   }
 
-  /** Ends all pulls; what they have loaded stays for later ones. */
+  /** Ends all pulls; their downloaded files stay for later ones. */
   async close(): Promise<void> {
     const ending = new DbError("shutting_down");
     for (const job of this.jobs.values()) if (job.status === "pending") this.finish(job, ending);
@@ -297,7 +298,7 @@ export class ModelLibrary {
   }
 }
 
-/** What is asked for of what is installed; `tag` null: whatever was pulled. */
+/** What is asked for among the installed bundles; `tag` null: whatever was pulled. */
 interface Wanted {
   readonly name: string;
   readonly tag: string | null;

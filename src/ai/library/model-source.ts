@@ -1,4 +1,4 @@
-/** Where models come from: the contract of directory-source.ts, http-source.ts and hub-source.ts. */
+/** The contract of a source of models, implemented by directory-source.ts, http-source.ts and hub-source.ts. */
 import type { ModelReference } from "./model-reference.js";
 
 /** `git`: the SHA-1 that git gives a file (of "blob", its size and its bytes). */
@@ -44,8 +44,8 @@ export interface Offer {
   readonly id: string;
   readonly files: readonly OfferedFile[];
   /**
-   * The manifest's text: what the source says, or what is made of the files. Throws BundleError when they are no model
-   * that this server can run.
+   * The manifest's text: from the source, or made from the files. Throws BundleError if this server cannot run such a
+   * model.
    */
   manifest(files: readonly StoredFile[]): Promise<string>;
 }

@@ -1,5 +1,5 @@
 /**
- * One pull: finds the model at the first source that has it, loads what is not here yet, checks it, and puts the bundle
+ * One pull: finds the model at the first source that has it, downloads what is missing, checks it, and puts the bundle
  * into the model root. Called by model-library.ts, which owns the job.
  *
  *   sources in order ──▶ sizes, disk ──▶ files, one after the other ──▶ manifest ──▶ {root}/{id}/
@@ -35,7 +35,7 @@ export interface PullSettings {
   readonly backoffMs: number;
 }
 
-/** What is told of a pull while it goes on. */
+/** The reported state of a running pull. */
 export interface PullProgress {
   /** Throws when the bundle must not be installed: another pull is about it, say. */
   resolved(source: string, offer: Offer): void;

@@ -1,4 +1,6 @@
-/** What went wrong at a source of models. Thrown by sources and downloads; the library makes the client's error of it. */
+/**
+ * An error at a source of models. Thrown by sources and downloads; the library turns it into the client's error.
+ */
 export class SourceError extends Error {
   override readonly name = "SourceError";
 

@@ -1,7 +1,7 @@
 /**
- * What the library keeps in the model root beside bundles: files that are being pulled, in `.pulling/{id}/`, and bundles
- * that are on their way out, in `.deleted-…`. Neither has a manifest.json of its own, so neither is taken for a bundle.
- * A file is there under its digest until all are there; then they become a bundle by renaming. Called by pull.ts and
+ * Files in the model root beside bundles: files that are being pulled, in `.pulling/{id}/`, and bundles that are being
+ * removed, in `.deleted-…`. Neither has a manifest.json of its own, so neither is taken for a bundle. Pulled files are
+ * named by their digest until all are there; then they become a bundle by renaming. Called by pull.ts and
  * model-library.ts.
  */
 import { createHash, randomUUID } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
- * Words of names without what stands before all names of their kind: `tbl_restaurant` is a restaurant, and `emp_salary` of `emp`
- * a salary. Called by `name-mentions.ts`; what was made of a schema is kept as long as the schema.
+ * Words of names without the prefix that all names of their kind share: `tbl_restaurant` is a restaurant, and
+ * `emp_salary` of `emp` a salary. Called by `name-mentions.ts`; the result for a schema is kept as long as the schema.
  */
 import { stemOf } from "./question.js";
 import type { ColumnFacts, SchemaFacts, TableFacts } from "./schema-facts.js";
@@ -11,7 +11,7 @@ export interface NameWords {
   readonly bare: readonly string[];
 }
 
-/** What people put before names to say of what kind they are. */
+/** Usual prefixes of names that tell their kind. */
 const TECHNICAL: ReadonlySet<string> = new Set([
   "tbl",
   "tb",
@@ -25,7 +25,7 @@ const TECHNICAL: ReadonlySet<string> = new Set([
   "col",
   "fld",
 ]);
-/** Of the names; a prefix of fewer is part of what they say. */
+/** The share of names that must have a prefix; a prefix of fewer names is part of their meaning. */
 const SHARE_MIN = 0.6;
 const COUNT_MIN = 3;
 

@@ -1,6 +1,6 @@
 /**
- * Which column a word of a question means: by how well it fits, and by how near its table is to the rows that are asked
- * for. One per question; `read-question.ts` sets the rows' table as soon as it is known.
+ * Finds the column that a word of a question means: by how well it fits, and by how near its table is to the rows that
+ * are asked for. One per question; `read-question.ts` sets the rows' table as soon as it is known.
  */
 import { wordsOfName } from "./bare-names.js";
 import { type Condition, hasYears } from "./conditions.js";

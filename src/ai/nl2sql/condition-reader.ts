@@ -1,5 +1,5 @@
 /**
- * Which rows a question is about: comparisons, values, patterns, what is missing or must be there. Adds conditions to lists
+ * Finds the conditions in a question: comparisons, values, patterns, missing or required values. Adds them to lists
  * that `read-question.ts` takes.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Comparisons in a question: "more than 100", "between 20 and 40", "in March 2024", "older than 30", "above the average".
- * They are found here with what they compare to; which column they are about is decided in `read-question.ts`.
+ * Comparisons in a question: "more than 100", "between 20 and 40", "in March 2024", "older than 30", "above the
+ * average". They are found here with their operands; `read-question.ts` decides which column each is about.
  */
 import { type DateRange, datePhraseAt, isYear } from "./date-phrases.js";
 import type { Question } from "./question.js";
@@ -12,7 +12,7 @@ export interface Condition {
   /** Tokens that it takes. */
   readonly from: number;
   readonly to: number;
-  /** The first token of what it is compared to. */
+  /** The first token of the operand. */
   readonly operandAt: number;
   /** Numbers: one, or two of BETWEEN. Also of years alone, which may be either. */
   readonly numbers: readonly number[] | null;

@@ -1,6 +1,6 @@
 /**
- * Tells an order to change something from a question. What is made of questions only reads, so that an order would be answered
- * with rows that nobody asked for. Called by the handler of /v1/nl2sql/query.
+ * Tells an order to change something from a question. Generated SQL only reads, so an order would be answered with
+ * rows that nobody asked for. Called by the handler of /v1/nl2sql/query.
  */
 import { DbError } from "../../protocol/errors.js";
 import type { SchemaFacts } from "./schema-facts.js";

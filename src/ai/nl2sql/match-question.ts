@@ -1,7 +1,7 @@
 /**
- * Answers questions with SQL by rules alone, no model: the words of the question are matched with the names of the
- * tenant's tables and columns and with values in its rows. Called by the handler of /v1/nl2sql/query where no provider
- * is configured. What it makes is deterministic: equal questions over equal data give equal SQL.
+ * Answers questions with SQL by rules alone, without a model: the words of the question are matched with the names of
+ * the tenant's tables and columns and with values in its rows. Called by the handler of /v1/nl2sql/query if no
+ * provider is configured. It is deterministic: equal questions over equal data give equal SQL.
  */
 import { DbError } from "../../protocol/errors.js";
 import { meantLinks } from "./link-roles.js";

@@ -29,7 +29,7 @@ export function namedAt(names: NameMentions, at: number): Named | null {
 
 export type GroupPhrase = Named | { readonly kind: "time"; readonly unit: TimeUnit };
 
-/** A form that says what is done with things, and who by. */
+/** A verb form that says what is done with things, and by whom. */
 export const isVerb = (word: string) =>
   /(ed|made|bought|sold|paid|spent|written|taught|taken|driven|given|built|held|sent|born|ing)$/.test(word);
 const isDoneBy = (word: string) => isVerb(word) && !word.endsWith("ing");
@@ -156,7 +156,7 @@ export interface Superlative {
   readonly to: number;
   /** null: "top 3 … by X", whose measure is named elsewhere. */
   readonly measure: Measure | null;
-  /** "most orders", "fewest students": what there is most of. */
+  /** "most orders", "fewest students": the counted things. */
   readonly isMost: boolean;
   readonly count: number | null;
 }

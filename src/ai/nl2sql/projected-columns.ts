@@ -1,4 +1,7 @@
-/** Which columns a list shows: those that the question names and that mean nothing else in it. Called by `read-question.ts`. */
+/**
+ * Chooses the columns that a list shows: those that the question names and that have no other meaning in it. Called by
+ * `read-question.ts`.
+ */
 import { anyKind, type ColumnFinder, isTime } from "./column-finder.js";
 import type { NameMentions } from "./name-mentions.js";
 import { isVerb } from "./phrases.js";

@@ -1,4 +1,4 @@
-/** What a question turned out to ask, before it is SQL. Made by `read-question.ts`, written by `write-query.ts`. */
+/** The meaning of a question before it is SQL. Made by `read-question.ts`, written by `write-query.ts`. */
 import type { ColumnRef, TableFacts } from "./schema-facts.js";
 
 /** A condition on a column; `sql` writes it around the column's name in SQL. */

@@ -1,4 +1,4 @@
-/** A question as tokens with stems, and what of it has been understood so far. */
+/** A question as tokens with stems, and which of them have been understood so far. */
 import { newStemmer } from "snowball-stemmers";
 import { NUMBER_WORDS, STOP_WORDS } from "./vocabulary.js";
 
@@ -20,7 +20,7 @@ export interface Token {
   /** It stood in quotes. */
   readonly isQuoted: boolean;
   readonly isCapitalised: boolean;
-  /** Says nothing of what is asked. "IT" does, where not all words are in capitals. */
+  /** Carries no meaning in the question. "IT" does, unless all words are in capitals. */
   readonly isStop: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * From a question to what it asks (`query-shape.ts`), by rules over its words: deterministic, and no model is needed. In
- * order: values and names, orders, conditions, groups, superlatives, aggregates, what is missing or must be there; then
- * whose rows are meant, and last which column each word means, by how well it fits and how near its table is.
+ * Finds what a question asks (`query-shape.ts`), by rules over its words; it is deterministic and needs no model. In
+ * order: values and names, orders, conditions, groups, superlatives, aggregates, missing or required values; then
+ * whose rows are meant; last, which column each word means, by how well it fits and how near its table is.
  */
 import { isDeepStrictEqual } from "node:util";
 import { anyKind, ColumnFinder, isNumber, isTime } from "./column-finder.js";
@@ -364,7 +364,9 @@ export class QuestionReader {
     return own.length === 1 && measure !== null ? { table: this.columns.base!, column: own[0]! } : null;
   }
 
-  /** The time of a row: its own, or its year; that of other rows only where there is one of them, or where it is named. */
+  /**
+   * The time of a row: its own, or its year. The time of related rows only if there is one such row, or if it is named.
+   */
   private ownTime(at: number, to: number, birthFirst: boolean): ColumnRef | null {
     const { base } = this.columns;
     const ref = this.columns.timeColumn(at, to, birthFirst);

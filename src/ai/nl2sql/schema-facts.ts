@@ -1,6 +1,6 @@
 /**
- * What questions are answered from: tables, columns and foreign keys, as plain facts. The actor makes them of the live
- * catalog per question; nothing here is kept.
+ * Tables, columns and foreign keys as plain facts, from which questions are answered. The actor makes them from the
+ * live catalog per question; nothing here is kept.
  */
 
 export type ColumnKind = "text" | "number" | "date" | "timestamp" | "boolean" | "other";

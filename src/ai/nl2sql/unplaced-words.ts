@@ -1,5 +1,5 @@
 /**
- * Words of a question that its SQL has no place for: without them the answer would be one to another question. Called by
+ * Finds words of a question that its SQL leaves out. Without them another question would be answered. Called by
  * `match-question.ts` once the SQL is written; stateless.
  */
 import { nameWords } from "./bare-names.js";
@@ -8,7 +8,7 @@ import { isVerb } from "./phrases.js";
 import type { Question, Token } from "./question.js";
 import type { SchemaFacts, TableFacts } from "./schema-facts.js";
 
-/** They say little by themselves and much of what stands beside them. */
+/** They mean little by themselves and qualify the words beside them. */
 const WEIGHTY =
   /^(?:not|never|no|none|neither|nor|without|except|excluding|outside|per|each|most|least|fewest|top|bottom|more|less|fewer|between|average|avg|mean|sum|combined|maximum|max|minimum|min|[<>=!]+)$|n['’]t$/;
 const NEGATION = /^(?:not|never|no|neither|without)$|n['’]t$/;
@@ -16,7 +16,7 @@ const NEGATION = /^(?:not|never|no|neither|without)$|n['’]t$/;
 const WHOLE = /^(?:total|overall)$/;
 /** A word of the same family (teaches, teacher), or better. */
 const SAME_FAMILY = 0.7;
-/** Of verbs a synonym, too: what was bought stands in orders. */
+/** For verbs, a synonym as well: what was bought is in orders. */
 const SAME_MEANING = 0.6;
 
 /** "Create a list of …" asks for no more than "list …". */

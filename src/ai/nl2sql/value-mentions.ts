@@ -1,6 +1,6 @@
 /**
- * Where a question names values of text columns: runs of its words are looked up in the tenant's rows, a bounded number
- * of each table. Quoted text that is no value is left to patterns ("starts with", "contains").
+ * Finds values of text columns in a question: runs of its words are looked up in the tenant's rows, a bounded number
+ * of each table. Quoted text that is not a value is left to patterns ("starts with", "contains").
  */
 import type { NameMentions } from "./name-mentions.js";
 import type { Question } from "./question.js";
@@ -31,7 +31,7 @@ const COLUMNS_MAX = 300;
 const ROWS_MAX = 20_000;
 const VALUES_MAX = 20;
 
-/** Letters that stand for words in columns of that name. */
+/** Abbreviations in columns with that name. */
 const CODED = /^(sex|gender)$/i;
 const CODES: Readonly<Record<string, readonly string[]>> = {
   female: ["f", "w", "woman", "female"],

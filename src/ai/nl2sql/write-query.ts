@@ -1,6 +1,6 @@
 /**
- * From what is asked to SQL. Tables that a row has one of are joined; conditions on those that it has many of become
- * EXISTS, so no row is listed or counted twice; groups join both.
+ * Writes the SQL for a question's meaning. Tables that a row has one of are joined. Conditions on tables that it has
+ * many of become EXISTS, so no row is listed or counted twice. Groups join both.
  */
 import type { Aggregate, Filter, GroupKey, QueryShape } from "./query-shape.js";
 import {

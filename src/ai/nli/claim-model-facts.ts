@@ -1,4 +1,4 @@
-/** What clients are told of the models of claims: GET /v1/ai/nli/models. Called by claim-verifier.ts; pure. */
+/** Facts about the models of claims for clients: GET /v1/ai/nli/models. Called by claim-verifier.ts; pure. */
 import { NLI_WINDOW_TOKENS } from "../../protocol/limits.js";
 import type { FoundBundle } from "../bundle.js";
 import type { KnownClaimModel } from "./claim-models.js";

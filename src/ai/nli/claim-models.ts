@@ -1,7 +1,6 @@
 /**
- * Which models of claims there are: the bundles that were installed when the process started, by the names that they
- * answer to, and the names that are known although nothing is installed. Called by claim-verifier.ts and, once, when the
- * process starts (command-line.ts); holds no state.
+ * The models of claims: the bundles that were installed when the process started, by their names, and known names
+ * without a bundle. Called by claim-verifier.ts and, once, when the process starts (command-line.ts); holds no state.
  */
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -43,7 +42,10 @@ export function findClaimBundles(roots: readonly string[]): InstalledBundle[] {
   return claimModels(roots.flatMap(findBundles)).map(({ bundle: { directory, digest } }) => ({ directory, digest }));
 }
 
-/** What was installed at the start, as it lies there now; one that was removed or replaced since cannot be used. */
+/**
+ * The bundles that were installed at the start, in their current state; a bundle that was removed or replaced since
+ * cannot be used.
+ */
 export function installedClaimModels(installed: readonly InstalledBundle[]): ClaimModel[] {
   return claimModels(installed.map(asItWas));
 }

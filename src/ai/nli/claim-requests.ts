@@ -1,6 +1,6 @@
 /**
- * What clients ask of claims, checked to the interface's letter: every limit in UTF-8 bytes, every error names the field
- * (or the item: truth_anchors[3]) and what to do about it. For routes and SQL alike; pure. All throw `invalid_nli_request`.
+ * Checks clients' requests about claims: every limit is in UTF-8 bytes, and every error names the field (or the item:
+ * truth_anchors[3]) and the remedy. For routes and SQL alike; pure. All errors are `invalid_nli_request`.
  */
 import { DbError } from "../../protocol/errors.js";
 import {

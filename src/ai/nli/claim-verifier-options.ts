@@ -1,4 +1,4 @@
-/** How an actor verifies claims, as the configuration says. Called by the actor, and by partitions without one. */
+/** How an actor verifies claims, from the configuration. Called by the actor, and by partitions without one. */
 
 import type { Config } from "../../protocol/config.js";
 import type { Models } from "../models.js";

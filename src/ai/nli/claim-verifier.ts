@@ -1,7 +1,7 @@
 /**
- * Verifies claims: one per actor, behind the routes under /v1/ai/nli and the NLI functions of SQL. The models that it may
- * use are those whose bundles were installed when the process started, whatever is pulled later; a model's bundle is
- * checked and loaded (in the inference thread) when it is first wanted, the default model's at once (`warmUp`).
+ * Verifies claims: one per actor, behind the routes under /v1/ai/nli and the NLI functions of SQL. It may use the
+ * models whose bundles were installed when the process started, whatever is pulled later. A bundle is checked and
+ * loaded (in the inference thread) when its model is first wanted, the default model's at once (`warmUp`).
  *
  *   request ──▶ model, pairs (anchor, statement) ──▶ Models.scorePairs ──▶ softmax ──▶ weigh-scores.ts ──▶ verdict.ts
  */
@@ -28,7 +28,7 @@ export interface ClaimVerifierOptions {
   readonly defaultModel: string;
   /** When the process started. */
   readonly installed: readonly InstalledBundle[];
-  /** Where bundles lie: what is there by now, but was not at the start, waits for a restart. */
+  /** The folders of bundles: bundles that were added after the start are used after a restart. */
   readonly roots: readonly string[];
   readonly scorer: PairScorer;
   readonly warn: (message: string, fields: object) => void;
@@ -142,7 +142,7 @@ export class ClaimVerifier {
     }));
   }
 
-  /** As GET /v1/ai/nli/models tells it. Whoever looks at a model that nobody has asked for has it loaded. */
+  /** As in GET /v1/ai/nli/models. Looking at a model loads it. */
   list(): ClaimModelsFacts {
     const { enabled } = this.options;
     if (enabled) for (const model of this.models) if (model.state === "installed") void this.load(model);
@@ -158,7 +158,7 @@ export class ClaimVerifier {
     };
   }
 
-  /** Throws what is wrong with a request for that model. */
+  /** Throws an error that says what is wrong with a request for that model. */
   requireUsable(name: string): void {
     this.usable(name);
   }
@@ -236,7 +236,7 @@ export class ClaimVerifier {
     }
   }
 
-  /** Throws what is wrong with a request for that model. */
+  /** Throws an error that says what is wrong with a request for that model. */
   private usable(name: string): Model {
     if (!this.options.enabled) {
       throw new DbError("nli_disabled", undefined, { hint: "Set enabled = true in [nli] and restart the server." });

@@ -1,8 +1,8 @@
 /**
- * What two texts have in common by their words, before any model is asked: whether they say the same, differ in one word
- * that turns the meaning round, or have nothing to do with each other. Of a premise of several sentences one is enough to be
- * `same` or `opposite`. For English; of other languages only `same` is sure. Called by weigh-scores.ts; pure but for the
- * stemmer's memory.
+ * Compares two texts by their words, before any model is asked: whether they say the same, differ in one word that
+ * reverses the meaning, or have nothing to do with each other. If a premise has several sentences, one is enough for
+ * `same` or `opposite`. For English; in other languages only `same` is certain. Called by weigh-scores.ts; pure but
+ * for the stemmer's memory.
  *
  *   same       the same words, but for case, marks, articles, contractions and how numbers are written
  *   opposite   the same but for a word that denies, a pair of opposites, or another number of the same thing
@@ -60,7 +60,7 @@ export function compareTexts(premise: string, hypothesis: string): Comparison {
   return toldBySentence(sentences, other) ?? relation(sentences, other);
 }
 
-/** Null unless exactly one of them is told: a text that says both says neither. */
+/** Null unless the text contains exactly one of them: a text with both counts as neither. */
 function toldBySentence(sentences: readonly string[], hypothesis: readonly Word[]): "same" | "opposite" | null {
   if (sentences.length < 2) return null;
   const told = new Set(sentences.map((sentence) => difference(wordsOf(sentence), hypothesis)));

@@ -1,7 +1,7 @@
 /**
- * Runs a cross-encoder by ONNX Runtime, in an inference thread (runners.ts): a bundle of kind `nli` tells how a premise
- * stands to a hypothesis. Any model of that form will do, whatever its tokenizer, the order of its labels and the inputs
- * that its graph wants. Pairs of about the same length share a run.
+ * Runs a cross-encoder by ONNX Runtime, in an inference thread (runners.ts). A bundle of kind `nli` classifies how a
+ * premise relates to a hypothesis. Any model of that form works, whatever its tokenizer, the order of its labels and
+ * the inputs of its graph. Pairs of about the same length share a run.
  */
 import { type InferenceSession, Tensor } from "onnxruntime-node";
 import { NLI_WINDOW_TOKENS } from "../../protocol/limits.js";
@@ -20,7 +20,7 @@ const PADDING_MAX = 1.5;
 
 const INPUTS = /^(input_ids|attention_mask|token_type_ids)$/;
 
-/** Throws BundleError, also when the graph cannot be run: that is told when it is loaded, not by the first who asks. */
+/** Throws BundleError, also if the graph cannot be run: loading reports that, not the first request. */
 export async function loadCrossEncoder(directory: string, manifest: Manifest, threads: number): Promise<CrossEncoder> {
   const places = labelPlaces(manifest.labels);
   const { session, bytes } = await openSession(directory, manifest, threads, INPUTS);

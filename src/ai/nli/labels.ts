@@ -1,4 +1,7 @@
-/** The three answers of a classifier of claims, in the order in which scores are told everywhere but inside a bundle. */
+/**
+ * The three answers of a classifier of claims, in the order in which scores are given everywhere except inside a
+ * bundle.
+ */
 import { BundleError } from "../manifest.js";
 
 export const NLI_LABELS = ["contradiction", "entailment", "neutral"] as const;

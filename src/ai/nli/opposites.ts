@@ -1,4 +1,4 @@
-/** Words that say the opposite of each other, and words that deny: what compare-texts.ts knows of English. Holds no state. */
+/** Words with opposite meanings, and words that deny; compare-texts.ts uses them. For English. Holds no state. */
 
 /** Each pair of a line, in both directions. */
 const PAIRS = `

@@ -1,6 +1,7 @@
 /**
- * Pairs of texts to what a cross-encoder reads: [CLS] premise [SEP] hypothesis [SEP], or whatever the bundle's tokenizer
- * says, cut to the model's window. Made by cross-encoder.ts; remembers the ids of texts within one run only.
+ * Turns pairs of texts into the input of a cross-encoder: [CLS] premise [SEP] hypothesis [SEP], or whatever the
+ * bundle's tokenizer says, cut to the model's window. Made by cross-encoder.ts; remembers the ids of texts within one
+ * run only.
  */
 import { NLI_TEXT_BYTES_MAX } from "../../protocol/limits.js";
 import type { TextPair } from "../inference-messages.js";
@@ -29,7 +30,7 @@ export class PairTokenizer {
   }
 
   encode(pairs: readonly TextPair[]): EncodedPair[] {
-    // A claim stands in many pairs of a run.
+    // A claim occurs in many pairs of a run.
     const known = new Map<string, readonly number[]>();
     const idsOf = (text: string): readonly number[] => {
       let ids = known.get(text);

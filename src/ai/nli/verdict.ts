@@ -1,5 +1,5 @@
 /**
- * From scores to a verdict: the interface's five rules, in their order. Called by claim-verifier.ts; pure.
+ * Turns scores into a verdict by the interface's five rules, in their order. Called by claim-verifier.ts; pure.
  *
  *  1. Each anchor counts by itself: its scores are those of (premise: the anchor, hypothesis: the statement).
  *  2. An anchor that reaches the contradiction threshold makes the statement a LIE, whatever the others say.

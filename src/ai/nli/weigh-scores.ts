@@ -1,7 +1,7 @@
 /**
- * From a model's scores of a pair to those that count, by what the texts have in common (compare-texts.ts). A model that was
- * trained on captions takes two texts about different things for a contradiction, and is never sure of what it has not seen.
- * Called by claim-verifier.ts; pure.
+ * Corrects a model's scores of a pair by what the texts have in common (compare-texts.ts). A model that was trained on
+ * captions takes two texts about different things for a contradiction, and is never certain about things that it has
+ * not seen. Called by claim-verifier.ts; pure.
  */
 import type { TextPair } from "../inference-messages.js";
 import { compareTexts } from "./compare-texts.js";
@@ -12,8 +12,9 @@ const ENTAILED: NliScores = [0, 1, 0];
 const OPPOSED: NliScores = [0.95, 0, 0.05];
 
 /**
- * `judgesByWords`: the model's manifest asks for it (`judged_by_words`). Then what is unrelated is neutral, what shares little does not
- * contradict, opposites contradict, and another number or name is not entailed. What says the same is entailed, whatever the model.
+ * `judgesByWords`: the model's manifest asks for it (`judged_by_words`). Then unrelated texts are neutral, texts that
+ * share little do not contradict, opposites contradict, and another number or name is not entailed. Texts that say the
+ * same entail each other, whatever the model.
  */
 export function weighScores({ premise, hypothesis }: TextPair, scores: NliScores, judgesByWords: boolean): NliScores {
   const comparison = compareTexts(premise, hypothesis);

@@ -1,4 +1,4 @@
-/** One provider's way of speaking, by its own client library. Made by providers.ts, called by remote-provider.ts. */
+/** A provider's wire format, by its own client library. Made by providers.ts, called by remote-provider.ts. */
 import type { ChatEvent, ChatRequest, ToolCall } from "./provider.js";
 
 /** What a dialect needs of one attempt. */

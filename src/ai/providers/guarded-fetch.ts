@@ -29,7 +29,7 @@ export class GuardedFetch {
     const { Agent, fetch } = await import("undici");
     const lookup = this.publicOnly ? { lookup: publicLookup(privateProviderError) } : {};
     const connect = { timeout: this.connectTimeoutMs, ...lookup };
-    // An answer's time is bounded by whoever asks.
+    // The caller bounds the time of an answer.
     this.agent ??= new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 });
     return { agent: this.agent, fetch };
   }

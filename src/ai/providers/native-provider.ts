@@ -20,7 +20,7 @@ export class NativeProvider implements Provider {
     private readonly models: Models,
     /** Id or alias of the bundle. */
     readonly model: string,
-    /** For whom it counts what is read and written. */
+    /** The tenant for which tokens are counted. */
     private readonly tenantName: string,
   ) {}
 
@@ -37,7 +37,7 @@ export class NativeProvider implements Provider {
   }
 }
 
-/** What neither says is said here. */
+/** Defaults for what neither specifies. */
 function generationOf(
   { messages, temperature, topP, maxTokens, stop, seed }: ChatRequest,
   defaults: NonNullable<Manifest["generation"]>["defaults"] = {},

@@ -1,4 +1,7 @@
-/** So many at a time, the others in the order they came, so many of these at most. Owned by one provider. */
+/**
+ * A bounded number of running requests; a bounded number of others waits in the order they came. Owned by one
+ * provider.
+ */
 import { DbError } from "../../protocol/errors.js";
 
 export class Places {
@@ -28,7 +31,7 @@ export class Places {
     };
   }
 
-  /** The place is handed over by whoever leaves. */
+  /** A request that ends hands its place over. */
   private wait(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const enter = () => {

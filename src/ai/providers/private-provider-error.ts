@@ -1,4 +1,7 @@
-/** What a tenant is told that names a provider at a private address. Called by guarded-fetch.ts and tenant-providers.ts. */
+/**
+ * The error for a tenant that names a provider at a private address. Called by guarded-fetch.ts and
+ * tenant-providers.ts.
+ */
 import { DbError } from "../../protocol/errors.js";
 
 export function privateProviderError(): DbError {

@@ -1,4 +1,4 @@
-/** Which provider is asked, and how: of the installation (configuration) or of a tenant. Holds no state. */
+/** The settings of a provider: of the installation (configuration) or of a tenant. Holds no state. */
 
 export const PROVIDER_KINDS = ["openai", "anthropic", "ollama"] as const;
 export type ProviderKind = (typeof PROVIDER_KINDS)[number];

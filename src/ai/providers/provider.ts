@@ -1,6 +1,6 @@
 /**
- * The contract of whoever writes text: a service that is asked over the network, or the bundled model. Whoever wants a
- * text, tool calls or a stream of both asks `TenantProviders` (session/tenant-providers.ts) for one. Holds no state.
+ * The contract of a provider of texts: a service over the network, or the bundled model. A caller that wants a text,
+ * tool calls or a stream of both asks `TenantProviders` (session/tenant-providers.ts) for one. Holds no state.
  *
  *   for await (const event of provider.chat(request, signal)) …   text | tool_call …, usage, done
  */

@@ -27,7 +27,7 @@ export class Providers {
     const provider = known ?? new RemoteProvider(settings, DIALECTS[settings.kind], this.limits);
     this.kept.delete(key);
     this.kept.set(key, provider);
-    // What it has under way keeps it until then: it is only forgotten here.
+    // Its running requests keep it alive until they end; here it is only forgotten.
     if (this.kept.size > KEPT_MAX) this.kept.delete(this.kept.keys().next().value!);
     return provider;
   }

@@ -1,7 +1,7 @@
 /**
- * A provider that is asked over the network: one answer is up to `retriesMax` + 1 attempts of its dialect, each with a
- * bound on the time until its first token, all of them within the time of the whole. What was begun is never asked for
- * again. So many answers are under way at a time, the others wait. Made and owned by providers.ts.
+ * A provider over the network. One answer takes up to `retriesMax` + 1 attempts of its dialect, each with a bound on
+ * the time until its first token, all of them within the time of the whole. An answer that has begun is never asked
+ * for again. A bounded number of answers is under way at a time; the others wait. Made and owned by providers.ts.
  */
 import { DbError } from "../../protocol/errors.js";
 import type { Dialect } from "./dialect.js";

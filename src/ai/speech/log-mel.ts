@@ -1,8 +1,8 @@
 /**
- * What Whisper hears of a sound: the logarithms of its energy in mel bands, of a window of 30 s at 16 kHz. As
- * `log_mel_spectrogram` of https://github.com/openai/whisper (whisper/audio.py): frames of 25 ms every 10 ms under a Hann
- * window, mirrored at both ends; bands on Slaney's scale, each of the same area (librosa.filters.mel); at most 8 below the
- * loudest, as tens of decibels; then (x + 4) / 4. Made by transcriber.ts; keeps its tables and buffers.
+ * The input of Whisper for a sound: the logarithms of its energy in mel bands, over a window of 30 s at 16 kHz. As
+ * `log_mel_spectrogram` of https://github.com/openai/whisper (whisper/audio.py): frames of 25 ms every 10 ms under a
+ * Hann window, mirrored at both ends; bands on Slaney's scale, each of the same area (librosa.filters.mel); at most 8
+ * below the loudest, as tens of decibels; then (x + 4) / 4. Made by transcriber.ts; keeps its tables and buffers.
  */
 import FFT from "fft.js";
 

@@ -1,10 +1,10 @@
 /**
- * What was said in a window and when, of the tokens that a model gave for it, and where the next window begins: behind the
- * last stretch that is known to be whole, so that no word is cut by a window's end. As whisper/transcribe.py of
+ * Turns a window's tokens into segments with times, and finds where the next window begins: after the last segment
+ * that is known to be whole, so that no word is cut by a window's end. As whisper/transcribe.py of
  * https://github.com/openai/whisper. Called by transcriber.ts; pure.
  */
 
-/** Seconds that one step of a time token stands for. */
+/** Seconds of one step of a time token. */
 const STEP_SECONDS = 0.02;
 
 export interface Stretch {

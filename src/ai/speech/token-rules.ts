@@ -1,7 +1,7 @@
 /**
- * Which token a model of speech says next: the likeliest that makes sense after those before. Times are tokens, too, in steps
- * of 0.02 s. Radford et al., "Robust speech recognition via large-scale weak supervision" (Whisper), 2022, section 4.5, and
- * whisper/decoding.py of https://github.com/openai/whisper. Called by transcriber.ts; pure.
+ * Chooses the next token of a model of speech: the likeliest that is valid after those before. Times are tokens, too,
+ * in steps of 0.02 s. Radford et al., "Robust speech recognition via large-scale weak supervision" (Whisper), 2022,
+ * section 4.5, and whisper/decoding.py of https://github.com/openai/whisper. Called by transcriber.ts; pure.
  */
 
 export interface TokenRules {

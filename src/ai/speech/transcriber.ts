@@ -1,12 +1,13 @@
 /**
- * Writes what is said in a sound, by ONNX Runtime in an inference thread (runners.ts): a bundle of kind `speech` has a graph
- * that hears (input_features, the logarithms of energy in mel bands, to last_hidden_state) and one that writes. Radford et
- * al., "Robust speech recognition via large-scale weak supervision" (Whisper), 2022; models of the same form will do.
+ * Transcribes a sound, by ONNX Runtime in an inference thread (runners.ts). A bundle of kind `speech` has a graph that
+ * encodes sound (input_features, the logarithms of energy in mel bands, to last_hidden_state) and one that writes.
+ * Radford et al., "Robust speech recognition via large-scale weak supervision" (Whisper), 2022; other models of this
+ * form work, too.
  *
  *   samples ─ a window of 30 s ─▶ LogMel ─▶ ears ─▶ SpeechDecoder ⇄ nextToken ─▶ stretchesOf ─▶ segments, and the next window
  *
- * Greedy: the likeliest token, without the larger temperatures that Whisper falls back on. Windows in which nothing is to be
- * heard are passed over, since models invent words for silence.
+ * Greedy: the likeliest token, without the larger temperatures that Whisper falls back on. Silent windows are skipped,
+ * because models invent words for silence.
  */
 import { Tokenizer } from "@huggingface/tokenizers";
 import { type InferenceSession, Tensor } from "onnxruntime-node";
@@ -129,7 +130,7 @@ export class Transcriber implements StreamRunner {
     await this.decoder.release();
   }
 
-  /** A graph that cannot be run is told when it is loaded. */
+  /** Loading reports a graph that cannot be run. */
   async tryOut(): Promise<void> {
     const { start } = this.facts;
     const writing = this.decoder.begin(await this.hear(new Float32Array(RATE)));

@@ -70,7 +70,7 @@ export class DualEncoder implements BatchRunner<string | ImageItem> {
     await this.images.release();
   }
 
-  /** Throws BundleError when a graph cannot be run, so that it is told when it is loaded. */
+  /** Throws BundleError if a graph cannot be run, so that loading reports it. */
   async tryOut(): Promise<void> {
     const { size } = this.facts;
     try {

@@ -1,4 +1,4 @@
-/** Pixels as the graphs of models that see want them. Called by the runners; pure. */
+/** Converts pixels into the input of vision models. Called by the runners; pure. */
 import { Tensor } from "onnxruntime-node";
 import type { ImageItem } from "../inference-messages.js";
 import { BundleError, type Manifest } from "../manifest.js";

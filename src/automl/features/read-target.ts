@@ -19,7 +19,7 @@ export interface Target {
   readonly labelKind: "text" | "number" | "boolean";
 }
 
-/** Whole numbers with at most so many different values are classes, when there are ten rows of each on average. */
+/** Whole numbers with at most this many different values are classes if there are ten rows of each on average. */
 const NUMBER_CLASSES_MAX = 10;
 
 export function badTarget(message: string, column: string): DbError {

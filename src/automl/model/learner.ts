@@ -1,4 +1,4 @@
-/** What all learners have in common: the sample they fit, and the fitted model that predicts. Types only. */
+/** The common interface of all learners: the sample they fit, and the fitted model that predicts. Types only. */
 import type { Random } from "../random.js";
 import type { BinnedColumn } from "../tree/bins.js";
 

@@ -7,7 +7,7 @@ import { fitBoosting } from "../tree/boosting.js";
 import { fitForest } from "../tree/forest.js";
 import type { FittedModel, Parameters, Sample } from "./learner.js";
 
-/** A first look costs a part of what a full fit does. */
+/** A first look costs a fraction of a full fit. */
 export type Effort = "screen" | "full";
 
 /** What usually does well; tried first. `rows` are those of the table. */

@@ -1,4 +1,7 @@
-/** Which models vote together: greedy selection with replacement (Caruana et al. 2004) on out-of-fold predictions. No state. */
+/**
+ * Chooses which models vote together: greedy selection with replacement (Caruana et al. 2004) on out-of-fold
+ * predictions. No state.
+ */
 
 export interface Vote {
   /** Place among the candidates. */

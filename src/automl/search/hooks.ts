@@ -1,4 +1,4 @@
-/** What a training tells while it runs, and how it is told to stop. Made by train.ts. */
+/** The callbacks of a running training: they report its progress and tell it to stop. Made by train.ts. */
 import { DbError } from "../../protocol/errors.js";
 import type { TrainProgress } from "../contract.js";
 

@@ -1,4 +1,4 @@
-/** How far values lie from their forecast, by step. Called by train-series.ts; no state. */
+/** Measures how far values are from their forecast, by step. Called by train-series.ts; no state. */
 
 /**
  * Half the width of the interval that holds `coverage` of the values: the errors of the validated stretches, as shares of

@@ -1,6 +1,6 @@
 /**
- * What a step of a series is predicted from: earlier values and the calendar, all as distances from the value a season
- * before, so that trees follow a trend too. The prediction is such a distance as well. No state.
+ * Features of a step of a series: earlier values and the calendar, all as distances from the value a season before, so
+ * that trees follow a trend too. The prediction is such a distance as well. No state.
  */
 import { type Part, partOf } from "../features/moment-parts.js";
 import { type Series, timeAt } from "./read-series.js";
@@ -32,7 +32,7 @@ export function reachOf({ season, lags, windows }: Lags): number {
   return Math.max(season, ...lags, ...windows);
 }
 
-/** The value that all is told as the distance from. */
+/** The value from which all distances are measured. */
 export function anchorOf({ season }: Lags, values: ArrayLike<number>, place: number): number {
   return values[place - season]!;
 }

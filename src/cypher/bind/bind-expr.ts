@@ -152,7 +152,7 @@ function bindOperator(node: OperatorNode, context: ExprContext): Expr {
   }
 }
 
-/** A truth value: what is none makes the condition fail with a TypeError when it is evaluated. */
+/** A truth value: any other value makes the condition fail with a TypeError when it is evaluated. */
 export function bindPredicate(node: ExprNode, context: ExprContext): Expr {
   const expr = bindExpr(node, context);
   if (expr.type === BOOL) return expr;

@@ -59,7 +59,7 @@ export function bindMatch(clause: PatternClause, rows: Rows, binding: Binding): 
   return { plan, scope: pattern.scope };
 }
 
-/** OPTIONAL MATCH of what is bound already leaves the rows as they are; its paths are there when it matches. */
+/** OPTIONAL MATCH of entities that are bound already leaves the rows as they are; its paths exist if it matches. */
 function optionalPaths(clause: PatternClause, pattern: PatternBinder, rows: Rows, binding: Binding): Rows {
   const plan = matchOf(pattern, { optional: false, where: clause.where }, ONE_ROW, binding);
   const found = existsSubquery(plan);

@@ -1,4 +1,4 @@
-/** CALL: the rows of a procedure, for each row of the query that it stands in. */
+/** CALL: the rows of a procedure, for each row of the surrounding query. */
 import type { Expr } from "../../query/expr/expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { CallClause } from "../parse/ast.js";

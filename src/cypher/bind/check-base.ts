@@ -7,7 +7,7 @@ import type { ProcedureCatalog } from "./procedure-catalog.js";
 import type { Scope } from "./scope.js";
 import { describeKinds, describeType, mayBe, type StaticKind, type StaticType } from "./static-type.js";
 
-/** Where an expression stands; `aggregates`: whether one may stand there ("inside" another one it may not either). */
+/** The place of an expression; `aggregates`: whether an aggregate is allowed there ("inside" another one it is not). */
 export interface Place {
   readonly scope: Scope;
   readonly aggregates: "allowed" | "forbidden" | "inside";

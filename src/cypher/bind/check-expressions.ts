@@ -328,7 +328,7 @@ export abstract class ExpressionChecker extends CheckBase {
   }
 }
 
-/** Inside of what is repeated for each element no aggregate can stand; one around it stays in force. */
+/** An aggregate cannot be inside an expression that is repeated for each element; one around it stays valid. */
 const within = ({ aggregates }: Place, scope: Scope): Place => ({
   scope,
   aggregates: aggregates === "inside" ? "inside" : "forbidden",

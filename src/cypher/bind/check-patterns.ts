@@ -62,7 +62,10 @@ export abstract class PatternChecker extends ExpressionChecker {
     this.matchPatterns([pattern], place);
   }
 
-  /** Patterns of CREATE and MERGE. A node that is bound may stand at the end of a new relationship, as it is. */
+  /**
+   * Patterns of CREATE and MERGE. A bound node may be at the end of a new relationship, but without further labels or
+   * properties.
+   */
   protected writtenPatterns(patterns: readonly PathPattern[], place: Place, clause: "CREATE" | "MERGE"): void {
     for (const path of patterns) {
       for (const part of partsOf(path)) {
@@ -112,7 +115,7 @@ function typeOfPart(part: NodePattern | RelationshipPattern): StaticType {
   return part.length === null ? RELATIONSHIP : listOf(RELATIONSHIP);
 }
 
-/** Whether a variable of a known type may stand for a part of a pattern. */
+/** Whether a variable of a known type may be used as a part of a pattern. */
 function fits(known: StaticType, part: StaticType): boolean {
   if (isOpen(known)) return true;
   if (known.kind !== "list" || part.kind !== "list") return known.kind === part.kind;

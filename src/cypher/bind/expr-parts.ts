@@ -7,7 +7,7 @@ import type { Scope } from "./scope.js";
 export const isAggregate = (expr: Expr): boolean =>
   expr.kind === "count-all" || (expr.kind === "call" && cypherAggregate(expr.name) !== null);
 
-/** Whether an aggregate stands in the expression itself: those of a subquery are its own. */
+/** Whether the expression itself contains an aggregate; those of a subquery belong to the subquery. */
 export function aggregateIn(expr: Expr): boolean {
   return isAggregate(expr) || directParts(expr, null).some(aggregateIn);
 }

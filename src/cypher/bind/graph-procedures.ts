@@ -1,4 +1,4 @@
-/** The procedures that every graph has: what there is in it, and what serves it. */
+/** The procedures that every graph has: they list its content and its indexes. */
 
 import { EDGE_COLUMN, NODE_COLUMN } from "../../catalog/graph.js";
 import type { TableDef } from "../../catalog/table.js";

@@ -194,7 +194,7 @@ function indexes(statement: ProcedureStatement): Plan {
 
 const TYPES = { unique: "UNIQUENESS", key: "NODE_KEY", "not-null": "PROPERTY_EXISTENCE" } as const;
 
-/** Below what they are made of. */
+/** Placed below their sources. */
 export const INDEX_PROCEDURES: readonly Procedure[] = [
   vectorSearch("db.index.vector.queryNodes", "nodes"),
   vectorSearch("db.index.vector.queryRelationships", "edges"),

@@ -1,4 +1,7 @@
-/** What CALL needs to know of procedures before it runs one. The executor's registry of procedures implements the catalog. */
+/**
+ * The facts that CALL needs about procedures before it runs one. The executor's registry of procedures implements the
+ * catalog.
+ */
 import type { StaticType } from "./static-type.js";
 
 export interface ProcedureField {

@@ -76,7 +76,7 @@ function joined(input: Plan, made: readonly Made[], binding: Binding): Plan | nu
   return project(input.input, exprs, [], binding);
 }
 
-/** The columns of a result: variants, whatever the types of what they are made of. */
+/** The columns of a result: variants, whatever the types of their sources. */
 export function resultOf(input: Plan, made: readonly Made[], binding: Binding): Plan {
   const plan = joined(input, made, binding) ?? project(input, made, [], binding);
   const columns = plan.columns.map((column) =>

@@ -1,4 +1,6 @@
-/** Whether two trees of Cypher say the same. Used where a grouping key or a sorted column is written out again. */
+/**
+ * Tells whether two Cypher trees mean the same. Used where a grouping key or a sorted column is written out again.
+ */
 
 /** Positions and the case of functions' names do not count. */
 export function sameExpr(a: unknown, b: unknown): boolean {

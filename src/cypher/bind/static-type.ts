@@ -1,6 +1,6 @@
 /**
- * What is known of a Cypher expression's type before it runs. Used by the checker (check*.ts) and by signatures of
- * procedures. "any": not known; "null" goes everywhere.
+ * The known type of a Cypher expression before it runs. Used by the checker (check*.ts) and by signatures of
+ * procedures. "any": not known; "null" is allowed everywhere.
  */
 export type StaticType =
   | { readonly kind: SimpleKind }

@@ -1,5 +1,5 @@
 /**
- * What names mean at a place in a query, and what variables are in columns (query/plan/graph-plans.ts). A scope is never
+ * The meaning of names at a place in a query, and variables as columns (query/plan/graph-plans.ts). A scope is never
  * changed: each clause makes the next one.
  */
 
@@ -81,7 +81,7 @@ export function comparable({ kind, columns }: EntityVariable): Expr {
   return call(RELATIONSHIP_OF, [id, textConst(""), integerConst(0), integerConst(0), variant(null)]);
 }
 
-/** The id of what should be an entity. */
+/** The id of a value that should be an entity. */
 export function idOf(variable: Variable): Expr {
   if (variable.kind !== "value") return columnExpr(variable.columns.id);
   return call(cypherFunction("id", 1) as ScalarFunction, [variable.expr]);

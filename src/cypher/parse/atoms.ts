@@ -1,4 +1,4 @@
-/** What begins an expression: literals, names, calls, brackets and braces. Extended by `patterns.ts`. */
+/** The beginnings of expressions: literals, names, calls, brackets and braces. Extended by `patterns.ts`. */
 import type {
   CaseExpr,
   Expr,

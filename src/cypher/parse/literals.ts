@@ -72,5 +72,5 @@ export function stringValue(text: string, start: number, end: number): string {
   return value;
 }
 
-/** A name without the backquotes around it; two inside stand for one. */
+/** A name without the backquotes around it; two inside are one. */
 export const escapedName = (quoted: string): string => quoted.slice(1, -1).replaceAll("``", "`");

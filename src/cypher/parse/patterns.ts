@@ -43,7 +43,7 @@ export abstract class PatternParser extends AtomParser {
       this.expect(")");
       return { ...inner, search: keyword === "SHORTESTPATH" ? "shortest" : "all-shortest", position };
     }
-    // A whole path may stand in parentheses.
+    // A whole path may be in parentheses.
     if (this.kind === "(" && this.kinds[this.at + 1] === "(") {
       this.enter();
       this.at++;

@@ -6,7 +6,7 @@ import { type TokenKind, tokenize } from "./lexer.js";
 import { escapedName } from "./literals.js";
 import { type SyntaxErrorDetail, syntaxError } from "./syntax-error.js";
 
-/** Words that cannot name a variable unless they stand in backquotes. */
+/** Words that cannot name a variable without backquotes. */
 const RESERVED: ReadonlySet<string> = new Set(
   (
     "AND AS CASE CONTAINS CREATE DELETE DETACH DISTINCT ELSE ENDS FALSE IN IS LIMIT MATCH MERGE NOT NULL OPTIONAL OR ORDER " +

@@ -1,4 +1,4 @@
-/** Which patterns can be created, merged and matched. Called by `queries.ts` after it has read them. */
+/** Checks which patterns can be created, merged and matched. Called by `queries.ts` after it has read them. */
 import type { LabelExpr, MapLiteral, NodePattern, Parameter, PathPattern, RelationshipPattern } from "./ast.js";
 import type { SyntaxErrorDetail } from "./syntax-error.js";
 
@@ -14,7 +14,7 @@ const wrong = (detail: SyntaxErrorDetail, position: number, message: string): Wr
   message,
 });
 
-/** MATCH takes everything but a parameter for all properties, of which nothing could be planned. */
+/** MATCH accepts everything except a parameter for all properties, for which nothing could be planned. */
 export function wrongInMatch(patterns: readonly PathPattern[]): WrongPattern | null {
   return firstWrong(patterns, ({ properties }) => parameterUsed(properties));
 }

@@ -1,7 +1,7 @@
 /**
- * Named agents in SQL: CREATE, EXECUTE, SHOW and DROP AGENT are calls of these functions (sql/parse/client-statements.ts). An agent
- * is a row of the tenant's: who it is and with what it works; running one is AGENT_RUN. Definitions are made and dropped in the
- * transaction of the statement.
+ * Named agents in SQL: CREATE, EXECUTE, SHOW and DROP AGENT are calls of these functions
+ * (sql/parse/client-statements.ts). An agent is a row of the tenant with name, instructions and options; AGENT_RUN
+ * runs it. Definitions are made and dropped in the transaction of the statement.
  */
 
 import Type from "typebox";
@@ -123,7 +123,7 @@ async function execute([given, task]: readonly Value[], context: AgentContext): 
   return need(context, AGENTS).run(instructions, task as string, options, context);
 }
 
-/** All, or the one of that name, as objects. */
+/** All agents, or the one with that name, as objects. */
 async function list([given]: readonly Value[], context: AgentContext): Promise<Value> {
   const name = given === null ? null : agentName(given!);
   const { rows } = hasTable(context)

@@ -1,7 +1,8 @@
 /**
- * AGENT_RUN: a model that is given a task and tools, and calls these until it answers (Yao et al., ReAct, 2023). Bounded by
- * steps and by wall-clock time. What tools give it is data: it may mislead the model, but gains no rights, since tools act
- * with those of the caller and only read unless `allow_writes`. Each step is kept in the trace. Holds no state.
+ * AGENT_RUN: gives a model a task and tools, and calls the tools until the model answers (Yao et al., ReAct, 2023).
+ * Bounded by steps and by wall-clock time. What tools return is data: it may mislead the model, but gains no rights,
+ * because tools act with the caller's rights and only read unless `allow_writes` is set. Each step is kept in the
+ * trace. Holds no state.
  */
 import { randomBytes } from "node:crypto";
 import Type from "typebox";
@@ -33,7 +34,7 @@ const TIMEOUT_SECONDS = 30;
 const STEPS_MAX = 12;
 /** Calls that one step may make. */
 const CALLS_PER_STEP_MAX = 16;
-/** Steps in a row of which no call could be made, until the run is given up. */
+/** Consecutive steps without a usable call before the run is given up. */
 const MALFORMED_MAX = 3;
 /** Characters of a tool's result that the model reads, and that the trace keeps. */
 const RESULT_CHARACTERS_MAX = 16_000;
@@ -203,7 +204,7 @@ async function ask(run: Run, tools: ReturnType<AgentTools["specs"]>): Promise<Ch
   return reply;
 }
 
-/** What a tool refuses is told to the model, which may try something else. */
+/** A tool's refusal is passed to the model, which may try something else. */
 async function callTool(run: Run, call: ToolCall): Promise<{ traced: AgentStep["calls"][number]; result: string }> {
   const { tools, bounds, names } = run;
   const started = performance.now();

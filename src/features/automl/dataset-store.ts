@@ -8,7 +8,7 @@ import { together } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { CREATE_TABLES, DATASET_ROWS, DATASETS, DATASETS_NAME } from "./tables.js";
 
-/** What a data set stands for, as clients write it; read anew by each training. */
+/** The source of a data set, as clients write it; each training reads it again. */
 export interface NamedSource {
   /** The field that is there. */
   readonly type: "table" | "collection" | "query";
@@ -174,7 +174,7 @@ export async function listDatasets(
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<{ datasets: Dataset[]; count: number }> {
   if (!hasDatasets(request)) return { datasets: [], count: 0 };
-  // One statement, hence one snapshot; the page is empty beyond the end, and the count is told all the same.
+  // One statement, hence one snapshot. Beyond the end the page is empty, but the count is still given.
   const sql = `SELECT c.n, page.* FROM (SELECT count(*) AS n FROM ${DATASETS}) AS c LEFT JOIN
     (SELECT ${COLUMNS} FROM ${DATASETS} ORDER BY created_at, id LIMIT $1::int8 OFFSET $2::int8) AS page ON true
     ORDER BY page.created_at, page.id`;

@@ -1,6 +1,6 @@
 /**
- * The end of a training, in one transaction: its row says how it ended, its model is stored, the job's record goes, and the
- * record of the webhook comes where one was asked for. Called by train-job.ts and by whoever stops a training.
+ * Ends a training in one transaction: its row records how it ended, its model is stored, the job's record is removed,
+ * and the webhook's record is added if one was asked for. Called by train-job.ts and by whatever stops a training.
  */
 
 import type { Request } from "../../actor/request.js";
@@ -55,7 +55,7 @@ export async function endTraining(
   if (ended.hasCallback) partition.part(JOBS).queue.start(webhook);
   const { progress } = partition.part(JOBS);
   const message = { type: "automl.finished", ...followedView(jobOf(ended.row)) };
-  // Nobody hears of what is not on disk.
+  // Nothing is reported before it is on disk.
   partition.durable().then(
     () => progress.end(tenant.number, topicOf(record.id), message),
     () => undefined,

@@ -19,7 +19,7 @@ const OPTIONS = Strict(experimentFields);
 /** How often a statement that waits for a training lets its snapshot go. */
 const RENEW_MS = 1000;
 
-/** What `automl_result` says. `renew` has the statement see what is committed by now, so that nothing older must be kept. */
+/** The value of `automl_result`. `renew` gives the statement a new snapshot, so that no older state must be kept. */
 export async function createExperiment(
   request: Request,
   name: string,
@@ -52,7 +52,7 @@ function none(name: string): DbError {
   return sqlError("42704", `experiment "${name}" does not exist`);
 }
 
-/** With the models that are its own; what was deployed stays. Answers false when there is none and `ifExists`. */
+/** Removes it with its own models; deployed models stay. Returns false if it does not exist and `ifExists` is set. */
 export async function dropExperiment(request: Request, name: string, ifExists: boolean): Promise<boolean> {
   const job = await find(request, name);
   if (job === null) {

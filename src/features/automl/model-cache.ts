@@ -1,6 +1,7 @@
 /**
- * Bytes of models that were used lately, on shared memory, so that task threads see them without a copy. A model is asked for
- * by its digest, which its record has: so what was deleted or trained anew is never taken for what it was. Bounded, per actor.
+ * Bytes of models that were used lately, in shared memory, so that task threads see them without a copy. A model is
+ * asked for by the digest in its record, so a model that was deleted or trained anew is never confused with an older
+ * one. Bounded, per actor.
  */
 
 import type { Request } from "../../actor/request.js";
@@ -12,7 +13,7 @@ import { bytesOfModel, noModel, type StoredModel } from "./model-store.js";
 const cached = new Map<string, ModelBytes>();
 let bytesHeld = 0;
 
-/** Throws model_not_found when it was deleted meanwhile. */
+/** Throws model_not_found if it has been deleted. */
 export async function loadedBytes(request: Request, { id, digest, name }: StoredModel): Promise<ModelBytes> {
   const key = `${request.tenant.number}/${digest}`;
   let model = cached.get(key);

@@ -152,7 +152,7 @@ export async function listModels(
   return rows.map(modelOf);
 }
 
-/** Null: it was deleted meanwhile. */
+/** Null: it has been deleted. */
 export async function bytesOfModel(request: Request, id: string): Promise<Uint8Array | null> {
   const [row] = await rowsOf(request, {
     sql: `SELECT bytes FROM ${MODEL_BYTES} WHERE model_id = $1::text`,

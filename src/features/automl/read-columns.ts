@@ -1,6 +1,6 @@
 /**
- * Reads training data: one statement as the user who asked, hence one snapshot and his rights, in the tenant's turns; its
- * rows go straight into columns that can be moved to a training thread. Called by train-job.ts.
+ * Reads training data: one statement, run as the user who asked, hence one snapshot and that user's rights, in the
+ * tenant's turns. Its rows go straight into columns that can be moved to a training thread. Called by train-job.ts.
  */
 import { createHash } from "node:crypto";
 import type { Request } from "../../actor/request.js";

@@ -12,7 +12,7 @@ import type { PredictedRow } from "./predict.js";
 import { type Columns, RowsInTurns, type Turns } from "./rows-in-turns.js";
 import type { Source } from "./train-spec.js";
 
-/** In turns, as the user who asks. Throws invalid_request when there are too many. */
+/** In turns, with the caller's rights. Throws invalid_request if there are too many. */
 export async function readRows(request: Request, { sql, params, expand, only }: Source): Promise<PredictedRow[]> {
   const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
   let objects: RowObjects | null = null;

@@ -1,6 +1,6 @@
 /**
- * Rows of a statement that are worked through in turns, however many cells a batch has and whatever is done with each: a
- * batch is put aside when it comes, and taken while the statement waits for room. Extended by those who read for models.
+ * Works through the rows of a statement in turns, however many cells a batch has: a batch is put aside when it comes,
+ * and processed while the statement waits for room. Extended by the readers for models.
  */
 
 import type { Batch } from "../../query/expr/expr.js";
@@ -30,7 +30,7 @@ export abstract class RowsInTurns implements Rows {
 
   /** Works through rows, in short steps. */
   protected abstract take(columns: Columns, count: number): Generator<void, void>;
-  /** Of what has been taken, roughly. */
+  /** Rough number of bytes that have been taken. */
   protected abstract get byteLength(): number;
   /** Throws when there is too much. */
   protected abstract check(): void;

@@ -1,6 +1,6 @@
 /**
- * Makes trainings, waits for them, stops them: what routes, tools and statements do alike. The work itself is a job in the
- * background (train-job.ts).
+ * Starts, waits for and stops trainings, in the same way for routes, tools and statements. The work itself is a
+ * background job (train-job.ts).
  */
 
 import { randomUUID } from "node:crypto";
@@ -71,8 +71,8 @@ function recordOf(request: Request, id: string): JobRecord {
 }
 
 /**
- * Waits for the end. A request that is cancelled or runs past its deadline stops the training, since nobody would get the
- * model. Throws the training's own error, and what the request ends in.
+ * Waits for the end. A request that is cancelled or runs past its deadline stops the training, because nobody would get
+ * the model. Throws the training's own error, or the error that ends the request.
  */
 export async function waitForTraining(request: Request, id: string): Promise<TrainingJob> {
   const { partition, tenant } = request;

@@ -1,6 +1,6 @@
 /**
- * The tables in which a tenant's trainings, models and data sets lie, made by the first of them. As tables they belong to
- * the tenant, like any other. What the columns mean: the stores beside.
+ * The tables of a tenant's trainings, models and data sets, made with the first of them. As tables they belong to the
+ * tenant, like any other. The stores beside explain the columns.
  */
 
 export const JOBS = `"_automl_jobs"`;

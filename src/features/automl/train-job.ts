@@ -2,9 +2,9 @@
  * A training in the background, from its beginning or from where a restart cut it off:
  *
  *  1. It waits for a free training thread, and only then reads its data (read-columns.ts).
- *  2. Data that are the same as before a restart go on with the checkpoints of the trials that were finished; others
- *     begin anew.
- *  3. The thread trains; progress and checkpoints are written at most once a second, and told to followers.
+ *  2. If the data are the same as before a restart, it continues with the checkpoints of the finished trials; otherwise it
+ *     begins again.
+ *  3. The thread trains; progress and checkpoints are written at most once a second, and reported to followers.
  *  4. The model and the end of the job are written in one transaction (end-training.ts).
  */
 
@@ -136,7 +136,7 @@ function configOf(known: object, embedded: readonly string[]): ModelConfig {
   return { ...Object.fromEntries(named), embedded };
 }
 
-/** What the client's data or wishes did not allow is told; a fault of ours is told to the log, too. */
+/** Errors of the client's data or options are reported to the client; our own faults are also logged. */
 async function fail(job: Job, thrown: unknown): Promise<void> {
   const isExpected = thrown instanceof DbError;
   const error = isExpected ? thrown : new DbError("internal_error", "The training failed; the log has the details.");

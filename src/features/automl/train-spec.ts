@@ -37,7 +37,7 @@ export interface Source {
   readonly only?: readonly string[];
 }
 
-/** All that `train` is told but the columns. */
+/** Everything that `train` gets except the columns. */
 export interface TrainSpec extends Omit<TrainJob, "columns"> {
   readonly source: Source;
 }
@@ -88,7 +88,7 @@ function secondsOf(body: TrainBody, usual: number): number {
 
 const TASK_NAMES = ["auto", "classification", ...TASKS] as const;
 
-/** Throws invalid_request that names the field, and not_found for a source that there is not. */
+/** Throws invalid_request that names the field, and not_found for a source that does not exist. */
 export async function specOf(request: Request, body: TrainBody): Promise<TrainSpec> {
   const task = oneOf(body, "task", "task_type") ?? "auto";
   if (!(TASK_NAMES as readonly string[]).includes(task)) {
@@ -163,7 +163,7 @@ export async function sourceOf(request: Request, body: TrainBody): Promise<Sourc
   return sourceOfDataset(request, (body.dataset_id ?? body.dataset)!);
 }
 
-/** A data set by id or name; where there is none, the table or collection of that name. Throws not_found. */
+/** A data set by id or name; without one, the table or collection of that name. Throws not_found. */
 async function sourceOfDataset(request: Request, idOrName: string): Promise<Source> {
   const dataset = await datasetNamed(request, idOrName);
   if (dataset === null) {
@@ -174,7 +174,7 @@ async function sourceOfDataset(request: Request, idOrName: string): Promise<Sour
   return dataset.source === null ? uploadedRows(dataset.id) : sourceOfNamed(request, dataset.source);
 }
 
-/** What a data set stands for, as it is now. Throws not_found. */
+/** The current source of a data set. Throws not_found. */
 function sourceOfNamed(request: Request, { type, columns, parameters, ...named }: NamedSource): Source {
   const only = columns === undefined ? {} : { only: columns };
   const found = named[type]!;
@@ -183,8 +183,8 @@ function sourceOfNamed(request: Request, { type, columns, parameters, ...named }
 }
 
 /**
- * Looks at what a data set is to stand for. Throws what is wrong with its statement, and not_found for a table, collection or
- * column that there is not.
+ * Checks the source of a data set. Throws an error that says what is wrong with its statement, and not_found for a
+ * table, collection or column that does not exist.
  */
 export async function checkNamed(request: Request, named: NamedSource): Promise<void> {
   if (named[named.type] === undefined)
@@ -221,7 +221,7 @@ export function sourceOfTable(request: Request, name: string): Source {
   return sourceOfRelation(found);
 }
 
-/** With a schema before a dot where there is no such name. */
+/** Otherwise the part before a dot is taken as a schema. */
 function relationNamed(request: Request, name: string): TableDef | ViewDef | null {
   const dot = name.indexOf(".");
   return withDefinitions(request, (catalog) => {
@@ -243,8 +243,8 @@ function sourceOfRelation(found: TableDef | ViewDef): Source {
 }
 
 /**
- * Looks at the target before anything is made: a training that cannot be is refused at once. Throws what is wrong with the
- * statement, and invalid_request.
+ * Looks at the target before anything is made: a training that cannot be is refused at once. Throws an error that says
+ * what is wrong with the statement, and invalid_request.
  */
 async function checkData(request: Request, { source, ...spec }: TrainSpec): Promise<void> {
   const { target } = spec;

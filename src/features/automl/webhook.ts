@@ -1,9 +1,9 @@
 /**
- * Webhooks: where a training named an address, its end is posted there, signed, and again later when that fails. A job in
- * the background, so what was not delivered before a restart is delivered after it.
+ * Webhooks: if a training named an address, its end is posted there, signed, and again later if that fails. It is a
+ * background job, so what was not delivered before a restart is delivered after it.
  *
- * The header X-Tessera-Signature is `t=<seconds>,v1=<hex>`: HMAC-SHA256, with the tenant's secret, of `<seconds>.<body>`.
- * A receiver recomputes it and refuses what is old.
+ * The header X-Tessera-Signature is `t=<seconds>,v1=<hex>`: HMAC-SHA256, with the tenant's secret, of
+ * `<seconds>.<body>`. A receiver recomputes it and rejects old ones.
  */
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,6 +1,6 @@
 /**
- * Backups that the directory's actor has made, in the actors of the tenants' partitions (backups.ts): it sends the order and
- * hears how it goes. In memory: an order that a crash cut short leaves nothing.
+ * Backups that the directory's actor orders from the actors of the tenants' partitions (backups.ts): it sends the
+ * order and receives reports. In memory only: an order that a crash cut short leaves nothing.
  */
 import { randomUUID } from "node:crypto";
 import type { BackupOrder, BackupReport, MadeBackup } from "../../protocol/backup-orders.js";

@@ -1,7 +1,8 @@
 /**
- * Backups of the tenants of an actor: which are being made, which failed lately, and which are there (backup-folder.ts). They
- * are asked for by a tenant's administrators, or ordered by the directory's actor (backup-orders.ts). One at a time, tenant and
- * store. A backup that is cut short by a crash is told as failed, and what it left goes with the next one. Owned by the actor.
+ * Backups of the tenants of an actor: running ones, recent failures, and finished ones (backup-folder.ts). A tenant's
+ * administrators ask for them, or the directory's actor orders them (backup-orders.ts). One runs at a time per tenant
+ * and store. A backup that a crash cut short is reported as failed; the next one removes its leftovers. Owned by the
+ * actor.
  */
 
 import type { Partition } from "../../actor/partition.js";
@@ -72,7 +73,7 @@ export class Backups {
     return { ...making.view };
   }
 
-  /** Waits for the backup of the tenant that is being made, if any; what becomes of it is reported. */
+  /** Waits for the tenant's running backup, if any; its result is reported. */
   order(partition: Partition, order: BackupOrder): void {
     if (order.do === "cancel") {
       const ordered = this.#ordered.get(order.ask);
@@ -149,7 +150,7 @@ export class Backups {
     return making;
   }
 
-  /** What crashes have left. Nothing of the tenant's is being made in that store. */
+  /** Removes leftovers of crashes. No backup of the tenant is being made in that store. */
   async #discardUnfinished(store: BackupStore, tenantId: string): Promise<void> {
     const folder = this.host.folders[store];
     for (const { id } of folder.unfinished(tenantId)) await folder.discard(tenantId, id);
@@ -190,7 +191,7 @@ export class Backups {
     this.host.log("warn", "a backup failed", { tenant: tenantId, backup: view.id, error: String(error) });
   }
 
-  /** The newest backup that the log still continues; a full one is made where there is none, and says why. */
+  /** The newest backup that the log still continues. Without one, a full backup is made, which says why. */
   async #baseOf(partition: Partition, { tenantId, store, base, passphrase, schedule }: Wish): Promise<Base> {
     if (base === "none") return { base: null, note: null };
     const folder = this.host.folders[store];
@@ -248,7 +249,7 @@ export class Backups {
       return;
     }
     latest.cancelled = true;
-    // Whoever asks for its end at the last moment finds it made.
+    // A cancellation at the last moment finds the backup complete.
     const isMade = await latest.made.then(
       () => true,
       () => false,

@@ -1,6 +1,6 @@
 /**
- * Takes an archive (backup-archive.ts) in as backups of a tenant: it is taken apart beside the backups, all of it is checked,
- * and only then its parts get their places. Nothing stays of one that is refused; of one that a crash cut short nothing is
+ * Imports an archive (backup-archive.ts) as backups of a tenant. It is unpacked beside the backups and checked
+ * completely; only then its parts are moved into place. A refused archive leaves nothing. What a crash leaves is never
  * taken for a backup, and the next start removes it. Called by the directory's actor.
  */
 import { randomUUID } from "node:crypto";

@@ -1,4 +1,7 @@
-/** What the directory's actor has of backups: those of the whole installation, their restores, and schedules. Made by actor.ts. */
+/**
+ * The directory actor's part of backups: backups of the whole installation, their restores, and schedules. Made by
+ * actor.ts.
+ */
 import { rmSync } from "node:fs";
 import { Schedules, type SchedulesHost } from "./schedules.js";
 import { WholeBackups, type WholeBackupsHost } from "./whole-backups.js";

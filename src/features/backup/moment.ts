@@ -1,7 +1,7 @@
 /**
- * Which backup a restore reads to reach a moment: of those that there are, or, beyond the last, an incremental one that is made for
- * it from the commit log as far as that has gone. It stays: what the log has is put away before the restore touches
- * anything. Called by the directory's actor.
+ * Chooses the backup that a restore reads to reach a moment. Beyond the last backup, it first makes an incremental one
+ * from the commit log. That backup stays, so the log's content is safe before the restore touches anything. Called by
+ * the directory's actor.
  */
 
 import type { BackupFolder, Manifest } from "../../backup/backup-folder.js";

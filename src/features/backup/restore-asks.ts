@@ -1,6 +1,6 @@
 /**
- * What a tenant's actor asks of the directory's: to restore the tenant, for RESTORE in SQL. The main thread carries question and
- * answer. Owned by the actor.
+ * Asks the directory's actor to restore a tenant, for RESTORE in SQL. The main thread carries question and answer.
+ * Owned by the tenant's actor.
  */
 import { DbError } from "../../protocol/errors.js";
 import type { FromActor } from "../../protocol/messages.js";

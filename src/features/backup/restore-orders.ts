@@ -1,6 +1,7 @@
 /**
- * Restores of tenants as the directory's actor knows them: it sends the order to the tenant's partition (restores.ts) and
- * keeps what that reports, for clients to look at. In memory; whether a tenant is being restored is known where it is.
+ * Restores of tenants as the directory's actor knows them: it sends the order to the tenant's partition (restores.ts)
+ * and keeps the reports, for clients to look at. In memory only; the tenant's partition knows whether it is being
+ * restored.
  */
 import { randomUUID } from "node:crypto";
 import { DbError } from "../../protocol/errors.js";

@@ -1,12 +1,13 @@
 /**
- * Puts a backup's content in the place of a tenant's, in the actor of the tenant's partition:
+ * Replaces a tenant's content with a backup's, in the actor of the tenant's partition:
  *
  *   checking    every block of the backup and of those that it continues is read, before anything is touched
- *   restoring   the tenant is served no more; what it has is removed, and the backup's entries are written
+ *   restoring   the tenant is no longer served; its content is removed, and the backup's entries are written
  *   verifying   the content's digest is compared with the one that the backup was made with
  *
- * From the first removal on, a record of the tenant's place says so: after a crash the tenant stays refused, with a word on
- * what to do, until it is restored again. Owned by the actor; orders come from the directory's actor (restore-orders.ts).
+ * From the first removal on, a record of the tenant's place says so: after a crash the tenant stays refused, with a
+ * hint on what to do, until it is restored again. Owned by the actor; orders come from the directory's actor
+ * (restore-orders.ts).
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -74,7 +75,7 @@ export class Restores {
     }
   }
 
-  /** What a request of a tenant that is being restored is told. */
+  /** The error for requests of a tenant that is being restored. */
   refusal(tenant: number): DbError {
     const isRunning = this.#running.has(tenant);
     const report = isRunning ? undefined : this.#cutShort.get(tenant);
@@ -235,7 +236,7 @@ export class Restores {
   }
 }
 
-/** Formats of before hold the same entries: what storage/format-upgrade.ts changes so far are directories. */
+/** Earlier formats hold the same entries: so far storage/format-upgrade.ts only changes directories. */
 function checkFormats(chain: readonly Manifest[]): void {
   const newest = Math.max(...chain.map(({ storageFormat = 1 }) => storageFormat));
   if (newest <= FORMAT_VERSION) return;

@@ -1,4 +1,6 @@
-/** Which backups of a schedule are old enough to go. Pure; called after each backup of the schedule. */
+/**
+ * Tells which backups of a schedule are old enough to be removed. Pure; called after each backup of the schedule.
+ */
 
 export interface Kept {
   readonly id: string;
@@ -35,7 +37,7 @@ export function expired<B extends Kept>(backups: readonly B[], { keep, keepDays 
   return backups.filter(({ id }) => !stays.has(id));
 }
 
-/** Whether the next one is to be a full one. `kinds`: of those there are, newest first. */
+/** Whether the next backup must be a full one. `kinds`: kinds of the existing ones, newest first. */
 export function isFullDue(kinds: readonly ("full" | "incremental")[], fullEvery: number): boolean {
   const sinceFull = kinds.indexOf("full");
   return sinceFull === -1 || sinceFull + 1 >= fullEvery;

@@ -1,8 +1,8 @@
 /**
- * Backups by the clock, of tenants and of the whole installation. A schedule is a record of the directory: its next time, and
- * what is due and not done, are on disk before anything is done about it, so what a crash cuts short is done after the start,
- * and however many times were missed meanwhile, it is done once. Each backup is read again when it is written; one that fails
- * is tried again after growing pauses, then at its next time. Owned by the directory's actor, whose sweep drives it.
+ * Scheduled backups, of tenants and of the whole installation. A schedule is a record of the directory. Its next time,
+ * and what is due, are on disk before the work begins. So what a crash cuts short is done after the start, and however
+ * many times were missed, it is done once. Each backup is read again after it is written. One that fails is tried
+ * again after growing pauses, then at its next time. Owned by the directory's actor, whose sweep drives it.
  */
 import { randomBytes } from "node:crypto";
 import type { BackupFolder } from "../../backup/backup-folder.js";
@@ -35,7 +35,7 @@ export interface SchedulesHost {
   log(level: "error" | "warn" | "info", message: string, fields: object): void;
 }
 
-/** What whoever makes or changes one says; the passphrase is in the clear. */
+/** The settings that a client gives when it makes or changes a schedule; the passphrase is in the clear. */
 export type ScheduleWish = Pick<
   ScheduleRecord,
   "cron" | "timezone" | "fullEvery" | "keep" | "keepDays" | "passphrase" | "enabled"

@@ -28,7 +28,7 @@ export interface WantedRestore {
   readonly replaces: boolean;
 }
 
-/** Throws invalid_request for a moment that is none, not_found, conflict. */
+/** Throws invalid_request for an invalid moment, not_found, conflict. */
 export function startRestore(context: RestoreContext, wanted: WantedRestore): RestoreView {
   const { directory, restores, backups, folder } = context;
   const { tenantId, from, backup, passphrase, until, replaces } = wanted;

@@ -1,7 +1,7 @@
 /**
- * A number for a tenant's whole content: SHA-256 over its entries in the order of their keys, each as two lengths (u32 LE), the key
- * without the tenant's number, and the value. Equal content has equal digests in any partition and under any number. Kept
- * answers to requests (Idempotency-Key) are no content.
+ * A digest of a tenant's whole content: SHA-256 over its entries in the order of their keys, each as two lengths (u32
+ * LE), the key without the tenant's number, and the value. Equal content has equal digests in any partition and under
+ * any number. Answers kept by Idempotency-Key do not count as content.
  */
 import { createHash } from "node:crypto";
 import { isBackedUp, keyInTenant } from "../../storage/backup-entries.js";

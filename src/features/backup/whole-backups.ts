@@ -1,7 +1,7 @@
 /**
- * Backups of the whole installation: the directory's records, and one backup of every tenant, each as of a moment of its own
- * (the manifest tells which). One is made at a time. What a crash cuts short leaves no manifest and is removed with the next
- * one. Owned by the directory's actor.
+ * Backups of the whole installation: the directory's records, and one backup of every tenant, each as of its own
+ * moment (the manifest tells which). One is made at a time. What a crash cuts short leaves no manifest and is removed
+ * with the next one. Owned by the directory's actor.
  */
 
 import { newBackupId } from "../../backup/backup-folder.js";

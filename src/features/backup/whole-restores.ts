@@ -103,7 +103,7 @@ export class WholeRestores {
     await this.host.durable();
   }
 
-  /** Throws what planRestore throws, now and when the answer is called. */
+  /** Throws the errors of planRestore, now and when the returned function is called. */
   #plan(records: WholeRecords, plan: RestorePlan): () => PlannedTenant[] {
     const make = (): PlannedTenant[] => {
       const planned = this.host.directory.planRestore(records, plan);

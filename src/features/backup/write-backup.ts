@@ -1,8 +1,8 @@
 /**
- * Makes a backup of one tenant while it is served. A full one is the tenant's entries as of one commit: ranges of keys as
- * they are read and the changes of what was read before, in one stream. An incremental one is the tenant's commits since
- * the backup before, from the commit log; so a tenant can be restored as of any moment between the two. Called by
- * backups.ts, in the tenant's turns.
+ * Makes a backup of one tenant while it is served. A full backup holds the tenant's entries as of one commit: ranges
+ * of keys as they are read and the changes of what was read before, in one stream. An incremental backup holds the
+ * tenant's commits since the backup before, from the commit log; so a tenant can be restored as of any moment between
+ * the two. Called by backups.ts, in the tenant's turns.
  */
 
 import type { Partition } from "../../actor/partition.js";
@@ -41,7 +41,7 @@ export interface BackupJob {
   readonly progress: (entries: number, bytes: number) => void;
 }
 
-/** Resolves when it is whole and on disk. Throws what `turn` throws, and errors of the disk. */
+/** Resolves when it is complete and on disk. Throws the errors of `turn` and of the disk. */
 export async function writeBackup(job: BackupJob): Promise<Manifest> {
   const { id, tenantId, partition, folder, seal, base, note, schedule } = job;
   const startedAt = new Date().toISOString();
@@ -51,7 +51,7 @@ export async function writeBackup(job: BackupJob): Promise<Manifest> {
     const end = base === null ? await writeEntries(job, writer) : await writeCommits(job, writer, base);
     const { sequence, micros, entries } = end;
     const sha256 = await writer.end({ sequence, micros, entries });
-    // What it holds may not be lost while the backup has it.
+    // The log must keep what the backup holds.
     await partition.durable();
     const digest = await end.digest();
     const manifest: Manifest = {
@@ -157,7 +157,7 @@ function endAt({ partition: { shard }, tenant, turn }: BackupJob): Omit<End, "en
     try {
       return await tenantDigest(snapshot, tenant, turn);
     } catch (error) {
-      // So much was changed meanwhile that the shard could not keep what was there before.
+      // So much changed while it ran that the shard could not keep the old values.
       if (error instanceof DbError && error.code === "transaction_aborted") return null;
       throw error;
     } finally {

@@ -104,7 +104,7 @@ export async function listSessions(
   return { sessions: rows.map(sessionOf), total: Number(counted![0]) };
 }
 
-/** Oldest first; `newest`: only so many of the newest. */
+/** Oldest first; `newest`: only the given number of the newest. */
 export async function messagesOf(request: Request, id: string, newest: number, skipped = 0): Promise<StoredMessage[]> {
   const rows = await rowsOf(request, {
     sql: `SELECT ${MESSAGE_COLUMNS} FROM ${MESSAGES} WHERE session_id = $1::text
@@ -129,7 +129,7 @@ export async function pageOfMessages(
   return rows.map(messageOf);
 }
 
-/** A message and its answer. Throws not_found when the session was deleted meanwhile. */
+/** A message and its answer. Throws not_found if the session has been deleted. */
 export async function insertExchange(
   run: Run,
   session: ChatSession,

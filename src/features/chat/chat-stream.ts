@@ -10,10 +10,10 @@ import type { Exchange } from "./exchange.js";
 
 type Frame = string | Uint8Array;
 
-/** The forms of what is sent. */
+/** The forms of the messages. */
 export interface ChatFrames {
   readonly contentType: string;
-  /** Kept apart from answers: nothing happens, but the connection is alive. Null: there is none. */
+  /** A sign of life between answers; nothing else happens. Null: there is none. */
   readonly heartbeat: string | null;
   delta(messageId: string, text: string): Frame;
   end(exchange: Exchange, warnings: readonly string[]): readonly Frame[];
@@ -36,7 +36,7 @@ export class ChatStream {
     if (heartbeat === null) return;
     this.beats = setInterval(() => {
       if (performance.now() - this.saidMs < HEARTBEAT_MS) return;
-      // A client that has gone is noticed by whoever waits for the answer.
+      // The code that waits for the answer notices a client that has disconnected.
       this.write(heartbeat).catch(() => undefined);
     }, HEARTBEAT_MS / 2).unref();
   }

@@ -1,6 +1,6 @@
 /**
- * The tables in which a tenant's chat sessions and their messages lie, made with the first session. Routes show a session
- * to the user who made it; as tables they belong to the tenant, like any other. Called by chat-store.ts.
+ * The tables of a tenant's chat sessions and their messages, made with the first session. Routes show a session to the
+ * user who made it; as tables they belong to the tenant, like any other. Called by chat-store.ts.
  */
 
 export const SESSIONS = `"_chat_sessions"`;

@@ -1,8 +1,8 @@
 /**
- * What of a conversation is put into the prompt. The system prompt, the passages and the new message always are; of the
- * turns before, the newest that fit. The oldest are dropped, whole turns (a message with its answer) at a time, never one
- * between others. Tokens are estimated, at four characters each and four for a message; bundled models count exactly
- * and drop further messages by the same rule (ai/generation/prompt.ts). Holds no state.
+ * Chooses the part of a conversation that goes into the prompt. The system prompt, the passages and the new message
+ * always do; of the earlier turns, the newest that fit. The oldest are dropped, whole turns (a message with its
+ * answer) at a time, never one between others. Tokens are estimated, at four characters each and four for a message;
+ * bundled models count exactly and drop further messages by the same rule (ai/generation/prompt.ts). Holds no state.
  */
 import type { ChatMessage } from "../../ai/providers/provider.js";
 

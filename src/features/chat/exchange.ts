@@ -1,7 +1,7 @@
 /**
- * A message to a session and its answer. Of one session one exchange runs at a time, others wait in the order they
- * came; so each sees what those before it said. Message and answer are stored together, when the answer has ended; what
- * failed leaves no trace and can be sent again. When the client leaves, what there is of the answer is stored. Called by
+ * A message to a session and its answer. A session runs one exchange at a time, others wait in the order they came; so
+ * each sees the answers before it. Message and answer are stored together, when the answer has ended. A failed
+ * exchange leaves no trace and can be sent again. If the client disconnects, the answer so far is stored. Called by
  * the handlers of chats; the queues belong to the tenant, as long as it is in memory.
  */
 

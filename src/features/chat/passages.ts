@@ -1,6 +1,7 @@
 /**
- * Passages of a session's collections that have to do with a message, as they stand in the prompt, and which of them the
- * answer cites. They are data: the prompt says so, and what they say is given no rights. Called by exchange.ts; no state.
+ * Finds the passages of a session's collections that fit a message, writes them for the prompt, and tells which of
+ * them the answer cites. Passages are data: the prompt says so, and what they say has no rights. Called by
+ * exchange.ts; no state.
  */
 
 import type { Request } from "../../actor/request.js";
@@ -18,7 +19,7 @@ interface Found extends PassageSource {
   readonly text: string;
 }
 
-/** The best of all collections first, as many as fit into so many characters. */
+/** The best of all collections first, as many as fit into the given number of characters. */
 export async function findPassages(
   request: Request,
   collections: readonly string[],

@@ -1,6 +1,7 @@
 /**
- * The answer of a chat with collections where no model is at hand that can write one: the sentence of the passages that
- * fits the question best, as it stands there, with its place; or that nothing was found. Called by exchange.ts; no state.
+ * Answers a chat with collections when there is no model that can write an answer: with the sentence of the passages
+ * that fits the question best, quoted with its place, or with a note that nothing was found. Called by exchange.ts; no
+ * state.
  */
 
 import type { Request } from "../../actor/request.js";

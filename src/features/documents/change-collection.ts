@@ -52,7 +52,7 @@ function misfit(id: string, fault: string, details: object = {}): DbError {
 /** Documents that are read at once. */
 const MOVED_AT_ONCE = 200;
 
-/** Writes documents anew, under the fields that there will be. Throws constraint_violation for one that does not fit them. */
+/** Rewrites documents under the new fields. Throws constraint_violation for one that does not fit them. */
 async function moveDocuments(
   request: Request,
   run: RunStatement,

@@ -38,7 +38,7 @@ export async function createCollectionIn(
   return collectionOf(next)!;
 }
 
-/** Throws what says that there is no such model. */
+/** Throws the error that there is no such model. */
 export function embeddingDimensions({ partition }: Request): EmbeddingDimensions {
   return (model) => partition.models.describe(model).dimensions;
 }

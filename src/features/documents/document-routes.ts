@@ -65,7 +65,7 @@ async function insertAll(request: Request, { params, body }: Input): Promise<Ans
     for (let from = 0; from < rows.length; from += INSERTED_AT_ONCE) {
       const some = rows.slice(from, from + INSERTED_AT_ONCE);
       if (await insertTogether(run, session, collection, some)) continue;
-      // One of them cannot be: which one is told by inserting each.
+      // One of them cannot be stored: inserting each by itself tells which one.
       for (const [i, row] of some.entries()) {
         try {
           await run(insertStatement(collection, row));
@@ -159,7 +159,9 @@ function replaceDocument(request: Request, { params, body }: Input): Promise<Ans
     : changeDocument(request, params, body, false);
 }
 
-/** A merge patch; `{data, merge}` is what it is for PUT if both are there, since `data` alone is a usual field. */
+/**
+ * A merge patch. `{data, merge}` means the same as for PUT if both are present, because `data` alone is a usual field.
+ */
 function patchDocument(request: Request, { params, body }: Input): Promise<Answer> {
   const { data, merge } = body;
   const isWrapped =

@@ -1,6 +1,6 @@
 /**
- * Several statements of a route on documents in one transaction, and collections by their names. One statement alone is
- * run-alone.ts's. Called by the handlers of collections and documents.
+ * Runs several statements of a document route in one transaction, and finds collections by name. A single statement
+ * goes through run-alone.ts instead. Called by the handlers of collections and documents.
  */
 import type { Request } from "../../actor/request.js";
 import { meant } from "../../catalog/did-you-mean.js";

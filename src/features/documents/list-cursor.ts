@@ -1,4 +1,4 @@
-/** Where the next page of a list begins, as an opaque text that a client sends back. */
+/** The start of a list's next page, as an opaque text that the client sends back. */
 import { DbError } from "../../protocol/errors.js";
 
 export interface Cursor {

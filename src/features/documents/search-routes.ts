@@ -99,7 +99,10 @@ async function search(request: Request, { params, body }: Input): Promise<Answer
   };
 }
 
-/** A listing goes on behind the last id, so that what comes and goes meanwhile moves nothing; a ranking by place. */
+/**
+ * A listing continues after the last id, so that added and removed documents shift nothing; a ranking continues by
+ * position.
+ */
 function nextCursor(isRanked: boolean, end: number, lastId: string): Cursor {
   return isRanked ? { offset: end } : { offset: end, afterId: lastId };
 }

@@ -1,4 +1,5 @@
-/** How a query's words rank a collection's documents. Called by the searches of collections and of media. */
+/** Ranks a collection's documents by a query's words. Called by the searches of collections and of media. */
+
 import type { Request } from "../../actor/request.js";
 import { STATIC_WEIGHT, VECTOR_WEIGHT } from "../../catalog/ranked-search.js";
 import { type Collection, textIndexOf } from "../../document/collection.js";
@@ -12,7 +13,7 @@ export function textRanking(collection: Collection, query: string): Extract<Rank
   return { kind: "text", columns: index.columns, query, demands: demandsWords(query) };
 }
 
-/** What the likeness of that model's vectors weighs beside words; null: the default model. */
+/** The weight of this model's vectors beside words; null: the default model. */
 export function modelWeight({ partition }: Request, model: string | null): number {
   return partition.models.answersAtOnce(model) ? STATIC_WEIGHT : VECTOR_WEIGHT;
 }

@@ -1,9 +1,9 @@
 /**
- * Aggregates over one table whose answer follows its changes: groups and the states of their calls are kept, and rows are
- * stepped into the states and taken back from them with the engine's own steps, those of frames that slide. Only calls
- * whose rows can be taken back exactly are followed so (counts, sums and averages of integers, numeric and intervals), and
- * min and max; when the last of a group's extremes leaves, or a state cannot tell, the query runs again as a whole.
- * Made by query-subscriptions.ts, called by query-group.ts; owns the states.
+ * Aggregates over one table whose answer follows the table's changes. Groups and the states of their calls are kept;
+ * rows are added to the states and taken back with the engine's own steps for sliding frames. Only calls whose rows
+ * can be taken back exactly are followed in this way (counts, sums and averages of integers, numeric and intervals),
+ * and min and max. When the last of a group's extremes leaves, or a state cannot tell, the query runs again as a
+ * whole. Made by query-subscriptions.ts, called by query-group.ts; owns the states.
  */
 
 import { compilePlan } from "../../query/exec/compile-plan.js";
@@ -67,7 +67,7 @@ export class AggregateDelta implements AnswerDelta {
     private readonly inputs: Program,
     /** The input of a row of the table. */
     private readonly inputOf: SingleRow,
-    /** Positions in the table's columns of what that is made of. */
+    /** Positions, in the table's columns, of its values. */
     private readonly source: readonly number[],
     /** The answer's row of a group's values. */
     private readonly answerOf: SingleRow,

@@ -1,6 +1,6 @@
 /**
- * How the answer of a query that is subscribed to follows the changes of its table: what query-group.ts asks of
- * query-delta.ts and aggregate-delta.ts, and how differences of answers are told.
+ * How the answer of a followed query changes with its table: the interface of query-delta.ts and aggregate-delta.ts to
+ * query-group.ts, and how differences of answers are reported.
  */
 
 import type { ExecContext } from "../../query/exec/context.js";

@@ -1,11 +1,11 @@
 /**
- * The changes of a partition as they are committed, for those who follow tables. The life of a change:
+ * The changes of a partition as they are committed, for the followers of tables. The life of a change:
  *
- *  1. `committing`: while a commit is made, the shard asks what the rows of watched tables hold before; that goes into
- *     the commit log with the commit, and with the writes into the list of what is not on disk yet.
+ *  1. `committing`: while a commit is made, the shard asks what the rows of watched tables hold before. That goes into
+ *     the commit log with the commit and, with the writes, into the list of what is not on disk yet.
  *  2. `durable`: the commit is on disk, and its changes go to the table's watch (table-watch.ts), which hands them to
  *     the followers and keeps them for a while.
- *  3. Who comes back later is served from there, or from the commit log (log-changes.ts).
+ *  3. A client that comes back later is served from there, or from the commit log (log-changes.ts).
  *
  * While nobody follows anything the shard has no watcher, and a commit costs one comparison. A table stays watched for
  * the configured window after its last follower left, across restarts too (watch-records.ts). Owned by the partition.
@@ -22,7 +22,7 @@ import type { ChangedRow, RowChange, TableEvent } from "./row-change.js";
 import { TableWatch } from "./table-watch.js";
 import { type WatchRecord, WatchRecords } from "./watch-records.js";
 
-/** Changes of watched tables in one commit; with more, those who follow are told to load the table anew. */
+/** Bound on changes of watched tables in one commit; with more, followers are told to load the table again. */
 const CHANGES_PER_COMMIT_MAX = 200_000;
 
 /** What waits for the disk, of one commit. */
@@ -73,7 +73,7 @@ export class ChangeFeed implements CommitWatcher {
     return bytes;
   }
 
-  /** Time of the newest change that is on disk: who has seen everything up to it has missed nothing. */
+  /** Time of the newest change on disk: a client that has seen everything up to it has missed nothing. */
   get durableMicros(): number {
     return this.#durableMicros;
   }
@@ -323,7 +323,7 @@ export class ChangeFeed implements CommitWatcher {
     for (const watch of [...(this.#tenants.get(tenant)?.byTable.values() ?? [])]) this.#forget(watch);
   }
 
-  /** The tenant has come, with watches; nothing of it was changed since they ended. */
+  /** The tenant has arrived with its watches; nothing of it has changed since they ended. */
   arrived(tenant: number, { tables, lastMicros }: TenantMemory["watched"]): void {
     this.host.shard.advanceTime(lastMicros);
     this.left(tenant);

@@ -1,6 +1,6 @@
 /**
- * How messages of subscriptions are written: JSON, MessagePack, or events of SSE. What all members of a channel get is
- * the same but for the client's id, which the gateway puts in front (protocol/live-message.ts).
+ * Writes messages of subscriptions: JSON, MessagePack, or events of SSE. All members of a channel get the same
+ * message, except for the client's id, which the gateway puts in front (protocol/live-message.ts).
  */
 import { Packr } from "msgpackr";
 import { type LiveFormat, wholeMessage } from "../../protocol/live-message.js";

@@ -30,7 +30,7 @@ export interface GroupHost {
 export class ChangeGroup implements TableFollower {
   readonly members = new Set<Member>();
   #view: RowView;
-  /** Messages by change, while the change is in memory; null: it is none of this group's. */
+  /** Messages by change, while the change is in memory; null: the change does not concern this group. */
   #messages = new WeakMap<RowChange, Uint8Array | null>();
 
   constructor(
@@ -61,7 +61,7 @@ export class ChangeGroup implements TableFollower {
     }
   }
 
-  /** What those who follow are told of these changes. */
+  /** The message for followers about these changes. */
   messagesOf(rows: readonly ChangedRow[]): { readonly micros: number; readonly message: Uint8Array }[] {
     return this.host.withContext((context) => {
       const messages: { micros: number; message: Uint8Array }[] = [];
@@ -77,7 +77,10 @@ export class ChangeGroup implements TableFollower {
     });
   }
 
-  /** What leaves a filter is deleted for those who follow, and what comes into it is inserted, as PostgreSQL's row filters do. */
+  /**
+   * To followers, a row that leaves the filter is deleted and a row that enters it is inserted, as in PostgreSQL's row
+   * filters.
+   */
   #messageOf({ before, after, micros }: ChangedRow, context: ExecContext): Uint8Array | null {
     const old = before !== null && this.#view.holds(before, context) ? before : null;
     const now = after !== null && this.#view.holds(after, context) ? after : null;

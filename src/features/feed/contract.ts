@@ -1,4 +1,6 @@
-/** What the parts of subscriptions know of each other and of the actor; the parts themselves are in the files beside. */
+/**
+ * The interfaces between the parts of subscriptions and the actor; the parts themselves are in the files beside.
+ */
 
 import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Config } from "../../protocol/config.js";

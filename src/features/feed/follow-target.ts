@@ -1,5 +1,5 @@
 /**
- * What can be followed, and how its rows look to those who follow: documents of a collection, vectors, nodes and
+ * The things that can be followed, and how their rows look to followers: documents of a collection, vectors, nodes and
  * relationships of a graph, rows of a table. Called by subscriptions.
  */
 import type { CatalogView } from "../../catalog/catalog-view.js";
@@ -150,7 +150,7 @@ function targetOf(table: TableDef, collection: Collection | null): FilterTarget 
   return { ...NOTHING_DECLARED, columns, rest: UNKNOWN_COLUMN };
 }
 
-/** What fields are looked for in that are no columns of a table: there is nothing of that name, which is told. */
+/** Where fields are looked up that are not columns of the table: nothing has that name, so the error says so. */
 const UNKNOWN_COLUMN = '"no such column"';
 
 function fieldOf(name: string, type: SqlType): Field {

@@ -1,7 +1,7 @@
 /**
- * Copies of bytes that are kept for long. What a commit writes are slices of pools (Buffer's have 8 KiB), and one slice
- * of a few bytes keeps its whole pool in memory; copies lie side by side in slabs that hold nothing else. Each owner
- * forgets its copies in the order in which they were made, so that slabs go with them.
+ * Copies of bytes that are kept for long. A commit's bytes are slices of pools (Buffer's have 8 KiB), and one small
+ * slice keeps its whole pool in memory. Copies are packed into slabs that hold nothing else. Each owner forgets its
+ * copies in the order in which they were made, so that slabs are freed with them.
  */
 const SLAB_BYTES = 16 * 1024;
 

@@ -1,6 +1,6 @@
 /**
- * The way from subscriptions to the gateway: what they say goes among the replies of the turn, and when the client has
- * left, its subscription hears of it. Made by actor.ts, which owns the replies.
+ * Connects subscriptions to the gateway: their messages go among the replies of the turn, and a subscription is told
+ * when its client has left. Made by actor.ts, which owns the replies.
  */
 
 import type { Scheduler, Work } from "../../actor/scheduler.js";

@@ -1,4 +1,7 @@
-/** Changes of a table as the commit log has them: for those who come back after more than memory has, or a restart. */
+/**
+ * Changes of a table from the commit log: for clients that come back after more changes than memory holds, or after a
+ * restart.
+ */
 import type { CommitLog } from "../../storage/commit-log.js";
 import { SPACE, storageIdOf, tenantOfKey } from "../../storage/keys.js";
 import { keyText } from "../../storage/ordered-map.js";
@@ -68,7 +71,7 @@ export async function* logChanges(
 
 type Entry = ReturnType<CommitLog["replay"]> extends Iterable<infer E> ? E : never;
 
-/** In the order in which the feed numbered them: that of what was there before. */
+/** In the order in which the feed numbered them: that of the values before. */
 function changesOf({ micros, operations, before }: Entry, range: LogRange): RowChange[] {
   const changes: RowChange[] = [];
   const written = new Map<string, Uint8Array | null>();

@@ -1,7 +1,7 @@
 /**
- * Queries whose answer follows from each changed row alone: columns and conditions over one table. The same plan runs over
- * the table for the first answer, and over the one row that changed, which stands in the table's place as VALUES.
- * Made by query-subscriptions.ts, called by query-group.ts.
+ * Queries whose answer follows from each changed row alone: columns and conditions over one table. The same plan runs
+ * over the table for the first answer, and then over each changed row, which takes the table's place as VALUES. Made
+ * by query-subscriptions.ts, called by query-group.ts.
  */
 
 import { compilePlan } from "../../query/exec/compile-plan.js";
@@ -22,7 +22,7 @@ export class QueryDelta implements AnswerDelta {
     /** Over the table: the query's columns, then those of the primary key. */
     private readonly all: Program,
     private readonly single: SingleRow,
-    /** Positions in the table's columns of what the single row is made of. */
+    /** Positions, in the table's columns, of the single row's values. */
     private readonly source: readonly number[],
     /** How many of the columns are the query's. */
     private readonly width: number,
@@ -82,7 +82,7 @@ function withKeys(plan: Plan, keys: readonly OutputColumn[]): Plan | null {
   const carried = carrying(plan, keys);
   if (carried === null) return null;
   const both = [...plan.columns, ...keys];
-  // A column may be the query's and the key's at once, so names are given anew.
+  // A column may belong to the query and the key at once, so names are assigned again.
   return Object.freeze({
     kind: "project",
     input: carried,

@@ -56,7 +56,7 @@ export class QuerySubscriptions {
     private readonly turnsOf: (tenant: number) => Client,
   ) {}
 
-  /** The group, with a first answer. Throws what is wrong with the query. */
+  /** The group, with a first answer. Throws an error that says what is wrong with the query. */
   async groupOf(
     request: FollowingRequest,
     query: QueryRequest,
@@ -172,7 +172,7 @@ export class QuerySubscriptions {
     await session.execute({ ...text, maxRows, collector: collecting(rows, keys), request: client }, (tx) =>
       tx.rollback(),
     );
-    // What is told has to be on disk.
+    // Only what is on disk may be reported.
     await this.partition.durable();
     return { rows, micros };
   }
@@ -195,7 +195,7 @@ export class QuerySubscriptions {
   }
 }
 
-/** Sends the answer, and what has changed in it meanwhile; when it resolves, nothing is missing at that moment. */
+/** Sends the answer and the changes since; when it resolves, nothing is missing at that moment. */
 export async function sendAnswer(group: QueryGroup, sink: ReplySink, way: Way, checkpoint: () => void): Promise<void> {
   const columns = JSON.stringify(displayedColumns(group.columns));
   const first = group.answer();

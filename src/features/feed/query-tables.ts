@@ -1,4 +1,4 @@
-/** Which tables a plan reads, subqueries included. Called for queries that are subscribed to. */
+/** Finds the tables that a plan reads, subqueries included. Called for queries that are followed. */
 import type { TableDef } from "../../catalog/table.js";
 import type { Plan } from "../../query/plan/plan.js";
 import { childrenOf, subqueriesOf } from "../../query/plan/walk.js";

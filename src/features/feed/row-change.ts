@@ -21,7 +21,7 @@ export function bytesOfChange({ before, after }: RowChange): number {
   return 160 + (before?.length ?? 0) + (after?.length ?? 0);
 }
 
-/** What becomes of a table beside changes of its rows. */
+/** Events of a table other than changes of its rows. */
 export type TableEvent = "truncated" | "dropped" | "altered";
 
 /** A change while it is handed to those who follow the table. */

@@ -1,5 +1,5 @@
 /**
- * A query over a single row that is given: what filters of subscriptions are. The row stands in the place of a table, as
+ * A query over a single given row; subscriptions use it for their filters. The row takes the place of a table, as
  * VALUES of parameters with the columns' types, so filters mean exactly what they mean in a search.
  */
 
@@ -42,7 +42,7 @@ export class RowProgram {
     readonly shape: ResultShape,
   ) {}
 
-  /** Throws what is wrong with the condition. */
+  /** Throws an error that says what is wrong with the condition. */
   static compile(tenant: Tenant, tx: ShardTransaction, { columns, condition, params }: RowQuery): RowProgram {
     const given = columns.map((_, i) => `$${params.length + i + 1}`).join(", ");
     const names = columns.map(({ name }) => `"${name.replaceAll('"', '""')}"`).join(", ");

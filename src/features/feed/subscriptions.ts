@@ -3,8 +3,8 @@
  *
  *  1. `follow` finds the table and has it watched, within a request like any other.
  *  2. The first message says `subscribed` and the sequence from which changes follow.
- *  3. Who comes back gets what was missed, at the pace of the client: from memory, or from the commit log.
- *  4. At a moment when nothing is missing it joins the channel of its group (change-group.ts); the request ends, and the
+ *  3. A client that comes back gets what it missed, at its own pace: from memory, or from the commit log.
+ *  4. At a moment when nothing is missing it joins the channel of its group (change-group.ts). The request ends, and the
  *     subscription lives on until the client leaves, the table or the tenant goes, or the actor ends.
  *
  * Owned by the partition; the actor gives it the way out.
@@ -50,7 +50,7 @@ export class Subscriptions {
     return size;
   }
 
-  /** Subscribes to the answer of a query. Throws what is wrong with it. */
+  /** Subscribes to the answer of a query. Throws an error that says what is wrong with it. */
   async followQuery(request: FollowingRequest, query: QueryRequest, way: Way): Promise<void> {
     const { tenant } = request;
     const output = this.#begin(tenant.number);
@@ -129,7 +129,7 @@ export class Subscriptions {
     try {
       const catalog = tenant.catalog.view(tx);
       const target = findTarget(catalog, options);
-      // What is wrong with the filter is told before anything is watched.
+      // A wrong filter is reported before anything is watched.
       const view = viewOf(tenant, tx, target, options.filter);
       const watch = partition.feed.watch(tenant.number, target.table, catalog);
       const key = JSON.stringify([tenant.number, target.table.id, target.label, options.filter ?? null, form.name]);

@@ -1,12 +1,12 @@
 /**
- * One table that somebody follows: which storage its rows are in, who is told of changes, and the last changes in memory,
- * from which those that come back are served. Made and owned by the feed of the partition (change-feed.ts).
+ * One followed table: the storage of its rows, its followers, and its last changes in memory, from which clients that
+ * come back are served. Made and owned by the feed of the partition (change-feed.ts).
  */
 import { storageOf, type TableDef } from "../../catalog/table.js";
 import { KeptBytes } from "./kept-bytes.js";
 import { bytesOfChange, ChangedRow, type RowChange, RowMapping, type TableEvent } from "./row-change.js";
 
-/** Whoever follows a table; told of changes that are on disk, in the order of their commits. */
+/** A follower of a table; it receives changes that are on disk, in the order of their commits. */
 export interface TableFollower {
   changed(rows: readonly ChangedRow[]): void;
   /** `altered`: the definition is another one. After `dropped` nothing follows. */
@@ -33,7 +33,7 @@ export class TableWatch {
   since: number;
   /** Milliseconds since the epoch until which it is watched without followers; 0: they have it watched. */
   untilMs = 0;
-  /** Time of its last change; nothing of it was changed after that. */
+  /** Time of its last change. */
   lastChange: number;
   /** Changes on disk, oldest first; all of those after `historySince`. */
   #history: RowChange[] = [];

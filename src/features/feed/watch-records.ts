@@ -1,6 +1,6 @@
 /**
- * Which tables are watched, on disk: so changes that come after a crash and before anybody is back are still kept with
- * what was there before. Written by the feed, in the shard's own space.
+ * Records on disk of which tables are watched. So changes that come after a crash, before any follower is back, are
+ * still kept together with the rows before. Written by the feed, in the shard's own space.
  */
 import { prefixRange, watchKey, watchPrefix } from "../../storage/keys.js";
 import type { Shard } from "../../storage/shard.js";

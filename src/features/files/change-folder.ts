@@ -1,7 +1,7 @@
 /**
- * PATCH /v1/filesystem-collections/{id}: it is paused or goes on, and its options are changed. In one transaction with the
- * record those of its files become pending that the change concerns; which files there are to be follows from the scan with
- * which the work begins again.
+ * PATCH /v1/filesystem-collections/{id}: pauses and resumes a collection, and changes its options. The files that the
+ * change concerns become pending in one transaction with the record. Which files belong to the collection follows from
+ * the next scan.
  */
 
 import type { Request } from "../../actor/request.js";
@@ -15,7 +15,7 @@ import { requireFolderAdmin } from "./make-folder.js";
 
 /** Where pictures are that have words. */
 const KINDS_WITH_PICTURES: readonly string[] = ["image", "pdf", "video"];
-/** Of those that were set aside: what reading the words in pictures may have been the reason for. */
+/** Errors of files that were set aside which reading words in images may have caused. */
 const ERRORS_OF_OCR: readonly string[] = ["file_timeout", "file_too_large", "reader_failed"];
 
 /** What is what it was when the collection was made; its name in requests. */
@@ -30,8 +30,8 @@ function fixed({ name, root, options }: Folder): readonly (readonly [field: stri
 }
 
 /**
- * `answerOf` is called before the commit, with how many files are to be read anew. Throws invalid_request with the field for
- * what cannot be changed or is no value of its option, forbidden for options by whoever is no admin.
+ * `answerOf` is called before the commit, with the number of files that will be read again. Throws invalid_request with
+ * the field if it cannot be changed or has a wrong value, and forbidden if the caller is not an administrator.
  */
 export async function updateFolder(
   request: Request,

@@ -1,4 +1,7 @@
-/** The job of each filesystem collection, and who is at work in a partition, so that handlers can tell them of changes. */
+/**
+ * The job of each filesystem collection, and the running jobs of a partition, so that handlers can tell them of
+ * changes.
+ */
 
 import type { Partition } from "../../actor/partition.js";
 import type { FileTasks } from "../../ingest/file-tasks.js";

@@ -1,6 +1,7 @@
 /**
- * What becomes of one file of a folder: it is read in a task thread, and then its passages and its record change together, in
- * one transaction. Called by folder-work.ts with files that are due; whatever ends it in between leaves the record as it was.
+ * Processes one file of a folder: it is read in a task thread, and then its passages and its record change together,
+ * in one transaction. Called by folder-work.ts with files that are due; if it is ended in between, the record stays as
+ * it was.
  */
 import { extname } from "node:path";
 import type { Request } from "../../actor/request.js";
@@ -34,7 +35,7 @@ import { putThumbnail, removeThumbnails } from "./thumbnails.js";
 import { speechWish, transcribed } from "./transcribe-file.js";
 
 export interface ReadOutcome {
-  /** `later`: it is tried again; `dropped`: its record has gone meanwhile, or is about another file. */
+  /** `later`: it is tried again; `dropped`: its record is gone, or describes another file. */
   readonly kind: "indexed" | "unchanged" | "moved" | "failed" | "later" | "dropped";
   readonly chunks: number;
   readonly error: { readonly code: string; readonly message: string } | null;
@@ -229,7 +230,7 @@ export class FileReader {
     return { kind: status, chunks: done.chunks, error: done.error };
   }
 
-  /** A change of the record alone, unless the file has changed meanwhile. */
+  /** Changes only the record, unless the file has changed. */
   private async finished(
     file: FileRecord,
     change: (run: RunStatement) => Promise<void>,

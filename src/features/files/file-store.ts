@@ -29,7 +29,7 @@ export interface Folder {
 
 export interface FileRecord extends KnownFile {
   readonly id: string;
-  /** Changes whenever the file is seen to have changed. */
+  /** A number that changes whenever a change of the file is noticed. */
   readonly revision: number;
   readonly size: number;
   /** SHA-256 of what was read last; null: nothing was, or it is to be read whatever it holds. */
@@ -363,7 +363,7 @@ export async function moveFile(run: RunStatement, folderId: string, from: string
   });
 }
 
-/** Files of a folder that are to be read anew. */
+/** Files of a folder that must be read again. */
 export type FilesConcerned =
   | { readonly kind: "all" }
   /** By its id or its path. */
@@ -382,7 +382,7 @@ function concernedBy(concerned: FilesConcerned): { readonly sql: string; readonl
   };
 }
 
-/** Has files read anew, whatever is known of them. Answers how many. */
+/** Marks files to be read again, whatever is known of them. Returns how many. */
 export async function readAnew(
   run: RunStatement,
   folderId: string,

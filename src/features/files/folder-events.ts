@@ -1,6 +1,6 @@
 /**
- * What followers of a filesystem collection hear: that its folder is looked through, what becomes of each file, that all is
- * done. From the first file that is to be read until none is left is one pass. Called by folder-work.ts.
+ * Events for followers of a filesystem collection: a scan of its folder, the result of each file, the end of all work.
+ * One pass lasts from the first file that is to be read until none is left. Called by folder-work.ts.
  */
 import type { ProgressHub, ProgressMessage } from "../jobs/progress-hub.js";
 import type { ReadOutcome } from "./file-reader.js";
@@ -36,7 +36,7 @@ export function eventOf(type: EventType, folderId: string, fields: EventFields):
   return { type, collection_id: folderId, ...none, ...fields, timestamp: new Date().toISOString() };
 }
 
-/** For who comes when nothing was said yet. */
+/** For followers that come before the first event. */
 export function eventOfRecord({ id, paused, problem, scannedAt }: Folder, counts: FileCounts): ProgressMessage {
   if (paused) return eventOf("paused", id, { status: "paused" });
   if (scannedAt === null || counts.pending.files > 0) {

@@ -1,4 +1,4 @@
-/** What a filesystem collection is to do with its folder, as requests, statements of SQL and records have it. */
+/** The options of a filesystem collection, as requests, statements of SQL and records have them. */
 import { DbError } from "../../protocol/errors.js";
 import {
   CHUNK_CHARACTERS_DEFAULT,

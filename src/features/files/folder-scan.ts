@@ -1,6 +1,6 @@
 /**
- * Brings the records of a folder's files in line with the folder: all of it, page by page, or those paths that were reported
- * as changed. What it finds to be read waits in the records. Called by folder-work.ts, one call at a time.
+ * Brings the records of a folder's files in line with the folder: all of it, page by page, or the paths that were
+ * reported as changed. Files that are to be read wait in the records. Called by folder-work.ts, one call at a time.
  */
 
 import type { FileTasks } from "../../ingest/file-tasks.js";

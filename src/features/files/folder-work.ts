@@ -1,10 +1,10 @@
 /**
- * The work on one filesystem collection, from when it is made until it is deleted. What is to be done lies in the records, so
- * it goes on after a restart where it was:
+ * The work on one filesystem collection, from when it is made until it is deleted. Everything that is to be done is in
+ * the records, so the work goes on after a restart where it was:
  *
- *  1. The folder is watched and looked through (folder-scan.ts): records of files become pending, or gone.
- *  2. Pending files are read, some at a time (file-reader.ts); the passages of those that have gone are removed.
- *  3. What is reported as changed is looked at; now and then all is, for what nobody reported.
+ *  1. The folder is watched and scanned (folder-scan.ts): records of files become pending, or gone.
+ *  2. Pending files are read, some at a time (file-reader.ts); the passages of files that have gone are removed.
+ *  3. Reported changes are looked at; now and then the whole folder is, for changes that nobody reported.
  *
  * Run as a job by file-jobs.ts; `poke` tells it that its record was changed.
  */
@@ -68,7 +68,7 @@ export class FolderWork {
     this.waking.wake();
   }
 
-  /** Files are to be read anew, and all of the folder to be looked at. */
+  /** Files must be read again, and the whole folder scanned. */
   readAgain(): void {
     this.wantsScan = true;
     this.forgetDue();

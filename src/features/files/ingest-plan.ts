@@ -1,6 +1,6 @@
 /**
- * What reading a folder will take: files and bytes by kind, the steps, and a rough time. Made from a scan when a collection
- * is made; what it says is a forecast, not a promise, and nothing is read for it but names and sizes.
+ * Estimates what reading a folder will take: files and bytes by kind, the steps, and a rough time. Made from a scan
+ * when a collection is made. It is a forecast, and reads nothing but names and sizes.
  */
 
 import type { FileTasks } from "../../ingest/file-tasks.js";

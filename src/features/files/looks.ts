@@ -21,7 +21,7 @@ import { type DualEncoderFacts, dualEncoder } from "../multimodal/media-models.j
 /** What sees, for one file. */
 export interface Eyes {
   readonly dual: DualEncoderFacts | null;
-  /** Why there is none although one is configured. */
+  /** Why there is no model although one is configured. */
   readonly problem: string | null;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Filesystem collections are made and deleted here, for routes and for statements of SQL: the collection of passages, the
+ * Makes and deletes filesystem collections, for routes and for statements of SQL: the collection of passages, the
  * record and the job in one transaction.
  */
 
@@ -44,7 +44,7 @@ export interface PreparedFolder {
   readonly record: JobRecord;
 }
 
-/** Throws what stands against it. */
+/** Throws the error that explains why it cannot be made. */
 export async function prepareFolder(
   request: Request,
   { name, path, pathField, options: given }: NewFolder,

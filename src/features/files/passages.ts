@@ -1,10 +1,12 @@
-/** The documents of a file: one for each of its passages, with where in the file it stands. Pure; called by file-reader.ts. */
+/**
+ * The documents of a file: one for each of its passages, with its place in the file. Pure; called by file-reader.ts.
+ */
 import type { ParsedChunk, ParsedFile } from "../../ingest/parse/contract.js";
 import type { FileRecord } from "./file-store.js";
 
 const DESCRIPTION_CHARACTERS_MAX = 2000;
 
-/** `vectors`: of what the file looks like, by field. Its first passage has them, so that an image is found once. */
+/** `vectors`: the file's visual features, by field. Its first passage has them, so that an image is found once. */
 export function documentsOf(
   { id, path }: FileRecord,
   parsed: ParsedFile,
@@ -32,7 +34,7 @@ export function documentsOf(
   }));
 }
 
-/** Nothing of its name, which may change without a change of the file. */
+/** Leaves out the name, which may change while the file does not. */
 function description({ kind, title, metadata }: ParsedFile): string {
   const facts = Object.entries(metadata)
     .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))

@@ -10,7 +10,7 @@ import { rowsOf } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { CREATE_THUMBNAILS, THUMBNAILS, THUMBNAILS_NAME } from "./file-tables.js";
 
-/** They are WebP whatever the file is, which is also what they are served as: rows of the tenant's tell no media type. */
+/** Thumbnails are WebP whatever the file is, and are served as such: the tenant's rows hold no media type. */
 export const THUMBNAIL_TYPE = "image/webp";
 
 function hasThumbnails(request: Request): boolean {

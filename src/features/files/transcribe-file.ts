@@ -1,6 +1,6 @@
 /**
- * Passages of what is said in a file, behind those of its tags, where a model of speech is installed. Called by
- * file-reader.ts. A sound of hours takes memory and time: of a partition's files one at a time is read for it.
+ * Transcribes a file, if a model of speech is installed; the passages follow those of its tags. Called by
+ * file-reader.ts. A long sound takes memory and time, so of a partition's files one at a time is transcribed.
  */
 
 import type { Partition } from "../../actor/partition.js";
@@ -11,7 +11,7 @@ import { DbError, type ErrorCode } from "../../protocol/errors.js";
 import { TRANSCRIPT_SECONDS_MAX, TRANSCRIPTION_MS_MAX } from "../../protocol/limits.js";
 import { installedSpeechModel, SPEECH_PULL, transcribe } from "../multimodal/speech.js";
 
-/** The end of what runs or waits, by partition. */
+/** The end of the running and waiting work, by partition. */
 const turns = new WeakMap<Partition, Promise<unknown>>();
 
 /** The model's, not the file's: the file is stored with its tags. */

@@ -1,6 +1,6 @@
 /**
- * Waits of several for one caller: all that wait go on when it wakes them, or after their time. Who waits says what it had
- * heard when it found nothing to do, so that nothing that came since is missed. Owned by folder-work.ts.
+ * Lets several callers wait until they are woken, or until their time is over. A caller says what it had seen when it
+ * found nothing to do, so that nothing that came since is missed. Owned by folder-work.ts.
  */
 export class Waking {
   private count = 0;

@@ -1,6 +1,6 @@
 /**
- * Texts for prompts: what GENERATE and tools that generate share. Some prompts are under way at a time; the provider, or the
- * inference thread, has bounds of its own behind that. Holds no state.
+ * Generates texts for prompts; shared by GENERATE and the tools that generate. A few prompts run at a time; the
+ * provider or the inference thread behind has bounds of its own. Holds no state.
  */
 import Type from "typebox";
 import { type ChatMessage, type Provider, wholeReply } from "../../ai/providers/provider.js";
@@ -104,8 +104,8 @@ export async function generateText(
 }
 
 /**
- * Who writes: the bundled model for "native", else the provider that is configured, else the bundle of that name.
- * `model`: to be asked for by name. Throws model_not_found.
+ * Chooses who writes: the bundled model for "native", else the configured provider, else the bundle of that name.
+ * `model`: the name to ask for. Throws model_not_found.
  */
 export function writerOf(
   tenant: Tenant,

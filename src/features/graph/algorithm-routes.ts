@@ -42,7 +42,7 @@ class Statement {
     this.options.push(`${quote(name)}: $${parameter}`);
   }
 
-  /** `match` binds `name`, of which the condition speaks; `option` takes labels or types, `ids` what is found. */
+  /** `match` binds `name`, which the condition is about; `option` takes labels or types, `ids` the results. */
   filter(filter: Filter, field: string, names: { name: string; match: string; option: string; ids: string }): void {
     if (typeof filter === "string" || Array.isArray(filter)) {
       this.option(names.option, filter);
@@ -139,7 +139,7 @@ async function streamAlgorithm(request: Request, body: Input["body"], id: string
 /** Milliseconds between two messages of one phase. */
 const PROGRESS_MS = 100;
 
-/** A client that does not read is told less. */
+/** A client that does not read gets fewer reports. */
 function progressMessages(sink: ReplySink, id: string, packed: boolean): ProgressHearer {
   let last: ProgressPhase | null = null;
   let toldMs = 0;

@@ -46,7 +46,7 @@ interface Entity {
 const NODE: Entity = { name: "node", match: "MATCH (x) WHERE id(x) = $id" };
 const EDGE: Entity = { name: "edge", match: "MATCH ()-[x]->() WHERE id(x) = $id" };
 
-/** A label or a type, as it stands in a statement. */
+/** A label or a type, as written in a statement. */
 function quote(name: string): string {
   return `\`${name.replaceAll("`", "``")}\``;
 }
@@ -136,7 +136,7 @@ async function updateNode(request: Request, { params, query, body }: Input): Pro
     const former = (row?.[0] ?? []) as readonly string[];
     const gone = former.filter((label) => !labels.includes(label));
     const removed = gone.length === 0 ? "" : ` REMOVE x${labelsText(gone)}`;
-    // Where others have changed its labels meanwhile, they are read again.
+    // If others have changed its labels, they are read again.
     const same = row === undefined ? "" : " AND labels(x) = $former";
     const cypher = `${NODE.match}${same} SET x += $properties${added}${removed} RETURN x`;
     let isSame = true;

@@ -20,10 +20,13 @@ export const graphExtractHandlers = {
   "graph.extract": extract,
 } satisfies Handlers;
 
-/** One statement, so all of it is stored or nothing. Labels and types stand in the text, grouped; all else is bound. */
+/**
+ * One statement, so all of it is stored or nothing. Labels and types are part of the text, grouped; everything else is
+ * a parameter.
+ */
 const quote = (name: string): string => `\`${name.replaceAll("`", "``")}\``;
 
-/** What the answer says beside what is stored. */
+/** Fields of the answer besides the stored graph. */
 interface Extracted {
   readonly nodes: readonly ModelNode[];
   readonly edges: readonly ExtractedEdge[];

@@ -79,7 +79,7 @@ async function withFirst(
   return [head.length === 0 ? null : head, all];
 }
 
-/** The beginning of a file, of so many bytes or all there are, and all of it again. */
+/** The beginning of a file, up to the given number of bytes, and the whole file again. */
 export async function sampled(
   pieces: AsyncIterable<Uint8Array>,
   bytes: number,
@@ -163,7 +163,7 @@ function textError(bytes: Buffer, line: number): DbError {
   }
 }
 
-/** The length without a last character of which bytes are missing. */
+/** The length without an incomplete last character. */
 function wholeCharacters(bytes: Buffer): number {
   const { length } = bytes;
   for (let back = 1; back <= Math.min(3, length); back++) {

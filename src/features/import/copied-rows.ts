@@ -40,7 +40,7 @@ export class CopiedRows {
     if (this.rows === ROWS_AT_ONCE || this.values.length + this.fields > PARAMETERS_AT_ONCE) await this.flush();
   }
 
-  /** Stores the rows that are left. Throws what INSERT throws. */
+  /** Stores the remaining rows. Throws the errors of INSERT. */
   async flush(): Promise<void> {
     const { rows, fields, values } = this;
     if (rows === 0) return;

@@ -1,7 +1,7 @@
 /**
  * The import of a file: reads the body piece by piece, gives its rows to the table within one transaction, and commits
  * it at the end, so that all rows are stored or none. Plain tables take rows directly (bulk-insert.ts), others by
- * INSERT (statement-import.ts). Gives way between rows, so other requests of the actor go on. Called by handlers/data.ts.
+ * INSERT (statement-import.ts). Gives way between rows, so other requests of the actor go on. Called by data-routes.ts.
  */
 
 import { parseJsonBody } from "../../actor/parse-body.js";
@@ -118,7 +118,10 @@ class ImportRun {
     if (!options.create) this.table = tableOf(this.definitions(), options);
   }
 
-  /** Makes the table if it is not there, in the import's own transaction. Answers the pieces, of which it reads the first ones. */
+  /**
+   * Makes the table if it does not exist, in the import's own transaction. Returns the pieces, the first of which it
+   * has read.
+   */
   async withTable(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
     const { request, options, session } = this;
     const { schema, table, csv, columns } = options;

@@ -1,6 +1,7 @@
 /**
- * The columns of a table that an import makes: names and types by the first rows of the file. Every value of the sample fits its
- * column's type; what comes later may not, and is then an error of the import. Called by import-rows.ts; pure.
+ * Infers the columns of a table that an import creates: names and types from the first rows of the file. Every value
+ * of the sample fits its column's type; a later value that does not is an error of the import. Called by
+ * import-rows.ts; pure.
  */
 
 import { DbError, sqlError } from "../../protocol/errors.js";
@@ -26,7 +27,7 @@ type ColumnType =
 
 /** Rows that are looked at. */
 const SAMPLE_ROWS = 10_000;
-/** Whole numbers of so many digits fit into bigint. */
+/** Whole numbers with up to this many digits fit into bigint. */
 const BIGINT_DIGITS = 18;
 
 /** Types by what their values look like, tried in this order. */
@@ -43,7 +44,7 @@ const FORMS: readonly (readonly [ColumnType, RegExp])[] = [
   ],
 ];
 
-/** Each takes all values of those before it. */
+/** Each type holds all values of the types before it. */
 const WIDENING: readonly (readonly ColumnType[])[] = [
   ["bigint", "numeric", "double precision"],
   ["date", "timestamp"],

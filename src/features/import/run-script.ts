@@ -20,7 +20,7 @@ export interface ScriptOptions {
   readonly session: SessionOptions;
 }
 
-/** What the script did. Lists are cut at so many items; the counts are of all. */
+/** What the script did. Lists are cut at a number of items; counts cover all. */
 export interface ScriptResult {
   statements: number;
   failed: number;

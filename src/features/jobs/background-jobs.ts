@@ -5,8 +5,8 @@
  *     `start` after the commit.
  *  2. Once that is on disk, the job runs when its tenant has room for one more of its kind; others wait in order.
  *  3. The job removes its record (`deleteJob`) in the transaction that ends it, and its run resolves.
- *  4. Whatever stops it before (the tenant moves, the actor closes or is killed) leaves the record: the job is run
- *     again from where it had got, here after a restart, or in the partition to which the tenant went with its records.
+ *  4. If something stops it before (the tenant moves, the actor closes or is killed), the record stays, and the job runs
+ *     again from where it had got: here after a restart, or in the partition to which the tenant went with its records.
  *
  * Made and owned by the partition; actor.ts says with `begin` how kinds are run.
  */
@@ -47,7 +47,7 @@ interface Entry {
   run: Promise<void> | null;
   /** Its tenant came back while it was still stopping. */
   runAgain: boolean;
-  /** Who waits for its end. */
+  /** The waiters for its end. */
   readonly ended: (() => void)[];
 }
 
@@ -65,7 +65,7 @@ export class BackgroundJobs {
 
   constructor(private readonly host: JobsHost) {}
 
-  /** Runs what the records say; `failed` is told of runs that threw although nobody stopped them. */
+  /** Runs the jobs in the records; `failed` receives runs that threw although nobody stopped them. */
   begin(kinds: readonly RunnableKind[], failed: (job: JobRecord, error: unknown) => void): void {
     this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
     this.#failed = failed;
@@ -140,7 +140,7 @@ export class BackgroundJobs {
     this.#next(tenant);
   }
 
-  /** Who made them was disabled or removed: those that are not the tenant's end. */
+  /** Their maker was disabled or removed: jobs that do not belong to the tenant as a whole end. */
   async identityEnded(change: IdentityChange, error: DbError): Promise<void> {
     const records = [...this.#tenants.values()].flatMap((entries) => [...entries.values()].map(({ record }) => record));
     for (const record of records) {

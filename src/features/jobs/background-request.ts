@@ -1,7 +1,7 @@
 /**
- * Requests that no client has sent: so whatever is written for requests (sessions, tools, reads of a route's own) works for
- * jobs, too. They have the rights of the user who made the job, no deadline, and the tenant's turns. Made for actor.ts,
- * which asks who is at work when a tenant is to move or be forgotten.
+ * Requests that no client has sent, so that whatever is written for requests (sessions, tools, a route's own reads)
+ * works for jobs, too. They have the rights of the user who made the job, no deadline, and the tenant's turns. Made
+ * for actor.ts, which asks who is at work when a tenant is to move or be forgotten.
  */
 
 import type { Partition } from "../../actor/partition.js";
@@ -53,7 +53,7 @@ export class BackgroundRequests {
     owner: JobOwner,
     signal: AbortSignal,
     work: (request: Request) => Promise<T>,
-    /** Of the job, for whoever asks what is at work. */
+    /** The job's name, for reports of what is at work. */
     name = "",
   ): Promise<T> {
     const request = this.#make(partition, partition.tenant(tenant), owner);

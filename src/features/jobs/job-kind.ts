@@ -1,6 +1,6 @@
 /**
- * A kind of work in the background: how many jobs of it a tenant may have, and how one runs, from its beginning or from where
- * it was left. All kinds stand in job-kinds.ts.
+ * A kind of background work: how many jobs of it a tenant may have, and how one runs, from its beginning or from where
+ * it was left. job-kinds.ts lists all kinds.
  */
 
 import type { Partition } from "../../actor/partition.js";
@@ -13,11 +13,11 @@ import type { JobRecord } from "../../protocol/placement.js";
 export interface Job {
   readonly record: JobRecord;
   readonly partition: Partition;
-  /** Fires when the run is to end where it is: the job was cancelled, the tenant moves, or the actor closes. */
+  /** Fires when the run must stop: the job was cancelled, the tenant moves, or the actor closes. */
   readonly signal: AbortSignal;
   /**
    * Works with the tenant's data as the user who made the job, in a request without a client and in the tenant's turns.
-   * Rejects when the job is stopped meanwhile.
+   * Rejects if the job is stopped first.
    */
   work<T>(work: (request: Request) => Promise<T>): Promise<T>;
 }

@@ -1,7 +1,8 @@
 /**
- * Which jobs there are, on disk: one small record per job in the shard's own space, written in the transaction that makes
- * the job and removed in the one that ends it. What the job is about lies in the tenant's tables; the record says only who
- * made it, so that it goes on with that user's rights after a restart. Records move with their tenant.
+ * The records of jobs on disk: one small record per job in the shard's own space, written in the transaction that
+ * makes the job and removed in the one that ends it. The record says only who made the job, so that it goes on with
+ * that user's rights after a restart. Everything else about the job is in the tenant's tables. Records move with their
+ * tenant.
  */
 import type { JobRecord } from "../../protocol/placement.js";
 import { jobKey, jobPrefix, jobsOfTenantPrefix, prefixRange } from "../../storage/keys.js";

@@ -1,7 +1,7 @@
 /**
- * How far work in the background is, told to whoever follows it. A topic is one piece of work, say `automl/{job}`; who
- * comes late hears the last message first. Nothing of it is stored: what must be known later is in the work's own record.
- * Owned by the partition; the actor gives it the way out.
+ * Reports the progress of background work to its followers. A topic is one piece of work, such as `automl/{job}`; a
+ * follower that comes late gets the last message first. Nothing of it is stored: what must be known later is in the
+ * work's own record. Owned by the partition; the actor gives it the way out.
  */
 
 import { DbError } from "../../protocol/errors.js";
@@ -43,7 +43,7 @@ export class ProgressHub {
     };
   }
 
-  /** For all who follow the topic, and for who comes before the next one. */
+  /** Sent to all followers of the topic, and to those that come before the next message. */
   publish(tenant: number, name: string, message: ProgressMessage): void {
     const topic = this.#topicOf(tenant, name);
     topic.last = message;
@@ -63,8 +63,9 @@ export class ProgressHub {
   }
 
   /**
-   * The request becomes a subscription to the topic. `read` answers what is known from records, for when nothing was said
-   * yet, and whether that is the end. Resolves when the subscription lives by itself or has ended.
+   * The request becomes a subscription to the topic. `read` returns the state from records, for the time before the
+   * first message, and whether that is the end. Resolves when the request has ended and the subscription goes on alone,
+   * or has ended.
    */
   async follow(
     request: FollowingRequest,

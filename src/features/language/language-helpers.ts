@@ -1,5 +1,5 @@
 /**
- * The language helpers as statements and routes call them: what is quick is done here in turns, tagging words in a task
+ * The language helpers as statements and routes call them: quick work is done here in turns, tagging words in a task
  * thread. Made per statement or request.
  */
 import { answerQuestion, type TextAnswer } from "../../language/answer-question.js";

@@ -1,6 +1,6 @@
 /**
  * One message of MCP and its answer, whatever the transport: reads it, decides its revision, runs its method, and writes the
- * answer; what goes wrong becomes a JSON-RPC error. Called by handlers/mcp.ts.
+ * answer; what goes wrong becomes a JSON-RPC error. Called by mcp-routes.ts.
  */
 
 import type { Request } from "../../actor/request.js";
@@ -28,7 +28,9 @@ export interface RpcAnswer {
 
 const NOTHING: RpcAnswer = { text: null, status: 202 };
 
-/** `stream` takes what is told on the way; null: nothing is. A fault of ours is thrown, for the actor to log and to answer. */
+/**
+ * `stream` receives progress reports; null: there are none. Our own faults are thrown, for the actor to log and answer.
+ */
 export async function answerMessage(
   request: Request,
   value: unknown,

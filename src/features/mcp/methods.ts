@@ -1,6 +1,7 @@
 /**
- * What each method of MCP answers: a table of functions from parameters to JSON. Whatever the transport, one message comes
- * here at a time (exchange.ts). Nothing is remembered between messages: the tenant's data is all the state there is.
+ * The answers to MCP's methods: a table of functions from parameters to JSON. Whatever the transport, messages come
+ * here one at a time (exchange.ts). Nothing is remembered between messages: the tenant's data is all the state there
+ * is.
  */
 import type {
   CallToolResult,

@@ -1,6 +1,6 @@
 /**
- * Word of progress on the way to an answer: as server-sent events (Streamable HTTP), or as messages on a socket. The stream
- * is opened by the first word; where there is none the answer is a plain one. Made by handlers/mcp.ts for clients that
+ * Progress reports on the way to an answer: as server-sent events (Streamable HTTP), or as messages on a socket. The
+ * first report opens the stream; without one the answer is a plain one. Made by mcp-routes.ts for clients that
  * accept such streams.
  */
 
@@ -19,7 +19,7 @@ export class ProgressStream {
     private readonly frame: (message: string) => Buffer,
   ) {}
 
-  /** Whoever is slow to read gets the words later, not others. */
+  /** A slow reader gets the reports later; others are not delayed. */
   progress(token: string | number, progress: number, total: number | null, message: string): void {
     this.sink ??= this.request.openReply("text/event-stream", ["Cache-Control: no-cache, no-transform"]);
     const params = { progressToken: token, progress, ...(total !== null && { total }), message };

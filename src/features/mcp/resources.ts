@@ -1,4 +1,7 @@
-/** What a client may read by address: `tessera://schema`, `tessera://tables/{name}`, `tessera://collections/{name}`, `tessera://graph`. */
+/**
+ * Resources that a client may read by address: `tessera://schema`, `tessera://tables/{name}`,
+ * `tessera://collections/{name}`, `tessera://graph`.
+ */
 
 import type { Request } from "../../actor/request.js";
 import { graphsOf, isListed } from "../../catalog/graph.js";

@@ -1,7 +1,7 @@
 /**
- * Revisions of MCP. Until 2025-11-25 client and server agree on one with `initialize`; from 2026-07-28 on each request says
- * for itself, in `_meta` and in headers, which revision it follows (modelcontextprotocol.io/specification). One URL serves
- * both: what a request's own body claims decides, and headers must say the same.
+ * Revisions of MCP. Until 2025-11-25 client and server agree on one with `initialize`. From 2026-07-28 on each request
+ * names in `_meta` and in headers the revision that it follows (modelcontextprotocol.io/specification). One URL serves
+ * both: the request's own body decides, and headers must agree with it.
  */
 import { isObject, RPC_ERROR, RpcError, type RpcMessage } from "./json-rpc.js";
 
@@ -29,8 +29,8 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether the request follows a stateless revision. Throws when it is none that is served, when `_meta` is not complete or when a
- * header says otherwise. `headers` null: not HTTP.
+ * Whether the request follows a stateless revision. Throws if the revision is not served, if `_meta` is incomplete or
+ * if a header disagrees. `headers` null: not HTTP.
  */
 export function isStateless(message: RpcMessage, headers: McpHeaders | null): boolean {
   const { _meta: meta } = message.params;

@@ -1,6 +1,6 @@
 /**
  * Memories in SQL: MEMORY_STORE, MEMORY_UPSERT and MEMORY_FORGET. They write in the transaction of the statement that
- * calls them, as its caller: what a rollback takes back of it, it takes back of them, the namespace's table included.
+ * calls them, as its caller. A rollback undoes them as well, including the namespace's table.
  */
 
 import { randomBytes } from "node:crypto";
@@ -63,7 +63,7 @@ async function upsert([namespace, id, content, metadata]: readonly Value[], cont
   return name;
 }
 
-/** The new row, or what becomes of the one with that id. */
+/** The new row, or the changed row with that id. */
 async function write(
   context: MemoryContext,
   namespaceText: Value,

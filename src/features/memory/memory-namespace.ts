@@ -1,7 +1,7 @@
 /**
- * Namespaces of memories: names, and the table behind each, `_memory_<namespace>`. A table is made by the first memory
- * that is stored, in the transaction of that statement; its column `model` has the model that embeds for a default,
- * so a namespace keeps its model whatever the configuration says later.
+ * Namespaces of memories: names, and the table behind each, `_memory_<namespace>`. A table is made by the first stored
+ * memory, in the transaction of that statement. The default of its column `model` is the embedding model, so a
+ * namespace keeps its model whatever the configuration says later.
  */
 
 import type { CatalogView } from "../../catalog/catalog-view.js";

@@ -29,7 +29,7 @@ const ROW = recordOf([
 const RECENCY_DEFAULT = 0.1;
 const HALF_LIFE_DAYS_DEFAULT = 30;
 const HALF_LIFE_DAYS_MAX = 36_500;
-/** So many candidates per wanted row are ranked again. */
+/** Candidates per wanted row that are ranked again. */
 const CANDIDATES_PER_ROW = 4;
 
 export const MEMORY_RECALL: readonly TableFunction[] = [[], [INT4], [INT4, TEXT]].map((more) =>

@@ -12,7 +12,7 @@ export const aiHandlers = {
   "ai.embedBatch": embedBatch,
 } satisfies Handlers;
 
-/** What is told of the model, as the last fields of a JSON object. */
+/** Facts about the model, as the last fields of a JSON object. */
 function said(request: Request, model: string | null): string {
   const { id, dimensions } = request.partition.models.describe(model);
   return `"model":${JSON.stringify(id)},"dimensions":${dimensions}}`;

@@ -57,7 +57,7 @@ async function pullWithProgress(request: Request, { body }: Input): Promise<Answ
     sink.write(written(`{"type":"${type}","id":${id},${JSON.stringify(pullMessageOf(facts)).slice(1)}`));
   let blocked = false;
   const report = (facts: PullFacts): void => {
-    // Who does not read misses reports, which others follow.
+    // A client that does not read misses reports; later ones follow.
     if (blocked) return;
     const room = send("model.progress", facts);
     if (room === undefined) return;

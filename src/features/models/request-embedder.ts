@@ -1,4 +1,6 @@
-/** The embedder of one request: counts for its tenant, and gives way to others between the texts. Handlers make it. */
+/**
+ * The embedder of one request: it counts for the tenant, and gives way to others between texts. Made by handlers.
+ */
 
 import type { Request } from "../../actor/request.js";
 import type { Embedder } from "../../ai/embedder.js";

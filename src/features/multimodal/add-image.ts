@@ -1,4 +1,6 @@
-/** POST /v1/multimodal/images: an image is looked at, and becomes a document of a collection, in one transaction. */
+/**
+ * POST /v1/multimodal/images: analyses an image and stores it as a document of a collection, in one transaction.
+ */
 
 import type { Request } from "../../actor/request.js";
 import { type Collection, collectionOf } from "../../document/collection.js";

@@ -1,6 +1,6 @@
 /**
- * POST /v1/multimodal/describe: an image in words, by an installed model or by the tenant's provider; where neither is named or
- * installed, by what needs no model (image-facts.ts).
+ * POST /v1/multimodal/describe: describes an image in words, by an installed model or by the tenant's provider;
+ * without either, by what needs no model (image-facts.ts).
  */
 
 import type { Request } from "../../actor/request.js";
@@ -76,7 +76,9 @@ export async function describeImage(request: Request, body: DescribeBody): Promi
   return answerOf(text, describer.model, "native", reason, inputTokens, outputTokens);
 }
 
-/** An error where there is nobody; the image is looked at first, since what is wrong with it is wrong for everybody. */
+/**
+ * An error if no model or provider is available. The image is checked first, because a broken one is broken for all.
+ */
 function describerOf(request: Request, { provider: name, model }: DescribeBody): Describer | DbError {
   const { models, providers } = request.partition;
   try {

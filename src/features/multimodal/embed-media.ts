@@ -54,7 +54,7 @@ async function embedImage(request: Request, image: MediaBytes, model: string | n
   return intoSpace(request, [pixels!], dual);
 }
 
-/** By what is said in it, where a model of speech is installed and somebody speaks; else by what it sounds like. */
+/** By its words, if a model of speech is installed and somebody speaks; else by its sound. */
 async function embedSound(request: Request, audio: MediaBytes, model: string | null): Promise<MediaVector> {
   const { partition } = request;
   const { ffmpeg } = partition.config.multimodal;
@@ -94,7 +94,7 @@ async function embedVideo(request: Request, video: MediaBytes, model: string | n
   return intoSpace(request, frames, dual);
 }
 
-/** The mean of what there are vectors of, of length 1. */
+/** The mean of the available vectors, normalised to length 1. */
 export async function intoSpace(
   request: Request,
   items: Parameters<Request["partition"]["models"]["embedInto"]>[0],

@@ -1,4 +1,4 @@
-/** What can be said of an image without a model: its size, colours, words and EXIF, as facts and as sentences. */
+/** Facts about an image that need no model: its size, colours, words and EXIF, as data and as sentences. */
 import type { ImageColour } from "../../ingest/image/image-colours.js";
 import type { ExifFacts } from "../../ingest/image/read-exif.js";
 import type { SeenImage } from "../../ingest/media/look-at-image.js";

@@ -1,7 +1,8 @@
 /**
- * Collections that hold images: document collections like others, made by the first image that is put into one. An image
- * is one document, its words (caption, words in it, EXIF) a text that is embedded, what it looks like a vector, and where a
- * dual encoder is installed when the collection is made, its vector by that another. The file itself is not kept.
+ * Collections that hold images: document collections like others, made by the first image that is put into one. An
+ * image is one document. Its words (caption, words in it, EXIF) are a text that is embedded. Its visual feature is a
+ * vector. If a dual encoder was installed when the collection was made, that model's vector is another. The file
+ * itself is not kept.
  */
 import type { Collection, Field } from "../../document/collection.js";
 import type { ExifFacts } from "../../ingest/image/read-exif.js";

@@ -1,4 +1,6 @@
-/** Which models see, as the configuration says or as they are installed. Called by the work of /v1/multimodal. */
+/**
+ * Chooses the models for images, by the configuration or by what is installed. Called by the work of /v1/multimodal.
+ */
 
 import type { Request } from "../../actor/request.js";
 import type { Manifest } from "../../ai/manifest.js";

@@ -1,6 +1,6 @@
 /**
- * An image, a sound or a video as a request names it: in its body, or at an address, which is fetched within the rules of
- * the configuration. What it holds is looked at in task threads. Called by the work of /v1/multimodal.
+ * An image, a sound or a video of a request: in its body, or at an address, which is fetched within the rules of the
+ * configuration. Its content is analysed in task threads. Called by the work of /v1/multimodal.
  */
 
 import type { Request } from "../../actor/request.js";

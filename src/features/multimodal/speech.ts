@@ -1,6 +1,6 @@
 /**
- * What is said in a sound, in writing, by the model of speech that is installed. Called by the work of /v1/multimodal and of
- * filesystem collections.
+ * Transcribes a sound by the installed model of speech. Called by the work of /v1/multimodal and of filesystem
+ * collections.
  */
 
 import type { Partition } from "../../actor/partition.js";
@@ -27,7 +27,7 @@ export interface Transcript {
   readonly outputTokens: number;
 }
 
-/** The one that is configured or the first that is installed; null: there is none. Throws for one that is configured and unusable. */
+/** The configured model, or the first one that is installed, or null. Throws if the configured one is unusable. */
 export function installedSpeechModel({ models, config }: Partition): SpeechModel | null {
   const { speechModel: configured } = config.multimodal;
   if (configured === "") return models.firstOf("speech");

@@ -1,4 +1,4 @@
-/** POST /v1/multimodal/transcribe: what is said in a sound, in writing. */
+/** POST /v1/multimodal/transcribe: transcribes a sound. */
 
 import type { Request } from "../../actor/request.js";
 import { SPEECH_RATE } from "../../ingest/audio/speech-sound.js";

@@ -79,7 +79,7 @@ function answer(
   return { json: `${head},"columns":${shape.columnsJson},"rows":${rows},${tail}` };
 }
 
-/** Throws not_found for a table that there is not. */
+/** Throws not_found for a table that does not exist. */
 function tablesOf(request: Request, only: readonly string[] | null): SchemaFacts {
   const schema = withDefinitions(request, (catalog) => schemaFacts(catalog, only));
   const missing = only?.find((name) => !schema.tables.some((table) => table.name === name));
@@ -131,7 +131,10 @@ async function byProvider(
   });
 }
 
-/** The statement's plan. Throws what is wrong with it, and when it is anything but a SELECT that writes nothing. */
+/**
+ * The statement's plan. Throws an error that says what is wrong with it, and when it is anything but a SELECT that
+ * writes nothing.
+ */
 function planned(request: Request, sql: string): StatementPlan {
   const plan = planOnly(request, sql, "sql");
   const { bound } = plan;

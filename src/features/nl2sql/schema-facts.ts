@@ -1,4 +1,4 @@
-/** The tenant's tables as questions in plain language are answered from (src/ai/nl2sql). Made per question. */
+/** Describes the tenant's tables for questions in plain language (src/ai/nl2sql). Made per question. */
 import type { ColumnFacts, ColumnKind, LinkFacts, SchemaFacts, TableFacts } from "../../ai/nl2sql/schema-facts.js";
 import { identifier } from "../../ai/nl2sql/sql-names.js";
 import { type CatalogView, DEFAULT_SCHEMA, isInternal } from "../../catalog/catalog-view.js";

@@ -1,9 +1,10 @@
 /**
- * One actor's part in moving tenants: sends and receives them, keeps requests of a tenant waiting while it is not
- * decided where the tenant is, sends them on when it is elsewhere, and removes what is left here. What is decided comes
- * from the directory's actor (tenant-moves.ts) as `settle`. The actor owns it and hands it its messages.
+ * One actor's part in moving tenants. It sends and receives tenants, keeps a tenant's requests waiting while it is
+ * undecided where the tenant is, forwards them when it is elsewhere, and removes leftovers. Decisions come from the
+ * directory's actor (tenant-moves.ts) as `settle`. The actor owns it and hands it its messages.
  *
- * A crash at any moment leaves records of places (tenant-places.ts); whoever starts with an undecided one asks.
+ * A crash at any moment leaves records of places (tenant-places.ts); an actor that starts with an undecided tenant
+ * asks.
  */
 
 import type { HeldRequest } from "../../actor/actor-features.js";
@@ -19,7 +20,7 @@ import { JOBS } from "../jobs/jobs.js";
 import { removeTenant } from "./remove-tenant.js";
 import { type ExportHost, TenantExport } from "./tenant-export.js";
 
-/** Requests wait so long for a decision before they are told to come again. */
+/** How long requests wait for a decision before clients are asked to retry. */
 const HELD_MS_MAX = 5_000;
 
 type MessageOf<K extends PlacementMessage["do"]> = Extract<PlacementMessage, { do: K }>;

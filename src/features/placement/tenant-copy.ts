@@ -1,8 +1,8 @@
 /**
- * The entries of a tenant as one stream, while the tenant is served: ranges of keys in order, each as the engine has it
- * at that moment, and in between what has changed of the keys that were read before. Whoever applies the stream in order
- * up to a point at which nothing is left to be taken has exactly the engine's entries. For moves and backups; the
- * partition tells it what the engine takes.
+ * The entries of a tenant as one stream, while the tenant is served: ranges of keys in order, each as the engine has
+ * it at that moment, and in between the changes of keys that were read before. A receiver that applies the stream in
+ * order, up to a point at which nothing is left, has exactly the engine's entries. For moves and backups; the
+ * partition reports what the engine takes.
  */
 import { prefixRange, tenantOfKey, tenantPrefix } from "../../storage/keys.js";
 import type { Operation } from "../../storage/operation.js";

@@ -1,13 +1,13 @@
 /**
- * The source's side of a move: copies the tenant's entries to the target while the tenant is served, then drains it and
- * sends the rest.
+ * The source's side of a move: copies the tenant's entries to the target while the tenant is served, then drains it
+ * and sends the rest.
  *
  *   copy   ranges of keys in order, each read as it is now; changes of what was copied before follow in the same stream
- *   drain  jobs are stopped, open transactions of clients are waited for; then new requests wait and those that run are
+ *   drain  jobs are stopped, open transactions of clients are waited for; then new requests wait, and running ones end
  *   send   the last changes and what is only in memory, once nothing of the tenant can change any more
  *
- * The stream is in order, so the target ends with exactly the engine's entries; what it holds meanwhile is no state that
- * ever was, and nobody reads it. Made by placement.ts, one per tenant that leaves.
+ * The stream is in order, so the target ends with exactly the engine's entries. What the target holds in between never
+ * existed at any moment, and nobody reads it. Made by placement.ts, one per tenant that leaves.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -183,7 +183,7 @@ export class TenantExport {
     this.options.send(data, null);
   }
 
-  /** Waits until the target has worked off enough. */
+  /** Waits until the target has processed enough. */
   private async turn(): Promise<void> {
     while (this.untaken >= WINDOW_BYTES && !this.stopped) {
       await new Promise<void>((resolve) => {

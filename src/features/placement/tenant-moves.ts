@@ -1,5 +1,5 @@
 /**
- * Moves of tenants between partitions, decided here, in the directory's actor. One move goes
+ * Moves of tenants between partitions, decided here, in the directory's actor. The phases of a move:
  *
  *   preparing   the target records that it expects the tenant, and clears what may be left of it there
  *   copying     the source sends its entries while it serves the tenant
@@ -7,10 +7,10 @@
  *   switching   the target has everything on disk; the directory's record changes, and is synced
  *   cleaning    the target serves, waiting requests follow, the source removes its copy
  *
- * The directory's record alone says where the tenant is. Whoever fails, the others are told `settle` with that record,
- * which ends their part; an actor that starts with an undecided tenant asks and is told the same. What is kept here is
- * for clients to look at. How a move began and ended is a record of the directory, too; one that was under way when this
- * actor ended is done if the directory's record had changed, and has failed otherwise.
+ * The directory's record alone says where the tenant is. If one side fails, the others receive `settle` with that
+ * record, which ends their part. An actor that starts with an undecided tenant asks and receives the same. The state
+ * here is only for clients to look at. How a move began and ended is a record of the directory, too: a move that was
+ * under way when this actor ended is done if the directory's record had changed, and has failed otherwise.
  */
 import { randomUUID } from "node:crypto";
 import type { Directory } from "../../directory/directory.js";
@@ -19,7 +19,7 @@ import { DbError } from "../../protocol/errors.js";
 import type { FromActor } from "../../protocol/messages.js";
 import type { MoveReport, MoveState, MoveView, PlacementMessage } from "../../protocol/placement.js";
 
-/** A move that nobody reports of for so long has failed. */
+/** A move without a report for this long has failed. */
 const SILENCE_MS_MAX = 60_000;
 /** Moves that clients can look at, ended ones included. */
 const REMEMBERED_MAX = 1000;
@@ -132,7 +132,7 @@ export class TenantMoves {
   unsettled(partition: number, tenants: readonly number[]): void {
     for (const tenant of tenants) {
       const move = this.liveOf(tenant);
-      // While the record is on its way to disk nothing may be said; then everybody is told.
+      // Nothing may be reported until the record is on disk; then everybody is told.
       if (move?.state === "switching") continue;
       if (move !== null && isUndecided(move)) this.fail(move, `partition ${partition} was opened again`);
       const at = this.options.directory.partitionOfNumber(tenant);
@@ -179,7 +179,7 @@ export class TenantMoves {
     this.settle(move);
   }
 
-  /** Both are told what the record says. */
+  /** Tells both sides what the record says. */
   private settle({ tenant, from, to }: Move): void {
     const at = this.options.directory.partitionOfNumber(tenant);
     if (at === null) return;

@@ -1,7 +1,7 @@
 /**
- * Certifies a recipe: runs it with its own tests as this server and this tenant would, in a transaction that is rolled
- * back. What it makes without naming a schema or graph lies in fresh ones meanwhile, so that neither does it find rows of the
- * tenant's nor does a table of the same name stand in its way. Called by the handlers of recipes.
+ * Certifies a recipe: runs it with its own tests, as this server and this tenant would, in a transaction that is
+ * rolled back. What it creates without naming a schema or graph goes into fresh ones, so that its tests neither see
+ * the tenant's rows nor collide with its tables. Called by the handlers of recipes.
  */
 import { randomBytes } from "node:crypto";
 import type { Request } from "../../actor/request.js";

@@ -1,4 +1,4 @@
-/** What a recipe's test expects of a step, beside what the step gave. Pure; called by certify-recipe.ts. */
+/** Compares a step's result with what a recipe's test expects. Pure; called by certify-recipe.ts. */
 import type { Expectation } from "../../recipe/recipe.js";
 import type { StepResult } from "./recipe-runner.js";
 

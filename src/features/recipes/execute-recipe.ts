@@ -1,8 +1,8 @@
 /**
- * An execution of a recipe: its definitions and seeds where this version has not been executed here before, then its
- * workflow, all in one transaction with the record of the execution. What fails leaves nothing but a record that it failed,
- * and what is cut off one that it began: that is written before.
- * Called by the handlers of recipes and by the tools.
+ * Executes a recipe: its definitions and seeds if this version has not been executed here before, then its workflow,
+ * all in one transaction with the record of the execution. A failed execution leaves only a record that it failed. A
+ * record that the execution began is written before, so one that is cut off is visible. Called by the handlers of
+ * recipes and by the tools.
  */
 
 import { errorBody } from "../../actor/reply.js";
@@ -49,10 +49,10 @@ interface Begun extends ExecutionRequest {
 }
 
 const ATTEMPTS_MAX = 4;
-/** One execution in so many looks whether older ones are to be forgotten. */
+/** After this many executions, one checks whether older ones can be forgotten. */
 const TRIM_EVERY = 32;
 
-/** Throws what the first failing statement throws, with the part of the recipe that it belongs to. */
+/** Throws the error of the first failing statement, with the part of the recipe that it belongs to. */
 export async function executeRecipe(request: Request, asked: ExecutionRequest): Promise<Answer> {
   const begun: Begun = {
     ...asked,
@@ -187,7 +187,10 @@ async function keepFailure(request: Request, begun: Begun, error: DbError): Prom
   });
 }
 
-/** Of an execution without a result. Whoever ends it otherwise than by an error leaves it so, and it is told as interrupted. */
+/**
+ * For an execution without a result. If it ends in any other way than by an error, it stays so and is reported as
+ * interrupted.
+ */
 const NOTHING_YET = { status: "running", steps: [], error: null, statements_executed: 0 } as const;
 
 /** In a transaction of its own, before or after that of the execution. */

@@ -175,7 +175,7 @@ export function neededBy(some: readonly Defined[], among: readonly Defined[]): D
   return [...needed];
 }
 
-/** Names of `known` that stand in a text of SQL, bodies of functions included. */
+/** Names of `known` that occur in an SQL text, bodies of functions included. */
 function wordsOf(text: string, known: ReadonlySet<string>): ReadonlySet<string> {
   const words = new Set<string>();
   for (const [, inQuotes, plain] of text.matchAll(/"((?:[^"]|"")+)"|([A-Za-z_][\w$]*)/g)) {

@@ -1,7 +1,7 @@
 /**
- * Models that a recipe trains and asks. A training reads its data when it has a thread, long after the recipe; so what the
- * recipe's transaction holds is the job: it is committed with the rest, runs in the background then, and survives restarts.
- * Made for one attempt at an execution.
+ * Models that a recipe trains and uses. A training reads its data when it gets a thread, long after the recipe has
+ * ended. So the recipe's transaction holds only the job: it is committed with the rest, then runs in the background
+ * and survives restarts. Made for one attempt at an execution.
  */
 
 import { randomUUID } from "node:crypto";

@@ -256,7 +256,7 @@ async function execute(request: Request, { params, body }: Input): Promise<Answe
   return executeRecipe(request, { recipe, parameters, setup, dryRun });
 }
 
-/** Also of what was deleted, there is a history. */
+/** Deleted recipes have a history, too. */
 async function requireKnown(request: Request, id: string): Promise<void> {
   if ((await versionsOf(request, id)).length > 0) return;
   if (!hasTables(request) || (await listExecutions(request, id, 1, 0)).total === 0) throw noRecipe(id);

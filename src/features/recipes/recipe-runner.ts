@@ -57,11 +57,11 @@ const TRAINED: Performed["columns"] = [
 ];
 const NOTHING_TOLD: Performed["outcome"] = { rowsAffected: null, stats: null, notices: [] };
 
-/** What became of a step, as it is told. */
+/** The result of a step, as clients see it. */
 export interface StepResult {
   readonly step: string;
   readonly language: "sql" | "cypher" | "train" | "predict";
-  /** As the recipe has it; values stand beside it. */
+  /** The text as in the recipe; values are separate. */
   readonly statement: string;
   readonly skipped?: true;
   readonly columns?: Outcome["shape"]["columns"];
@@ -76,12 +76,12 @@ export interface StepResult {
 
 export interface RunnerOptions {
   readonly recipe: Recipe;
-  /** Where the statements stand; empty where that is not known. */
+  /** Positions of the statements; empty if they are not known. */
   readonly places: Readonly<Record<string, Place>>;
   /** Of one step's answer. */
   readonly rowsMax: number;
   readonly models: RecipeModels;
-  /** The graph that stands for the one of that name. */
+  /** The graph that takes the place of the one with that name. */
   graphFor?(name: string | undefined): Promise<string | undefined>;
 }
 

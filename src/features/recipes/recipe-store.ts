@@ -53,7 +53,7 @@ export interface Execution {
   readonly execution_id: string;
   readonly recipe_id: string;
   readonly version: string;
-  /** `interrupted`: it ended without a word, and nothing of it is left. */
+  /** `interrupted`: it ended without a result, and nothing of it is stored. */
   readonly status: "running" | "completed" | "failed" | "interrupted";
   readonly user_id: string;
   readonly parameters: unknown;
@@ -188,7 +188,7 @@ export async function keepSetup(run: Run, id: string, version: string, at: strin
   );
 }
 
-/** In place of what is recorded of it. */
+/** Replaces its record. */
 export async function keepExecution(run: Run, execution: Execution): Promise<void> {
   const { execution_id: id, recipe_id: recipe, version, status, user_id: user, started_at: at } = execution;
   const { parameters, steps, error, statements_executed: executed, execution_time_ms: ms } = execution;

@@ -1,7 +1,8 @@
 /**
- * A query's answer as one JSON document that is too long to be held: once its rows are as many bytes as a client may leave
- * unread, what there is leaves, and the rest follows as the client reads. An error after that cuts the connection, since
- * the status is out. Most answers never get there, and are made as any other. One per statement; used by its handler.
+ * A query's answer as one JSON document that is too long to be held. Once its rows are as many bytes as a client may
+ * leave unread, they are sent, and the rest follows as the client reads. An error after that cuts the connection,
+ * because the status has been sent. Most answers never get so long, and are made like any other. One per statement;
+ * used by its handler.
  */
 
 import { metaJson } from "../../actor/reply.js";

@@ -1,7 +1,7 @@
 /**
- * The rows of a statement as messages on a WebSocket: `sql.columns`, then `sql.rows` with some 64 KiB of rows each, then
- * `sql.done`; or of another kind in place of `sql`. An error ends the stream in place of the last. In MessagePack rows come by
- * columns (packed-columns.ts). Called by handlers; used by RowStream.
+ * The rows of a statement as messages on a WebSocket: `sql.columns`, then `sql.rows` with some 64 KiB of rows each,
+ * then `sql.done`; other statements use another prefix than `sql`. An error ends the stream instead of the last
+ * message. In MessagePack rows come by columns (packed-columns.ts). Called by handlers; used by RowStream.
  */
 import { Packr } from "msgpackr";
 import { packedMessage } from "../../actor/reply.js";

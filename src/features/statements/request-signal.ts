@@ -1,10 +1,12 @@
-/** An AbortSignal for work that leaves the actor: it fires when the client has gone or the deadline has passed. */
+/**
+ * An AbortSignal for work that leaves the actor: it fires when the client has disconnected or the deadline has passed.
+ */
 import type { Request } from "../../actor/request.js";
 
 /** How often the request is looked at. */
 const LOOK_MS = 50;
 
-/** Runs `work` with a signal of the request; throws what the request ends in as soon as it does. */
+/** Runs `work` with a signal of the request. If the request ends first, throws the error that ends it. */
 export async function withRequestSignal<T>(
   request: Pick<Request, "checkpoint">,
   work: (signal: AbortSignal) => Promise<T>,

@@ -1,7 +1,8 @@
 /**
- * Rows that leave as they come: as lines of JSON, MessagePack values or CSV, in pieces of some 64 KiB. The reply is
- * opened with the first piece. What changes data is not streamed: its rows are kept until it has committed. One per
- * streamed answer; handlers give its `collector` to the session and call `finish` after the statement.
+ * Rows that are sent as they come: as lines of JSON, MessagePack values or CSV, in pieces of some 64 KiB. The reply is
+ * opened with the first piece. Statements that change data are not streamed: their rows are kept until they have
+ * committed. One per streamed answer; handlers give its `collector` to the session and call `finish` after the
+ * statement.
  */
 import { createGzip, type Gzip } from "node:zlib";
 import { Packr } from "msgpackr";

@@ -1,4 +1,4 @@
-/** Runs the statements that a route is made of, in a transaction of their own. */
+/** Runs the statements of a route in a transaction of their own. */
 
 import type { Request } from "../../actor/request.js";
 import { after } from "../../query/exec/operator.js";
@@ -42,7 +42,10 @@ export function rowsOf(request: Request, text: StatementText): ReturnType<Ask> {
   return askIn(readingSession(request), request)(text);
 }
 
-/** Several statements that read one snapshot, whose definitions are the session's `catalog`: nothing goes from under them meanwhile. */
+/**
+ * Several statements that read one snapshot, with the session's `catalog` as definitions: nothing changes while they
+ * run.
+ */
 export async function readTogether<T>(request: Request, read: (session: Session, ask: Ask) => Promise<T>): Promise<T> {
   const session = readingSession(request);
   session.begin({ readOnly: true });

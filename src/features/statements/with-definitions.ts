@@ -1,4 +1,4 @@
-/** What routes ask of the catalog before they run statements. */
+/** Gives routes the catalog's definitions before they run statements. */
 
 import type { Request } from "../../actor/request.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";

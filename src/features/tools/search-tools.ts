@@ -93,7 +93,7 @@ export const ragSearch: Tool = {
   },
 };
 
-/** Where a passage of a file stands; nothing of other documents. */
+/** The place of a passage in a file; nothing for other documents. */
 export interface PassageSource {
   /** The file's path within its folder. */
   readonly file?: string;

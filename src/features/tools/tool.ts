@@ -1,6 +1,7 @@
 /**
- * A tool: what a model may do with its tenant's data. One table of them (toolbox.ts) serves MCP clients (src/actor/mcp)
- * and agents; a tool does what the route of the same purpose does, through the same handler where there is one.
+ * A tool: something that a model may do with its tenant's data. One table of them (toolbox.ts) serves MCP clients
+ * (src/actor/mcp) and agents; a tool does what the route of the same purpose does, through the same handler where
+ * there is one.
  */
 import type { TObject } from "typebox";
 import type { Request } from "../../actor/request.js";

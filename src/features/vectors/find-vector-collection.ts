@@ -1,4 +1,5 @@
-/** Vector collections by the names in requests. */
+/** Finds vector collections by the names in requests. */
+
 import type { Request } from "../../actor/request.js";
 import { meant } from "../../catalog/did-you-mean.js";
 import { DbError } from "../../protocol/errors.js";

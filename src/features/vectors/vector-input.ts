@@ -1,6 +1,6 @@
 /**
- * Vectors out of request bodies: numbers are checked as they are copied, each vector once. Used by the routes of vector
- * collections. Errors are invalid_request and name the place: "vectors[3].metadata".
+ * Reads vectors from request bodies: numbers are checked as they are copied, each vector once. Used by the routes of
+ * vector collections. Errors are invalid_request and name the place: "vectors[3].metadata".
  */
 import { DbError } from "../../protocol/errors.js";
 import type { VectorCollection } from "./vector-collection.js";

@@ -1,7 +1,7 @@
 /**
- * One WebSocket. It hands each message to the handler of its type (messages/), remembers the requests that run, and
- * watches whether the client reads. An idle one is this object and nothing else: no timer, no closure, no table. Made
- * by an upgrade (upgrade.ts); owned by the set of all connections (sockets.ts).
+ * One WebSocket. It hands each message to the handler of its type (messages/), keeps the running requests, and watches
+ * whether the client reads. An idle one is this object and nothing else: no timer, no closure, no table. Made by an
+ * upgrade (upgrade.ts); owned by the set of all connections (sockets.ts).
  */
 import type { WebSocket } from "uWebSockets.js";
 import { pack } from "msgpackr";
@@ -24,17 +24,17 @@ export class Connection implements SocketEnd, Member {
   #ws: WebSocket<SocketUser> | null = null;
   #running: Set<RunningRequest> | null = null;
   #subscriptions: Set<RunningRequest> | null = null;
-  /** Requests whose answers lie in the socket, unread. */
+  /** Requests with unread answers in the socket's buffer. */
   #waiting: Set<RunningRequest> | null = null;
   /** It ends when the last request that runs has ended. */
   #ending = false;
-  /** When the client last read something of what lies in the socket; 0: nothing does. On the steady clock. */
+  /** When the client last read from the socket's buffer, on the steady clock; 0: the buffer is empty. */
   blockedSince = 0;
 
   constructor(
     private readonly sockets: ConnectionSet,
     readonly caller: Caller,
-    /** Of what answers no message, and of answers to texts. */
+    /** The format of messages that answer no other message, and of answers to text messages. */
     private readonly format: MessageFormat = "json",
   ) {}
 

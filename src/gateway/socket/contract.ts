@@ -1,4 +1,4 @@
-/** What the parts of WebSockets know of each other; the parts themselves are in the files beside. */
+/** The interfaces between the parts of WebSockets; the parts themselves are in the files beside. */
 import type { WebSocket } from "uWebSockets.js";
 import type { ErrorCode } from "../../protocol/errors.js";
 import type { Caller } from "../admission.js";
@@ -30,7 +30,7 @@ export interface SocketEnd {
   opened(ws: WebSocket<SocketUser>): void;
   /** The bytes are only valid during the call. */
   message(bytes: Buffer, isBinary: boolean): void;
-  /** More of what was sent has left. */
+  /** More of the sent bytes have left. */
   drained(): void;
   closed(): void;
   /** Says why and closes. */
@@ -48,7 +48,7 @@ export interface RunningRequest {
   readonly id: string;
   /** The client has read what lay in the socket. */
   drained(): void;
-  /** The client can take so many further messages of rows. */
+  /** The client can take this many further messages of rows. */
   credit(messages: number): void;
   /** The client does not want it any more, or has gone. */
   cancel(): void;
@@ -70,14 +70,14 @@ export interface Client {
   fail(id: string, code: ErrorCode, message?: string, details?: string, format?: MessageFormat): void;
   /** Several messages at once; as `send`. */
   sendAll(messages: readonly Uint8Array[], isBinary: boolean): boolean;
-  /** What was sent and lies in the socket. */
+  /** Bytes that were sent and are still in the socket's buffer. */
   readonly unreadBytes: number;
   began(request: RunningRequest): void;
   /** It lives until the client leaves, and counts as none that runs. */
   subscribed(request: RunningRequest): void;
   /** How many of those there are. */
   readonly subscriptions: number;
-  /** Part of the request's answer lies in the socket; `drained` tells it when that was read. */
+  /** Part of the request's answer is in the socket's buffer; `drained` tells it when that was read. */
   waits(request: RunningRequest): void;
   ended(request: RunningRequest): void;
   /** Says why and closes; what the client has not read is sent first, if it reads. */
@@ -91,7 +91,7 @@ export type HandleMessage = (client: Client, head: MessageHead, bytes: Buffer) =
 export interface Blocked {
   /** When it last read some of it, on the steady clock. */
   readonly blockedSince: number;
-  /** What was sent and lies in the socket. */
+  /** Bytes that were sent and are still in the socket's buffer. */
   readonly unreadBytes: number;
   end(code: number, reason: string): void;
 }

@@ -1,6 +1,7 @@
 /**
- * The Model Context Protocol on a WebSocket: each text is a JSON-RPC message, which the tenant's actor answers as it does those
- * of POST /v1/mcp. Of notifications only `notifications/cancelled` means something here. Made by an upgrade of /mcp.
+ * The Model Context Protocol on a WebSocket: each text is a JSON-RPC message, which the tenant's actor answers as it
+ * does those of POST /v1/mcp. The only notification with an effect here is `notifications/cancelled`. Made by an
+ * upgrade of /mcp.
  */
 import { ERRORS, type ErrorCode } from "../../protocol/errors.js";
 import type { Caller } from "../admission.js";

@@ -1,6 +1,6 @@
 /**
- * What the gateway must know of a message, its `type` (in JSON-RPC: `method`) and its `id`, read from the bytes without parsing the rest: a
- * message may be long, and the actor parses it anyway. Called for every message; pure.
+ * Reads from a message's bytes what the gateway must know, its `type` (in JSON-RPC: `method`) and its `id`, without
+ * parsing the rest: a message may be long, and the actor parses it anyway. Called for every message; pure.
  */
 
 import { unpack } from "msgpackr";

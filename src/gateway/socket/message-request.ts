@@ -1,6 +1,6 @@
 /**
- * A message while an actor works on it: the frame that went out, and what comes back as messages to the client. The
- * counterpart of an Exchange without HTTP around it. Made by messages/to-actor.ts; known to its connection until it ends.
+ * A message while an actor works on it: the frame that was sent, and the answers that go to the client as messages.
+ * The counterpart of an Exchange, without HTTP. Made by messages/to-actor.ts; its connection knows it until it ends.
  */
 import { ERRORS } from "../../protocol/errors.js";
 import { REPLY_MOVED, type ReplyFrame } from "../../protocol/frames.js";
@@ -31,7 +31,7 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
   /** Something of its answer is out. */
   #progressed = false;
   #redirects = 0;
-  /** Bytes that lie in the socket because the client does not read. */
+  /** Bytes in the socket's buffer because the client does not read. */
   #unread = 0;
   #ended = false;
   /** It counts as a request that runs; a subscription does not. */
@@ -142,7 +142,7 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
     this.replied(last);
   }
 
-  /** The actor is told of what left; what did not makes it stop after a window's worth. */
+  /** Tells the actor what the client took. It stops when a whole window has not been taken. */
   #pass(body: Uint8Array): void {
     if (body.length === 0) return;
     if (this.#say(body)) {

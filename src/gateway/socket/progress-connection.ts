@@ -1,6 +1,6 @@
 /**
- * The WebSocket of one filesystem collection: from its beginning on it gets what `files.follow` gives on /ws, without being asked
- * for anything. Made by an upgrade of /ws/filesystem-collections/{id}/progress.
+ * The WebSocket of one filesystem collection: from its beginning it gets the messages that `files.follow` gives on
+ * /ws, without asking. Made by an upgrade of /ws/filesystem-collections/{id}/progress.
  */
 import type { WebSocket } from "uWebSockets.js";
 import type { Caller } from "../admission.js";
@@ -32,7 +32,7 @@ export class ProgressConnection extends Connection {
     this.follow(this, { type: "files.follow", id: "null", format: this.answerFormat, isPacked: false }, message);
   }
 
-  /** Of what clients say only `ping` means something. */
+  /** The only client message with an effect is `ping`. */
   override message(bytes: Buffer, isBinary: boolean): void {
     const head = isBinary ? null : readMessageHead(bytes);
     if (head?.type === "ping") super.message(bytes, isBinary);

@@ -1,6 +1,7 @@
 /**
- * All WebSockets: how many there are, in all and of each tenant, and what concerns all of them: the shared look at slow
- * readers, callers that changed, the shutdown. Made by gateway.ts, which also gives it to uWebSockets.js; owns the set.
+ * All WebSockets: their number, in all and per tenant, and what concerns all of them: the common check for slow
+ * readers, callers that changed, the shutdown. Made by gateway.ts, which also gives it to uWebSockets.js; owns the
+ * set.
  */
 import type { TemplatedApp } from "uWebSockets.js";
 import { STREAM_WINDOW_BYTES } from "../../protocol/frames.js";
@@ -58,7 +59,7 @@ export class Sockets implements ConnectionSet {
     return this.#open.size;
   }
 
-  /** What was sent to clients that do not read, and lies in their sockets. */
+  /** Bytes in the sockets of clients that do not read. */
   get unreadBytes(): number {
     let sum = 0;
     for (const { unreadBytes } of this.blocked) sum += unreadBytes;

@@ -1,7 +1,7 @@
 /**
- * Tickets that open a WebSocket: browsers cannot send a header with the upgrade, and a lasting credential does not
- * belong into an address, which proxies log. Each is good once and for a short while. Called by the ticket route and by
- * upgrades; owns the tickets, in memory only.
+ * Tickets that open a WebSocket. Browsers cannot send a header with the upgrade, and a lasting credential does not
+ * belong in an address, which proxies log. Each ticket is valid once and for a short time. Called by the ticket route
+ * and by upgrades; owns the tickets, in memory only.
  */
 import { randomBytes } from "node:crypto";
 import type { Caller } from "../admission.js";

@@ -1,7 +1,8 @@
 /**
- * From an HTTP request to a WebSocket (RFC 6455, section 4.2): whether the page behind it may, and who it is, by ticket
- * or by Authorization header. A bad credential is told by close code 1008 after the upgrade, since browsers do not show
- * a page the status of an upgrade that failed. Called by uWebSockets.js through sockets.ts; stateless.
+ * Turns an HTTP request into a WebSocket (RFC 6455, section 4.2). It checks whether the page may connect, and finds
+ * the caller by ticket or Authorization header. A bad credential is answered with close code 1008 after the upgrade,
+ * because browsers do not show a page the status of a failed upgrade. Called by uWebSockets.js through sockets.ts;
+ * stateless.
  */
 import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket } from "uWebSockets.js";
 import { ERRORS, type ErrorCode } from "../../protocol/errors.js";

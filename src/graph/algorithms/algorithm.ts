@@ -1,6 +1,6 @@
 /**
- * What an algorithm over a graph is: its options, and a computation over arrays that runs in a task thread. `run-algorithm.ts`
- * checks options and runs it; definitions are networkx's unless an algorithm's file says otherwise.
+ * The interface of a graph algorithm: its options, and a computation over arrays that runs in a task thread.
+ * `run-algorithm.ts` checks options and runs it; definitions are networkx's unless an algorithm's file says otherwise.
  */
 
 /** A graph as arrays: node i has the id `nodes[i]`; relationship j goes from node `src[j]` to node `dst[j]`. */
@@ -40,7 +40,7 @@ export type ResultColumn =
 export interface AlgorithmResult {
   readonly columns: readonly ResultColumn[];
   readonly rows: number;
-  /** What there is to say of the whole: iterations, modularity, how many communities. */
+  /** Facts about the whole result: iterations, modularity, number of communities. */
   readonly summary: Readonly<Record<string, number | boolean>>;
 }
 

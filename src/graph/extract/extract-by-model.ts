@@ -1,7 +1,7 @@
 /**
- * A graph of a text by a language model: each piece of the text is one question, with one more to mend an answer that is not
- * what was asked for. What is found has spans of the text; what the text does not name is left out. The handler of
- * graph/extract says how the model is asked; here nobody knows which it is.
+ * A graph of a text by a language model: each piece of the text is one question, with one more to repair an answer in
+ * the wrong form. Results have spans of the text; what the text does not name is left out. The handler of
+ * graph/extract chooses the model; this file does not know which it is.
  */
 import type { ExtractedEdge, TextSpan } from "./extract-graph.js";
 import { extractionMessages, type PromptMessage, repairMessages } from "./extraction-prompt.js";

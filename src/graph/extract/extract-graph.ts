@@ -1,7 +1,7 @@
 /**
- * A graph of the names in an English text and of what the text says of them, found by rules (no model): tagged words
- * (tagged-text.ts) in chunks (chunks.ts), from which relations are read (relations.ts); here equal names become one node.
- * A task thread runs it (workers/task.ts), because it takes some seconds for the longest texts.
+ * A graph of the names in an English text and of the text's statements about them, found by rules (no model): tagged
+ * words (tagged-text.ts) in chunks (chunks.ts), from which relations are read (relations.ts); here equal names become
+ * one node. A task thread runs it (workers/task.ts), because it takes some seconds for the longest texts.
  */
 import { DbError } from "../../protocol/errors.js";
 import { EXTRACT_CHARACTERS_MAX } from "../../protocol/limits.js";

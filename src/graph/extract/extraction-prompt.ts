@@ -1,6 +1,6 @@
 /**
- * What a language model is told to make a graph of a text. The text is marked as such: what it says is what the graph is
- * made of, never what is to be done. Called by extract-by-model.ts.
+ * The prompt that asks a language model to make a graph of a text. The text is marked as data: the graph describes its
+ * content, and nothing in it is an order. Called by extract-by-model.ts.
  */
 import type { GraphSchema } from "./graph-answer.js";
 

@@ -1,6 +1,6 @@
 /**
- * What a language model answered, read as a graph: its JSON, checked against what was asked for. Whatever the answer says is
- * data: names, types and quotes, bounded in number and length; nothing in it is ever run. Called by extract-by-model.ts.
+ * Reads a language model's answer as a graph: its JSON, checked against the request. The answer is data: names, types
+ * and quotes, bounded in number and length; nothing in it is ever run. Called by extract-by-model.ts.
  */
 
 export interface AnsweredNode {
@@ -24,7 +24,7 @@ export interface AnsweredEdge {
 export interface GraphAnswer {
   readonly nodes: readonly AnsweredNode[];
   readonly edges: readonly AnsweredEdge[];
-  /** What was wrong with the answer, for whoever is asked to mend it; what it is about was left out. */
+  /** What was wrong with the answer, for the prompt that asks for a repair; the wrong parts were left out. */
   readonly problems: readonly string[];
 }
 

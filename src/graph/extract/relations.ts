@@ -1,7 +1,7 @@
 /**
- * Who does what to whom in a sentence, from its chunks by a few rules: subject, verbs, objects with their prepositions;
- * passives; "X is the CEO of Y", "X, the CEO of Y," and "Y's CEO X"; clauses with who, which and that. Pronouns stand for
- * what was a subject last. Used by extract-graph.ts.
+ * Finds who does what to whom in a sentence, from its chunks by a few rules: subject, verbs, objects with their
+ * prepositions; passives; "X is the CEO of Y", "X, the CEO of Y," and "Y's CEO X"; clauses with who, which and that. A
+ * pronoun stands for the latest subject. Used by extract-graph.ts.
  */
 import type { Chunk, NounChunk, VerbChunk } from "./chunks.js";
 

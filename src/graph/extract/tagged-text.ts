@@ -32,7 +32,7 @@ interface Term {
   offset: { start: number; length: number };
 }
 
-/** The tagger's working memory grows with what it is given at once. */
+/** The tagger's working memory grows with the text that it gets at once. */
 const PIECE_CHARACTERS = 10_000;
 
 /** The package's types do not know of `root`. */

@@ -9,7 +9,7 @@ export interface TextPiece {
 /** Ends of pieces, best first: of paragraphs, of lines, of sentences, of words. */
 const ENDS = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]”’]*\s+/g, /\s+/g];
 
-/** Pieces of at most so many characters, which are the text when put together; broken where it hurts least. */
+/** Pieces with at most the given number of characters, which together are the text; they break at the best places. */
 export function textPieces(text: string, charactersMax: number): TextPiece[] {
   const pieces: TextPiece[] = [];
   for (let start = 0; start < text.length; ) {

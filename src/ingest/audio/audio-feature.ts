@@ -109,7 +109,7 @@ function ofFrame(
   return out;
 }
 
-/** At RATE: where there are more samples, each is the mean of those that it stands for. */
+/** At RATE: if there are more samples, each result is the mean of the samples it replaces. */
 function atRate({ rate, samples }: Sound): Float32Array {
   if (rate === RATE) return samples;
   const step = rate / RATE;

@@ -60,7 +60,7 @@ export function openWav(bytes: Uint8Array): OpenWav {
       if (length < 16 || start + length > bytes.length) throw new SoundError("the WAV file has no whole format");
       const code = view.getUint16(start, true);
       format = {
-        // What an extensible format really is stands at the beginning of its GUID.
+        // The real format of an extensible one is at the beginning of its GUID.
         code: code === EXTENSIBLE && length >= 26 ? view.getUint16(start + 24, true) : code,
         channels: view.getUint16(start + 2, true),
         rate: view.getUint32(start + 4, true),
@@ -68,7 +68,7 @@ export function openWav(bytes: Uint8Array): OpenWav {
       };
     } else if (name === "data") {
       if (format === null) throw new SoundError("the WAV file has no format before its sound");
-      // Who writes a stream does not know the length beforehand.
+      // The writer of a stream does not know the length in advance.
       const isOpen = length === 0xffffffff;
       if (!isOpen && start + length > bytes.length) throw new SoundError("the WAV file is cut off");
       return samplesOf(view, start, isOpen ? bytes.length - start : length, format);

@@ -82,7 +82,7 @@ function* pack(spans: readonly Span[], { characters, overlap }: ChunkSizes): Gen
     const start = spans[first]!.start;
     let next = done + 1;
     while (next < spans.length && spans[next]!.end - start <= characters) next++;
-    // Only what is new may be left for the next one: what is repeated ends no chunk.
+    // Only new text may be left for the next chunk: repeated text does not end a chunk.
     if (next < spans.length) next = lastBlockEnd(spans, done, next, start + characters / 2);
     done = next;
     const { end } = spans[next - 1]!;

@@ -1,6 +1,6 @@
 /**
- * Passages of what is said in a sound, cut between its segments, each with when it is said. As the passages of texts they are
- * bounded in size, and repeat whole segments of the one before. Called where a file was transcribed; pure.
+ * Passages of a transcript, cut between its segments, each with its time. Like passages of texts they are bounded in
+ * size, and repeat whole segments of the one before. Called where a file was transcribed; pure.
  */
 import type { Chunk, ChunkSizes } from "./chunk-text.js";
 
@@ -37,7 +37,7 @@ export function chunkTranscript(segments: readonly TimedText[], sizes: ChunkSize
     chunks.push({ text, start: starts[first]!, end: starts[first]! + text.length, ...times });
     if (last + 1 >= pieces.length) break;
     let next = last + 1;
-    // What is repeated leaves room for what is new.
+    // Repeated segments leave room for new ones.
     while (next - 1 > first && length(next - 1, last) <= overlap && length(next - 1, last + 1) <= characters) next--;
     first = next;
   }

@@ -5,10 +5,10 @@ import type { DecodedImage } from "./decode-image.js";
 import { corruptImage, type ImageFacts, inspectImage } from "./inspect-image.js";
 import { loadSharp } from "./load-sharp.js";
 
-/** What becomes of an image of another shape: it is cut at its edges, or drawn out of shape. */
+/** How an image of another shape is fitted: its edges are cropped, or it is stretched. */
 export type Fit = "crop" | "stretch";
 
-/** The first frame, upright, on white, as a square of so many pixels a side. Throws as `decodeImage`. */
+/** The first frame, upright, on white, as a square with the given side in pixels. Throws as `decodeImage`. */
 export async function fitImage(bytes: Uint8Array, side: number, fit: Fit): Promise<DecodedImage> {
   const { image, facts } = await upright(bytes);
   const square = image

@@ -1,4 +1,4 @@
-/** Which colours an image has most of, by their plain names. Called by src/ingest/media; pure. */
+/** Finds the colours that an image has most of, by their plain names. Called by src/ingest/media; pure. */
 import type { DecodedImage } from "./decode-image.js";
 
 export interface ImageColour {

@@ -1,6 +1,6 @@
 /**
- * What an image of a folder looks like, or a video by its key frames: the classical feature, and pixels as an installed model
- * reads them. Called by the parsers of images and videos, in task threads.
+ * Visual features of an image in a folder, or of a video by its key frames: the classical feature, and pixels in the
+ * form that an installed model reads. Called by the parsers of images and videos, in task threads.
  */
 import type { DecodedImage } from "./decode-image.js";
 import { type Fit, fitImage } from "./fit-image.js";

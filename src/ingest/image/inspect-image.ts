@@ -1,6 +1,6 @@
 /**
- * What an image is, from its header alone: nothing is decoded before its pixels are known to be within bounds. The other
- * functions of this room call it first; so does whoever takes an image from a client.
+ * Reads facts about an image from its header alone: nothing is decoded before its pixels are known to be within
+ * bounds. The other functions of this room call it first; so does every caller that takes an image from a client.
  */
 import { DbError } from "../../protocol/errors.js";
 import { IMAGE_PIXELS_MAX } from "../../protocol/limits.js";

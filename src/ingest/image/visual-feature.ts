@@ -17,7 +17,7 @@ import type { DecodedImage } from "./decode-image.js";
 /** Name of this feature where models are named; another way to compute it needs another name. */
 export const VISUAL_MODEL = "tessera-visual-1";
 export const VISUAL_DIMENSIONS = 192;
-/** The feature is taken from an image of so many pixels a side. */
+/** Pixels a side of the image from which the feature is taken. */
 export const VISUAL_SIDE = 64;
 
 const GRID = 8;

@@ -1,5 +1,5 @@
 /**
- * FFmpeg, where it is installed, for sounds and videos that nothing else here reads. It gets a file of its own, may open
+ * FFmpeg, if it is installed, for sounds and videos that nothing else here reads. It gets a file of its own, may open
  * nothing else, and is ended when it takes too long or writes too much. Run in task threads; each run owns its folder.
  */
 import { spawn } from "node:child_process";

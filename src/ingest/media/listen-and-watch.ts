@@ -1,4 +1,7 @@
-/** Sounds and videos of requests as what their vectors are made of. Run in task threads (workers/task.ts); pure but for ffmpeg. */
+/**
+ * Prepares sounds and videos of requests for their vectors. Run in task threads (workers/task.ts); pure but for
+ * ffmpeg.
+ */
 import { DbError } from "../../protocol/errors.js";
 import { AUDIO_SECONDS_MAX, VIDEO_FRAMES_MAX } from "../../protocol/limits.js";
 import { audioFeature } from "../audio/audio-feature.js";

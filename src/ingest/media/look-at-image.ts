@@ -1,4 +1,7 @@
-/** What is wanted to be known of one image of a request, all at once. Run in a task thread (workers/task.ts). */
+/**
+ * Collects everything that is wanted about one image of a request, in one call. Run in a task thread
+ * (workers/task.ts).
+ */
 import { createHash } from "node:crypto";
 import { OCR_MS_MAX } from "../../protocol/limits.js";
 import { type DecodedImage, thumbnailOf } from "../image/decode-image.js";

@@ -11,7 +11,7 @@ export interface MediaBytes {
   readonly content: string | Uint8Array;
 }
 
-/** Characters of base64 that so many bytes take. */
+/** Characters of base64 for the given number of bytes. */
 export const MEDIA_BASE64_MAX = Math.ceil(MEDIA_BYTES_MAX / 3) * 4;
 
 /** Throws invalid_request that says what is wrong. */
@@ -41,7 +41,7 @@ function wrong(field: string, what: string): DbError {
   return new DbError("invalid_request", `${field}: ${what}`, { field });
 }
 
-/** What is wrong with a file (file_…) is, of a request's image, the request's fault. */
+/** For a request's image, an error of the file (file_…) is an error of the request. */
 export async function blamingRequest<T>(field: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

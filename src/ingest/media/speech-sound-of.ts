@@ -1,7 +1,7 @@
 /**
- * A file's sound as models of speech want it: WAV, MP3, FLAC, Ogg Vorbis and Opus by what is installed with the program, all
- * else by ffmpeg where that is there. Called in task threads, for requests (listen-and-watch.ts) and for files
- * (src/ingest/parse).
+ * A file's sound in the form that models of speech need: WAV, MP3, FLAC, Ogg Vorbis and Opus by the installed
+ * decoders, everything else by ffmpeg if it is there. Called in task threads, for requests (listen-and-watch.ts) and
+ * for files (src/ingest/parse).
  */
 import { DbError } from "../../protocol/errors.js";
 import { blocksOf, codecOf, type SoundBlock } from "../audio/compressed.js";

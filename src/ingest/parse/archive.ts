@@ -1,7 +1,7 @@
 /**
- * The ZIP archive that an office document or a book is: what it promises is checked before anything is inflated (entries,
- * bytes, ratio, entries that overlap), and each entry is held to its promise while it is (yauzl counts its bytes). Used by
- * the parsers of DOCX, PPTX, XLSX and EPUB.
+ * The ZIP archive of an office document or a book. Its declared entries, bytes and ratio are checked before anything
+ * is inflated, and so are overlaps. Each entry is held to its declared size while it is inflated (yauzl counts its
+ * bytes). Used by the parsers of DOCX, PPTX, XLSX and EPUB.
  */
 import { type Entry, fromBufferPromise, type ZipFile } from "yauzl";
 import { DbError } from "../../protocol/errors.js";

@@ -1,4 +1,4 @@
-/** Audio: tags, length and format by music-metadata; lyrics are its text. What is said is transcribed elsewhere. */
+/** Audio: tags, length and format by music-metadata; its text are the lyrics. Speech is transcribed elsewhere. */
 import type { IAudioMetadata } from "music-metadata";
 import type { ParsedContent, ParserInput } from "./parsed-content.js";
 import { readSpeech } from "./speech.js";

@@ -1,8 +1,8 @@
 /**
- * pdf.js holds what a stream of a PDF inflates to by no bound: a megabyte may become gigabytes, which no limit on a thread's
- * heap counts. It makes those buffers by the global name `Uint8Array`, so while a PDF is read that counts what this thread, which
- * does nothing else meanwhile, asks for. The runtime's own inflater would go past it; without one pdf.js uses its own. Used by
- * pdf.ts.
+ * Bounds the memory of pdf.js, which inflates the streams of a PDF without a bound: a megabyte may become gigabytes,
+ * which no limit on a thread's heap counts. pdf.js makes those buffers by the global name `Uint8Array`. While a PDF is
+ * read, that name counts what this thread asks for; the thread does nothing else then. The runtime's own inflater
+ * would not be counted; without one pdf.js uses its own. Used by pdf.ts.
  */
 import { DbError } from "../../protocol/errors.js";
 import { PDF_PAGE_BYTES_MAX } from "../../protocol/limits.js";
@@ -20,7 +20,7 @@ export class BufferBudget {
   private left = PDF_PAGE_BYTES_MAX;
   private isSpent = false;
 
-  /** Counts until `work` ends. Throws what it throws, and DbError `file_too_large` when more was asked for. */
+  /** Counts until `work` ends. Throws its errors, and DbError `file_too_large` if more was asked for. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     const { Uint8Array: bytes, DecompressionStream: inflate } = globalThis;
     globalThis.Uint8Array = this.countingBytes(bytes);

@@ -1,4 +1,4 @@
-/** Source code: as it stands, lines kept whole; chunks end between declarations of the outermost level where they can. */
+/** Source code: unchanged, with lines kept whole; chunks end between top-level declarations if possible. */
 import { decodeText } from "./decode-text.js";
 import { languageOf } from "./kind-of.js";
 import type { ParsedContent, ParserInput } from "./parsed-content.js";

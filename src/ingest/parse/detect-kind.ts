@@ -1,6 +1,6 @@
 /**
- * The kind of a file whose bytes have been read: by its content, with its name as a hint. Says what is wrong when the two do
- * not go together. Called by parse-file.ts.
+ * Finds the kind of a file whose bytes have been read: by its content, with its name as a hint. If the two disagree,
+ * it says what is wrong. Called by parse-file.ts.
  */
 import { fileTypeFromBuffer } from "file-type";
 import { DbError } from "../../protocol/errors.js";

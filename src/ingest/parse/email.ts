@@ -1,4 +1,4 @@
-/** Messages (RFC 5322, MIME) by postal-mime: headers, body, and the names of what is attached. */
+/** Messages (RFC 5322, MIME) by postal-mime: headers, body, and the names of attachments. */
 import PostalMime, { type Address, type Email } from "postal-mime";
 import { DbError } from "../../protocol/errors.js";
 import { writeHtml } from "./html.js";

@@ -1,4 +1,4 @@
-/** Images: size, EXIF, thumbnail, what they look like, and the words in them when asked for. */
+/** Images: size, EXIF, thumbnail, visual features and, when asked for, the words in them. */
 import { decodeImage, thumbnailOf } from "../image/decode-image.js";
 import { looksOf } from "../image/image-looks.js";
 import { inspectImage } from "../image/inspect-image.js";

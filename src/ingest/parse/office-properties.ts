@@ -1,4 +1,4 @@
-/** What DOCX, PPTX and XLSX share: their properties, and the parts that a part names. */
+/** Common parts of DOCX, PPTX and XLSX: their properties, and the parts that a part refers to. */
 import { posix } from "node:path";
 import { DbError } from "../../protocol/errors.js";
 import type { Archive } from "./archive.js";

@@ -1,6 +1,6 @@
 /**
- * One file from disk to chunks: read with care, its kind told by the content, parsed, cut. Called in task threads through
- * workers/task.ts; each parser is loaded with the first file of its kind.
+ * Turns one file on disk into chunks: reads it with care, finds its kind by its content, parses it, cuts it. Called in
+ * task threads through workers/task.ts; each parser is loaded with the first file of its kind.
  *
  *   read-file.ts → detect-kind.ts → a parser → ParsedContent → chunk/chunk-text.ts
  */

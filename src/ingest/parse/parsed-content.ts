@@ -1,4 +1,4 @@
-/** What every parser takes and gives; parse-file.ts makes the one and finishes the other. */
+/** The input and output of every parser; parse-file.ts makes the one and finishes the other. */
 
 import { DbError } from "../../protocol/errors.js";
 import { FILE_METADATA_CHARACTERS_MAX, FILE_TITLE_CHARACTERS_MAX } from "../../protocol/limits.js";

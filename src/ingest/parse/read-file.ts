@@ -1,7 +1,7 @@
 /**
- * Opens and reads a file that a user's folder holds, with care: it stays inside its root once links are followed, is a
- * regular file, is no larger than its bound before a byte of it is read, and did not change meanwhile. Synchronous: runs
- * in task threads only.
+ * Opens and reads a file of a user's folder with care: it must stay inside its root once links are followed, be a
+ * regular file, be within its bound before a byte of it is read, and not change while it is read. Synchronous: runs in
+ * task threads only.
  */
 import { createHash } from "node:crypto";
 import {

@@ -4,7 +4,7 @@ import type { ParsedContent, ParserInput } from "./parsed-content.js";
 
 const NOT_WANTED = "transcription: not made: nobody asked for it; the file is found by its name and tags";
 
-/** Throws what `speechSoundOf` does, but that ffmpeg is missing is a note. */
+/** Throws the errors of `speechSoundOf`, except that a missing ffmpeg becomes a note. */
 export async function readSpeech({ job, bytes }: ParserInput, content: ParsedContent): Promise<void> {
   const { speech = NOT_WANTED } = job;
   if (typeof speech === "string") {

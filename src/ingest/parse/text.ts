@@ -1,4 +1,4 @@
-/** Plain text: as it stands, in paragraphs. */
+/** Plain text: unchanged, in paragraphs. */
 import { decodeText } from "./decode-text.js";
 import type { ParsedContent, ParserInput } from "./parsed-content.js";
 

@@ -1,6 +1,6 @@
 /**
- * Video: length, size and tracks by mediainfo.js; the first key frames by ffmpeg when a program of that name is installed, one
- * of them as the thumbnail, what they look like, the words in all of them when asked for.
+ * Video: length, size and tracks by mediainfo.js. If ffmpeg is installed, also the first key frames: one of them is
+ * the thumbnail, all of them give visual features and, when asked for, words.
  */
 import { createRequire } from "node:module";
 import { DbError } from "../../protocol/errors.js";

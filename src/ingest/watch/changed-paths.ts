@@ -1,6 +1,6 @@
 /**
- * Paths that were reported as changed, until it is quiet for a moment: a copy of a thousand files is told a few times, not a
- * thousand times. Pure but for the timer, which tests replace.
+ * Collects paths that were reported as changed until it is quiet for a moment: a copy of a thousand files is reported
+ * a few times, not a thousand times. Pure but for the timer, which tests replace.
  */
 
 export interface ChangedPaths {
@@ -9,9 +9,9 @@ export interface ChangedPaths {
 }
 
 export interface Quiet {
-  /** Milliseconds without a report until what there is is told. */
+  /** Milliseconds without a report before the collected paths are reported. */
   readonly quietMs: number;
-  /** Milliseconds after the first report until it is told although it is not quiet. */
+  /** Milliseconds after the first report until the paths are reported although it is not quiet. */
   readonly waitMsMax: number;
   readonly pathsMax: number;
 }

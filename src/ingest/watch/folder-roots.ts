@@ -1,7 +1,7 @@
 /**
- * Which folders of the server a tenant may have watched: those that the operator lists under [files] roots, and what lies in
- * them once all symbolic links are followed. Called when a collection is made and whenever its work begins, since its record
- * lies in the tenant's own data.
+ * Checks which folders of the server a tenant may have watched: those that the operator lists under [files] roots, and
+ * folders inside of them once all symbolic links are followed. Called when a collection is made and whenever its work
+ * begins, because its record is in the tenant's own data.
  */
 import { realpath, stat } from "node:fs/promises";
 import { sep } from "node:path";
@@ -20,13 +20,16 @@ export function rootsOf(roots: readonly string[], tenantId: string): string[] {
 export interface AllowedFolder {
   /** With all links followed. */
   readonly path: string;
-  /** The operator's folder that it lies in, likewise: what is read has to lie in it, whatever becomes of `path`. */
+  /**
+   * The operator's folder that contains it, also resolved: every file that is read must be inside of it, whatever
+   * happens to `path`.
+   */
   readonly within: string;
 }
 
 /**
- * Throws `forbidden` for what lies outside, whether it is there or not, and
- * `invalid_request` for what is no folder. `field`: the name by which the request has it.
+ * Throws `forbidden` for a path outside, whether it exists or not, and `invalid_request` if it is not a folder.
+ * `field`: its name in the request.
  */
 export async function allowedFolder(
   roots: readonly string[],
@@ -49,7 +52,7 @@ export async function allowedFolder(
   const real = await realPathOf(wanted);
   const realRoots = await Promise.all(allowed.map(realPathOf));
   if (real === null) {
-    // Only inside of what may be read is it told that something is not there.
+    // Whether something exists is only revealed inside the allowed folders.
     const parent = await nearestFolder(wanted);
     if (!realRoots.some((root) => root !== null && isInside(parent, root))) throw outside;
     throw new DbError("invalid_request", `The folder "${wanted.slice(0, 300)}" does not exist.`, { field });

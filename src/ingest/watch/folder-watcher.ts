@@ -1,6 +1,6 @@
 /**
- * Watches one folder (chokidar: inotify, FSEvents, ReadDirectoryChangesW) and tells which paths to look at. It only makes a
- * collection quick to follow; what it misses a scan finds. Runs in the watcher's thread (workers/watch.ts).
+ * Watches one folder (chokidar: inotify, FSEvents, ReadDirectoryChangesW) and reports which paths to look at. It only
+ * makes a collection quick to follow; scans find what it misses. Runs in the watcher's thread (workers/watch.ts).
  */
 import { type FSWatcher, watch } from "chokidar";
 import { type ChangedPaths, PathCollector, type Quiet } from "./changed-paths.js";
@@ -8,7 +8,7 @@ import { pathFilter } from "./path-filter.js";
 import type { ScanJob } from "./scan-folder.js";
 
 export interface WatchOptions extends Pick<ScanJob, "root" | "recursive" | "include" | "exclude"> {
-  /** Without a further change, until what has changed is told. */
+  /** Time without a further change before changes are reported. */
   readonly quietMs: number;
 }
 
@@ -20,7 +20,7 @@ export interface WatchHearer {
   failed(message: string): void;
 }
 
-/** A folder that is never quiet is told of all the same. */
+/** A folder that is never quiet is reported anyway. */
 function quietOf(quietMs: number): Quiet {
   return { quietMs, waitMsMax: Math.max(1000, 4 * quietMs), pathsMax: 2000 };
 }

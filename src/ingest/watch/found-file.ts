@@ -1,4 +1,4 @@
-/** What the parts of watching know of a file. Paths are relative to the watched folder, with `/` between names. */
+/** A file as the parts of watching know it. Paths are relative to the watched folder, with `/` between names. */
 
 /** A file as a scan finds it. */
 export interface FoundFile {
@@ -17,10 +17,9 @@ export interface KnownFile {
 }
 
 /**
- * - `pending`: to be read.
- * - `indexed`: its passages are in the collection.
- * - `failed`: it cannot be read, or not as what it says to be; tried again when its content has changed, or on request.
- * - `gone`: no longer in the folder; a file with the same content may yet turn up elsewhere, as one that was moved does.
+ * `pending`: to be read. `indexed`: its passages are in the collection. `failed`: it cannot be read, or not as its
+ * declared kind; it is tried again when its content changes, or on request. `gone`: no longer in the folder; a file
+ * with the same content may still turn up elsewhere if it was moved.
  */
 export type FileStatus = "pending" | "indexed" | "failed" | "gone";
 

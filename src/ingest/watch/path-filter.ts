@@ -9,7 +9,7 @@ import { DbError } from "../../protocol/errors.js";
 export interface PathFilter {
   /** Whether the file is wanted. */
   file(path: string): boolean;
-  /** Whether wanted files may lie in the folder. */
+  /** Whether the folder may contain wanted files. */
   folder(path: string): boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What has to be done so that the records of a folder's files agree with the folder. Pure: called with a page of a scan, or
- * with the files of paths that were reported, and with the records of the same range of paths.
+ * Finds what has to be done so that the records of a folder's files agree with the folder. Pure: called with a page of
+ * a scan, or with the files of reported paths, and with the records of the same range of paths.
  */
 import type { FoundFile, KnownFile } from "./found-file.js";
 
@@ -31,7 +31,7 @@ export function reconcile(
   return { added, changed, gone: gone.map(({ path }) => path) };
 }
 
-/** Of a page of a scan: what lies in a folder that could not be read may still be there. */
+/** For a page of a scan: files in a folder that could not be read may still exist. */
 export function certainOutside(unreadable: readonly string[]): (path: string) => boolean {
   return (path) => !unreadable.some((folder) => path.startsWith(folder));
 }

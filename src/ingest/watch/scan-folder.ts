@@ -125,7 +125,7 @@ async function foundFile(root: string, path: string): Promise<FoundFile | null> 
   try {
     stats = await lstat(`${root}/${path}`, { bigint: true });
   } catch {
-    // It has gone meanwhile.
+    // It is gone by now.
     return null;
   }
   if (!stats.isFile()) return null;
@@ -138,7 +138,7 @@ export interface LookJob extends PathRules {
   readonly paths: readonly string[];
 }
 
-/** The files at those paths, for whoever was told that something has changed there; what is not found is not there. */
+/** The files at paths that were reported as changed; files that are not found do not exist. */
 export async function lookAtFiles(job: LookJob): Promise<readonly FoundFile[]> {
   const filter = pathFilter(job);
   const straight = new Map<string, boolean>();

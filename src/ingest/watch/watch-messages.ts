@@ -1,4 +1,7 @@
-/** What an actor and its watcher's thread (workers/watch.ts) say to each other. `id`: of a watched folder, by the actor. */
+/**
+ * Messages between an actor and its watcher's thread (workers/watch.ts). `id`: of a watched folder, given by the
+ * actor.
+ */
 import type { WatchOptions } from "./folder-watcher.js";
 
 export type ToWatcher =

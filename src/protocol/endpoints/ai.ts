@@ -1,4 +1,4 @@
-/** What models do for clients: embeddings. */
+/** Embeddings: vectors of texts. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { EMBEDDING_CHARACTERS_MAX, EMBEDDING_TEXTS_MAX } from "../limits.js";

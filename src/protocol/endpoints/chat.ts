@@ -1,4 +1,4 @@
-/** Chats: sessions, their messages, and answers, whole or as they grow. */
+/** Chats: sessions, their messages, and answers, as a whole or streamed. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { CHAT_CHARACTERS_MAX, CHAT_COLLECTIONS_MAX, CHAT_TITLE_CHARACTERS_MAX } from "../limits.js";

@@ -1,6 +1,6 @@
 /**
- * Examples of requests, for the OpenAPI document and the page of the API: of each endpoint with a body one that says what it is
- * for. They belong together: sent in this order to a new tenant each is answered as the document says, which a test does.
+ * Examples of requests for the OpenAPI document and the page of the API: one for each endpoint with a body. They
+ * belong together: sent in this order to a new tenant, each is answered as the document says. A test does that.
  */
 
 export interface RequestExample {

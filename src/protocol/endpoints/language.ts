@@ -1,4 +1,4 @@
-/** What is said of texts: sentiment, names, summaries, categories, answers. All places are UTF-16 code units. */
+/** Analysis of texts: sentiment, names, summaries, categories, answers. All positions are UTF-16 code units. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { CATEGORIES_MAX, LANGUAGE_CHARACTERS_MAX, LANGUAGE_TEXTS_MAX, QUESTION_CHARACTERS_MAX } from "../limits.js";

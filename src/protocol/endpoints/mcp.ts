@@ -13,7 +13,7 @@ const Message = Type.Object({
 });
 
 const tag = "mcp";
-/** Of revisions without a handshake, which say there what they are. */
+/** For revisions without a handshake, which are named there. */
 const headers = ["mcp-protocol-version", "mcp-method", "mcp-name"];
 
 export const mcpEndpoints = [

@@ -1,4 +1,7 @@
-/** The library of models: what is installed, pulls, deletions. It is the installation's, so this is for its administrators. */
+/**
+ * The library of models: what is installed, pulls, deletions. All tenants share it, so only the installation's
+ * administrators may use it.
+ */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { Nullable, Strict, Timestamp } from "./schemas.js";

@@ -1,4 +1,4 @@
-/** What the gateway answers by itself: health, metrics, and the description of the interface. */
+/** Routes that the gateway answers by itself: health, metrics, and the description of the interface. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { AnyObject } from "./schemas.js";

@@ -1,6 +1,7 @@
 /**
- * What the server says on the WebSocket, and the messages of clients that the gateway answers by itself; those that an
- * actor answers are endpoints of the method MESSAGE. GET /v1/asyncapi.json lists all of them. A constant table.
+ * Messages that the server sends on the WebSocket, and messages of clients that the gateway answers by itself.
+ * Messages that an actor answers are endpoints of the method MESSAGE. GET /v1/asyncapi.json lists all of them. A
+ * constant table.
  */
 import Type, { type TObject } from "typebox";
 import { ERRORS, type ErrorCode } from "../errors.js";
@@ -76,7 +77,7 @@ export const CLIENT_MESSAGES: readonly SocketMessage[] = [
 const NOTHING_SAID = { document_id: null, filename: null, status: null, progress: null, message: null, error: null };
 const SOME_FILE = { document_id: "file_1", filename: "notes/sea.md" };
 
-/** Of filesystem collections: type, what it says, and what an example has. */
+/** Messages of filesystem collections: type, meaning, and an example. */
 const PROGRESS_OF_FILES: readonly (readonly [type: string, summary: string, example: object])[] = [
   ["scan_started", "The folder is looked through, and what has changed is read.", { status: "scanning", progress: 0 }],
   ["file_processing", "A file is being read.", { ...SOME_FILE, status: "processing", progress: 0.2 }],

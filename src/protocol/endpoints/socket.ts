@@ -1,4 +1,7 @@
-/** The WebSocket: how one gets in, and the messages that an actor answers (those of the gateway are in its own room). */
+/**
+ * The WebSocket: the routes that open one, and the messages that an actor answers (those of the gateway are in its own
+ * room).
+ */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { chatBody } from "./chat.js";

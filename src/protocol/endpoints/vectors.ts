@@ -1,4 +1,4 @@
-/** Vector collections: what they are, their vectors, and search. */
+/** Vector collections: their definitions, their vectors, and search. */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { SEARCH_LIMIT_MAX, VECTOR_DIMENSIONS_MAX } from "../limits.js";

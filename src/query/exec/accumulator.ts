@@ -1,6 +1,6 @@
 /**
- * One aggregate call over all groups of one run: takes batches whose rows have been given group numbers, and answers
- * with a value per group. Made by aggregate.ts, which owns it.
+ * One aggregate call over all groups of one run: takes batches whose rows have group numbers, and gives a value per
+ * group. Made by aggregate.ts, which owns it.
  *
  * Plain calls step their states row by row. Calls with DISTINCT or ORDER BY collect each group's rows first and step
  * at the end.

@@ -1,9 +1,9 @@
 /**
- * GROUP BY and aggregates by hashing: each row gets the number of its group, each call keeps a state per group.
- * Groups come out in the order of their first rows. Without GROUP BY there is one group, also over no rows.
+ * GROUP BY and aggregates by hashing: each row gets the number of its group, and each call keeps a state per group.
+ * Groups come out in the order of their first rows. Without GROUP BY there is one group, even over no rows.
  *
- * When the statement's memory is full of groups, rows of further groups go to disk, dealt out by their keys; they are
- * aggregated in the same way, one file after the other, when the groups in memory are done.
+ * When the statement's memory is full of groups, rows of further groups go to disk, distributed by their keys. They
+ * are aggregated in the same way, one file after the other, when the groups in memory are done.
  */
 import type { SqlType, Value } from "../../values/values.js";
 import type { HashKey } from "../expr/compare.js";
@@ -225,7 +225,7 @@ class AggregateOperator implements Operator {
     return groupOf;
   }
 
-  /** An array for so many group numbers; all 0 unless there is GROUP BY. */
+  /** An array for that many group numbers; all 0 without GROUP BY. */
   private groupNumbers(length: number): Int32Array {
     if (this.groupOf.length < length) this.groupOf = new Int32Array(length);
     return this.groupOf;

@@ -1,6 +1,7 @@
 /**
- * The rows of several inputs, one input after the other; an input is opened when its turn comes, so that a LIMIT over
- * many partitions opens few. With an order, that of all inputs, their rows are merged (merge-append.ts).
+ * The rows of several inputs, one input after the other. An input is opened when its turn comes, so that a LIMIT over
+ * many partitions opens few. If all inputs have an order and the output needs it, their rows are merged
+ * (merge-append.ts).
  */
 import { mayHold } from "../../catalog/partition-pruning.js";
 import type { Value } from "../../values/values.js";

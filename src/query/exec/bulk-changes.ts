@@ -1,6 +1,6 @@
 /**
- * Removes or changes many rows of a table at once: what they make stale and what they put in its place are collected in
- * two loads, sorted, checked and attached to the transaction. Made by TableWriter for one statement (`beginChanges`).
+ * Removes or changes many rows of a table at once: the keys to remove and the rows to write are collected in two
+ * loads, sorted, checked and attached to the transaction. Made by TableWriter for one statement (`beginChanges`).
  */
 import { inSteps } from "../../storage/in-steps.js";
 import type { Load } from "../../storage/load.js";

@@ -1,7 +1,7 @@
 /**
- * Rows of a file straight into a table: fields become records without a value in between, and defaults, checks and
- * index entries are computed of the few values that they need. Tables of which rows need more than that are told by
- * `requiresStatements`, and go through INSERT. One per import, which feeds it row by row within one transaction.
+ * Writes rows of a file straight into a table: fields become records without a value in between, and defaults, checks
+ * and index entries are computed from the few values that they need. Tables whose rows need more
+ * (`requiresStatements`) go through INSERT. One per import, which feeds it row by row within one transaction.
  */
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
@@ -65,7 +65,7 @@ export function requiresStatements(
   return requiresSingleRows(table, findTable);
 }
 
-/** Of the statement that inserts one row of the file's columns: null when it is none that can be taken apart. */
+/** The parts of the statement that inserts one row of the file's columns; null if it cannot be taken apart. */
 export interface RowProgram {
   /** Parallel to the table's columns. */
   readonly exprs: readonly Expr[];
@@ -132,7 +132,7 @@ export class BulkInsert {
     }
   }
 
-  /** The record that the reader has found. Throws what is wrong with it, with line, column and value. */
+  /** The record that the reader has found. If it is wrong, throws an error with line, column and value. */
   csvRow(reader: CsvReader): void {
     const { columns, slab, targets, nullBytes } = this;
     if (reader.count !== columns.length) throw fieldCountError(reader.count, columns, reader.line);

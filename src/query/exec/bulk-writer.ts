@@ -1,7 +1,7 @@
 /**
  * Writes many new rows at once: rows and index entries are collected in a load, sorted, checked against each other and
- * against what is stored, and attached to the transaction as a whole. One per load; called by insert.ts for a statement
- * of many rows, and by bulk-insert.ts for a file. What the single rows' way does is in table-writer.ts.
+ * against what is stored, and attached to the transaction as a whole. One per load; called by insert.ts for a
+ * statement of many rows, and by bulk-insert.ts for a file. table-writer.ts writes single rows.
  */
 import { type ForeignKeyDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
@@ -171,7 +171,7 @@ export class BulkWriter {
     if (!wanted.has(text)) wanted.set(text, number);
   }
 
-  /** Another transaction may not remove meanwhile what is found: the reads are validated at commit. */
+  /** Another transaction must not remove the rows that were found: the reads are validated at commit. */
   private *requireReferenced({ foreignKey, parent, wanted }: Referenced): Generator<undefined, void> {
     const { context } = this;
     const entries = [...wanted];

@@ -1,4 +1,7 @@
-/** Whether the input of UPDATE or DELETE can give a row of the table twice, as joins do; then a row is changed once. */
+/**
+ * Tells whether the input of UPDATE or DELETE can give a row of the table twice, as joins do; such a row is changed
+ * once.
+ */
 import type { Plan } from "../plan/plan.js";
 
 export function givesRowsOnce(input: Plan): boolean {

@@ -31,7 +31,7 @@ export function commonRowsOf(table: CommonTable, programs: CommonPrograms, conte
   return rows;
 }
 
-/** Frees the table's rows, if there are any: the next reader computes them anew. */
+/** Frees the table's rows, if there are any: the next reader computes them again. */
 export function dropCommonRows(table: CommonTable, context: ExecContext): void {
   context.statement.commonRows?.get(table)?.close();
   context.statement.commonRows?.delete(table);
@@ -42,7 +42,7 @@ class ComputedRows implements CommonRows {
   private operator: Operator | null = null;
   private done = false;
   private failure: { readonly error: unknown } | null = null;
-  /** Who waits for rows now: a reader inside of an expression cannot give turns, others do. */
+  /** The reader that waits for rows now: one inside an expression cannot give turns, others do. */
   private reader: ExecContext;
   private readonly context: ExecContext;
 

@@ -1,5 +1,5 @@
 /**
- * From a plan to a program: everything that one plan needs once is done here (closures, decoders, key layouts), so
+ * Turns a plan into a program: everything that a plan needs once is done here (closures, decoders, key layouts), so
  * that opening a run allocates little more than its operators. The session calls it and caches programs with plans.
  */
 

@@ -1,7 +1,7 @@
 /**
- * What a changed row leaves to do when its statement, or its transaction, ends: both ends of foreign keys, deferrable
- * unique keys, and AFTER triggers. Writers of rows make them (table-writer.ts, table-triggers.ts), the session works
- * them off (session/constraint-checks.ts).
+ * Checks that a changed row leaves for the end of its statement or transaction: both ends of foreign keys, deferrable
+ * unique keys, and AFTER triggers. Writers of rows make them (table-writer.ts, table-triggers.ts), the session does
+ * them (session/constraint-checks.ts).
  */
 import type { ForeignKeyDef, ReferenceDef } from "../../catalog/table.js";
 import type { Value } from "../../values/values.js";

@@ -1,8 +1,8 @@
 /**
- * What one run of one statement may use: its transaction, its bounds, its scheduler, and the state that it alone owns.
- * The session makes one per statement with `create-context.ts`; operators and expressions only read it.
+ * What one run of one statement may use: its transaction, its bounds, its scheduler, and state of its own. The session
+ * makes one per statement with `create-context.ts`; operators and expressions only read it.
  *
- * A context is a plain object, so that a subquery's context is a copy with other `outer` values; everything that
+ * A context is a plain object, so that a subquery's context is a copy with other `outer` values. Everything that
  * changes during the run is in `statement`, which all copies share.
  */
 import type { CatalogView } from "../../catalog/catalog-view.js";
@@ -55,7 +55,7 @@ export interface ExecServices extends EvalServices {
   cursors?(): readonly CursorFacts[];
   /** Has an algorithm over a graph run in another thread, which gets the graph's arrays. Rejects with its DbError. */
   runAlgorithm?(job: AlgorithmJob): Promise<AlgorithmResult>;
-  /** Tells whoever waits for the statement how far a long computation in it is. */
+  /** Reports the progress of a long computation to the client that waits for the statement. */
   progress?: ProgressHearer;
   sequencePosition?(sequence: SequenceDef): SequencePosition;
   /** An id for a new row of a graph's table, which no other row has or had. */
@@ -86,7 +86,7 @@ export interface ExecContext extends EvalContext {
   readonly bindTable: BindTable | null;
   /** True when the statement has used up its turn of the actor's loop. Cheap; asked every few hundred rows. */
   shouldYield(): boolean;
-  /** Resolves at the statement's next turn. Rejects when it was cancelled meanwhile. */
+  /** Resolves at the statement's next turn. Rejects if it was cancelled. */
   yieldTurn(): Promise<void>;
   /** Fires, with the error that `checkpoint` throws, when the statement was cancelled or ran past its deadline. */
   signal(): AbortSignal;

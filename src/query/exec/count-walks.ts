@@ -1,4 +1,4 @@
-/** How many walks along relationships begin at each row of the input. The counting is done by walk-counter.ts. */
+/** Counts the walks along relationships that begin at each row of the input. walk-counter.ts does the counting. */
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, ColumnId, Evaluate, Expr } from "../expr/expr.js";

@@ -1,6 +1,6 @@
 /**
- * One call of a `deferred` node over some rows: which of them it is computed for, which are equal, and the waiting. Made
- * by deferred.ts.
+ * One call of a `deferred` node over some rows: chooses the rows that it is computed for, finds equal ones, and waits.
+ * Made by deferred.ts.
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { DEFERRED_ROWS_MAX } from "../../protocol/limits.js";

@@ -1,6 +1,6 @@
 /**
- * A correlated subquery in which something has to be waited for, as an item of a `deferred` node: it is run for one row
- * after the other, and its value is then made as it is where subqueries stand in expressions. Called by deferred-call.ts.
+ * A correlated subquery that contains a deferred call, as an item of a `deferred` node: it runs for one row after the
+ * other, and its value is made as it is for subqueries in expressions. Called by deferred-call.ts.
  */
 import type { Value } from "../../values/values.js";
 import { compileExpr, type SlotOf } from "../expr/compile.js";

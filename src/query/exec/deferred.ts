@@ -1,6 +1,6 @@
 /**
- * Values that have to be waited for: takes a few rows of its input at a time, so that a limit above stops early, and has
- * the calls of those rows computed together, one call of the select list after the other. Equal calls are computed once.
+ * Computes deferred values: takes a few rows of its input at a time, so that a limit above stops early, and computes
+ * the calls of those rows together, one call of the select list after the other. Equal calls are computed once.
  */
 import { DEFERRED_ROWS_MAX } from "../../protocol/limits.js";
 import type { Value } from "../../values/values.js";

@@ -1,6 +1,6 @@
 /**
- * The relationships of a node, by the indexes of the table of edges: for deletions, which have to find all of them. The
- * ranges count as read whatever the isolation, so that another transaction that adds one and this one cannot both commit.
+ * Finds all relationships of a node by the indexes of the table of edges, for deletions. The ranges count as read at
+ * any isolation level, so this transaction and another one that adds a relationship cannot both commit.
  */
 import { EDGE_COLUMN } from "../../catalog/graph.js";
 import type { TableDef } from "../../catalog/table.js";

@@ -1,4 +1,7 @@
-/** What walks along relationships know of where those come from (expand-edges.ts, expand-adjacency.ts). */
+/**
+ * The interface between walks along relationships and the sources of relationships (expand-edges.ts,
+ * expand-adjacency.ts).
+ */
 import type { GraphTables } from "../../catalog/graph.js";
 import type { RecordDecoder } from "../../storage/record-codec.js";
 import type { KeyLayout, TableLayout } from "./table-layout.js";

@@ -1,6 +1,6 @@
 /**
- * What an index entry has beside its key: the suffix of its row's key, and, of an index that stores them, the values of
- * its INCLUDE columns. Whoever reads or writes entries goes through these.
+ * The value of an index entry: the suffix of its row's key and, for an index that stores them, the values of its
+ * INCLUDE columns. Readers and writers of entries go through these functions.
  *
  *   suffix                                                an index without INCLUDE, or from before they were stored
  *   u32 LE length of the suffix · suffix · record         the record's columns are those of `included`, in this order

@@ -1,6 +1,6 @@
 /**
  * Relationships from the adjacency in memory, corrected by what the run's transaction sees differently. Made by
- * expand-edges.ts. What is read counts as read node by node, as if the indexes had been.
+ * expand-edges.ts. Each node that is read counts as read, as if the indexes had been used.
  */
 
 import type { EdgeItem } from "../../graph/adjacency-body.js";
@@ -16,7 +16,7 @@ const CORRECTIONS_MAX = 10_000;
 /** Nodes whose reading is noted one by one; then all relationships count as read. */
 const NOTED_MAX = 1024;
 
-/** What a transaction sees that the adjacency does not have, and what it does not see any more. */
+/** What a transaction sees beyond the adjacency, and what it no longer sees. */
 interface Corrected {
   readonly hidden: ReadonlySet<number>;
   readonly out: ReadonlyMap<number, readonly EdgeItem[]>;

@@ -1,6 +1,6 @@
 /**
- * Where walks get a node's relationships from: the adjacency in memory where there is one, else the edge table's indexes,
- * through the transaction. The operators that walk (expand.ts, expand-path.ts) open one source per run.
+ * Chooses the source of a node's relationships: the adjacency in memory if there is one, else the edge table's
+ * indexes, through the transaction. The operators that walk (expand.ts, expand-path.ts) open one source per run.
  */
 import { EDGE_COLUMN, type GraphTables } from "../../catalog/graph.js";
 import type { IndexDef } from "../../catalog/table.js";

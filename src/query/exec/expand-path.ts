@@ -1,6 +1,6 @@
 /**
- * Each row of the input once per path of several relationships from a node: all paths, depth first, none of whose
- * relationships come twice; or the shortest ones (shortest-path.ts). Compiled for compile-plan.ts.
+ * Repeats each row of the input for each path of several relationships from a node: all paths, depth first, in which
+ * no relationship occurs twice; or the shortest ones (shortest-path.ts). Compiled for compile-plan.ts.
  */
 import type { Value } from "../../values/values.js";
 import type { GraphRelationship, Variant } from "../../values/variant.js";

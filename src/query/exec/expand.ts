@@ -1,6 +1,7 @@
 /**
- * Each row of the input once per relationship of a node. Rows of one batch of the input come together; which row, which
- * relationship and which node at its other end is noted in arrays, and the columns are filled from those.
+ * Repeats each row of the input for each relationship of a node. Rows of one batch of the input are processed
+ * together: arrays note which row, which relationship and which node at its other end belong together, and the columns
+ * are filled from those.
  */
 import type { Value } from "../../values/values.js";
 import type { Batch } from "../expr/expr.js";

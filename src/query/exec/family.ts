@@ -1,7 +1,7 @@
 /**
- * The tables whose rows one statement changes when it names a table from which others inherit. A row's storage key says
- * which of them has it; the row is read again as that table has it, since the statement's input gives the columns of
- * the named table alone. Owned by one run of an operator that changes rows.
+ * The tables whose rows one statement changes when it names a table from which others inherit. A row's storage key
+ * tells which of them has it. The row is read again as that table has it, because the statement's input only has the
+ * columns of the named table. Owned by one run of an operator that changes rows.
  */
 import { storageOf, type TableDef } from "../../catalog/table.js";
 import { storageIdOf } from "../../storage/keys.js";

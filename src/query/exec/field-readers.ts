@@ -1,6 +1,7 @@
 /**
- * Values out of bytes of text, for the types that files of rows are made of, without a string in between. What is not
- * in the plain form that these readers know (`undefined`) goes to fromText, which knows them all. Used by bulk-insert.ts; pure.
+ * Reads values from bytes of text, for the types that are common in files of rows, without a string in between. A
+ * value that is not in the plain form that these readers know (`undefined`) goes to fromText, which knows all forms.
+ * Used by bulk-insert.ts; pure.
  */
 
 const ZERO = 48;

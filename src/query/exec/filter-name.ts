@@ -1,6 +1,6 @@
 /**
- * A name for what a filter says of a table's rows in one run: runs with the same name pass the same rows, as long as
- * these do not change. Null where nobody can tell ahead: the filter asks other rows, the time, or the statement around it.
+ * A name for a filter over a table in one run: runs with the same name pass the same rows, as long as these do not
+ * change. Null if that cannot be known: the filter depends on other rows, the time, or the surrounding statement.
  */
 import { toText } from "../../values/text-format.js";
 import type { Value } from "../../values/values.js";

@@ -1,4 +1,4 @@
-/** Keeps the rows whose predicate is true. A batch of which every row stays is passed on as it is. */
+/** Keeps the rows whose predicate is true. If every row of a batch stays, the batch is passed on as it is. */
 import type { Value } from "../../values/values.js";
 import { compilePredicate, type Predicate } from "../expr/compile.js";
 import type { Batch } from "../expr/expr.js";

@@ -1,6 +1,6 @@
 /**
- * Values of columns that are assigned (`INTEGER PRIMARY KEY`, AUTO_INCREMENT) go on behind those that statements gave
- * themselves, as SQLite's and MySQL's do. Called by the session for sequences that say so.
+ * Gives assigned columns (`INTEGER PRIMARY KEY`, AUTO_INCREMENT) the next value behind those that statements gave
+ * themselves, as SQLite and MySQL do. Called by the session for sequences that say so.
  */
 import type { SequenceDef, SequenceNumber } from "../../catalog/sequence.js";
 import type { TableDef } from "../../catalog/table.js";

@@ -1,6 +1,7 @@
 /**
- * An algorithm over a graph as a function that gives rows: reads the graph as the statement's transaction sees it into
- * arrays, has a task thread compute, and hands out what comes back. CALL algo.… calls it (features/graph/algorithm-procedures.ts).
+ * A graph algorithm as a function that gives rows: it reads the graph as the statement's transaction sees it into
+ * arrays, has a task thread compute, and hands out the results. CALL algo.… calls it
+ * (features/graph/algorithm-procedures.ts).
  */
 import { EDGE_COLUMN, type GraphTables, NODE_COLUMN } from "../../catalog/graph.js";
 import type { TableDef } from "../../catalog/table.js";
@@ -134,7 +135,7 @@ function readerOf(column: ResultColumn, nodes: Float64Array): (row: number) => V
   }
 }
 
-/** Waits for the other thread; when the statement is cancelled meanwhile it is told. */
+/** Waits for the other thread, and tells it if the statement is cancelled. */
 async function finished(
   running: Promise<AlgorithmResult>,
   control: Int32Array,

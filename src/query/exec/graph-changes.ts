@@ -1,4 +1,4 @@
-/** What a statement changed in graphs, as replies tell it. Part of the statement's state. */
+/** Counts what a statement changed in graphs, as replies report it. Part of the statement's state. */
 export class GraphChanges {
   nodesCreated = 0;
   nodesDeleted = 0;

@@ -45,7 +45,7 @@ interface GraphWriteProgram {
   readonly variants: readonly number[];
 }
 
-/** `opens`: of the input, then of what each MERGE looks for. */
+/** `opens`: the programs of the input, then of each MERGE's search. */
 export function compileGraphWrite(plan: GraphWritePlan, opens: readonly Open[]): Open {
   const made = columnsMadeBy(plan.steps);
   const known = new Set(plan.columns.map(({ id }) => id));

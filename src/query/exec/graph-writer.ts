@@ -1,7 +1,7 @@
 /**
- * What one run of a writing clause knows of the nodes and relationships that it makes and changes. Changes are collected
- * and written by `flush`, as UPDATE writes them: what they make stale goes before anything new comes, so that unique
- * values may be swapped by one clause. Owned by the operator of graph-write.ts.
+ * The nodes and relationships that one run of a writing clause makes and changes. Changes are collected and written by
+ * `flush`, as UPDATE writes them: stale keys are removed before new ones are written, so that one clause may swap
+ * unique values. Owned by the operator of graph-write.ts.
  */
 
 import { EDGE_COLUMN, type GraphTables, graphDefOf, NODE_COLUMN } from "../../catalog/graph.js";
@@ -76,7 +76,7 @@ class EntityTable {
     return encodeKey(this.prefix, this.layout.primaryKey!.columns, [id]);
   }
 
-  /** The state of what is stored under the id, or was made or deleted by this clause; null: there is nothing. */
+  /** The state of the entity with that id, stored or made or deleted by this clause; null: there is none. */
   find(id: number): EntityState | null {
     const known = this.states.get(id);
     if (known !== undefined) return known;
@@ -415,7 +415,7 @@ export class GraphWriter {
     );
   }
 
-  /** Gives the memory of what is known back. */
+  /** Releases the memory of the known entities. */
   release(): void {
     this.context.statement.release((this.nodes.states.size + this.edges.states.size) * STATE_BYTES);
   }

@@ -1,7 +1,7 @@
 /**
- * An equi-join: the right side goes into a hash table by its keys, each left row looks its key up. It works on chunks
- * (segments/chunk.ts): only keys and what the residual condition reads are looked at; the pairs that come out are row
- * numbers of both sides, and become values where somebody reads them.
+ * An equi-join: the right side goes into a hash table by its keys, and each left row looks up its key. It works on
+ * chunks (segments/chunk.ts): only keys and columns of the residual condition are looked at. The pairs that come out
+ * are row numbers of both sides, and become values where somebody reads them.
  *
  *   left chunk ── keys ──▶ table ──▶ pairs (row of the chunk, right row) ── residual ──▶ pairs ──▶ chunk of both sides
  *
@@ -370,7 +370,7 @@ class HashJoinOperator implements Operator {
     this.pairsRight = new Int32Array(pairs);
   }
 
-  /** Keeps the pairs that come out: those that pass, and those with NULLs of left rows of which none did. */
+  /** Keeps the resulting pairs: those that pass, and pairs with NULLs for left rows without any. */
   private filterPairs(condition: Predicate, tried: Batch, count: number): number {
     const { pairsLeft, pairsRight, leftMatched, nullRow, context } = this;
     const { type } = this.program;

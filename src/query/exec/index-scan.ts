@@ -1,8 +1,8 @@
 /**
  * Ranges of the primary key or of an index, in key order. Over the primary key the entries are the rows, which come
- * from column segments where the table has them; over an index each batch of entries is followed by one multi-get of
- * their rows, unless the entries have all that is read (an index-only scan). Segments are made for joins that look up many rows of a
- * table, and when ranges have read as much of its records as making them takes.
+ * from column segments where the table has them. Over an index each batch of entries is followed by one multi-get of
+ * their rows, unless the entries have everything that is read (an index-only scan). Segments are made for joins that
+ * look up many rows of a table, and when ranges have read as much of its records as making them takes.
  */
 import type { Cursor, Entries } from "../../storage/store.js";
 import type { IndexScanPlan } from "../plan/plan.js";
@@ -209,7 +209,7 @@ class IndexScanOperator implements Operator {
     }
   }
 
-  /** So many rows of records read are worth as many lookups as could have read them. */
+  /** Counts rows that were read from records as the lookups that would have cost as much. */
   private countRowsRead(): void {
     const { context, program } = this;
     if (!program.segmentable || this.rowsRead < ROWS_PER_LOOKUP || context.outer !== null) return;

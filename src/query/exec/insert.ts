@@ -213,7 +213,9 @@ class Inserter {
     return requiresSingleRows(plan.table, this.findTable) === null;
   }
 
-  /** Keeps the rows until they are so many that a load pays; from then on gives them to it, batch by batch. */
+  /**
+   * Keeps the rows until there are enough for a load to pay off; from then on passes them to the load, batch by batch.
+   */
   private collect(batch: Batch): void | Promise<void> {
     const { rows, context, program } = this;
     rows.append(batch);

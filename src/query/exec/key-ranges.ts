@@ -60,7 +60,7 @@ export function compileKeyRanges(plan: IndexScanPlan, layout: KeyLayout): KeyRan
 
 /** Bytes that a range takes beside its key. */
 const RANGE_BYTES = 120;
-/** Reserved memory is counted in steps of so many bytes. */
+/** Step in bytes in which reserved memory is counted. */
 const RESERVED_STEP_BYTES = 256 * 1024;
 /** Bytes of a key that a double holds exactly. */
 const NUMBER_BYTES = 6;

@@ -1,8 +1,8 @@
 /**
- * The ranges of the index on labels that hold the nodes with all of some labels. Nodes have few different sets of labels, so
- * these are found by going from one to the next in the index. What was read so is just the gaps between the sets: a
- * transaction that looks for a label conflicts with one that adds a new set, and not with one that adds a node of
- * a set that has the label not.
+ * The ranges of the index on labels that hold the nodes with all of some labels. Nodes have few different sets of
+ * labels, so the sets are found by jumping from one to the next in the index. Only the gaps between the sets count as
+ * read: a transaction that looks for a label conflicts with one that adds a new set, but not with one that adds a node
+ * with a set that lacks the label.
  */
 
 import { decodeKey, encodeKey } from "../../storage/key-codec.js";

@@ -1,7 +1,7 @@
 /**
- * Keys of large values, made in turns before an operator asks for them: what puts rows together by their keys (GROUP BY,
- * DISTINCT, set operations, hash joins) makes each key in one go, and the key of a list of a million members takes a
- * third of a second. Values are told by their identity, so only keys that are columns are made ahead.
+ * Makes keys of large values in turns before an operator asks for them. Operators that group rows by keys (GROUP BY,
+ * DISTINCT, set operations, hash joins) make each key in one go, and the key of a list of a million members takes a
+ * third of a second. Values are recognised by identity, so only keys that are columns are made ahead.
  */
 import { costLeft } from "../../values/value-cost.js";
 import { Json, type SqlArray, type SqlType, type Value } from "../../values/values.js";

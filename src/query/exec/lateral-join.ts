@@ -1,5 +1,5 @@
 /**
- * A join whose right side reads columns of the left: it is opened anew for every left row, with that row's values as
+ * A join whose right side reads columns of the left: it is opened again for every left row, with that row's values as
  * its outer values. With an index on the right this is also the index nested-loop join.
  */
 import type { Value } from "../../values/values.js";

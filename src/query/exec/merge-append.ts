@@ -1,7 +1,7 @@
 /**
- * Rows of inputs that come in one order, merged into that order: each turn hands on the first of the rows at the heads
- * of the inputs (Knuth, The Art of Computer Programming 3, §5.4.1, replacement selection with a heap). Of equal rows
- * those of an earlier input come first. Made by append.ts.
+ * Merges the rows of inputs that have one order: each turn hands on the first of the rows at the heads of the inputs
+ * (Knuth, The Art of Computer Programming 3, §5.4.1, replacement selection with a heap). Of equal rows those of an
+ * earlier input come first. Made by append.ts.
  */
 import type { Value } from "../../values/values.js";
 import { sortComparator } from "../expr/compare.js";

@@ -1,12 +1,12 @@
 /**
- * An equi-join of two inputs that come in the order of its keys: each is read once, side by side, and the join holds no
- * more than the right rows of one key (Blasgen and Eswaran, "Storage and access in relational data bases", IBM Systems
- * Journal 16, 1977). Compiled by compile-plan.ts; `optimize/merge-order.ts` sees to the order of the inputs.
+ * An equi-join of two inputs in the order of its keys: each is read once, side by side, and the join holds only the
+ * right rows of one key (Blasgen and Eswaran, "Storage and access in relational data bases", IBM Systems Journal 16,
+ * 1977). Compiled by compile-plan.ts; `optimize/merge-order.ts` makes sure of the order of the inputs.
  *
  *   seek ──equal keys──▶ gather the right rows of the key ──▶ pair them with each left row of the key ──▶ seek
  *
- * Rows come out in the order of the keys; left rows in their own, where only they or rows with them come out. A NULL
- * key equals nothing: such rows come out alone, where the order has them.
+ * Rows come out in the order of the keys. Left rows keep their own order where only they, or rows with them, come out.
+ * A NULL key equals nothing: such rows come out alone, at their place in the order.
  */
 import type { Value } from "../../values/values.js";
 import { type Comparator, sortComparator } from "../expr/compare.js";

@@ -52,7 +52,7 @@ export function compileMerge(plan: MergePlan, input: Open): Open {
 
 const NO_COLUMNS: ReadonlySet<number> = new Set();
 
-/** What becomes of one joined row. */
+/** The action for one joined row. */
 interface Change {
   readonly number: number;
   readonly action: Action;

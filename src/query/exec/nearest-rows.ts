@@ -34,7 +34,7 @@ export interface FoundRows {
   /** Keys after the prefix of the table's rows, latin-1, and what the index measured. */
   readonly suffixes: readonly string[];
   readonly distances: readonly number[];
-  /** Keys of rows that the index knows nothing of. */
+  /** Keys of rows that are not in the index. */
   readonly rest: readonly Uint8Array[];
   /** Rows that the transaction sees otherwise than the index. */
   readonly corrected: readonly { readonly key: Uint8Array; readonly record: Uint8Array }[];

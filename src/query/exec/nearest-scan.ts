@@ -1,10 +1,10 @@
 /**
- * A scan of which only the rows nearest to a vector are wanted (NearestSearch): a vector index names them, in no order,
- * with some more where the statement's transaction sees other rows than the index. While there is no index that is ready,
- * or the statement wants a large part of the table, it is a scan like any other: it may always give more rows.
+ * A scan that only needs the rows nearest to a vector (NearestSearch). A vector index names them, in no order, and
+ * some more if the statement's transaction sees other rows than the index. While no index is ready, or if the
+ * statement wants a large part of the table, it is a scan like any other; it may always give more rows.
  *
- * With a filter the nearest that pass are wanted. Which rows pass is remembered by slot (derived/slot-marks.ts): where
- * few do, their vectors are all compared; where many do, the graph is walked and hands out only those.
+ * With a filter, the nearest rows that pass are wanted. Which rows pass is remembered by slot (derived/slot-marks.ts).
+ * If few do, their vectors are all compared; if many do, the graph is walked and hands out only those.
  */
 import type { IndexKind } from "../../derived/index-body.js";
 import type { SlotMarks } from "../../derived/slot-marks.js";
@@ -31,10 +31,13 @@ const COUNT_MAX = 10_000;
 const COUNT_SHARE_MAX = 0.25;
 /** Candidates that a walk keeps, unless the setting hnsw.ef_search or the index says otherwise. */
 export const EF_SEARCH = 64;
-/** So many rows that pass, or such a part of all, are compared one by one: a walk that hands out few costs more. */
+/**
+ * Up to this many passing rows, or this share of all, are compared one by one: a walk that hands out few rows costs
+ * more.
+ */
 const COMPARED_MAX = 1000;
 const COMPARED_SHARE_MAX = 0.03;
-/** Rows of which a filter's share is estimated. */
+/** Number of rows from which a filter's share is estimated. */
 const SAMPLE_ROWS = 128;
 /** A filter that passes this part or more is asked of the candidates only. */
 const LOOSE_SHARE = 0.2;
@@ -206,7 +209,7 @@ class NearestScanOperator implements Operator {
     return this.ownMarks;
   }
 
-  /** So many rows pass that it is enough to ask those that a search names. */
+  /** Enough rows pass that it suffices to test those that a search names. */
   private isLoose(index: VectorIndex, marks: SlotMarks, count: number): boolean {
     const stride = Math.max(1, Math.floor(index.slotCount / SAMPLE_ROWS));
     for (let slot = 0; marks.knownCount < SAMPLE_ROWS && slot < index.slotCount; slot += stride) {

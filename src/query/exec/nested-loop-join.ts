@@ -107,7 +107,7 @@ class NestedLoopJoinOperator implements Operator {
     }
   }
 
-  /** The next left batch, or, when there is none, what is left to hand on. */
+  /** The next left batch or, if there is none, the remaining output. */
   private accept(batch: Batch | null): Pulled | undefined {
     if (batch !== null) {
       this.leftBatch = batch;
@@ -172,7 +172,7 @@ class NestedLoopJoinOperator implements Operator {
     this.candidate = this.following(candidate);
   }
 
-  /** What becomes of a left row without a match; false when the output has no room for it. */
+  /** Handles a left row without a match; false if the output has no room for it. */
   private endUnmatched(left: Batch): boolean {
     const { type, leftWidth, rightWidth } = this.program;
     if (type !== "left" && type !== "full" && type !== "anti") return true;

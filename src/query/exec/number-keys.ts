@@ -1,6 +1,6 @@
 /**
- * Keys that are numbers, in typed arrays: which types' values are such, their hash, and group numbers by them. Used by
- * hash joins and aggregation, which fall back to Maps for other types.
+ * Keys that are numbers, in typed arrays: which types have such keys, their hash, and group numbers by them. Used by
+ * hash joins and aggregation, which use Maps for other types.
  */
 import type { SqlType, Value } from "../../values/values.js";
 
@@ -80,7 +80,7 @@ export class NumberGroups {
     return group >= 0 || this.former === null ? group : this.groupAt(this.former, row);
   }
 
-  /** Writes the groups of the first `count` loaded rows into `out`; `make` is told of the row of each new group. */
+  /** Writes the groups of the first `count` loaded rows into `out`; `make` receives the row of each new group. */
   assign(count: number, out: Int32Array, make: (row: number) => void): void {
     for (let row = 0; row < count; row++) {
       const group = this.find(row);

@@ -1,6 +1,6 @@
 /**
- * Which operator is at work, as a number in memory that another thread may read: when a statement does not give way, that
- * tells where. Where the mark lies is said once per thread; until then nobody reads it.
+ * Marks in shared memory which operator is at work, so that another thread can tell where a statement does not give
+ * way. The place of the mark is set once per thread; until then nobody reads it.
  */
 import type { Plan } from "../plan/plan.js";
 import type { Open, Operator, Pulled } from "./operator.js";

@@ -1,4 +1,4 @@
-/** From a partitioned table's unique key to a partition's, for ON CONFLICT. */
+/** Finds a partition's unique key for a partitioned table's, for ON CONFLICT. */
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 
 type Key = IndexDef | "primary key";

@@ -1,4 +1,7 @@
-/** What the ways to search for paths (all-paths.ts, shortest-path.ts, followed-list.ts) have in common with their operator, expand-path.ts. */
+/**
+ * The interface between the ways to search for paths (all-paths.ts, shortest-path.ts, followed-list.ts) and their
+ * operator, expand-path.ts.
+ */
 import type { Variant } from "../../values/variant.js";
 import type { Predicate } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
@@ -41,7 +44,7 @@ export interface PathSearch {
   /** Of the path that `next` found, from its beginning. */
   edges(): readonly number[];
   end(): number;
-  /** Gives back what it holds. */
+  /** Releases its memory. */
   close?(): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * One row by its whole primary key or by all columns of a unique index. Never waits. A join that gets many rows so takes
- * them from column segments where the table has them.
+ * One row by its whole primary key or by all columns of a unique index. Never waits. A join that gets many rows in
+ * this way takes them from column segments where the table has them.
  */
 
 import { encodeKey } from "../../storage/key-codec.js";

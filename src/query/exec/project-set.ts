@@ -79,7 +79,7 @@ class ProjectSetOperator implements Operator {
     return batch !== null;
   }
 
-  /** Puts the current row's values beside so many new rows; 0: the calls are done with it. */
+  /** Repeats the current row's values for that many new rows; 0: the calls are done with it. */
   private join(count: number): void {
     if (count === 0) {
       this.row++;

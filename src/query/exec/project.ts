@@ -1,6 +1,6 @@
 /**
- * Projection: new columns from expressions over the input. A plain column is passed on without copying it. Of a chunk
- * (segments/chunk.ts) columns stay what they are, and some expressions become such columns, too.
+ * Projection: new columns from expressions over the input. A plain column is passed on without copying it. Columns of
+ * a chunk (segments/chunk.ts) stay as they are, and some expressions become such columns, too.
  */
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";

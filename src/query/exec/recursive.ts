@@ -1,7 +1,8 @@
 /**
- * WITH RECURSIVE: the rows of the first query, then again and again those that the second one makes of the rows that
- * came last (the working table), until a step adds none. UNION drops rows that came before. It is the semi-naive
- * evaluation of SQL:1999; ends at the statement's deadline or memory bound if the recursion does not end by itself.
+ * WITH RECURSIVE: the rows of the first query, then repeatedly the rows that the second query makes from the newest
+ * rows (the working table), until a step adds none. UNION drops rows that came before. This is the semi-naive
+ * evaluation of SQL:1999. If the recursion does not end by itself, it ends at the statement's deadline or memory
+ * bound.
  */
 import type { HashKey } from "../expr/compare.js";
 import type { Batch } from "../expr/expr.js";

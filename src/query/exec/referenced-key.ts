@@ -1,4 +1,6 @@
-/** Where the row that a foreign key refers to is found by one lookup. Used by checks of single rows and of loads. */
+/**
+ * Tells where a row that a foreign key refers to is found by one lookup. Used by checks of single rows and of loads.
+ */
 import type { ForeignKeyDef, IndexDef, TableDef } from "../../catalog/table.js";
 import { type KeyLayout, keyLayoutOf } from "./table-layout.js";
 

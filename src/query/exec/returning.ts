@@ -1,5 +1,5 @@
 /**
- * What the three data-modifying operators have in common: they do all their work when first asked, then hand on the
+ * The common part of the three data-modifying operators: they do all their work when first asked, then hand on the
  * rows of RETURNING, batch by batch.
  */
 import type { Value } from "../../values/values.js";

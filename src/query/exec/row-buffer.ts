@@ -1,5 +1,5 @@
 /**
- * Rows held in memory, column by column: what sorts, hash tables and changes yet to be written are made of. Owned by
+ * Rows held in memory, column by column: used by sorts, hash tables and changes that are yet to be written. Owned by
  * one operator of one run; the memory is counted against the statement.
  */
 import type { Value } from "../../values/values.js";
@@ -11,7 +11,7 @@ import { type ColumnBytes, columnBytesOf } from "./value-bytes.js";
 export class RowBuffer implements Batch {
   readonly columns: Value[][];
   length = 0;
-  /** What it has reserved. */
+  /** The memory that it has reserved. */
   bytes = 0;
   private readonly measures: readonly ColumnBytes[];
 
@@ -71,7 +71,7 @@ export class RowBuffer implements Batch {
   }
 }
 
-/** Empty arrays to build batches of so many columns in. */
+/** Empty arrays for building batches with that many columns. */
 export function emptyColumns(width: number): Value[][] {
   const columns = new Array<Value[]>(width);
   for (let c = 0; c < width; c++) columns[c] = [];

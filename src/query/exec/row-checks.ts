@@ -1,6 +1,6 @@
 /**
- * CHECK constraints over new rows: a check fails only when it is false; NULL passes (SQL:2016, part 2, §4.25). Not so
- * WITH CHECK OPTION of views, through which the row must be seen.
+ * CHECK constraints over new rows: a check fails only when it is false; NULL passes (SQL:2016, part 2, §4.25). WITH
+ * CHECK OPTION of views differs: the new row must be visible through the view, so NULL fails.
  */
 import { compileExpr, type SlotOf } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";

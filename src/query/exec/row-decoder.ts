@@ -1,6 +1,6 @@
 /**
- * From stored records to batches, for every operator that reads a table. Only wanted columns are decoded; with a
- * filter, its columns first and the others only of rows that pass.
+ * Decodes stored records into batches, for every operator that reads a table. Only wanted columns are decoded; with a
+ * filter, its columns first, and the others only of rows that pass.
  */
 import type { TableDef } from "../../catalog/table.js";
 import type { RecordDecoder } from "../../storage/record-codec.js";
@@ -15,7 +15,7 @@ import { type Column, valueAt } from "./segments/column.js";
 import { compileCondition, slotsOf } from "./slots.js";
 import { decoderOf, layoutOf } from "./table-layout.js";
 
-/** The part of a scan, point get or index scan that says what becomes of a record. */
+/** The part of a scan, point get or index scan that says how a record is decoded. */
 export interface TableOutput {
   readonly table: TableDef;
   readonly columns: readonly OutputColumn[];

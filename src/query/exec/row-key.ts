@@ -1,6 +1,6 @@
 /**
- * Map keys of rows: what GROUP BY, DISTINCT, set operations and hash joins put rows together by. Two rows have the
- * same key just when their values are equal, NULLs being equal to each other (IS NOT DISTINCT FROM).
+ * Map keys of rows, for GROUP BY, DISTINCT, set operations and hash joins. Two rows have the same key exactly if their
+ * values are equal, NULLs being equal to each other (IS NOT DISTINCT FROM).
  */
 import type { SqlType, Value } from "../../values/values.js";
 import { type HashKey, hashKeyOf } from "../expr/compare.js";

@@ -10,9 +10,9 @@ import type { KeyRange, Transaction } from "../../storage/store.js";
 export interface RowNumbers {
   /** The next unused number of a table of a tenant. */
   next(tenantNumber: number, storageId: number): number;
-  /** From 1 on: the table has lost its primary key, and all its rows are written anew. */
+  /** Counts from 1 again: the table has lost its primary key, and all its rows are rewritten. */
   restart(tenantNumber: number, storageId: number): void;
-  /** Nothing of the tenant's is uncommitted, and its rows may change without being told here. */
+  /** The tenant has nothing uncommitted, and its rows may change without a report here. */
   forget(tenantNumber: number): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A scan of a whole table in the order of its row keys, filtering while it reads: from column segments where the table
- * has them, else from records. A scan that turns out to be long makes the segments, and goes on with them.
+ * A scan of a whole table in the order of its row keys, filtering while it reads: from column segments if the table
+ * has them, else from records. A scan that turns out to be long makes the segments, and continues with them.
  */
 
 import { prefixRange } from "../../storage/keys.js";
@@ -182,7 +182,7 @@ class ScanOperator implements Operator {
     else this.cache = null;
   }
 
-  /** Opens the table's segments; those that much has changed of are made anew first. */
+  /** Opens the table's segments; those with many changes are rebuilt first. */
   private openOrFold(cache: SegmentCache, table: TableSegments, layout: TableLayout): void {
     const crowded = table.busy || !this.context.tx.seesEngine ? -1 : crowdedSegment(cache, table);
     if (crowded >= 0) this.folder = new SegmentFolder(cache, table, layout, crowded);

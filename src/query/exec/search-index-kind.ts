@@ -1,6 +1,6 @@
 /**
- * What an index for search is in memory, by its definition: of which rows, and what it takes of their records. For scans
- * that ask for one, and for those who have one made before anybody asks.
+ * The index in memory for a search index's definition: which rows it covers, and what it takes from their records. For
+ * scans that ask for one, and for those who build one before anybody asks.
  */
 import { type SearchIndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import type { DerivedIndex, IndexPlace } from "../../derived/derived-index.js";

@@ -1,6 +1,6 @@
 /**
- * Shortest paths, breadth first; where both ends are known from both of them, always the side with fewer nodes to go on from
- * (Pohl, "Bi-directional Search", Machine Intelligence 6, 1971). Made by expand-path.ts.
+ * Shortest paths, breadth first. If both ends are known, the search goes from both, always on the side with fewer
+ * nodes (Pohl, "Bi-directional Search", Machine Intelligence 6, 1971). Made by expand-path.ts.
  */
 import type { EdgeSource } from "./edge-source.js";
 import type { PathRow, PathSearch } from "./path-search.js";

@@ -1,7 +1,8 @@
 /**
- * Pairs of rows whose embeddings are similar (query/plan/similar-pairs.ts), found exactly: some left rows at a time are held
- * in memory, with the directions of their embeddings side by side, and all right rows pass by. Single precision tells
- * most pairs; where it is not sure the condition is asked. Right rows are read once for each block of left rows.
+ * Finds pairs of rows whose embeddings are similar (query/plan/similar-pairs.ts), exactly. A block of left rows is
+ * held in memory, with the directions of their embeddings side by side, and all right rows are compared with it.
+ * Single precision decides most pairs; the condition is evaluated only where it is not certain. Right rows are read
+ * once for each block of left rows.
  */
 import type { Value } from "../../values/values.js";
 import { bytesOfBlock, VectorBlock } from "../../vector/vector-block.js";
@@ -296,7 +297,7 @@ class SimilarJoinOperator implements Operator {
   }
 }
 
-/** Vectors of so many numbers in a block. */
+/** How many vectors of the given length fit in a block. */
 function rowsOf(dimensions: number): number {
   return Math.max(16, Math.min(BLOCK_ROWS, Math.floor(BLOCK_BYTES / (4 * dimensions))));
 }

@@ -1,4 +1,6 @@
-/** From column ids to places in a batch: how the operators of this room compile expressions over their input. */
+/**
+ * Maps column ids to positions in a batch, with which the operators of this room compile expressions over their input.
+ */
 import type { Value } from "../../values/values.js";
 import { compileExpr, compilePredicate, type Predicate, type SlotOf } from "../expr/compile.js";
 import type { Batch, EvalContext, Evaluate, Expr } from "../expr/expr.js";

@@ -1,6 +1,6 @@
 /**
- * One snapshot for all parts of a statement: when WITH holds statements that change data, every part reads what was
- * there before the statement (`context.tx`), and only the writers see and change what is there now (`context.live`).
+ * One snapshot for all parts of a statement. When WITH holds statements that change data, every part reads the state
+ * before the statement (`context.tx`), and only the writers see and change the current state (`context.live`).
  */
 import type { ExecContext } from "./context.js";
 import type { Open } from "./operator.js";

@@ -1,7 +1,7 @@
 /**
  * Answers of correlated subqueries within one statement, by the outer values they were run for: rows with the same
- * values need one run. Used by subquery.ts; owned by the statement's state. What gives another answer each time is
- * left out, and so are values without a short text.
+ * values need one run. Used by subquery.ts; owned by the statement's state. Volatile subqueries are left out, and so
+ * are values without a short text.
  */
 import { Numeric } from "../../values/numeric.js";
 import type { Value } from "../../values/values.js";
@@ -13,7 +13,7 @@ import type { ExecContext, SubqueryAnswers } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
 import { sumOfBytes } from "./value-bytes.js";
 
-/** Answers kept per subquery; further ones are computed anew. */
+/** Answers that are kept per subquery; further ones are computed again. */
 const ANSWERS_MAX = 10_000;
 const KEY_CHARACTERS_MAX = 256;
 

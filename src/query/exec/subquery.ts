@@ -1,11 +1,11 @@
 /**
- * Subqueries in expressions. `compile-plan.ts` compiles each one with the plan that it stands in and registers it
- * here; compiled expressions reach `runSubquery` through the context's services.
+ * Subqueries in expressions. `compile-plan.ts` compiles each one with the plan that contains it and registers it here;
+ * compiled expressions reach `runSubquery` through the context's services.
  *
  * An uncorrelated subquery runs once per statement, before the plan's first row is asked for, so that it can give the
- * actor's loop its turns like any other plan. Its error, if it ends in one, is thrown where its value is needed. A
- * correlated one runs inside the evaluation of an expression, so it cannot wait: it runs to its end in one go,
- * once for each different set of outer values (subquery-memo.ts).
+ * actor's loop its turns like any other plan. If it fails, the error is thrown where its value is needed. A correlated
+ * one runs inside the evaluation of an expression, so it cannot wait: it runs to its end in one go, once for each
+ * different set of outer values (subquery-memo.ts).
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { sqlArray } from "../../values/text-format-array.js";
@@ -54,7 +54,7 @@ export function runSubquery(expr: SubqueryExpr, context: EvalContext): Value {
   return valueIn(expr, outcome.values);
 }
 
-/** The rows that a correlated subquery has for the context's outer values, waited for where that is due. */
+/** The rows of a correlated subquery for the context's outer values; waits if necessary. */
 export async function runSubqueryLater(expr: SubqueryExpr, context: ExecContext): Promise<readonly Value[]> {
   const outcome = await collect(expr, context);
   if ("error" in outcome) throw outcome.error;

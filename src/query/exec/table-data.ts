@@ -126,7 +126,7 @@ export function retireIndexData(work: TableWork, table: TableDef, index: IndexDe
   retire(work, prefix);
 }
 
-/** Whether the table has so many rows that it pays to leave them where they are and to store it elsewhere. */
+/** Whether the table has enough rows that leaving them in place and using another storage pays off. */
 export function holdsMany(work: TableWork, table: TableDef): boolean {
   return hasMany(work, rowPrefix(work.tenantNumber, storageOf(table)));
 }

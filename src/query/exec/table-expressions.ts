@@ -1,6 +1,6 @@
 /**
- * What a table's definition computes of a row: generated columns, keys and predicates of indexes. The definition holds
- * SQL text, which this room cannot bind; the session hands in who can (`ExecContext.bindTable`). Compiled once per
+ * Expressions in a table's definition: generated columns, keys and predicates of indexes. The definition holds SQL
+ * text, which this room cannot bind; the session provides the binder (`ExecContext.bindTable`). Compiled once per
  * definition.
  */
 import type { TableDef } from "../../catalog/table.js";

@@ -1,7 +1,7 @@
 /**
- * The triggers of tables as operators that change rows fire them. BEFORE triggers run at once; AFTER triggers are noted
- * among what is left to check and run when the statement ends, after foreign keys of the same row (as in PostgreSQL,
- * whose foreign keys are triggers with names that come first). The functions are run by the session
+ * Fires the triggers of tables for operators that change rows. BEFORE triggers run at once. AFTER triggers are noted
+ * among the remaining checks and run when the statement ends, after foreign keys of the same row (as in PostgreSQL,
+ * whose foreign keys are triggers with names that come first). The session runs the functions
  * (ExecServices.fireTrigger). Which triggers a statement fires is decided when it is compiled: rows of tables without
  * triggers cost nothing.
  */
@@ -34,7 +34,7 @@ export function rowTriggers(
   const fired = firedBy(table, event, "row", assigned);
   if (fired.length === 0) return null;
   const timed = (timing: TriggerDef["timing"]) => fired.filter((trigger) => trigger.timing === timing);
-  // What stands in for a change of a view answers as what comes before one.
+  // An INSTEAD OF trigger of a view answers like a BEFORE trigger.
   return { table, event, before: [...timed("before"), ...timed("instead of")], after: timed("after") };
 }
 
@@ -188,7 +188,7 @@ export function statementTriggers(
     const captures = all.some(({ oldTable, newTable }) => oldTable !== undefined || newTable !== undefined);
     if (fired.length === 0 && !captures) return [];
     const timed = (timing: TriggerDef["timing"]) => fired.filter((trigger) => trigger.timing === timing);
-    // A rule that names no row stands in for the statement once.
+    // A rule that names no row replaces the statement once.
     return [{ event, before: [...timed("before"), ...timed("instead of")], after: timed("after"), captures }];
   });
   return found.length === 0 ? null : { table, events: found };

@@ -1,8 +1,9 @@
 /**
- * The only place that writes rows: records, index entries and the constraints that storage can tell (NOT NULL, primary
- * key, unique). One writer per run of a data-modifying operator; what it writes is in the statement's transaction.
+ * The only place that writes rows: records, index entries and the constraints that storage can check (NOT NULL,
+ * primary key, unique). One writer per run of a data-modifying operator; its writes are in the statement's
+ * transaction.
  *
- * Rows are arrays by column id. See table-layout.ts for how they lie in storage.
+ * Rows are arrays by column id. table-layout.ts describes their layout in storage.
  */
 import { type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
@@ -115,7 +116,7 @@ export class TableWriter {
     return key;
   }
 
-  /** The key of the stored row that stands in the way of a new one by the arbiter (null: by any unique key). */
+  /** The key of the stored row that conflicts with a new one by the arbiter (null: by any unique key). */
   conflicting(row: Row, arbiter: IndexDef | "primary key" | null): Uint8Array | null {
     if (arbiter !== null) return this.stored(keyLayoutOf(this.layout.table, arbiter), row);
     const { primaryKey, indexes } = this.layout;
@@ -279,7 +280,7 @@ export class TableWriter {
     tx.put(entry, entryValue(index, row, suffix));
   }
 
-  /** Whether at least so many entries have the row's values in a deferrable key. */
+  /** Whether at least that many entries have the row's values in a deferrable key. */
   private hasEntries(index: KeyLayout, row: Row, count: number): boolean {
     const values = this.valuesOf(index, row);
     if (values === null || (!index.nullsNotDistinct && values.includes(null))) return false;

@@ -1,7 +1,7 @@
 /**
- * The rows of a table that answer a text search, the best first: a text index names them with their scores, the rows
- * that the transaction sees otherwise than the index are looked at one by one. While the index is not ready, one is
- * made of the rows that the statement sees.
+ * The rows of a table that answer a text search, the best first. A text index names them with their scores; rows that
+ * the transaction sees differently from the index are checked one by one. While the index is not ready, one is built
+ * from the rows that the statement sees.
  */
 import type { DerivedIndex } from "../../derived/derived-index.js";
 import type { IndexKind } from "../../derived/index-body.js";
@@ -34,8 +34,8 @@ import { layoutOf, type TableLayout } from "./table-layout.js";
 type TextIndex = DerivedIndex<TextItem, TextBody>;
 
 /**
- * Corrections of the transaction beyond which an index of its own is made for the statement: by then what the index says
- * of words is not what the transaction sees.
+ * With more corrections than this, the statement builds an index of its own, because the index's word counts no longer
+ * match what the transaction sees.
  */
 const CORRECTIONS_MIN = 10;
 const CORRECTIONS_SHARE = 0.05;

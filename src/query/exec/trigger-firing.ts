@@ -1,4 +1,4 @@
-/** What a trigger's function is called with: made by table-triggers.ts, run by sql/routine. */
+/** The call of a trigger's function: made by table-triggers.ts, run by sql/routine. */
 import type { TableDef } from "../../catalog/table.js";
 import type { TriggerDef, TriggerEvent } from "../../catalog/trigger.js";
 import type { Value } from "../../values/values.js";

@@ -1,8 +1,8 @@
 /**
- * How UPDATE, DELETE and MERGE change rows of tables with triggers. A BEFORE trigger sees what the statement did to the
- * rows before, as in PostgreSQL, so rows are written one by one where there are any; with AFTER triggers alone an update
- * is written at the end as without triggers, which lets one statement shift unique keys. Owned by one run of one of
- * those operators.
+ * How UPDATE, DELETE and MERGE change rows of tables with triggers. A BEFORE trigger sees what the statement did to
+ * earlier rows, as in PostgreSQL, so with BEFORE triggers rows are written one by one. With AFTER triggers only, an
+ * update is written at the end as without triggers, which lets one statement shift unique keys. Owned by one run of
+ * one of those operators.
  */
 import type { TableDef } from "../../catalog/table.js";
 import type { TriggerEvent } from "../../catalog/trigger.js";
@@ -134,7 +134,7 @@ export class TriggeredRows {
     );
   }
 
-  /** The stored rows as they are before any is changed, for `update` and `remove`; null: none can change meanwhile. */
+  /** The stored rows before any is changed, for `update` and `remove`; null: none can change before they are used. */
   recordsOf(keys: ArrayLike<Value>): readonly (Uint8Array | undefined)[] | null {
     if (!this.program.oneByOne) return null;
     const { tx } = writingContext(this.context);

@@ -1,7 +1,7 @@
 /**
  * Work inside the evaluation of an expression, which cannot wait: correlated subqueries and functions that statements
- * made. Between two of them the operators give way (filter.ts, project.ts); one of them alone may not hold up the actor,
- * whose loop would not even hear that its client has gone.
+ * made. The operators give way between two of them (filter.ts, project.ts). A single one must not hold up the actor,
+ * whose loop would not even learn that the client has disconnected, so it is ended when it takes too long.
  */
 import { sqlError } from "../../protocol/errors.js";
 import { UNINTERRUPTED_MS_MAX } from "../../protocol/limits.js";
@@ -11,7 +11,7 @@ const never = () => false;
 
 /** A context that asks for no turns. Its checkpoint throws 57014 when the work has gone on for too long. */
 export function uninterrupted(context: ExecContext): ExecContext {
-  // Work inside of such work ends with it.
+  // Nested work ends with the outer work.
   if (context.shouldYield === never) return context;
   const end = performance.now() + UNINTERRUPTED_MS_MAX;
   const checkpoint = (): void => {

@@ -65,7 +65,7 @@ function mapBytes(map: VariantMap): number {
   return bytes;
 }
 
-/** Of a longer list some items stand for all. */
+/** For a longer list, some items are measured and stand for all. */
 const SAMPLED_FROM = 65_536;
 const SAMPLES = 4_096;
 

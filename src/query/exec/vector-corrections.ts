@@ -1,4 +1,7 @@
-/** What a transaction sees otherwise than a vector index. For scans that search by one (nearest-scan.ts, within-scan.ts). */
+/**
+ * The differences between what a transaction sees and a vector index. For scans that search by one (nearest-scan.ts,
+ * within-scan.ts).
+ */
 import type { DerivedIndex } from "../../derived/derived-index.js";
 import { prefixEnd } from "../../storage/keys.js";
 import type { VectorBody } from "../../vector/vector-body.js";
@@ -8,7 +11,7 @@ import type { TableLayout } from "./table-layout.js";
 
 export type VectorIndex = DerivedIndex<Float32Array, VectorBody>;
 
-/** Beyond so many the records are read. */
+/** With more corrections than this, the records are read. */
 const CORRECTIONS_MAX = 5000;
 
 export interface VectorCorrections {

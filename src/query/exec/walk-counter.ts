@@ -1,7 +1,8 @@
 /**
- * Counts walks: all but the last step are walked, depth first; of the last one only the number of relationships is asked.
- * Where the last step closes a triangle, the nodes in between are those that two sorted lists have in common (the
- * intersection of worst-case optimal joins; Ngo, Ré and Rudra, "Skew Strikes Back", 2013). Owned by count-walks.ts.
+ * Counts walks: all but the last step are walked, depth first; for the last one only the number of relationships is
+ * looked up. If the last step closes a triangle, the nodes in between are those that two sorted lists have in common
+ * (the intersection of worst-case optimal joins; Ngo, Ré and Rudra, "Skew Strikes Back", 2013). Owned by
+ * count-walks.ts.
  */
 import { lowerBound, PAGE_BITS, PAGE_MASK, type Page, type Pages } from "../../graph/adjacency-pages.js";
 import type { ExecContext } from "./context.js";
@@ -27,7 +28,7 @@ const NONE = new Uint32Array(0);
 const STEPS_PER_TURN_CHECK = 4096;
 /** Relationships that are gone through without a look at the clock. */
 const SWEPT_AT_ONCE = 512;
-/** And nodes at the ends of what comes after them. */
+/** And nodes at the ends of the following relationships. */
 const LOOKED_AT_ONCE = 65_536;
 /** Nodes for which an array of marks is made. */
 const MARKED_MAX = 2 ** 21;

@@ -1,6 +1,6 @@
 /**
- * Where the frames of a partition's rows begin and end. One FrameCursor per window operator: `enter` is called for each
- * partition, `moveTo` for its rows in order. Frames move only forwards, so both ends are found by walking on.
+ * Finds where the frames of a partition's rows begin and end. One FrameCursor per window operator: `enter` is called
+ * for each partition, `moveTo` for its rows in order. Frames move only forwards, so both ends are found by walking on.
  */
 import { sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../values/values.js";
@@ -41,7 +41,7 @@ export function compileFrame(
   };
 }
 
-/** Rows [from, to) that stand in a row but are not in its frame; from ≥ to: none. */
+/** Consecutive rows [from, to) that are excluded from the frame; from ≥ to: none. */
 interface Span {
   from: number;
   to: number;
@@ -160,7 +160,7 @@ export class FrameCursor {
     }
   }
 
-  /** The n-th row of the frame without what is excluded; negative n counts from the end. −1: there is none. */
+  /** The n-th row of the frame without excluded rows; negative n counts from the end. −1: there is no such row. */
   rowAt(n: number): number {
     const [first, second] = this.excluded;
     const gap = this.program.frame.exclude === "no others" ? 0 : first.to - first.from + (second.to - second.from);

@@ -1,8 +1,8 @@
 /**
- * The query below WITH tables that are computed once. Tables that change data run to their end even when nobody reads
- * them, and after the query itself, as PostgreSQL does it; all of them and the query read the snapshot from before the
- * statement (statement-snapshot.ts). Of a Cypher statement that writes (`sequential`) all tables run to their end, one
- * after the other, before the query begins, and each part sees what was written before it.
+ * The query below WITH tables that are computed once. Tables that change data run to their end even if nobody reads
+ * them, and after the query itself, as in PostgreSQL; all of them and the query read the snapshot from before the
+ * statement (statement-snapshot.ts). For a Cypher statement that writes (`sequential`), all tables run to their end,
+ * one after the other, before the query begins, and each part sees what was written before it.
  */
 import type { Batch } from "../expr/expr.js";
 import type { WithPlan } from "../plan/plan.js";

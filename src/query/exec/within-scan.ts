@@ -1,8 +1,8 @@
 /**
- * A scan of which only the rows within a distance of a vector are wanted (NearestSearch.within): a vector index names
- * them, approximately all, with some more where the statement's transaction sees other rows than the index. The scan's
- * filter is asked of each. While no index is ready, or too many rows are near, all rows are read. Opened for every row of
- * the query around it (lateral-join.ts).
+ * A scan that only needs the rows within a distance of a vector (NearestSearch.within). A vector index names them,
+ * approximately all, and some more if the statement's transaction sees other rows than the index. The scan's filter is
+ * tested on each. While no index is ready, or if too many rows are near, all rows are read. Opened for every row of
+ * the surrounding query (lateral-join.ts).
  */
 import type { IndexKind } from "../../derived/index-body.js";
 import { keyText } from "../../storage/ordered-map.js";

@@ -1,6 +1,6 @@
 /**
- * How a value of one type becomes a value of another. `compile.ts` asks once per cast expression and keeps the
- * closure; `types.ts` says which conversions exist and when they apply.
+ * Converts values of one type to another. `compile.ts` asks once per cast expression and keeps the closure; `types.ts`
+ * says which conversions exist and when they apply.
  */
 
 import { sqlError } from "../../protocol/errors.js";

@@ -68,8 +68,8 @@ export function compileWaiting(expr: Expr, slotOf: SlotOf): EvaluateWaiting {
 }
 
 /**
- * A call, with all that it is made of where that is calls and casts: computed at once when its values are small, else in another
- * process, where only what it reads is sent.
+ * A call together with its arguments, if those are calls and casts. If its values are small it is computed at once,
+ * else in another process, to which only the values that it reads are sent.
  */
 function compileCall(expr: CallExpr | CastExpr, slotOf: SlotOf): EvaluateWaiting {
   const leaves: Expr[] = [];

@@ -1,5 +1,5 @@
 /**
- * Expressions over large values, computed in another process: what is sent there, what is done there, and what comes back.
+ * Expressions over large values that another process computes: what is sent there, computed there, and sent back.
  * `jobFor` is the actor's part, `computeJob` that process's, `valueOfComputed` the actor's again.
  */
 import { DbError, type ErrorCode, type ErrorDetails } from "../../protocol/errors.js";
@@ -79,7 +79,7 @@ export async function computeJob({ expr, leaves, context, textSearchConfig }: Co
   }
 }
 
-/** A session's services are not there: who asks for one is computed where they are. */
+/** A session's services are not available here: an expression that needs one is computed in the actor. */
 function servicesWith(textSearchConfig: string | null): EvalServices {
   const setting = (name: string): string | null => {
     if (name === "default_text_search_config" && textSearchConfig !== null) return textSearchConfig;

@@ -31,7 +31,7 @@ export interface InRange {
   test(value: Value, base: Value, offset: Value, subtract: boolean, less: boolean, context: EvalContext): boolean;
 }
 
-/** What offsets a sort key of that type can take; none: RANGE takes no offset there. */
+/** The offsets that a sort key of that type can take; none: RANGE with an offset is not possible. */
 export function inRangesOf(type: SqlType): readonly InRange[] {
   switch (type.name) {
     case "int8":

@@ -1,6 +1,7 @@
 /**
- * Which overload a call means: PostgreSQL's rules for operators (chapter 10.2) and functions (10.3). Binders call it
- * with the types of the arguments as they stand and then convert each argument to the type that comes back.
+ * Chooses the overload that a call means, by PostgreSQL's rules for operators (chapter 10.2) and functions (10.3).
+ * Binders call it with the types of the arguments as written and then convert each argument to the type that is
+ * returned.
  */
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { type SqlType, TEXT } from "../../values/values.js";
@@ -252,7 +253,7 @@ function candidatesOf<F extends Overload>(
   return candidates;
 }
 
-/** The declared types spread over so many arguments, or null when the overload does not take that many. */
+/** The declared types for the given number of arguments, or null if the overload does not take that many. */
 function argumentTypes(overload: Overload, count: number): readonly SqlType[] | null {
   const { args, variadic } = overload;
   if (args.length === count) return args;

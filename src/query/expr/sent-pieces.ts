@@ -11,12 +11,14 @@ const LONG = 4096;
 
 type Long = string | Uint8Array;
 
-/** Stands for the text or the bytes of that number. */
+/** Takes the place of the text or bytes with that number. */
 interface Place {
   readonly longAt: number;
 }
 
-/** Slices, by the number of what they belong to; or the message without what was sent before it. */
+/**
+ * Slices, by the number of the value that they belong to; or the message without the slices that were sent before it.
+ */
 export type SmallMessage = { readonly slices: readonly (readonly [number, Long])[] } | { readonly rest: unknown };
 
 /** The message as small ones, the rest last. Objects must be plain ones without a field `longAt`. */

@@ -1,5 +1,5 @@
 /**
- * Functions that return rows: what FROM, ROWS FROM and the select list call. The SQL functions among them stand in
+ * Functions that return rows, for FROM, ROWS FROM and the select list. The SQL functions among them are in
  * `functions/`; another room adds its own with `registerTableFunction` when the process starts, and reaches what it
  * needs through `EvalContext.services`. Resolved by `resolve.ts`, run by `query/exec/set-rows.ts`.
  */

@@ -366,7 +366,7 @@ function intervalName(modifier: number): string {
   return `interval${fields === undefined ? "" : ` ${fields}`}${digits === 0xffff ? "" : `(${digits})`}`;
 }
 
-/** OIDs of what a tenant defines begin here, four for each id: the object itself first. */
+/** OIDs of a tenant's objects begin here, four for each id: the object itself first. */
 const FIRST_OWN_OID = 16_400;
 
 /** The OID of a table, sequence, schema or type by its id; `part` 1: a table's primary key; 2: the array of a type. */

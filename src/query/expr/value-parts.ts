@@ -1,13 +1,14 @@
 /**
- * How many parts a value has that is made of others: what writing, comparing or hashing it visits. A list may hold the same list twice,
- * so a value of forty small lists can have 2^40 parts. Whatever makes lists, maps or JSON of values counts them first.
+ * Counts the parts of a composed value: what writing, comparing or hashing it visits. A list may hold the same list
+ * twice, so a value of forty small lists can have 2^40 parts. Code that makes lists, maps or JSON from values counts
+ * them first.
  */
 import { sqlError } from "../../protocol/errors.js";
 import { VALUE_PARTS_MAX } from "../../protocol/limits.js";
 import { Json, type Value } from "../../values/values.js";
 import type { ListTurns } from "./expr.js";
 
-/** Of values with at least so many parts the number is kept, so that no part is counted often. */
+/** For values with at least this many parts the number is kept, so that no part is counted often. */
 const KEPT_FROM = 256;
 
 const counted = new WeakMap<object, number>();
@@ -16,7 +17,7 @@ const counted = new WeakMap<object, number>();
 export function partsOf(value: unknown): number {
   if (typeof value !== "object" || value === null) return 1;
   if (value instanceof Json) return partsOf(value.value);
-  // What lies in a record was counted when it was stored.
+  // The content of a record was counted when it was stored.
   if (!Array.isArray(value) && !(value instanceof Map) && !isPlain(value)) return 1;
   const known = counted.get(value);
   if (known !== undefined) return known;

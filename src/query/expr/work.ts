@@ -1,6 +1,6 @@
 /**
- * How much work a call makes of its arguments, said before it begins (protocol/stretch.ts). Used by the compilers of
- * expressions; functions that take more or less than usual say so (ScalarFunction.nanosPerUnit).
+ * Tells before a call how much work its arguments will make (protocol/stretch.ts). Used by the compilers of
+ * expressions; functions that take more or less than usual declare it (ScalarFunction.nanosPerUnit).
  */
 import { spend } from "../../protocol/stretch.js";
 import { costLeft } from "../../values/value-cost.js";
@@ -8,7 +8,7 @@ import { Json, type SqlType, type Value } from "../../values/values.js";
 import type { Expr, ScalarFunction } from "./expr.js";
 import { someExpr } from "./walk.js";
 
-/** Nanoseconds per character, byte or element of what a call is given. */
+/** Nanoseconds per character, byte or element of a call's arguments. */
 const NANOS_PER_UNIT = 10;
 /** Shorter values are not worth counting. */
 const UNITS_MIN = 2_048;
@@ -36,7 +36,7 @@ export function jsonParts(value: unknown): number {
   return left < 0 ? MORE_PARTS : JSON_PARTS_MAX - left;
 }
 
-/** A part of parsed JSON takes as long as so many characters of a text. */
+/** How many characters of a text take as long as one part of parsed JSON. */
 const CHARACTERS_PER_PART = 8;
 
 /** Characters, bytes or elements; of lists in lists, maps and JSON without a text all their parts. */

@@ -1,6 +1,6 @@
 /**
- * How many rows a plan gives, as far as one can tell before running it: what join order, join method and build side
- * are chosen by, and what EXPLAIN shows. One object per optimized statement; it remembers what it has estimated.
+ * Estimates how many rows a plan gives. Join order, join method and build side are chosen by it, and EXPLAIN shows it.
+ * One object per optimized statement; it remembers what it has estimated.
  *
  * The formulas are System R's (Selinger et al., "Access Path Selection in a Relational Database Management System",
  * SIGMOD 1979) with common values and equi-depth histograms as PostgreSQL uses them (selfuncs.c; manual, §76.1).
@@ -86,7 +86,7 @@ export class Cardinality {
     return this.conditions.of(predicate);
   }
 
-  /** Rows of a join of sides with so many rows, on the conditions between them. */
+  /** Rows of a join of two sides with the given numbers of rows, on the conditions between them. */
   joinRows(type: JoinType, left: number, right: number, conditions: readonly Expr[]): number {
     const inner = left * right * this.joinSelectivity(conditions, left, right);
     switch (type) {
@@ -171,7 +171,7 @@ export class Cardinality {
     return this.conditions.ofCondition(condition);
   }
 
-  /** Relationships of these types that one of so many nodes has on average, seen from that side. */
+  /** Average number of relationships of these types per node, for the given number of nodes, seen from that side. */
   fanOut(
     graph: GraphTables,
     direction: "out" | "in" | "either",
@@ -366,8 +366,8 @@ function keysIn({ keySets, keyArrays }: Extract<Plan, { kind: "indexscan" }>): n
 }
 
 /**
- * Paths of up to so many relationships from one node that has so many on average. Those that they lead to have less: they
- * are of many kinds, and the average is that of one.
+ * Paths of up to the given number of relationships from one node with the given average. Later nodes have fewer
+ * relationships: they are of many kinds, and the average is that of one kind.
  */
 export function pathsOf(fanOut: number, max: number | null): number {
   let [paths, ofLength] = [fanOut, fanOut];

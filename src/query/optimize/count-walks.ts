@@ -82,7 +82,7 @@ function stepOf({ from, direction, types, edge, other, into, exclude }: ExpandPl
   return { from, direction, types, edge: edge.id?.id ?? null, other: other?.id ?? null, into, exclude };
 }
 
-/** The id of the node that walks begin at, where that is any and nothing else is read of it. */
+/** The id of the node that walks begin at, if it can be any node and nothing else of it is read. */
 function startOf(input: Plan, expands: readonly ExpandPlan[], read: ReadonlySet<ColumnId>): ColumnId | null {
   const { graph, from } = expands[0]!;
   if (input.kind !== "scan" || input.table !== graph.nodes || input.filter !== null || from.kind !== "column")

@@ -133,7 +133,7 @@ function joinFor(subquery: SubqueryExpr, input: Plan, cardinality: Cardinality):
   return { input: leftJoin(input, grouped, tied.conditions), value: selected(projection, aggregate) };
 }
 
-/** An EXISTS that is no condition by itself: whether the outer row meets one of the groups of what ties it to them. */
+/** An EXISTS within a larger condition: whether the outer row matches one of the groups. */
 function existsFor(
   subquery: SubqueryExpr,
   input: Plan,

@@ -1,6 +1,6 @@
 /**
- * The calls that one node's expressions wait for: taken out of them, each with the condition under which its expression
- * comes to it, and stacked as `deferred` nodes upon the node's input. Used by lift-deferred.ts; one per node.
+ * The deferred calls of one node's expressions: each is taken out, with the condition under which its expression
+ * reaches it, and stacked as a `deferred` node on the node's input. Used by lift-deferred.ts; one per node.
  */
 import { BOOL } from "../../values/values.js";
 import type { CallExpr, CaseExpr, ColumnExpr, ColumnId, Expr } from "../expr/expr.js";

@@ -1,6 +1,6 @@
 /**
- * Calls that have to be waited for in INSERT, UPDATE, DELETE and MERGE: new values are computed below, where the rows come
- * from, RETURNING above, of the rows that were changed. Called by lift-deferred.ts.
+ * Deferred calls in INSERT, UPDATE, DELETE and MERGE: new values are computed below, where the rows come from;
+ * RETURNING is computed above, from the changed rows. Called by lift-deferred.ts.
  */
 import { BOOL } from "../../values/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
@@ -25,8 +25,8 @@ export function deferredInChanges(given: ChangePlan, waits: Waits): Plan {
 }
 
 /**
- * Whoever writes a row computes its generated columns, when nothing can be waited for any more: so the values are computed
- * below, and kept for the statement.
+ * The writer of a row computes its generated columns and cannot wait. So their deferred values are computed below, and
+ * kept for the statement.
  */
 function foreseen<P extends InsertPlan | UpdatePlan>({ generated, ...node }: P, waits: Waits): P {
   const calls = new DeferredCalls(waits, node.input);

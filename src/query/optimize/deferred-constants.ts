@@ -1,7 +1,7 @@
 /**
- * Calls that have to be waited for and that read no column, last of all: each becomes a subquery that depends on nothing, so
- * it runs once, before the plan's first row, and by then the rules have used it wherever a constant may stand, as in the
- * search of a vector index.
+ * Deferred calls that read no column, handled last of all. Each becomes an uncorrelated subquery, so it runs once,
+ * before the plan's first row. By then the rules have used it wherever a constant may stand, as in the search of a
+ * vector index.
  *
  *   Top-N Sort: v <=> embed($1, 'm')     ⇒      Top-N Sort: v <=> (SubPlan 1)
  */

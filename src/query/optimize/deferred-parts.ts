@@ -1,6 +1,6 @@
 /**
- * Which parts of expressions have to be waited for, and which of those have to be moved out of them. Used by lift-deferred.ts
- * and what it calls.
+ * Finds the parts of expressions that contain deferred calls, and which of those have to be moved out. Used by
+ * lift-deferred.ts and its helpers.
  */
 import { sqlError } from "../../protocol/errors.js";
 import type { CallExpr, Expr, SubqueryExpr } from "../expr/expr.js";
@@ -21,7 +21,7 @@ export function waitsFor(answersAtOnce: AnswersAtOnce): Waits {
     !(expr.fn.deferred.mayBeApplied === true && answersAtOnce(expr));
 }
 
-/** Whether such calls stand in the plan's expressions, those of subqueries included. */
+/** Whether the plan's expressions contain such calls, including those of subqueries. */
 export function hasCalls(plan: Plan, waits: Waits): boolean {
   let found = false;
   walkPlan(plan, (node) => {
@@ -41,7 +41,7 @@ export function hasDeferred(plan: Plan): boolean {
   return found;
 }
 
-/** A subquery that has to wait for each row, and so does what it stands in. */
+/** A subquery that has to wait for each row; the expression that contains it has to wait, too. */
 export function isWaitingSubquery(expr: Expr): expr is SubqueryExpr {
   return expr.kind === "subquery" && expr.outer.length > 0 && hasDeferred(expr.plan as Plan);
 }

@@ -1,6 +1,6 @@
 /**
- * VALUES with calls that have to be waited for: what the calls are made of becomes the VALUES, and one expression per
- * column, over those, what they were. So the calls of all rows are computed together.
+ * VALUES with deferred calls: the calls' arguments become the VALUES, and a projection above has one expression per
+ * column over them. So the calls of all rows are computed together.
  *
  *   Values: (1, embed('a', $1)), (2, NULL)      Project: c1, CASE WHEN c2 THEN embed(c3, c4) ELSE c5 END
  *                                          ⇒      Values: (1, true, 'a', $1, NULL), (2, false, NULL, NULL, NULL)
@@ -97,7 +97,7 @@ class ValuesTable {
     return Object.freeze({ kind: "column", type, id, name });
   }
 
-  /** What stands around the calls; "" when there is none. */
+  /** The text around the calls; "" if there is none. */
   private shapeOf(expr: Expr): string {
     const isItem = (part: Expr) => this.waits(part) || isWaitingSubquery(part);
     if (!someExpr(expr, isItem)) return "";

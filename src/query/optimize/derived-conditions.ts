@@ -1,6 +1,7 @@
 /**
- * What a join's equalities say about one side when the other one is known: from `a.x = b.y` and `a.x = 5` follows
- * `b.y = 5`, and likewise from `a.x IN (5, 6)`, which may find its rows by a key. PostgreSQL does the same with its equivalence classes.
+ * Conditions that a join's equalities imply for one side if the other is known: `a.x = b.y` and `a.x = 5` imply `b.y =
+ * 5`. Likewise `a.x IN (5, 6)`, which may find its rows by a key. PostgreSQL does the same with its equivalence
+ * classes.
  */
 import type { CallExpr, ColumnId, Expr } from "../expr/expr.js";
 import { exprEquals, isConstant } from "../expr/walk.js";

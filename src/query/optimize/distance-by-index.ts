@@ -1,7 +1,7 @@
 /**
- * A distance that is wanted in single precision comes from the vector index that finds the rows: nobody need read their
- * vectors, and where the other columns are in the primary key, nobody need read the rows. In double precision it stays an
- * expression over the stored vectors, so that it is the same with and without an index.
+ * A distance that is wanted in single precision comes from the vector index that finds the rows. Then nobody reads
+ * their vectors, and if the other columns are in the primary key, nobody reads the rows. In double precision it stays
+ * an expression over the stored vectors, so that it is the same with and without an index.
  *
  *   Project ((v <=> $1)::real, id)           Project (distance, id)
  *     Top-N Sort (v <=> $1)             ⇒      Top-N Sort (distance)

@@ -1,12 +1,12 @@
 /**
- * Where rows that come twice are as good as once (below DISTINCT, count(DISTINCT …), EXISTS), a path whose relationships
- * nobody reads is only searched for the nodes at its end: each once, breadth first, however many paths lead there.
+ * If duplicate rows make no difference (below DISTINCT, count(DISTINCT …), EXISTS), a path whose relationships nobody
+ * reads is only searched for the nodes at its end: each once, breadth first, however many paths lead there.
  *
  *   Aggregate count(DISTINCT b.id)        Aggregate count(DISTINCT b.id)
  *     Expand Path (a)-[*1..3]->(b)   ⇒      Reach (a)-[*1..3]->(b)
  *
- * The shortest way to a node uses no relationship twice, so with at least one relationship (or none) wanted the nodes are
- * the same. The node that paths begin at is looked at by itself.
+ * The shortest way to a node uses no relationship twice, so if at least one relationship (or none) is wanted, the
+ * nodes are the same. The node at which paths begin is handled separately.
  */
 import type { Expr } from "../expr/expr.js";
 import { isVolatile, mapExpr } from "../expr/walk.js";
@@ -19,7 +19,7 @@ export const distinctEnds: Rule = {
   apply: (plan) => withDistinctEnds(plan, false),
 };
 
-/** `asSet`: whoever reads the rows does not care how often each comes. */
+/** `asSet`: the reader does not care how often each row occurs. */
 function withDistinctEnds(plan: Plan, asSet: boolean): Plan {
   const children = childrenOf(plan).map((child, i) => withDistinctEnds(child, isSetFor(plan, i, asSet)));
   const below = mapExprsOfPlan(withChildren(plan, children), (expr) => mapExpr(expr, subqueryAsSet));

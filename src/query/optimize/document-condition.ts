@@ -1,6 +1,6 @@
 /**
  * `to_tsvector('language', text) @@ query` where a text index of that language has all columns of the text: the index
- * names rows that may match, and the condition stays to be asked of them. Called by text-by-index.ts.
+ * names rows that may match, and the condition is still tested on them. Called by text-by-index.ts.
  */
 import type { SearchIndexDef } from "../../catalog/table.js";
 import { TEXT } from "../../values/values.js";

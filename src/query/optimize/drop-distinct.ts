@@ -1,5 +1,6 @@
 /**
- * DISTINCT over rows that differ anyway: all columns of a unique key without NULLs are among them, or they are groups.
+ * Drops DISTINCT over rows that are distinct anyway: all columns of a unique key without NULLs are among them, or they
+ * are groups.
  */
 import type { ColumnId } from "../expr/expr.js";
 import type { DistinctPlan, Plan } from "../plan/plan.js";

@@ -1,6 +1,6 @@
 /**
- * Drops a sort whose input comes in that order anyway, or would if its scan ran backwards: rows lie in the order of
- * their primary key, an index scan gives the index's order after the columns it holds fixed. Under a LIMIT a whole
+ * Drops a sort whose input is in that order anyway, or would be if its scan ran backwards: rows are in the order of
+ * their primary key; an index scan has the index's order after the columns that it holds fixed. Under a LIMIT a whole
  * scan is turned into a scan of the index that has the order, so that it can stop early. This is the "interesting
  * orders" of Selinger et al. (SIGMOD 1979).
  *
@@ -8,9 +8,9 @@
  *     Sort (created DESC)            ⇒       Index Scan Backward using t_created_idx on t
  *       Seq Scan on t
  *
- * A hash join hands on its left rows in their order; where both sides come in the order of its keys, or can, it may become
- * a merge join (merge-order.ts): it need not read all of the right side before the first row, holds no table, and has the
- * order of the right side's keys, too.
+ * A hash join hands on its left rows in their order. If both sides are in the order of its keys, or can be, it may
+ * become a merge join (merge-order.ts): that need not read all of the right side before the first row, holds no table,
+ * and has the order of the right side's keys, too.
  */
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/table.js";
 import type { SqlType } from "../../values/values.js";
@@ -51,7 +51,7 @@ interface Purpose {
   readonly rows: number;
   /** What was found for joins: each asks its left side in more than one way. */
   readonly found: Map<Plan, Map<string, Plan | null>>;
-  /** Without the order they would be sorted: the price of that counts. */
+  /** Without the order they would have to be sorted, and that price counts. */
   readonly savesSort: boolean;
 }
 

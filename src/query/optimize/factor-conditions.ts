@@ -1,13 +1,13 @@
 /**
- * Conditions hidden in an OR come out of it: what all branches say is said once, and what every branch says about one
- * table alone is said to that table as well. So a join condition repeated in each branch can join, and a scan below
- * refuses rows that no branch would take.
+ * Moves conditions out of an OR. A condition that all branches contain is tested once, outside. What every branch says
+ * about one table is also added as a condition on that table. So a join condition that is repeated in each branch can
+ * join, and a scan below drops rows that no branch would take.
  *
  *   (a.k = b.k AND a.x = 1 AND b.y = 2) OR (a.k = b.k AND a.x = 3)
  *   ⇒  a.k = b.k AND ((a.x = 1 AND b.y = 2) OR a.x = 3) AND (a.x = 1 OR a.x = 3)
  *
- * Branches that all compare one expression with constants, or with columns of enclosing queries, become an IN list:
- * (x = 1 OR x = 2) ⇒ x IN (1, 2).
+ * Branches that all compare one expression with constants, or with columns of enclosing queries, become an IN list: (x
+ * = 1 OR x = 2) ⇒ x IN (1, 2).
  *
  * The first is the distributive law read backwards (PostgreSQL's canonicalize_qual), the second its
  * extract_restriction_or_clauses.
@@ -46,7 +46,7 @@ function factorJoin(plan: JoinPlan): Plan {
 
 type Ids = ReadonlySet<ColumnId>;
 
-/** The column sets of what is joined directly below. */
+/** The column sets of the inputs that are joined directly below. */
 function relationsOf(plan: Plan): Ids[] {
   if (plan.kind === "join" || plan.kind === "filter") return childrenOf(plan).flatMap(relationsOf);
   return [new Set(plan.columns.map(({ id }) => id))];
@@ -117,7 +117,10 @@ function commonOf(or: Expr): [Expr[], Or | Expr | null] {
   return [common, orOf(rest.map((branch) => andOf(branch)!))];
 }
 
-/** For each relation about which every branch says something, the OR of that; only where there are several relations. */
+/**
+ * For each relation that every branch has a condition on, the OR of these conditions; only if there are several
+ * relations.
+ */
 function impliedBy(or: Expr, relations: readonly Ids[]): Expr[] {
   if (or.kind !== "or" || relations.length < 2) return [];
   const branches = or.args.map(conjuncts);
@@ -131,7 +134,7 @@ function impliedBy(or: Expr, relations: readonly Ids[]): Expr[] {
   });
 }
 
-/** Of what is joined only the relation; columns of enclosing queries are as good as constants. */
+/** Whether the condition reads this relation only, of those joined; columns of enclosing queries count as constants. */
 function readsOnly(condition: Expr, relation: Ids, joined: Ids): boolean {
   const read = [...columnsOf(condition)].filter((id) => joined.has(id));
   if (read.length === 0 || someExpr(condition, (node) => node.kind === "subquery")) return false;

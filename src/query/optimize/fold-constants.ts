@@ -1,6 +1,7 @@
 /**
  * Evaluates constant parts of expressions once, drops conditions that are always true, and replaces inputs of which no
- * row can pass by an empty relation, and what can then have no rows, or adds none, goes with it (empty-relations.ts).
+ * row can pass by an empty relation. Nodes above that then have no rows, or add none, are removed as well
+ * (empty-relations.ts).
  */
 import type { Expr } from "../expr/expr.js";
 import { foldExpr } from "../expr/fold.js";

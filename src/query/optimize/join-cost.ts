@@ -42,7 +42,7 @@ const RECORDS_MAX = 2048;
 /** How a key finds rows: one by all of a unique key, or a range of the rows or of an index's entries. */
 export type LookUp = "point" | "rows" | "entries";
 
-/** So many look-ups that find so many rows, whatever the table's size. */
+/** The given number of look-ups, which find the given number of rows, whatever the table's size. */
 export function lookUpCost(by: LookUp, lookUps: number, found: number): number {
   return by === "point" ? lookUps * POINT : lookUps * LOOK_UP + found * (by === "rows" ? RECORD : LOOK_UP / 2);
 }
@@ -86,7 +86,7 @@ export function mergeCost(left: number, right: number, output: number): number {
   return (left + right) * MERGE + output * OUTPUT;
 }
 
-/** Rows sorted, of which only the first so many are wanted. */
+/** Sorting rows of which only the first few are wanted. */
 export function sortCost(rows: number, wanted: number): number {
   return rows * (OUTPUT + COMPARE * Math.log2(Math.max(2, Math.min(rows, wanted))));
 }
@@ -105,7 +105,7 @@ export function sharingCost(rows: number, readers: number): number {
   return rows * (BUILD + readers * OUTPUT);
 }
 
-/** A right side that is opened and read anew for each left row. */
+/** A right side that is opened and read again for each left row. */
 export function lateralCost(left: number, right: number, output: number): number {
   return left * (OPEN + right) + output * OUTPUT;
 }

@@ -12,7 +12,9 @@ import { isVolatilePlan, outerColumnsOf } from "../plan/walk.js";
 
 export interface Input {
   readonly plan: Plan;
-  /** `inner` inputs may stand anywhere; the right input of another join only to the right of what it requires. */
+  /**
+   * `inner` inputs may be anywhere; the right input of another join only to the right of the inputs that it requires.
+   */
   readonly type: "inner" | "left" | "semi" | "anti";
   /** Of the right input of another join than an inner one: that join's conditions. */
   readonly conditions: readonly Expr[];
@@ -29,7 +31,7 @@ export function isDependent({ type, lateral }: Input): boolean {
 
 export function isReorderable(plan: JoinPlan): boolean {
   if (plan.type === "right" || plan.type === "full") return false;
-  // What a lateral side computes anew for each left row must not depend on how often that is.
+  // What a lateral side computes for each left row must not depend on how often it is computed.
   if (plan.lateral && isVolatilePlan(plan.right)) return false;
   return plan.condition === null || !isVolatile(plan.condition);
 }

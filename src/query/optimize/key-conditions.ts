@@ -1,6 +1,6 @@
 /**
- * Which conditions of a scan bind a column to values that are known before the first row: what choose-access.ts and
- * choose-join.ts make keys of. Parameters, columns of enclosing queries and stable functions count as known.
+ * Finds the conditions of a scan that bind a column to a value that is known before the first row; choose-access.ts
+ * and choose-join.ts make keys of them. Parameters, columns of enclosing queries and stable functions count as known.
  */
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/table.js";
 import { BOOL, INT8, type SqlArray, type SqlType, VARIANT } from "../../values/values.js";

@@ -1,6 +1,6 @@
 /**
- * What is known of a statement's columns: the table each comes from and that table's statistics. What selectivity.ts and
- * cardinality.ts compute by; the guesses stand in for tables that were never analyzed.
+ * Facts about a statement's columns: the table each comes from and that table's statistics, for selectivity.ts and
+ * cardinality.ts. Tables that were never analyzed get guesses.
  */
 import type { ColumnStatistics, StatisticsSource, TableStatistics } from "../../catalog/statistics.js";
 import { type Mark, markOf } from "../../catalog/statistics.js";
@@ -101,7 +101,7 @@ export class KnownColumns {
     return Math.max(1, Math.min(UNKNOWN_DISTINCT * 10, info.tableRows / 5));
   }
 
-  /** column = value: its own frequency when it is a common value, otherwise an even part of what is left. */
+  /** column = value: its own frequency if it is a common value, otherwise an even share of the rest. */
   equalTo(info: ColumnInfo | null, value: Expr): number {
     const statistics = info?.statistics ?? null;
     if (statistics === null) return 1 / this.distinctIn(info);

@@ -1,7 +1,8 @@
 /**
- * Moves calls of deferred functions (EMBED by a model in another thread, NLI_CLASSIFY, GENERATE), whose values have to be
- * waited for, out of expressions into `deferred` nodes below. Not a rule: without it such a call cannot be computed. It runs
- * before all rules, so they see columns; those that read no column stay until the end (deferred-constants.ts).
+ * Moves calls of deferred functions (EMBED by a model in another thread, NLI_CLASSIFY, GENERATE) out of expressions
+ * into `deferred` nodes below, because expressions cannot wait. It is not a rule: without it such a call cannot be
+ * computed. It runs before all rules, so they see columns. Calls that read no column stay until the end
+ * (deferred-constants.ts).
  *
  *   Project: id, upper(generate(body))        Project: id, upper(#-1)
  *     Filter: id > 3                     ⇒      Deferred: generate(body) AS #-1

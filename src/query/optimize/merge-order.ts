@@ -1,6 +1,6 @@
 /**
- * Whether a join can be a merge of its inputs: both must come, or be made to come, in one order of the join's keys.
- * Called by eliminate-sort.ts, which wants its rows in some order, and by choose-join.ts, which takes any.
+ * Tells whether a join can be a merge of its inputs: both must be in, or be brought into, one order of the join's
+ * keys. Called by eliminate-sort.ts, which wants its rows in some order, and by choose-join.ts, which takes any.
  *
  *   wanted: a.k DESC, a.x      left:  a.k DESC, a.x
  *   join:   a.k = b.k     ⇒    right: b.k DESC
@@ -26,7 +26,7 @@ type EquiJoin = HashJoinPlan | MergeJoinPlan;
 /** An input whose rows come in the order; null when there is no way. */
 export type InOrder = (input: Plan, wanted: readonly Wanted[]) => Plan | null;
 
-/** Types of which two values are equal in their order just when a hash join takes them for equal. */
+/** Types for which two values are equal in the order exactly if a hash join treats them as equal. */
 const MERGEABLE: ReadonlySet<SqlType["name"]> = new Set([
   "bool",
   "int2",

@@ -1,6 +1,6 @@
 /**
- * The rows nearest to a vector come from a vector index: the scan below is told that no others are wanted. The sort
- * stays above it and ranks the few rows that come; the filter stays in the scan, which answers as many rows as match.
+ * Takes the rows nearest to a vector from a vector index: the scan below is told that no others are wanted. The sort
+ * stays above it and ranks the few rows that come; the filter stays in the scan, which gives as many rows as match.
  *
  *   Top-N Sort (v <=> $1, Limit 10)          Top-N Sort (v <=> $1, Limit 10)
  *     Project                          ⇒       Project
@@ -43,7 +43,7 @@ function nearest(plan: TopNPlan): Plan {
   return input === null ? plan : withChildren(plan, [input]);
 }
 
-/** The input with its scan told of the search; null when there is none that the index could answer. */
+/** The input with the search added to its scan; null if the index cannot answer any. */
 function toldOf(input: Plan, expr: Expr, key: SortKey, top: TopNPlan, isOnly: boolean): Plan | null {
   if (input.kind === "scan") return isOnly ? toldScan(input, expr, key, top) : null;
   if (input.kind === "textsearch") return toldSearch(input, expr, key, top);
@@ -80,7 +80,7 @@ function toldSearch(search: TextSearchPlan, expr: Expr, key: SortKey, { limit, o
   return Object.freeze({ ...search, counts: offset === null ? [limit] : [limit, offset] });
 }
 
-/** The stored vector and what it is compared with, on whichever sides they stand. */
+/** The stored vector and the vector that it is compared with, whichever side each is on. */
 function sidesOf({ args }: CallExpr, scan: ScanPlan): { column: ColumnExpr; query: Expr } | null {
   const [left, right] = args as readonly [Expr, Expr];
   for (const [stored, query] of [

@@ -1,6 +1,7 @@
 /**
- * Nodes of a graph by their labels, where nothing better has been found: the index on labels has ranges of the sets that
- * have a label (exec/label-ranges.ts). Runs after joins have been chosen, which may look nodes up by other keys.
+ * Finds nodes of a graph by their labels if nothing better has been found: the index on labels has ranges of the label
+ * sets that contain a label (exec/label-ranges.ts). Runs after joins have been chosen, which may look nodes up by
+ * other keys.
  *
  *   Seq Scan on nodes n                               Index Scan using nodes_labels on nodes n
  *     Filter: has_label(labels, 'Person') AND …   ⇒     Index Cond: (labels HAS :Person)

@@ -1,6 +1,6 @@
 /**
- * Whether a condition is never true when certain columns are NULL: then an outer join that makes those NULLs may be a
- * stricter join (Galindo-Legaria and Rosenthal, "Outerjoin Simplification and Reordering", TODS 1997).
+ * Tells whether a condition is never true when certain columns are NULL. If so, an outer join that makes those NULLs
+ * may be a stricter join (Galindo-Legaria and Rosenthal, "Outerjoin Simplification and Reordering", TODS 1997).
  */
 import type { SqlArray } from "../../values/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";

@@ -1,6 +1,6 @@
 /**
- * From what a statement asks to how it is done: runs the rules over a plan, then over the plans of the subqueries that
- * are left in its expressions. The session calls it once per statement text; the result is cached.
+ * Optimizes a plan: runs the rules over it, then over the plans of the subqueries that are left in its expressions.
+ * The session calls it once per statement text; the result is cached.
  */
 
 import type { StatisticsSource } from "../../catalog/statistics.js";

@@ -1,7 +1,7 @@
 /**
- * A condition with OR, each part of which a key answers: the primary keys of the rows that any part finds are gathered
- * first, then these rows are read, each once and in the order of the primary key. The whole condition stays in the filter,
- * so the parts may find too much. (What PostgreSQL does with a bitmap of row places.)
+ * A condition with OR whose parts can each be answered by a key: the primary keys of the rows that any part finds are
+ * gathered first, then these rows are read, each once and in the order of the primary key. The whole condition stays
+ * in the filter, so the parts may find too much. (PostgreSQL does this with a bitmap of row places.)
  *
  *   Seq Scan on t                           Index Scan using t_pkey on t
  *     Filter: ((a = 1) OR (b = 2))     ⇒      Index Cond: (id = ANY (ARRAY(InitPlan 1)))

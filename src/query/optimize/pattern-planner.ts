@@ -1,6 +1,6 @@
 /**
- * One pattern, part by part: a node to begin with, then relationships that hang on what is there, cheapest first. A state
- * machine over the plan so far; plan-patterns.ts calls it.
+ * Plans one pattern, part by part: a node to begin with, then relationships that connect to what is there, cheapest
+ * first. A state machine over the plan so far; plan-patterns.ts calls it.
  */
 
 import { EDGE_COLUMN, NODE_COLUMN } from "../../catalog/graph.js";
@@ -179,7 +179,7 @@ class PatternPlanner {
     return Object.freeze({ ...scan, filter: andOf(this.conditionsOn(own)) });
   }
 
-  /** Conditions of which the pattern makes no other columns than these. */
+  /** Conditions that use no columns of the pattern other than these. */
   private conditionsOn(columns: readonly OutputColumn[]): Expr[] {
     const own = new Set(columns.map(({ id }) => id));
     return this.conditions.filter((condition) => {

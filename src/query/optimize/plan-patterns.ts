@@ -1,12 +1,12 @@
 /**
- * Patterns of graphs become scans, joins and walks along relationships. Which node a pattern is entered by, and which
- * relationship comes next, is chosen by estimates; cycles are closed by a walk that knows both ends.
+ * Turns patterns of graphs into scans, joins and walks along relationships. Estimates choose the node at which a
+ * pattern begins, and the relationship that comes next; cycles are closed by a walk that knows both ends.
  *
  *   Match (a:Person {name: 'Ann'})-[:KNOWS]->(b)      Expand (a)-[:KNOWS]->(b)
  *                                                ⇒      Index Scan on nodes a
  *
- * OPTIONAL MATCH is the same pattern on the right side of a lateral left join. compile-plan.ts calls `withPlannedPatterns`
- * where no rule has run.
+ * OPTIONAL MATCH is the same pattern on the right side of a lateral left join. compile-plan.ts calls
+ * `withPlannedPatterns` where no rule has run.
  */
 import type { Plan } from "../plan/plan.js";
 import { childrenOf, mapSubqueries, withChildren } from "../plan/walk.js";

@@ -1,13 +1,14 @@
 /**
- * Which parts of a statement are the same plan but for the numbers of their columns. Each node gets a text of what it
- * does, in which inputs stand by the number of their own text, and columns by names that say where they come from:
+ * Finds parts of a statement that are the same plan except for the numbers of their columns. Each node gets a text
+ * that describes it. In the text, inputs are named by the number of their own text, and columns by names that say
+ * where they come from:
  *
  *   HashJoin a.x = b.y            "hashjoin inner #3 #5 l.s1=r.s2"        a.x is "l.s1": left input, table column 1
  *     Scan a                      "scan 1"   (#3)
  *     Scan b                      "scan 2"   (#5)
  *
- * Nodes with equal texts give the same rows. What columns of a table, or of an input, they hand on is not part of the
- * text: it depends on who reads them (prune-columns.ts), and the names tell which ones they share. Used by
+ * Nodes with equal texts give the same rows. The text does not say which columns of a table or input they hand on:
+ * that depends on their readers (prune-columns.ts), and the names tell which ones they share. Used by
  * share-subplans.ts for one statement.
  */
 import { isDeepStrictEqual } from "node:util";
@@ -268,7 +269,7 @@ class ShapeWriter {
     return { text: `window ${below} ${over} ${sorted(calls)}`, names };
   }
 
-  /** Rows meet by the places of their columns, so all of those are in. */
+  /** Rows are matched by column position, so all columns are part of it. */
   private setOp(plan: SetOpPlan, inputs: readonly Shape[]): Written {
     return { text: `setop ${plan.op} ${plan.all} ${byPlace(plan, inputs)}`, names: ownNames(plan) };
   }

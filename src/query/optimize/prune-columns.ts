@@ -162,7 +162,7 @@ function pruneMeasured(plan: ScanPlan, read: Ids): Plan {
   return Object.freeze({ ...plan, columns, source: pick(plan.source, kept) });
 }
 
-/** Volatile calls are made even if nobody reads what they give. */
+/** Volatile calls are made even if nobody reads their results. */
 function pruneDeferred(plan: DeferredPlan, needed: Ids): Plan {
   const made = plan.columns.slice(-plan.calls.length);
   const kept = plan.calls.flatMap(({ expr }, i) =>

@@ -1,8 +1,8 @@
 /**
- * Moves conditions as far down as they mean the same: through projections, groups and set operations, to the side of a
- * join that they read, into the scans themselves. What reads both sides of an inner join becomes its condition. On the
- * way, outer joins whose NULL rows a condition refuses become stricter (null-rejection.ts), and what a condition says of
- * one side of an equality is said of the other as well (derived-conditions.ts).
+ * Moves conditions down as far as their meaning stays the same: through projections, groups and set operations, to the
+ * side of a join that they read, into the scans. A condition that reads both sides of an inner join becomes the join's
+ * condition. On the way, outer joins whose NULL rows a condition refuses become stricter (null-rejection.ts), and a
+ * condition on one side of an equality is copied to the other side (derived-conditions.ts).
  *
  *   Filter (a.x = 1 AND a.id = b.id)          Join (a.id = b.id)
  *     Join (cross)                     ⇒        Scan a, Filter (x = 1)
@@ -106,8 +106,8 @@ function reads(condition: Expr, columns: ReadonlySet<ColumnId>, how: "some" | "o
 const hasSubquery = (expr: Expr) => someExpr(expr, (node) => node.kind === "subquery");
 
 /**
- * The condition with columns replaced by what they stand for, or null when it cannot be moved so: what stands for a
- * column must be safe to evaluate twice, and a subquery's own plan cannot be rewritten.
+ * The condition with columns replaced by their expressions, or null if it cannot be moved in this way: an expression
+ * must be safe to evaluate twice, and a subquery's own plan cannot be rewritten.
  */
 function substituted(condition: Expr, meaning: ReadonlyMap<ColumnId, Expr>): Expr | null {
   for (const id of columnsOf(condition)) {

@@ -1,7 +1,6 @@
 /**
- * A limit says something about what is below it: of each part of a UNION ALL, and of the side of a left join all of
- * whose rows stay, no more rows are needed than of the whole, in the order that is asked for if that side has it. The
- * limit above stays.
+ * Copies a limit to what is below it. No part of a UNION ALL, and no side of a left join all of whose rows stay, needs
+ * to give more rows than the whole. An order is copied as well if that side has it. The limit above stays.
  *
  *   Limit 10                          Limit 10
  *     Sort (o.id)                       Sort (o.id)

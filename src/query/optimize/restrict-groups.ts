@@ -86,7 +86,7 @@ function columnPair(condition: Expr): { equality: CallExpr; ids: readonly Column
   return { equality: condition, ids: [a.id, b.id] };
 }
 
-/** A scan of which each value of the wanted column is one. */
+/** A scan in which each value of the wanted column occurs once. */
 interface Keys {
   readonly scan: ScanPlan;
   readonly id: ColumnId;

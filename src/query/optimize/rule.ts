@@ -1,4 +1,6 @@
-/** What a rule is. Each rule stands in a file of its own; optimize.ts lists them in the order in which they run. */
+/**
+ * The interface of a rule. Each rule is in a file of its own; optimize.ts lists them in the order in which they run.
+ */
 import type { Expr } from "../expr/expr.js";
 import { andOf } from "../expr/walk.js";
 import type { OutputColumn, Plan, ProjectPlan } from "../plan/plan.js";

@@ -1,6 +1,7 @@
 /**
- * The part of the rows for which a condition is true, by what is known of its columns. Conditions count as independent of
- * each other, except for two bounds of one column. Used by cardinality.ts, which names the sources of the formulas.
+ * Estimates the share of rows for which a condition is true, from the statistics of its columns. Conditions count as
+ * independent of each other, except for two bounds of one column. Used by cardinality.ts, which names the sources of
+ * the formulas.
  */
 import type { ColumnStatistics } from "../../catalog/statistics.js";
 import { includesLabel } from "../../values/labels.js";
@@ -19,7 +20,7 @@ const SIMILAR_SHARE = 0.01;
 /** How much of a range is taken when its two bounds seem to exclude each other. */
 const RANGE_WIDTH_UNKNOWN = 0.01;
 const HISTOGRAM_ENOUGH = 20;
-/** Arrays of which nothing is known are taken for as long as PostgreSQL takes them. */
+/** Unknown arrays are assumed to be as long as in PostgreSQL. */
 const ARRAY_GUESS = 10;
 
 export class Selectivity {
@@ -137,7 +138,7 @@ export class Selectivity {
     return { id, isLower, selectivity: isLower ? Math.max(0, 1 - below) : below };
   }
 
-  /** A pattern's part of the values that are known by name, else a guess by where it is anchored. */
+  /** The share of the known common values that match the pattern, else a guess by where it is anchored. */
   private like(input: Expr, pattern: Expr): number {
     if (pattern.kind !== "const" || typeof pattern.value !== "string") return LIKE_INSIDE;
     const text = pattern.value;

@@ -64,7 +64,7 @@ function walkStatement(plan: Plan, visit: (plan: Plan) => void): void {
   });
 }
 
-/** Some table stands in the statement twice: without that nothing can be equal. */
+/** Some table occurs in the statement twice; otherwise nothing can be equal. */
 function readsTwice(plan: Plan): boolean {
   const seen = new Set<object>();
   let twice = false;
@@ -99,7 +99,7 @@ function bestOf(plan: Plan, shapes: PlanShapes, cardinality: Cardinality): reado
   return best;
 }
 
-/** More than rows that lie there anyway. */
+/** Whether the plan computes more than rows that exist anyway. */
 function isComputed(plan: Plan): boolean {
   switch (plan.kind) {
     case "commonscan":
@@ -135,7 +135,7 @@ function replaced(plan: Plan, parts: readonly Plan[], shapes: PlanShapes, number
   return withTable({ table, plan: definition, modifies: false }, withScans(plan, scans));
 }
 
-/** Each column's place, by what it is. */
+/** Each column's position, by its meaning. */
 function placesOf(definition: Plan, { names }: Shape): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   definition.columns.forEach(({ id }, place) => {
@@ -184,7 +184,7 @@ function widened(plan: Plan, other: Plan, shapes: PlanShapes, outside: readonly 
   return wide;
 }
 
-/** Columns of `other`, each once, of which `plan` has no equal one. */
+/** Columns of `other`, each once, without an equal one in `plan`. */
 function missingIn(plan: Plan, other: Plan, shapes: PlanShapes): readonly OutputColumn[] {
   const { names } = shapes.of(other)!;
   const present = new Set(shapes.of(plan)!.names.values());

@@ -1,7 +1,7 @@
 /**
- * Nodes that are similar to a node (`(a)-[:SIMILAR_TO > 0.8]-(b:Doc)`) come from a vector index on that label's property
- * `embedding`, when there is one with the metric cosine. The index names what is similar enough and perhaps some more; the
- * condition stays as a filter, over the stored numbers in double precision.
+ * Takes nodes that are similar to a node (`(a)-[:SIMILAR_TO > 0.8]-(b:Doc)`) from a vector index with the metric
+ * cosine on that label's property `embedding`, if there is one. The index names nodes that are similar enough and
+ * perhaps some more; the condition stays as a filter, over the stored numbers in double precision.
  *
  *   Similarity Join (similarity(…) > 0.8)          Lateral Nested Loop
  *     Index Scan on nodes a                     ⇒    Index Scan on nodes a

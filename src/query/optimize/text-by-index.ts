@@ -63,7 +63,7 @@ function rewritten(plan: Plan, wanted: readonly CallExpr[]): Rewritten {
   };
 }
 
-/** Hands on the scores of what its columns are made of. */
+/** Passes on the scores of the columns that it is made from. */
 function project(plan: ProjectPlan, wanted: readonly CallExpr[]): Rewritten {
   const exprs = new Map(plan.columns.map(({ id }, i) => [id, plan.exprs[i]!]));
   const below = wanted.map((call) => renamed(call, (id) => exprs.get(id)));

@@ -164,7 +164,7 @@ function idsOf(columns: readonly OutputColumn[]): Set<ColumnId> {
 }
 
 export interface Lifted {
-  /** Reads nothing of the outer row any more. */
+  /** No longer reads the outer row. */
   readonly plan: Plan;
   /** Over the outer row and the plan's columns. */
   readonly conditions: readonly Expr[];

@@ -1,4 +1,7 @@
-/** Whether a left join adds neither columns that are read nor rows. Called by prune-columns.ts; see drop-joins.ts. */
+/**
+ * Tells whether a left join adds neither columns that are read nor rows. Called by prune-columns.ts; see
+ * drop-joins.ts.
+ */
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, conjuncts, isVolatile } from "../expr/walk.js";
 import type { JoinPlan, OutputColumn } from "../plan/plan.js";

@@ -1,4 +1,4 @@
-/** What Cypher's conditions ask of keys: bounds of STARTS WITH, and variants that are compared with an id. */
+/** Keys for Cypher's conditions: bounds of STARTS WITH, and variants that are compared with an id. */
 import { INT8, VARIANT } from "../../values/values.js";
 import { Float, isIntegerValue, type Variant } from "../../values/variant.js";
 import type { Expr, ScalarFunction } from "../expr/expr.js";

@@ -65,7 +65,7 @@ function isSameBefore({ steps }: GraphWritePlan, expr: Expr): boolean {
 /** The largest parts that take long and that nothing else makes wait already. */
 function waiting(expr: Expr): Expr {
   if (!mayTakeLong(expr)) return expr;
-  // The elements of a list are computed where it is.
+  // The elements of a list are computed in place.
   if (expr.kind === "list" && hasOwn(expr)) return expr;
   if (hasOwn(expr) && !computesAllInputs(expr)) return withInputs(expr, inputsOf(expr).map(waiting));
   const given = new Map<ColumnId, Expr>();
@@ -77,7 +77,7 @@ function hasOwn(expr: Expr): boolean {
   return someExpr(expr, (part) => part.kind === "subquery" || (part.kind === "call" && part.fn.deferred !== undefined));
 }
 
-/** What it is made of is needed whatever its value is. */
+/** Its parts are needed whatever its value is. */
 function computesAllInputs(expr: Expr): boolean {
   if (expr.kind === "call") return expr.fn.lazy !== true && expr.fn.deferred === undefined;
   return expr.kind === "cast";

@@ -1,8 +1,7 @@
 /**
- * Whether an index scan need not fetch the rows: what it reads are INCLUDE columns, or columns of the index or of the
- * primary key, which every entry ends in, of types whose values keys give back as they were put in. (A numeric's key has
- * lost its scale.)
- * EXPLAIN and the executor ask.
+ * Tells whether an index scan can do without the rows. It can if all columns that it reads are INCLUDE columns, or
+ * columns of the index or primary key (which ends every entry) of types whose keys give the exact value back. (A
+ * numeric's key has lost its scale.) EXPLAIN and the executor call it.
  */
 import type { SqlType } from "../../values/values.js";
 import type { IndexScanPlan, TextSearchPlan } from "./plan.js";

@@ -1,7 +1,8 @@
 /**
- * Indexes of Cypher over the columns of a graph's table: keys are `property(properties, 'name')`, the predicate says which
- * label or type the rows have. They are made here of what the definition says, not of its SQL text, so that conditions
- * that cypher/bind made are found to be the same. Called by sql/bind for writers, and by the rule that plans patterns.
+ * Expressions of Cypher's indexes over the columns of a graph's table: keys are `property(properties, 'name')`, the
+ * predicate tests the label or type. They are made from the definition, not from its SQL text, so that they are
+ * recognised as equal to the conditions that cypher/bind makes. Called by sql/bind for writers, and by the rule that
+ * plans patterns.
  */
 import { EDGE_COLUMN, graphDefOf, NODE_COLUMN } from "../../catalog/graph.js";
 import type { TableDef } from "../../catalog/table.js";

@@ -153,9 +153,9 @@ export interface CountWalksPlan {
 }
 
 /**
- * One writing clause of Cypher. All rows of the input are read first, then the steps run for each row in its order, and see
- * what earlier rows and steps wrote. Then entities in the rows are read again, so that what comes out is as it is stored now
- * (DELETED_MARK and DELETED_PROPERTIES for what is gone). Columns: the input's, then those that steps make.
+ * One writing clause of Cypher. All rows of the input are read first. Then the steps run for each row in order, and see
+ * what earlier rows and steps wrote. Then entities in the rows are read again, so that the output shows their stored
+ * state (DELETED_MARK and DELETED_PROPERTIES for deleted ones). Columns: the input's, then those that steps make.
  */
 export interface GraphWritePlan {
   readonly kind: "graphwrite";
@@ -201,7 +201,7 @@ export type GraphWriteStep =
       readonly steps: readonly GraphWriteStep[];
     };
 
-/** Rows of `match` for the row, or, where there are none, what `create` makes: a row may become several. */
+/** Rows of `match` for the row or, without any, the row that `create` makes. One row may become several. */
 export interface MergeStep {
   readonly kind: "merge";
   /** Reads the step's row by outer columns; gives the columns that are new here, in the order of `columns`. */

@@ -7,11 +7,14 @@ import type { PartitionCondition } from "../../catalog/partition-pruning.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { Expr } from "../expr/expr.js";
 
-/** The parts that plans of INSERT, UPDATE and MERGE have of this. */
+/** The parts of this in plans of INSERT, UPDATE and MERGE. */
 export interface Partitioning {
   /** Of a partitioned table: where its rows go. Absent: into the table itself, or not where they may move. */
   readonly partitions?: PartitionBranch;
-  /** Of a partition: what its rows must satisfy. Absent: it is none, or they go on to satisfy it. */
+  /**
+   * For a partition: the condition on its rows. Absent: it is not a partition, or its rows cannot violate the
+   * condition.
+   */
   readonly membership?: readonly PartitionMembership[];
 }
 

@@ -180,7 +180,7 @@ export interface DeferredPlan extends Node {
 export interface DeferredCall {
   /** A call of a deferred function, over columns of the input; or a correlated subquery in which there are such calls. */
   readonly expr: CallExpr | SubqueryExpr;
-  /** It is computed for rows where this is true, and NULL in the others; null: for all. */
+  /** The condition under which it is computed; other rows get NULL. Null: it is computed for all rows. */
   readonly when: Expr | null;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Whether a join is about pairs of similar embeddings. Such joins have an operator of their own (exec/similar-join.ts);
+ * Recognises joins on pairs of similar embeddings. Such joins have an operator of their own (exec/similar-join.ts);
  * explain.ts names them.
  */
 import { similarityCondition } from "../expr/cypher/similarity.js";

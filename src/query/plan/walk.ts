@@ -1,6 +1,6 @@
 /**
- * Walking and rewriting plans: the shape of every node stands here once. The optimizer's rules, EXPLAIN and the
- * compiler call it. Like expression rewrites, plan rewrites share every subtree that does not change.
+ * Walks and rewrites plans: the shape of every node is written here once. Called by the optimizer's rules, EXPLAIN and
+ * the compiler. Like expression rewrites, plan rewrites share every subtree that does not change.
  */
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile, mapExpr, walkExpr } from "../expr/walk.js";
@@ -391,7 +391,7 @@ export function exprsOfPlan(plan: Plan): readonly Expr[] {
   return exprs;
 }
 
-/** Rewrites each plan of a subquery that stands in the node's expressions. */
+/** Rewrites the plan of each subquery in the node's expressions. */
 export function mapSubqueries(plan: Plan, change: (plan: Plan) => Plan): Plan {
   return mapExprsOfPlan(plan, (expr) =>
     mapExpr(expr, (node) => {

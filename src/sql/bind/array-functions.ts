@@ -1,6 +1,6 @@
 /**
- * Functions that syntax makes of types and operators at hand: ARRAY[…], a[i], x = ANY (array), NULLIF. One object per
- * use.
+ * Functions that syntax builds from existing types and operators: ARRAY[…], a[i], x = ANY (array), NULLIF. One object
+ * per use.
  */
 import { sqlError } from "../../protocol/errors.js";
 import { hashKeyOf } from "../../query/expr/compare.js";
@@ -46,7 +46,7 @@ const constructors = memoized((element: SqlType) =>
   }),
 );
 
-/** `ARRAY[…]` of so many elements; elements that are arrays make one of a further dimension. */
+/** `ARRAY[…]` with the given number of elements; elements that are arrays add a dimension. */
 export function arrayConstructor(element: SqlType, count: number): ScalarFunction {
   return constructors(element)(count);
 }
@@ -72,7 +72,7 @@ const elements = memoized((type: SqlType) =>
   ),
 );
 
-/** `array[i][j]…` with so many subscripts. */
+/** `array[i][j]…` with the given number of subscripts. */
 export function arrayElement(type: SqlType, count: number): ScalarFunction {
   return elements(type)(count);
 }

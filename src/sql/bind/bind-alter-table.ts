@@ -1,6 +1,6 @@
 /**
- * ALTER TABLE and ALTER … RENAME. A statement with several actions becomes a list of steps, each bound against the
- * definitions as the steps before it left them, in PostgreSQL's order: what goes, types, what comes, constraints.
+ * ALTER TABLE and ALTER … RENAME. A statement with several actions becomes a list of steps. Each is bound against the
+ * definitions as the steps before it left them, in PostgreSQL's order: drops, types, additions, constraints.
  */
 import type { AlterAction, RelationName } from "../../catalog/ddl-command.js";
 import { missingColumn } from "../../catalog/did-you-mean.js";

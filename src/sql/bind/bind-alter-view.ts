@@ -17,7 +17,7 @@ import { refuseParameters, storedSql } from "./stored-expression.js";
 
 type ViewChange = AlterViewCommand["change"];
 
-/** Null: the statement is about a table. Throws 42P01 and 42809 for ALTER VIEW of what is none. */
+/** Null: the statement is about a table. Throws 42P01 and 42809 for ALTER VIEW of anything but a view. */
 export function bindAlterView(node: AlterTableStatement, binding: Binding): BoundStatement | null {
   const view = viewOf(node.name, node.object === "view", node.ifExists, binding);
   if (view === null) return null;

@@ -20,7 +20,7 @@ export function bindCall({ call, position }: CallStatement, binding: Binding): B
   const scope = new Scope(null, env.variables ?? null);
   const context = { ...contextOf(binding, scope, "CALL arguments"), subqueries: true };
   const routines = routinesNamed(call.path, env);
-  // A call names OUT parameters too; what it gives for them is not looked at.
+  // A call names OUT parameters too; the values for them are ignored.
   const callable = new Map(routines.map((routine) => [asCalled(routine), routine]));
   const bound = boundRoutine(call, context, bindExpr, [...callable.keys()]);
   if (bound === null) {

@@ -100,7 +100,7 @@ function pairsName(name: string, given: readonly Expr[]): string {
   return isPair && !isArray ? name.replace("_", "_build_") : name;
 }
 
-/** The function, or what the call means when there is none: `name(row)` may be a field. Throws 42883. */
+/** The function, or another meaning of the call: `name(row)` may be a field. Throws 42883. */
 function resolvedOr(
   given: readonly Expr[],
   binding: Binding,
@@ -117,7 +117,7 @@ function resolvedOr(
   }
 }
 
-/** `made`: aggregates that statements made, of which the call means one. */
+/** `made`: user-defined aggregates, one of which the call means. */
 export function bindAggregateCall(
   node: CallNode,
   context: ExprContext,

@@ -20,7 +20,7 @@ import { Scope } from "./scope.js";
 import { withSequencesInFull } from "./sequence-functions.js";
 import { columnsRead, refuseParameters, rowContext, storedSql } from "./stored-expression.js";
 
-/** The names that stand for an integer type and a sequence of its own. */
+/** Names for an integer type with a sequence of its own. */
 const SERIAL_TYPES: Readonly<Record<string, SqlType>> = {
   serial: INT4,
   serial4: INT4,

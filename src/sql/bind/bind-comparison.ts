@@ -1,4 +1,6 @@
-/** Operators and the constructs that stand for them: IN, BETWEEN, IS DISTINCT FROM, NULLIF, ANY and ALL of an array. */
+/**
+ * Operators and constructs that are made from them: IN, BETWEEN, IS DISTINCT FROM, NULLIF, ANY and ALL of an array.
+ */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { JSON_AS, JSON_EXTRACT_NAME } from "../../query/expr/functions/json-extract.js";

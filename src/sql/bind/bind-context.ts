@@ -1,4 +1,4 @@
-/** The place at which an expression stands: what its names mean and what is allowed there. */
+/** The context of an expression: what names mean there and what is allowed. */
 import type { Binding } from "./binding.js";
 import type { Scope } from "./scope.js";
 import type { SetCollector } from "./set-collector.js";

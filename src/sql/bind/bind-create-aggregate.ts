@@ -23,8 +23,8 @@ const definition = (message: string, detail?: string) =>
   sqlError("42P13", message, detail === undefined ? {} : { detail });
 
 /**
- * What stands for pseudo-types while the functions are looked up: a type that hardly any function takes, so that only
- * those fit that take any.
+ * The substitute for pseudo-types while the functions are looked up: a type that hardly any function takes, so that
+ * only functions that take any type fit.
  */
 const STAND_IN = { element: MACADDR, compatible: MACADDR };
 

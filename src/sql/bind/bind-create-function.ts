@@ -1,4 +1,4 @@
-/** CREATE [OR REPLACE] FUNCTION and PROCEDURE: what is declared, and whether the body fits it. */
+/** CREATE [OR REPLACE] FUNCTION and PROCEDURE: binds the declaration and checks that the body fits it. */
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import {
   type FunctionDef,
@@ -213,7 +213,7 @@ type Options = Partial<
   Pick<FunctionDef, "volatility" | "strict" | "cost" | "rows" | "securityDefiner" | "leakproof" | "parallel">
 >;
 
-/** The clauses of CREATE and ALTER FUNCTION. Throws 42601 for one that is said twice, 42P13 for one that does not fit. */
+/** The clauses of CREATE and ALTER FUNCTION. Throws 42601 for a repeated clause, 42P13 for one that does not fit. */
 export function functionOptions(options: readonly FunctionOption[], procedure: boolean): Options {
   const seen = new Set<string>();
   const result: { -readonly [K in keyof Options]: Options[K] } = {};
@@ -360,7 +360,7 @@ function checkPlpgsqlBody(fn: NewFunction): void {
   }
 }
 
-/** Binds the body as a call would. Throws what is wrong with it. */
+/** Binds the body as a call would. Throws an error that says what is wrong with it. */
 function checkSqlBody(fn: NewFunction, binding: Binding, bindBody: BindBody): void {
   const statements = statementsOf(fn);
   const types = knownTypes(fn, binding.env);

@@ -1,4 +1,4 @@
-/** CREATE [OR REPLACE] VIEW and DROP [MATERIALIZED] VIEW; what a stored query depends on. */
+/** CREATE [OR REPLACE] VIEW and DROP [MATERIALIZED] VIEW; finds what a stored query depends on. */
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand, RelationName } from "../../catalog/ddl-command.js";
 import type { TableDef } from "../../catalog/table.js";

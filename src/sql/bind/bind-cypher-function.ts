@@ -1,7 +1,8 @@
 /**
- * cypher('MATCH …' [, parameters [, graph]]) in FROM: the rows of a query of Cypher. It is bound as a part of the statement's own
- * plan, so that the two are optimized together. Its columns are jsonb, or of the types that `AS t(name text, …)` gives
- * them. Called by bind-from.ts; the session says what binds Cypher (BindEnvironment.cypher), since this room does not know it.
+ * cypher('MATCH …' [, parameters [, graph]]) in FROM: the rows of a Cypher query. It is bound as a part of the
+ * statement's own plan, so that the two are optimized together. Its columns are jsonb, or have the types of `AS t(name
+ * text, …)`. Called by bind-from.ts; the session provides the binder of Cypher (BindEnvironment.cypher), which this
+ * room does not know.
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { cypherOperator } from "../../query/expr/cypher/registry.js";
@@ -29,7 +30,7 @@ export function cypherCallOf(node: FromFunction, { env }: Binding): CallNode | n
   return call;
 }
 
-/** `lateral`: the scope of what stands left of the function, which its parameters may read. */
+/** `lateral`: the scope of the items to the left of the function, which its parameters may read. */
 export function bindCypherFunction(call: CallNode, node: FromFunction, lateral: Scope, binding: Binding): Source {
   const { position } = call;
   const [text, given, graph] = call.args.map(({ value }) => value);

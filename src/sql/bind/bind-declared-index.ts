@@ -1,6 +1,6 @@
 /**
- * CREATE INDEX … USING gin, gist, brin and spgist, where it is no text index: a definition that nothing is made of, so
- * that schemas made for PostgreSQL can be loaded. Called by bind-ddl.ts.
+ * CREATE INDEX … USING gin, gist, brin and spgist, unless it is a text index: only a definition is stored, so that
+ * schemas made for PostgreSQL can be loaded. Called by bind-ddl.ts.
  */
 import type { CreateSearchIndexCommand } from "../../catalog/ddl-command.js";
 import type { DeclaredMethod, TableDef } from "../../catalog/table.js";

@@ -1,8 +1,9 @@
 /**
- * Expressions: names are resolved, overloads chosen, literals and parameters typed. What comes out may still be of
- * unknown type (a bare literal or parameter); whoever places it decides what it becomes (coerce.ts).
+ * Expressions: resolves names, chooses overloads, types literals and parameters. The result may still be of unknown
+ * type (a bare literal or parameter); the caller decides what it becomes (coerce.ts).
  *
- * Called by the binders of every clause. Larger groups of nodes have files of their own: comparisons, calls, subqueries.
+ * Called by the binders of every clause. Larger groups of nodes have files of their own: comparisons, calls,
+ * subqueries.
  */
 
 import { sqlError } from "../../protocol/errors.js";

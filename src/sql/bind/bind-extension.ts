@@ -1,6 +1,6 @@
 /**
- * CREATE and DROP EXTENSION. What is there of extensions is built in, so scripts that ask for it before they use it go
- * on, and nothing can be added or taken away. Called by bind-statement.ts; pg_extension lists the same.
+ * CREATE and DROP EXTENSION. The available extensions are built in: a script that creates one before it uses it goes
+ * on, and nothing is added or removed. Called by bind-statement.ts; pg_extension lists the same.
  */
 import { sqlError } from "../../protocol/errors.js";
 import type { CreateExtensionStatement, DropStatement } from "../parse/ast-definitions.js";
@@ -12,7 +12,7 @@ export const BUILT_IN_EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ["vector", "0.8.0"],
 ]);
 
-/** Throws 42710 for what is there unless IF NOT EXISTS, 0A000 for the others. */
+/** Throws 42710 for an existing extension unless IF NOT EXISTS, 0A000 for others. */
 export function bindCreateExtension({ name, ifNotExists, position }: CreateExtensionStatement): BoundStatement {
   if (!BUILT_IN_EXTENSIONS.has(name)) {
     throw sqlError("0A000", `extension "${name}" is not available`, {
@@ -25,7 +25,7 @@ export function bindCreateExtension({ name, ifNotExists, position }: CreateExten
   return { kind: "ddl steps", tag: "CREATE EXTENSION", steps: [], notices: [`${message}, skipping`] };
 }
 
-/** Throws 2BP01 for what is built in. */
+/** Throws 2BP01 for built-in extensions. */
 export function refuseDropExtension({ what, names, position }: DropStatement): void {
   if (what !== "extension") return;
   const builtIn = names.map((name) => name.path.join(".")).find((name) => BUILT_IN_EXTENSIONS.has(name));

@@ -40,7 +40,7 @@ interface NamedCall {
   readonly functionName: string;
 }
 
-/** `lateral`: the scope of what stands left of the function, whose columns its arguments may read. */
+/** `lateral`: the scope of the items to the left of the function, whose columns its arguments may read. */
 export function bindFunctions(node: FromFunction, lateral: Scope, binding: Binding): BoundFunctions {
   const context: ExprContext = {
     ...contextOf(binding, lateral, "functions in FROM"),

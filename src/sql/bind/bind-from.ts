@@ -156,7 +156,7 @@ function bindDerived(node: FromSubquery, parent: Scope, binding: Binding): FromS
   return named(binding.query(node.query, parent, PLAIN_QUERY), node.alias, node.position);
 }
 
-/** The table's rows; the select list says what its columns are called and what they are. */
+/** The table's rows; the select list gives names and expressions of its columns. */
 function bindElement({ query, alias }: FromSubquery, parent: Scope, binding: Binding): FromSource {
   const { targets, from } = query.body as SelectBody;
   const { plan, items } = bindTable(from[0] as FromTable, parent, binding);

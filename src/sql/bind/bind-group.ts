@@ -1,6 +1,6 @@
 /**
- * Grouping: GROUP BY, and what the expressions above it may still refer to. `Grouping.apply` replaces whatever equals
- * a group expression by the group's column and refuses every other column of the query.
+ * Grouping: GROUP BY, and what the expressions above it may still refer to. `Grouping.apply` replaces every expression
+ * that equals a group expression by the group's column, and refuses every other column of the query.
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../../query/expr/expr.js";

@@ -1,7 +1,7 @@
 /**
- * What a new table takes over from the tables that it inherits from, merged with what its own definition says: columns
- * and CHECK constraints. After MergeAttributes and MergeCheckConstraint of PostgreSQL (src/backend/commands/tablecmds.c).
- * Called by CREATE TABLE … INHERITS; a partition takes over its parent's definition in the same way.
+ * The columns and CHECK constraints that a new table inherits, merged with those of its own definition. After
+ * MergeAttributes and MergeCheckConstraint of PostgreSQL (src/backend/commands/tablecmds.c). Called by CREATE TABLE …
+ * INHERITS; a partition takes over its parent's definition in the same way.
  */
 import type { NewCheck, NewColumn } from "../../catalog/ddl-command.js";
 import { sameType } from "../../catalog/inheritance.js";
@@ -141,7 +141,7 @@ function mergedParents({ draft, conflict }: Inherited, other: NewColumn, generat
   };
 }
 
-/** What the table says itself goes before what it inherits; identity is never inherited. */
+/** The table's own definition takes precedence over inherited ones; identity is never inherited. */
 function mergedWithOwn({ draft: before, conflict }: Inherited, own: ColumnDraft): Inherited {
   const { column } = before;
   const { name } = column;

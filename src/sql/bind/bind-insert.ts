@@ -85,7 +85,7 @@ function refuseOld(node: InsertStatement, { existing }: OnConflict, stored: Scop
   });
 }
 
-/** Columns of the table; of a view also what is none (id below 0), which must not get a value. */
+/** Columns of the table; for a view also columns that are not the table's (id below 0) and must not get a value. */
 function targetColumns(
   node: InsertStatement,
   { filled: table, face, changedColumn }: ChangedRelation,

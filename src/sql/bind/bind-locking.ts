@@ -1,6 +1,6 @@
 /**
- * FOR UPDATE and FOR SHARE. A tenant has one writer and transactions are validated when they commit, so there is nothing
- * to lock; what the clause may not stand with, and what it may not name, is refused as in PostgreSQL. Called for SELECT.
+ * FOR UPDATE and FOR SHARE. A tenant has one writer and transactions are validated when they commit, so there is
+ * nothing to lock. Wrong uses of the clause are refused as in PostgreSQL. Called for SELECT.
  */
 import { sqlError } from "../../protocol/errors.js";
 import type { FromNode, LockingNode, QueryNode, SelectBody } from "../parse/ast-query.js";

@@ -1,4 +1,7 @@
-/** Partition keys bound over a row: what a row of a partition satisfies. For scans and for statements that write. */
+/**
+ * Partition keys bound over a row: the condition that a row of a partition satisfies. For scans and for statements
+ * that write.
+ */
 import { partitionBoundsOf } from "../../catalog/partition-bounds.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { Expr } from "../../query/expr/expr.js";
@@ -17,7 +20,7 @@ export interface TableRow {
   readonly columns: readonly OutputColumn[];
 }
 
-/** What puts a row into this partition; empty for a table that is none. */
+/** The conditions for a row of this partition; empty for a table that is not a partition. */
 export function bindMembership(
   table: TableDef,
   columns: readonly OutputColumn[],

@@ -1,6 +1,6 @@
 /**
- * One table of WITH RECURSIVE that mentions itself: `first UNION [ALL] step`, the step reading the rows that came
- * last. The rules on where it may mention itself are SQL:1999's, the wording PostgreSQL's.
+ * One table of WITH RECURSIVE that mentions itself: `first UNION [ALL] step`, where the step reads the newest rows.
+ * The rules on where it may mention itself are SQL:1999's, the wording PostgreSQL's.
  */
 import { sqlError } from "../../protocol/errors.js";
 import { commonType, displayName } from "../../query/expr/types.js";
@@ -73,7 +73,7 @@ function unionOf(query: QueryNode, node: CommonTableNode): SetOperationBody {
   return body;
 }
 
-/** Where the table stands in its own definition. Throws 42P19. */
+/** The place of the table in its own definition. Throws 42P19. */
 function checkReferences(body: SetOperationBody, node: CommonTableNode): void {
   const { name, position } = node;
   const refuse = (where: string) =>

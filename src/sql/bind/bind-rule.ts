@@ -1,6 +1,6 @@
 /**
- * CREATE RULE, as a trigger that runs statements: DO INSTEAD stands in for what a statement would do with each row, DO
- * ALSO follows it. The statements see the row in NEW and OLD; those that name neither run once per statement.
+ * CREATE RULE, as a trigger that runs statements: DO INSTEAD replaces what a statement would do with each row, DO ALSO
+ * follows it. The statements see the row in NEW and OLD; those that name neither run once per statement.
  */
 import type { RelationName, RuleCommand } from "../../catalog/ddl-command.js";
 import type { TableDef } from "../../catalog/table.js";

@@ -1,7 +1,7 @@
 /**
- * search('table', query [, k [, mode [, vector]]]) in FROM: the rows of a table or collection that answer a query, with
- * their scores, the best first. It is bound as the query that it stands for (catalog/ranked-search.ts), so that search
- * indexes answer it. Called by bind-from.ts.
+ * search('table', query [, k [, mode [, vector]]]) in FROM: the rows of a table or collection that answer a query,
+ * with their scores, the best first. It is bound as a query (catalog/ranked-search.ts), so that search indexes answer
+ * it. Called by bind-from.ts.
  */
 import {
   rankedSearch,
@@ -44,7 +44,7 @@ export function searchCallOf(node: FromFunction, { env }: Binding): CallNode | n
   return call;
 }
 
-/** `lateral`: the scope of what stands left of the function. Throws 42883, 42P01, 22023, 0A000. */
+/** `lateral`: the scope of the items to the left of the function. Throws 42883, 42P01, 22023, 0A000. */
 export function bindSearch(call: CallNode, lateral: Scope, binding: Binding, lookUp: LookUp): Source {
   const given = argumentsOf(call);
   const context = contextOf(binding, lateral, "functions in FROM");

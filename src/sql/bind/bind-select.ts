@@ -151,7 +151,7 @@ function checkTargetCount(count: number): void {
   throw sqlError("54011", `target lists can have at most ${SELECT_COLUMNS_MAX} entries`);
 }
 
-/** A select list shows the name of what a regclass is, not its number. */
+/** A select list shows the name of a regclass, not its number. */
 function bindOutput(node: ExprNode, context: ExprContext): Expr {
   const expr = bindExpr(node, context);
   if (node.kind !== "cast" || !isNamedOid(node.type.name) || node.type.arrayDimensions > 0) return expr;

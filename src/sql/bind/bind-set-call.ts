@@ -16,12 +16,12 @@ type Bind = (node: ExprNode, context: ExprContext) => Expr;
 
 const LATERAL_HINT = "You might be able to move the set-returning function into a LATERAL FROM item.";
 
-/** A column that stands for the call's rows. Throws 0A000 where no set may stand. */
+/** A column for the call's rows. Throws 0A000 where no set is allowed. */
 export function bindSetCall(node: CallNode, context: ExprContext, bind: Bind): Expr {
   return placeSetCall(() => resolveSetCall(node, context, bind), context, node.position);
 }
 
-/** The column that stands for the rows of a call in a select list. Throws 0A000 where no set may stand. */
+/** The column for the rows of a call in a select list. Throws 0A000 where no set is allowed. */
 export function placeSetCall(resolve: () => SetCall, context: ExprContext, position: number): Expr {
   if (context.sets === undefined) {
     const { setsRefused, clause } = context;

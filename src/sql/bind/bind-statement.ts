@@ -1,5 +1,5 @@
 /**
- * From a parsed statement to what the session runs. The life of a statement: parse (sql/parse) → bind (here) →
+ * Turns a parsed statement into what the session runs. The life of a statement: parse (sql/parse) → bind (here) →
  * optimize (query/optimize) → execute (query/exec). Binding resolves names against the catalog, chooses overloads,
  * types parameters and builds the logical plan; it reads no data.
  */
@@ -157,7 +157,7 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
   }
 }
 
-/** Of what cannot be made here nothing exists. */
+/** Objects that cannot be created here do not exist. */
 function dropAbsent(node: DropStatement): BoundStatement {
   refuseDropExtension(node);
   const { what, names, ifExists, position } = node;
@@ -355,7 +355,7 @@ export function calledWriter(plan: Plan): ScalarFunction | null {
   return writer;
 }
 
-/** The rows as the function that the statement stands in wants them. */
+/** The rows in the form that the surrounding function needs. */
 function asExpected(source: Source, binding: Binding): Source {
   const { expected } = binding.env;
   if (expected === undefined) return source;

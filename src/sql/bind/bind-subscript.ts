@@ -11,7 +11,7 @@ import type { ExprContext } from "./bind-context.js";
 import type { Bind } from "./call-arguments.js";
 import { coerceImplicit, coerceTo, constant, isUnknown, typeName } from "./coerce.js";
 
-/** The subscripts that stand directly after each other, in order, and what they are applied to. */
+/** Consecutive subscripts, in order, and the expression that they are applied to. */
 export function subscriptsOf(node: SubscriptNode): { readonly input: ExprNode; readonly subscripts: SubscriptNode[] } {
   const subscripts: SubscriptNode[] = [];
   let input: ExprNode = node;

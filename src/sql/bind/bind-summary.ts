@@ -17,7 +17,7 @@ const COLUMNS_MAX = 100;
 const EXAMPLES = 3;
 const EXAMPLE_CHARACTERS = 60;
 
-/** @param of an item of FROM, as text. Throws what binding it throws. */
+/** @param of an item of FROM, as text. Throws its binding errors. */
 export function bindSummary(of: string, binding: Binding): Source {
   const { columns } = binding.query(queryOf(`SELECT * FROM ${of}`), null, PLAIN_QUERY);
   if (columns.length > COLUMNS_MAX) {

@@ -59,7 +59,7 @@ export function parsedQuery(query: ViewQuery): QueryNode {
   return node;
 }
 
-/** The definitions as the view's text names them; what it does not name is as it is now. */
+/** The definitions by the names in the view's text; everything else is as it is now. */
 function catalogOf(query: ViewQuery, catalog: CatalogView): CatalogView {
   const named = (kind: ViewRelation["kind"], schema: string | null, name: string) =>
     query.relations.find((other) => other.kind === kind && other.name === name && other.schema === schema);

@@ -28,7 +28,7 @@ type Bind = (node: ExprNode, context: ExprContext) => Expr;
 const INSIDE_WINDOW = "a window function's arguments";
 const DEFINITIONS = "window definitions";
 
-/** `made`: aggregates that statements made, of which the call means one. */
+/** `made`: user-defined aggregates, one of which the call means. */
 export function bindWindowCall(
   node: CallNode,
   context: ExprContext,

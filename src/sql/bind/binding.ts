@@ -1,6 +1,6 @@
 /**
- * What binding one statement needs to remember: the next column id, the types of parameters as they become known, the
- * columns that may be NULL, and how deep and how large the statement has become. Made by bind-statement.ts.
+ * The state of binding one statement: the next column id, the types of parameters as they become known, the columns
+ * that may be NULL, and how deep and how large the statement has become. Made by bind-statement.ts.
  */
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -41,7 +41,7 @@ export class Binding {
   private readonly parameters: (SqlType | null)[];
   private readonly nullable = new Set<ColumnId>();
   private readonly missing = new Set<ColumnId>();
-  /** Where column references stand in the statement, for errors that are found after binding. */
+  /** Positions of column references in the statement, for errors that are found after binding. */
   private readonly positions = new WeakMap<Expr, number>();
   private readonly rowItems = new WeakMap<Expr, readonly Expr[]>();
   private depth = 0;
@@ -120,7 +120,7 @@ export class Binding {
     return this.positions.get(expr);
   }
 
-  /** What stands in a ROW(…), before its literals became text. */
+  /** The content of a ROW(…), before its literals became text. */
   setRowItems(row: Expr, items: readonly Expr[]): void {
     this.rowItems.set(row, items);
   }

@@ -1,6 +1,6 @@
 /**
- * What binding a statement gives the session: a logical plan for what runs on the algebra, a command for what does
- * not. Parameter types are final here, so the session can convert parameter values before it runs anything.
+ * The result of binding a statement: a logical plan for what runs on the algebra, a command for everything else.
+ * Parameter types are final here, so the session can convert parameter values before it runs anything.
  */
 
 import type { CatalogView } from "../../catalog/catalog-view.js";
@@ -37,7 +37,7 @@ export interface BindEnvironment {
   readonly transitions?: ReadonlyMap<string, TransitionTable>;
 }
 
-/** A query of Cypher as a part of this statement's plan. Throws what is wrong with the text. */
+/** A query of Cypher as a part of this statement's plan. Throws an error that says what is wrong with the text. */
 export type CypherBinder = (
   text: string,
   into: {
@@ -68,7 +68,7 @@ export interface FoundVariable {
   readonly expr: Expr;
 }
 
-/** Variables of the function that a statement stands in. */
+/** Variables of the function that contains the statement. */
 export interface Variables {
   /** What the path names, or null. */
   find(path: readonly string[], position: number): FoundVariable | null;
@@ -145,7 +145,7 @@ export interface BoundExplain {
   readonly format: "text" | "json";
 }
 
-/** ANALYZE: statistics of these tables are made anew. VACUUM has nothing to do here. */
+/** ANALYZE: renews the statistics of these tables. VACUUM does nothing here. */
 export interface BoundAnalyze {
   readonly kind: "analyze";
   readonly tag: "ANALYZE" | "VACUUM";
@@ -170,7 +170,7 @@ export type DdlStep = (env: BindEnvironment) => BoundDdl | null;
 export interface BoundDdlSteps {
   readonly kind: "ddl steps";
   readonly tag: string;
-  /** What the statement is called where it must not stand in a transaction block; absent: it may. */
+  /** The statement's name if it is not allowed in a transaction block; absent: it is allowed. */
   readonly alone?: string;
   readonly steps: readonly DdlStep[];
   readonly notices: readonly string[];

@@ -1,4 +1,4 @@
-/** What every call by name has: the function's name and its arguments. Called by the binders of calls. */
+/** The parts of every call by name: the function's name and its arguments. Called by the binders of calls. */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { SqlType } from "../../values/values.js";

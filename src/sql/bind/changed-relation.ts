@@ -1,11 +1,12 @@
 /**
- * What INSERT, UPDATE, DELETE and MERGE change: a table, or through views the one table that they select from. Which
- * views that works for is PostgreSQL's rule (src/backend/rewrite/rewriteHandler.c, view_query_is_auto_updatable).
+ * Finds the table that INSERT, UPDATE, DELETE and MERGE change: the named one, or through views the one table that
+ * they select from. PostgreSQL's rule decides which views can be changed (src/backend/rewrite/rewriteHandler.c,
+ * view_query_is_auto_updatable).
  *
  *   INSERT INTO v …      v: SELECT a AS x, b + 1 AS y FROM u WHERE c      u: SELECT … FROM t WHERE d
  *
  * The row of v is computed from a row of t: x and y are expressions over t's columns, c and d conditions. The same is
- * done with the row as it was, as it will be stored (for RETURNING and WITH CHECK OPTION), and in ON CONFLICT.
+ * done with the old row, with the row that will be stored (for RETURNING and WITH CHECK OPTION), and in ON CONFLICT.
  */
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";

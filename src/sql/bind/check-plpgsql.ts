@@ -1,5 +1,5 @@
 /**
- * What PostgreSQL finds wrong with a PL/pgSQL body before it runs: forms of RETURN that the result does not allow,
+ * Checks that PostgreSQL makes on a PL/pgSQL body before it runs: forms of RETURN that the result does not allow,
  * arguments of cursors, loops over unbound cursors, targets of GET DIAGNOSTICS. Called when a function is made; names
  * of tables and types are looked up when it runs.
  */
@@ -9,7 +9,7 @@ import { sqlError } from "../../protocol/errors.js";
 import { VOID } from "../../values/values.js";
 import type { PlBlock, PlCursor, PlCursorArgument, PlSql, PlStatement } from "../parse/plpgsql-ast.js";
 
-/** What a name of the body stands for, as far as it is known without looking types up. */
+/** The meaning of a name in the body, as far as it is known without looking types up. */
 type Meaning = PlCursor | "row" | "unknown";
 type Names = ReadonlyMap<string, Meaning>;
 

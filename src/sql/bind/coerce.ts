@@ -75,7 +75,7 @@ function unknownTo(expr: Expr, type: SqlType, binding: Binding, position: number
   return cast(Object.freeze({ ...expr, type: TEXT } as Expr), type, stored, binding);
 }
 
-/** What is still of unknown type becomes text; a parameter becomes what the client's value suggests. */
+/** An expression of unknown type becomes text; a parameter takes the type that the client's value suggests. */
 export function resolveUnknown(expr: Expr, binding: Binding): Expr {
   if (!isUnknown(expr)) return expr;
   return unknownTo(expr, suggestedType(expr, binding) ?? TEXT, binding, 0);

@@ -29,7 +29,7 @@ export interface CommonTableFacts {
 
 export class CommonTableRegistry {
   private readonly tables: BoundCommonTable[] = [];
-  /** Tables that stand in a `with` node of an inner query, since they depend on rows outside of it. */
+  /** Tables in a `with` node of an inner query, because they depend on rows outside of it. */
   private readonly local = new Set<BoundCommonTable>();
 
   add(node: CommonTableNode, { plan, outer, modifies, recursive }: CommonTableFacts): BoundCommonTable {

@@ -53,7 +53,7 @@ function copyNames(columns: readonly RecordField[]): TableCopy {
   };
 }
 
-/** Names, types and NOT NULL always; the rest as INCLUDING says. Names of indexes are made up anew. */
+/** Names, types and NOT NULL always; the rest by INCLUDING. Indexes get new names. */
 export function copyTable({ table: name, options }: CreateTableStatement["like"][number], binding: Binding): TableCopy {
   const view = findView(name, binding);
   if (view !== null) return copyNames(view.columns);

@@ -21,7 +21,7 @@ export function hasDomain(type: SqlType): boolean {
   return type.element !== null && hasDomain(type.element);
 }
 
-/** The type with what its domains are made of in their place; modifiers stay. */
+/** The type with each domain replaced by its base type; modifiers stay. */
 export function withoutDomains(type: SqlType): SqlType {
   if (type.user !== undefined) return type.user.base === null ? type : withoutDomains(type.user.base);
   return type.element === null ? type : arrayOf(withoutDomains(type.element));

@@ -67,7 +67,7 @@ export function graphTableQuery(node: GraphTableNode, env: BindEnvironment): Que
   const columns = node.columns.flatMap((target) => expanded(target, pattern));
   const parts = found.map((choice) => partQuery(choice, pattern, columns, node, graph, env));
   if (parts.length === 0) {
-    // No edge table joins what is wanted: no rows, but their columns.
+    // No edge table joins the wanted vertices: no rows, but their columns.
     const tables = pattern.elements.map(({ kind, candidates }) => candidates[0] ?? anyTable(graph, kind, node));
     parts.push(partQuery({ tables, forward: [] }, pattern, columns, node, graph, env));
   }

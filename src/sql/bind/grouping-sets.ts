@@ -1,6 +1,6 @@
 /**
- * GROUP BY lists with ROLLUP, CUBE and GROUPING SETS as the plain sets that they stand for (chapter 7.2.4 of PostgreSQL's
- * manual): each element is a list of sets, and a list of elements their cross product.
+ * Expands GROUP BY lists with ROLLUP, CUBE and GROUPING SETS into plain sets (chapter 7.2.4 of PostgreSQL's manual):
+ * each element is a list of sets, and a list of elements their cross product.
  */
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";

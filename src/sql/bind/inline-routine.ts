@@ -21,7 +21,7 @@ import { parameterVariables, statementsOf } from "./sql-body.js";
 /** Functions that are being put in place, by statement: a function that calls itself is called. */
 const open = new WeakMap<Binding, Set<FunctionDef>>();
 
-/** The expression that stands for the call; null: the function has to be called. */
+/** The expression that replaces the call; null: the function has to be called. */
 export function inlinedCall(
   bound: MatchedRoutine & { readonly args: readonly Expr[] },
   context: ExprContext,

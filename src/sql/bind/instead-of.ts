@@ -1,6 +1,6 @@
 /**
- * A view whose INSTEAD OF triggers stand in for INSERT, UPDATE or DELETE: the statement is bound as if the view were a
- * table whose rows are those of its query. Called by changed-relation.ts and bind-update.ts.
+ * A view whose INSTEAD OF triggers replace INSERT, UPDATE or DELETE: the statement is bound as if the view were a
+ * table with the rows of its query. Called by changed-relation.ts and bind-update.ts.
  */
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { isFired, type TriggerDef, type TriggerEvent } from "../../catalog/trigger.js";
@@ -26,7 +26,7 @@ export function hasInsteadOf(
   );
 }
 
-/** RETURNING of a statement that rules stand in for needs one that returns rows. Throws 0A000. */
+/** RETURNING of a statement that rules replace needs a rule that returns rows. Throws 0A000. */
 export function checkReturned(
   { name, rules = [], triggers = [] }: TableDef,
   command: TriggerEvent,

@@ -138,7 +138,7 @@ function makeAggregate(
   });
 }
 
-/** A function of an aggregate as an expression; column i stands for its argument i. */
+/** A function of an aggregate as an expression; column i is its argument i. */
 export interface BoundStep {
   readonly expr: Expr;
   readonly strict: boolean;
@@ -224,7 +224,7 @@ function bindSide(
 const isVolatileRoutine = (expr: Expr) =>
   expr.kind === "call" && expr.fn.routine !== undefined && expr.fn.volatility === "volatile";
 
-/** INITCOND as the state's type reads it. Throws what reading throws. */
+/** INITCOND as the state's type reads it. Throws the errors of reading it. */
 export function initialState(text: string, type: SqlType, binding: Binding): Expr {
   return coerceExplicit(constant(UNKNOWN, text), type, binding, 0);
 }

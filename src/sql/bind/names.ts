@@ -1,5 +1,5 @@
 /**
- * Which schema a name means: the search path for what is there, its first schema for what is to be made, and the
+ * Finds the schema that a name means: the search path for existing objects, its first schema for new ones, and the
  * session's own schema for temporary relations. Binders of every clause look names up here.
  */
 

@@ -1,7 +1,7 @@
 /** Names of result columns that have no alias: FigureColname of PostgreSQL. */
 import type { ExprNode, QueryNode } from "../parse/ast-query.js";
 
-/** The name; "?column?" for what has none of its own. */
+/** The name; "?column?" for an expression without a name of its own. */
 export function outputName(node: ExprNode): string {
   return named(node)?.name ?? "?column?";
 }

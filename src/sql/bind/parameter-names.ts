@@ -5,7 +5,7 @@
 import { sqlError } from "../../protocol/errors.js";
 import type { ArgumentNode, CallNode, ExprNode } from "../parse/ast-query.js";
 
-/** What stands for a parameter that a call leaves out: text and numbers as written, true and false. */
+/** The default of a parameter that a call leaves out: text and numbers as written, true and false. */
 type Default = string | number | boolean;
 
 interface Parameters {

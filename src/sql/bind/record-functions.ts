@@ -1,4 +1,4 @@
-/** Functions that syntax makes of record types: ROW(…), (r).field, assignment to a field. One object per use. */
+/** Functions that syntax builds from record types: ROW(…), (r).field, assignment to a field. One object per use. */
 
 import type { ScalarFunction } from "../../query/expr/expr.js";
 import { composedRecord } from "../../query/expr/functions/composed-value.js";

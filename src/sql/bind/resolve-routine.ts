@@ -1,7 +1,7 @@
 /**
- * Which of the functions that statements made a call means: names in the search path, notation by position and by name,
- * defaults, VARIADIC and pseudo-types, then PostgreSQL's rules for overloads (chapter 10.3) together with the functions
- * of the system.
+ * Finds which of the functions that statements made a call means: names in the search path, notation by position and
+ * by name, defaults, VARIADIC and pseudo-types, then PostgreSQL's rules for overloads (chapter 10.3) together with the
+ * system's functions.
  */
 import { type FunctionDef, inputsOf, outputsOf, type RoutineType } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -12,7 +12,7 @@ import type { BindEnvironment } from "./bound-statement.js";
 import { schemasFor } from "./names.js";
 import { concreteType, inferPolymorphic, type PolymorphicTypes } from "./routine-types.js";
 
-/** What a call gives, in the order in which it stands there. */
+/** The arguments of a call, in written order. */
 export interface GivenArgument {
   readonly name: string | null;
   readonly type: SqlType;

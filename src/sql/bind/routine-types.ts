@@ -91,7 +91,7 @@ export function rowTypeNamed(path: readonly string[], env: BindEnvironment): Sql
   return null;
 }
 
-/** The declared type as it is now; polymorphic ones stay what stands for them. */
+/** The current declared type; polymorphic types keep their substitutes. */
 export function typeNow(declared: RoutineType, env: BindEnvironment): SqlType {
   if (declared.relationId === undefined) return declared.type;
   const { catalog } = env;
@@ -114,15 +114,15 @@ export function signatureOf(fn: Pick<FunctionDef, "name" | "parameters">, env: B
     .join(", ")})`;
 }
 
-/** What the pseudo-types of one call stand for. */
+/** The types that the pseudo-types of one call resolve to. */
 export interface PolymorphicTypes {
   readonly element: SqlType | null;
   readonly compatible: SqlType | null;
 }
 
 /**
- * Finds what pseudo-types stand for: all of the any-element family agree on one type, those of the any-compatible
- * family on a common one. Null when the types given do not fit.
+ * Resolves pseudo-types: all of the any-element family agree on one type, those of the any-compatible family on a
+ * common one. Null if the given types do not fit.
  */
 export function inferPolymorphic(declared: readonly RoutineType[], given: readonly SqlType[]): PolymorphicTypes | null {
   let element: SqlType | null = null;
@@ -154,7 +154,7 @@ export function inferPolymorphic(declared: readonly RoutineType[], given: readon
 
 const isUnknown = (type: SqlType) => type.name === "unknown";
 
-/** The declared type with what its pseudo-type stands for. `given`: what a call gives for it. */
+/** The declared type with its pseudo-type resolved. `given`: the type that a call gives. */
 export function concreteType(
   declared: RoutineType,
   types: PolymorphicTypes,

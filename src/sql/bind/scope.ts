@@ -1,5 +1,5 @@
 /**
- * What names mean at one place of a statement: the relations of a query's FROM, and through `parent` those of the
+ * The meaning of names at one place of a statement: the relations of a query's FROM, and through `parent` those of the
  * enclosing queries. Made by the binders of queries and of data-modifying statements; expressions look names up here.
  */
 
@@ -63,7 +63,7 @@ export const TABLE_OID = "tableoid";
 
 export class Scope {
   items: readonly ScopeItem[] = [];
-  /** Queries in it are taken apart for their expression alone, so nothing may be lifted out of that. */
+  /** Only the expression of a query inside it is used, so nothing may be lifted out of that expression. */
   expressionsOnly = false;
   readonly commonTables = new Map<string, CommonTable>();
   /** Collects this query's aggregates while its target list, HAVING and ORDER BY are bound. */
@@ -114,7 +114,7 @@ export class Scope {
     });
   }
 
-  /** `$n` of the function that the statement stands in; null outside of one. Throws 42P02. */
+  /** `$n` of the function that contains the statement; null outside of a function. Throws 42P02. */
   functionParameter(index: number, position: number): Expr | null {
     const variables = this.variables();
     if (variables === null) return null;
@@ -123,7 +123,7 @@ export class Scope {
     return expr;
   }
 
-  /** Of the function that the statement stands in. */
+  /** Of the function that contains the statement. */
   private variables(): Variables | null {
     let scope: Scope = this;
     while (scope.parent !== null) scope = scope.parent;

@@ -42,7 +42,7 @@ export const SEQUENCE_FUNCTIONS: readonly ScalarFunction[] = [
   ),
 ];
 
-/** Functions that change data although they stand in a query. */
+/** Functions that change data although they are part of a query. */
 export function writesData(fn: ScalarFunction): boolean {
   if (fn.writes === true) return true;
   return SEQUENCE_FUNCTIONS.includes(fn) && (fn.name === "nextval" || fn.name === "setval");

@@ -1,7 +1,7 @@
 /**
- * The set-returning calls of one query's select list, GROUP BY, ORDER BY and DISTINCT ON. Each stands in its expression
- * as a column; bind-select.ts asks for the plan nodes that make these columns once it knows where they belong. A call
- * in another's arguments is a level below it: what stands on one level is expanded side by side.
+ * The set-returning calls of one query's select list, GROUP BY, ORDER BY and DISTINCT ON. In its expression each is
+ * replaced by a column. bind-select.ts asks for the plan nodes that make these columns once it knows where they
+ * belong. A call in another's arguments is a level below it; calls of one level are expanded side by side.
  */
 import type { ColumnExpr, ColumnId, Expr } from "../../query/expr/expr.js";
 import { columnsOf, exprEquals } from "../../query/expr/walk.js";
@@ -28,7 +28,7 @@ export class SetCollector {
     return this.collected.length === 0;
   }
 
-  /** The column that stands for the call; equal calls share one. */
+  /** The column that replaces the call; equal calls share one. */
   add(call: SetCall, binding: Binding): ColumnExpr {
     const same = call.fn.oneValue ? undefined : this.collected.find(({ call: other }) => sameCall(other, call));
     if (same !== undefined) return columnExpr(same.column);
@@ -60,8 +60,9 @@ export class SetCollector {
   }
 
   /**
-   * For a query that groups, or has windows: calls that its groups (or keys of windows) are made of are expanded below the
-   * grouping. `above` is what is left to expand over its result; `apply` turns the arguments into expressions over that.
+   * For a query that groups or has windows: calls inside its groups (or keys of windows) are expanded below the
+   * grouping. `above` are the remaining calls to expand over its result; `apply` turns the arguments into expressions
+   * over that.
    */
   splitByGroups(groups: readonly Expr[]): SplitCalls {
     const needed = this.readBy(groups);

@@ -1,6 +1,6 @@
 /**
- * Bodies of LANGUAGE sql functions: their statements, what names mean in them, and what the last one has to answer.
- * Read by the binders of functions and by what runs them.
+ * Bodies of LANGUAGE sql functions: their statements, the meaning of names in them, and the result that the last one
+ * must have. Read by the binders of functions and by their runner.
  */
 import { type FunctionDef, inputsOf } from "../../catalog/function.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
@@ -16,7 +16,7 @@ import { fieldSelector } from "./record-functions.js";
 
 const parsed = new WeakMap<object, readonly Statement[]>();
 
-/** The statements of the body. Throws what parsing throws. */
+/** The statements of the body. Throws the parser's errors. */
 export function statementsOf(fn: Pick<FunctionDef, "body" | "standard">): readonly Statement[] {
   let statements = parsed.get(fn);
   if (statements === undefined) {
@@ -26,7 +26,7 @@ export function statementsOf(fn: Pick<FunctionDef, "body" | "standard">): readon
   return statements;
 }
 
-/** Parameters by name (also qualified by the function's) and by number. `args`: what stands for each. */
+/** Parameters by name (also qualified by the function's name) and by number. `args`: the expression of each. */
 export function parameterVariables(fn: Pick<FunctionDef, "name" | "parameters">, args: readonly Expr[]): Variables {
   const named = new Map<string, Expr>();
   inputsOf(fn).forEach(({ name }, i) => {

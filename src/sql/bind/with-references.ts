@@ -1,8 +1,10 @@
-/** Which WITH tables a syntax tree mentions, and the order in which tables of WITH RECURSIVE can be bound. */
+/**
+ * Finds the WITH tables that a syntax tree mentions, and the order in which tables of WITH RECURSIVE can be bound.
+ */
 import { sqlError } from "../../protocol/errors.js";
 import type { CommonTableNode, FromNode, WithNode } from "../parse/ast-query.js";
 
-/** Whether a relation of that name, not hidden by a nearer WITH table, stands in some FROM below. */
+/** Whether a relation of that name occurs in some FROM below and is not hidden by a nearer WITH table. */
 export function mentions(node: unknown, name: string): boolean {
   if (typeof node !== "object" || node === null) return false;
   if (Array.isArray(node)) return node.some((child) => mentions(child, name));

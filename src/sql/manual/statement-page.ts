@@ -1,4 +1,4 @@
-/** What a page of the manual says of a statement. */
+/** The content of a manual page about a statement. */
 export interface StatementPage {
   /** The words that the statement begins with; further spellings follow. */
   readonly titles: readonly string[];

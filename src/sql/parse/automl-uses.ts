@@ -1,6 +1,6 @@
 /**
- * What the prediction of a call is used for: a class has no order and is no number, so where one is wanted the call becomes
- * one of a function that gives it (automl-dialect.ts). Told by the tokens around a call; stateless.
+ * Finds what a call's prediction is used for. A class has no order and is not a number, so where a number is needed
+ * the call becomes one of a function that gives it (automl-dialect.ts). The tokens around the call decide; stateless.
  */
 import { nameOf, type Token } from "./tokens.js";
 

@@ -21,7 +21,7 @@ interface Statement {
   readonly tokens: readonly Token[];
 }
 
-/** The statement that stands for it; null: it is another one. Throws 42601 for what it cannot be. */
+/** The statement that replaces it; null: it is a different statement. Throws 42601 for invalid forms. */
 export function clientStatement(statement: Statement): string | null {
   const [verb, second, third] = statement.tokens;
   if (isWord(verb, "backup")) return backup(statement);

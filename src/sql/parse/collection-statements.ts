@@ -9,7 +9,7 @@ import { isName, isSymbol, isWord, nameOf, type Token } from "./tokens.js";
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const stringOf = (token: Token) => token.text.slice(1, -1).replaceAll("''", "'");
 
-/** The statement that stands for it; null: it is another one. Throws 42601 for what it cannot be. */
+/** The statement that replaces it; null: it is a different statement. Throws 42601 for invalid forms. */
 export function collectionStatement(tokens: readonly Token[]): string | null {
   if (!isWord(tokens[1], "collection")) return null;
   if (isWord(tokens[0], "create")) return created(tokens);

@@ -1,6 +1,6 @@
 /**
- * What the `from-pg-*` files share while one statement is converted from the grammar's JSON: positions, the depth
- * bound, and the calls across files (an expression holds queries, a query holds expressions).
+ * The state that the `from-pg-*` files share while one statement is converted from the grammar's JSON: positions, the
+ * depth bound, and the calls across files (an expression holds queries, a query holds expressions).
  */
 import type { Node, ObjectType, SelectStmt } from "@pgsql/types";
 import { sqlError } from "../../protocol/errors.js";

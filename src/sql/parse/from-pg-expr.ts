@@ -1,6 +1,6 @@
 /**
- * Expressions of the grammar's JSON, converted to ours. Called through `Conversion.expr`; one entry of EXPRESSIONS
- * per node that can stand in an expression.
+ * Converts expressions of the grammar's JSON to ours. Called through `Conversion.expr`; EXPRESSIONS has one entry per
+ * node that can occur in an expression.
  */
 import type {
   A_ArrayExpr,

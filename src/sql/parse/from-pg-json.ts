@@ -1,7 +1,7 @@
 /**
- * The JSON constructors and query functions of the SQL standard (JSON_OBJECT, JSON_VALUE, IS JSON, …), converted to
- * calls of functions with blanks in their names ("json object"), which no plain call can mean. What the syntax says
- * besides values goes into the first argument, a text of options; see json-constructors.ts of the expression room.
+ * Converts the JSON constructors and query functions of the SQL standard (JSON_OBJECT, JSON_VALUE, IS JSON, …) to
+ * calls of functions with blanks in their names ("json object"), which no plain call can name. Everything but the
+ * values goes into the first argument, a text of options; see json-constructors.ts of the expression room.
  */
 import type { JsonBehavior, JsonOutput, JsonReturning, Node } from "@pgsql/types";
 import type { CallNode, ExprNode, TypeNode } from "./ast-query.js";

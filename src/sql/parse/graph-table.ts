@@ -1,4 +1,4 @@
-/** Reads what stands in the parentheses of GRAPH_TABLE (…). Called by parse.ts for each that dialect.ts has found. */
+/** Reads the text in the parentheses of GRAPH_TABLE (…). Called by parse.ts for each that dialect.ts has found. */
 import type { AliasNode, ExprNode, GraphElementNode, GraphLabelNode, GraphTableNode } from "./ast-query.js";
 import { GraphReader } from "./graph-reader.js";
 

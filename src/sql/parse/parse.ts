@@ -1,7 +1,7 @@
 /**
- * From the text of a client to statements. The session calls `parseSql` on a miss of its plan cache; workers call
- * `loadParser` once before they serve. The grammar is PostgreSQL's own (libpg-query, in WASM); what it returns never
- * leaves this room.
+ * Turns a client's text into statements. The session calls `parseSql` on a miss of its plan cache; workers call
+ * `loadParser` once before they serve. The grammar is PostgreSQL's own (libpg-query, in WASM); its output never leaves
+ * this room.
  */
 import { hasSqlDetails, loadModule, parseSync } from "libpg-query";
 import { DbError, sqlError } from "../../protocol/errors.js";

@@ -1,6 +1,6 @@
 /**
- * From the body of a PL/pgSQL function to its tree. The grammar that the parser library has for it gives no positions,
- * and cannot know composite types; the language around SQL is small, so it is read here. Throws 42601.
+ * Parses the body of a PL/pgSQL function. The parser library's grammar for it gives no positions and does not know
+ * composite types; the language around SQL is small, so it is read here. Throws 42601.
  */
 import { sqlError } from "../../protocol/errors.js";
 import type {

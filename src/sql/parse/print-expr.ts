@@ -1,6 +1,6 @@
 /**
- * Expressions as SQL text again: how defaults and checks are kept. What it prints parses to the same tree. Subqueries
- * and window calls cannot stand in a definition and are not printed.
+ * Prints expressions as SQL text again; defaults and checks are kept in this form. Its output parses to the same tree.
+ * Subqueries and window calls cannot occur in a definition and are not printed.
  */
 import type { ArgumentNode, CallNode, ExprNode, OperatorNode, SortNode, TypeNode } from "./ast-query.js";
 import { notSupported } from "./conversion.js";

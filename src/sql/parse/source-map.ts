@@ -1,7 +1,7 @@
 /**
- * From a byte offset in the text that the grammar saw to a character position in the text that the client sent.
- * The two differ by encoding (the grammar counts UTF-8 bytes, PostgreSQL's messages count characters) and by the
- * rewrites of `dialect.ts`. Owned by one call of `parseSql`.
+ * Maps a byte offset in the text that the grammar saw to a character position in the client's text. The two differ by
+ * encoding (the grammar counts UTF-8 bytes, PostgreSQL's messages count characters) and by the rewrites of
+ * `dialect.ts`. Owned by one call of `parseSql`.
  */
 
 /** `text` replaces the client's characters from `start` to `end` (UTF-16 indexes, end exclusive). */

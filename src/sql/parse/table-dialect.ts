@@ -1,7 +1,7 @@
 /**
- * What other dialects write in definitions of tables and PostgreSQL's grammar does not know, as constraints that it does, with
- * names that no client can have (from-pg-columns.ts reads them). Called by dialect.ts; edits keep the client's positions.
- * Stateless.
+ * Other dialects' syntax in definitions of tables, which PostgreSQL's grammar does not know. It becomes constraints
+ * that the grammar knows, with names that no client can have (from-pg-columns.ts reads them). Called by dialect.ts;
+ * edits keep the client's positions. Stateless.
  *
  *   id INTEGER PRIMARY KEY                  id INTEGER CONSTRAINT "\u0001assigned" CHECK (true) PRIMARY KEY
  *   id BIGINT AUTO_INCREMENT                id BIGINT CONSTRAINT "\u0001assigned" CHECK (true)

@@ -1,7 +1,7 @@
 /**
  * Splits SQL text into tokens for `dialect.ts`, as PostgreSQL's scanner does: strings, dollar quotes, quoted
- * identifiers and nested comments are each passed over whole. It never fails: what is unterminated runs to the end,
- * and the grammar then says what is wrong.
+ * identifiers and nested comments are each passed over whole. It never fails: an unterminated token runs to the end,
+ * and the grammar then reports the error.
  */
 
 export interface Token {

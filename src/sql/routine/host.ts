@@ -1,4 +1,7 @@
-/** What running functions need of the session in which they are called. The session implements it (session/routine-host.ts). */
+/**
+ * The interface that running functions need of the session in which they are called. The session implements it
+ * (session/routine-host.ts).
+ */
 
 import type { ExecContext } from "../../query/exec/context.js";
 import type { Program } from "../../query/exec/operator.js";
@@ -55,7 +58,7 @@ export interface RoutineHost {
   finish(plan: RoutinePlan, context: ExecContext): void | Promise<void>;
   /** Throws 42501 and 25006 when the plan writes and the session may not. */
   requireWritable(plan: RoutinePlan): void;
-  /** Puts settings in force; what it answers puts back those from before. */
+  /** Applies settings; the returned function restores the earlier ones. */
   withSettings(settings: readonly (readonly [name: string, value: string])[]): () => void;
   /** A point to which all that follows can be taken back. */
   savepoint(context: ExecContext): Subtransaction;

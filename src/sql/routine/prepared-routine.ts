@@ -1,4 +1,4 @@
-/** A function made ready to run, and one run of it: what the runner and the languages of bodies share. */
+/** A function that is ready to run, and one run of it; shared by the runner and the languages of bodies. */
 
 import { type ExecContext, StatementState } from "../../query/exec/context.js";
 import type { RoutineRows } from "../../query/expr/expr.js";

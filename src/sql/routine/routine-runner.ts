@@ -1,7 +1,7 @@
 /**
- * Runs functions, procedures and anonymous blocks that statements made. One per session; services of expressions
- * (EvalServices.callRoutine) and the session call it. A call runs in the transaction of the statement that it stands in;
- * one that may wait gives the actor's loop its turns, one inside an expression runs to its end in one go.
+ * Runs functions, procedures and anonymous blocks that statements made. One per session; called by services of
+ * expressions (EvalServices.callRoutine) and the session. A call runs in the transaction of its statement. A call that
+ * may wait gives the actor's loop its turns; one inside an expression runs to its end in one go.
  */
 import { type FunctionDef, outputsOf } from "../../catalog/function.js";
 import type { RuleActions } from "../../catalog/trigger.js";
@@ -74,8 +74,8 @@ export class RoutineRunner {
   }
 
   /**
-   * A statement that no function has, as if one ran it; what it did is taken back when it fails. `params`: its values, once
-   * what it takes is known.
+   * Runs a statement outside any function as if a function ran it; if it fails, its changes are undone. `params`: its
+   * values, once its parameter types are known.
    */
   async statement(
     node: StatementNode,
@@ -269,7 +269,7 @@ function tooDeep(): DbError {
   });
 }
 
-/** Statements of a body see what is there now, and have nothing to do with the rows around the call. */
+/** Statements of a body see the current state, and do not depend on the rows around the call. */
 function innerContext(outer: ExecContext, canWait: boolean): ExecContext {
   const { live: _, transitions: __, ...rest } = outer;
   const context: ExecContext = { ...rest, tx: outer.live ?? outer.tx, outer: null };

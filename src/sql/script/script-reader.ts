@@ -28,7 +28,9 @@ export class ScriptReader {
   private text = "";
   /** How far the statement was looked through. */
   private at = 0;
-  /** What closes what `at` stands in: a quote, the end of a comment; null: it stands in the statement itself. */
+  /**
+   * The text that ends the construct around `at`: a quote, the end of a comment; null: `at` is in the statement itself.
+   */
   private closing: string | null = null;
   private escapes = false;
   private commentDepth = 0;
@@ -71,7 +73,7 @@ export class ScriptReader {
     return text.trim() === "" ? null : { kind: "statement", text, line };
   }
 
-  /** Takes so much text off, without what stands before its first word; says on which line that is. */
+  /** Takes the given amount of text off, without what precedes its first word, and returns the line of that word. */
   private take(to: number): { readonly text: string; readonly line: number } {
     const whole = this.text.slice(0, to);
     const start = startOf(whole);
@@ -188,7 +190,7 @@ export class ScriptReader {
     }
   }
 
-  /** Comments stand in comments. */
+  /** Comments nest. */
   private closeComment(): boolean {
     const mark = /\/\*|\*\//g;
     for (;;) {

@@ -218,7 +218,7 @@ export function encode(vector: usize, code: usize): void {
   else if (storage === INT8) quantise<i8>(vector, code, 127);
   else {
     memory.fill(code, 0, codeStride);
-    // Above the vector's own mean: signs alone would say nothing of vectors whose members are all positive.
+    // Above the vector's own mean: signs alone would carry no information for vectors whose members are all positive.
     let mean: f64 = 0;
     for (let i: u32 = 0; i < dimensions; i++) mean += <f64>load<f32>(vector + ((<usize>i) << 2));
     mean /= <f64>dimensions;

@@ -1,10 +1,10 @@
 /**
  * Search among the slots whose bit is set in `allowedBits`.
  *
- * A loose filter is applied to the pool of a wider walk. Otherwise the walk is that of ACORN-1 (Patel et al. 2024, section 5):
- * only allowed slots are measured and kept, and where a neighbour is not allowed its own neighbours stand in for it,
- * so the walk goes on through what does not match. Where it ends before the pool is full, it starts again from
- * allowed slots elsewhere, a bounded number of times.
+ * A loose filter is applied to the pool of a wider walk. Otherwise the walk is that of ACORN-1 (Patel et al. 2024,
+ * section 5): only allowed slots are measured and kept. If a neighbour is not allowed, its own neighbours take its
+ * place, so the walk goes on through nodes that do not match. If it ends before the pool is full, it starts again from
+ * other allowed slots, a bounded number of times.
  */
 
 import {

@@ -147,7 +147,7 @@ export function append(): i32 {
   if (storage !== F32 && keepsOriginals) memory.copy(originalOf(slot), input, (<usize>padded) << 2);
   store<u32>(linksOf(slot, 0), 0);
   addLive(1);
-  // The walk meets only what is linked.
+  // The walk only meets linked nodes.
   store<u8>(visited + slot, NEVER);
   setStateOf(slot, hasDirection ? WAITING : UNLINKED);
   joinTwins(slot, slot);
@@ -179,7 +179,7 @@ export function link(slot: u32): void {
   addTwin(slot, node);
 }
 
-/** Takes the slot's vector out; 0 when there is none. */
+/** Removes the slot's vector; 0 if there is none. */
 export function remove(slot: u32): i32 {
   if (slot >= slots) return 0;
   const state = stateOf(slot);
@@ -267,7 +267,7 @@ export function freeze(): void {
   storeState();
 }
 
-/** Makes room for an image of so many bytes; 0 when there is none. */
+/** Makes room for an image of the given size in bytes; returns 0 if there is none. */
 export function growForImage(bytes: u32): i32 {
   return growTo(<u64>IMAGE + <u64>bytes) ? 1 : 0;
 }

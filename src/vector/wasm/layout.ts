@@ -231,7 +231,7 @@ export function ensureSlot(): bool {
   if (<usize>chunk >= CHUNKS_MAX) return false;
   const perChunk = chunkMask + 1;
   const before = top;
-  // The arrays by slot double, so that what they leave behind is less than what they are.
+  // The arrays by slot double, so that the abandoned memory is less than the memory in use.
   if ((chunk & (chunk - 1)) === 0) {
     const room: usize = max(perChunk, capacity * 2);
     const bitBytes: usize = ((room + 63) >> 6) << 3;

@@ -1,7 +1,7 @@
 /**
- * The links of nodes: which to choose (SELECT-NEIGHBORS-HEURISTIC, Malkov & Yashunin 2016, Algorithm 4) and how they
- * change. In layer 0 each slot knows how many link to it, and a node never drops the last link to another one: what
- * nobody links to is found no more.
+ * The links of nodes: how they are chosen (SELECT-NEIGHBORS-HEURISTIC, Malkov & Yashunin 2016, Algorithm 4) and how
+ * they change. In layer 0 each slot knows how many nodes link to it, and a node never drops the last link to another
+ * one, because a node without links to it would not be found again.
  */
 
 import { measureFrom } from "./distance";
@@ -119,7 +119,7 @@ function sortBatch(count: i32): void {
   }
 }
 
-/** Adds a link, if need be in the place of others; they are all chosen anew then. */
+/** Adds a link. If there is no room, all links are chosen again. */
 export function connect(from: u32, to: u32, level: i32): void {
   if (hasLink(from, to, level)) return;
   const most = linksMax(level);

@@ -1,9 +1,10 @@
 /**
- * A JSON list of numbers into single precision, a module of its own (numbers.wasm), called by number-list.ts. It reads
- * what is plain; of anything else it says so, and JSON.parse says what is wrong with it.
+ * Reads a JSON list of numbers into single precision. A module of its own (numbers.wasm), called by number-list.ts. It
+ * reads plain numbers; for anything else it returns that it cannot, and JSON.parse then reports the error.
  *
- * A number is a mantissa of up to 19 digits and a power of ten. As a double it is wrong by two roundings at most, which
- * single precision does not show, unless it lies in between two singles: then it is not for us either.
+ * A number is a mantissa of up to 19 digits and a power of ten. As a double it is wrong by two roundings at most.
+ * Single precision does not show that, unless the number lies in between two singles; such a number is refused as
+ * well.
  */
 
 /** Behind what the compiler has put into memory. What `inputAt` and `outputAt` have room for: `INPUT_BYTES` with the closing bracket, `MOST` numbers. */
@@ -54,7 +55,7 @@ export function outputAt(): usize {
   return OUTPUT;
 }
 
-/** Reads what lies at the input, from behind the opening bracket to the closing one; how many numbers, or -1. */
+/** Reads the input from after the opening bracket to the closing one; returns the number of numbers, or -1. */
 export function read(): i32 {
   at = INPUT;
   isPlain = true;

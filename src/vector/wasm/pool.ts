@@ -23,7 +23,7 @@ export function reset(most: i32): void {
   worst = Infinity;
 }
 
-/** Starts from what the list holds, with another limit: nothing of it is expanded. */
+/** Starts from the list's content, with another limit; all entries count as not expanded. */
 export function restart(most: i32): void {
   limit = most;
   size = min(size, most);

@@ -1,7 +1,7 @@
 /**
- * Products of a vector with each vector of a block, a module of its own (products.wasm), called by vector-block.ts. In
- * memory lie the query, what was found, then the block, all in single precision, vectors padded with zeros to a multiple
- * of eight.
+ * Products of a vector with each vector of a block. A module of its own (products.wasm), called by vector-block.ts.
+ * Memory holds the query, the results, then the block, all in single precision, with vectors padded with zeros to a
+ * multiple of eight.
  */
 
 /** Behind what the compiler has put into memory. */

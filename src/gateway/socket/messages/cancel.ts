@@ -1,4 +1,4 @@
-/** `cancel {id}`: ends the request of that id, which answers with the error `cancelled` in place of what it had to say. */
+/** `cancel {id}`: ends the request of that id, which then answers with the error `cancelled`. */
 import type { HandleMessage } from "../contract.js";
 
 export const cancel: HandleMessage = (connection, { id, format }) => {

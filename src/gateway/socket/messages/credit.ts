@@ -1,4 +1,6 @@
-/** `credit {id, messages}`: the client can take so many further `sql.rows` of a request that began with `credits`. */
+/**
+ * `credit {id, messages}`: the client can take that many further `sql.rows` of a request that began with `credits`.
+ */
 import { unpack } from "msgpackr";
 import type { HandleMessage } from "../contract.js";
 

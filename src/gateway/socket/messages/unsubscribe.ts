@@ -1,4 +1,4 @@
-/** `unsubscribe {id}`: ends the subscription of that id; `unsubscribed` is the last that is heard of it. */
+/** `unsubscribe {id}`: ends the subscription of that id; `unsubscribed` is its last message. */
 import type { HandleMessage } from "../contract.js";
 
 export const unsubscribe: HandleMessage = (connection, { id, format }) => {

@@ -1,6 +1,6 @@
 /**
- * A batch that has not become values yet: columns, and for each of them the rows that are meant. Scans of segments and
- * hash joins hand them to operators that say they take them; whoever wants values gets them of the columns it reads.
+ * A batch whose values have not been made yet: columns, and for each of them the row numbers. Scans of segments and
+ * hash joins hand chunks to operators that accept them; a reader gets values only of the columns that it reads.
  */
 import type { Value } from "../../../values/values.js";
 import type { Batch } from "../../expr/expr.js";

@@ -13,7 +13,7 @@ import { type Column, columnOf, type DictionaryColumn, holdsNumbers, type Number
 
 export class ColumnBuffer {
   length = 0;
-  /** What it has reserved. */
+  /** The memory that it has reserved. */
   bytes = 0;
   private columns: GrowingColumn[];
   private readonly scratch: Value[][];
@@ -42,7 +42,7 @@ export class ColumnBuffer {
     for (const column of this.columns) column.append(NULLS, FIRST_ROW, 1);
   }
 
-  /** What it holds now, by slot. */
+  /** Its current values, by slot. */
   vectors(): readonly Column[] {
     return this.columns.map((column) => column.column());
   }

@@ -43,7 +43,7 @@ export class SegmentBuilder {
   private ended = false;
   private readonly stepEntries: number;
 
-  /** `table` was claimed by the caller and is given back here. `columnIds` are what it does not hold yet. */
+  /** `table` was claimed by the caller and is released here. `columnIds` are the columns that it does not hold yet. */
   constructor(
     private readonly cache: SegmentCache,
     private readonly table: TableSegments,

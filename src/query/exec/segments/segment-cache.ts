@@ -1,7 +1,7 @@
 /**
  * The column segments of one actor: which tables have them, within a bound of memory; the table that was scanned
- * longest ago goes first. A cache that can be thrown away at any time: scans read records where it has nothing.
- * Owned by the actor; its shards tell it of all that their engines take (`applied`).
+ * longest ago goes first. The cache can be thrown away at any time: without segments, scans read records. Owned by the
+ * actor; its shards report everything that their engines take (`applied`).
  */
 
 import { storageOf } from "../../../catalog/table.js";
@@ -41,7 +41,7 @@ function isSmall(type: SqlType): boolean {
   return !isText || (type.modifier !== null && type.modifier <= SHORT_TEXT);
 }
 
-/** Short tables of which is remembered how much of them is read. */
+/** Short tables for which the cache remembers how much is read. */
 const SHORT_MAX = 10_000;
 
 /** Sizes that tests make small. */
@@ -50,7 +50,7 @@ export interface SegmentSizes {
   readonly recordsBefore: number;
   /** Rows of a full segment. */
   readonly segmentRows: number;
-  /** Changes of a segment that a scan merges without minding; beyond it the segment is made anew. */
+  /** Changes of a segment that a scan simply merges; beyond that the segment is rebuilt. */
   readonly changesMax: number;
   /** Lookups of joins in a table's records, at least, before segments are made for them. */
   readonly lookupsBefore: number;
@@ -104,7 +104,7 @@ export class SegmentCache {
     this.short.set(name, (this.short.get(name) ?? 0) + records);
   }
 
-  /** True when scans of a short table have read so much in all that its segments are worth making. */
+  /** True if scans of a short table have read enough in total that its segments are worth making. */
   isReadOften(tenantNumber: number, layout: TableLayout): boolean {
     if (this.short.size === 0) return false;
     return (this.short.get(`${tenantNumber}/${storageOf(layout.table)}`) ?? 0) >= this.sizes.recordsBefore;
@@ -236,13 +236,13 @@ export class SegmentCache {
     if (tables.size === 0) this.tenants.delete(table.tenantNumber);
   }
 
-  /** Throws out what there is of a table's storage. */
+  /** Drops the segments of a table's storage. */
   dropStorage(tenantNumber: number, storageId: number): void {
     const table = this.tenants.get(tenantNumber)?.get(storageId);
     if (table !== undefined) this.drop(table);
   }
 
-  /** Throws out what there is of a tenant. */
+  /** Drops all segments of a tenant. */
   dropTenant(tenantNumber: number): void {
     for (const table of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) this.drop(table);
   }

@@ -1,7 +1,7 @@
 /**
- * Makes a segment to which many newer entries belong anew, a piece at a time, so that the scan that does it can give
- * the actor's loop its turns. What the engine takes meanwhile stays a newer entry. Made by scans before they open, for
- * one segment at a time; scans that are open keep the segments and entries that they have.
+ * Rebuilds a segment that has many newer entries, a piece at a time, so that the scan that does it can give the
+ * actor's loop its turns. What the engine takes in between stays a newer entry. Made by scans before they open, for
+ * one segment at a time; open scans keep the segments and entries that they have.
  */
 
 import { prefixRange } from "../../../storage/keys.js";

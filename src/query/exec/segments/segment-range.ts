@@ -34,7 +34,7 @@ export class SegmentRange {
     if (segment !== undefined) this.row = segment.keys.lowerBound(range.gte, 0);
   }
 
-  /** Adds up to so many rows, those that the filter refuses included; false when there are no more. */
+  /** Adds up to that many rows, including those that the filter refuses; false if there are no more. */
   read(rows: RowDecoder, count: number): boolean {
     const { corrections } = this;
     for (let i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 /**
- * The segments of one table, and the entries that the engine has got since they were built: together they are always
- * what the engine holds. Owned by the cache (segment-cache.ts), which tells it of every write of the engine. A scan
- * takes the list of segments and the newer entries as they are when it opens; neither is changed in place after that.
+ * The segments of one table, and the entries that the engine has taken since they were built: together they are always
+ * what the engine holds. Owned by the cache (segment-cache.ts), which reports every write of the engine. A scan takes
+ * the list of segments and the newer entries when it opens; neither is changed in place after that.
  */
 
 import type { Operation } from "../../../storage/operation.js";
@@ -23,7 +23,7 @@ const ENTRY_BYTES = 160;
 export class TableSegments implements NewerEntries {
   segments: readonly Segment[] = [];
   entries: OrderedMap<Operation> = createOrderedMap();
-  /** Somebody adds columns or folds newer entries in; nobody else may meanwhile. */
+  /** Set while somebody adds columns or folds newer entries in; nobody else may then. */
   busy = false;
   /** Thrown out of the cache: what holds it may read on, but it is not kept up to date. */
   dropped = false;

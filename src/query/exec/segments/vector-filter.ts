@@ -110,7 +110,7 @@ function comparisonOf(expr: CallExpr): VectorTest["bounds"] {
   };
 }
 
-/** A cast that keeps every value in its place among the other type's: the comparison can be made beneath it. */
+/** A cast that keeps the order relative to the other type's values: the comparison can be made below it. */
 function withoutWidening(expr: Expr, other: SqlType): Expr {
   if (expr.kind !== "cast" || expr.input.kind !== "column" || expr.type !== other) return expr;
   const isKept =
@@ -235,7 +235,7 @@ function placeOfNumeric(value: Numeric, scale: number): number | null {
 
 const between = (floor: number, isExact: boolean) => (isExact ? floor : floor + 0.5);
 
-/** The kernel of a test on a column, or what it says of all rows at once. */
+/** The kernel of a test on a column, or one result for all rows. */
 export function numberKernel(column: NumberColumn, test: NumberTest): Kernel | "all" | "none" {
   const { data, nulls, min, max } = column;
   switch (test.kind) {

@@ -1,7 +1,7 @@
 /**
- * Rows dealt out over several spill files by a hash of their keys, so that rows with the same key meet in the same
- * file and each file's rows fit into memory by themselves (Grace hash join; Kitsuregawa et al. 1983). Used by hash
- * join and aggregation.
+ * Distributes rows over several spill files by a hash of their keys, so that rows with the same key are in the same
+ * file and each file's rows fit into memory (Grace hash join; Kitsuregawa et al. 1983). Used by hash join and
+ * aggregation.
  */
 import type { SqlType, Value } from "../../../values/values.js";
 import type { HashKey } from "../../expr/compare.js";
@@ -10,7 +10,7 @@ import type { SpillArea, SpillFile } from "./spill-area.js";
 import { type Run, RunWriter } from "./spilled-rows.js";
 
 export const PARTITIONS = 32;
-/** Rows that do not fit after so many divisions have the same key. */
+/** Rows that do not fit after this many divisions have the same key. */
 export const DEPTH_MAX = 4;
 
 export class Partitions {

@@ -1,7 +1,7 @@
 /**
- * Rows that several readers read, each from the beginning and at its own pace, while further ones may still come: what
- * WITH tables and shared subplans are made of. Kept in the form of segments (column-buffer.ts); when the statement's
- * memory is nearly used up, what is there goes to disk as one run, and the next rows are kept in memory again:
+ * Rows that several readers read, each from the beginning and at its own pace, while further rows may still come; used
+ * for WITH tables and shared subplans. They are kept in the form of segments (column-buffer.ts). When the statement's
+ * memory is nearly used up, they go to disk as one run, and the next rows are kept in memory again:
  *
  *   run 1 ── run 2 ── … ── tail        a reader's position is the number of its next row, wherever that is now
  *
@@ -103,7 +103,7 @@ export class SharedRows {
   }
 }
 
-/** One reader. What it gives is valid until it is asked again, whatever the other readers do. */
+/** One reader. Its batch is valid until the next call, whatever the other readers do. */
 export class SharedRowsCursor {
   private position = 0;
   private run: { readonly reader: RunReader; rowsLeft: number } | null = null;

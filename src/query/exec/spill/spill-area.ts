@@ -1,7 +1,7 @@
 /**
- * Where statements put rows that do not fit into their memory: files in one directory of the data directory, which
- * belongs to one actor. A file has no name any more once it is open, so whatever ends the statement or the process
- * takes it away; a name that a crash left between the two is removed when the area is made.
+ * Stores rows that do not fit into a statement's memory, in files in one directory of the data directory, which
+ * belongs to one actor. A file loses its name as soon as it is open, so it disappears with the statement or the
+ * process. A name that a crash left in between is removed when the area is made.
  */
 import { closeSync, mkdirSync, openSync, readSync, rmSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";

@@ -135,7 +135,7 @@ export class RunReader {
     this.statement.release(RUN_BUFFER_BYTES);
   }
 
-  /** Has so many bytes in the buffer after `used`. */
+  /** Makes sure that the buffer holds that many bytes after `used`. */
   private need(bytes: number): void {
     if (this.filled - this.used >= bytes) return;
     this.buffer.copyWithin(0, this.used, this.filled);

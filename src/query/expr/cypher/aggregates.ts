@@ -151,7 +151,7 @@ function continuous(values: readonly Variant[], fraction: number): Variant {
   return floatValue(low + (place - Math.floor(place)) * (high - low));
 }
 
-/** The smallest value that so many are not above. */
+/** The smallest value that at least the given fraction of the values does not exceed. */
 function discrete(values: readonly Variant[], fraction: number): Variant {
   return values[Math.max(0, Math.ceil(fraction * values.length) - 1)]!;
 }

@@ -1,4 +1,4 @@
-/** What Cypher's clauses compute without anybody writing a call: UNWIND's rows, SKIP and LIMIT, tests of values' labels. */
+/** Functions that Cypher's clauses call implicitly: UNWIND's rows, SKIP and LIMIT, tests of values' labels. */
 import { cypherError } from "../../../values/cypher-error.js";
 import { BOOL, INT8, TEXT, VARIANT, type Value } from "../../../values/values.js";
 import { Float, GraphNode, GraphRelationship, isIntegerValue, type Variant } from "../../../values/variant.js";
@@ -7,7 +7,7 @@ import { tableFn, valueRows } from "../table-function.js";
 
 const immutable = { volatility: "immutable" } as const;
 
-/** The elements of a list; what is no list is one row, null none. */
+/** The elements of a list; any other value is one row, and null gives none. */
 export const UNWIND = tableFn("unwind", [VARIANT], VARIANT, (value: Value) =>
   valueRows(Array.isArray(value) ? (value as readonly Value[]) : [value]),
 );

@@ -1,4 +1,6 @@
-/** How the tables of this folder write down a function of Cypher, and the errors that most of them share. */
+/**
+ * Helpers with which the tables of this folder declare functions of Cypher, and the errors that most of them share.
+ */
 
 import type { DbError } from "../../../protocol/errors.js";
 import { cypherError } from "../../../values/cypher-error.js";

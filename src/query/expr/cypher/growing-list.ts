@@ -1,6 +1,7 @@
 /**
  * `reduce(a = […], x IN list | a + f(x))` without a copy of the list for every element: while nobody else can see the
- * accumulator, its list grows in place. Branches of CASE may add or leave it as it is. Called by compile-list.ts.
+ * accumulator, its list grows in place. Branches of CASE may add to it or leave it as it is. Called by
+ * compile-list.ts.
  */
 import { sqlError } from "../../../protocol/errors.js";
 import { LIST_ITEMS_MAX } from "../../../protocol/limits.js";

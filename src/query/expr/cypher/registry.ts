@@ -31,13 +31,13 @@ for (const fn of CYPHER_FUNCTIONS) {
   byName.set(name, [...(byName.get(name) ?? []), fn]);
 }
 
-/** Why a call is none; `expected`: how many arguments the function takes ("1", "2 or 3"). */
+/** Why a call is invalid; `expected`: how many arguments the function takes ("1", "2 or 3"). */
 export interface UnknownCall {
   readonly error: "unknown" | "arity";
   readonly expected?: string;
 }
 
-/** The function that `name(…)` with so many arguments calls. */
+/** The function that `name(…)` calls with the given number of arguments. */
 export function cypherFunction(name: string, argumentCount: number): ScalarFunction | UnknownCall {
   const lower = name.toLowerCase();
   if (lower === "coalesce") return argumentCount > 0 ? COALESCE : { error: "arity", expected: "1 or more" };
@@ -63,7 +63,10 @@ export function cypherOperator(symbol: OperatorSymbol): ScalarFunction {
 
 const aggregates = new Map(AGGREGATES.map((aggregate) => [aggregate.fn.name.toLowerCase(), aggregate]));
 
-/** The aggregate of that name, and how many of its last arguments have one value per group; null: it is none. */
+/**
+ * The aggregate of that name, and how many of its last arguments have one value per group; null: there is no such
+ * aggregate.
+ */
 export function cypherAggregate(name: string): CypherAggregate | null {
   return aggregates.get(name.toLowerCase()) ?? null;
 }

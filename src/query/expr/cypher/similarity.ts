@@ -1,4 +1,4 @@
-/** How alike two nodes are, for patterns like `(a)-[:SIMILAR_TO > 0.5]-(b)`. */
+/** Similarity of two nodes, for patterns like `(a)-[:SIMILAR_TO > 0.5]-(b)`. */
 import { FLOAT8, VARIANT, type Value, VECTOR } from "../../../values/values.js";
 import { Float, floatValue } from "../../../values/variant.js";
 import type { Expr, ScalarFunction } from "../expr.js";
@@ -77,7 +77,7 @@ const DIRECTION_OF: ScalarFunction = Object.freeze({
   apply: directionOf,
 });
 
-/** Not less than the cosine distance of what is as similar as the threshold says. */
+/** An upper bound of the cosine distance at the threshold's similarity. */
 const RADIUS_OF: ScalarFunction = Object.freeze({
   name: "radius",
   args: [VARIANT],

@@ -1,7 +1,7 @@
 /**
  * The duration from one temporal instant to another: duration.between() in months, days and seconds, the others in one
- * unit. What one of the two lacks it takes from the other: the date, or else none counts, and the zone; a date alone is its
- * midnight.
+ * unit. A part that one of the two lacks is taken from the other: the date (or neither date counts) and the zone; a
+ * date alone is its midnight.
  */
 import { civilFromDays } from "../../../values/datetime.js";
 import { type Duration, LocalDateTime, type Temporal, ZonedDateTime } from "../../../values/temporal.js";

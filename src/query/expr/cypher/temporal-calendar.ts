@@ -56,7 +56,7 @@ export function quarterDate(year: number, quarter: number, day: number): number 
   );
 }
 
-/** The same day so many months on, or the month's last day where it has none of that number. Throws ArithmeticError. */
+/** The same day that many months later, or the month's last day if the month is shorter. Throws ArithmeticError. */
 export function plusMonths(days: number, months: number): number {
   if (months === 0) return days;
   const date = civilFromDays(days);

@@ -61,7 +61,7 @@ const epochSeconds = ({ days, nanos, offset }: ZonedDateTime) =>
 const whole = (x: number, unit: number) => Math.trunc(x / unit) + 0;
 const rest = (x: number, unit: number) => (x % unit) + 0;
 const seconds = ({ seconds }: Duration) => BigInt(seconds);
-/** All seconds and nanoseconds in units of so many to the second. */
+/** All seconds and nanoseconds, in units of the given number per second. */
 const fine = (x: Duration, perSecond: number) =>
   integerOf(seconds(x) * BigInt(perSecond) + BigInt(Math.floor(x.nanos / (SECOND_NANOS / perSecond))));
 

@@ -1,4 +1,6 @@
-/** What Cypher's temporal values can hold (openCypher 9, "Temporal types"), and the errors for what they cannot. */
+/**
+ * The range of Cypher's temporal values (openCypher 9, "Temporal types"), and the errors for values outside of it.
+ */
 
 import type { DbError } from "../../../protocol/errors.js";
 import { cypherError } from "../../../values/cypher-error.js";
@@ -38,7 +40,7 @@ export function carried(days: number, nanos: number): { days: number; nanos: num
   return over === 0 ? { days, nanos } : { days: days + over, nanos: nanos - over * DAY_NANOS };
 }
 
-/** The duration of so many months, days and nanoseconds. Throws ArithmeticError when a part is too large. */
+/** The duration of the given months, days and nanoseconds. Throws ArithmeticError if a part is too large. */
 export function makeDuration(months: bigint, days: bigint, nanos: bigint): Duration {
   const unit = BigInt(SECOND_NANOS);
   const left = ((nanos % unit) + unit) % unit;

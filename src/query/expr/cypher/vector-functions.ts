@@ -1,4 +1,4 @@
-/** How alike two lists of numbers are, as Cypher's dialects that search vectors have it. */
+/** Similarity of two lists of numbers, as in the dialects of Cypher that search vectors. */
 import { cypherError } from "../../../values/cypher-error.js";
 import { floatValue, type Variant } from "../../../values/variant.js";
 import { isList } from "../../../values/variant-format.js";

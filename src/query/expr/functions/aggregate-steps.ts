@@ -1,4 +1,4 @@
-/** How the tables of this folder write down an aggregate. */
+/** Helpers with which the tables of this folder declare aggregates. */
 import type { SqlType, Value } from "../../../values/values.js";
 import type { AggregateFunction, ListTurns, MovingSteps } from "../expr.js";
 

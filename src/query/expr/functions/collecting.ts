@@ -1,6 +1,6 @@
 /**
- * Aggregates that put texts and JSON together. Each value is worked in as it comes, so that the result of millions of them is at hand
- * when it is asked for: that is one step, which cannot give way.
+ * Aggregates that join texts and JSON. Each value is added as it comes, so that the result for millions of them is
+ * ready when it is asked for; asking is one step, which cannot give way.
  */
 import { sqlError } from "../../../protocol/errors.js";
 import { JSON_KEYS_MAX, TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";

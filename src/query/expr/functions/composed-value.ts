@@ -1,7 +1,7 @@
 /**
- * JSON and records that are put together of others. A value may stand in several places of another at no cost, so a few
- * dozen steps of `jsonb_build_array(j, j)` would make one whose text or comparison never ends. What such functions make
- * is therefore counted as if it were written out. Called by the functions that nest values.
+ * JSON and records that are composed of other values. A value may occur in several places of another at no cost, so a
+ * few dozen steps of `jsonb_build_array(j, j)` would make a value whose text or comparison never ends. Such values are
+ * therefore counted as if they were written out. Called by the functions that nest values.
  */
 import { Json, type Value } from "../../../values/values.js";
 import { withParts } from "../value-parts.js";

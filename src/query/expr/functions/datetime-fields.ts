@@ -42,7 +42,7 @@ function fieldOf(name: string): string {
   return intervalUnit(lower) ?? lower;
 }
 
-/** A count of microseconds as a decimal with so many digits after the point. */
+/** A count of microseconds as a decimal with the given number of digits after the point. */
 const scaled = (micros: number, scale: number) => Numeric.of(BigInt(Math.round(micros)), scale);
 const whole = (x: number) => Numeric.fromInteger(x);
 

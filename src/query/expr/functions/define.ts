@@ -1,6 +1,6 @@
 /**
- * How the tables of this folder write down an overload, and the families of overloads that PostgreSQL declares with
- * pseudo-types (anyelement, anyarray, "any").
+ * Helpers with which the tables of this folder declare overloads, and the families of overloads that PostgreSQL
+ * declares with pseudo-types (anyelement, anyarray, "any").
  */
 import { sqlError } from "../../../protocol/errors.js";
 import { arrayOf, type SqlType, TEXT, type Value } from "../../../values/values.js";
@@ -112,7 +112,7 @@ export interface Family<F> {
 export type FunctionFamily = Family<ScalarFunction>;
 export type AggregateFamily = Family<AggregateFunction>;
 
-/** Overloads made so far per family; beyond this many combinations of types they are made anew. */
+/** Overloads made so far per family; beyond this many combinations of types they are made again for each use. */
 const INSTANCES_MAX = 2000;
 
 /** Of overloads that families made: the types that they were made for. */

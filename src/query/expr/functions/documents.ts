@@ -4,7 +4,7 @@ import { arrayOf, JSONB, Json, type SqlArray, TEXT, type Value } from "../../../
 import type { ScalarFunction } from "../expr.js";
 import { fn } from "./define.js";
 
-/** In their order, a line each; names of members are none. */
+/** In order, a line each; names of members are left out. */
 function textsOf(value: unknown, texts: string[]): string[] {
   if (typeof value === "string") texts.push(value);
   else if (Array.isArray(value)) for (const item of value) textsOf(item, texts);
@@ -17,8 +17,8 @@ function textsOf(value: unknown, texts: string[]): string[] {
 const EMPTY_ARRAY = new Json([]);
 
 /**
- * The value at a path, for an index on it: NULL where there is none, or null. Where an array is met, there or on the way,
- * the key is an empty array whatever is in it, so that those who look for elements find all that may have them.
+ * The value at a path, for an index on it: NULL if it is missing or null. If the path meets an array, the key is an
+ * empty array whatever the array holds, so that a search for elements finds all rows that may have them.
  */
 function indexKey(json: Json, path: SqlArray): Value {
   let value: unknown = json.value;

@@ -1,6 +1,6 @@
 /**
- * What SQL can do with the tables of a graph: properties, labels, parts of variants, and comparisons of variants with each
- * other and with SQL's values.
+ * Functions of SQL on the tables of a graph: properties, labels, parts of variants, and comparisons of variants with
+ * each other and with SQL's values.
  */
 import { BOOL, INT4, INT8, type SqlType, TEXT, VARIANT, type Value, VECTOR } from "../../../values/values.js";
 import { Float, GraphNode, GraphRelationship, type Variant, type VariantMap } from "../../../values/variant.js";
@@ -12,7 +12,7 @@ import { toVariant } from "../variant-cast.js";
 import { isVariantAsIs } from "../variant-order.js";
 import { type FunctionFamily, family, fn, op } from "./define.js";
 
-/** Of what `isMeant`: a list of so many numbers as a vector; null for anything else. */
+/** For entities that pass `isMeant`: a list of that many numbers as a vector; null for anything else. */
 function graphVector(isMeant: boolean, properties: VariantMap, key: string, dimensions: number): Float32Array | null {
   const list = isMeant ? properties.get(key) : null;
   if (!Array.isArray(list) || list.length !== dimensions) return null;
@@ -25,7 +25,7 @@ function numberOf(value: Variant): number {
   return typeof value === "number" || typeof value === "bigint" ? Number(value) : Number.NaN;
 }
 
-/** Of what `isMeant`: the texts among these properties, a line each; null when there are none. */
+/** For entities that pass `isMeant`: the texts among these properties, one per line; null if there are none. */
 function graphText(isMeant: boolean, properties: VariantMap, ...keys: readonly string[]): string | null {
   const values = isMeant ? keys.map((key) => properties.get(key)) : [];
   const texts = values.flat().filter((value) => typeof value === "string");

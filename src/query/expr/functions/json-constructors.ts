@@ -1,7 +1,7 @@
 /**
- * What the SQL standard's JSON constructors and query functions compute (chapter 9.16.1 and 9.16.3): JSON_OBJECT,
- * JSON_ARRAY, IS JSON, JSON_VALUE and the others. The parser makes calls of these; their first argument is a constant
- * text of options.
+ * The SQL standard's JSON constructors and query functions (chapter 9.16.1 and 9.16.3): JSON_OBJECT, JSON_ARRAY, IS
+ * JSON, JSON_VALUE and the others. The parser makes calls of these; their first argument is a constant text of
+ * options.
  */
 import { DbError, sqlError } from "../../../protocol/errors.js";
 import type { JsonPath } from "../../../values/json-path.js";
@@ -165,7 +165,7 @@ interface Query {
   readonly onError: Value;
 }
 
-/** What ON EMPTY or ON ERROR gives. `error` is thrown where that is asked for. */
+/** The result of ON EMPTY or ON ERROR. Throws `error` if that is asked for. */
 function instead(word: string, value: Value, query: Query, error: DbError): Value {
   switch (word) {
     case "error":

@@ -28,7 +28,7 @@ const STEP =
 /** `$`, `$.a`, `$[0]`, `$."a b"[last].c`, `$.items[*]`. A key that is no such text is none. */
 export const isMemberPath = (text: string): boolean => /^\s*\$\s*(?:[.[]|$)/.test(text);
 
-/** About what it takes to look at one. */
+/** Roughly the cost of looking at one. */
 const NANOS_PER_MEMBER = 50;
 
 /** The last one read: a statement uses few, for many rows. */
@@ -110,7 +110,7 @@ function extract(json: Json | string, ...paths: (string | null)[]): Json | null 
   return found.length === 0 ? null : composedJson(found);
 }
 
-/** MySQL's containment: what is no array is contained in an array when it is in one of its elements. */
+/** MySQL's containment: a value that is not an array is contained in an array if one of the elements contains it. */
 function contains(target: unknown, candidate: unknown): boolean {
   spend(NANOS_PER_MEMBER);
   if (Array.isArray(target)) {

@@ -67,7 +67,7 @@ function rounded(name: "abs" | "floor" | "ceiling", number: Numeric): Numeric {
   return name === "floor" ? number.floor() : number.ceil();
 }
 
-/** A text read as a type; null when it is none of it. */
+/** A text read as a type; null if it is not a value of that type. */
 function read<T>(type: SqlType, source: string): T | null {
   try {
     return fromText(type, source) as T;

@@ -95,7 +95,7 @@ function momentOf(found: Fields, text: string, zone: ZoneOf): Moment {
   return new Moment(kind, dated ? local - offset * SECOND_MICROS : local, offset);
 }
 
-/** The moment with so many fractional digits of its seconds. */
+/** The moment with the given number of fractional digits of its seconds. */
 export function roundMoment(moment: Moment, digits: number): Moment {
   if (moment.kind === "date") return moment;
   return new Moment(moment.kind, roundMicros(moment.value, Math.min(digits, 6)), moment.offset);

@@ -60,7 +60,7 @@ function writtenPart(json: Json, found: unknown, path: readonly (string | number
 
 const PATH = arrayOf(TEXT);
 
-/** Whether a "key" is a path (`$.a.b`): a member of that very name goes before. */
+/** Whether a "key" is a path (`$.a.b`); a member with exactly that name takes precedence. */
 const isPath = ({ value }: Json, key: string) =>
   key.charCodeAt(0) === 36 && isMemberPath(key) && member(value, key) === undefined;
 

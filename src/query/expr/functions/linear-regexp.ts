@@ -1,9 +1,10 @@
 /**
- * Clients' regular expressions, so that none can hold the actor's loop. Used by regex.ts and Cypher's `=~`. Three engines:
+ * Clients' regular expressions, run so that none can hold up the actor's loop. Used by regex.ts and Cypher's `=~`.
+ * Three engines:
  *
- *  1. V8's, where the pattern's structure bounds its steps (regexp-cost.ts) for a text of that length: nearly always.
- *  2. RE2 (re2js), whose time grows with the text alone: longer texts, and patterns that backtrack without end.
- *  3. V8's under a time limit, for what RE2 has not: back references, lookarounds, groups whose content it tells differently.
+ *  1. V8's, if the pattern's structure bounds its steps (regexp-cost.ts) for a text of that length: nearly always.
+ *  2. RE2 (re2js), whose time grows with the text alone: longer texts, and patterns that would backtrack without end.
+ *  3. V8's under a time limit, for what RE2 lacks: back references, lookarounds, groups that it fills differently.
  *
  * V8's own linear engine (flag l) is experimental and knows neither the flag u nor i.
  */

@@ -214,7 +214,7 @@ const integerRounding = (name: string) =>
   );
 
 const clampDigits = (digits: number) => Math.min(Math.max(digits, -NUMERIC_DIGITS_MAX), SCALE_MAX);
-/** No numeric has so many digits before its point. */
+/** More digits than any numeric has before its point. */
 const NUMERIC_DIGITS_MAX = 131_072 + 8;
 
 function smallestScale(x: Numeric): number | null {

@@ -43,7 +43,7 @@ function bitwise(symbol: string, word: string, combine: (a: number, b: number) =
 const numberOf = ({ bytes }: Network) => BigInt(`0x${Buffer.from(bytes).toString("hex")}`);
 const outOfRange = () => sqlError("22003", "result is out of range");
 
-/** The address so many further. Throws 22003. */
+/** The address plus the given number. Throws 22003. */
 function moved(value: string, by: bigint): string {
   const network = networkOf(value);
   const sum = numberOf(network) + by;

@@ -1,6 +1,6 @@
 /**
- * How many steps a backtracking engine may need for a regular expression, told from its structure. Used by linear-regexp.ts to choose
- * the engine; no state.
+ * Estimates from its structure how many steps a backtracking engine may need for a regular expression. Used by
+ * linear-regexp.ts to choose the engine; no state.
  */
 
 /** Of a pattern in JavaScript's syntax with the flag u. */

@@ -1,10 +1,10 @@
-/** MATCH (columns) AGAINST (query): what a text index is asked for. */
+/** MATCH (columns) AGAINST (query): the request to a text index. */
 import { sqlError } from "../../../protocol/errors.js";
 import { FLOAT8, TEXT } from "../../../values/values.js";
 import type { ScalarFunction } from "../expr.js";
 import { fn } from "./define.js";
 
-/** How the text of a query is read: words of which any or all must be there, with signs; or plain words. */
+/** How a query's text is read: words of which any or all are required, with signs; or plain words. */
 export const TEXT_MODES = ["any", "all", "plain"] as const;
 /** The query is a tsquery: rows that may match are wanted, without a score. */
 export const TSQUERY_MODE = "tsquery";

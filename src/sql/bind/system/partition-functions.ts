@@ -1,5 +1,5 @@
 /**
- * What pg_catalog tells of partitions: keys and bounds as SQL, the functions of chapter 9.26 that walk a partition
+ * What pg_catalog shows of partitions: keys and bounds as SQL, the functions of chapter 9.26 that walk a partition
  * tree, and satisfies_hash_partition. Used by system-functions.ts and pg-relations.ts.
  */
 import type { CatalogView } from "../../../catalog/catalog-view.js";

@@ -13,7 +13,7 @@ import { displayName, idOfOid, oidOfId, pgOidOf } from "../../../query/expr/type
 import type { SqlType, Value } from "../../../values/values.js";
 import type { SystemView } from "./system-view.js";
 
-/** PostgreSQL's OIDs of what every database has. */
+/** PostgreSQL's OIDs of built-in objects. */
 export const PG_CATALOG_OID = 11;
 export const PUBLIC_OID = 2200;
 export const INFORMATION_SCHEMA_OID = 13_000;
@@ -30,7 +30,7 @@ export const SEARCH_METHOD_OIDS = {
   spgist: 4000,
 } as const;
 
-/** OIDs of things that have no id of their own begin here: half of all, by a hash of what names them. */
+/** OIDs of objects without an id begin here: the upper half of all, by a hash of the name. */
 const HASHED_OIDS = 2 ** 31;
 
 /** FNV-1a. */

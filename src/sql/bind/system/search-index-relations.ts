@@ -1,6 +1,6 @@
 /**
- * How far indexes for search are, which live in memory and are made in the background: pg_stat_progress_create_index has
- * those that are being made, as PostgreSQL shows it; tessera_search_indexes has all of them.
+ * Progress of search indexes, which live in memory and are built in the background. pg_stat_progress_create_index
+ * lists those that are being built, as PostgreSQL shows it; tessera_search_indexes lists all of them.
  */
 import type { SearchIndexDef, TableDef } from "../../../catalog/table.js";
 import { oidOfId } from "../../../query/expr/types.js";

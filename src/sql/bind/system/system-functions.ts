@@ -331,12 +331,12 @@ export function isNamedOid(typeName: string): boolean {
   return REGISTERED.has(typeName);
 }
 
-/** A text as the OID of what it names. */
+/** The OID of the object that a text names. */
 export function namedOid(typeName: string, input: Expr, binding: Binding, position: number): Expr {
   return bindSystemCall(typeName, [input], binding, position);
 }
 
-/** The name of what an OID is. */
+/** The name of the object with an OID. */
 export function nameOfOid(typeName: string, input: Expr, binding: Binding, position: number): Expr {
   return bindSystemCall(`${typeName}out`, [input], binding, position);
 }

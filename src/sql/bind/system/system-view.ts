@@ -1,6 +1,6 @@
 /**
- * What relations of pg_catalog and information_schema are computed from: the definitions that a statement's
- * transaction sees, and the session that runs it.
+ * The sources of pg_catalog's and information_schema's relations: the definitions that a statement's transaction sees,
+ * and the session that runs it.
  */
 import type { CatalogView } from "../../../catalog/catalog-view.js";
 import type { SequenceDef, SequencePosition } from "../../../catalog/sequence.js";

@@ -272,7 +272,7 @@ function compileSql(node: Node<"sql">, names: Namespace, compiler: Compiler): Ru
   };
 }
 
-/** CALL: outputs go into the variables that stand in their places. */
+/** CALL: outputs go into the variables at their positions. */
 function storeOutputs(
   bound: BoundCall,
   { columns, rows }: StatementResult,

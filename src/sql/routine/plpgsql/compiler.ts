@@ -1,4 +1,7 @@
-/** What the compilers of statements share: the function that the body belongs to, and how to compile what is inside. */
+/**
+ * The state that the compilers of statements share: the function that the body belongs to, and how to compile nested
+ * parts.
+ */
 import type { SqlType } from "../../../values/values.js";
 import type { BindEnvironment } from "../../bind/bound-statement.js";
 import type { PlStatement } from "../../parse/plpgsql-ast.js";

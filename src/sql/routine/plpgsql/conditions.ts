@@ -83,7 +83,7 @@ export function stateOfText(text: string): string {
 export function matcherOf(condition: string): (state: string) => boolean {
   if (condition === "others") return (state) => state !== "57014" && state !== "P0004";
   const state = stateOf(condition);
-  // A class's own code stands for all of the class.
+  // A class's own code covers the whole class.
   if (state.endsWith("000")) return (other) => other.slice(0, 2) === state.slice(0, 2);
   return (other) => other === state;
 }

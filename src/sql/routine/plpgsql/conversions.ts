@@ -15,7 +15,7 @@ const NODE = "SELECT $1";
 export class Conversions {
   private readonly made = new Map<SqlType, Map<SqlType, Evaluate>>();
 
-  /** `value`, which is of type `from`, as one of type `to`. Throws what the conversion throws. */
+  /** Converts `value` from the type `from` to the type `to`. Throws the conversion's errors. */
   convert(value: Value, from: SqlType, to: SqlType, frame: Frame): Value {
     if (from === to) return value;
     if (value === null && to.user?.kind !== "domain") return null;

@@ -1,4 +1,4 @@
-/** What one run of a PL/pgSQL body has: values of its variables, its rows, the errors that it handles. */
+/** The state of one run of a PL/pgSQL body: values of its variables, its rows, the errors that it handles. */
 import type { DbError } from "../../../protocol/errors.js";
 import type { ExecContext } from "../../../query/exec/context.js";
 import { sumOfBytes } from "../../../query/exec/value-bytes.js";

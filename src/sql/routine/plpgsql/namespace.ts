@@ -1,4 +1,4 @@
-/** What names mean in a PL/pgSQL body: variables by block, innermost first. Made while a body is compiled. */
+/** The meaning of names in a PL/pgSQL body: variables by block, innermost first. Made while a body is compiled. */
 import { sqlError } from "../../../protocol/errors.js";
 import type { Expr } from "../../../query/expr/expr.js";
 import type { SqlType } from "../../../values/values.js";

@@ -1,4 +1,7 @@
-/** LANGUAGE plpgsql: a body compiled to closures for the types of one kind of call; anew when definitions change. */
+/**
+ * LANGUAGE plpgsql: a body compiled to closures for the types of one kind of call; compiled again when definitions
+ * change.
+ */
 import { type FunctionDef, outputsOf } from "../../../catalog/function.js";
 import { sqlError } from "../../../protocol/errors.js";
 import { after } from "../../../query/exec/operator.js";
