@@ -243,7 +243,7 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
     addSqlCommand(program);
     addKeyCommands(program);
   }
-  // Without a word of what to do nothing is made: a server would put its data wherever one stands.
+  // Without a command nothing is created: a server would put its data into the current folder.
   refuseUnknown(program, process.argv[2]);
   if (process.argv.length <= 2) program.outputHelp();
   else await program.parseAsync();

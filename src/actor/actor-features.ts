@@ -68,7 +68,7 @@ export interface ActorFeatures {
   hear(message: ToActor): void;
   /** Keeps a request of a tenant that is being moved. */
   hold(partition: Partition, tenant: number, request: HeldRequest): void;
-  /** What a request of a tenant that is being restored is told. */
+  /** The error for requests of a tenant that is being restored. */
   restoring(tenant: number): DbError;
   /** The client of that request has left; false: the request is no subscription. */
   left(requestId: number): boolean;

@@ -289,7 +289,7 @@ export class Actor {
     });
   }
 
-  /** Says now and then that the loop comes round: whoever does not let it is found by that. */
+  /** Beats while the loop runs; a request that holds up the loop is found by the missing beat. */
   private beginBeats(): void {
     if (this.settings.marks === undefined) return;
     this.marks.beat();
@@ -413,7 +413,10 @@ export class Actor {
     };
   }
 
-  /** Lets what runs finish, sends what waits at the gates, then closes the shards. New requests are refused meanwhile. */
+  /**
+   * Lets running requests finish, sends the replies that wait at the gates, then closes the shards. New requests are
+   * refused from the beginning.
+   */
   private async close(): Promise<void> {
     this.upkeep.stop();
     for (const partition of this.partitions.values()) partition.derived.endWork();

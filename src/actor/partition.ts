@@ -152,7 +152,7 @@ export class Partition implements TenantHost {
     return tenant;
   }
 
-  /** False once the tenant was forgotten: somebody else stands for it now, or nobody. */
+  /** False once the tenant was forgotten: another object may represent it now, or none. */
   holds(tenant: Tenant): boolean {
     return this.tenants.get(tenant.number) === tenant;
   }
@@ -189,7 +189,7 @@ export class Partition implements TenantHost {
     return openSaved(this.derived, (number) => (this.places.get(number) === undefined ? this.tenant(number) : null));
   }
 
-  /** Flushes the shard; `charge` is told which tenants' time that was, by their shares of the commits. */
+  /** Flushes the shard; `charge` receives the time of each tenant, by its share of the commits. */
   flush(charge: (tenant: number, ms: number) => void): void {
     const started = performance.now();
     this.shard.flush();
@@ -201,8 +201,8 @@ export class Partition implements TenantHost {
   }
 
   /**
-   * Has the engine take the large commit that was just made, in turns of the tenant that made it. Returns at once when
-   * there is none, or it is being done already.
+   * Lets the engine take the large commit that was just made, in turns of the tenant that made it. Returns at once if
+   * there is none, or if this is under way.
    */
   async applyBacklog(scheduler: Pick<Scheduler, "shouldYield" | "yieldTurn">): Promise<void> {
     const { shard, backlogTenant } = this;
@@ -251,7 +251,7 @@ export class Partition implements TenantHost {
     return this.idleUses;
   }
 
-  /** The engine has taken these. Segments of a tenant are those of the partition where it is served. */
+  /** The engine has taken these entries. Only the partition that serves a tenant keeps its segments. */
   private applied(operations: readonly Operation[]): void {
     for (const leaving of this.exports.values()) leaving.applied(operations);
     for (const follower of this.followers) follower.applied(operations);
@@ -320,7 +320,7 @@ export class Partition implements TenantHost {
     this.accountedMs = this.account.usedMs;
   }
 
-  /** What they have left open is rolled back, and what they have running in the background fails. */
+  /** Rolls back their open transactions and fails their background jobs. */
   identityEnded(change: IdentityChange): void {
     const reason = "who began it was disabled or removed";
     for (const transactions of this.transactions.values()) transactions.endOf(change, reason);

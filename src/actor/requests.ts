@@ -1,6 +1,7 @@
 /**
- * The lives of an actor's requests: steps 1 to 4 of those at the head of actor.ts, which makes and owns it. What comes for
- * a request later (pieces of its body, word that its client took a part of the reply, or has left) finds it here.
+ * The lives of an actor's requests: steps 1 to 4 of the list at the head of actor.ts, which makes and owns it. Later
+ * messages for a request (pieces of its body, word that its client took a part of the reply, or has left) find it
+ * here.
  */
 
 import type { ActorMarks } from "../protocol/actor-marks.js";
@@ -227,7 +228,7 @@ export class Requests {
     };
   }
 
-  /** What concerns a request that was accepted before; one that has ended needs none of it. */
+  /** A message about a request that was accepted before; if the request has ended, it is ignored. */
   private toRunning(frame: RequestFrame): void {
     const request = this.running.get(frame.id);
     if (frame.code === PIECE_CODE) {

@@ -1,6 +1,7 @@
 /**
- * From a frame to a handler's input: decodes path variables, query string and body, and checks each with the
- * validator compiled from the endpoint's schema when the actor started. Errors name the field and what it must be.
+ * Turns a frame into a handler's input: decodes path variables, query string and body, and checks each with the
+ * validator that was compiled from the endpoint's schema when the actor started. Errors name the field and what it
+ * must be.
  */
 import { createHash } from "node:crypto";
 import type { TObject, TProperties } from "typebox";
@@ -123,7 +124,7 @@ function asObject(body: unknown, { listIs }: Endpoint): unknown {
   return listIs !== undefined && Array.isArray(body) ? { [listIs]: body } : body;
 }
 
-/** Bytes; what is wrong with them is told in the protocol of the endpoint. */
+/** Raw bytes; errors in them are reported in the protocol of the endpoint. */
 function rawBody(frame: RequestFrame): Buffer {
   if ((frame.flags & REQUEST_BODY_MSGPACK) !== 0) {
     throw new DbError("unsupported_media_type", "Send application/json.");
@@ -177,7 +178,7 @@ function hasManyItems(schema: ListSchema, value: unknown): boolean {
   return value.length <= (list.maxItems ?? Number.POSITIVE_INFINITY);
 }
 
-/** Without the optional fields that are null and may not be; the value itself where there are none. */
+/** Removes optional fields that are null although they may not be; returns the value itself if there are none. */
 function withoutNulls<T>(check: Check, value: T): T {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const { properties = {}, required = [] } = check.Type() as { properties?: TProperties; required?: string[] };

@@ -1,7 +1,8 @@
 /**
- * The models that are installed, as one actor sees and runs them. A bundle is read, checked and kept when its model is
- * first asked for; one that cannot be used is `failed`, with the reason, until it is pulled again or the server starts
- * again. What is installed is looked at when the library says that it has changed. Made by the actor, for all its partitions; statements reach it through their session's services, handlers through `tenantEmbedder`.
+ * The installed models, as one actor sees and runs them. A bundle is read, checked and kept when its model is first
+ * asked for. A bundle that cannot be used is `failed`, with the reason, until it is pulled again or the server
+ * restarts. When the library reports a change, the installed bundles are looked at again. Made by the actor, for all
+ * its partitions; statements reach it through their session's services, handlers through `tenantEmbedder`.
  */
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
@@ -180,7 +181,7 @@ export class Models {
     }
   }
 
-  /** A text by a model of that name. What is wrong comes with the reading, as from `describe`, and `overloaded`. */
+  /** A text by the model of that name. Errors come while it is read, as from `describe`, and `overloaded`. */
   generate(name: string, request: GenerationRequest, tenant: string, signal?: AbortSignal): Generation {
     const model = this.usable(name, kindFor(request));
     const generation = this.laneFor(model).generate(model.found.directory, request, signal, (error) =>
@@ -221,7 +222,7 @@ export class Models {
     return this.all().map((model) => factsOf(model));
   }
 
-  /** By the library: looks again at what is installed. A bundle that is still the same keeps what it has in memory. */
+  /** Called by the library: looks again at what is installed. An unchanged bundle keeps its state in memory. */
   changed(): void {
     const before = this.models ?? [];
     this.models = null;
@@ -371,7 +372,7 @@ function tagOf({ found }: Model): string {
 
 function newModel(name: string, found: FoundBundle): Model {
   const startedMs = Date.now() - process.uptime() * 1000;
-  // By the contract of claim verification: what is pulled while the server runs does not serve before its next start.
+  // By the contract of claim verification: models that are pulled while the server runs are used after its next start.
   const restartRequired = found.manifest?.kind === "nli" && found.pulled !== null && found.pulled.atMs > startedMs;
   return { found, name, state: "installed", problem: null, encoder: null, lastUsedMs: null, restartRequired };
 }

@@ -1,6 +1,7 @@
 /**
- * Which sentence of several passages answers a question best: by the words of the question that it has (rare ones count
- * more), those that stand around it, and how like its embedding is to the question's. For a text that is quoted, not written.
+ * Finds the sentence of several passages that answers a question best: by the question's words in it (rare ones count
+ * more), by the words around it, and by how similar its embedding is to the question's. For answers that are quoted,
+ * not written.
  */
 import { namesOf, stemsOf } from "./question-stems.js";
 import { type Sentence, sentencesOf } from "./sentences.js";
@@ -8,7 +9,7 @@ import { cosine, type EmbedTexts, type Turns } from "./turns.js";
 
 export interface Passage {
   readonly text: string;
-  /** What is known of it beside: its heading, the file's title and name. */
+  /** Further facts about it: its heading, the file's title and name. */
   readonly about: string;
   /** Of the document. As a line of the text it answers nothing. */
   readonly title: string;
@@ -29,7 +30,7 @@ export interface BestSentence {
 /** Below these nothing was found: of the score, and of the question's words by weight in the sentence and around it. */
 const SCORE_MIN = 0.3;
 const SHARE_MIN = 0.5;
-/** What words count that stand in the passage but not in the sentence. */
+/** The weight of words that are in the passage but not in the sentence. */
 const AROUND = 0.35;
 /** Of each passage behind the one before: searches put the best first. */
 const PLACE_LOSS = 0.06;
@@ -137,7 +138,10 @@ const plain = (text: string) =>
     .toLowerCase();
 const isSame = (text: string, name: string) => name !== "" && plain(text) === plain(name);
 
-/** A heading, a question, what ends in a colon, or what says no more than the question: what follows it is the answer. */
+/**
+ * A heading, a question, a sentence that ends in a colon, or one that only repeats the question: the next sentence is
+ * the answer.
+ */
 function isLead(text: string, stems: ReadonlySet<string>, asked: ReadonlySet<string>): boolean {
   return /[?:]\W*$|^#+\s/.test(text) || [...stems].every((stem) => asked.has(stem));
 }

@@ -1,15 +1,15 @@
 /**
- * The shape of a statement: its text without what its author put in. Logs and spans show it, and by it a statement is known
- * again.
+ * The shape of a statement: its text without the constants that its author wrote. Logs and spans show it, and a
+ * statement is recognised by it.
  */
 
 /** Characters of a text that are searched for constants: a text of megabytes is more than a regular expression has stack for. */
 const SEARCHED_CHARACTERS_MAX = 64 * 1024;
 
 /**
- * The beginning of the text with `?` for texts and numbers, and without comments. One pass from the left, since what a quote means depends on
- * what came before it. In SQL a backslash counts in E'' only, and names stand in double quotes; in Cypher it counts always,
- * and what stands in double quotes is a text, too.
+ * The beginning of the text with `?` for strings and numbers, and without comments. One pass from the left, because the
+ * meaning of a quote depends on what came before it. In SQL a backslash escapes in E'' only, and double quotes hold
+ * names; in Cypher a backslash always escapes, and double quotes hold strings, too.
  */
 export function withoutConstants(text: string, language: "sql" | "cypher" = "sql"): string {
   const [tokens, name] = language === "sql" ? [SQL_TOKENS, '"'] : [CYPHER_TOKENS, "`"];

@@ -1,4 +1,7 @@
-/** What a thread tells of itself for a diagnostic bundle: its heap, its last lines in the log, and where its CPU time goes. Called by each thread for itself. */
+/**
+ * What a thread reports about itself for a diagnostic bundle: its heap, its last log lines, and where its CPU time
+ * goes. Each thread calls it for itself.
+ */
 import { getHeapSpaceStatistics, getHeapStatistics } from "node:v8";
 import { DIAGNOSTIC_LINE_CHARACTERS_MAX, DIAGNOSTIC_LINES_MAX } from "./limits.js";
 
@@ -31,7 +34,7 @@ export class RecentLines {
   }
 }
 
-/** The profile lasts so many seconds; 0: none. Sampling costs the thread a few percent meanwhile. */
+/** Length of the profile in seconds; 0: no profile. While it runs, sampling costs the thread a few percent. */
 export async function diagnoseThread(
   thread: string,
   lines: RecentLines,

@@ -1,4 +1,4 @@
-/** What a recipe is once it has been read (read-recipe.ts): the document as JSON, checked. docs/recipes.md explains it. */
+/** A recipe that has been read (read-recipe.ts): the document as JSON, checked. docs/recipes.md explains it. */
 
 export const PARAMETER_TYPES = [
   "text",
@@ -107,7 +107,7 @@ export interface Expectation {
   readonly row_count?: number;
   readonly row_count_min?: number;
   readonly rows_affected?: number;
-  /** By which numbers may differ; 1e-9 unless said, times the number where that is greater. */
+  /** Tolerance for numbers; 1e-9 by default, times the number if that is greater. */
   readonly tolerance?: number;
 }
 

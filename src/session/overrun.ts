@@ -1,7 +1,8 @@
 /**
- * What becomes of a statement that computed too long without giving way (protocol/stretch.ts). It is run again by a plan
- * that waits within expressions; when something in it still cannot wait (a check, an index's expression, a body of a function), once more in
- * long turns; then it ends. Used by the session, which runs each attempt.
+ * Handles a statement that computed too long without giving way (protocol/stretch.ts). It is run again by a plan that
+ * can wait within expressions. If something in it still cannot wait (a check, an index's expression, a function's
+ * body), it is run once more in long turns; after that it ends with an error. Used by the session, which runs each
+ * attempt.
  */
 import { sqlError } from "../protocol/errors.js";
 import { UNINTERRUPTED_MS_MAX } from "../protocol/limits.js";
@@ -42,7 +43,7 @@ function inLongTurns(run: StatementRun): StatementRun {
   };
 }
 
-/** What the client is told of an Overrun that nothing can be done about. */
+/** The client's error for an Overrun that cannot be resolved. */
 export function overrunError() {
   return sqlError("57014", "canceling statement due to an expression that computes too long for one row", {
     hint: `Some expressions cannot give way to other requests, and may take ${UNINTERRUPTED_MS_MAX / 1000} s at a time. Compute less in one, or from smaller values.`,

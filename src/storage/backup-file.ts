@@ -1,6 +1,6 @@
 /**
- * A file of a backup: entries of a tenant, or commits of its, in blocks. Written while the tenant is served, read to check
- * or restore it. A file counts once its last block is there.
+ * A file of a backup: entries or commits of one tenant, in blocks. Written while the tenant is served, read to check
+ * or restore it. A file is complete once its last block is there.
  *
  *   file    magic "TSRABAK\0" · u32 version · 16 bytes that name the backup · u8 1 when encrypted
  *   block   u32 length · payload
@@ -8,8 +8,8 @@
  *           12 bytes nonce · 16 bytes tag · ciphertext, with backup and block number authenticated
  *   kinds   1 entries: as placement sends them · 2 commit: u48 sequence · f64 micros · entries · 3 end: JSON of the totals · 4 records: JSON
  *
- * Keys are without the tenant's number, so that they can be restored under another one. All little-endian. Blocks are numbered, so none can be
- * left out, moved or taken from another backup without notice.
+ * Keys are without the tenant's number, so that they can be restored under another one. All little-endian. Blocks are
+ * numbered, so a block that is left out, moved or taken from another backup is noticed.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt } from "node:crypto";
 import { type FileHandle, open, rename } from "node:fs/promises";
@@ -112,7 +112,7 @@ export class BackupWriter {
     return this.digest.digest("hex");
   }
 
-  /** Nothing of it stays but the part that was written, under its temporary name. */
+  /** Only the written part stays, under its temporary name. */
   async abandon(): Promise<void> {
     await this.file.close();
   }

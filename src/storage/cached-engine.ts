@@ -1,7 +1,8 @@
 /**
- * Values by key in memory, in front of an engine: a point read that hits costs a Map lookup instead of a call into
- * RocksDB, a copy and a buffer (about a tenth); so does one of a row above all that its table has (table-tops.ts). The shard is the only writer and writes through here, so no entry is
- * ever stale. Made by shard-on-disk.ts.
+ * Keeps values by key in memory, in front of an engine. A point read that hits costs a Map lookup instead of a call
+ * into RocksDB, a copy and a buffer (about a tenth). The same holds for a read above every key that the table has
+ * (table-tops.ts). The shard is the only writer and writes through here, so no entry is ever stale. Made by
+ * shard-on-disk.ts.
  */
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
 import type { Engine } from "./engine.js";
@@ -11,14 +12,14 @@ import { keyText } from "./ordered-map.js";
 import type { Cursor, KeyRange } from "./store.js";
 import { TableTops } from "./table-tops.js";
 
-/** Keys of one read that are looked up here and kept; more would sweep out what is used again and again. */
+/** Bound on keys of one read that are looked up here and kept; more would displace entries in frequent use. */
 const FEW_KEYS = 128;
 /** Estimated bytes of an entry beside its key and value: Map slot, string and buffer headers. */
 const ENTRY_BYTES = 160;
 
 /**
- * Two generations: what is read moves to the young one; when that is full it becomes the old one, and the old one is
- * dropped. A hit among the young costs one lookup, and nothing is ever sorted by age.
+ * Two generations: an entry that is read moves to the young one; when that is full it becomes the old one, and the old
+ * one is dropped. A hit in the young one costs one lookup, and nothing is ever sorted by age.
  */
 export class CachedEngine implements Engine {
   #young = new Map<string, Uint8Array>();
@@ -94,7 +95,10 @@ export class CachedEngine implements Engine {
     return this.engine.cursor(range);
   }
 
-  /** Entries follow what is written to their keys; keys that are not cached stay so, or a bulk load would sweep all out. */
+  /**
+   * Cached entries follow writes to their keys. Keys that are not cached stay so, because a bulk load would displace
+   * all others.
+   */
   write(operations: readonly Operation[], persisted = false): void {
     this.engine.write(operations, persisted);
     if (this.#young.size + this.#old.size === 0 && this.#tops.isEmpty) return;

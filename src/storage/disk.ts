@@ -1,7 +1,7 @@
 /**
  * The file operations of the commit log, as an interface so that a simulation can inject faults (torn writes, a full
- * disk, failing fsync). `fileDisk` is the real one. Writes are synchronous (they land in the page cache); only
- * `sync` waits for the device, in libuv's pool.
+ * disk, failing fsync). `fileDisk` is the real one. Writes are synchronous and go into the page cache; only `sync`
+ * waits for the device, in libuv's pool.
  */
 import fs from "node:fs";
 import { dirname } from "node:path";
@@ -78,12 +78,12 @@ export const fileDisk: Disk = {
 };
 
 /**
- * Makes the directory below `root`, or that itself, if need be, and has their names on the device: what is synced within them is otherwise lost
- * with them. Private to the server's user.
+ * Makes the directory below `root`, or `root` itself, if needed, and syncs their names to the device: otherwise files
+ * synced within them could be lost. Private to the server's user.
  */
 export async function makeDirectoryDurably(path: string, root: string): Promise<void> {
   fs.mkdirSync(path, { recursive: true, mode: 0o700 });
-  // Also where it was there: whoever made it may have ended before it was synced.
+  // Syncs even an existing directory: its maker may have ended before syncing it.
   for (let at = path; at !== root; at = dirname(at)) await fileDisk.syncDirectory(dirname(at));
   try {
     await fileDisk.syncDirectory(dirname(root));

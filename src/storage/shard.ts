@@ -5,10 +5,11 @@
  *   begin ─▶ transaction ─▶ commit (memory, visible to later transactions)
  *   flush ─▶ commit log: one write ─▶ engine: one batch ─▶ fsync in the background ─▶ onDurable(sequence)
  *
- * What a reply has seen (its transaction's snapshot or commit sequence) may leave the actor once onDurable has reached
- * it. A large commit goes into the log in parts before it is made (`prepareCommit` of its transaction), and from there
- * into the engine in parts (`applySome`), while all readers see the whole of it in memory. The commit log is ahead of the engine at all times, and is replayed into it at open. Should a power cut take
- * commits from the log that the engine already had (nobody was told of them), a gap entry says so in the log.
+ * A reply may leave the actor once onDurable has reached every commit that it has seen (its transaction's snapshot or
+ * own commit). A large commit goes into the log in parts before it is made (`prepareCommit` of its transaction), and
+ * from there into the engine in parts (`applySome`), while all readers see the whole of it in memory. The commit log
+ * is ahead of the engine at all times, and is replayed into it at open. A power cut may take commits from the log that
+ * the engine already had. Nobody was told of them, and a gap entry in the log marks the place.
  */
 import { DbError } from "../protocol/errors.js";
 import { type Commit, type CommitLog, type CommitParts, lastMicrosOf } from "./commit-log.js";
@@ -57,7 +58,7 @@ export interface BeginOptions {
   readonly isolation?: Isolation;
 }
 
-/** Whoever follows the changes of some keys. */
+/** The follower of the changes of some keys. */
 export interface CommitWatcher {
   /**
    * A commit is being made; `micros` is its time. Answers what those keys hold before it, which goes into the log with
@@ -121,7 +122,7 @@ export class Shard implements TransactionHost {
   #synced = 0;
   /** The newest commit in the log. */
   #appended = 0;
-  /** The large commit that the engine is taking, and what it has not taken yet. */
+  /** The large commit that the engine is taking, and the operations that remain. */
   #large: { readonly sequence: number; readonly rest: Iterator<Operation> } | null = null;
   readonly #largeWaiters: (() => void)[] = [];
   readonly #syncWaiters: (() => void)[] = [];
@@ -214,7 +215,7 @@ export class Shard implements TransactionHost {
     }
     this.#appended = this.committedSequence;
     try {
-      // What follows a large commit waits until the engine has all of that.
+      // Later commits wait until the engine has all of a large commit.
       if (this.#large === null) this.#apply();
     } catch (error) {
       this.#fail(error);
@@ -306,8 +307,8 @@ export class Shard implements TransactionHost {
   }
 
   /**
-   * The engine takes some operations of the large commit. Only when that is on disk: the engine may keep any part of
-   * what it took in a power cut, and then the log must have the rest. Never throws.
+   * Lets the engine take some operations of the large commit, but only when the commit is on disk: after a power cut
+   * the engine may keep any part of what it took, and then the log must have the rest. Never throws.
    */
   applySome(): void {
     const large = this.#large;
@@ -522,7 +523,7 @@ export class Shard implements TransactionHost {
     while (this.#checkpoints.length > 0 && this.#checkpoints[0]!.operations <= persisted) {
       sequence = this.#checkpoints.shift()!.sequence;
     }
-    // What is not synced yet cannot be dropped, even if the engine was quicker.
+    // Unsynced segments cannot be dropped, even if the engine was quicker.
     if (sequence > 0) this.log.trim(Math.min(sequence, this.#synced));
   }
 }

@@ -68,7 +68,7 @@ export interface TextToken {
 /** A letter, mark or digit that is not an ASCII digit. */
 const LETTER = "[\\p{L}\\p{M}\\p{Nl}]|(?![0-9])\\p{Nd}";
 const ALNUM = "[\\p{L}\\p{M}\\p{Nl}\\p{Nd}]";
-/** Names of hosts and addresses have so many parts at most; without a bound `a_a_a_…` would take quadratic time. */
+/** Bound on the parts of host names and addresses; without it `a_a_a_…` would take quadratic time. */
 const MORE_LABELS = "(?:[-_.][A-Za-z0-9]+){0,127}";
 /** Ends in a domain of two letters or more. */
 const HOST = `[A-Za-z0-9]+${MORE_LABELS}\\.[A-Za-z]{2,}(?![A-Za-z0-9])`;
@@ -79,7 +79,7 @@ const ASCII_LETTERS = sticky("[A-Za-z]+");
 const DIGITS = sticky("[0-9]+");
 const WORD = sticky(`(?!\\p{M})(?:${LETTER})+`);
 const NUMWORD = sticky(`${ALNUM}+`);
-/** A part of digits alone is none, nor does a mark begin a part. */
+/** Digits alone are not a part, and a part does not begin with a mark. */
 const COMPOUND = sticky(`${ALNUM}+(?:-(?:[\\p{L}\\p{Nl}]|[0-9]+[\\p{L}\\p{M}])${ALNUM}*)+`);
 const PART = new RegExp(`${ALNUM}+`, "gu");
 const HOST_AND_PORT = sticky(`${HOST}(?::[0-9]+)?`);

@@ -1,6 +1,6 @@
 /** Words of English that questions about data are made of. Data only; read by the files beside it. */
 
-/** Words that stand for one another in names of tables and columns. A name's word is matched by any word of its groups. */
+/** Synonyms in names of tables and columns. A name's word is matched by any word of its groups. */
 export const SYNONYMS: readonly (readonly string[])[] = [
   ["price", "cost", "priced", "costs", "expensive", "cheap", "amount", "fee", "charge", "value", "worth"],
   ["salary", "pay", "paid", "wage", "earn", "earns", "earning", "income", "compensation", "make", "makes"],
@@ -229,7 +229,7 @@ export const UNIT_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
   ].flatMap(([name, ...spellings]) => [name!, ...spellings].map((spelling) => [spelling, name!])),
 );
 
-/** Words that say nothing of what is asked. */
+/** Words that carry no meaning in a question. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     "a an the of in on at to for from with by and or is are was were be been being do does did has have had having get gets " +

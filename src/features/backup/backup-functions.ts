@@ -1,6 +1,7 @@
 /**
- * Backups in SQL: BACKUP, RESTORE and SHOW BACKUPS are calls of these functions (sql/parse/client-statements.ts), with the rights of the
- * routes of backups. A backup is of what is committed when it begins, and outlives the statement; so does a restore.
+ * Backups in SQL: BACKUP, RESTORE and SHOW BACKUPS are calls of these functions (sql/parse/client-statements.ts), with
+ * the rights of the routes of backups. A backup holds what is committed when it begins, and goes on after the
+ * statement; so does a restore.
  */
 import Type from "typebox";
 import type { Partition } from "../../actor/partition.js";
@@ -27,7 +28,7 @@ const OPTIONS = Strict({
   passphrase: Type.Optional(Type.String({ minLength: BACKUP_PASSPHRASE_CHARACTERS_MIN, maxLength: 1024 })),
 });
 
-/** Who makes backups of the partition's tenants, and who has tenants restored. */
+/** Makes backups of the partition's tenants, and asks for restores. */
 export function provideBackups(partition: Partition, backups: Backups, asks: RestoreAsks): void {
   ofPartition.set(partition, { backups, asks });
 }

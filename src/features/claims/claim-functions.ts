@@ -34,7 +34,7 @@ export function statementClaims({ tenant, tenantName }: AskingStatement): Claims
   };
 }
 
-/** Throws what a call that names the model would end in. */
+/** Throws the error that a call with this model would end with. */
 function checkClaimModel(claims: ClaimVerifier, model: string): void {
   try {
     claims.requireUsable(modelName(model)!);

@@ -1,4 +1,4 @@
-/** What the audit trail keeps of a request that an actor answered. Called by actor.ts; pure. */
+/** Makes the audit trail's event of a request that an actor answered. Called by actor.ts; pure. */
 
 import type { Request } from "../../actor/request.js";
 import { type AuditEvent, auditOutcome } from "../../protocol/audit.js";

@@ -1,7 +1,7 @@
 /**
- * What the actor of partition 0 does besides serving it: the directory of accounts, the audit trail, and what is decided
- * for all actors there: moves of tenants, restores, backups of the installation, questions for everybody's metrics. The
- * other actors report to it by messages through the gateway. Made and owned by actor-features.ts.
+ * What the actor of partition 0 does besides serving it: the directory of accounts, the audit trail, and decisions for
+ * all actors: moves of tenants, restores, backups of the installation, questions for everybody's metrics. The other
+ * actors report to it by messages through the gateway. Made and owned by actor.ts.
  */
 
 import { DIRECTORY_TENANT } from "../../actor/actor-features.js";
@@ -140,7 +140,7 @@ export class DirectoryServices {
     return { directory, restores, backups, folder: this.host.backupFolder };
   }
 
-  /** The tenant's actor has checked who asks. */
+  /** The tenant's actor has checked the caller's rights. */
   private startAsked({ id, partition, ...asked }: RestoreAsk): void {
     const answer = (told: RestoreAnswer): void => this.host.say({ kind: "restore-answer", partition, answer: told });
     try {

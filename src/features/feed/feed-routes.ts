@@ -15,7 +15,9 @@ import type { FollowOptions } from "./subscriptions.js";
 /** Accept, Content-Type and Content-Encoding come before what an endpoint reads beside. */
 const MEDIA_HEADERS = 3;
 
-/** What is no sequence of ours is none: a browser sends whatever the last event of that address had. */
+/**
+ * Anything that is not our sequence counts as none: a browser sends the last event id of that address, whatever it was.
+ */
 function lastEventId(header: string | undefined): string | undefined {
   return header !== undefined && /^[0-9]{1,16}$/.test(header) ? header : undefined;
 }
@@ -66,7 +68,7 @@ export const feedHandlers = {
       ...target,
       ...(filter !== undefined && { filter: jsonOf(filter, "filter") }),
       ...(parameters !== undefined && { parameters: jsonOf(parameters, "parameters") as readonly unknown[] }),
-      // The answer of a query comes anew.
+      // The query's answer is sent again.
       ...(from !== undefined && query.sql === undefined && { sequence: Number(from) }),
     };
     return subscribe(request, options, {

@@ -1,9 +1,12 @@
 /**
- * POST /v1/multimodal/search: what is like a text, an image or what is said in a sound, in all collections whose documents say of what kind they are.
- * A sound is looked for by what is said in it. A text is looked for by words and by its vectors (of texts, and where a dual encoder is installed of images); an image by the dual
- * encoder where a collection has its vectors, else by the classical feature. Each collection's rankings are fused as in its
- * own search. Scores are from 0 to 1 and the same however many collections are searched, but where likenesses of different
- * kinds meet: these are told by their places.
+ * POST /v1/multimodal/search: finds what is like a text, an image or the words in a sound, in all collections whose
+ * documents say of what kind they are.
+ *
+ * A sound is searched for by its words. A text is searched for by its words and its vectors (of texts, and of images
+ * if a dual encoder is installed). An image is searched for by the dual encoder where a collection has its vectors,
+ * else by the classical feature. Each collection's rankings are fused as in its own search. Scores are from 0 to 1 and
+ * do not depend on how many collections are searched. Where different kinds of likeness meet, results are ordered by
+ * rank instead.
  */
 
 import type { Request } from "../../actor/request.js";
@@ -135,7 +138,7 @@ async function imagePlans(request: Request, source: MediaSource, collections: re
       field: "collections",
     });
   }
-  // The image is looked at in any case: what is wrong with it is told also where there is nothing to search.
+  // The image is always checked: a broken one is reported even if there is nothing to search.
   const isSeen = searchable.some((one) => bySpace(one) !== null);
   const seen = isSeen ? await embedMedia(request, source, dual!.name) : null;
   const isFelt = seen === null || searchable.some((one) => bySpace(one) === null);
@@ -189,7 +192,7 @@ function modalityOf(kind: string | undefined): Modality {
   return kind === "image" || kind === "audio" || kind === "video" ? kind : "text";
 }
 
-/** Null: all documents; false: none can be of these. What says nothing of its kind is a text. */
+/** Null: all documents; false: no document can match. A document without a kind is a text. */
 function kindFilter(collection: Collection, modalities: readonly Modality[]): object | null | false {
   if (MODALITIES.every((modality) => modalities.includes(modality))) return null;
   const isText = modalities.includes("text");

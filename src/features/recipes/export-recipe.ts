@@ -1,7 +1,8 @@
 /**
- * Tables and a graph of the tenant as a recipe, with what was defined beside them (export-definitions.ts): definitions as the system catalogs print them, rows and nodes within
- * bounds, a workflow that counts them, and a test of those counts. All is read in one snapshot. Called by the handlers of
- * recipes. What a recipe cannot hold is left out and told in `notes`.
+ * Exports tables and a graph of the tenant as a recipe, with related definitions (export-definitions.ts): definitions
+ * as the system catalogs print them, rows and nodes within bounds, a workflow that counts them, and a test of those
+ * counts. All is read in one snapshot. Called by the handlers of recipes. `notes` list what a recipe cannot hold and
+ * was left out.
  */
 
 import type { Request } from "../../actor/request.js";
@@ -199,7 +200,8 @@ class Export {
     const late = lateKeys(ordered);
     const counts: (readonly [string, number])[] = [];
     for (const table of ordered) counts.push([table.name, await this.addRows(table)]);
-    // Rows that refer to each other are all there first; triggers and rules have made them what they are already.
+    // Rows that refer to each other must all exist first. Triggers and rules have already had their effect on these
+    // rows.
     for (const { name, foreignKeys } of ordered) {
       for (const key of foreignKeys.filter((one) => late.has(one))) {
         this.addLast(`ALTER TABLE ${quoted(name)} ADD CONSTRAINT ${quoted(key.name)} ${key.text}`);
@@ -220,7 +222,7 @@ class Export {
     return counts.sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  /** Behind the rows; behind the definitions where there are none. */
+  /** Placed after the rows, or after the definitions if there are no rows. */
   private addLast(sql: string): void {
     if (this.asked.rows === false) this.schema.push(sql);
     else this.seed.push({ sql });

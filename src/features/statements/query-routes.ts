@@ -44,7 +44,7 @@ export const queryHandlers = {
   }),
 } satisfies Handlers;
 
-/** A statement may run as long as the configuration says, or as its request does where that is less. */
+/** A statement may run for the configured time, or for its request's time if that is shorter. */
 function limitTime(request: Request, seconds: number | undefined): void {
   const { query, server } = request.partition.config;
   if (seconds === undefined && query.timeoutSeconds >= server.requestTimeout) return;
@@ -211,7 +211,7 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer> 
 /** Of one statement of a batch: as JSON text, or as a value. */
 type BatchResult = string | object;
 
-/** What an item says of its rows counts more than what the batch says. */
+/** An item's own row options take precedence over the batch's. */
 function limitsOf(item: BatchItem, batch: BatchBody): Pick<StatementBody, "max_rows" | "timeout_secs"> {
   return typeof item === "string" || item.max_rows === undefined ? batch : { ...batch, max_rows: item.max_rows };
 }

@@ -1,10 +1,11 @@
 /**
- * How the rows of a table lie in storage, worked out once per table definition: types by column id, key columns of the
+ * The layout of a table's rows in storage, computed once per table definition: types by column id, key columns of the
  * primary key and of every index. Definitions are immutable, so the layout is cached by them.
  *
  * A row is `rowPrefix · suffix → record`; the suffix is the encoded primary key, or the row number of a table without
- * one. An index entry is `indexPrefix · encoded columns [· suffix] → suffix` and perhaps more (entry-value.ts): the suffix
- * is part of the key unless the index is unique and none of the columns is NULL, so that a second row with the same values finds the key taken.
+ * one. An index entry is `indexPrefix · encoded columns [· suffix] → suffix` and perhaps more (entry-value.ts). The
+ * suffix is part of the key unless the index is unique and none of the columns is NULL, so that a second row with the
+ * same values finds the key taken.
  */
 import { type ColumnDef, type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { encodeKey, type KeyColumn } from "../../storage/key-codec.js";

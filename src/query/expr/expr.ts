@@ -54,7 +54,7 @@ export interface CallExpr {
   readonly type: SqlType;
   readonly fn: ScalarFunction;
   readonly args: readonly Expr[];
-  /** Of a deferred function: where the call stands in the statement. */
+  /** For a deferred function: the position of the call in the statement. */
   readonly position?: number;
 }
 
@@ -227,7 +227,7 @@ export type RoutineRows = readonly (readonly Value[])[];
 export interface RoutineCall {
   /** Its definition, a FunctionDef (typed `unknown` because this room may not import the catalog). */
   readonly definition: unknown;
-  /** Types of what it takes, and of what it gives: a row's or a value's. */
+  /** Types of the arguments and of the result: a row's or a value's. */
   readonly parameterTypes: readonly SqlType[];
   readonly returns: SqlType;
 }
@@ -252,7 +252,7 @@ export interface ScalarFunction {
   readonly apply: (...args: any[]) => Value;
   /** True when `apply` wants the EvalContext as its first argument. */
   readonly needsContext?: true;
-  /** A call takes so long that others get their turns between the rows; not folded. */
+  /** A call takes long, so others get their turns between the rows; it is not folded. */
   readonly slow?: true;
   /** The same as `apply`, with turns for others in between: of functions that make long lists, which cannot be sent between processes. */
   // biome-ignore lint/suspicious/noExplicitAny: as for apply
@@ -264,7 +264,7 @@ export interface ScalarFunction {
    * (optimize/lift-deferred.ts). `apply` is called where that was not possible; it throws 0A000.
    */
   readonly deferred?: DeferredEvaluation;
-  /** A call changes data, although it stands in a query. */
+  /** A call changes data, although it is part of a query. */
   readonly writes?: true;
   /** Of a function that a statement made. */
   readonly routine?: RoutineCall;

@@ -11,7 +11,7 @@ import { deferredFn, type FunctionFamily, family } from "./define.js";
 type Ask = (rows: readonly (readonly unknown[])[], context: DeferredContext) => Promise<readonly unknown[]>;
 
 export interface Claims {
-  /** Throws what is wrong with a model's name, or with the model. */
+  /** Throws an error if the model's name or the model itself is not usable. */
   checkModel(model: string): void;
   /** Scores for rows of model (or null), premise, hypothesis: JSON objects. Checks them. */
   readonly classify: Ask;

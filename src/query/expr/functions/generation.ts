@@ -10,21 +10,21 @@ export interface Generation {
     calls: readonly { readonly prompt: string; readonly options: Json | null }[],
     context: DeferredContext,
   ): Promise<readonly string[]>;
-  /** Throws what is wrong with the options of GENERATE, the name of a model among them. */
+  /** Throws an error that says what is wrong with the options of GENERATE, the name of a model among them. */
   check(options: Json): void;
 }
 
 export interface Agents {
   /** Has a model work on a task with tools, as the caller of the statement. */
   run(persona: string, task: string, options: Json | null, context: DeferredContext): Promise<string>;
-  /** Throws what is wrong with the options of AGENT_RUN. */
+  /** Throws an error that says what is wrong with the options of AGENT_RUN. */
   check(options: Json): void;
 }
 
 export const GENERATION = new Capability<Generation>("GENERATE is not available here.");
 export const AGENTS = new Capability<Agents>("AGENT_RUN is not available here.");
 
-/** Calls that are made together: so many prompts are sent before a LIMIT stops the others. */
+/** Calls that are made together: at most this many prompts are sent before a LIMIT stops the others. */
 const PROMPTS_MAX = 16;
 
 type Columns = readonly (readonly Value[])[];

@@ -28,7 +28,9 @@ export interface Embedding {
 export interface ModelLibrary {
   /** The models that are installed, a row of LIST_MODELS() each. */
   rows(): readonly (readonly Value[])[];
-  /** Pulls a model into the installation and waits for it: what was pulled, as JSON. Checks who asks. */
+  /**
+   * Pulls a model into the installation and waits for it. Returns what was pulled, as JSON. Checks the caller's rights.
+   */
   pull(model: string, context: DeferredContext): Promise<Value>;
   /** Deletes one: true. Likewise. */
   delete(model: string): Promise<Value>;
