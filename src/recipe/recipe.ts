@@ -1,4 +1,4 @@
-/** What a recipe is once it has been read (read-recipe.ts): the document as JSON, checked. docs/recipes.md explains it. */
+/** What a recipe is once it has been read (read-recipe.ts): the document as JSON, checked. docs/guide/recipes.md explains it. */
 
 export const PARAMETER_TYPES = [
   "text",
