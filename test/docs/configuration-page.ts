@@ -1,6 +1,6 @@
 /** docs/reference/configuration.md: config/tessera.toml with what the schema allows. Written by scripts/reference-docs.mjs. */
 import { readFileSync } from "node:fs";
-import { allowedValues, SETTING_BY_KEY } from "../../src/config/settings.js";
+import { allowedValues, SETTING_BY_KEY, SETTINGS } from "../../src/config/settings.js";
 import { code, table } from "./markdown.js";
 
 const FILE = new URL("../../../config/tessera.toml", import.meta.url);
@@ -41,21 +41,21 @@ export function sectionsOf(toml: string): Section[] {
 /** Lines that are indented in a comment are items of a list. */
 function textOf(comment: readonly string[]): string {
   return comment
-    .map((line) => (/^ {2}\S/.test(line) ? `\n- ${line.trim()}` : line.trim()))
+    .map((line) => (/^ {2}\S/.test(line) ? `<br>${line.trim()}` : line.trim()))
     .join(" ")
-    .replaceAll(" \n", "\n")
     .trim();
 }
 
-function groupLines(section: string, { comment, keys }: Group): string[] {
-  const rows = keys.map(([name, value]) => {
+/** Keys that share a comment share a row. */
+function rowOf(section: string, { comment, keys }: Group): string[] {
+  const settings = keys.map(([name, value]) => {
     const setting = SETTING_BY_KEY.get(`${section}.${name}`);
     if (setting === undefined)
       throw new Error(`config/tessera.toml has a key ${section}.${name} that the schema lacks`);
-    return [code(name), code(value), allowedValues(setting.schema), setting.variables.map(code).join(", ")];
+    return { name: code(name), value: code(value), allowed: allowedValues(setting.schema) };
   });
-  const text = comment === "" ? [] : [comment, ""];
-  return [...text, ...table(["key", "default", "what it may be", "environment"], rows), ""];
+  const column = (name: keyof (typeof settings)[0]) => settings.map((setting) => setting[name]).join("<br>");
+  return [column("name"), column("value"), column("allowed"), comment];
 }
 
 export function configurationPage(): string {
@@ -63,9 +63,20 @@ export function configurationPage(): string {
     `## [${name}]`,
     "",
     ...(comment === "" ? [] : [comment, ""]),
-    ...groups.flatMap((group) => groupLines(name, group)),
+    ...table(
+      ["key", "default", "what it may be", "meaning"],
+      groups.map((group) => rowOf(name, group)),
+    ),
+    "",
   ]);
-  return [...INTRODUCTION, ...sections].join("\n");
+  const shortNames = SETTINGS.filter(({ variables }) => variables.length > 1);
+  const names = table(
+    ["variable", "key"],
+    [["TESSERA_CONFIG", "the file itself"], ...shortNames.map(({ variables, key }) => [variables[0]!, key])].map(
+      ([variable, key]) => [code(variable!), key!],
+    ),
+  );
+  return [...INTRODUCTION, ...names, "", ...sections].join("\n");
 }
 
 const INTRODUCTION = [
@@ -80,12 +91,15 @@ const INTRODUCTION = [
   "",
   "1. the defaults,",
   "2. your file,",
-  "3. environment variables, `TESSERA_<SECTION>_<KEY>` or a short name,",
+  "3. environment variables,",
   "4. options of the command line.",
   "",
-  "Lists in environment variables have commas between their items. An empty variable counts as not set. An unknown key or",
+  "The variable of a key is `TESSERA_<SECTION>_<KEY>`: `max_rows` of `[query]` is `TESSERA_QUERY_MAX_ROWS`, `model` of `[query.ai_service]` is",
+  "`TESSERA_QUERY_AI_SERVICE_MODEL`. Lists in environment variables have commas between their items. An empty variable counts as not set. An unknown key or",
   "variable stops the start, and the message suggests the nearest name.",
   "",
   "`tessera check-config` prints the configuration in effect, and where each value comes from. Secrets are not printed.",
+  "",
+  "These variables have short names:",
   "",
 ];

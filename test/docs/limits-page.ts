@@ -23,7 +23,7 @@ function groups(): Group[] {
   return found.filter(({ names }) => names.length > 0);
 }
 
-function valueOf(name: string): string {
+function shownValue(name: string): string {
   const value = (LIMITS as Readonly<Record<string, unknown>>)[name];
   if (Array.isArray(value)) return value.join(", ");
   const number = value as number;
@@ -35,7 +35,7 @@ function valueOf(name: string): string {
 export function limitsPage(): string {
   const rows = groups().map(({ comment, names }) => [
     comment,
-    names.map(valueOf).join("; "),
+    names.map(shownValue).join("; "),
     names.map(code).join(", "),
   ]);
   return [...INTRODUCTION, ...table(["limit", "value", "name"], rows), ""].join("\n");

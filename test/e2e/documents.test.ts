@@ -52,7 +52,7 @@ function setupFor(setup: Example, url: string, { username, password }: Account):
   return setup.code
     .replaceAll("http://127.0.0.1:8080", url)
     .replaceAll("USERNAME=admin", `USERNAME=${username}`)
-    .replaceAll("correct-horse", password);
+    .replaceAll("correct-horse", `'${password}'`);
 }
 
 async function accountFor(page: string, server: TestServer): Promise<Account> {
@@ -72,6 +72,8 @@ async function run(scripts: readonly string[], cwd: string): Promise<{ printed: 
   const [written, complaints] = await Promise.all([text(bash.stdout), text(bash.stderr)]);
   return { printed: written.split(/\n==== \d+\n/).slice(1), complaints };
 }
+
+t.setTimeout(240_000);
 
 const canRun = spawnSync("curl", ["--version"]).status === 0;
 /** A folder that the server may read: the page on files makes its own inside. */
