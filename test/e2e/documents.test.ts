@@ -14,7 +14,16 @@ import { ADMIN_PASSWORD, PROGRAM, TestServer } from "./server.js";
 const ROOT = new URL("../../../", import.meta.url).pathname;
 const GUIDE = "docs/guide";
 /** They are run by the administrator of the installation. */
-const SYSTEM_PAGES = ["README.md", "start", "security", "operations", "embeddings-and-models", "backup", "upgrade", "files"];
+const SYSTEM_PAGES = [
+  "README.md",
+  "start",
+  "security",
+  "operations",
+  "embeddings-and-models",
+  "backup",
+  "upgrade",
+  "files",
+];
 /** The index has links only. */
 const WITHOUT_EXAMPLES = ["README"];
 
