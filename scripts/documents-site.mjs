@@ -20,6 +20,7 @@ const MORE = ["ARCHITECTURE.md", "CONTRIBUTING.md", "bench/README.md"];
 const MODELS = "models";
 const HOME = "docs/README.md";
 const ASSETS = "scripts/site";
+const EXCERPT_CHARACTERS = 180;
 
 export function buildSite(folder) {
   const pages = findPages();
@@ -156,7 +157,7 @@ function copyImage(href, page, { folder, made }) {
 function navigation(current, { pages }, root) {
   const titles = [...new Set(pages.slice(1).map(({ section }) => section))];
   const link = (page) =>
-    `<li><a href="${root}${page.url}"${page === current ? ' aria-current="page"' : ""}>${escapeHtml(page.title)}</a></li>`;
+    `<li><a href="${root}${page.url}"${page === current ? ' aria-current="page"' : ""}>${escapeHtml(/(^|\/)index$/.test(page.path) ? "Overview" : page.title)}</a></li>`;
   return titles
     .map((title) => {
       const those = pages.filter(({ section }) => section === title);
@@ -239,30 +240,46 @@ function searchIndex(pages) {
   });
   let id = 0;
   for (const page of pages) {
-    for (const { heading, anchor, text } of sectionsOf(page.text)) {
+    for (const { heading, anchor, prose, text } of sectionsOf(page.text)) {
       const url = `${page.url}${anchor === "" ? "" : `#${anchor}`}`;
-      index.add({ id: id++, title: page.title, heading, url, text, excerpt: text.slice(0, 180) });
+      index.add({ id: id++, title: page.title, heading, url, text, excerpt: excerptOf(prose) });
     }
   }
   return index;
 }
 
+function excerptOf(prose) {
+  return prose.length <= EXCERPT_CHARACTERS ? prose : `${prose.slice(0, EXCERPT_CHARACTERS).replace(/\s\S*$/, "")} …`;
+}
+
+/** Of each heading its prose, from which results are quoted, and its prose with the code, which is searched. */
 function sectionsOf(markdown) {
   const taken = new Map();
-  const sections = [{ heading: "", anchor: "", text: "" }];
+  const sections = [{ heading: "", anchor: "", prose: "", text: "" }];
   let isCode = false;
   for (const line of markdown.split("\n")) {
-    if (line.startsWith("```")) isCode = !isCode;
+    if (line.startsWith("```")) {
+      isCode = !isCode;
+      continue;
+    }
     const heading = isCode ? null : /^(#+) (.*)$/.exec(line);
     if (heading !== null) {
-      const [, marks, title] = heading;
-      const anchor = slugOf(title.replaceAll("`", ""), taken);
-      if (marks.length > 1) sections.push({ heading: title.replaceAll("`", ""), anchor, text: "" });
-    } else if (!line.startsWith("```")) sections.at(-1).text += `${plainOf(line)} `;
+      const title = heading[2].replaceAll("`", "");
+      const anchor = slugOf(title, taken);
+      if (heading[1].length > 1) sections.push({ heading: title, anchor, prose: "", text: "" });
+      continue;
+    }
+    const section = sections.at(-1);
+    section.text += `${isCode ? line : plainOf(line)} `;
+    if (!isCode) section.prose += `${plainOf(line)} `;
   }
   return sections
-    .map((section) => ({ ...section, text: section.text.replace(/\s+/g, " ").trim() }))
+    .map((section) => ({ ...section, prose: inOneLine(section.prose), text: inOneLine(section.text) }))
     .filter(({ heading, text }) => heading !== "" || text !== "");
+}
+
+function inOneLine(text) {
+  return text.replace(/\s+/g, " ").trim();
 }
 
 function plainOf(line) {

@@ -14,16 +14,7 @@ import { ADMIN_PASSWORD, PROGRAM, TestServer } from "./server.js";
 const ROOT = new URL("../../../", import.meta.url).pathname;
 const GUIDE = "docs/guide";
 /** They are run by the administrator of the installation. */
-const SYSTEM_PAGES = [
-  "README.md",
-  "start",
-  "security",
-  "operations",
-  "embeddings-and-models",
-  "backup",
-  "upgrade",
-  "files",
-];
+const SYSTEM_PAGES = ["README.md", "start", "security", "operations", "backup"];
 /** The index has links only. */
 const WITHOUT_EXAMPLES = ["README"];
 
@@ -120,10 +111,11 @@ async function checkPage(t: Test, page: Page, setup: Example, server: TestServer
   t.equal(complaints, "", "nothing on the standard error");
   for (const [i, { line, expected }] of running.entries()) {
     const output = printed[i + 1] ?? "";
-    const where = `${page.name}, the example in line ${line}`;
+    const where = `the example in line ${line}`;
+    const extra = { printed: output.slice(0, 2000) };
     const missing = expected.filter((answer) => !output.includes(answer));
-    t.same(missing, [], `${where}, printed ${output.slice(0, 2000)}`);
+    t.same(missing, [], `${where} prints what it says`, extra);
     const unannounced = errorsIn(output).filter((code) => !expected.some((answer) => answer.includes(code)));
-    t.same(unannounced, [], `${where}: errors that the page does not announce: ${output.slice(0, 2000)}`);
+    t.same(unannounced, [], `${where} answers no error that the page does not announce`, extra);
   }
 }
