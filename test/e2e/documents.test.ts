@@ -1,6 +1,6 @@
 /**
- * Every example of the README and the guide is run by bash, as a reader would paste it, against one new server. Each page has a
- * tenant of its own, but for those that administer the installation. test/docs/document-examples.ts says what an example is.
+ * Every example of the README and the guide is run by bash, as a reader would paste it, one page after the other against one
+ * new server, so no two pages may make a table of the same name. test/docs/document-examples.ts says what an example is.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
@@ -13,8 +13,6 @@ import { ADMIN_PASSWORD, PROGRAM, TestServer } from "./server.js";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
 const GUIDE = "docs/guide";
-/** They are run by the administrator of the installation. */
-const SYSTEM_PAGES = ["README.md", "start", "security", "operations", "backup"];
 /** The index has links only. */
 const WITHOUT_EXAMPLES = ["README"];
 
@@ -42,25 +40,9 @@ function setupOfGuide(): Example {
   return setup[0]!;
 }
 
-interface Account {
-  readonly username: string;
-  readonly password: string;
-}
-
-/** The setup's address and account are those of a fresh installation on its usual port. */
-function setupFor(setup: Example, url: string, { username, password }: Account): string {
-  return setup.code
-    .replaceAll("http://127.0.0.1:8080", url)
-    .replaceAll("USERNAME=admin", `USERNAME=${username}`)
-    .replaceAll("correct-horse", `'${password}'`);
-}
-
-async function accountFor(page: string, server: TestServer): Promise<Account> {
-  if (SYSTEM_PAGES.includes(page)) return { username: "admin", password: ADMIN_PASSWORD };
-  const account = { username: `${page}-reader`, password: "a-reader-of-the-guide" };
-  await server.expect(201, "POST", "/admin/tenants", { id: `page-${page}` });
-  await server.expect(201, "POST", `/admin/tenants/page-${page}/users`, { ...account, roles: ["super_admin", "user"] });
-  return account;
+/** The setup's address and password are those of a fresh installation on its usual port. */
+function setupFor(setup: Example, url: string): string {
+  return setup.code.replaceAll("http://127.0.0.1:8080", url).replaceAll("correct-horse", `'${ADMIN_PASSWORD}'`);
 }
 
 /** Runs a page's examples in one shell; gives what each printed, and what the shell complained about. */
@@ -73,7 +55,7 @@ async function run(scripts: readonly string[], cwd: string): Promise<{ printed: 
   return { printed: written.split(/\n==== \d+\n/).slice(1), complaints };
 }
 
-t.setTimeout(240_000);
+t.setTimeout(290_000);
 
 const canRun = spawnSync("curl", ["--version"]).status === 0;
 /** A folder that the server may read: the page on files makes its own inside. */
@@ -98,7 +80,6 @@ async function checkPage(t: Test, page: Page, setup: Example, server: TestServer
   t.teardown(() => rmSync(cwd, { recursive: true }));
   symlinkSync(join(ROOT, "bin"), join(cwd, "bin"));
   symlinkSync(PROGRAM, join(cwd, "tessera"));
-  const account = await accountFor(page.name, server);
   const running = page.examples.filter(({ notRun, isSetup }) => notRun === null && !isSetup);
   const own = page.examples.find(({ isSetup }) => isSetup) ?? setup;
   const scripts = running.map((example) => scriptOf(example).replaceAll("/srv/documents", files));
@@ -107,7 +88,7 @@ async function checkPage(t: Test, page: Page, setup: Example, server: TestServer
     running.some(({ expected }) => expected.length > 0),
     "some example says what it prints",
   );
-  const { printed, complaints } = await run([setupFor(own, server.url, account), ...scripts], cwd);
+  const { printed, complaints } = await run([setupFor(own, server.url), ...scripts], cwd);
   t.equal(complaints, "", "nothing on the standard error");
   for (const [i, { line, expected }] of running.entries()) {
     const output = printed[i + 1] ?? "";
