@@ -7,11 +7,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Partition } from "../src/actor/partition.js";
-import { Session } from "../src/actor/session.js";
-import { plainRows } from "../src/actor/sql-result.js";
-import { threadCpuMs } from "../src/actor/thread-cpu.js";
 import { loadConfig } from "../src/config/load-config.js";
 import { SegmentCache } from "../src/query/exec/segments/segment-cache.js";
+import { Session } from "../src/session/session.js";
+import { plainRows } from "../src/session/sql-result.js";
+import { threadCpuMs } from "../src/session/thread-cpu.js";
 import { loadParser } from "../src/sql/parse/parse.js";
 import { openShardOnDisk } from "../src/storage/shard-on-disk.js";
 

@@ -5,8 +5,8 @@
 import type { Worker } from "node:worker_threads";
 import { Command } from "commander";
 import { type Logger, pino } from "pino";
-import { BUNDLED_MODELS, modelRoots } from "./actor/models-options.js";
 import { startActorThread } from "./actor-thread.js";
+import { BUNDLED_MODELS, modelRoots } from "./ai/models-options.js";
 import { findClaimBundles } from "./ai/nli/claim-models.js";
 import { lockDataDirectory } from "./config/data-lock.js";
 import { describeConfig } from "./config/describe-config.js";

@@ -4,11 +4,11 @@
  * Called by actor.ts.
  */
 import { type ChildProcess, fork } from "node:child_process";
-import type { LongTasks } from "../src/actor/long-tasks.js";
 import { DbError, sqlError } from "../src/protocol/errors.js";
 import { threadEntry } from "../src/protocol/places.js";
 import type { Computed, ComputeJob } from "../src/query/expr/compute-elsewhere.js";
 import { Assembly, type SmallMessage, smallMessages } from "../src/query/expr/sent-pieces.js";
+import type { LongTasks } from "../src/session/long-tasks.js";
 
 /** Calls that wait for the process; more are refused. */
 const WAITING_MAX = 64;

@@ -2,7 +2,7 @@
  * What an actor has done outside of its thread for filesystem collections: looking through folders in one pool, reading files
  * in another, whose threads a file may end, and watching. Called by actor.ts.
  */
-import type { FileTasks } from "../src/actor/files/file-tasks.js";
+import type { FileTasks } from "../src/ingest/file-tasks.js";
 import { PARSE_THREAD_LIMITS, type ParseAnswer } from "../src/ingest/parse/contract.js";
 import { DbError } from "../src/protocol/errors.js";
 import { taskPool } from "./task-pool.js";

@@ -1,10 +1,10 @@
 /** An actor's long computations, on task threads. Called by actor.ts, and by benches that have no actor. */
-import type { ModelTasks } from "../src/actor/automl/model-tasks.js";
-import type { FileTasks } from "../src/actor/files/file-tasks.js";
-import type { LongTasks } from "../src/actor/long-tasks.js";
+import type { ModelTasks } from "../src/automl/model-tasks.js";
+import type { FileTasks } from "../src/ingest/file-tasks.js";
 import type { MediaBytes } from "../src/ingest/media/media-bytes.js";
 import type { ParseAnswer } from "../src/ingest/parse/contract.js";
 import { DbError } from "../src/protocol/errors.js";
+import type { LongTasks } from "../src/session/long-tasks.js";
 import type { TaskPool } from "./task-pool.js";
 
 /** `models`: absent where nothing is trained. */

@@ -4,8 +4,8 @@
  */
 import { on } from "node:events";
 import type { MessagePort } from "node:worker_threads";
-import type { ModelBytes, Told, Training } from "../src/actor/automl/model-tasks.js";
 import type { ColumnData, Forecast, LoadedModel, Predictions, TrainedModel } from "../src/automl/contract.js";
+import type { ModelBytes, Told, Training } from "../src/automl/model-tasks.js";
 import { type PackedColumn, unpackColumns } from "../src/automl/packed-columns.js";
 import { DbError } from "../src/protocol/errors.js";
 

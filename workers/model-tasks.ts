@@ -3,8 +3,8 @@
  * they take what processor time is left; predictions on one more. Called by workers/actor.ts.
  */
 import { MessageChannel, type MessagePort } from "node:worker_threads";
-import type { ModelTasks, Told } from "../src/actor/automl/model-tasks.js";
 import type { TrainMessage } from "../src/automl/contract.js";
+import type { ModelTasks, Told } from "../src/automl/model-tasks.js";
 import { buffersOf } from "../src/automl/packed-columns.js";
 import { DbError } from "../src/protocol/errors.js";
 import { Slots } from "./slots.js";

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Partition } from "../../src/actor/partition.js";
-import { Session } from "../../src/actor/session.js";
-import type { ResultShape, Rows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
-import { toText } from "../../src/protocol/text-format.js";
 import type { Batch } from "../../src/query/expr/expr.js";
+import { Session } from "../../src/session/session.js";
+import type { ResultShape, Rows } from "../../src/session/sql-result.js";
 import { loadParser, parseSql } from "../../src/sql/parse/parse.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
+import { toText } from "../../src/values/text-format.js";
 import { generate, type Row, TABLES } from "./generate.js";
 import type { Cell, Side } from "./side.js";
 

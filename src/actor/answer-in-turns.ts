@@ -2,10 +2,11 @@
  * An answer that is large is made into text or bytes with turns in between, before it is given. Called by requests.ts for
  * each answer; most are light and stay as they are.
  */
-import { flattened, plainPieces } from "../protocol/json-value-pieces.js";
+
 import { LARGE_BODY_BYTES, RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { resultTooLarge } from "../protocol/size-errors.js";
-import { costLeft } from "../protocol/value-cost.js";
+import { flattened, plainPieces } from "../values/json-value-pieces.js";
+import { costLeft } from "../values/value-cost.js";
 import { mapHeader, PackedPieces } from "./pack-in-turns.js";
 import { parseJsonBody } from "./parse-body.js";
 import { type Answer, metaJson, packedEnvelope, STREAMED } from "./reply.js";

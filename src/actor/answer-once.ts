@@ -3,8 +3,8 @@
  * requests.ts; the answers belong to idempotency.ts.
  */
 import type { RequestFrame } from "../protocol/frames.js";
+import { ownerName } from "../session/owner.js";
 import type { FirstClaim, Idempotency } from "./idempotency.js";
-import { ownerName } from "./owner.js";
 import type { Answer } from "./reply.js";
 import type { Request } from "./request.js";
 import { hashRequest } from "./validate.js";

@@ -6,7 +6,7 @@ import { DbError } from "../protocol/errors.js";
 import { REPLY_DISCARD, REPLY_MSGPACK, type ReplyWriter } from "../protocol/frames.js";
 import { sizeError } from "../protocol/size-errors.js";
 import { Overrun } from "../protocol/stretch.js";
-import { overrunError } from "./overrun.js";
+import { overrunError } from "../session/overrun.js";
 import {
   type Answer,
   envelopeJson,

@@ -6,10 +6,10 @@
 import { pack, unpack } from "msgpackr";
 import { DbError } from "../protocol/errors.js";
 import { VOLATILE_ANSWERS_MAX } from "../protocol/limits.js";
+import type { Tenant } from "../session/tenant.js";
 import { idempotencyKey, idempotencyPrefix, prefixRange } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
 import type { Answer } from "./reply.js";
-import type { Tenant } from "./tenant.js";
 
 interface Kept {
   /** Of the request that was answered. */

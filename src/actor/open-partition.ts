@@ -7,11 +7,11 @@ import type { DbError } from "../protocol/errors.js";
 import type { ActorSettings } from "../protocol/messages.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { SpillArea } from "../query/exec/spill/spill-area.js";
+import type { LongTasks } from "../session/long-tasks.js";
+import type { TenantProviders } from "../session/tenant-providers.js";
 import { partitionDirectory } from "../storage/partition-directory.js";
 import { openShardOnDisk } from "../storage/shard-on-disk.js";
-import type { LongTasks } from "./long-tasks.js";
 import { type IndexSurroundings, Partition } from "./partition.js";
-import type { TenantProviders } from "./tenant-providers.js";
 
 export interface PartitionEvents {
   /** The shard has commits of this turn. */

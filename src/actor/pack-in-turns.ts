@@ -1,9 +1,9 @@
 /** MessagePack of large values with turns in between, which reads as what msgpackr makes. Called by answer-in-turns.ts. */
 import { Packr } from "msgpackr";
-import type { Turns } from "../protocol/json-pieces.js";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { resultTooLarge } from "../protocol/size-errors.js";
-import { costLeft } from "../protocol/value-cost.js";
+import type { Turns } from "../values/json-pieces.js";
+import { costLeft } from "../values/value-cost.js";
 
 const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true, variableMapSize: true });
 

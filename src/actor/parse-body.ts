@@ -5,11 +5,11 @@
  */
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { DbError } from "../protocol/errors.js";
-import { checkDepth, JsonFault, readJsonInPieces, type Turns } from "../protocol/json-pieces.js";
-import { parseKeepingIntegers } from "../protocol/json-text.js";
 import { LARGE_BODY_BYTES } from "../protocol/limits.js";
-import { MsgpackFault, readMsgpack, readMsgpackInPieces } from "../protocol/msgpack-pieces.js";
-import { parseVectorElements, parseVectorJson } from "./vector-json.js";
+import { checkDepth, JsonFault, readJsonInPieces, type Turns } from "../values/json-pieces.js";
+import { parseKeepingIntegers } from "../values/json-text.js";
+import { MsgpackFault, readMsgpack, readMsgpackInPieces } from "../values/msgpack-pieces.js";
+import { parseVectorElements, parseVectorJson } from "../vector/vector-json.js";
 
 export interface BodyForm {
   readonly hasVectors?: boolean;

@@ -4,10 +4,17 @@
  */
 
 import { Models } from "../ai/models.js";
+import { modelsOptions } from "../ai/models-options.js";
 import { ClaimVerifier } from "../ai/nli/claim-verifier.js";
+import { claimVerifierOptions } from "../ai/nli/claim-verifier-options.js";
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { createSequences, type Sequences } from "../catalog/sequences.js";
 import { DerivedIndexes, type DerivedIndexesOptions } from "../derived/derived-indexes.js";
+import { ChangeFeed } from "../features/feed/change-feed.js";
+import { Subscriptions } from "../features/feed/subscriptions.js";
+import { registerAlgorithms } from "../features/graph/algorithm-procedures.js";
+import { registerLanguageFunctions } from "../features/language/language-functions.js";
+import { registerMemory } from "../features/memory/memory-functions.js";
 import type { Config } from "../protocol/config.js";
 import { DbError } from "../protocol/errors.js";
 import type { IdentityChange } from "../protocol/identity.js";
@@ -17,30 +24,23 @@ import { createRowNumbers, type RowNumbers } from "../query/exec/row-numbers.js"
 import { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { SpillArea } from "../query/exec/spill/spill-area.js";
 import { registerTableFunction } from "../query/expr/functions/table-registry.js";
+import { InteractiveTransactions } from "../session/interactive-transactions.js";
+import type { LongTasks } from "../session/long-tasks.js";
+import { followDefinitions, openSaved } from "../session/search-index-care.js";
+import type { SlowStatements } from "../session/slow-statements.js";
+import type { StoppedStatements } from "../session/stopped-statements.js";
+import { Tenant, type TenantHost } from "../session/tenant.js";
+import { TenantProviders } from "../session/tenant-providers.js";
 import { SQL_MANUAL } from "../sql/manual/manual.js";
 import { tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import type { Shard } from "../storage/shard.js";
-import { registerAlgorithms } from "./algorithm-procedures.js";
 import { BackgroundJobs } from "./background/background-jobs.js";
 import { FILE_JOBS } from "./background/job-records.js";
 import { ProgressHub } from "./background/progress-hub.js";
-import { claimVerifierOptions } from "./claim-verifier-options.js";
-import { ChangeFeed } from "./feed/change-feed.js";
-import { Subscriptions } from "./feed/subscriptions.js";
-import { InteractiveTransactions } from "./interactive-transactions.js";
-import { registerLanguageFunctions } from "./language-functions.js";
-import type { LongTasks } from "./long-tasks.js";
-import { registerMemory } from "./memory/memory-functions.js";
-import { modelsOptions } from "./models-options.js";
 import { OutputGate } from "./output-gate.js";
-import { TenantPlaces } from "./placement/tenant-places.js";
 import type { Scheduler } from "./scheduler.js";
-import { followDefinitions, openSaved } from "./search-index-care.js";
-import type { SlowStatements } from "./slow-statements.js";
-import type { StoppedStatements } from "./stopped-statements.js";
-import { Tenant, type TenantHost } from "./tenant.js";
-import { TenantProviders } from "./tenant-providers.js";
+import { TenantPlaces } from "./tenant-places.js";
 
 registerTableFunction(SQL_MANUAL);
 registerAlgorithms();

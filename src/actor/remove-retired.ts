@@ -5,10 +5,10 @@
  * then, together with renew-statistics.ts.
  */
 import { DbError } from "../protocol/errors.js";
+import type { RetiredRecords, Tenant } from "../session/tenant.js";
 import { prefixEnd, prefixOfRetiredKey, prefixRange, retiredPrefix, SPACE, storageIdOf } from "../storage/keys.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { Scheduler } from "./scheduler.js";
-import type { RetiredRecords, Tenant } from "./tenant.js";
 
 /** Entries of one commit. */
 const REMOVED_AT_ONCE = 256;

@@ -4,8 +4,8 @@
  */
 import { DbError } from "../protocol/errors.js";
 import { analyzeTable } from "../query/exec/analyze-table.js";
+import type { Tenant } from "../session/tenant.js";
 import type { Scheduler } from "./scheduler.js";
-import type { Tenant } from "./tenant.js";
 
 /** Reads in one transaction, which holds back no other, and writes what it found in another, short one. */
 export async function renewStatistics(tenant: Tenant, scheduler: Scheduler, isClosing: () => boolean): Promise<void> {

@@ -2,23 +2,24 @@
  * One request while the actor works on it: its frame, its tenant, its deadline and whether it was cancelled. Made by
  * the mailbox, read by handlers; a statement's operators reach it through `checkpoint`, `shouldYield` and `yieldTurn`.
  */
+
+import { type AgentTools, agentToolsFor } from "../features/agent/agent-tools.js";
+import { type FolderTools, folderToolsFor } from "../features/files/folder-tools.js";
 import type { ActorMarks } from "../protocol/actor-marks.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_READ_ONLY, REQUEST_WANTS_MSGPACK, type RequestFrame, type RequestHead } from "../protocol/frames.js";
 import type { ProgressHearer } from "../query/exec/context.js";
+import type { InteractiveTransactions } from "../session/interactive-transactions.js";
+import type { Tenant } from "../session/tenant.js";
+import type { Trace } from "../session/trace.js";
 import type { Transaction } from "../storage/store.js";
-import { type AgentTools, agentToolsFor } from "./agent/agent-tools.js";
 import type { BodySource } from "./body-source.js";
-import { type FolderTools, folderToolsFor } from "./files/folder-tools.js";
-import type { InteractiveTransactions } from "./interactive-transactions.js";
 import type { Partition } from "./partition.js";
 import type { Answer } from "./reply.js";
 import type { ReplySink } from "./reply-sink.js";
 import { RequestStop } from "./request-stop.js";
 import type { Scheduler, Work } from "./scheduler.js";
-import type { Tenant } from "./tenant.js";
-import type { Trace } from "./trace.js";
 
 /** The way of streams out of the actor. */
 export interface RequestChannel {

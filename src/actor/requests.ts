@@ -2,6 +2,10 @@
  * The lives of an actor's requests: steps 1 to 4 of those at the head of actor.ts, which makes and owns it. What comes for
  * a request later (pieces of its body, word that its client took a part of the reply, or has left) finds it here.
  */
+
+import { DIRECTORY_TENANT } from "../features/directory/directory-services.js";
+import type { LiveReplies } from "../features/feed/live-replies.js";
+import type { HeldRequest, Placement } from "../features/placement/placement.js";
 import type { ActorMarks } from "../protocol/actor-marks.js";
 import { DbError } from "../protocol/errors.js";
 import {
@@ -13,23 +17,20 @@ import {
   type RequestFrame,
   TAKEN_CODE,
 } from "../protocol/frames.js";
+import type { StoppedStatements } from "../session/stopped-statements.js";
+import type { Tenant } from "../session/tenant.js";
+import type { Trace } from "../session/trace.js";
 import { answerInTurns } from "./answer-in-turns.js";
 import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
 import { BodySource } from "./body-source.js";
-import { DIRECTORY_TENANT } from "./directory-services.js";
-import type { LiveReplies } from "./feed/live-replies.js";
 import type { Idempotency } from "./idempotency.js";
 import type { Partition } from "./partition.js";
-import type { HeldRequest, Placement } from "./placement/placement.js";
 import { type Answer, errorJson } from "./reply.js";
 import { ReplySink } from "./reply-sink.js";
 import { Request, type RequestChannel } from "./request.js";
 import type { Route } from "./routes.js";
 import type { Scheduler, Work } from "./scheduler.js";
-import type { StoppedStatements } from "./stopped-statements.js";
-import type { Tenant } from "./tenant.js";
-import type { Trace } from "./trace.js";
 import type { Input } from "./validate.js";
 
 export interface RequestsHost {

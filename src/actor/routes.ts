@@ -2,39 +2,40 @@
  * The table of what an actor answers: per endpoint its handler and the validator that is compiled of its schemas. Made
  * once, when the actor opens.
  */
+
+import { automlHandlers } from "../features/automl/automl-routes.js";
+import { chatHandlers } from "../features/chat/chat-routes.js";
+import { nliHandlers } from "../features/claims/claim-routes.js";
+import { collectionHandlers } from "../features/documents/collection-routes.js";
+import { documentHandlers } from "../features/documents/document-routes.js";
+import { documentSearchHandlers } from "../features/documents/search-routes.js";
+import { fileHandlers } from "../features/files/file-routes.js";
+import { providerHandlers } from "../features/generation/provider-routes.js";
+import { graphAlgorithmHandlers } from "../features/graph/algorithm-routes.js";
+import { graphEntityHandlers } from "../features/graph/entity-routes.js";
+import { graphExtractHandlers } from "../features/graph/extract-routes.js";
+import { graphHandlers } from "../features/graph/graph-routes.js";
+import { graphIndexHandlers } from "../features/graph/index-routes.js";
+import { dataHandlers } from "../features/import/data-routes.js";
+import { languageHandlers } from "../features/language/language-routes.js";
+import { mcpHandlers } from "../features/mcp/mcp-routes.js";
+import { memoryHandlers } from "../features/memory/memory-routes.js";
+import { aiHandlers } from "../features/models/embedding-routes.js";
+import { modelHandlers } from "../features/models/model-routes.js";
+import { multimodalHandlers } from "../features/multimodal/multimodal-routes.js";
+import { nl2sqlHandlers } from "../features/nl2sql/nl2sql-routes.js";
+import { recipeHandlers } from "../features/recipes/recipe-routes.js";
+import { queryHandlers } from "../features/statements/query-routes.js";
+import { schemaHandlers } from "../features/statements/schema-routes.js";
+import { serverHandlers } from "../features/statements/server-routes.js";
+import { socketHandlers } from "../features/statements/socket-routes.js";
+import { transactionHandlers } from "../features/statements/transaction-routes.js";
+import { vectorCollectionHandlers } from "../features/vectors/collection-routes.js";
+import { vectorSearchHandlers } from "../features/vectors/search-routes.js";
+import { vectorHandlers } from "../features/vectors/vector-routes.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { ENDPOINTS, MESSAGES } from "../protocol/endpoints.js";
-import { aiHandlers } from "./handlers/ai.js";
-import { automlHandlers } from "./handlers/automl.js";
-import { chatHandlers } from "./handlers/chat.js";
-import { collectionHandlers } from "./handlers/collections.js";
-import { dataHandlers } from "./handlers/data.js";
-import { documentSearchHandlers } from "./handlers/document-search.js";
-import { documentHandlers } from "./handlers/documents.js";
-import { fileHandlers } from "./handlers/files.js";
-import { graphHandlers } from "./handlers/graph.js";
-import { graphAlgorithmHandlers } from "./handlers/graph-algorithms.js";
-import { graphEntityHandlers } from "./handlers/graph-entities.js";
-import { graphExtractHandlers } from "./handlers/graph-extract.js";
-import { graphIndexHandlers } from "./handlers/graph-indexes.js";
-import type { Handler } from "./handlers/handler.js";
-import { languageHandlers } from "./handlers/language.js";
-import { mcpHandlers } from "./handlers/mcp.js";
-import { memoryHandlers } from "./handlers/memory.js";
-import { modelHandlers } from "./handlers/models.js";
-import { multimodalHandlers } from "./handlers/multimodal.js";
-import { nl2sqlHandlers } from "./handlers/nl2sql.js";
-import { nliHandlers } from "./handlers/nli.js";
-import { providerHandlers } from "./handlers/providers.js";
-import { queryHandlers } from "./handlers/query.js";
-import { recipeHandlers } from "./handlers/recipes.js";
-import { schemaHandlers } from "./handlers/schema.js";
-import { serverHandlers } from "./handlers/server.js";
-import { socketHandlers } from "./handlers/socket.js";
-import { transactionHandlers } from "./handlers/transactions.js";
-import { vectorCollectionHandlers } from "./handlers/vector-collections.js";
-import { vectorSearchHandlers } from "./handlers/vector-search.js";
-import { vectorHandlers } from "./handlers/vectors.js";
+import type { Handler } from "./handler.js";
 import { compileValidator, type Validate } from "./validate.js";
 
 export interface Route {

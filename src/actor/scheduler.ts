@@ -11,8 +11,8 @@
 import { DbError } from "../protocol/errors.js";
 import type { SchedulerMetrics } from "../protocol/messages.js";
 import { beginStretch, endStretch } from "../protocol/stretch.js";
+import { threadCpuMs } from "../session/thread-cpu.js";
 import { SliceStatistics } from "./slice-statistics.js";
-import { threadCpuMs } from "./thread-cpu.js";
 
 /** Milliseconds of work before a statement gives way, and what each tenant may use in a round. */
 const SLICE_MS = 1;

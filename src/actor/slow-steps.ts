@@ -4,8 +4,9 @@
  * A thread that the operating system held up looks the same; so the time on the CPU is told as well, where there is
  * /proc to ask.
  */
+
+import { threadCpuMs } from "../session/thread-cpu.js";
 import { Scheduler, type SchedulerOptions, type Work } from "./scheduler.js";
-import { threadCpuMs } from "./thread-cpu.js";
 
 /** Milliseconds between two looks at the clock. */
 const SLOW_MS = 2;

@@ -3,11 +3,11 @@
  * are forgotten, statistics are renewed and data that was retired is removed. Made and owned by actor.ts.
  */
 import type { DbError } from "../protocol/errors.js";
+import type { Tenant } from "../session/tenant.js";
 import type { Partition } from "./partition.js";
 import { removeRetired } from "./remove-retired.js";
 import { renewStatistics } from "./renew-statistics.js";
 import type { Scheduler } from "./scheduler.js";
-import type { Tenant } from "./tenant.js";
 
 const SWEEP_INTERVAL_MS = 500;
 const ANSWERS_SWEEP_INTERVAL_MS = 60_000;

@@ -10,7 +10,7 @@ import type { Endpoint } from "../protocol/endpoint.js";
 import { UNUSED } from "../protocol/endpoints/schemas.js";
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_BODY_MSGPACK, REQUEST_BODY_TEXT, type RequestFrame } from "../protocol/frames.js";
-import type { Turns } from "../protocol/json-pieces.js";
+import type { Turns } from "../values/json-pieces.js";
 import { parseJsonBody, parseMsgpackBody } from "./parse-body.js";
 
 type Check = Validator<TProperties, TObject>;

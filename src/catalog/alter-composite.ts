@@ -6,7 +6,7 @@
  * while a column holds it (PostgreSQL's find_composite_type_dependencies).
  */
 import { type DbError, sqlError } from "../protocol/errors.js";
-import type { RecordField, SqlType } from "../protocol/values.js";
+import type { RecordField, SqlType } from "../values/values.js";
 import { alterTable } from "./alter-family.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { AlterAction } from "./ddl-command.js";

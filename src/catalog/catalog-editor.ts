@@ -4,9 +4,9 @@
  */
 
 import { sqlError } from "../protocol/errors.js";
-import { arrayOf, type SqlType } from "../protocol/values.js";
 import { catalogKey } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
+import { arrayOf, type SqlType } from "../values/values.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";
 import { checkColumnCount } from "./column-count.js";
 import {

@@ -2,7 +2,7 @@
  * Definition statements after binding: names are resolved to schemas, types to SqlTypes, defaults and checks are
  * proven to bind and kept as SQL text. `sql/bind` makes them, `ddl.ts` applies them.
  */
-import type { SqlType } from "../protocol/values.js";
+import type { SqlType } from "../values/values.js";
 import type { FunctionCommand } from "./function-command.js";
 import type { GraphCommand } from "./graph-command.js";
 import type { NamespaceCommand } from "./namespace-command.js";

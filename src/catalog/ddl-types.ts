@@ -1,6 +1,6 @@
 /** Applies CREATE, ALTER and DROP of types. Called by ddl-namespace.ts. */
 import { sqlError } from "../protocol/errors.js";
-import type { EnumLabel, SqlType } from "../protocol/values.js";
+import type { EnumLabel, SqlType } from "../values/values.js";
 import { alterComposite } from "./alter-composite.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import { dropColumnsOf } from "./columns-of-type.js";

@@ -1,5 +1,5 @@
 /** Definitions as JSON records. Types are written by name and modifier and interned again when read. */
-import { arrayOf, INT8, type SqlType, type TypeName, typeOf } from "../protocol/values.js";
+import { arrayOf, INT8, type SqlType, type TypeName, typeOf } from "../values/values.js";
 import type { FunctionDef, RoutineType } from "./function.js";
 import type { SchemaDef } from "./schema.js";
 import { type SequenceDef, type SequenceNumber, sequenceNumber } from "./sequence.js";

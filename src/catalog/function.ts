@@ -2,7 +2,7 @@
  * Definitions of functions and procedures (CREATE FUNCTION, CREATE PROCEDURE), stored like tables. A name may stand for
  * several, told apart by the types of what they take.
  */
-import type { SqlType } from "../protocol/values.js";
+import type { SqlType } from "../values/values.js";
 
 /** PostgreSQL's pseudo-types that stand for what a call gives. */
 export type Polymorphic =

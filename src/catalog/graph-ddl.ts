@@ -4,7 +4,7 @@
  * with a label; a constraint of uniqueness is a unique one. What Cypher says of them is in the table's GraphDef.
  */
 import { sqlError } from "../protocol/errors.js";
-import { INT8, TEXT, typeOf, VARIANT } from "../protocol/values.js";
+import { INT8, TEXT, typeOf, VARIANT } from "../values/values.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { DdlCommand, NewSearchIndex } from "./ddl-command.js";
 import { type DdlOutcome, NOTHING, quotedTable, selectRows, type Verification } from "./ddl-outcome.js";

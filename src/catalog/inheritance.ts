@@ -2,7 +2,7 @@
  * The links between a table and those that inherit from it: both ends are kept in step. Called by the files of ddl;
  * what columns and constraints take over along the links is there, too.
  */
-import type { SqlType } from "../protocol/values.js";
+import type { SqlType } from "../values/values.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { CatalogView } from "./catalog-view.js";
 import type { TableDef } from "./table.js";

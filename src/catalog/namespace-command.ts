@@ -1,5 +1,5 @@
 /** Bound statements about schemas, sequences and types. `sql/bind` makes them, `ddl-namespace.ts` applies them. */
-import type { SqlType } from "../protocol/values.js";
+import type { SqlType } from "../values/values.js";
 import type { SequenceOptions } from "./sequence.js";
 
 /** A name in its schema; `position` is where it stands in the statement, 0 when not known. */

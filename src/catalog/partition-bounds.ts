@@ -7,9 +7,10 @@
  * key of its values, with one byte above any key's for MAXVALUE and nothing for MINVALUE, so it compares with the key of
  * a whole row by its bytes. A row is in a range when from ≤ key < to.
  */
-import { fromText } from "../protocol/text-format.js";
-import type { SqlType, Value } from "../protocol/values.js";
+
 import { encodeKey, isKeyType, type KeyColumn } from "../storage/key-codec.js";
+import { fromText } from "../values/text-format.js";
+import type { SqlType, Value } from "../values/values.js";
 import { partitionHash } from "./partition-hash.js";
 import type { PartitionBoundDef, PartitionKeyDef, PartitionRangeDatum, TableDef } from "./table.js";
 

@@ -3,7 +3,7 @@
  * another one comes, and for pg_get_partition_constraintdef. After get_qual_for_list, get_qual_for_range and
  * get_qual_for_hash of PostgreSQL (src/backend/partitioning/partbounds.c).
  */
-import type { SqlType } from "../protocol/values.js";
+import type { SqlType } from "../values/values.js";
 import type { CatalogView } from "./catalog-view.js";
 import { quotedTable } from "./ddl-outcome.js";
 import { partitionKeyTypes } from "./partition-bounds.js";

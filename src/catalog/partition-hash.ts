@@ -3,8 +3,9 @@
  * (src/common/hashfn.c, hash_bytes_extended: Bob Jenkins' lookup3; partbounds.c, compute_partition_hash_value), so
  * rows lie in the partitions where PostgreSQL would have them; values of other types hash by their key's bytes.
  */
-import type { SqlType, Value } from "../protocol/values.js";
+
 import { encodeKey } from "../storage/key-codec.js";
+import type { SqlType, Value } from "../values/values.js";
 
 /** HASH_PARTITION_SEED, in halves. */
 const SEED_HIGH = 0x7a5b2236;

@@ -2,7 +2,7 @@
  * Whether a partition can hold rows that satisfy conditions on its table's partition key. Asked when a statement is
  * planned, for constants, and when it runs, for parameters.
  */
-import type { Value } from "../protocol/values.js";
+import type { Value } from "../values/values.js";
 import type { PartitionBounds } from "./partition-bounds.js";
 
 /** One condition: part `place` of the key, compared with values of its type. */

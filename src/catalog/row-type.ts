@@ -4,7 +4,7 @@
  * columns touches no row that holds the type. The binder asks for it with a type whose id is the table's, negated;
  * CatalogEditor puts the type itself in its place.
  */
-import { type SqlType, userType } from "../protocol/values.js";
+import { type SqlType, userType } from "../values/values.js";
 import type { TableDef } from "./table.js";
 import type { CompositeDef, TypeDef } from "./type.js";
 

@@ -4,7 +4,7 @@
  * there, and forgets it when the definition is gone.
  */
 import { sqlError } from "../protocol/errors.js";
-import type { SqlType } from "../protocol/values.js";
+import type { SqlType } from "../values/values.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import type { CreateSearchIndexCommand, NewSearchIndex } from "./ddl-command.js";
 import { type DdlOutcome, existingColumn, existingTable, NOTHING } from "./ddl-outcome.js";

@@ -1,5 +1,5 @@
 /** Definitions of sequences that number a column. */
-import type { SqlType } from "../protocol/values.js";
+import type { SqlType } from "../values/values.js";
 import { quotedIdentifier } from "./relation-names.js";
 import { restartOf, type SequenceDef, type SequenceOptions, sequenceShape } from "./sequence.js";
 

@@ -1,6 +1,6 @@
 /** Definitions of sequences, stored like tables. Numbers are 64-bit integers: a bigint beyond what a double holds. */
 import { sqlError } from "../protocol/errors.js";
-import { INT8, type SqlType } from "../protocol/values.js";
+import { INT8, type SqlType } from "../values/values.js";
 
 export type SequenceNumber = number | bigint;
 

@@ -2,9 +2,10 @@
  * What is known of a table's rows without reading them: made by ANALYZE (query/exec/analyze-table.ts), stored as a
  * record of the tenant's catalog, read by the optimizer's estimates. Always a guess, never relied on for a result.
  */
-import { Numeric } from "../protocol/numeric.js";
-import type { Value } from "../protocol/values.js";
+
 import { catalogKey } from "../storage/keys.js";
+import { Numeric } from "../values/numeric.js";
+import type { Value } from "../values/values.js";
 import type { TableDef } from "./table.js";
 
 /** A value on the line of its type: numbers, dates and times as numbers, texts as they are. */

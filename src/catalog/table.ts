@@ -2,7 +2,7 @@
  * Definitions of relations as the catalog stores them (JSON records in the tenant's shard) and as binder, optimizer
  * and executor read them. Definitions are immutable: a DDL statement writes a new one.
  */
-import type { SqlType } from "../protocol/values.js";
+import type { SqlType } from "../values/values.js";
 import type { DocumentCollectionDef } from "./document-collection.js";
 import type { TriggerDef } from "./trigger.js";
 import type { ViewQuery } from "./view.js";

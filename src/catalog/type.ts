@@ -1,5 +1,5 @@
 /** Definitions of types that statements make (CREATE TYPE, CREATE DOMAIN), stored like tables. */
-import { type EnumLabel, type RecordField, type SqlType, userType } from "../protocol/values.js";
+import { type EnumLabel, type RecordField, type SqlType, userType } from "../values/values.js";
 import type { CheckDef } from "./table.js";
 
 interface NamedType {

@@ -2,7 +2,7 @@
  * Definitions of views. A view keeps its statement as text and, for every relation that the text names, which one was
  * meant and what its columns were called: renaming, moving or extending a relation leaves the view as it was.
  */
-import type { SqlType } from "../protocol/values.js";
+import type { SqlType } from "../values/values.js";
 import type { PropertyGraph } from "./property-graph.js";
 import type { TriggerDef } from "./trigger.js";
 

@@ -7,8 +7,8 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { partPath, removeUnpacked, unpackArchive } from "../actor/backup/backup-archive.js";
-import { verifyBackups } from "../actor/backup/read-backups.js";
+import { partPath, removeUnpacked, unpackArchive } from "../backup/backup-archive.js";
+import { verifyBackups } from "../backup/read-backups.js";
 import { CommandError, EXIT, secretOf } from "./api-client.js";
 import { type ClientOptions, connect, type Told, tell, withClientOptions } from "./client-command.js";
 

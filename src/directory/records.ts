@@ -47,7 +47,7 @@ export interface MoveRecord {
   readonly error: string | null;
 }
 
-/** Backups that are made by themselves (actor/backup/schedules.ts). Times in milliseconds since 1970. */
+/** Backups that are made by themselves (features/backup/schedules.ts). Times in milliseconds since 1970. */
 export interface ScheduleRecord {
   readonly id: string;
   /** Null: the whole installation. */

@@ -3,7 +3,7 @@
  * keeps what a column cannot tell: that a field was there and null, and how a date was written.
  */
 
-import { setMember } from "../protocol/json-text.js";
+import { setMember } from "../values/json-text.js";
 import type { Collection, Field } from "./collection.js";
 import { checkDocument, dateMsOf, idOf } from "./document-value.js";
 import type { JsonObject } from "./merge-patch.js";

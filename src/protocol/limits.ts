@@ -1,4 +1,4 @@
-/** Every fixed bound and its unit, in one place. Bounds that an operator may change are in config/ instead. */
+/** Every fixed bound with its unit, in one place. Bounds that an operator may change are in config/ instead. */
 
 /** Rows that operators of a query pass on at a time. */
 export const BATCH_ROWS = 1024;
@@ -113,7 +113,7 @@ export const EMBEDDING_CHARACTERS_MAX = 1024 * 1024;
 export const CHAT_CHARACTERS_MAX = 262_144;
 export const CHAT_TITLE_CHARACTERS_MAX = 200;
 export const CHAT_COLLECTIONS_MAX = 16;
-/** Characters of a text from which a graph is extracted; the rules take about a second for so many. */
+/** Characters of a text from which a graph is extracted; the rules take about a second for this many. */
 export const EXTRACT_CHARACTERS_MAX = 100_000;
 /** Characters of a question in plain language. */
 export const QUESTION_CHARACTERS_MAX = 4000;
@@ -144,7 +144,7 @@ export const BACKUP_SCHEDULES_MAX = 20;
 /** Attempts at one scheduled backup, and minutes before the second, third, … */
 export const SCHEDULED_BACKUP_ATTEMPTS = 4;
 export const SCHEDULED_BACKUP_PAUSES_MINUTES = [1, 5, 15] as const;
-/** Backups in one downloaded archive, and bytes of its description. */
+/** Bounds of an archive of backups: how many it may hold, and bytes of their description. */
 export const ARCHIVE_PARTS_MAX = 1000;
 export const ARCHIVE_HEAD_BYTES_MAX = 1024 * 1024;
 /** Characters of one memory, of its id, and of the JSON text of its metadata. */
@@ -215,15 +215,15 @@ export const WEBHOOK_ANSWER_BYTES_MAX = 64 * 1024;
 /** Webhooks of one tenant that are sent at the same time, and that may wait. */
 export const WEBHOOKS_RUNNING_MAX = 4;
 export const WEBHOOKS_WAITING_MAX = 10_000;
-/** Files that one step of a folder's scan reads, and that its plan examines. */
+/** Files that one step of a folder scan looks at, and files that a plan of the reading looks at. */
 export const SCAN_PAGE_FILES = 500;
 export const PLAN_FILES_MAX = 20_000;
-/** UTF-16 code units of a chunk of a file: at least, at most, by default; and the default overlap. */
+/** UTF-16 code units of a chunk of a file: bounds, and the default. */
 export const CHUNK_CHARACTERS_MIN = 100;
 export const CHUNK_CHARACTERS_MAX = 20_000;
 export const CHUNK_CHARACTERS_DEFAULT = 1000;
 export const CHUNK_OVERLAP_DEFAULT = 100;
-/** Milliseconds without a further change after which a change of a folder is read: at most, and by default. */
+/** Milliseconds without a further change before a change of a folder is looked at: bounds, and the default. */
 export const FOLDER_DEBOUNCE_MS_MAX = 60_000;
 export const FOLDER_DEBOUNCE_MS_DEFAULT = 150;
 /** Globs of a filesystem collection, and characters of one. */
@@ -243,7 +243,7 @@ export const CAPTION_CHARACTERS_MAX = 20_000;
 /** Results of one search across kinds of media, whose documents have thumbnails, and collections that it looks into. */
 export const MEDIA_RESULTS_MAX = 1000;
 export const MEDIA_COLLECTIONS_MAX = 32;
-/** Bytes and nesting of a recipe. */
+/** Bytes of a recipe's text, and the depth of its nesting. */
 export const RECIPE_BYTES_MAX = 4 * 1024 * 1024;
 export const RECIPE_DEPTH_MAX = 32;
 /** For one recipe: parameters, statements of its schema, steps, tests, and rows of all seeds together. */
@@ -263,7 +263,7 @@ export const RECIPE_EXECUTIONS_KEPT = 1000;
 /** Seconds that a recipe's address may take to answer. */
 export const RECIPE_FETCH_SECONDS_MAX = 30;
 
-/** Spans of one request in an actor, and spans that wait for the collector. Further ones are dropped. */
+/** Bounds on the spans of one request in an actor, and on spans that wait for the collector; more are dropped. */
 export const TRACE_SPANS_MAX = 128;
 export const TRACE_QUEUE_SPANS_MAX = 8_192;
 /** Steps that V8's engine may need for one match of a client's regular expression, estimated from its structure (a few ms). */

@@ -1,6 +1,6 @@
 /**
  * What is said between actors while a tenant moves from one partition to another. The coordinator is in the actor of
- * the directory (actor/placement/tenant-moves.ts), which alone decides where a tenant is; the gateway's thread carries
+ * the directory (features/placement/tenant-moves.ts), which alone decides where a tenant is; the gateway's thread carries
  * the messages, in order. Structured clones; the bytes of entries are transferred.
  */
 import type { BackupStore } from "./backup-orders.js";
@@ -55,7 +55,7 @@ export interface TenantMemory {
 export interface JobRecord {
   /** The tenant's number. */
   readonly tenant: number;
-  /** Of JOB_KINDS (actor/background/job-kinds.ts). */
+  /** Of JOB_KINDS (features/job-kinds.ts). */
   readonly kind: string;
   /** Unique among the tenant's jobs of the kind. */
   readonly id: string;

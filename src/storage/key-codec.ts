@@ -7,12 +7,12 @@
  * identical one: 1.00 comes back as 1, '1 month' as '30 days', char(n) without trailing blanks.
  */
 
-import { labelOfOrder, orderOfLabel } from "../protocol/enum-labels.js";
 import { type DbError, sqlError } from "../protocol/errors.js";
-import { networkFromKey, networkKey } from "../protocol/network.js";
-import type { Numeric } from "../protocol/numeric.js";
-import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "../protocol/values.js";
-import type { Variant } from "../protocol/variant.js";
+import { labelOfOrder, orderOfLabel } from "../values/enum-labels.js";
+import { networkFromKey, networkKey } from "../values/network.js";
+import type { Numeric } from "../values/numeric.js";
+import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "../values/values.js";
+import type { Variant } from "../values/variant.js";
 import { readJson, writeJson } from "./key-json.js";
 import { readNumeric, writeNumeric } from "./key-numeric.js";
 import { damagedKey, KeyReader } from "./key-reader.js";

@@ -3,7 +3,7 @@
  * String > Null, arrays and objects with fewer members first, and an empty array before everything. A byte for the kind,
  * then the value; of objects the names in jsonb's own order (shorter first), each followed by its value. Used by key-codec.ts.
  */
-import { Numeric } from "../protocol/numeric.js";
+import { Numeric } from "../values/numeric.js";
 import { readNumeric, writeNumeric } from "./key-numeric.js";
 import { damagedKey, type KeyReader } from "./key-reader.js";
 import { checkKeyLength, writeByte, writeInt32, writeText } from "./key-writer.js";

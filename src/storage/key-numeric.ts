@@ -2,7 +2,7 @@
  * `numeric` in keys: a class byte, then for finite numbers the position of the decimal point and the significant
  * digits, two to a byte. Trailing zeros are dropped, so 1.0 and 1.00 have the same key. Used by key-codec.ts.
  */
-import { Numeric } from "../protocol/numeric.js";
+import { Numeric } from "../values/numeric.js";
 import { damagedKey, type KeyReader } from "./key-reader.js";
 import { checkKeyLength, invertFrom, keyLength, writeByte, writeUint24 } from "./key-writer.js";
 

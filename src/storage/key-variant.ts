@@ -14,8 +14,8 @@ import {
   type Temporal,
   ZonedDateTime,
   ZonedTime,
-} from "../protocol/temporal.js";
-import { averageSeconds } from "../protocol/temporal-order.js";
+} from "../values/temporal.js";
+import { averageSeconds } from "../values/temporal-order.js";
 import {
   Float,
   floatValue,
@@ -24,9 +24,9 @@ import {
   GraphRelationship,
   type Variant,
   type VariantMap,
-} from "../protocol/variant.js";
-import { integerValue, isList } from "../protocol/variant-format.js";
-import { KIND } from "../protocol/variant-kind.js";
+} from "../values/variant.js";
+import { integerValue, isList } from "../values/variant-format.js";
+import { KIND } from "../values/variant-kind.js";
 import { damagedKey, type KeyReader } from "./key-reader.js";
 import {
   checkKeyLength,

@@ -115,7 +115,7 @@ export function tenantOfPlaceKey(key: Uint8Array): number {
   return Number(Buffer.from(key.buffer, key.byteOffset + placePrefix().length, 10).toString());
 }
 
-/** Says that changes of a table are followed (actor/feed/watch-records.ts). */
+/** Says that changes of a table are followed (features/feed/watch-records.ts). */
 export function watchKey(tenant: number, tableId: number): Buffer {
   return textKey(SHARD_TENANT, SPACE.meta, `watch/${tenant}/${tableId}`);
 }

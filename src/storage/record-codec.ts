@@ -4,7 +4,7 @@
  *
  *   u8 format · varint columns · null bits, one per column · a frame for each value that is not NULL (record-writer.ts)
  */
-import type { SqlType, Value } from "../protocol/values.js";
+import type { SqlType, Value } from "../values/values.js";
 import {
   damagedRecord,
   frameEnd,

@@ -2,11 +2,12 @@
  * Decodes the payloads that record-writer.ts writes. Used by record-codec.ts, which finds their bounds. Any bytes are
  * safe to read: what is no valid payload throws internal_error.
  */
-import { labelOfOrder } from "../protocol/enum-labels.js";
+
 import { DbError } from "../protocol/errors.js";
-import { parseJsonPath } from "../protocol/json-path-parse.js";
-import { checkJson, parseJson } from "../protocol/json-text.js";
-import { Numeric } from "../protocol/numeric.js";
+import { labelOfOrder } from "../values/enum-labels.js";
+import { parseJsonPath } from "../values/json-path-parse.js";
+import { checkJson, parseJson } from "../values/json-text.js";
+import { Numeric } from "../values/numeric.js";
 import {
   type Interval,
   Json,
@@ -15,7 +16,7 @@ import {
   type SqlType,
   type TimeTz,
   type Value,
-} from "../protocol/values.js";
+} from "../values/values.js";
 import { FRAME_U16, FRAME_U32, NUMERIC_FORM, storedOrder } from "./record-writer.js";
 import { decodeVariant } from "./stored-map.js";
 

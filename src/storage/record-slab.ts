@@ -5,7 +5,7 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { RECORD_BYTES_MAX } from "../protocol/limits.js";
-import type { SqlType, Value } from "../protocol/values.js";
+import type { SqlType, Value } from "../values/values.js";
 import { encodeRecord, RECORD_FORMAT } from "./record-codec.js";
 import { FRAME_U16, FRAME_U32 } from "./record-writer.js";
 

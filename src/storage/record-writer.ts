@@ -5,13 +5,14 @@
  * A value is a frame: its payload's length (one byte below 0xFC; else 0xFC and u16, or 0xFD and u32, little-endian),
  * then the payload. A reader can pass over a frame without knowing its type.
  */
-import { orderOfLabel } from "../protocol/enum-labels.js";
+
 import { DbError, sqlError } from "../protocol/errors.js";
-import { jsonToCompactText, refuseNul } from "../protocol/json-text.js";
 import { RECORD_BYTES_MAX } from "../protocol/limits.js";
-import type { Numeric } from "../protocol/numeric.js";
-import type { Interval, Json, RecordField, SqlArray, SqlType, TimeTz, Value } from "../protocol/values.js";
-import type { Variant } from "../protocol/variant.js";
+import { orderOfLabel } from "../values/enum-labels.js";
+import { jsonToCompactText, refuseNul } from "../values/json-text.js";
+import type { Numeric } from "../values/numeric.js";
+import type { Interval, Json, RecordField, SqlArray, SqlType, TimeTz, Value } from "../values/values.js";
+import type { Variant } from "../values/variant.js";
 import { encodeVariant } from "./variant-writer.js";
 
 export const FRAME_U16 = 0xfc;

@@ -4,9 +4,9 @@
  * what is not asked for, so reading a property of a node costs little. Used by record-reader.ts and record-writer.ts.
  */
 import { DbError } from "../protocol/errors.js";
-import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../protocol/temporal.js";
-import { Float, GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../protocol/variant.js";
-import { tooDeep, VARIANT_DEPTH_MAX } from "../protocol/variant-format.js";
+import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../values/temporal.js";
+import { Float, GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../values/variant.js";
+import { tooDeep, VARIANT_DEPTH_MAX } from "../values/variant-format.js";
 import { SHORT_TEXT_MAX, SMALL_INT_MIN, TAG } from "./variant-tags.js";
 
 const TWO_32 = 2 ** 32;

@@ -26,9 +26,9 @@ import {
   type Temporal,
   ZonedDateTime,
   ZonedTime,
-} from "../protocol/temporal.js";
-import { Float, GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../protocol/variant.js";
-import { isList, tooDeep, VARIANT_DEPTH_MAX } from "../protocol/variant-format.js";
+} from "../values/temporal.js";
+import { Float, GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../values/variant.js";
+import { isList, tooDeep, VARIANT_DEPTH_MAX } from "../values/variant-format.js";
 import { StoredMap } from "./stored-map.js";
 import { SHORT_TEXT_MAX, SMALL_INT_MAX, SMALL_INT_MIN, TAG } from "./variant-tags.js";
 

@@ -3,7 +3,7 @@
  * stemmer and list of stop words, what only the parser knows as one thing (addresses, numbers, files) is taken as it is in
  * lower case, tags and blanks are passed over.
  */
-import { LEXEME_BYTES_MAX } from "../protocol/ts-vector.js";
+import { LEXEME_BYTES_MAX } from "../values/ts-vector.js";
 import { asciiLanguage, LANGUAGE_NAMES, type Stem, stemOf } from "./languages.js";
 import { parseText, type TextToken, type TokenType } from "./text-parser.js";
 

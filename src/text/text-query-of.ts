@@ -6,7 +6,7 @@
  * Only words can be looked up. Weights and distances are left out, and so is all that is excluded, beginnings of
  * words (an index knows a bounded number of them), and compounds (their parts are in the query beside them).
  */
-import { type TsQueryNode, tsQueryOf } from "../protocol/ts-query.js";
+import { type TsQueryNode, tsQueryOf } from "../values/ts-query.js";
 import { type Analyzer, analyzerOf, normalForm, wordsWithin } from "./analysis.js";
 import { both, either, NOTHING, type TextQuery } from "./query.js";
 

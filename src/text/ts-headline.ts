@@ -3,7 +3,7 @@
  * extracts: the shortest parts that answer the query ("covers"), lengthened to the wanted number of words. Pure.
  */
 import { sqlError } from "../protocol/errors.js";
-import { queryWords, type TsQuery, type TsQueryNode } from "../protocol/ts-query.js";
+import { queryWords, type TsQuery, type TsQueryNode } from "../values/ts-query.js";
 import { type AnalyzedToken, analyzeText } from "./text-config.js";
 import { matches } from "./ts-match.js";
 

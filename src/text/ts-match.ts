@@ -3,8 +3,8 @@
  * whether they stand side by side. A phrase is answered by the positions where its parts end. Pure; the words of the
  * document are looked up by the caller: in a tsvector for @@, in a window of a text for headlines and covers.
  */
-import type { TsQuery, TsQueryNode } from "../protocol/ts-query.js";
-import { compareLexemes, type Lexeme, positionOf, type TsVector, weightOf } from "../protocol/ts-vector.js";
+import type { TsQuery, TsQueryNode } from "../values/ts-query.js";
+import { compareLexemes, type Lexeme, positionOf, type TsVector, weightOf } from "../values/ts-vector.js";
 
 type WordNode = TsQueryNode & { readonly kind: "word" };
 

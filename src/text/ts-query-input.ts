@@ -11,8 +11,8 @@ import {
   TsQueryBuilder,
   type TsQueryNode,
   tsQueryText,
-} from "../protocol/ts-query.js";
-import { isOperator, readWord, type WordSource } from "../protocol/ts-vector.js";
+} from "../values/ts-query.js";
+import { isOperator, readWord, type WordSource } from "../values/ts-vector.js";
 import { analyzeText } from "./text-config.js";
 
 /** Throws 42601, 42704, 54000. */

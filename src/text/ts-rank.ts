@@ -2,8 +2,8 @@
  * ts_rank and ts_rank_cd (chapter 12.3.3): how well a document answers a tsquery, by how often, how near each other and
  * with which weights its words occur. PostgreSQL's formulas in its precision (float4 where it rounds). Pure.
  */
-import { queryWords, type TsQuery, type TsQueryNode } from "../protocol/ts-query.js";
-import { compareLexemes, POSITION_MAX, positionOf, type TsVector, weightOf } from "../protocol/ts-vector.js";
+import { queryWords, type TsQuery, type TsQueryNode } from "../values/ts-query.js";
+import { compareLexemes, POSITION_MAX, positionOf, type TsVector, weightOf } from "../values/ts-vector.js";
 import { lexemesFor, matches } from "./ts-match.js";
 
 type WordNode = TsQueryNode & { readonly kind: "word" };

@@ -1,5 +1,5 @@
 /** From texts to a tsvector by a text search configuration. Called by to_tsvector and its relatives. */
-import { makeTsVector, positionEntry, tsVectorText } from "../protocol/ts-vector.js";
+import { makeTsVector, positionEntry, tsVectorText } from "../values/ts-vector.js";
 import { eachLexeme } from "./text-config.js";
 
 /** Collects the words of one text, or of several with a gap between each two. */

@@ -1,6 +1,6 @@
 /**
  * Reads JSON lists of numbers into single precision by numbers.wasm (src/vector/wasm/numbers.ts): a vector of 384 numbers
- * in a quarter of the time that JavaScript takes. Called by actor/vector-json.ts. One instance per thread, whose memory
+ * in a quarter of the time that JavaScript takes. Called by vector/vector-json.ts. One instance per thread, whose memory
  * holds nothing between calls.
  */
 import { readFileSync } from "node:fs";

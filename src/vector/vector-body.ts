@@ -4,7 +4,7 @@
  */
 import type { VectorIndexDef } from "../catalog/table.js";
 import type { IndexBody, LongWork } from "../derived/index-body.js";
-import { normalized } from "../protocol/vector-math.js";
+import { normalized } from "../values/vector-math.js";
 import type { VectorStorage } from "./graph-parameters.js";
 import { type Found, VectorGraph } from "./vector-graph.js";
 

@@ -11,7 +11,7 @@ import { rowPrefix } from "../../src/storage/keys.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard } from "../../src/storage/shard.js";
-import { World } from "./move-world.js";
+import { World } from "../features/placement/move-world.js";
 
 const CONFIG = loadConfig({ env: {} });
 const OWNER = { userId: "u1", username: "ada", tenantId: "t", roles: ["user"], readOnly: false };

@@ -8,7 +8,7 @@ import t from "tap";
 import { findBundles, readBundleFile } from "../../src/ai/bundle.js";
 import { StaticEncoder } from "../../src/ai/static-encoder.js";
 import { TextTokenizer } from "../../src/ai/text-tokenizer.js";
-import { innerProduct, norm } from "../../src/protocol/vector-math.js";
+import { innerProduct, norm } from "../../src/values/vector-math.js";
 
 const PROJECT = fileURLToPath(new URL("../../../", import.meta.url));
 const { directory, manifest } = findBundles(join(PROJECT, "models")).find((one) => one.manifest?.dimensions === 384)!;

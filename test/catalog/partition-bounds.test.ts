@@ -15,7 +15,7 @@ import {
   TIMESTAMP,
   UUID,
   type Value,
-} from "../../src/protocol/values.js";
+} from "../../src/values/values.js";
 
 t.test("rows hash to the partitions where PostgreSQL 15 has them", async (t) => {
   const known: readonly (readonly [SqlType, Value, number])[] = [

@@ -1,7 +1,7 @@
 import t from "tap";
 import type { SequenceDef } from "../../src/catalog/sequence.js";
 import { createSequences } from "../../src/catalog/sequences.js";
-import { INT8 } from "../../src/protocol/values.js";
+import { INT8 } from "../../src/values/values.js";
 import { openShard } from "../storage/shards.js";
 
 const sequence = (options: Partial<SequenceDef> = {}): SequenceDef => ({

@@ -5,18 +5,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Partition } from "../../src/actor/partition.js";
-import { Session } from "../../src/actor/session.js";
-import type { ResultShape, Rows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { DbError } from "../../src/protocol/errors.js";
-import { toText } from "../../src/protocol/text-format.js";
-import type { Value } from "../../src/protocol/values.js";
-import { Float } from "../../src/protocol/variant.js";
 import type { Batch } from "../../src/query/expr/expr.js";
+import { Session } from "../../src/session/session.js";
+import type { ResultShape, Rows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard } from "../../src/storage/shard.js";
+import { toText } from "../../src/values/text-format.js";
+import type { Value } from "../../src/values/values.js";
+import { Float } from "../../src/values/variant.js";
 import { SUITES } from "./sql-suites.js";
 
 export const LDBC = join(SUITES, "ldbc");

@@ -3,18 +3,18 @@
  * session; `exec` runs the statements of a text and answers with the last one's rows as PostgreSQL prints them.
  */
 import { Partition } from "../../src/actor/partition.js";
-import { Session } from "../../src/actor/session.js";
-import type { ResultShape, Rows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { DbError } from "../../src/protocol/errors.js";
 import { sizeError } from "../../src/protocol/size-errors.js";
-import { toText } from "../../src/protocol/text-format.js";
 import type { Batch } from "../../src/query/expr/expr.js";
 import { pgOidOf } from "../../src/query/expr/types.js";
+import { Session } from "../../src/session/session.js";
+import type { ResultShape, Rows } from "../../src/session/sql-result.js";
 import { loadParser, parseSql } from "../../src/sql/parse/parse.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard, type ShardOptions } from "../../src/storage/shard.js";
+import { toText } from "../../src/values/text-format.js";
 
 const STATEMENT_MS_MAX = 60_000;
 const WAITS = { waits: true } as const;
@@ -71,7 +71,7 @@ function statementsOf(sql: string): ReturnType<typeof parseSql> {
 
 /**
  * `storage`: what an earlier one left, as after a restart; it must have ended. `inTurns`: every statement is run as those that
- * took long without giving way are run again (src/actor/overrun.ts).
+ * took long without giving way are run again (src/session/overrun.ts).
  */
 export async function open(storage: Pick<ShardOptions, "engine" | "log"> = inMemory(), inTurns = false) {
   await loadParser();

@@ -3,11 +3,16 @@
  * each scenario a tenant of its own in it, so that it begins with an empty graph.
  */
 import { Partition } from "../../src/actor/partition.js";
-import { Session } from "../../src/actor/session.js";
-import type { ResultShape, Rows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { registerProcedure } from "../../src/cypher/bind/procedure.js";
 import { DbError } from "../../src/protocol/errors.js";
+import type { Batch } from "../../src/query/expr/expr.js";
+import { Session } from "../../src/session/session.js";
+import type { ResultShape, Rows } from "../../src/session/sql-result.js";
+import { loadParser } from "../../src/sql/parse/parse.js";
+import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
+import { MemoryEngine } from "../../src/storage/memory-engine.js";
+import { Shard } from "../../src/storage/shard.js";
 import {
   CypherDate,
   Duration,
@@ -16,15 +21,10 @@ import {
   type Temporal,
   ZonedDateTime,
   ZonedTime,
-} from "../../src/protocol/temporal.js";
-import { temporalToText } from "../../src/protocol/temporal-text.js";
-import type { Value } from "../../src/protocol/values.js";
-import { Float, GraphNode, GraphPath, GraphRelationship } from "../../src/protocol/variant.js";
-import type { Batch } from "../../src/query/expr/expr.js";
-import { loadParser } from "../../src/sql/parse/parse.js";
-import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
-import { MemoryEngine } from "../../src/storage/memory-engine.js";
-import { Shard } from "../../src/storage/shard.js";
+} from "../../src/values/temporal.js";
+import { temporalToText } from "../../src/values/temporal-text.js";
+import type { Value } from "../../src/values/values.js";
+import { Float, GraphNode, GraphPath, GraphRelationship } from "../../src/values/variant.js";
 import { type ProcedureTable, tckProcedure } from "./tck-procedure.js";
 
 const WAITS = { waits: true } as const;
@@ -90,7 +90,7 @@ function client() {
   };
 }
 
-/** `inTurns`: every statement is run as those that took long without giving way are run again (src/actor/overrun.ts). */
+/** `inTurns`: every statement is run as those that took long without giving way are run again (src/session/overrun.ts). */
 export async function open(inTurns = false) {
   await loadParser();
   const shard = await Shard.open({ engine: new MemoryEngine(), log: new MemoryCommitLog() });

@@ -1,10 +1,10 @@
 /** A procedure of the TCK: a signature, and a table whose first columns are the inputs and whose others are the outputs. */
 import { type Procedure, tableProcedure } from "../../src/cypher/bind/procedure.js";
 import { ANY, FLOAT, INTEGER, NUMBER, STRING, type StaticType } from "../../src/cypher/bind/static-type.js";
-import { recordOf, VARIANT } from "../../src/protocol/values.js";
-import type { Variant } from "../../src/protocol/variant.js";
-import { variantFromJson } from "../../src/protocol/variant-format.js";
 import { recordRows, tableFn } from "../../src/query/expr/table-function.js";
+import { recordOf, VARIANT } from "../../src/values/values.js";
+import type { Variant } from "../../src/values/variant.js";
+import { variantFromJson } from "../../src/values/variant-format.js";
 
 export interface ProcedureTable {
   readonly columns: readonly string[];

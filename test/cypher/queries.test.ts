@@ -6,13 +6,13 @@ import t from "tap";
 import { bindCypher } from "../../src/cypher/bind/bind-cypher.js";
 import { parseCypher } from "../../src/cypher/parse/parse.js";
 import { DbError } from "../../src/protocol/errors.js";
-import type { Value } from "../../src/protocol/values.js";
-import { variantToJson } from "../../src/protocol/variant-format.js";
 import { compilePlan } from "../../src/query/exec/compile-plan.js";
 import { runToCompletion } from "../../src/query/exec/run.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import type { Plan } from "../../src/query/plan/plan.js";
 import type { Transaction } from "../../src/storage/store.js";
+import type { Value } from "../../src/values/values.js";
+import { variantToJson } from "../../src/values/variant-format.js";
 import { GraphDatabase } from "../query/graphs.js";
 import { runGolden } from "../sql/golden.js";
 

@@ -5,7 +5,7 @@ import { type Collection, collectionOf } from "../../src/document/collection.js"
 import { createStatements, definitionOf } from "../../src/document/schema-ddl.js";
 import { readSchema } from "../../src/document/schema-request.js";
 import { searchStatement } from "../../src/document/search-sql.js";
-import { FLOAT8, TEXT } from "../../src/protocol/values.js";
+import { FLOAT8, TEXT } from "../../src/values/values.js";
 import { open } from "../conformance/sql-adapter.js";
 import { matchesGolden } from "../query/golden.js";
 

@@ -2,9 +2,10 @@
  * An actor's thread that also has functions which do not give way: one loops for so many milliseconds, or for ever where they are
  * negative; one fills the memory. Only programs of tests start it (looping-server.ts); the functions are nowhere in the server.
  */
-import { FLOAT8 } from "../../src/protocol/values.js";
+
 import { fn } from "../../src/query/expr/functions/define.js";
 import { registerFunction } from "../../src/query/expr/functions/registry.js";
+import { FLOAT8 } from "../../src/values/values.js";
 import "../../workers/actor.js";
 
 const kept: unknown[] = [];

@@ -1,8 +1,8 @@
 /** A stretch ends when its time is over, and at once where a piece of work is too large for it. */
 import t from "tap";
-import { Numeric } from "../../src/protocol/numeric.js";
-import { numericLn } from "../../src/protocol/numeric-math.js";
 import { allowLongStretch, beginStretch, endStretch, Overrun, spend } from "../../src/protocol/stretch.js";
+import { Numeric } from "../../src/values/numeric.js";
+import { numericLn } from "../../src/values/numeric-math.js";
 
 const overruns = (work: () => unknown): boolean => {
   try {

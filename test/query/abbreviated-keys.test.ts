@@ -1,10 +1,10 @@
 /** Rows sorted by abbreviated keys come in the order of their values, however close those are. */
 import fc from "fast-check";
 import t from "tap";
-import { Numeric } from "../../src/protocol/numeric.js";
-import { NUMERIC, type Value } from "../../src/protocol/values.js";
 import { abbreviate, abbreviatedOrder, abbreviationOf } from "../../src/query/exec/abbreviated-keys.js";
 import { rowOrderOf } from "../../src/query/exec/sort-rows.js";
+import { Numeric } from "../../src/values/numeric.js";
+import { NUMERIC, type Value } from "../../src/values/values.js";
 
 const digits = fc.oneof(
   fc.bigInt({ min: -1000n, max: 1000n }),

@@ -5,11 +5,11 @@
 import t, { type Test } from "tap";
 import type { DerivedIndexes } from "../../src/derived/derived-indexes.js";
 import { AdjacencyBody } from "../../src/graph/adjacency-body.js";
-import { BYTEA, INT8, type Value } from "../../src/protocol/values.js";
 import { findAdjacency } from "../../src/query/exec/adjacency-index.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import type { Plan } from "../../src/query/plan/plan.js";
 import type { Transaction } from "../../src/storage/store.js";
+import { BYTEA, INT8, type Value } from "../../src/values/values.js";
 import { directory } from "../storage/shards.js";
 import { columnOf, GRAPH, idOf, manyEdges, match, newNode, ONE_ROW, oneEdge } from "./graph-tables.js";
 import { openIndexes } from "./open-indexes.js";

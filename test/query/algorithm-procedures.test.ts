@@ -3,16 +3,16 @@
  * back; with the adjacency in memory and without.
  */
 import t from "tap";
-import { registerAlgorithms } from "../../src/actor/algorithm-procedures.js";
 import { bindCypher } from "../../src/cypher/bind/bind-cypher.js";
 import { parseCypher } from "../../src/cypher/parse/parse.js";
-import { variantToJson } from "../../src/protocol/variant-format.js";
+import { registerAlgorithms } from "../../src/features/graph/algorithm-procedures.js";
 import { findAdjacency } from "../../src/query/exec/adjacency-index.js";
 import { compilePlan } from "../../src/query/exec/compile-plan.js";
 import type { ExecContext } from "../../src/query/exec/context.js";
 import { runToCompletion } from "../../src/query/exec/run.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import type { Transaction } from "../../src/storage/store.js";
+import { variantToJson } from "../../src/values/variant-format.js";
 import { GraphDatabase } from "./graphs.js";
 import { openIndexes } from "./open-indexes.js";
 

@@ -1,4 +1,11 @@
 /** Every function, operator and aggregate that a statement can call; of families, an overload for each combination of some types. */
+
+import { CYPHER_FUNCTIONS, cypherOperators } from "../../src/query/expr/cypher/registry.js";
+import type { AggregateFunction, ScalarFunction } from "../../src/query/expr/expr.js";
+import type { Family } from "../../src/query/expr/functions/define.js";
+import { CHAPTERS } from "../../src/query/expr/functions/registry.js";
+import { TABLE_FUNCTION_FAMILIES, TABLE_FUNCTIONS } from "../../src/query/expr/functions/table-registry.js";
+import type { TableFunction } from "../../src/query/expr/table-function.js";
 import {
   arrayOf,
   INT4,
@@ -9,13 +16,7 @@ import {
   TEXT,
   VARIANT,
   VECTOR,
-} from "../../src/protocol/values.js";
-import { CYPHER_FUNCTIONS, cypherOperators } from "../../src/query/expr/cypher/registry.js";
-import type { AggregateFunction, ScalarFunction } from "../../src/query/expr/expr.js";
-import type { Family } from "../../src/query/expr/functions/define.js";
-import { CHAPTERS } from "../../src/query/expr/functions/registry.js";
-import { TABLE_FUNCTION_FAMILIES, TABLE_FUNCTIONS } from "../../src/query/expr/functions/table-registry.js";
-import type { TableFunction } from "../../src/query/expr/table-function.js";
+} from "../../src/values/values.js";
 
 const TYPES: readonly SqlType[] = [TEXT, INT4, JSONB, NUMERIC, arrayOf(INT4), arrayOf(TEXT)];
 const LAST_TYPES: readonly SqlType[] = [INT4, TEXT, arrayOf(TEXT)];

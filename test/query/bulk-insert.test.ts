@@ -1,7 +1,10 @@
 /** The short ways of a bulk load give what the long ways give: field readers and fromText, slab and record codec. */
 import fc from "fast-check";
 import t from "tap";
-import { fromText } from "../../src/protocol/text-format.js";
+import { readBool, readDate, readDecimal, readInteger, readTimestamp } from "../../src/query/exec/field-readers.js";
+import { encodeRecord } from "../../src/storage/record-codec.js";
+import { RecordSlab } from "../../src/storage/record-slab.js";
+import { fromText } from "../../src/values/text-format.js";
 import {
   BOOL,
   DATE,
@@ -13,10 +16,7 @@ import {
   TIMESTAMP,
   TIMESTAMPTZ,
   type Value,
-} from "../../src/protocol/values.js";
-import { readBool, readDate, readDecimal, readInteger, readTimestamp } from "../../src/query/exec/field-readers.js";
-import { encodeRecord } from "../../src/storage/record-codec.js";
-import { RecordSlab } from "../../src/storage/record-slab.js";
+} from "../../src/values/values.js";
 
 const bytesOf = (text: string): Buffer => Buffer.from(`  ${text},,`);
 type Reader = (bytes: Uint8Array, start: number, end: number) => Value | undefined;

@@ -1,15 +1,5 @@
 /** Cypher's operators, functions and aggregates: tables of cases after openCypher 9. */
 import t from "tap";
-import { decodeLabels, encodeLabels } from "../../src/protocol/labels.js";
-import { CypherDate, Duration } from "../../src/protocol/temporal.js";
-import {
-  Float,
-  floatValue,
-  GraphNode,
-  GraphPath,
-  GraphRelationship,
-  type Variant,
-} from "../../src/protocol/variant.js";
 import { LIST_OF, MAP_OF, NODE_OF, PATH_OF, RELATIONSHIP_OF } from "../../src/query/expr/cypher/entities.js";
 import { OPERATORS, type OperatorSymbol, TRUTH } from "../../src/query/expr/cypher/operators.js";
 import {
@@ -20,6 +10,9 @@ import {
   HAS_LABEL,
 } from "../../src/query/expr/cypher/registry.js";
 import type { AggregateFunction, EvalContext, ScalarFunction } from "../../src/query/expr/expr.js";
+import { decodeLabels, encodeLabels } from "../../src/values/labels.js";
+import { CypherDate, Duration } from "../../src/values/temporal.js";
+import { Float, floatValue, GraphNode, GraphPath, GraphRelationship, type Variant } from "../../src/values/variant.js";
 
 /** Null where a strict function gets null, as the compiler has it. */
 function call(fn: ScalarFunction, args: readonly Variant[], context: Partial<EvalContext> = {}): Variant {

@@ -3,13 +3,13 @@ import { ok } from "node:assert";
 import fc from "fast-check";
 import t from "tap";
 import { DbError } from "../../src/protocol/errors.js";
-import { VARIANT } from "../../src/protocol/values.js";
-import { Float, floatValue, GraphNode, isIntegerValue, type Variant } from "../../src/protocol/variant.js";
-import { variantFromJson, variantToJson, variantToPlain } from "../../src/protocol/variant-format.js";
 import { OPERATORS } from "../../src/query/expr/cypher/operators.js";
 import { CYPHER_FUNCTIONS, cypherAggregate, cypherFunction } from "../../src/query/expr/cypher/registry.js";
 import type { EvalContext, ScalarFunction } from "../../src/query/expr/expr.js";
 import { compareVariants } from "../../src/query/expr/variant-order.js";
+import { VARIANT } from "../../src/values/values.js";
+import { Float, floatValue, GraphNode, isIntegerValue, type Variant } from "../../src/values/variant.js";
+import { variantFromJson, variantToJson, variantToPlain } from "../../src/values/variant-format.js";
 import { numbers, scalars, variants } from "../storage/variants.js";
 
 const context = {

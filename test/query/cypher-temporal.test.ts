@@ -2,19 +2,6 @@
 import fc from "fast-check";
 import t from "tap";
 import type { DbError } from "../../src/protocol/errors.js";
-import {
-  CypherDate,
-  Duration,
-  LocalDateTime,
-  LocalTime,
-  type Temporal,
-  ZonedDateTime,
-  ZonedTime,
-} from "../../src/protocol/temporal.js";
-import { compareTemporal, temporalKey } from "../../src/protocol/temporal-order.js";
-import { temporalToText } from "../../src/protocol/temporal-text.js";
-import { regionOffsetAt } from "../../src/protocol/time-zone.js";
-import { Float, type Variant } from "../../src/protocol/variant.js";
 import { temporalComponent } from "../../src/query/expr/cypher/temporal-components.js";
 import { TEMPORAL_FUNCTIONS } from "../../src/query/expr/cypher/temporal-functions.js";
 import {
@@ -25,6 +12,19 @@ import {
 } from "../../src/query/expr/cypher/temporal-operators.js";
 import { zonedAtInstant } from "../../src/query/expr/cypher/temporal-zone.js";
 import type { EvalContext } from "../../src/query/expr/expr.js";
+import {
+  CypherDate,
+  Duration,
+  LocalDateTime,
+  LocalTime,
+  type Temporal,
+  ZonedDateTime,
+  ZonedTime,
+} from "../../src/values/temporal.js";
+import { compareTemporal, temporalKey } from "../../src/values/temporal-order.js";
+import { temporalToText } from "../../src/values/temporal-text.js";
+import { regionOffsetAt } from "../../src/values/time-zone.js";
+import { Float, type Variant } from "../../src/values/variant.js";
 
 const UTC: EvalContext = {
   params: [],

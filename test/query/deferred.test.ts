@@ -4,12 +4,12 @@
  * is volatile, a number behind it, `refuse(text)` an error.
  */
 import t, { type Test } from "tap";
-import { Session } from "../../src/actor/session.js";
-import { jsonRows } from "../../src/actor/sql-result.js";
 import { DbError } from "../../src/protocol/errors.js";
-import { INT4, TEXT, type Value } from "../../src/protocol/values.js";
 import { deferredFn } from "../../src/query/expr/functions/define.js";
 import { registerFunction } from "../../src/query/expr/functions/registry.js";
+import { Session } from "../../src/session/session.js";
+import { jsonRows } from "../../src/session/sql-result.js";
+import { INT4, TEXT, type Value } from "../../src/values/values.js";
 import { open } from "../conformance/sql-adapter.js";
 
 /** The texts of each batch, by function. */

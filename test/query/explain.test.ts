@@ -1,9 +1,9 @@
 /** EXPLAIN's two forms: the tree as text with its subqueries, and JSON with the same names. */
 import t from "tap";
-import { INT4, INT8, TEXT } from "../../src/protocol/values.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import { explainJson, explainText } from "../../src/query/plan/explain.js";
 import type { Plan } from "../../src/query/plan/plan.js";
+import { INT4, INT8, TEXT } from "../../src/values/values.js";
 import {
   aggregate,
   aggregateFunction,

@@ -1,7 +1,8 @@
 /** Order and hash keys of every type: total orders that agree with each other. */
 import fc from "fast-check";
 import t from "tap";
-import { fromText } from "../../src/protocol/text-format.js";
+import { comparatorOf, hashKeyOf, sortComparator } from "../../src/query/expr/compare.js";
+import { fromText } from "../../src/values/text-format.js";
 import {
   arrayOf,
   BPCHAR,
@@ -16,8 +17,7 @@ import {
   TEXT,
   TIMETZ,
   type Value,
-} from "../../src/protocol/values.js";
-import { comparatorOf, hashKeyOf, sortComparator } from "../../src/query/expr/compare.js";
+} from "../../src/values/values.js";
 
 const read = (type: SqlType, texts: readonly string[]) => texts.map((text) => fromText(type, text));
 

@@ -1,6 +1,12 @@
 /** Evaluation of bound expressions: three-valued logic, laziness, casts, subqueries, and folding of constants. */
 import fc from "fast-check";
 import t from "tap";
+import { compileExpr, compilePredicate } from "../../src/query/expr/compile.js";
+import type { Batch, Expr, SubqueryExpr } from "../../src/query/expr/expr.js";
+import { foldExpr } from "../../src/query/expr/fold.js";
+import { printExpr } from "../../src/query/expr/print.js";
+import { operatorFor } from "../../src/query/expr/resolve.js";
+import { andOf, columnsOf, conjuncts, exprEquals, isConstant } from "../../src/query/expr/walk.js";
 import {
   BOOL,
   BPCHAR,
@@ -15,13 +21,7 @@ import {
   typeOf,
   UNKNOWN,
   type Value,
-} from "../../src/protocol/values.js";
-import { compileExpr, compilePredicate } from "../../src/query/expr/compile.js";
-import type { Batch, Expr, SubqueryExpr } from "../../src/query/expr/expr.js";
-import { foldExpr } from "../../src/query/expr/fold.js";
-import { printExpr } from "../../src/query/expr/print.js";
-import { operatorFor } from "../../src/query/expr/resolve.js";
-import { andOf, columnsOf, conjuncts, exprEquals, isConstant } from "../../src/query/expr/walk.js";
+} from "../../src/values/values.js";
 import { call, constant, context, evaluate, infix, literal, textOf } from "./evaluate.js";
 
 const TRUTH = [true, false, null] as const;

@@ -19,7 +19,7 @@ import {
   TIMESTAMPTZ,
   UNKNOWN,
   VECTOR,
-} from "../../src/protocol/values.js";
+} from "../../src/values/values.js";
 import { aggregated, call, infix, literal, textOf } from "./evaluate.js";
 
 type Asserts = Pick<typeof t, "equal">;

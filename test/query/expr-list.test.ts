@@ -1,9 +1,9 @@
 /** Expressions over the elements of a list: what they give, what of them is a column, and how they are printed. */
 import t from "tap";
-import { BOOL, INT4, VARIANT, type Value } from "../../src/protocol/values.js";
 import type { Expr, ListExpr } from "../../src/query/expr/expr.js";
 import { printExpr } from "../../src/query/expr/print.js";
 import { columnsOf, exprEquals, inputsOf, mapExpr, withInputs } from "../../src/query/expr/walk.js";
+import { BOOL, INT4, VARIANT, type Value } from "../../src/values/values.js";
 import { constant, evaluate, infix } from "./evaluate.js";
 
 const column = (id: number, name: string): Expr => ({ kind: "column", type: INT4, id, name });

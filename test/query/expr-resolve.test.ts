@@ -1,6 +1,8 @@
 /** Which overload a call means, as chapter 10 of PostgreSQL's manual decides it, and the errors when none fits. */
 import t from "tap";
 import type { DbError } from "../../src/protocol/errors.js";
+import { resolveAggregate, resolveFunction, resolveOperator } from "../../src/query/expr/resolve.js";
+import { canCoerce, commonType, displayName, pgOidOf, typeFromName } from "../../src/query/expr/types.js";
 import {
   arrayOf,
   BOOL,
@@ -23,9 +25,7 @@ import {
   UNKNOWN,
   VARCHAR,
   VECTOR,
-} from "../../src/protocol/values.js";
-import { resolveAggregate, resolveFunction, resolveOperator } from "../../src/query/expr/resolve.js";
-import { canCoerce, commonType, displayName, pgOidOf, typeFromName } from "../../src/query/expr/types.js";
+} from "../../src/values/values.js";
 
 function failure(run: () => unknown): string {
   try {

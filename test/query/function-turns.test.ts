@@ -6,9 +6,9 @@
  *   TURN_UNITS=400000 node dist/test/query/function-turns.test.js [name]     with larger values; prints the ten longest turns, too
  */
 import t, { type Test } from "tap";
-import type { SqlType, Value } from "../../src/protocol/values.js";
 import type { AggregateFunction, ScalarFunction } from "../../src/query/expr/expr.js";
 import type { TableFunction } from "../../src/query/expr/table-function.js";
+import type { SqlType, Value } from "../../src/values/values.js";
 import { aggregateFunctions, scalarFunctions, tableFunctions } from "./all-functions.js";
 import { largeValues, smallValues } from "./large-values.js";
 import { aggregateTurns, rowTurns, type TurnLengths, turnLengths } from "./turn-lengths.js";

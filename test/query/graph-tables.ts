@@ -1,7 +1,6 @@
 /** A graph's two tables, and patterns by hand, for tests of what reads graphs below Cypher's binder. */
 import type { GraphTables } from "../../src/catalog/graph.js";
 import type { IndexDef, TableDef } from "../../src/catalog/table.js";
-import { INT8, type SqlType, TEXT, VARIANT } from "../../src/protocol/values.js";
 import type { Expr } from "../../src/query/expr/expr.js";
 import type {
   EdgeColumns,
@@ -12,6 +11,7 @@ import type {
   VariableLength,
 } from "../../src/query/plan/graph-plans.js";
 import type { OutputColumn, Plan } from "../../src/query/plan/plan.js";
+import { INT8, type SqlType, TEXT, VARIANT } from "../../src/values/values.js";
 import { newColumn } from "./plan-builder.js";
 
 /** Properties are texts here. */

@@ -1,9 +1,9 @@
 /** Writing clauses: what they leave in the tables, what their rows are afterwards, and what they refuse. */
 import t from "tap";
 import type { DbError } from "../../src/protocol/errors.js";
-import { INT8, VARIANT } from "../../src/protocol/values.js";
-import { DELETED_MARK, GraphNode, GraphRelationship, type VariantMap } from "../../src/protocol/variant.js";
 import type { GraphWriteStep } from "../../src/query/plan/graph-plans.js";
+import { INT8, VARIANT } from "../../src/values/values.js";
+import { DELETED_MARK, GraphNode, GraphRelationship, type VariantMap } from "../../src/values/variant.js";
 import {
   column,
   edgeColumns,

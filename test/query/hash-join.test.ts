@@ -3,8 +3,8 @@
  * conditions, in batches of any size; and what stands above them, which takes their rows as chunks.
  */
 import t from "tap";
-import { DATE, INT4, INT8, type SqlType, TEXT, type Value } from "../../src/protocol/values.js";
 import type { JoinType, Plan } from "../../src/query/plan/plan.js";
+import { DATE, INT4, INT8, type SqlType, TEXT, type Value } from "../../src/values/values.js";
 import { aggregate, aggregateFunction, and, col, hashJoin, int, join, op, project, values } from "./plan-builder.js";
 import { Random } from "./random-plans.js";
 import { Database } from "./run-plans.js";

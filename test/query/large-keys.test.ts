@@ -1,11 +1,11 @@
 /** Keys of large values that are made in turns are those that one go makes. */
 import fc from "fast-check";
 import t, { type Test } from "tap";
-import { Numeric } from "../../src/protocol/numeric.js";
-import { arrayOf, INT4, JSONB, Json, type SqlType, VARIANT, type Value } from "../../src/protocol/values.js";
-import { Float, type Variant } from "../../src/protocol/variant.js";
 import { LargeKeys } from "../../src/query/exec/large-keys.js";
 import { hashKeyOf } from "../../src/query/expr/compare.js";
+import { Numeric } from "../../src/values/numeric.js";
+import { arrayOf, INT4, JSONB, Json, type SqlType, VARIANT, type Value } from "../../src/values/values.js";
+import { Float, type Variant } from "../../src/values/variant.js";
 
 /** Enough for its parts to be made in turns. */
 const LARGE = 17_000;

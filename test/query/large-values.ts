@@ -1,9 +1,9 @@
 /** Values of every type of the registry of functions, small and as large as a client can make them; by type. */
 import { OBJECT_MEMBERS_MAX } from "../../src/protocol/limits.js";
-import { Numeric } from "../../src/protocol/numeric.js";
-import { fromText } from "../../src/protocol/text-format.js";
-import { Json, type SqlArray, type SqlType, type TypeName, type Value } from "../../src/protocol/values.js";
-import { Float, type Variant } from "../../src/protocol/variant.js";
+import { Numeric } from "../../src/values/numeric.js";
+import { fromText } from "../../src/values/text-format.js";
+import { Json, type SqlArray, type SqlType, type TypeName, type Value } from "../../src/values/values.js";
+import { Float, type Variant } from "../../src/values/variant.js";
 
 /** Values of `units` characters, bytes or elements. */
 type Large = (units: number, type: SqlType) => readonly Value[];

@@ -3,7 +3,13 @@
  * directions, with and without further conditions, in batches of any size, with little memory; and their order.
  */
 import t, { type Test } from "tap";
-import { Numeric } from "../../src/protocol/numeric.js";
+import { SpillArea } from "../../src/query/exec/spill/spill-area.js";
+import { sortComparator } from "../../src/query/expr/compare.js";
+import { optimize } from "../../src/query/optimize/optimize.js";
+import { explainText } from "../../src/query/plan/explain.js";
+import type { JoinType, KeyDirection, Plan } from "../../src/query/plan/plan.js";
+import { loadParser } from "../../src/sql/parse/parse.js";
+import { Numeric } from "../../src/values/numeric.js";
 import {
   BOOL,
   BPCHAR,
@@ -15,13 +21,7 @@ import {
   type SqlType,
   TEXT,
   type Value,
-} from "../../src/protocol/values.js";
-import { SpillArea } from "../../src/query/exec/spill/spill-area.js";
-import { sortComparator } from "../../src/query/expr/compare.js";
-import { optimize } from "../../src/query/optimize/optimize.js";
-import { explainText } from "../../src/query/plan/explain.js";
-import type { JoinType, KeyDirection, Plan } from "../../src/query/plan/plan.js";
-import { loadParser } from "../../src/sql/parse/parse.js";
+} from "../../src/values/values.js";
 import { directory } from "../storage/shards.js";
 import { and, col, hashJoin, int, join, op, sort, values } from "./plan-builder.js";
 import { Random } from "./random-plans.js";

@@ -1,7 +1,7 @@
 /** Groups by keys that are numbers: the same numbers as a Map gives, while the table grows bit by bit. */
 import t from "tap";
-import type { Value } from "../../src/protocol/values.js";
 import { NumberGroups } from "../../src/query/exec/number-keys.js";
+import type { Value } from "../../src/values/values.js";
 import { Random } from "./random-plans.js";
 
 const BATCH = 500;

@@ -1,7 +1,7 @@
 /** What each operator answers, with turns given up at every chance and without, and across the borders of batches. */
 import t, { type Test } from "tap";
-import { INT4, INT8, TEXT, type Value } from "../../src/protocol/values.js";
 import type { Plan } from "../../src/query/plan/plan.js";
+import { INT4, INT8, TEXT, type Value } from "../../src/values/values.js";
 import {
   aggregate,
   aggregateFunction,

@@ -4,13 +4,13 @@
  */
 import fc from "fast-check";
 import t, { type Test } from "tap";
-import { INT8, type Value } from "../../src/protocol/values.js";
-import { GraphRelationship } from "../../src/protocol/variant.js";
 import { findAdjacency } from "../../src/query/exec/adjacency-index.js";
 import type { Expr } from "../../src/query/expr/expr.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import type { MatchPlan, PatternEdge, PatternNode } from "../../src/query/plan/graph-plans.js";
 import type { Plan } from "../../src/query/plan/plan.js";
+import { INT8, type Value } from "../../src/values/values.js";
+import { GraphRelationship } from "../../src/values/variant.js";
 import { columnOf, GRAPH, idOf, manyEdges, match, newNode, ONE_ROW, oneEdge } from "./graph-tables.js";
 import { openIndexes } from "./open-indexes.js";
 import { aggregate, aggregateFunction, and, big, isNull, op, project, text, values } from "./plan-builder.js";

@@ -1,12 +1,12 @@
 /** Plans by hand, for tests of operators and rules below the SQL binder. Column ids are counted up over one file. */
 import type { IndexDef, TableDef } from "../../src/catalog/table.js";
-import { BOOL, INT4, INT8, type SqlType, TEXT, type Value } from "../../src/protocol/values.js";
 import type { AggregateFunction, ColumnExpr, Expr, ScalarFunction, SubqueryExpr } from "../../src/query/expr/expr.js";
 import { AGGREGATE_TABLE } from "../../src/query/expr/functions/aggregates.js";
 import { ARITHMETIC } from "../../src/query/expr/functions/arithmetic.js";
 import { COMPARISONS } from "../../src/query/expr/functions/comparison.js";
 import type { AggregateCall, JoinType, OutputColumn, Plan, SortKey } from "../../src/query/plan/plan.js";
 import { joinColumns, outerColumnsOf } from "../../src/query/plan/walk.js";
+import { BOOL, INT4, INT8, type SqlType, TEXT, type Value } from "../../src/values/values.js";
 
 let nextId = 1;
 

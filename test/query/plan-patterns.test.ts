@@ -1,12 +1,12 @@
 /** Plans of patterns, by the rule alone and by all rules, against test/golden/plan/plan-patterns.txt. */
 import t from "tap";
 import type { StatisticsSource, TableStatistics } from "../../src/catalog/statistics.js";
-import { INT8, TEXT } from "../../src/protocol/values.js";
 import { resolveAggregate } from "../../src/query/expr/resolve.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import { planPatterns } from "../../src/query/optimize/plan-patterns.js";
 import { explainText } from "../../src/query/plan/explain.js";
 import type { Plan } from "../../src/query/plan/plan.js";
+import { INT8, TEXT } from "../../src/values/values.js";
 import { matchesGolden } from "./golden.js";
 import { columnOf, GRAPH, idOf, manyEdges, match, newNode, oneEdge } from "./graph-tables.js";
 import { aggregate, aggregateFunction, and, big, op, project, text, values } from "./plan-builder.js";

@@ -4,13 +4,13 @@
  */
 import t from "tap";
 import type { StatisticsSource, TableStatistics } from "../../src/catalog/statistics.js";
-import { INT4, TEXT } from "../../src/protocol/values.js";
 import type { Expr } from "../../src/query/expr/expr.js";
 import { AGGREGATE_FAMILIES } from "../../src/query/expr/functions/registry.js";
 import { Cardinality } from "../../src/query/optimize/cardinality.js";
 import { RULES } from "../../src/query/optimize/optimize.js";
 import { explainText } from "../../src/query/plan/explain.js";
 import type { Plan } from "../../src/query/plan/plan.js";
+import { INT4, TEXT } from "../../src/values/values.js";
 import { matchesGolden } from "./golden.js";
 import {
   aggregate,

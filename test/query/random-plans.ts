@@ -2,9 +2,10 @@
  * Random plans over three small tables, with NULLs, duplicates, every kind of join, and subqueries: for tests that
  * compare two ways of running the same plan. Everything follows from the seed.
  */
-import { INT4, INT8, type Value } from "../../src/protocol/values.js";
+
 import type { Expr } from "../../src/query/expr/expr.js";
 import type { JoinType, OutputColumn, Plan } from "../../src/query/plan/plan.js";
+import { INT4, INT8, type Value } from "../../src/values/values.js";
 import {
   aggregate,
   aggregateFunction,

@@ -3,12 +3,12 @@
  * test/golden/plan/<rule>.txt. What a rule must leave alone is there too, with "unchanged".
  */
 import t from "tap";
-import { BOOL, BYTEA, INT4, INT8, TEXT, typeOf } from "../../src/protocol/values.js";
 import type { Expr } from "../../src/query/expr/expr.js";
 import { Cardinality } from "../../src/query/optimize/cardinality.js";
 import { optimize, RULES } from "../../src/query/optimize/optimize.js";
 import { explainText } from "../../src/query/plan/explain.js";
 import type { Plan } from "../../src/query/plan/plan.js";
+import { BOOL, BYTEA, INT4, INT8, TEXT, typeOf } from "../../src/values/values.js";
 import { matchesGolden } from "./golden.js";
 import {
   aggregate,

@@ -2,7 +2,6 @@
 import type { Test } from "tap";
 import type { TableDef } from "../../src/catalog/table.js";
 import { DbError } from "../../src/protocol/errors.js";
-import type { Value } from "../../src/protocol/values.js";
 import { compilePlan } from "../../src/query/exec/compile-plan.js";
 import type { ExecContext } from "../../src/query/exec/context.js";
 import { type ContextInit, createContext } from "../../src/query/exec/create-context.js";
@@ -11,6 +10,7 @@ import { type ResultRows, runToCompletion } from "../../src/query/exec/run.js";
 import type { Plan } from "../../src/query/plan/plan.js";
 import type { Shard } from "../../src/storage/shard.js";
 import type { Transaction } from "../../src/storage/store.js";
+import type { Value } from "../../src/values/values.js";
 import { openShard } from "../storage/shards.js";
 import { newColumn } from "./plan-builder.js";
 

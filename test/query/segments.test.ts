@@ -4,10 +4,10 @@
  */
 import t, { type Test } from "tap";
 import { Partition } from "../../src/actor/partition.js";
-import { Session } from "../../src/actor/session.js";
-import { plainRows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
+import { Session } from "../../src/session/session.js";
+import { plainRows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 import { openShard } from "../storage/shards.js";
 import { Random } from "./random-plans.js";

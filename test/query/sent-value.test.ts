@@ -2,10 +2,11 @@
 import { deserialize, serialize } from "node:v8";
 import fc from "fast-check";
 import t from "tap";
-import type { Turns } from "../../src/protocol/json-pieces.js";
-import { parseJson } from "../../src/protocol/json-text.js";
-import { Numeric } from "../../src/protocol/numeric.js";
-import { fromText, toText } from "../../src/protocol/text-format.js";
+import { receivedValue, type Sent, sentValue } from "../../src/query/expr/sent-value.js";
+import type { Turns } from "../../src/values/json-pieces.js";
+import { parseJson } from "../../src/values/json-text.js";
+import { Numeric } from "../../src/values/numeric.js";
+import { fromText, toText } from "../../src/values/text-format.js";
 import {
   arrayOf,
   BYTEA,
@@ -18,9 +19,8 @@ import {
   TEXT,
   VARIANT,
   type Value,
-} from "../../src/protocol/values.js";
-import { Float, GraphNode, type Variant } from "../../src/protocol/variant.js";
-import { receivedValue, type Sent, sentValue } from "../../src/query/expr/sent-value.js";
+} from "../../src/values/values.js";
+import { Float, GraphNode, type Variant } from "../../src/values/variant.js";
 import { arrayOfElements, numbers, text } from "./large-values.js";
 
 class CountedTurns implements Turns {

@@ -1,13 +1,13 @@
 /** Equal parts of a statement are found, whatever columns they hand on, and shared without changing any row. */
 import fc from "fast-check";
 import t from "tap";
-import { INT8 } from "../../src/protocol/values.js";
 import type { Expr } from "../../src/query/expr/expr.js";
 import { optimize, RULES } from "../../src/query/optimize/optimize.js";
 import { shareSubplans } from "../../src/query/optimize/share-subplans.js";
 import { explainText } from "../../src/query/plan/explain.js";
 import type { OutputColumn, Plan } from "../../src/query/plan/plan.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
+import { INT8 } from "../../src/values/values.js";
 import { aggregate, aggregateFunction, filter, join, op, project, setOp, subquery } from "./plan-builder.js";
 import { PARAMS, Random, randomPlan, randomPredicate, randomRows, TABLES } from "./random-plans.js";
 import { Database } from "./run-plans.js";

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import t, { type Test } from "tap";
 import { Partition } from "../../src/actor/partition.js";
-import { Session } from "../../src/actor/session.js";
-import { plainRows, type RowCollector, type Rows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
 import { SpillArea } from "../../src/query/exec/spill/spill-area.js";
+import { Session } from "../../src/session/session.js";
+import { plainRows, type RowCollector, type Rows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 import { directory, openShard } from "../storage/shards.js";
 

@@ -1,10 +1,10 @@
 /** Tables with indexes and rows, and statements bound to them: for tests that go from SQL to plans. */
 import type { CatalogView } from "../../src/catalog/catalog-view.js";
-import { Numeric } from "../../src/protocol/numeric.js";
-import { INT4, INT8, NUMERIC, TEXT, TIMESTAMP, type Value } from "../../src/protocol/values.js";
 import type { Plan } from "../../src/query/plan/plan.js";
 import { bindStatement } from "../../src/sql/bind/bind-statement.js";
 import { parseSql } from "../../src/sql/parse/parse.js";
+import { Numeric } from "../../src/values/numeric.js";
+import { INT4, INT8, NUMERIC, TEXT, TIMESTAMP, type Value } from "../../src/values/values.js";
 import { table } from "./plan-builder.js";
 import type { Database } from "./run-plans.js";
 

@@ -3,10 +3,10 @@
  * and that each gives the same rows with the optimizer on and off.
  */
 import t from "tap";
-import type { Value } from "../../src/protocol/values.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import { explainText } from "../../src/query/plan/explain.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
+import type { Value } from "../../src/values/values.js";
 import { matchesGolden } from "./golden.js";
 import { Database } from "./run-plans.js";
 import { fill, planOf } from "./sql-catalog.js";

@@ -3,12 +3,12 @@
  * test/golden/plan/sql-<rule>.txt; and that each statement gives the same rows with the optimizer on and off.
  */
 import t from "tap";
-import type { Value } from "../../src/protocol/values.js";
 import { Cardinality } from "../../src/query/optimize/cardinality.js";
 import { optimize, RULES } from "../../src/query/optimize/optimize.js";
 import { explainText } from "../../src/query/plan/explain.js";
 import type { Plan } from "../../src/query/plan/plan.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
+import type { Value } from "../../src/values/values.js";
 import { matchesGolden } from "./golden.js";
 import { Database } from "./run-plans.js";
 import { fill, planOf } from "./sql-catalog.js";

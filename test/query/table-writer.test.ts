@@ -1,10 +1,10 @@
 /** INSERT, UPDATE and DELETE: keys, index entries, constraints, ON CONFLICT, RETURNING; and CREATE INDEX over rows. */
 import t from "tap";
 import type { IndexDef, TableDef } from "../../src/catalog/table.js";
-import { BYTEA, INT4, TEXT, type Value } from "../../src/protocol/values.js";
 import { backfillIndex, dropTableData, retireIndexData } from "../../src/query/exec/table-data.js";
 import type { Expr } from "../../src/query/expr/expr.js";
 import type { OnConflict, OutputColumn, Plan } from "../../src/query/plan/plan.js";
+import { BYTEA, INT4, TEXT, type Value } from "../../src/values/values.js";
 import { col, filter, int, isNull, join, newColumn, op, project, scan, table, text } from "./plan-builder.js";
 import { Database, insertFrom, insertPlan } from "./run-plans.js";
 

@@ -4,9 +4,7 @@
  * Where a call is computed in another process, that process's time does not count, but what is sent there does.
  */
 import { serialize } from "node:v8";
-import { threadCpuMs } from "../../src/actor/thread-cpu.js";
 import { beginStretch, endStretch, Overrun } from "../../src/protocol/stretch.js";
-import { recordOf, TEXT, type Value } from "../../src/protocol/values.js";
 import { compileExpr } from "../../src/query/expr/compile.js";
 import { compileWaiting } from "../../src/query/expr/compile-waiting.js";
 import { type ComputeJob, jobFor } from "../../src/query/expr/compute-elsewhere.js";
@@ -18,6 +16,8 @@ import {
   type TableFunction,
   type TableRows,
 } from "../../src/query/expr/table-function.js";
+import { threadCpuMs } from "../../src/session/thread-cpu.js";
+import { recordOf, TEXT, type Value } from "../../src/values/values.js";
 import { context } from "./evaluate.js";
 
 const cpuMs = (): number => threadCpuMs() ?? performance.now();

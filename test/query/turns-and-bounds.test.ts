@@ -1,10 +1,10 @@
 /** Long statements: turns of the actor's loop, cancellation, memory bounds, and programs shared by several runs. */
 import t from "tap";
 import { DbError } from "../../src/protocol/errors.js";
-import { arrayOf, INT4, TEXT } from "../../src/protocol/values.js";
 import { compilePlan } from "../../src/query/exec/compile-plan.js";
 import { runToCompletion } from "../../src/query/exec/run.js";
 import type { Plan } from "../../src/query/plan/plan.js";
+import { arrayOf, INT4, TEXT } from "../../src/values/values.js";
 import {
   aggregate,
   aggregateFunction,

@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import t from "tap";
 import type { TableDef } from "../../src/catalog/table.js";
-import type { SqlArray, Value } from "../../src/protocol/values.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import type { Plan } from "../../src/query/plan/plan.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
+import type { SqlArray, Value } from "../../src/values/values.js";
 import { bindAll, catalogOf } from "../sql/tables.js";
 import { openShard } from "../storage/shards.js";
 import { Database } from "./run-plans.js";

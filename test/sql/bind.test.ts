@@ -1,7 +1,7 @@
 import t from "tap";
 import { DbError } from "../../src/protocol/errors.js";
-import { FLOAT8, INT4, INT8, type SqlType, TEXT, typeOf } from "../../src/protocol/values.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
+import { FLOAT8, INT4, INT8, type SqlType, TEXT, typeOf } from "../../src/values/values.js";
 import { openShard } from "../storage/shards.js";
 import { runGolden } from "./golden.js";
 import { showError, showPlan, showTypes } from "./show.js";

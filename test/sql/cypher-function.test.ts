@@ -1,7 +1,7 @@
 /** cypher() in FROM: rows of a graph beside rows of tables, in one plan. */
 import t from "tap";
-import { Session } from "../../src/actor/session.js";
-import { plainRows } from "../../src/actor/sql-result.js";
+import { Session } from "../../src/session/session.js";
+import { plainRows } from "../../src/session/sql-result.js";
 import { open } from "../conformance/sql-adapter.js";
 
 const db = await open();

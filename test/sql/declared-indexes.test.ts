@@ -1,6 +1,6 @@
 /** Indexes of PostgreSQL's other access methods: definitions that schemas may have, and that no query uses. */
 import t from "tap";
-import { script } from "../actor/sql-script.js";
+import { script } from "../session/sql-script.js";
 
 t.test("declared, shown, renamed, copied and dropped", async (t) => {
   const { run, rows, fails } = await script(t);

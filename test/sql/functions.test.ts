@@ -1,6 +1,6 @@
 /** Functions and procedures in LANGUAGE sql: definitions, overloads, notations, bodies. */
 import t from "tap";
-import { script } from "../actor/sql-script.js";
+import { script } from "../session/sql-script.js";
 
 t.test("arguments by position, by name, with defaults and as a list", async (t) => {
   const db = await script(t);

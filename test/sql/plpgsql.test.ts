@@ -1,15 +1,15 @@
 /** PL/pgSQL: variables, control flow, queries, errors, cursors, and how long bodies behave. */
 import t from "tap";
 import { Partition } from "../../src/actor/partition.js";
-import { Session } from "../../src/actor/session.js";
-import { jsonRows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { DbError } from "../../src/protocol/errors.js";
+import { Session } from "../../src/session/session.js";
+import { jsonRows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard } from "../../src/storage/shard.js";
-import { type Script, script } from "../actor/sql-script.js";
+import { type Script, script } from "../session/sql-script.js";
 
 /** The value that a block leaves in `result`, as text. */
 async function blockResult(db: Script, declarations: string, body: string): Promise<string> {

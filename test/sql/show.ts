@@ -1,11 +1,11 @@
 /** Trees and plans as short texts for golden scripts. */
 import type { DbError } from "../../src/protocol/errors.js";
-import type { SqlType } from "../../src/protocol/values.js";
 import type { Expr } from "../../src/query/expr/expr.js";
 import { printExpr } from "../../src/query/expr/print.js";
 import { displayName } from "../../src/query/expr/types.js";
 import type { AggregateCall, Plan, SortKey, WindowBound } from "../../src/query/plan/plan.js";
 import { childrenOf } from "../../src/query/plan/walk.js";
+import type { SqlType } from "../../src/values/values.js";
 
 /** A syntax tree as JSON without quotes around names and without what is null, false or empty. */
 export function showTree(node: unknown): string {

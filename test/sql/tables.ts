@@ -2,11 +2,11 @@
 import { Catalog } from "../../src/catalog/catalog.js";
 import type { CatalogView } from "../../src/catalog/catalog-view.js";
 import { applyDdl } from "../../src/catalog/ddl.js";
-import type { SqlType } from "../../src/protocol/values.js";
 import { bindStatement } from "../../src/sql/bind/bind-statement.js";
 import type { BoundStatement } from "../../src/sql/bind/bound-statement.js";
 import { parseSql } from "../../src/sql/parse/parse.js";
 import type { Transaction } from "../../src/storage/store.js";
+import type { SqlType } from "../../src/values/values.js";
 
 export const SCHEMA = `
   create table users (id int primary key, name varchar(20) not null, email text unique, age smallint, score numeric(6,2) default 0);

@@ -2,16 +2,10 @@
 import fc from "fast-check";
 import t from "tap";
 import { DbError } from "../../src/protocol/errors.js";
-import {
-  compareTsQueries,
-  parseTsQuery,
-  tsQueryFromText,
-  tsQueryOf,
-  tsQueryText,
-} from "../../src/protocol/ts-query.js";
-import { compareTsVectors, tsVectorFromText, tsVectorOf, tsVectorText } from "../../src/protocol/ts-vector.js";
 import { phraseToTsQuery, plainToTsQuery, webSearchToTsQuery } from "../../src/text/ts-query-input.js";
 import { TsVectorBuilder } from "../../src/text/ts-vector-builder.js";
+import { compareTsQueries, parseTsQuery, tsQueryFromText, tsQueryOf, tsQueryText } from "../../src/values/ts-query.js";
+import { compareTsVectors, tsVectorFromText, tsVectorOf, tsVectorText } from "../../src/values/ts-vector.js";
 
 const sign = fc.constantFrom(..."'\\:,!&|()<>-*\" \t1029ABcdwé😀".split(""), "<->", "<2>", "''", "or", "😀");
 const text = fc.oneof(

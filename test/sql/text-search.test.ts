@@ -4,9 +4,9 @@
  */
 import { readFileSync } from "node:fs";
 import t from "tap";
-import { TEXT_SEARCH_CONFIGS } from "../../src/protocol/text-search-configs.js";
 import { LANGUAGE_NAMES } from "../../src/text/languages.js";
-import { script } from "../actor/sql-script.js";
+import { TEXT_SEARCH_CONFIGS } from "../../src/values/text-search-configs.js";
+import { script } from "../session/sql-script.js";
 
 const SAMPLES = new URL("../../../test/golden/oracle/text-search.txt", import.meta.url);
 

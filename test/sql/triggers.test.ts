@@ -5,14 +5,14 @@
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { Partition } from "../../src/actor/partition.js";
-import { Session } from "../../src/actor/session.js";
-import { jsonRows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
+import { Session } from "../../src/session/session.js";
+import { jsonRows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard } from "../../src/storage/shard.js";
-import { script } from "../actor/sql-script.js";
+import { script } from "../session/sql-script.js";
 
 const SAMPLES = new URL("../../../test/golden/oracle/triggers.txt", import.meta.url);
 

@@ -1,9 +1,9 @@
 /** Keys keep the order of values, bring them back, and refuse what they cannot hold. */
 import fc from "fast-check";
 import t from "tap";
-import { Numeric } from "../../src/protocol/numeric.js";
-import { INT4, JSON_TYPE, NUMERIC, type SqlType, TEXT, type Value } from "../../src/protocol/values.js";
 import { decodeKey, encodeKey, isKeyType, type KeyColumn } from "../../src/storage/key-codec.js";
+import { Numeric } from "../../src/values/numeric.js";
+import { INT4, JSON_TYPE, NUMERIC, type SqlType, TEXT, type Value } from "../../src/values/values.js";
 import { ALL, ORDERED, type TypeCase } from "./values.js";
 
 const PREFIX = Buffer.from("000000010200000005", "hex");

@@ -2,19 +2,9 @@
 import { deepStrictEqual } from "node:assert";
 import fc from "fast-check";
 import t from "tap";
-import { Numeric } from "../../src/protocol/numeric.js";
-import {
-  BOOL,
-  FLOAT8,
-  INT4,
-  INT8,
-  NUMERIC,
-  RECORD,
-  type SqlType,
-  TEXT,
-  type Value,
-} from "../../src/protocol/values.js";
 import { encodeRecord, recordDecoder } from "../../src/storage/record-codec.js";
+import { Numeric } from "../../src/values/numeric.js";
+import { BOOL, FLOAT8, INT4, INT8, NUMERIC, RECORD, type SqlType, TEXT, type Value } from "../../src/values/values.js";
 import { ALL } from "./values.js";
 
 function decode(types: readonly (SqlType | null)[], record: Uint8Array, wanted: readonly number[]): Value[] {

@@ -1,8 +1,9 @@
 /** Arbitrary values of every SQL type, and PostgreSQL's order of them, for the tests of both codecs. */
 import fc from "fast-check";
-import { parseJson } from "../../src/protocol/json-text.js";
-import { type Network, networkFromText, networkOf } from "../../src/protocol/network.js";
-import { Numeric } from "../../src/protocol/numeric.js";
+import { compareJson } from "../../src/query/expr/compare.js";
+import { parseJson } from "../../src/values/json-text.js";
+import { type Network, networkFromText, networkOf } from "../../src/values/network.js";
+import { Numeric } from "../../src/values/numeric.js";
 import {
   arrayOf,
   BOOL,
@@ -36,8 +37,7 @@ import {
   VARCHAR,
   type Value,
   VECTOR,
-} from "../../src/protocol/values.js";
-import { compareJson } from "../../src/query/expr/compare.js";
+} from "../../src/values/values.js";
 
 export interface TypeCase {
   readonly type: SqlType;

@@ -2,13 +2,13 @@
 import { deepStrictEqual, ok } from "node:assert";
 import fc from "fast-check";
 import t from "tap";
-import { INT8, VARIANT, type Value } from "../../src/protocol/values.js";
-import { Float, type Variant } from "../../src/protocol/variant.js";
 import { compareVariants, variantKey } from "../../src/query/expr/variant-order.js";
 import { decodeKey, encodeKey } from "../../src/storage/key-codec.js";
 import { encodeRecord, recordDecoder } from "../../src/storage/record-codec.js";
 import { decodeVariant, StoredMap } from "../../src/storage/stored-map.js";
 import { encodeVariant } from "../../src/storage/variant-writer.js";
+import { INT8, VARIANT, type Value } from "../../src/values/values.js";
+import { Float, type Variant } from "../../src/values/variant.js";
 import { plainVariant, variants } from "./variants.js";
 
 const TYPES = [INT8, VARIANT, INT8];

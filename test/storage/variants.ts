@@ -1,22 +1,8 @@
 /** Arbitrary variants, for the tests of codecs, of order and of Cypher's operators. */
 import fc from "fast-check";
-import {
-  CypherDate,
-  Duration,
-  LocalDateTime,
-  LocalTime,
-  ZonedDateTime,
-  ZonedTime,
-} from "../../src/protocol/temporal.js";
-import {
-  Float,
-  floatValue,
-  GraphNode,
-  GraphPath,
-  GraphRelationship,
-  type Variant,
-} from "../../src/protocol/variant.js";
-import { integerValue } from "../../src/protocol/variant-format.js";
+import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../../src/values/temporal.js";
+import { Float, floatValue, GraphNode, GraphPath, GraphRelationship, type Variant } from "../../src/values/variant.js";
+import { integerValue } from "../../src/values/variant-format.js";
 
 const small = fc.integer({ min: -300, max: 300 });
 const large = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(integerValue);

@@ -1,14 +1,14 @@
 /** What an index is asked for a tsquery finds every document that the tsquery matches. */
 import fc from "fast-check";
 import t from "tap";
-import { tsQueryOf } from "../../src/protocol/ts-query.js";
-import { tsVectorOf } from "../../src/protocol/ts-vector.js";
 import { TextBody } from "../../src/text/text-body.js";
 import { textQueryOf } from "../../src/text/text-query-of.js";
 import { searchText } from "../../src/text/text-search.js";
 import { vectorMatches } from "../../src/text/ts-match.js";
 import { phraseToTsQuery, plainToTsQuery, toTsQuery } from "../../src/text/ts-query-input.js";
 import { TsVectorBuilder } from "../../src/text/ts-vector-builder.js";
+import { tsQueryOf } from "../../src/values/ts-query.js";
+import { tsVectorOf } from "../../src/values/ts-vector.js";
 
 const PIECES =
   "running|runs|the|don't|O'Reilly|state-of-the-art|foo_bar|e-mail|3.14|-5km|1.5abc|1e5x|v1.2.3rc1|www.Example.org/a-b?c=d|joe_x@mail.example.com|/usr/lib/x.so|<b class='x'>|</b>|&amp;|日本語を|東京都com|example.com的|ﬁles|ﬀ|x²|İstanbul|straße-Häuser|2nd-hand|foo-12|́a|cafés|a.bé|STOP|beta1-x|١٢٣|Ⅷ";

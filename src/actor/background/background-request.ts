@@ -7,10 +7,10 @@ import type { ActorMarks } from "../../protocol/actor-marks.js";
 import { DbError } from "../../protocol/errors.js";
 import { REQUEST_READ_ONLY, type RequestHead } from "../../protocol/frames.js";
 import type { JobOwner } from "../../protocol/placement.js";
+import type { Tenant } from "../../session/tenant.js";
 import type { Partition } from "../partition.js";
 import { Request, type RequestChannel } from "../request.js";
 import type { Scheduler } from "../scheduler.js";
-import type { Tenant } from "../tenant.js";
 
 /** Its answer, if any, goes nowhere. */
 const NO_ENDPOINT = {

@@ -3,9 +3,10 @@
  * comes late hears the last message first. Nothing of it is stored: what must be known later is in the work's own record.
  * Owned by the partition; the actor gives it the way out.
  */
+
+import type { ChangeForm } from "../../features/feed/change-form.js";
+import type { FollowingRequest, LiveOutput, Subscriber, Way } from "../../features/feed/contract.js";
 import { DbError } from "../../protocol/errors.js";
-import type { ChangeForm } from "../feed/change-form.js";
-import type { FollowingRequest, LiveOutput, Subscriber, Way } from "../feed/contract.js";
 
 export interface ProgressMessage {
   /** Of the message on the socket. */

@@ -1,6 +1,6 @@
 /**
  * The contract of whoever writes text: a service that is asked over the network, or the bundled model. Whoever wants a
- * text, tool calls or a stream of both asks `TenantProviders` (actor/tenant-providers.ts) for one. Holds no state.
+ * text, tool calls or a stream of both asks `TenantProviders` (session/tenant-providers.ts) for one. Holds no state.
  *
  *   for await (const event of provider.chat(request, signal)) …   text | tool_call …, usage, done
  */

@@ -2,12 +2,13 @@
  * Conditions as filters take them: NULL counts as false, so what an entity's id is compared with becomes an int8, and
  * the condition one that a key can serve.
  */
-import { BOOL, INT8 } from "../../protocol/values.js";
-import { isIntegerValue } from "../../protocol/variant.js";
+
 import { INTEGER_OF } from "../../query/expr/cypher/clause-functions.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { operatorFor } from "../../query/expr/resolve.js";
 import { andOf, conjuncts } from "../../query/expr/walk.js";
+import { BOOL, INT8 } from "../../values/values.js";
+import { isIntegerValue } from "../../values/variant.js";
 import type { Expr as ExprNode } from "../parse/ast.js";
 import { bindArgument, bindPredicate } from "./bind-expr.js";
 import type { ExprContext } from "./binding.js";

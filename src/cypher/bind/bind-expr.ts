@@ -4,13 +4,14 @@
  *
  * Called by the binders of clauses through `Binding.bind`. Calls, lists and subqueries have files of their own.
  */
-import { BOOL, TEXT, VARIANT } from "../../protocol/values.js";
-import { floatValue } from "../../protocol/variant.js";
+
 import { HAS_LABEL_VALUE, MERGE_MAPS } from "../../query/expr/cypher/clause-functions.js";
 import { cypherOperator, HAS_LABEL, LIST_OF, MAP_OF, TRUTH } from "../../query/expr/cypher/registry.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { operatorFor } from "../../query/expr/resolve.js";
 import { andOf } from "../../query/expr/walk.js";
+import { BOOL, TEXT, VARIANT } from "../../values/values.js";
+import { floatValue } from "../../values/variant.js";
 import type {
   CaseExpr,
   ComparisonExpr,

@@ -2,7 +2,7 @@
 import type { TextIndexDef, VectorIndexDef, VectorMetric } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
-import { TEXT_SEARCH_CONFIGS } from "../../protocol/text-search-configs.js";
+import { TEXT_SEARCH_CONFIGS } from "../../values/text-search-configs.js";
 import type { Expr } from "../parse/ast.js";
 
 type Option = { readonly name: string; readonly value: Expr };

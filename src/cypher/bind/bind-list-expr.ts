@@ -1,6 +1,7 @@
 /** Comprehensions over lists, quantifiers and reduce: each has a variable of its own. */
-import { BOOL, VARIANT } from "../../protocol/values.js";
+
 import type { ColumnExpr, Expr, ListExpr } from "../../query/expr/expr.js";
+import { BOOL, VARIANT } from "../../values/values.js";
 import type {
   Expr as ExprNode,
   ListComprehension,

@@ -3,7 +3,6 @@
  * predicate. Patterns in expressions come here, too.
  */
 import { sqlError } from "../../protocol/errors.js";
-import { INT8, TEXT, VARIANT } from "../../protocol/values.js";
 import { cypherOperator, MAP_OF } from "../../query/expr/cypher/registry.js";
 import { EMBEDDING, SIMILARITY } from "../../query/expr/cypher/similarity.js";
 import type { Expr } from "../../query/expr/expr.js";
@@ -17,6 +16,7 @@ import type {
   VariableLength,
 } from "../../query/plan/graph-plans.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import { INT8, TEXT, VARIANT } from "../../values/values.js";
 import type {
   Expr as ExprNode,
   LabelExpr,

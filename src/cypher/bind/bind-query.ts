@@ -1,7 +1,8 @@
 /** Queries: clause after clause makes rows of rows, RETURN the result, UNION one result of several. */
-import { VARIANT } from "../../protocol/values.js";
+
 import { UNWIND } from "../../query/expr/cypher/clause-functions.js";
 import type { Plan } from "../../query/plan/plan.js";
+import { VARIANT } from "../../values/values.js";
 import type { CallClause, MatchClause, ProjectionClause, Query, SingleQuery, UnwindClause } from "../parse/ast.js";
 import { bindArgument } from "./bind-expr.js";
 import { bindMatch } from "./bind-match.js";

@@ -1,8 +1,9 @@
 /** Queries and patterns inside expressions: they see the variables around them as columns of an enclosing query. */
-import { BOOL, INT8, type SqlType, VARIANT } from "../../protocol/values.js";
+
 import type { Expr, SubqueryExpr } from "../../query/expr/expr.js";
 import type { Plan } from "../../query/plan/plan.js";
 import { outerColumnsOf } from "../../query/plan/walk.js";
+import { BOOL, INT8, type SqlType, VARIANT } from "../../values/values.js";
 import type {
   PathPattern,
   PatternComprehension,

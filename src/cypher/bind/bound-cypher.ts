@@ -1,4 +1,4 @@
-/** What binding a Cypher statement gives the session (actor/statement-plan.ts). */
+/** What binding a Cypher statement gives the session (session/statement-plan.ts). */
 import type { GraphCommand } from "../../catalog/graph-command.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 

@@ -1,6 +1,7 @@
 /** The mistakes that Cypher's checker reports, and what is known of the statement. Extended by `check-expressions.ts`. */
-import type { CypherErrorType } from "../../protocol/cypher-error.js";
+
 import type { DbError } from "../../protocol/errors.js";
+import type { CypherErrorType } from "../../values/cypher-error.js";
 import { type SemanticErrorDetail, type SyntaxErrorDetail, syntaxError } from "../parse/syntax-error.js";
 import type { ProcedureCatalog } from "./procedure-catalog.js";
 import type { Scope } from "./scope.js";

@@ -2,11 +2,11 @@
 
 import { EDGE_COLUMN, NODE_COLUMN } from "../../catalog/graph.js";
 import type { TableDef } from "../../catalog/table.js";
-import { type SqlType, TEXT, VARIANT } from "../../protocol/values.js";
 import { UNWIND } from "../../query/expr/cypher/clause-functions.js";
 import { cypherFunction, LABELS_OF, LIST_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import type { Plan } from "../../query/plan/plan.js";
+import { type SqlType, TEXT, VARIANT } from "../../values/values.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import type { ProcedureField } from "./procedure-catalog.js";
 import { only } from "./rows.js";

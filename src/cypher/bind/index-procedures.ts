@@ -4,14 +4,14 @@
  */
 import { EDGE_COLUMN, graphDefOf, NODE_COLUMN } from "../../catalog/graph.js";
 import type { SearchIndexDef, TableDef, VectorMetric } from "../../catalog/table.js";
-import { cypherError } from "../../protocol/cypher-error.js";
 import { sqlError } from "../../protocol/errors.js";
-import { BOOL, FLOAT8, INT8, TEXT, VARIANT, VECTOR } from "../../protocol/values.js";
-import { Float, floatValue, isIntegerValue, type Variant } from "../../protocol/variant.js";
 import { LIST_OF, NODE_OF, RELATIONSHIP_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { resolveOperator } from "../../query/expr/resolve.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import { cypherError } from "../../values/cypher-error.js";
+import { BOOL, FLOAT8, INT8, TEXT, VARIANT, VECTOR } from "../../values/values.js";
+import { Float, floatValue, isIntegerValue, type Variant } from "../../values/variant.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import type { ProcedureField } from "./procedure-catalog.js";
 import { FLOAT, INTEGER, listOf, NODE, NUMBER, RELATIONSHIP, STRING } from "./static-type.js";

@@ -3,10 +3,10 @@
  * the process starts.
  */
 import type { GraphTables } from "../../catalog/graph.js";
-import { type SqlType, VARIANT } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { TableFunction } from "../../query/expr/table-function.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import { type SqlType, VARIANT } from "../../values/values.js";
 import type { ProcedureCatalog, ProcedureSignature } from "./procedure-catalog.js";
 
 /** The statement that calls: what a plan of rows is made with. */

@@ -1,8 +1,9 @@
 /** Plan nodes over rows, as the binders of clauses put them together. */
-import { VARIANT } from "../../protocol/values.js";
+
 import type { Expr } from "../../query/expr/expr.js";
 import { columnsOf, mapExpr } from "../../query/expr/walk.js";
 import type { OutputColumn, Plan, SortKey } from "../../query/plan/plan.js";
+import { VARIANT } from "../../values/values.js";
 import type { Binding } from "./binding.js";
 
 /** One row without columns: where every query begins. */

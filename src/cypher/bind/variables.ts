@@ -2,11 +2,12 @@
  * What names mean at a place in a query, and what variables are in columns (query/plan/graph-plans.ts). A scope is never
  * changed: each clause makes the next one.
  */
-import { BOOL, INT8, TEXT, VARIANT } from "../../protocol/values.js";
+
 import { cypherFunction, NODE_OF, PATH_OF, RELATIONSHIP_OF } from "../../query/expr/cypher/registry.js";
 import type { ColumnExpr, ConstExpr, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import type { EdgeColumns, NodeColumns } from "../../query/plan/graph-plans.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
+import { BOOL, INT8, TEXT, VARIANT } from "../../values/values.js";
 
 export type Variable =
   | { readonly kind: "node"; readonly columns: NodeColumns }

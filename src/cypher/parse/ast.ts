@@ -39,7 +39,7 @@ export type Expr =
 export type Literal =
   | (Node & { readonly kind: "null" })
   | (Node & { readonly kind: "boolean"; readonly value: boolean })
-  /** A number within ±(2^53 − 1), else a bigint within 64 bits: as `protocol/values.ts` holds int8. */
+  /** A number within ±(2^53 − 1), else a bigint within 64 bits: as `values/values.ts` holds int8. */
   | (Node & { readonly kind: "integer"; readonly value: number | bigint })
   | (Node & { readonly kind: "float"; readonly value: number })
   | (Node & { readonly kind: "string"; readonly value: string });

@@ -1,6 +1,7 @@
 /** Errors of Cypher's compile time, used by all of the room and by `cypher/bind`. */
-import type { CypherErrorType } from "../../protocol/cypher-error.js";
+
 import { DbError } from "../../protocol/errors.js";
+import type { CypherErrorType } from "../../values/cypher-error.js";
 
 /** The details that openCypher's TCK names for mistakes that are seen without a catalog. */
 export type SyntaxErrorDetail =

@@ -3,8 +3,8 @@
  * where the numbers are too close (PostgreSQL's tuplesort.c has them under this name). Made for the first key, while rows
  * come; used by Sort.
  */
-import type { Numeric } from "../../protocol/numeric.js";
-import type { SqlType, Value } from "../../protocol/values.js";
+import type { Numeric } from "../../values/numeric.js";
+import type { SqlType, Value } from "../../values/values.js";
 import type { RowOrder } from "./sort-rows.js";
 
 export interface Abbreviation {

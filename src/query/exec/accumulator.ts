@@ -5,7 +5,7 @@
  * Plain calls step their states row by row. Calls with DISTINCT or ORDER BY collect each group's rows first and step
  * at the end.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { HashKey } from "../expr/compare.js";
 import type { Predicate, SlotOf } from "../expr/compile.js";
 import { compileExpr } from "../expr/compile.js";

@@ -5,8 +5,8 @@ import type { DerivedIndex, IndexPlace } from "../../derived/derived-index.js";
 import type { IndexKind } from "../../derived/index-body.js";
 import type { AdjacencyBody, EdgeItem } from "../../graph/adjacency-body.js";
 import { adjacencyKind } from "../../graph/adjacency-kind.js";
-import type { Value } from "../../protocol/values.js";
 import { decodeKey } from "../../storage/key-codec.js";
+import type { Value } from "../../values/values.js";
 import type { ExecContext } from "./context.js";
 import { decoderOf, layoutOf } from "./table-layout.js";
 

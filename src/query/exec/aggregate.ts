@@ -5,7 +5,7 @@
  * When the statement's memory is full of groups, rows of further groups go to disk, dealt out by their keys; they are
  * aggregated in the same way, one file after the other, when the groups in memory are done.
  */
-import type { SqlType, Value } from "../../protocol/values.js";
+import type { SqlType, Value } from "../../values/values.js";
 import type { HashKey } from "../expr/compare.js";
 import type { SlotOf } from "../expr/compile.js";
 import type { Batch, Expr } from "../expr/expr.js";

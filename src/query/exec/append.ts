@@ -3,7 +3,7 @@
  * many partitions opens few. With an order, that of all inputs, their rows are merged (merge-append.ts).
  */
 import { mayHold } from "../../catalog/partition-pruning.js";
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import { exprEquals } from "../expr/walk.js";

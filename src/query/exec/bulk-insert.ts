@@ -4,13 +4,13 @@
  * `requiresStatements`, and go through INSERT. One per import, which feeds it row by row within one transaction.
  */
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
-import { type CsvReader, FIELD_ESCAPED, FIELD_PLAIN } from "../../protocol/csv-reader.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { fromParameter } from "../../protocol/json-format.js";
-import { fromText } from "../../protocol/text-format.js";
-import type { SqlType, Value } from "../../protocol/values.js";
 import type { Load } from "../../storage/load.js";
 import { RecordSlab } from "../../storage/record-slab.js";
+import { type CsvReader, FIELD_ESCAPED, FIELD_PLAIN } from "../../values/csv-reader.js";
+import { fromParameter } from "../../values/json-format.js";
+import { fromText } from "../../values/text-format.js";
+import type { SqlType, Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, Evaluate, Expr } from "../expr/expr.js";
 import { columnsOf } from "../expr/walk.js";

@@ -5,11 +5,11 @@
  */
 import { type ForeignKeyDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
-import type { Value } from "../../protocol/values.js";
 import { inSteps } from "../../storage/in-steps.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
+import type { Value } from "../../values/values.js";
 import type { ExecContext } from "./context.js";
 import { entryValue } from "./entry-value.js";
 import { type ReferencedKey, referencedKey } from "./referenced-key.js";

@@ -1,10 +1,10 @@
 /**
  * What a changed row leaves to do when its statement, or its transaction, ends: both ends of foreign keys, deferrable
  * unique keys, and AFTER triggers. Writers of rows make them (table-writer.ts, table-triggers.ts), the session works
- * them off (actor/constraint-checks.ts).
+ * them off (session/constraint-checks.ts).
  */
 import type { ForeignKeyDef, ReferenceDef } from "../../catalog/table.js";
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { TriggerFiring } from "./trigger-firing.js";
 
 /** A row whose foreign key is new: the row it refers to must be there. */

@@ -1,5 +1,5 @@
 /** How many walks along relationships begin at each row of the input. The counting is done by walk-counter.ts. */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, ColumnId, Evaluate, Expr } from "../expr/expr.js";
 import type { CountWalksPlan, WalkStep } from "../plan/graph-plans.js";

@@ -1,7 +1,8 @@
 /** Rows of an index-only scan, decoded from the index's entries. Compiled and called by index-scan.ts. */
-import type { Value } from "../../protocol/values.js";
+
 import { decodeKey } from "../../storage/key-codec.js";
 import type { Entries } from "../../storage/store.js";
+import type { Value } from "../../values/values.js";
 import { placesInEntry } from "../plan/covering.js";
 import type { IndexScanPlan } from "../plan/plan.js";
 import { includedDecoder, suffixOf } from "./entry-value.js";

@@ -2,8 +2,8 @@
 
 import type { DerivedIndexes } from "../../derived/derived-indexes.js";
 import { BATCH_ROWS } from "../../protocol/limits.js";
-import type { Value } from "../../protocol/values.js";
 import type { Transaction } from "../../storage/store.js";
+import type { Value } from "../../values/values.js";
 import { type BindTable, type ExecContext, type ExecServices, StatementState } from "./context.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";

@@ -4,7 +4,7 @@
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { DEFERRED_ROWS_MAX } from "../../protocol/limits.js";
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { hashKeyOf } from "../expr/compare.js";
 import { compileExpr, type SlotOf } from "../expr/compile.js";
 import type { Batch, CallExpr, DeferredContext, DeferredEvaluation, Evaluate } from "../expr/expr.js";

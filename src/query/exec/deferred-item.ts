@@ -1,5 +1,5 @@
 /** What a `deferred` node asks of each of its items: a call (deferred-call.ts) or a subquery (deferred-subquery.ts). */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { Batch } from "../expr/expr.js";
 import type { ExecContext } from "./context.js";
 

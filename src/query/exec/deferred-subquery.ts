@@ -2,7 +2,7 @@
  * A correlated subquery in which something has to be waited for, as an item of a `deferred` node: it is run for one row
  * after the other, and its value is then made as it is where subqueries stand in expressions. Called by deferred-call.ts.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr, type SlotOf } from "../expr/compile.js";
 import type { Batch, ColumnId, EvalContext, SubqueryExpr } from "../expr/expr.js";
 import type { ExecContext, ExecServices } from "./context.js";

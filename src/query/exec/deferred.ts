@@ -3,7 +3,7 @@
  * the calls of those rows computed together, one call of the select list after the other. Equal calls are computed once.
  */
 import { DEFERRED_ROWS_MAX } from "../../protocol/limits.js";
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { Batch } from "../expr/expr.js";
 import type { DeferredPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";

@@ -1,5 +1,5 @@
 /** DISTINCT and DISTINCT ON: the first row of each key, in the input's order, as soon as it comes. */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { HashKey } from "../expr/compare.js";
 import type { Batch, Expr } from "../expr/expr.js";
 import type { DistinctPlan } from "../plan/plan.js";

@@ -5,8 +5,9 @@
  *   suffix                                                an index without INCLUDE, or from before they were stored
  *   u32 LE length of the suffix · suffix · record         the record's columns are those of `included`, in this order
  */
-import type { Value } from "../../protocol/values.js";
+
 import { encodeRecord, type RecordDecoder, recordDecoder } from "../../storage/record-codec.js";
+import type { Value } from "../../values/values.js";
 import type { KeyLayout } from "./table-layout.js";
 
 const LENGTH_BYTES = 4;

@@ -4,9 +4,9 @@
  */
 import { EDGE_COLUMN, type GraphTables } from "../../catalog/graph.js";
 import type { IndexDef } from "../../catalog/table.js";
-import type { Value } from "../../protocol/values.js";
 import { decodeKey, encodeKey } from "../../storage/key-codec.js";
 import { prefixEnd } from "../../storage/keys.js";
+import type { Value } from "../../values/values.js";
 import type { ExecContext } from "./context.js";
 import type { EdgeSource, EdgeSourceProgram, Span, Walked } from "./edge-source.js";
 import { suffixOf } from "./entry-value.js";

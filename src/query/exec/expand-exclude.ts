@@ -1,6 +1,6 @@
 /** Relationships that a walk may not use: ids and lists that the input's rows give. For expand.ts and its kin. */
-import type { Value } from "../../protocol/values.js";
-import { GraphPath, GraphRelationship } from "../../protocol/variant.js";
+import type { Value } from "../../values/values.js";
+import { GraphPath, GraphRelationship } from "../../values/variant.js";
 import { compileExpr, type SlotOf } from "../expr/compile.js";
 import type { Batch, EvalContext, Evaluate, Expr } from "../expr/expr.js";
 

@@ -2,8 +2,8 @@
  * Each row of the input once per path of several relationships from a node: all paths, depth first, none of whose
  * relationships come twice; or the shortest ones (shortest-path.ts). Compiled for compile-plan.ts.
  */
-import type { Value } from "../../protocol/values.js";
-import type { GraphRelationship, Variant } from "../../protocol/variant.js";
+import type { Value } from "../../values/values.js";
+import type { GraphRelationship, Variant } from "../../values/variant.js";
 import { compilePredicate } from "../expr/compile.js";
 import type { Batch } from "../expr/expr.js";
 import type { EdgeColumns, ExpandPathPlan } from "../plan/graph-plans.js";

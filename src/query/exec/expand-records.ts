@@ -1,9 +1,9 @@
 /** Relationships as values, for walks that hand them on: those of a run, by id, read once. */
 import { EDGE_COLUMN } from "../../catalog/graph.js";
-import type { Value } from "../../protocol/values.js";
-import { GraphRelationship, type VariantMap } from "../../protocol/variant.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import type { RecordDecoder } from "../../storage/record-codec.js";
+import type { Value } from "../../values/values.js";
+import { GraphRelationship, type VariantMap } from "../../values/variant.js";
 import type { ExecContext } from "./context.js";
 import { decoderOf, type TableLayout } from "./table-layout.js";
 

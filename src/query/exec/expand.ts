@@ -2,7 +2,7 @@
  * Each row of the input once per relationship of a node. Rows of one batch of the input come together; which row, which
  * relationship and which node at its other end is noted in arrays, and the columns are filled from those.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { Batch } from "../expr/expr.js";
 import type { EdgeColumns, ExpandPlan } from "../plan/graph-plans.js";
 import type { ExecContext } from "./context.js";

@@ -2,8 +2,8 @@
  * A name for what a filter says of a table's rows in one run: runs with the same name pass the same rows, as long as
  * these do not change. Null where nobody can tell ahead: the filter asks other rows, the time, or the statement around it.
  */
-import { toText } from "../../protocol/text-format.js";
-import type { Value } from "../../protocol/values.js";
+import { toText } from "../../values/text-format.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { EvalContext, Evaluate, Expr, ParamExpr } from "../expr/expr.js";
 import { printExpr } from "../expr/print.js";

@@ -1,5 +1,5 @@
 /** Keeps the rows whose predicate is true. A batch of which every row stays is passed on as it is. */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { compilePredicate, type Predicate } from "../expr/compile.js";
 import type { Batch } from "../expr/expr.js";
 import { takesLong } from "../expr/walk.js";

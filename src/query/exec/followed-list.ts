@@ -1,5 +1,5 @@
 /** The one path, at most, whose relationships are a list that the row gives: no search, each step is compared. */
-import { GraphRelationship, type Variant } from "../../protocol/variant.js";
+import { GraphRelationship, type Variant } from "../../values/variant.js";
 import type { PathRow, PathSearch } from "./path-search.js";
 
 export class FollowedList implements PathSearch {

@@ -1,6 +1,6 @@
 /**
  * An algorithm over a graph as a function that gives rows: reads the graph as the statement's transaction sees it into
- * arrays, has a task thread compute, and hands out what comes back. CALL algo.… calls it (actor/algorithm-procedures.ts).
+ * arrays, has a task thread compute, and hands out what comes back. CALL algo.… calls it (features/graph/algorithm-procedures.ts).
  */
 import { EDGE_COLUMN, type GraphTables, NODE_COLUMN } from "../../catalog/graph.js";
 import type { TableDef } from "../../catalog/table.js";
@@ -8,7 +8,8 @@ import { PAGE_BITS, PAGE_NODES, type Pages } from "../../graph/adjacency-pages.j
 import type { Algorithm, AlgorithmGraph, AlgorithmResult, ResultColumn } from "../../graph/algorithms/algorithm.js";
 import { type AlgorithmJob, checkedOptions, runAlgorithm } from "../../graph/algorithms/run-algorithm.js";
 import { DbError } from "../../protocol/errors.js";
-import { BOOL, INT8, recordOf, TEXT, VARIANT, type Value } from "../../protocol/values.js";
+import { prefixEnd } from "../../storage/keys.js";
+import { BOOL, INT8, recordOf, TEXT, VARIANT, type Value } from "../../values/values.js";
 import {
   Float,
   floatValue,
@@ -16,8 +17,7 @@ import {
   GraphRelationship,
   type Variant,
   type VariantMap,
-} from "../../protocol/variant.js";
-import { prefixEnd } from "../../storage/keys.js";
+} from "../../values/variant.js";
 import { cypherOperator, HAS_LABEL } from "../expr/cypher/registry.js";
 import type { EvalContext, Expr } from "../expr/expr.js";
 import { resolveOperator } from "../expr/resolve.js";

@@ -1,9 +1,9 @@
 /** Reads a node of a graph by its id, for expressions that make paths and ends of relationships. The session calls it. */
 
 import { type GraphTables, NODE_COLUMN } from "../../catalog/graph.js";
-import { DELETED_MARK, DELETED_PROPERTIES, GraphNode, type VariantMap } from "../../protocol/variant.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import type { Transaction } from "../../storage/store.js";
+import { DELETED_MARK, DELETED_PROPERTIES, GraphNode, type VariantMap } from "../../values/variant.js";
 import { nodeOf } from "../expr/cypher/entities.js";
 import { layoutOf, rowOfRecord } from "./table-layout.js";
 

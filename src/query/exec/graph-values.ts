@@ -1,7 +1,7 @@
 /** Values as graphs store them, and entities inside of values. Called by the operator and the writer of graph writes. */
-import { cypherError } from "../../protocol/cypher-error.js";
-import type { Value } from "../../protocol/values.js";
-import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../protocol/variant.js";
+import { cypherError } from "../../values/cypher-error.js";
+import type { Value } from "../../values/values.js";
+import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../values/variant.js";
 
 /** Throws TypeError InvalidPropertyType for what no property can hold: maps, nodes, relationships, paths. */
 export function checkPropertyValue(value: Variant): void {

@@ -2,10 +2,10 @@
  * The steps of a writing clause, compiled: each runs for the row that `StepRun` holds. Made once per plan and used by
  * any number of runs of graph-write.ts.
  */
-import { cypherError } from "../../protocol/cypher-error.js";
-import { decodeLabels, encodeLabels } from "../../protocol/labels.js";
-import type { Value } from "../../protocol/values.js";
-import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../protocol/variant.js";
+import { cypherError } from "../../values/cypher-error.js";
+import { decodeLabels, encodeLabels } from "../../values/labels.js";
+import type { Value } from "../../values/values.js";
+import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../values/variant.js";
 import { compileExpr, type SlotOf } from "../expr/compile.js";
 import type { Batch, ColumnId, Expr } from "../expr/expr.js";
 import { someExpr } from "../expr/walk.js";

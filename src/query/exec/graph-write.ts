@@ -4,14 +4,14 @@
  * graph-writer.ts writes.
  */
 
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import {
   DELETED_MARK,
   DELETED_PROPERTIES,
   type GraphNode,
   GraphRelationship,
   type Variant,
-} from "../../protocol/variant.js";
+} from "../../values/variant.js";
 import { nodeOf } from "../expr/cypher/entities.js";
 import type { Batch, ColumnId } from "../expr/expr.js";
 import type { EdgeColumns, GraphWritePlan, GraphWriteStep, NodeColumns } from "../plan/graph-plans.js";

@@ -6,13 +6,13 @@
 
 import { EDGE_COLUMN, type GraphTables, graphDefOf, NODE_COLUMN } from "../../catalog/graph.js";
 import type { GraphConstraintDef, TableDef } from "../../catalog/table.js";
-import { cypherError } from "../../protocol/cypher-error.js";
 import { DbError } from "../../protocol/errors.js";
-import { decodeLabels, includesLabel } from "../../protocol/labels.js";
-import type { Value } from "../../protocol/values.js";
-import { deletedEntity, type VariantMap } from "../../protocol/variant.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import { encodeRecord } from "../../storage/record-codec.js";
+import { cypherError } from "../../values/cypher-error.js";
+import { decodeLabels, includesLabel } from "../../values/labels.js";
+import type { Value } from "../../values/values.js";
+import { deletedEntity, type VariantMap } from "../../values/variant.js";
 import { BULK_ROWS, BulkWriter } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
 import { EdgeFinder } from "./edge-finder.js";

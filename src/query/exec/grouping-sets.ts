@@ -2,7 +2,7 @@
  * GROUPING SETS, ROLLUP and CUBE by hashing: every row joins one group per set. All sets share the states of the calls,
  * whose group numbers run through all sets. Groups come out set by set.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { HashKey } from "../expr/compare.js";
 import type { Batch } from "../expr/expr.js";
 import type { AggregatePlan } from "../plan/plan.js";

@@ -8,7 +8,7 @@
  * Left rows come out in their order, each with its right rows in theirs. What does not fit into memory goes to disk
  * (spill/spilled-join.ts).
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { Predicate } from "../expr/compile.js";
 import type { Batch, Expr } from "../expr/expr.js";
 import { columnsOf } from "../expr/walk.js";

@@ -5,8 +5,8 @@
 
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
-import type { Value } from "../../protocol/values.js";
 import { encodeRecord } from "../../storage/record-codec.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr, type Predicate } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import { oidOfId } from "../expr/types.js";

@@ -2,7 +2,7 @@
  * INSERT, UPDATE and DELETE on a view whose INSTEAD OF triggers do the work, row by row. Called by insert.ts, update.ts
  * and delete.ts for plans that say so.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import type { DeletePlan, InsertPlan, UpdatePlan } from "../plan/plan.js";

@@ -5,7 +5,7 @@
  *
  * Rows are numbered as they come. Those with the same key are chained in this order; a NULL key equals nothing.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { HashKey } from "../expr/compare.js";
 import type { ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";

@@ -2,11 +2,12 @@
  * The byte ranges of keys that an index scan reads, from the values that its expressions have in one run. NULL equals
  * nothing and lies in no range, so a NULL bound gives no range, and open ranges leave out the keys' NULLs.
  */
-import { cypherError } from "../../protocol/cypher-error.js";
-import type { SqlArray, SqlType, Value } from "../../protocol/values.js";
+
 import { encodeKey } from "../../storage/key-codec.js";
 import { prefixEnd } from "../../storage/keys.js";
 import type { KeyRange } from "../../storage/store.js";
+import { cypherError } from "../../values/cypher-error.js";
+import type { SqlArray, SqlType, Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate, Expr } from "../expr/expr.js";
 import type { IndexScanPlan } from "../plan/plan.js";

@@ -4,10 +4,11 @@
  * transaction that looks for a label conflicts with one that adds a new set, and not with one that adds a node of
  * a set that has the label not.
  */
-import { includesLabel } from "../../protocol/labels.js";
+
 import { decodeKey, encodeKey } from "../../storage/key-codec.js";
 import { prefixEnd } from "../../storage/keys.js";
 import type { KeyRange } from "../../storage/store.js";
+import { includesLabel } from "../../values/labels.js";
 import type { ExecContext } from "./context.js";
 import type { KeyLayout } from "./table-layout.js";
 

@@ -3,10 +3,10 @@
  * DISTINCT, set operations, hash joins) makes each key in one go, and the key of a list of a million members takes a
  * third of a second. Values are told by their identity, so only keys that are columns are made ahead.
  */
-import { costLeft } from "../../protocol/value-cost.js";
-import { Json, type SqlArray, type SqlType, type Value } from "../../protocol/values.js";
-import type { Variant, VariantMap } from "../../protocol/variant.js";
-import { isList, tooDeep, VARIANT_DEPTH_MAX } from "../../protocol/variant-format.js";
+import { costLeft } from "../../values/value-cost.js";
+import { Json, type SqlArray, type SqlType, type Value } from "../../values/values.js";
+import type { Variant, VariantMap } from "../../values/variant.js";
+import { isList, tooDeep, VARIANT_DEPTH_MAX } from "../../values/variant-format.js";
 import { compareKeys, jsonKey, keepKey, keptKey, untypedKey } from "../expr/compare.js";
 import { compareText } from "../expr/compare-text.js";
 import type { Batch, Expr } from "../expr/expr.js";

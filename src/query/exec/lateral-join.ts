@@ -2,7 +2,7 @@
  * A join whose right side reads columns of the left: it is opened anew for every left row, with that row's values as
  * its outer values. With an index on the right this is also the index nested-loop join.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { Predicate } from "../expr/compile.js";
 import type { Batch, ColumnId } from "../expr/expr.js";
 import type { JoinPlan } from "../plan/plan.js";

@@ -3,7 +3,7 @@
  * of the inputs (Knuth, The Art of Computer Programming 3, §5.4.1, replacement selection with a heap). Of equal rows
  * those of an earlier input come first. Made by append.ts.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { sortComparator } from "../expr/compare.js";
 import type { Batch } from "../expr/expr.js";
 import type { AppendPlan } from "../plan/plan.js";

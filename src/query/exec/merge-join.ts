@@ -8,7 +8,7 @@
  * Rows come out in the order of the keys; left rows in their own, where only they or rows with them come out. A NULL
  * key equals nothing: such rows come out alone, where the order has them.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { type Comparator, sortComparator } from "../expr/compare.js";
 import type { Predicate } from "../expr/compile.js";
 import type { Batch, Expr } from "../expr/expr.js";

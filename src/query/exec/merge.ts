@@ -3,7 +3,7 @@
  * before anything is written. Then stale keys of all changed rows go before new ones come, as in UPDATE.
  */
 import { sqlError } from "../../protocol/errors.js";
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { MergePlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";

@@ -2,8 +2,9 @@
  * The rows that a search by a vector index found, as batches. Where the distance is the scan's last column, it is what the
  * index measured, and rows whose columns are all in the primary key are not read. Made by nearest-scan.ts, one per run.
  */
-import type { Value } from "../../protocol/values.js";
+
 import { decodeKey } from "../../storage/key-codec.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import type { NearestDistance, OutputColumn, ScanPlan } from "../plan/plan.js";

@@ -4,7 +4,7 @@
  * The join can stop between any two pairs, to give the actor's loop a turn or because its output batch is full; all it
  * needs to go on is in its fields.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { Predicate } from "../expr/compile.js";
 import type { Batch } from "../expr/expr.js";
 import type { JoinPlan, JoinType } from "../plan/plan.js";

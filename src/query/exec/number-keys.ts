@@ -2,7 +2,7 @@
  * Keys that are numbers, in typed arrays: which types' values are such, their hash, and group numbers by them. Used by
  * hash joins and aggregation, which fall back to Maps for other types.
  */
-import type { SqlType, Value } from "../../protocol/values.js";
+import type { SqlType, Value } from "../../values/values.js";
 
 const NUMBERS = new Set(["int2", "int4", "int8", "oid", "date", "time", "timestamp", "timestamptz"]);
 

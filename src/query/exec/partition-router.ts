@@ -5,7 +5,7 @@
  */
 import type { TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr, type SlotOf } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import {

@@ -2,8 +2,9 @@
  * One row by its whole primary key or by all columns of a unique index. Never waits. A join that gets many rows so takes
  * them from column segments where the table has them.
  */
-import type { Value } from "../../protocol/values.js";
+
 import { encodeKey } from "../../storage/key-codec.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import type { PointGetPlan } from "../plan/plan.js";

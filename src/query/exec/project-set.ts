@@ -1,5 +1,5 @@
 /** Set-returning functions of a select list: repeats each row of the input for every row that the calls give for it. */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { Batch } from "../expr/expr.js";
 import type { ProjectSetPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";

@@ -2,7 +2,7 @@
  * Projection: new columns from expressions over the input. A plain column is passed on without copying it. Of a chunk
  * (segments/chunk.ts) columns stay what they are, and some expressions become such columns, too.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import { columnsOf, takesLong } from "../expr/walk.js";

@@ -2,7 +2,7 @@
  * What the three data-modifying operators have in common: they do all their work when first asked, then hand on the
  * rows of RETURNING, batch by batch.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { SlotOf } from "../expr/compile.js";
 import type { Batch } from "../expr/expr.js";
 import type { Returning } from "../plan/plan.js";

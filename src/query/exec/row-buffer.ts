@@ -2,7 +2,7 @@
  * Rows held in memory, column by column: what sorts, hash tables and changes yet to be written are made of. Owned by
  * one operator of one run; the memory is counted against the statement.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { Batch } from "../expr/expr.js";
 import type { JoinType, OutputColumn } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";

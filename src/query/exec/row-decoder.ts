@@ -3,8 +3,8 @@
  * filter, its columns first and the others only of rows that pass.
  */
 import type { TableDef } from "../../catalog/table.js";
-import type { Value } from "../../protocol/values.js";
 import type { RecordDecoder } from "../../storage/record-codec.js";
+import type { Value } from "../../values/values.js";
 import type { Predicate } from "../expr/compile.js";
 import type { Batch, ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf } from "../expr/walk.js";

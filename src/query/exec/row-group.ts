@@ -3,7 +3,7 @@
  * where they are as long as they lie in one batch of the input; otherwise they are copied, and go to disk when they do
  * not fit into the statement's memory. Made by merge-join.ts, one per run, for one group after the other.
  */
-import type { SqlType, Value } from "../../protocol/values.js";
+import type { SqlType, Value } from "../../values/values.js";
 import type { Batch } from "../expr/expr.js";
 import type { OutputColumn } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";

@@ -2,7 +2,7 @@
  * Map keys of rows: what GROUP BY, DISTINCT, set operations and hash joins put rows together by. Two rows have the
  * same key just when their values are equal, NULLs being equal to each other (IS NOT DISTINCT FROM).
  */
-import type { SqlType, Value } from "../../protocol/values.js";
+import type { SqlType, Value } from "../../values/values.js";
 import { type HashKey, hashKeyOf } from "../expr/compare.js";
 
 /** The key of one row of parallel columns; null is the key of a single NULL. */

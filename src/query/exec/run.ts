@@ -2,7 +2,7 @@
  * Runs a program to its end and collects its rows up to a cap. The session calls it for requests whose answer is one
  * document; a streaming client pulls batches from the operator itself.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { Batch } from "../expr/expr.js";
 import type { OutputColumn } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";

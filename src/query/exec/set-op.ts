@@ -2,7 +2,7 @@
  * UNION, INTERSECT and EXCEPT, with and without ALL. Columns go by position. Rows come out in the order of the left
  * side (then, for UNION, of the right); INTERSECT and EXCEPT count the right side's rows by key first.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { HashKey } from "../expr/compare.js";
 import type { Batch } from "../expr/expr.js";
 import type { SetOpPlan } from "../plan/plan.js";

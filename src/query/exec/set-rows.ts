@@ -2,7 +2,7 @@
  * The rows of several set-returning calls side by side, as the operators for FROM and for the select list read them: a
  * call that ends before the others gives NULLs from then on. Owned by one operator of one run.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr, type SlotOf } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import { shapeColumns, type TableRows } from "../expr/table-function.js";

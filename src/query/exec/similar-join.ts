@@ -3,7 +3,7 @@
  * in memory, with the directions of their embeddings side by side, and all right rows pass by. Single precision tells
  * most pairs; where it is not sure the condition is asked. Right rows are read once for each block of left rows.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { bytesOfBlock, VectorBlock } from "../../vector/vector-block.js";
 import type { Predicate } from "../expr/compile.js";
 import { compileExpr } from "../expr/compile.js";

@@ -1,5 +1,5 @@
 /** From column ids to places in a batch: how the operators of this room compile expressions over their input. */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr, compilePredicate, type Predicate, type SlotOf } from "../expr/compile.js";
 import type { Batch, EvalContext, Evaluate, Expr } from "../expr/expr.js";
 import type { OutputColumn } from "../plan/plan.js";

@@ -2,7 +2,7 @@
  * The order of rows by sort keys, and a stable sort that gives the actor's loop its turns: runs are sorted at once,
  * then merged bottom-up (Knuth, The Art of Computer Programming 3, §5.2.4). Used by Sort and ordered aggregates.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { sortComparator } from "../expr/compare.js";
 import { unitsOf } from "../expr/work.js";
 import type { SortKey } from "../plan/plan.js";

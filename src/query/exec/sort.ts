@@ -3,7 +3,7 @@
  * statement's memory go to disk in sorted runs, which are merged at the end (Knuth, The Art of Computer Programming 3,
  * §5.4).
  */
-import type { SqlType, Value } from "../../protocol/values.js";
+import type { SqlType, Value } from "../../values/values.js";
 import type { Batch } from "../expr/expr.js";
 import type { OutputColumn, SortKey, SortPlan } from "../plan/plan.js";
 import { type Abbreviation, abbreviate, abbreviatedOrder, abbreviationOf } from "./abbreviated-keys.js";

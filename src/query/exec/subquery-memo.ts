@@ -3,8 +3,8 @@
  * values need one run. Used by subquery.ts; owned by the statement's state. What gives another answer each time is
  * left out, and so are values without a short text.
  */
-import { Numeric } from "../../protocol/numeric.js";
-import type { Value } from "../../protocol/values.js";
+import { Numeric } from "../../values/numeric.js";
+import type { Value } from "../../values/values.js";
 import type { SubqueryExpr } from "../expr/expr.js";
 import { isVolatile } from "../expr/walk.js";
 import type { Plan } from "../plan/plan.js";

@@ -8,8 +8,8 @@
  * once for each different set of outer values (subquery-memo.ts).
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { sqlArray } from "../../protocol/text-format-array.js";
-import type { SqlArray, Value } from "../../protocol/values.js";
+import { sqlArray } from "../../values/text-format-array.js";
+import type { SqlArray, Value } from "../../values/values.js";
 import type { Batch, EvalContext, SubqueryExpr } from "../expr/expr.js";
 import { stackedArrays } from "../expr/functions/array-parts.js";
 import { isRowComparison } from "../expr/row-comparison.js";

@@ -4,12 +4,12 @@
  */
 import { type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { Value } from "../../protocol/values.js";
 import { inSteps } from "../../storage/in-steps.js";
 import { indexPrefix, prefixRange, retiredKey, rowPrefix } from "../../storage/keys.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import type { Cursor } from "../../storage/store.js";
+import type { Value } from "../../values/values.js";
 import { BULK_ROWS } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
 import { entryValue, suffixOf } from "./entry-value.js";

@@ -1,5 +1,5 @@
 /** Functions in FROM: their rows in batches, so that a long series neither fills memory nor holds up the actor. */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { Batch } from "../expr/expr.js";
 import type { TableFunctionPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";

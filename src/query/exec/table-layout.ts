@@ -7,11 +7,11 @@
  * is part of the key unless the index is unique and none of the columns is NULL, so that a second row with the same values finds the key taken.
  */
 import { type ColumnDef, type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
-import { fromText, toText } from "../../protocol/text-format.js";
-import type { SqlType, Value } from "../../protocol/values.js";
 import { encodeKey, type KeyColumn } from "../../storage/key-codec.js";
 import { indexPrefix, rowPrefix } from "../../storage/keys.js";
 import { type RecordDecoder, recordDecoder } from "../../storage/record-codec.js";
+import { fromText, toText } from "../../values/text-format.js";
+import type { SqlType, Value } from "../../values/values.js";
 
 export interface KeyLayout {
   /** Of the index or constraint, for messages and EXPLAIN. */

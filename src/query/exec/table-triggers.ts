@@ -8,7 +8,7 @@
 import type { TableDef } from "../../catalog/table.js";
 import { isFired, type TriggerDef, type TriggerEvent } from "../../catalog/trigger.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { isBranch, type PartitionBranch, type PartitionLeaf } from "../plan/partition-tree.js";
 import type { ExecContext } from "./context.js";
 import { after } from "./operator.js";

@@ -6,10 +6,10 @@
  */
 import { type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
-import type { Value } from "../../protocol/values.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import { prefixRange, storageIdOf } from "../../storage/keys.js";
 import { encodeRecord } from "../../storage/record-codec.js";
+import type { Value } from "../../values/values.js";
 import { BulkChanges } from "./bulk-changes.js";
 import type { ConstraintEvent } from "./constraint-event.js";
 import type { ExecContext } from "./context.js";

@@ -6,7 +6,6 @@
 import type { DerivedIndex } from "../../derived/derived-index.js";
 import type { IndexKind } from "../../derived/index-body.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { Value } from "../../protocol/values.js";
 import { decodeKey } from "../../storage/key-codec.js";
 import { prefixEnd, prefixRange } from "../../storage/keys.js";
 import type { Cursor } from "../../storage/store.js";
@@ -17,6 +16,7 @@ import { either, parseTextQuery, phraseOf, type TextQuery } from "../../text/que
 import { TextBody } from "../../text/text-body.js";
 import { textQueryOf } from "../../text/text-query-of.js";
 import { Strangers, searchText } from "../../text/text-search.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import { TEXT_MODES, type TextMode, TSQUERY_MODE } from "../expr/functions/text-search.js";

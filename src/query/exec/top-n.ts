@@ -2,7 +2,7 @@
  * ORDER BY … LIMIT: keeps only the first limit + offset rows, in a heap whose root is the last of them. Rows that are
  * equal in the keys come out in the input's order, as from a stable sort.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import type { TopNPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";

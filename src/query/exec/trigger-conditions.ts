@@ -2,7 +2,7 @@
 import type { TableDef } from "../../catalog/table.js";
 import type { TriggerDef } from "../../catalog/trigger.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import type { ExecContext } from "./context.js";

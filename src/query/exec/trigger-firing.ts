@@ -1,7 +1,7 @@
 /** What a trigger's function is called with: made by table-triggers.ts, run by sql/routine. */
 import type { TableDef } from "../../catalog/table.js";
 import type { TriggerDef, TriggerEvent } from "../../catalog/trigger.js";
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 
 /** A table or view as its triggers know it. */
 export interface TriggerRelation {

@@ -1,8 +1,8 @@
 /** MERGE into tables with triggers: as merge.ts, with each row's change made by TriggeredRows. Called by merge.ts. */
 import type { TriggerEvent } from "../../catalog/trigger.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { Value } from "../../protocol/values.js";
 import { keyText } from "../../storage/ordered-map.js";
+import type { Value } from "../../values/values.js";
 import type { MergePlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { Action, MergeProgram } from "./merge-program.js";

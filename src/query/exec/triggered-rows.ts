@@ -7,7 +7,7 @@
 import type { TableDef } from "../../catalog/table.js";
 import type { TriggerEvent } from "../../catalog/trigger.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { Batch } from "../expr/expr.js";
 import type { PartitionBranch } from "../plan/partition-tree.js";
 import type { BoundCheck, HeirTable, OutputColumn } from "../plan/plan.js";

@@ -1,6 +1,7 @@
 /** UPDATE of tables with triggers: as update.ts, with each row's change made by TriggeredRows. Called by update.ts. */
-import type { Value } from "../../protocol/values.js";
+
 import { keyText } from "../../storage/ordered-map.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import { oidOfId } from "../expr/types.js";

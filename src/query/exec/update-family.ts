@@ -2,7 +2,7 @@
  * UPDATE of a table and those that inherit from it: as update.ts, with each row read and written as its own table has
  * it. Called by update.ts.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import { oidOfId } from "../expr/types.js";

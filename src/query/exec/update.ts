@@ -3,8 +3,9 @@
  * then stale keys of all rows go before new ones come, so unique keys may be swapped or shifted by one statement.
  * A row that the input gives several times (UPDATE … FROM) is changed once, by the first.
  */
-import type { Value } from "../../protocol/values.js";
+
 import { keyText } from "../../storage/ordered-map.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
 import type { UpdatePlan } from "../plan/plan.js";

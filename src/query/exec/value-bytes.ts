@@ -1,7 +1,8 @@
 /** Estimates of the memory that values take, for the bound of a statement. */
-import { Json, type SqlType, type Value } from "../../protocol/values.js";
-import { GraphNode, GraphPath, GraphRelationship, type VariantMap } from "../../protocol/variant.js";
+
 import { StoredMap } from "../../storage/stored-map.js";
+import { Json, type SqlType, type Value } from "../../values/values.js";
+import { GraphNode, GraphPath, GraphRelationship, type VariantMap } from "../../values/variant.js";
 
 /** A slot of an array plus, on average, a boxed number. */
 const SLOT_BYTES = 12;

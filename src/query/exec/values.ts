@@ -1,5 +1,5 @@
 /** VALUES: rows of expressions without columns of their own (those of enclosing queries are allowed). */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, Evaluate, Expr } from "../expr/expr.js";
 import { isVolatile } from "../expr/walk.js";

@@ -1,10 +1,10 @@
 /** VERIFY TABLE: follows the hash chain of an immutable table over its rows. Called by the session. */
 import { storageOf, type TableDef } from "../../catalog/table.js";
-import { fromText } from "../../protocol/text-format.js";
-import { BOOL, INT8, TEXT, type Value } from "../../protocol/values.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import { prefixRange } from "../../storage/keys.js";
 import type { Cursor } from "../../storage/store.js";
+import { fromText } from "../../values/text-format.js";
+import { BOOL, INT8, TEXT, type Value } from "../../values/values.js";
 import type { OutputColumn } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { chainPrefix, entryNumber, FIRST_HASH, HASH_BYTES, linkHash } from "./hash-chain.js";

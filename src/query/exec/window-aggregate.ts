@@ -7,7 +7,7 @@
  *
  * Made by window.ts, one per call and run.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { AggregateFunction, AggregateSteps } from "../expr/expr.js";
 import type { WindowFrame } from "../plan/plan.js";
 import type { FrameCursor } from "./window-frame.js";

@@ -3,7 +3,7 @@
  * partition, `moveTo` for its rows in order. Frames move only forwards, so both ends are found by walking on.
  */
 import { sqlError } from "../../protocol/errors.js";
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { EvalContext, Evaluate } from "../expr/expr.js";
 import type { InRange } from "../expr/in-range.js";
 import type { WindowBound, WindowFrame } from "../plan/plan.js";

@@ -3,7 +3,7 @@
  * complete; then each call gives its value for each of them, and the rows go on with those values beside them. Whole
  * partitions leave the memory as they are handed on.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { comparatorOf } from "../expr/compare.js";
 import type { Batch, Expr, PartitionView } from "../expr/expr.js";
 import type { WindowCall, WindowPlan } from "../plan/plan.js";

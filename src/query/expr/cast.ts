@@ -3,21 +3,21 @@
  * closure; `types.ts` says which conversions exist and when they apply.
  */
 
-import { fitBits } from "../../protocol/bit-string.js";
-import { checkedTimestamp, DAY_MICROS, roundMicros, SECOND_MICROS, splitTimestamp } from "../../protocol/datetime.js";
-import type { Clock } from "../../protocol/datetime-parse.js";
 import { sqlError } from "../../protocol/errors.js";
-import { limitInterval, makeInterval } from "../../protocol/interval.js";
-import { checkJson } from "../../protocol/json-text.js";
-import { macFromText, masked, networkOf, networkValue } from "../../protocol/network.js";
-import { Numeric } from "../../protocol/numeric.js";
-import { charOfByte, fitNumeric, fitText, fromText, toText } from "../../protocol/text-format.js";
-import { sqlArray } from "../../protocol/text-format-array.js";
-import { offsetAt, offsetOfLocal } from "../../protocol/time-zone.js";
-import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "../../protocol/values.js";
-import type { Variant } from "../../protocol/variant.js";
-import { isList, variantToJson, variantToText } from "../../protocol/variant-format.js";
-import { fitVector, vectorOf } from "../../protocol/vector-text.js";
+import { fitBits } from "../../values/bit-string.js";
+import { checkedTimestamp, DAY_MICROS, roundMicros, SECOND_MICROS, splitTimestamp } from "../../values/datetime.js";
+import type { Clock } from "../../values/datetime-parse.js";
+import { limitInterval, makeInterval } from "../../values/interval.js";
+import { checkJson } from "../../values/json-text.js";
+import { macFromText, masked, networkOf, networkValue } from "../../values/network.js";
+import { Numeric } from "../../values/numeric.js";
+import { charOfByte, fitNumeric, fitText, fromText, toText } from "../../values/text-format.js";
+import { sqlArray } from "../../values/text-format-array.js";
+import { offsetAt, offsetOfLocal } from "../../values/time-zone.js";
+import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "../../values/values.js";
+import type { Variant } from "../../values/variant.js";
+import { isList, variantToJson, variantToText } from "../../values/variant-format.js";
+import { fitVector, vectorOf } from "../../values/vector-text.js";
 import { trimBlanks } from "./compare.js";
 import type { EvalContext, ScalarFunction } from "./expr.js";
 import { baseType, canCoerce, categoryOf, displayName, isBinaryCoercible } from "./types.js";

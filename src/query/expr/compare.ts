@@ -3,12 +3,12 @@
  * comparison operators all use these, so that they agree with each other.
  */
 
-import { orderOfLabel } from "../../protocol/enum-labels.js";
-import { compareNetworks } from "../../protocol/network.js";
-import { Numeric } from "../../protocol/numeric.js";
-import { compareTsQueries } from "../../protocol/ts-query.js";
-import { compareTsVectors } from "../../protocol/ts-vector.js";
-import type { Interval, Json, SqlArray, SqlType, TimeTz, Value } from "../../protocol/values.js";
+import { orderOfLabel } from "../../values/enum-labels.js";
+import { compareNetworks } from "../../values/network.js";
+import { Numeric } from "../../values/numeric.js";
+import { compareTsQueries } from "../../values/ts-query.js";
+import { compareTsVectors } from "../../values/ts-vector.js";
+import type { Interval, Json, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
 import { compareText } from "./compare-text.js";
 import { compareVariants, variantKey } from "./variant-order.js";
 

@@ -3,9 +3,10 @@
  * entries of the local variables change from element to element. Called by compile.ts, which gives its own functions;
  * compile-waiting.ts has the same loops with turns in between.
  */
-import { cypherError } from "../../protocol/cypher-error.js";
+
 import { spend } from "../../protocol/stretch.js";
-import type { Value } from "../../protocol/values.js";
+import { cypherError } from "../../values/cypher-error.js";
+import type { Value } from "../../values/values.js";
 import { type Growing, growing } from "./cypher/growing-list.js";
 import type { Batch, ColumnId, EvalContext, Evaluate, Expr, ListExpr } from "./expr.js";
 import { ListMaker } from "./value-parts.js";

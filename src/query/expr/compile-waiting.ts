@@ -5,7 +5,7 @@
  */
 
 import { Overrun } from "../../protocol/stretch.js";
-import { BOOL, type Value } from "../../protocol/values.js";
+import { BOOL, type Value } from "../../values/values.js";
 import { atLength } from "./at-length.js";
 import { compileExpr, type SlotOf } from "./compile.js";
 import { checkedList, Quantifier } from "./compile-list.js";

@@ -5,7 +5,7 @@
  * Shapes that rows spend their time in (columns, constants, number comparisons, AND of two) have closures of their own.
  */
 import { sqlError } from "../../protocol/errors.js";
-import type { SqlType, Value } from "../../protocol/values.js";
+import type { SqlType, Value } from "../../values/values.js";
 import { conversionOf } from "./cast.js";
 import { hashKeyOf } from "./compare.js";
 import { compareText } from "./compare-text.js";

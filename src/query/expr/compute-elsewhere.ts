@@ -3,9 +3,9 @@
  * `jobFor` is the actor's part, `computeJob` that process's, `valueOfComputed` the actor's again.
  */
 import { DbError, type ErrorCode, type ErrorDetails } from "../../protocol/errors.js";
-import type { Turns } from "../../protocol/json-pieces.js";
 import { sizeError } from "../../protocol/size-errors.js";
-import type { Value } from "../../protocol/values.js";
+import type { Turns } from "../../values/json-pieces.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr } from "./compile.js";
 import type { DeferredContext, EvalContext, EvalServices } from "./expr.js";
 import { leafTypes, receivedExpr, typeOfKey } from "./sent-expr.js";

@@ -5,8 +5,8 @@
  * A column is named by a ColumnId that is unique within one statement, never by a position: rules can move an
  * expression between operators without renumbering, and the compiler maps ids to positions at the very end.
  */
-import type { Json, SqlType, Value } from "../../protocol/values.js";
-import type { GraphNode } from "../../protocol/variant.js";
+import type { Json, SqlType, Value } from "../../values/values.js";
+import type { GraphNode } from "../../values/variant.js";
 import type { SentExpr } from "./sent-form.js";
 
 export type ColumnId = number;

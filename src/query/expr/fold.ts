@@ -3,7 +3,7 @@
  * optimizer's first rule calls it. An error leaves the expression as it is, to surface only if it is evaluated at all
  * (`CASE WHEN x <> 0 THEN 1 / x …`).
  */
-import { BOOL, type Value } from "../../protocol/values.js";
+import { BOOL, type Value } from "../../values/values.js";
 import { dependsOnSession } from "./cast.js";
 import { compileExpr } from "./compile.js";
 import type { Batch, CaseExpr, ConstExpr, EvalContext, Expr, LogicExpr } from "./expr.js";

@@ -3,7 +3,7 @@
  * query, so they are hashed when the list is seen a second time (PostgreSQL's hashed SubPlan). Likewise the elements of
  * `= ANY (array)` and `<> ALL (array)`. Called by compile.ts and by the binder that makes those operators.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { HashKey } from "./compare.js";
 import type { ScalarFunction } from "./expr.js";
 

@@ -4,7 +4,7 @@
  * chooses one by type, the window operator calls it.
  */
 import { sqlError } from "../../protocol/errors.js";
-import { Numeric } from "../../protocol/numeric.js";
+import { Numeric } from "../../values/numeric.js";
 import {
   FLOAT8,
   INT2,
@@ -16,7 +16,7 @@ import {
   type SqlType,
   type TimeTz,
   type Value,
-} from "../../protocol/values.js";
+} from "../../values/values.js";
 import { type Comparator, comparatorOf } from "./compare.js";
 import type { EvalContext, ScalarFunction } from "./expr.js";
 import { resolveOperator } from "./resolve.js";

@@ -1,5 +1,5 @@
 /** Long lists made in pieces, with turns for others in between. Used by functions' `applyInTurns`. */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import type { ListTurns } from "./expr.js";
 import { ListMaker } from "./value-parts.js";
 

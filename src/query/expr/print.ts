@@ -2,7 +2,7 @@
  * Expressions as SQL-like text for EXPLAIN and messages, in PostgreSQL's way: operators in parentheses, constants
  * with their type where it is not evident.
  */
-import { toText } from "../../protocol/text-format.js";
+import { toText } from "../../values/text-format.js";
 import type { CallExpr, ColumnId, ConstExpr, Expr, ListExpr, SubqueryExpr } from "./expr.js";
 import { displayName } from "./types.js";
 import { walkExpr } from "./walk.js";

@@ -3,7 +3,7 @@
  * with the types of the arguments as they stand and then convert each argument to the type that comes back.
  */
 import { type DbError, sqlError } from "../../protocol/errors.js";
-import { type SqlType, TEXT } from "../../protocol/values.js";
+import { type SqlType, TEXT } from "../../values/values.js";
 import { castFunction } from "./cast.js";
 import type { AggregateFunction, ScalarFunction, WindowFunction } from "./expr.js";
 import type { Family } from "./functions/define.js";

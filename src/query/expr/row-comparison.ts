@@ -2,7 +2,7 @@
  * Comparison of rows item by item, as ROW(a, b) < ROW(c, d) and (a, b) IN (SELECT …) mean it (chapter 9.24.5): a NULL
  * among the items that decide makes the result NULL. Made by binders; the optimizer joins by `equals`.
  */
-import { BOOL, type SqlType, type Value } from "../../protocol/values.js";
+import { BOOL, type SqlType, type Value } from "../../values/values.js";
 import type { ScalarFunction } from "./expr.js";
 
 export interface RowComparison extends ScalarFunction {

@@ -2,7 +2,7 @@
  * Expressions on their way to another process, where a function cannot be sent. A function is the table that has it and its
  * place there, or its family and the types that it was made for: each side builds the tables from the same program.
  */
-import { arrayOf, type SqlType, typeOf } from "../../protocol/values.js";
+import { arrayOf, type SqlType, typeOf } from "../../values/values.js";
 import { CYPHER_FUNCTIONS, cypherOperators } from "./cypher/registry.js";
 import type { Expr, ScalarFunction } from "./expr.js";
 import { type FunctionFamily, typesOfInstance } from "./functions/define.js";

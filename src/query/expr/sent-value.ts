@@ -3,15 +3,15 @@
  * parts: JSON as its text, lists as runs of items in V8's own format. Called by compute-elsewhere.ts.
  */
 import { deserialize, serialize } from "node:v8";
-import { readJsonInPieces, type Turns } from "../../protocol/json-pieces.js";
-import { checkJson, parseJson } from "../../protocol/json-text.js";
-import { flattened, jsonPieces } from "../../protocol/json-value-pieces.js";
-import { Numeric } from "../../protocol/numeric.js";
-import { fromText, toText } from "../../protocol/text-format.js";
-import { costLeft } from "../../protocol/value-cost.js";
-import { JSON_TYPE, JSONB, Json, type SqlArray, type SqlType, type Value } from "../../protocol/values.js";
-import { Float, type Variant } from "../../protocol/variant.js";
-import { isList } from "../../protocol/variant-format.js";
+import { readJsonInPieces, type Turns } from "../../values/json-pieces.js";
+import { checkJson, parseJson } from "../../values/json-text.js";
+import { flattened, jsonPieces } from "../../values/json-value-pieces.js";
+import { Numeric } from "../../values/numeric.js";
+import { fromText, toText } from "../../values/text-format.js";
+import { costLeft } from "../../values/value-cost.js";
+import { JSON_TYPE, JSONB, Json, type SqlArray, type SqlType, type Value } from "../../values/values.js";
+import { Float, type Variant } from "../../values/variant.js";
+import { isList } from "../../values/variant-format.js";
 import { atLength } from "./at-length.js";
 
 /** Numbers, texts and bytes are themselves. */

@@ -3,7 +3,7 @@
  * `functions/`; another room adds its own with `registerTableFunction` when the process starts, and reaches what it
  * needs through `EvalContext.services`. Resolved by `resolve.ts`, run by `query/exec/set-rows.ts`.
  */
-import { RECORD, type SqlType, type Value } from "../../protocol/values.js";
+import { RECORD, type SqlType, type Value } from "../../values/values.js";
 import type { EvalContext, RoutineCall } from "./expr.js";
 
 /** The rows of one call. Made per call by `TableFunction.open`; its state lives as long as the call. */

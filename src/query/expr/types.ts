@@ -6,7 +6,7 @@
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
 import { nearestName } from "../../protocol/nearest-name.js";
-import { numericModifier } from "../../protocol/text-format.js";
+import { numericModifier } from "../../values/text-format.js";
 import {
   arrayOf,
   numericType,
@@ -19,7 +19,7 @@ import {
   typeOf,
   UNKNOWN,
   type UserType,
-} from "../../protocol/values.js";
+} from "../../values/values.js";
 import { isVariantAsIs } from "./variant-order.js";
 
 /** pg_type.typcategory: boolean, numeric, string, date/time, time span, array, pseudo, user-defined, unknown, enum, bit string, network address, geometric, internal. */

@@ -4,7 +4,7 @@
  */
 import { sqlError } from "../../protocol/errors.js";
 import { VALUE_PARTS_MAX } from "../../protocol/limits.js";
-import { Json, type Value } from "../../protocol/values.js";
+import { Json, type Value } from "../../values/values.js";
 
 /** Of values with at least so many parts the number is kept, so that no part is counted often. */
 const KEPT_FROM = 256;

@@ -1,10 +1,11 @@
 /** Variants out of SQL's values and back: what casts to and from the type variant do, and JSON of variants. Called by cast.ts. */
-import { DAY_MICROS, splitTimestamp } from "../../protocol/datetime.js";
+
 import { sqlError } from "../../protocol/errors.js";
-import { makeInterval } from "../../protocol/interval.js";
-import { Numeric } from "../../protocol/numeric.js";
-import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../../protocol/temporal.js";
-import { nestArray } from "../../protocol/text-format-array.js";
+import { DAY_MICROS, splitTimestamp } from "../../values/datetime.js";
+import { makeInterval } from "../../values/interval.js";
+import { Numeric } from "../../values/numeric.js";
+import { CypherDate, Duration, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../../values/temporal.js";
+import { nestArray } from "../../values/text-format-array.js";
 import {
   BOOL,
   DATE,
@@ -24,9 +25,9 @@ import {
   TIMETZ,
   type TimeTz,
   type Value,
-} from "../../protocol/values.js";
-import { Float, floatValue, isIntegerValue, type Variant } from "../../protocol/variant.js";
-import { integerValue, isTemporal, variantFromJson, variantToPlain } from "../../protocol/variant-format.js";
+} from "../../values/values.js";
+import { Float, floatValue, isIntegerValue, type Variant } from "../../values/variant.js";
+import { integerValue, isTemporal, variantFromJson, variantToPlain } from "../../values/variant-format.js";
 import { isVariantAsIs } from "./variant-order.js";
 
 const MICRO_NANOS = 1000;

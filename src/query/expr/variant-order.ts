@@ -10,19 +10,12 @@ import {
   type Temporal,
   ZonedDateTime,
   ZonedTime,
-} from "../../protocol/temporal.js";
-import { compareTemporal, temporalKey } from "../../protocol/temporal-order.js";
-import type { SqlType, Value } from "../../protocol/values.js";
-import {
-  Float,
-  GraphNode,
-  GraphPath,
-  GraphRelationship,
-  type Variant,
-  type VariantMap,
-} from "../../protocol/variant.js";
-import { isList, tooDeep, VARIANT_DEPTH_MAX } from "../../protocol/variant-format.js";
-import { KIND, type Kind } from "../../protocol/variant-kind.js";
+} from "../../values/temporal.js";
+import { compareTemporal, temporalKey } from "../../values/temporal-order.js";
+import type { SqlType, Value } from "../../values/values.js";
+import { Float, GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../values/variant.js";
+import { isList, tooDeep, VARIANT_DEPTH_MAX } from "../../values/variant-format.js";
+import { KIND, type Kind } from "../../values/variant-kind.js";
 import { compareText } from "./compare-text.js";
 
 export function kindOf(value: Variant): Kind {

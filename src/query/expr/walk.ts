@@ -3,8 +3,8 @@
  * every subtree that does not change, so a rule can tell by `===` whether it did anything.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Value } from "../../protocol/values.js";
-import { BOOL } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
+import { BOOL } from "../../values/values.js";
 import type { ColumnId, ConstExpr, Expr } from "./expr.js";
 
 /** The direct inputs of a node, in evaluation order; a subquery's plan is not entered. */

@@ -3,8 +3,8 @@
  * expressions; functions that take more or less than usual say so (ScalarFunction.nanosPerUnit).
  */
 import { spend } from "../../protocol/stretch.js";
-import { costLeft } from "../../protocol/value-cost.js";
-import { Json, type SqlType, type Value } from "../../protocol/values.js";
+import { costLeft } from "../../values/value-cost.js";
+import { Json, type SqlType, type Value } from "../../values/values.js";
 import type { Expr, ScalarFunction } from "./expr.js";
 import { someExpr } from "./walk.js";
 

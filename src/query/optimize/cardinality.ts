@@ -9,7 +9,7 @@
 import { EDGE_COLUMN, type GraphTables, NODE_COLUMN } from "../../catalog/graph.js";
 import type { StatisticsSource } from "../../catalog/statistics.js";
 import type { TableDef } from "../../catalog/table.js";
-import { TEXT } from "../../protocol/values.js";
+import { TEXT } from "../../values/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { conjuncts } from "../expr/walk.js";
 import type { CommonScanPlan, CommonTable, JoinType, Plan, SetCall } from "../plan/plan.js";

@@ -9,7 +9,7 @@
  *   Join (o.cid = c.id AND o.x > c.y)        Hash Join, Hash Cond: (o.cid = c.id)
  *                                      ⇒       Join Filter: (o.x > c.y)
  */
-import { type SqlType, VARIANT } from "../../protocol/values.js";
+import { type SqlType, VARIANT } from "../../values/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { isVariantAsIs } from "../expr/variant-order.js";
 import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr } from "../expr/walk.js";

@@ -8,7 +8,7 @@
  *
  * Where the walks begin at all nodes, not even those are read.
  */
-import { INT8 } from "../../protocol/values.js";
+import { INT8 } from "../../values/values.js";
 import type { AggregateFunction, ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf } from "../expr/walk.js";
 import type { CountWalksPlan, ExpandPlan, WalkStep } from "../plan/graph-plans.js";

@@ -14,7 +14,7 @@
  * Done only where it is cheaper: a few outer rows with an index below keep their subquery. Runs after conditions have
  * been pushed down, so that one knows how many outer rows there are; push-down-filters.ts runs once more after it.
  */
-import { BOOL } from "../../protocol/values.js";
+import { BOOL } from "../../values/values.js";
 import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
 import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr, walkExpr } from "../expr/walk.js";
 import type { AggregatePlan, OutputColumn, Plan, ProjectPlan } from "../plan/plan.js";

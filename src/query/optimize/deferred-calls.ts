@@ -2,7 +2,7 @@
  * The calls that one node's expressions wait for: taken out of them, each with the condition under which its expression
  * comes to it, and stacked as `deferred` nodes upon the node's input. Used by lift-deferred.ts; one per node.
  */
-import { BOOL } from "../../protocol/values.js";
+import { BOOL } from "../../values/values.js";
 import type { CallExpr, CaseExpr, ColumnExpr, ColumnId, Expr } from "../expr/expr.js";
 import { andOf, columnsOf, exprEquals, inputsOf, isConstant, isVolatile, withInputs } from "../expr/walk.js";
 import type { DeferredCall, OutputColumn, Plan } from "../plan/plan.js";

@@ -2,7 +2,7 @@
  * Calls that have to be waited for in INSERT, UPDATE, DELETE and MERGE: new values are computed below, where the rows come
  * from, RETURNING above, of the rows that were changed. Called by lift-deferred.ts.
  */
-import { BOOL } from "../../protocol/values.js";
+import { BOOL } from "../../values/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { andOf, columnsOf, mapExpr, walkExpr } from "../expr/walk.js";
 import type { DeletePlan, InsertPlan, MergeAction, MergePlan, OutputColumn, Plan, UpdatePlan } from "../plan/plan.js";

@@ -7,7 +7,7 @@
  *
  * Called by lift-deferred.ts, which then lifts the calls out of the projection.
  */
-import { BOOL, type SqlType } from "../../protocol/values.js";
+import { BOOL, type SqlType } from "../../values/values.js";
 import type { Expr } from "../expr/expr.js";
 import { inputsOf, someExpr, withInputs } from "../expr/walk.js";
 import type { OutputColumn, Plan, ValuesPlan } from "../plan/plan.js";

@@ -7,7 +7,7 @@
  *     Top-N Sort (v <=> $1)             ⇒      Top-N Sort (distance)
  *       Vector Search on t (v, id)               Vector Search on t (id, distance)
  */
-import { FLOAT4 } from "../../protocol/values.js";
+import { FLOAT4 } from "../../values/values.js";
 import type { CallExpr, Expr } from "../expr/expr.js";
 import { columnsOf, exprEquals, mapExpr } from "../expr/walk.js";
 import { isExactInKeys } from "../plan/covering.js";

@@ -3,7 +3,7 @@
  * names rows that may match, and the condition stays to be asked of them. Called by text-by-index.ts.
  */
 import type { SearchIndexDef } from "../../catalog/table.js";
-import { TEXT } from "../../protocol/values.js";
+import { TEXT } from "../../values/values.js";
 import type { CallExpr, ConstExpr, Expr } from "../expr/expr.js";
 import { TSQUERY_MODE } from "../expr/functions/text-search.js";
 import { columnsOf, isVolatile } from "../expr/walk.js";

@@ -13,7 +13,7 @@
  * order of the right side's keys, too.
  */
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/table.js";
-import type { SqlType } from "../../protocol/values.js";
+import type { SqlType } from "../../values/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { isBinaryCoercible } from "../expr/types.js";
 import type {

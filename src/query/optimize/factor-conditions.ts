@@ -12,7 +12,7 @@
  * The first is the distributive law read backwards (PostgreSQL's canonicalize_qual), the second its
  * extract_restriction_or_clauses.
  */
-import { BOOL } from "../../protocol/values.js";
+import { BOOL } from "../../values/values.js";
 import type { ColumnId, Expr, InListExpr } from "../expr/expr.js";
 import { andOf, columnsOf, conjuncts, exprEquals, isConstant, isVolatile, someExpr } from "../expr/walk.js";
 import type { FilterPlan, JoinPlan, Plan } from "../plan/plan.js";

@@ -3,7 +3,7 @@
  * Simple implication, after PostgreSQL's predtest.c: the same condition, a narrower comparison with a constant of the
  * same expression, IS NOT NULL by any comparison, an OR of which one arm is implied.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { comparatorOf } from "../expr/compare.js";
 import type { CallExpr, Expr, InListExpr } from "../expr/expr.js";
 import { conjuncts, exprEquals } from "../expr/walk.js";

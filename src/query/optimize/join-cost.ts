@@ -3,7 +3,7 @@
  * for the method of each, so that both see the same prices. What matters is their proportion: a row of a column segment
  * costs little, a row fetched by its key some hundred times as much.
  */
-import type { SqlType } from "../../protocol/values.js";
+import type { SqlType } from "../../values/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { placesInEntry } from "../plan/covering.js";
 import type { IndexScanPlan, JoinType, Plan, ScanPlan } from "../plan/plan.js";

@@ -3,7 +3,7 @@
  * choose-join.ts make keys of. Parameters, columns of enclosing queries and stable functions count as known.
  */
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/table.js";
-import { BOOL, INT8, type SqlArray, type SqlType, VARIANT } from "../../protocol/values.js";
+import { BOOL, INT8, type SqlArray, type SqlType, VARIANT } from "../../values/values.js";
 import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
 import { isBinaryCoercible } from "../expr/types.js";
 import { isPlainScalar, isVariantAsIs } from "../expr/variant-order.js";

@@ -1,7 +1,7 @@
 /**
  * `column LIKE 'abc%'` as the range of texts that begin with the pattern's fixed part: text is ordered by code points.
  */
-import { TEXT } from "../../protocol/values.js";
+import { TEXT } from "../../values/values.js";
 import type { Expr } from "../expr/expr.js";
 
 export interface LikeRange {

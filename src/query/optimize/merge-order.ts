@@ -5,7 +5,7 @@
  *   wanted: a.k DESC, a.x      left:  a.k DESC, a.x
  *   join:   a.k = b.k     ⇒    right: b.k DESC
  */
-import type { SqlType } from "../../protocol/values.js";
+import type { SqlType } from "../../values/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf } from "../expr/walk.js";
 import type { HashJoinPlan, KeyDirection, MergeJoinPlan, Plan } from "../plan/plan.js";

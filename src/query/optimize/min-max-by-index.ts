@@ -9,7 +9,7 @@
  *
  * Several such calls become as many plans of one row each, side by side.
  */
-import { BOOL, INT8 } from "../../protocol/values.js";
+import { BOOL, INT8 } from "../../values/values.js";
 import type { ColumnExpr, Expr } from "../expr/expr.js";
 import { andOf, conjuncts } from "../expr/walk.js";
 import type { AggregateCall, AggregatePlan, AppendPlan, Plan, ScanPlan, SortPlan } from "../plan/plan.js";

@@ -2,7 +2,7 @@
  * Whether a condition is never true when certain columns are NULL: then an outer join that makes those NULLs may be a
  * stricter join (Galindo-Legaria and Rosenthal, "Outerjoin Simplification and Reordering", TODS 1997).
  */
-import type { SqlArray } from "../../protocol/values.js";
+import type { SqlArray } from "../../values/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { TEXT_SCORE } from "../expr/functions/text-search.js";
 import type { JoinType } from "../plan/plan.js";

@@ -11,7 +11,7 @@
  *                                                 Index Scan using t_a on t …
  *                                                 Index Scan using t_b on t …
  */
-import { arrayOf } from "../../protocol/values.js";
+import { arrayOf } from "../../values/values.js";
 import type { Expr, LogicExpr, SubqueryExpr } from "../expr/expr.js";
 import { andOf, conjuncts, mapExpr } from "../expr/walk.js";
 import type { IndexScanPlan, OutputColumn, Plan, PointGetPlan, ScanPlan } from "../plan/plan.js";

@@ -4,7 +4,7 @@
  */
 
 import { EDGE_COLUMN, NODE_COLUMN } from "../../catalog/graph.js";
-import { BOOL, INT8, type SqlType, TEXT } from "../../protocol/values.js";
+import { BOOL, INT8, type SqlType, TEXT } from "../../values/values.js";
 import { similarityCondition } from "../expr/cypher/similarity.js";
 import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
 import { resolveOperator } from "../expr/resolve.js";

@@ -11,7 +11,7 @@
  * share-subplans.ts for one statement.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { SqlType } from "../../protocol/values.js";
+import type { SqlType } from "../../values/values.js";
 import type { ColumnId, ConstExpr, Expr } from "../expr/expr.js";
 import type {
   AggregateCall,

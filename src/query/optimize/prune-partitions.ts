@@ -9,7 +9,7 @@
  * one input is that input.
  */
 import { mayHold } from "../../catalog/partition-pruning.js";
-import { OID } from "../../protocol/values.js";
+import { OID } from "../../values/values.js";
 import type { Expr } from "../expr/expr.js";
 import { conjuncts } from "../expr/walk.js";
 import type { PartitionMembership, PruningTest } from "../plan/partition-tree.js";

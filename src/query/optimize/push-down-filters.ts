@@ -11,7 +11,7 @@
  * Conditions with volatile functions stay where they are. Ullman, Principles of Database and Knowledge-Base Systems,
  * §11.2, has the equivalences.
  */
-import { OID } from "../../protocol/values.js";
+import { OID } from "../../values/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr, takesLong } from "../expr/walk.js";
 import type {

@@ -11,7 +11,7 @@
  *                                               Scan o
  *                                           Scan c
  */
-import { INT8 } from "../../protocol/values.js";
+import { INT8 } from "../../values/values.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile, mapExpr, someExpr } from "../expr/walk.js";
 import type { LimitPlan, OutputColumn, Plan, ProjectPlan, SetOpPlan, SortKey } from "../plan/plan.js";

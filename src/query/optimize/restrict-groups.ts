@@ -10,7 +10,7 @@
  *                                                   Scan p', Filter (brand = 'x')
  *                                                   Scan l
  */
-import { BOOL } from "../../protocol/values.js";
+import { BOOL } from "../../values/values.js";
 import type { CallExpr, ColumnId, Expr } from "../expr/expr.js";
 import { conjuncts } from "../expr/walk.js";
 import type { AggregatePlan, DistinctPlan, JoinPlan, Plan, ProjectPlan, ScanPlan } from "../plan/plan.js";

@@ -3,8 +3,8 @@
  * each other, except for two bounds of one column. Used by cardinality.ts, which names the sources of the formulas.
  */
 import type { ColumnStatistics } from "../../catalog/statistics.js";
-import { includesLabel } from "../../protocol/labels.js";
-import { type SqlArray, VARIANT } from "../../protocol/values.js";
+import { includesLabel } from "../../values/labels.js";
+import { type SqlArray, VARIANT } from "../../values/values.js";
 import { similarityCondition } from "../expr/cypher/similarity.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
 import { columnsOf, conjuncts } from "../expr/walk.js";

@@ -6,7 +6,7 @@
  *     Filter: a.name = $1 OR b.name = $1  ⇒   Match (a)-->(b), Filter: a.name = $1
  *                                             Match (a)-->(b), Filter: b.name = $1 AND NOT (a.name = $1)
  */
-import { BOOL } from "../../protocol/values.js";
+import { BOOL } from "../../values/values.js";
 import type { ColumnId, Expr, LogicExpr } from "../expr/expr.js";
 import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr } from "../expr/walk.js";
 import type { EdgeColumns, MatchPlan, NodeColumns, PatternEdge, PatternNode } from "../plan/graph-plans.js";

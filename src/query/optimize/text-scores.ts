@@ -8,7 +8,7 @@
  *                                                     Text Search using t_idx on t
  */
 import type { SearchIndexDef } from "../../catalog/table.js";
-import { BOOL, BYTEA, FLOAT8 } from "../../protocol/values.js";
+import { BOOL, BYTEA, FLOAT8 } from "../../values/values.js";
 import type { CallExpr, ColumnExpr, Expr } from "../expr/expr.js";
 import { TEXT_SCORE } from "../expr/functions/text-search.js";
 import { resolveOperator } from "../expr/resolve.js";

@@ -12,7 +12,7 @@
  * IN over VALUES is a list. NOT IN becomes an anti join where neither side can be NULL; otherwise it stays a subquery, because it is not true when
  * a NULL is among the values. An uncorrelated EXISTS stays too: it runs once and needs one row.
  */
-import { BOOL } from "../../protocol/values.js";
+import { BOOL } from "../../values/values.js";
 import type { ColumnId, Expr, ScalarFunction, SubqueryExpr } from "../expr/expr.js";
 import { isRowComparison } from "../expr/row-comparison.js";
 import { andOf, columnsOf, conjuncts, mapExpr, someExpr } from "../expr/walk.js";

@@ -1,6 +1,6 @@
 /** What Cypher's conditions ask of keys: bounds of STARTS WITH, and variants that are compared with an id. */
-import { INT8, VARIANT } from "../../protocol/values.js";
-import { Float, isIntegerValue, type Variant } from "../../protocol/variant.js";
+import { INT8, VARIANT } from "../../values/values.js";
+import { Float, isIntegerValue, type Variant } from "../../values/variant.js";
 import type { Expr, ScalarFunction } from "../expr/expr.js";
 
 function keyFunction(

@@ -8,7 +8,7 @@
  *
  * Plans of other nodes' expressions stay as they are: there a statement may take a long turn, and ends when that is not enough.
  */
-import type { Value } from "../../protocol/values.js";
+import type { Value } from "../../values/values.js";
 import { compileExpr, type SlotOf } from "../expr/compile.js";
 import { compileWaiting } from "../expr/compile-waiting.js";
 import type { CallExpr, ColumnExpr, ColumnId, EvalContext, Expr, ScalarFunction } from "../expr/expr.js";

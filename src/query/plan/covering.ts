@@ -4,7 +4,7 @@
  * lost its scale.)
  * EXPLAIN and the executor ask.
  */
-import type { SqlType } from "../../protocol/values.js";
+import type { SqlType } from "../../values/values.js";
 import type { IndexScanPlan, TextSearchPlan } from "./plan.js";
 
 const EXACT_IN_KEYS: ReadonlySet<SqlType["name"]> = new Set([

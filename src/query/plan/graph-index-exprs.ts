@@ -5,7 +5,7 @@
  */
 import { EDGE_COLUMN, graphDefOf, NODE_COLUMN } from "../../catalog/graph.js";
 import type { TableDef } from "../../catalog/table.js";
-import { TEXT } from "../../protocol/values.js";
+import { TEXT } from "../../values/values.js";
 import { HAS_LABEL, PROPERTY } from "../expr/cypher/entities.js";
 import type { Expr, ScalarFunction } from "../expr/expr.js";
 import { resolveOperator } from "../expr/resolve.js";

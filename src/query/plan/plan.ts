@@ -6,7 +6,7 @@
  * only made by rules. A tree that no rule has touched is executable too, just slower: that is how rules are tested.
  */
 import type { IndexDef, SearchIndexDef, TableDef } from "../../catalog/table.js";
-import type { SqlType } from "../../protocol/values.js";
+import type { SqlType } from "../../values/values.js";
 import type { AggregateFunction, CallExpr, ColumnId, Expr, SubqueryExpr, WindowFunction } from "../expr/expr.js";
 import type { InRange } from "../expr/in-range.js";
 import type { TableFunction } from "../expr/table-function.js";

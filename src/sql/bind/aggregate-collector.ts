@@ -2,10 +2,11 @@
  * The aggregate calls of one query, gathered while its expressions are bound. Each distinct call becomes a column of
  * the query's AggregatePlan; the expression that held it refers to that column.
  */
-import type { SqlType } from "../../protocol/values.js";
+
 import type { ColumnExpr, ColumnId, Expr } from "../../query/expr/expr.js";
 import { exprEquals } from "../../query/expr/walk.js";
 import type { AggregateCall, OutputColumn } from "../../query/plan/plan.js";
+import type { SqlType } from "../../values/values.js";
 
 /** A call of GROUPING, before its arguments are found among the groups. */
 export interface GroupingCall {

@@ -1,7 +1,7 @@
 /** A row of a table as a row of one from which the table inherits. Called by the binder of casts. */
 import { descendantsOf } from "../../catalog/inheritance.js";
-import type { SqlType, Value } from "../../protocol/values.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
+import type { SqlType, Value } from "../../values/values.js";
 import type { Binding } from "./binding.js";
 import { firstFound } from "./names.js";
 

@@ -3,8 +3,6 @@
  * use.
  */
 import { sqlError } from "../../protocol/errors.js";
-import { EMPTY_ARRAY, sqlArray } from "../../protocol/text-format-array.js";
-import { arrayOf, BOOL, INT4, type SqlArray, type SqlType, type Value } from "../../protocol/values.js";
 import { hashKeyOf } from "../../query/expr/compare.js";
 import type { EvalContext, ScalarFunction } from "../../query/expr/expr.js";
 import {
@@ -16,6 +14,8 @@ import {
   withSlice,
 } from "../../query/expr/functions/array-parts.js";
 import { comparesByHash, hashedHas } from "../../query/expr/hashed-items.js";
+import { EMPTY_ARRAY, sqlArray } from "../../values/text-format-array.js";
+import { arrayOf, BOOL, INT4, type SqlArray, type SqlType, type Value } from "../../values/values.js";
 
 /** Equal calls must have identical functions, so that equal expressions are recognized. */
 function memoized<K, F>(make: (key: K) => F): (key: K) => F {

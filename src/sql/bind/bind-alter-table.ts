@@ -7,11 +7,11 @@ import { missingColumn } from "../../catalog/did-you-mean.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { DomainDef } from "../../catalog/type.js";
 import { sqlError } from "../../protocol/errors.js";
-import { toText } from "../../protocol/text-format.js";
-import type { SqlType } from "../../protocol/values.js";
 import { foldExpr } from "../../query/expr/fold.js";
 import { canCoerce, displayName } from "../../query/expr/types.js";
 import type { Plan } from "../../query/plan/plan.js";
+import { toText } from "../../values/text-format.js";
+import type { SqlType } from "../../values/values.js";
 import type {
   AlterTableCommand,
   AlterTableStatement,

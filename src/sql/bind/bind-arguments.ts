@@ -1,8 +1,8 @@
 /** The arguments of EXECUTE as one row of values of the prepared statement's parameter types. */
 import { sqlError } from "../../protocol/errors.js";
-import type { SqlType } from "../../protocol/values.js";
 import { canCoerce } from "../../query/expr/types.js";
 import type { Plan } from "../../query/plan/plan.js";
+import type { SqlType } from "../../values/values.js";
 import { contextOf } from "./bind-context.js";
 import { bindData } from "./bind-data.js";
 import { bindExpr } from "./bind-expr.js";

@@ -3,7 +3,6 @@
 import { meant } from "../../catalog/did-you-mean.js";
 import type { FunctionDef } from "../../catalog/function.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { INT4, TEXT } from "../../protocol/values.js";
 import type { ColumnId, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { isHypotheticalSetName } from "../../query/expr/functions/ordered-sets.js";
 import {
@@ -19,6 +18,7 @@ import {
 import { displayName } from "../../query/expr/types.js";
 import { columnsOf, exprEquals } from "../../query/expr/walk.js";
 import type { AggregateCall, SortKey } from "../../query/plan/plan.js";
+import { INT4, TEXT } from "../../values/values.js";
 import type { CallNode, ExprNode, GroupingNode, SortNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
 import { extractedNumber } from "./bind-comparison.js";

@@ -4,9 +4,9 @@ import { FOLLOWING_SEQUENCE, PLAIN_SEQUENCE, type SequenceOptions } from "../../
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { checkColumnName } from "../../catalog/table-names.js";
 import { sqlError } from "../../protocol/errors.js";
-import { INT2, INT4, INT8, type SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { isVolatile, someExpr } from "../../query/expr/walk.js";
+import { INT2, INT4, INT8, type SqlType } from "../../values/values.js";
 import type { ColumnDefNode } from "../parse/ast-definitions.js";
 import type { ExprNode } from "../parse/ast-query.js";
 import { printExpr } from "../parse/print-expr.js";

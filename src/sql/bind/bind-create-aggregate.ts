@@ -10,8 +10,8 @@ import {
 } from "../../catalog/function.js";
 import type { CreateFunctionCommand, NewFunction } from "../../catalog/function-command.js";
 import { sqlError } from "../../protocol/errors.js";
-import { arrayOf, MACADDR, type SqlType } from "../../protocol/values.js";
 import { displayName } from "../../query/expr/types.js";
+import { arrayOf, MACADDR, type SqlType } from "../../values/values.js";
 import type { AggregateOption, CreateAggregateStatement } from "../parse/ast-functions.js";
 import { bindExpr } from "./bind-expr.js";
 import type { Binding } from "./binding.js";

@@ -11,8 +11,8 @@ import {
 } from "../../catalog/function.js";
 import type { CreateFunctionCommand, NewFunction } from "../../catalog/function-command.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { RECORD, recordOf, type SqlType, VOID } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
+import { RECORD, recordOf, type SqlType, VOID } from "../../values/values.js";
 import type { StatementNode } from "../parse/ast.js";
 import type { CreateFunctionStatement, FunctionOption, FunctionSetting } from "../parse/ast-functions.js";
 import { parseSql } from "../parse/parse.js";

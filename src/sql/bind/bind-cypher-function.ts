@@ -4,10 +4,10 @@
  * them. Called by bind-from.ts; the session says what binds Cypher (BindEnvironment.cypher), since this room does not know it.
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { JSONB, type SqlType, TEXT, VARIANT } from "../../protocol/values.js";
 import { cypherOperator } from "../../query/expr/cypher/registry.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { displayName } from "../../query/expr/types.js";
+import { JSONB, type SqlType, TEXT, VARIANT } from "../../values/values.js";
 import type { CallNode, ColumnSpec, ExprNode, FromFunction } from "../parse/ast-query.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";

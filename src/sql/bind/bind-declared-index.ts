@@ -5,8 +5,8 @@
 import type { CreateSearchIndexCommand } from "../../catalog/ddl-command.js";
 import type { DeclaredMethod, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { SqlType } from "../../protocol/values.js";
 import { displayName } from "../../query/expr/types.js";
+import type { SqlType } from "../../values/values.js";
 import type { CreateIndexStatement, IndexElement } from "../parse/ast-definitions.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { lookUpTable } from "./bind-from.js";

@@ -1,6 +1,6 @@
 /** Types as a PL/pgSQL body writes them: names, `relation.column%TYPE`, `relation%ROWTYPE`. Called by sql/routine. */
 import { sqlError } from "../../protocol/errors.js";
-import type { SqlType } from "../../protocol/values.js";
+import type { SqlType } from "../../values/values.js";
 import type { CastNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
 import { bindData } from "./bind-data.js";

@@ -5,12 +5,12 @@
  * Called by the binders of every clause. Larger groups of nodes have files of their own: comparisons, calls, subqueries.
  */
 
-import { bitsFromText } from "../../protocol/bit-string.js";
 import { sqlError } from "../../protocol/errors.js";
-import { fromText } from "../../protocol/text-format.js";
-import { arrayOf, BIT, BOOL, INT4, INT8, NUMERIC, OID, type SqlType, UNKNOWN } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { isFunctionName, resolveFunction } from "../../query/expr/resolve.js";
+import { bitsFromText } from "../../values/bit-string.js";
+import { fromText } from "../../values/text-format.js";
+import { arrayOf, BIT, BOOL, INT4, INT8, NUMERIC, OID, type SqlType, UNKNOWN } from "../../values/values.js";
 import type {
   ArrayNode,
   BitStringNode,

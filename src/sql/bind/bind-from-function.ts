@@ -1,6 +1,5 @@
 /** Functions in FROM: what they return as columns, with their aliases and definitions. Called by bind-from.ts. */
 import { sqlError } from "../../protocol/errors.js";
-import { INT8, type RecordField, recordName, recordOf, type SqlType, type Value } from "../../protocol/values.js";
 import type { EvalContext } from "../../query/expr/expr.js";
 import { isTableFunctionName } from "../../query/expr/resolve.js";
 import {
@@ -12,6 +11,7 @@ import {
 } from "../../query/expr/table-function.js";
 import { baseType, displayName } from "../../query/expr/types.js";
 import type { OutputColumn, Plan, SetCall } from "../../query/plan/plan.js";
+import { INT8, type RecordField, recordName, recordOf, type SqlType, type Value } from "../../values/values.js";
 import type { CallNode, ColumnSpec, ExprNode, FromFunction } from "../parse/ast-query.js";
 import { contextOf, type ExprContext } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";

@@ -3,12 +3,12 @@ import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { JOINS_MAX } from "../../protocol/limits.js";
 import { tooManyJoins } from "../../protocol/size-errors.js";
-import { recordOf } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
 import { recordRows, shapeColumns, type TableFunction } from "../../query/expr/table-function.js";
 import type { JoinPlan, Plan } from "../../query/plan/plan.js";
 import { joinColumns, outerColumnsOf } from "../../query/plan/walk.js";
+import { recordOf } from "../../values/values.js";
 import type {
   AliasNode,
   FromFunction,

@@ -2,10 +2,10 @@
 import { quotedIdentifier } from "../../catalog/relation-names.js";
 import type { ColumnDef, IndexDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import { BOOL, OID, type SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
 import type { InsertPlan, OnConflict, Plan } from "../../query/plan/plan.js";
+import { BOOL, OID, type SqlType } from "../../values/values.js";
 import type { ConflictTarget, InsertStatement, OnConflictNode } from "../parse/ast.js";
 import type { ColumnNode, ExprNode, QueryNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";

@@ -4,10 +4,10 @@
  */
 import type { ColumnDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import { BOOL, TEXT } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import type { JoinType, MergeAction, MergePlan, OutputColumn, Plan } from "../../query/plan/plan.js";
 import { joinColumns } from "../../query/plan/walk.js";
+import { BOOL, TEXT } from "../../values/values.js";
 import type { MergeClause, MergeStatement } from "../parse/ast.js";
 import { bindAssignments, withOnUpdate } from "./bind-assignments.js";
 import { applyOperator } from "./bind-comparison.js";

@@ -11,10 +11,10 @@ import {
   type TableDef,
 } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import { toText } from "../../protocol/text-format.js";
-import type { SqlType } from "../../protocol/values.js";
 import { foldExpr } from "../../query/expr/fold.js";
 import { canCoerce } from "../../query/expr/types.js";
+import { toText } from "../../values/text-format.js";
+import type { SqlType } from "../../values/values.js";
 import type { ConstraintNode, PartitionOfNode } from "../parse/ast-definitions.js";
 import type {
   PartitionBoundNode,

@@ -1,9 +1,9 @@
 /** Whole queries: WITH, the body (SELECT, VALUES, set operations), ORDER BY and LIMIT. */
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { INT8 } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { commonType } from "../../query/expr/types.js";
 import type { OutputColumn, Plan, SortKey } from "../../query/plan/plan.js";
+import { INT8 } from "../../values/values.js";
 import type { ExprNode, QueryNode, SetOperationBody, SortNode, ValuesBody } from "../parse/ast-query.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";

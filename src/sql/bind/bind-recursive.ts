@@ -3,10 +3,10 @@
  * last. The rules on where it may mention itself are SQL:1999's, the wording PostgreSQL's.
  */
 import { sqlError } from "../../protocol/errors.js";
-import { INT4 } from "../../protocol/values.js";
 import { commonType, displayName } from "../../query/expr/types.js";
 import type { CommonTable as PlanTable, RecursivePlan } from "../../query/plan/plan.js";
 import { subqueriesOf, walkPlan } from "../../query/plan/walk.js";
+import { INT4 } from "../../values/values.js";
 import type { CommonTableNode, FromNode, QueryNode, SetOperationBody, WithNode } from "../parse/ast-query.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import { coerceCommon, withPosition } from "./coerce.js";

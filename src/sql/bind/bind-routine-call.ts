@@ -1,11 +1,11 @@
 /** Calls of functions that statements made: in expressions, in FROM and in CALL. */
 import { type FunctionDef, inputsOf, outputsOf } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { isAggregateName, isFunctionName, isTableFunctionName, isWindowName } from "../../query/expr/resolve.js";
 import { displayName } from "../../query/expr/types.js";
 import type { SetCall } from "../../query/plan/plan.js";
+import type { SqlType } from "../../values/values.js";
 import type { CallNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
 import { arrayConstructor } from "./array-functions.js";

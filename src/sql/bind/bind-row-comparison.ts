@@ -1,10 +1,10 @@
 /** Rows compared item by item: with another row, with the row of a subquery, with all rows of one. */
 import { sqlError } from "../../protocol/errors.js";
-import { BOOL, type SqlType } from "../../protocol/values.js";
 import type { Expr, ScalarFunction, SubqueryExpr } from "../../query/expr/expr.js";
 import { resolveOperator } from "../../query/expr/resolve.js";
 import { type RowComparison, rowComparison } from "../../query/expr/row-comparison.js";
 import { outerColumnsOf } from "../../query/plan/walk.js";
+import { BOOL, type SqlType } from "../../values/values.js";
 import type { RowNode, SubqueryNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
 import { bindItems } from "./bind-row.js";

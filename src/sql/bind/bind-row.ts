@@ -1,8 +1,8 @@
 /** Row values: ROW(…), whole rows of relations, fields of composite values. Called by the binders of expressions. */
 import { sqlError } from "../../protocol/errors.js";
-import { type RecordField, recordName, recordOf, TEXT } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { displayName } from "../../query/expr/types.js";
+import { type RecordField, recordName, recordOf, TEXT } from "../../values/values.js";
 import type { ColumnNode, ExprNode, FieldNode, RowNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
 import type { Binding } from "./binding.js";

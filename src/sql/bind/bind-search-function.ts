@@ -16,10 +16,10 @@ import {
 import { parseRelationName } from "../../catalog/relation-names.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import { INT8, type SqlType, TEXT, VECTOR } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { MODEL_FUNCTIONS } from "../../query/expr/functions/models.js";
 import { canCoerce, displayName } from "../../query/expr/types.js";
+import { INT8, type SqlType, TEXT, VECTOR } from "../../values/values.js";
 import type { CallNode, ExprNode, FromFunction, NameNode, QueryNode } from "../parse/ast-query.js";
 import { parseSql } from "../parse/parse.js";
 import { contextOf, type ExprContext } from "./bind-context.js";

@@ -1,8 +1,8 @@
 /** CREATE SEQUENCE, ALTER SEQUENCE and the options of identity columns. */
 import { PLAIN_SEQUENCE, type SequenceNumber, type SequenceOptions, sequenceNumber } from "../../catalog/sequence.js";
 import { sqlError } from "../../protocol/errors.js";
-import { INT2, INT4, INT8 } from "../../protocol/values.js";
 import { typeFromName } from "../../query/expr/types.js";
+import { INT2, INT4, INT8 } from "../../values/values.js";
 import type { OptionNode } from "../parse/ast-definitions.js";
 import { withPosition } from "./coerce.js";
 

@@ -1,10 +1,10 @@
 /** Calls of set-returning functions: in a select list, and as FROM needs them. */
 import { sqlError } from "../../protocol/errors.js";
-import { type SqlType, TEXT } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { resolveTableFunction } from "../../query/expr/resolve.js";
 import { needsDefinition } from "../../query/expr/table-function.js";
 import type { SetCall } from "../../query/plan/plan.js";
+import { type SqlType, TEXT } from "../../values/values.js";
 import type { CallNode, ExprNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
 import { argumentsOf, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";

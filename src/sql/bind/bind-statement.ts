@@ -7,12 +7,12 @@ import type { DdlCommand } from "../../catalog/ddl-command.js";
 import { missingColumn } from "../../catalog/did-you-mean.js";
 import type { TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { TEXT, UNKNOWN } from "../../protocol/values.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { canCoerce } from "../../query/expr/types.js";
 import { mapExpr, someExpr } from "../../query/expr/walk.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { exprsOfPlan, mapExprsOfPlan, mapPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
+import { TEXT, UNKNOWN } from "../../values/values.js";
 import type {
   AnalyzeStatement,
   CreateSchemaStatement,

@@ -1,9 +1,9 @@
 /** Queries inside expressions: scalar, EXISTS, IN, ANY, ALL and ARRAY. */
 import { sqlError } from "../../protocol/errors.js";
-import { arrayOf, BOOL } from "../../protocol/values.js";
 import type { Expr, SubqueryExpr } from "../../query/expr/expr.js";
 import { resolveOperator } from "../../query/expr/resolve.js";
 import { outerColumnsOf } from "../../query/plan/walk.js";
+import { arrayOf, BOOL } from "../../values/values.js";
 import type { ExprNode, SubqueryNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
 import { bindRowsComparison } from "./bind-row-comparison.js";

@@ -1,10 +1,10 @@
 /** Elements and slices of arrays, members of jsonb values: `a[i]`, `a[i:j]`, `j['key']`. */
 import { sqlError } from "../../protocol/errors.js";
-import { INT4, TEXT } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { ARRAY_DIMENSIONS_MAX } from "../../query/expr/functions/array-parts.js";
 import { jsonbElement } from "../../query/expr/functions/json-subscripts.js";
 import { canCoerce } from "../../query/expr/types.js";
+import { INT4, TEXT } from "../../values/values.js";
 import type { ExprNode, SubscriptNode } from "../parse/ast-query.js";
 import { arrayElement, arraySliceOf, type SliceForm } from "./array-functions.js";
 import type { ExprContext } from "./bind-context.js";

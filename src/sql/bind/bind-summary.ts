@@ -4,9 +4,9 @@
  */
 import { quotedIdentifier } from "../../catalog/relation-names.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { SqlType } from "../../protocol/values.js";
 import { baseType, categoryOf, displayName, hasOrder } from "../../query/expr/types.js";
 import type { Plan } from "../../query/plan/plan.js";
+import type { SqlType } from "../../values/values.js";
 import type { QueryNode } from "../parse/ast-query.js";
 import { parseSql } from "../parse/parse.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";

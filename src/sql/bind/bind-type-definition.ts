@@ -6,8 +6,8 @@ import type { AttributeChange, DomainCheck } from "../../catalog/namespace-comma
 import type { CompositeDef } from "../../catalog/type.js";
 import { sqlError } from "../../protocol/errors.js";
 import { IDENTIFIER_BYTES_MAX } from "../../protocol/limits.js";
-import type { SqlType } from "../../protocol/values.js";
 import { displayName } from "../../query/expr/types.js";
+import type { SqlType } from "../../values/values.js";
 import type {
   AlterCompositeStatement,
   AlterDomainStatement,

@@ -1,8 +1,8 @@
 /** `f(a, VARIADIC array)`: calls that take the members of an array as arguments. Called by bind-call.ts. */
 import { sqlError } from "../../protocol/errors.js";
-import { arrayOf, type SqlArray, type SqlType, type Value } from "../../protocol/values.js";
 import type { EvalContext, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
+import { arrayOf, type SqlArray, type SqlType, type Value } from "../../values/values.js";
 import type { CallNode } from "../parse/ast-query.js";
 import type { Binding } from "./binding.js";
 import { coerceImplicit, isUnknown } from "./coerce.js";

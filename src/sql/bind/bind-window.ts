@@ -1,7 +1,6 @@
 /** Calls with OVER, and the windows that they name or define (chapters 3.5, 4.2.8 and 7.2.5 of PostgreSQL's manual). */
 import type { FunctionDef } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
-import { INT8, type SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { type InRange, inRangesOf } from "../../query/expr/in-range.js";
 import {
@@ -14,6 +13,7 @@ import {
 import { baseType, canCoerce } from "../../query/expr/types.js";
 import { columnsOf } from "../../query/expr/walk.js";
 import type { SortKey, WindowBound, WindowCall, WindowFrame } from "../../query/plan/plan.js";
+import { INT8, type SqlType } from "../../values/values.js";
 import type { CallNode, ExprNode, FrameBound, FrameNode, WindowNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
 import { boundArguments, functionName } from "./call-arguments.js";

@@ -5,9 +5,9 @@
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { PARAMETERS_MAX, SQL_DEPTH_MAX, SQL_QUERIES_MAX } from "../../protocol/limits.js";
-import { type SqlType, TEXT, UNKNOWN } from "../../protocol/values.js";
 import type { ColumnExpr, ColumnId, Expr, ParamExpr } from "../../query/expr/expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import { type SqlType, TEXT, UNKNOWN } from "../../values/values.js";
 import type { CommonTableNode, DataModifyingNode, QueryNode } from "../parse/ast-query.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { type BoundCommonTable, type CommonTableFacts, CommonTableRegistry } from "./common-table-registry.js";

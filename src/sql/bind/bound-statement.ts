@@ -6,9 +6,9 @@
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { TableDef } from "../../catalog/table.js";
-import type { SqlType, Value } from "../../protocol/values.js";
 import type { CallExpr, Expr, RoutineCall, TransitionTable } from "../../query/expr/expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import type { SqlType, Value } from "../../values/values.js";
 import type { IsolationLevel, StatementNode } from "../parse/ast.js";
 import type { ExprNode } from "../parse/ast-query.js";
 

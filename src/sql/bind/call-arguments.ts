@@ -1,7 +1,7 @@
 /** What every call by name has: the function's name and its arguments. Called by the binders of calls. */
 import { DbError, sqlError } from "../../protocol/errors.js";
-import type { SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
+import type { SqlType } from "../../values/values.js";
 import type { CallNode, ExprNode } from "../parse/ast-query.js";
 import type { ExprContext } from "./bind-context.js";
 import type { Binding } from "./binding.js";

@@ -6,7 +6,7 @@
 import { outputsOf } from "../../catalog/function.js";
 import type { NewFunction } from "../../catalog/function-command.js";
 import { sqlError } from "../../protocol/errors.js";
-import { VOID } from "../../protocol/values.js";
+import { VOID } from "../../values/values.js";
 import type { PlBlock, PlCursor, PlCursorArgument, PlSql, PlStatement } from "../parse/plpgsql-ast.js";
 
 /** What a name of the body stands for, as far as it is known without looking types up. */

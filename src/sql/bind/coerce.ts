@@ -3,12 +3,12 @@
  * converted where PostgreSQL would do so by itself (chapter 10 of its manual).
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { fromText } from "../../protocol/text-format.js";
-import { BOOL, FLOAT8, INT4, type SqlType, TEXT, UNKNOWN, type Value } from "../../protocol/values.js";
 import type { ConstExpr, Expr } from "../../query/expr/expr.js";
 import { OPERATORS } from "../../query/expr/functions/registry.js";
 import { TEXT_SCORE } from "../../query/expr/functions/text-search.js";
 import { baseType, canCoerce, categoryOf, commonType, displayName, isBinaryCoercible } from "../../query/expr/types.js";
+import { fromText } from "../../values/text-format.js";
+import { BOOL, FLOAT8, INT4, type SqlType, TEXT, UNKNOWN, type Value } from "../../values/values.js";
 import type { Binding } from "./binding.js";
 import { checkedAs, hasDomain, withoutDomains } from "./domain-checks.js";
 import { rowConstructor } from "./record-functions.js";

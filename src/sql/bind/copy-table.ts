@@ -3,7 +3,7 @@
 import type { CreateTableCommand, NewCheck, NewIndexColumn, NewKey } from "../../catalog/ddl-command.js";
 import { PLAIN_SEQUENCE } from "../../catalog/sequence.js";
 import { EXPRESSION_COLUMN, type IndexColumn, type TableDef } from "../../catalog/table.js";
-import type { RecordField } from "../../protocol/values.js";
+import type { RecordField } from "../../values/values.js";
 import type { CreateTableStatement } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";

@@ -5,10 +5,10 @@
 import type { CheckDef } from "../../catalog/table.js";
 import type { DomainDef } from "../../catalog/type.js";
 import { sqlError } from "../../protocol/errors.js";
-import { arrayOf, type SqlArray, type SqlType, type Value } from "../../protocol/values.js";
 import { compileExpr } from "../../query/expr/compile.js";
 import type { ColumnId, EvalContext, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { displayName } from "../../query/expr/types.js";
+import { arrayOf, type SqlArray, type SqlType, type Value } from "../../values/values.js";
 import type { SelectStatement } from "../parse/ast.js";
 import type { QueryNode } from "../parse/ast-query.js";
 import { parseSql } from "../parse/parse.js";

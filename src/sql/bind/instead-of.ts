@@ -6,7 +6,7 @@ import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { isFired, type TriggerDef, type TriggerEvent } from "../../catalog/trigger.js";
 import type { ViewDef } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
-import { INT4 } from "../../protocol/values.js";
+import { INT4 } from "../../values/values.js";
 import type { AliasNode } from "../parse/ast-query.js";
 import type { TableRows } from "./bind-scan.js";
 import { bindView } from "./bind-view.js";

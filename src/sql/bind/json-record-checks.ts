@@ -3,10 +3,11 @@
  * Called by the binders of calls, which know the domains; the functions themselves (query/expr/functions/json-record.ts)
  * know only the types below.
  */
-import type { SqlType, Value } from "../../protocol/values.js";
+
 import type { EvalContext, Expr } from "../../query/expr/expr.js";
 import type { TableFunction, TableRows } from "../../query/expr/table-function.js";
 import type { SetCall } from "../../query/plan/plan.js";
+import type { SqlType, Value } from "../../values/values.js";
 import type { CallNode } from "../parse/ast-query.js";
 import type { Binding } from "./binding.js";
 import { checkedAs, checkOf, hasDomain } from "./domain-checks.js";

@@ -6,7 +6,6 @@
 import { type AggregateSide, type FunctionDef, inputsOf } from "../../catalog/function.js";
 import { quotedIdentifier } from "../../catalog/relation-names.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { type SqlType, UNKNOWN, type Value } from "../../protocol/values.js";
 import { compileExpr } from "../../query/expr/compile.js";
 import type { AggregateFunction, AggregateSteps, EvalContext, Evaluate, Expr } from "../../query/expr/expr.js";
 import {
@@ -18,6 +17,7 @@ import {
 } from "../../query/expr/resolve.js";
 import { isBinaryCoercible } from "../../query/expr/types.js";
 import { someExpr } from "../../query/expr/walk.js";
+import { type SqlType, UNKNOWN, type Value } from "../../values/values.js";
 import type { CallNode } from "../parse/ast-query.js";
 import { parseExpression } from "../parse/parse.js";
 import { contextOf, type ExprContext } from "./bind-context.js";

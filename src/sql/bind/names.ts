@@ -8,7 +8,7 @@ import { isTemporarySchema, SYSTEM_SCHEMAS, TEMPORARY_ALIAS } from "../../catalo
 import { sqlTypeOf, type TypeDef } from "../../catalog/type.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { nearestName } from "../../protocol/nearest-name.js";
-import type { SqlType } from "../../protocol/values.js";
+import type { SqlType } from "../../values/values.js";
 import type { Persistence } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
 import type { BindEnvironment } from "./bound-statement.js";

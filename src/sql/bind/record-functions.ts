@@ -1,7 +1,8 @@
 /** Functions that syntax makes of record types: ROW(…), (r).field, assignment to a field. One object per use. */
-import { type RecordField, recordOf, type SqlType, type Value } from "../../protocol/values.js";
+
 import type { ScalarFunction } from "../../query/expr/expr.js";
 import { composedRecord } from "../../query/expr/functions/composed-value.js";
+import { type RecordField, recordOf, type SqlType, type Value } from "../../values/values.js";
 
 type Row = readonly Value[] | null;
 

@@ -3,12 +3,12 @@
  * (EvalServices.callRoutine, routineRows). Equal calls get the same object.
  */
 import type { FunctionDef } from "../../catalog/function.js";
-import type { SqlType, Value } from "../../protocol/values.js";
 import type { EvalContext, RoutineCall, RoutineRows, ScalarFunction } from "../../query/expr/expr.js";
 import type { TableFunction, TableRows } from "../../query/expr/table-function.js";
 import { someExpr } from "../../query/expr/walk.js";
 import type { Plan } from "../../query/plan/plan.js";
 import { exprsOfPlan, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
+import type { SqlType, Value } from "../../values/values.js";
 import type { MatchedRoutine } from "./resolve-routine.js";
 
 /** Functions of one definition by the types of the call. */

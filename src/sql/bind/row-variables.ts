@@ -1,7 +1,7 @@
 /** NEW and OLD as variables of a rule's statements: parameters 1 and 2, rows of one type. */
 import { sqlError } from "../../protocol/errors.js";
-import type { SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
+import type { SqlType } from "../../values/values.js";
 import type { FoundVariable, Variables } from "./bound-statement.js";
 import { fieldOf } from "./sql-body.js";
 

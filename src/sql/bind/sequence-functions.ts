@@ -6,9 +6,9 @@
 import { parseRelationName } from "../../catalog/relation-names.js";
 import { sequenceLiteral } from "../../catalog/sequence-dependents.js";
 import { sqlError } from "../../protocol/errors.js";
-import { BOOL, INT8, OID, type SqlType, TEXT, type Value } from "../../protocol/values.js";
 import type { EvalContext, EvalServices, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { displayName } from "../../query/expr/types.js";
+import { BOOL, INT8, OID, type SqlType, TEXT, type Value } from "../../values/values.js";
 import type { ExprNode } from "../parse/ast-query.js";
 import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";

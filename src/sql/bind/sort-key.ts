@@ -1,10 +1,10 @@
 /** Sort keys and the output columns that ORDER BY, GROUP BY and DISTINCT ON may name. */
 import { sqlError } from "../../protocol/errors.js";
-import type { SqlType } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { operatorFor } from "../../query/expr/resolve.js";
 import { displayName, hasOrder } from "../../query/expr/types.js";
 import type { SortKey } from "../../query/plan/plan.js";
+import type { SqlType } from "../../values/values.js";
 import type { ExprNode, SortNode } from "../parse/ast-query.js";
 
 const TEXT_TYPES = new Set(["text", "varchar", "bpchar", "name", "unknown"]);

@@ -1,7 +1,8 @@
 /** Plan nodes over a source of rows, and sources with their columns converted: for set operations, IN and INSERT. */
-import { type SqlType, TEXT } from "../../protocol/values.js";
+
 import type { Expr } from "../../query/expr/expr.js";
 import type { OutputColumn, Plan, SortKey } from "../../query/plan/plan.js";
+import { type SqlType, TEXT } from "../../values/values.js";
 import { type Binding, columnExpr, mayBeNull, type Source } from "./binding.js";
 import { isUnknown, resolveUnknown } from "./coerce.js";
 

@@ -4,10 +4,10 @@
  */
 import { type FunctionDef, inputsOf } from "../../catalog/function.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
-import { type SqlType, VOID } from "../../protocol/values.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { canCoerce, displayName } from "../../query/expr/types.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
+import { type SqlType, VOID } from "../../values/values.js";
 import type { Statement } from "../parse/ast.js";
 import { parseSql } from "../parse/parse.js";
 import { standardBodyText } from "../parse/routine-body.js";

@@ -2,10 +2,11 @@
  * The windows of one query and the calls over them, gathered while its expressions are bound. Each distinct call becomes
  * a column of a WindowPlan (window-plan.ts); the expression that held it refers to that column.
  */
-import type { SqlType } from "../../protocol/values.js";
+
 import type { ColumnExpr, ColumnId, Expr } from "../../query/expr/expr.js";
 import { exprEquals } from "../../query/expr/walk.js";
 import type { OutputColumn, SortKey, WindowCall, WindowFrame } from "../../query/plan/plan.js";
+import type { SqlType } from "../../values/values.js";
 import type { WindowNode } from "../parse/ast-query.js";
 
 /** A window definition with its names resolved. */

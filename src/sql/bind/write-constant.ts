@@ -1,6 +1,7 @@
 /** Constants as SQL text with their types, for conditions that definitions are turned into. */
-import type { SqlType } from "../../protocol/values.js";
+
 import { displayName } from "../../query/expr/types.js";
+import type { SqlType } from "../../values/values.js";
 
 /** `text`: the value in its type's text form. */
 export function writeConstant(type: SqlType, text: string): string {

@@ -1,8 +1,9 @@
 /** Pages of functions, operators and types, generated from the registries that the binder resolves names in. */
-import type { SqlType } from "../../protocol/values.js";
+
 import { CHAPTERS, type Chapter, REGISTERED_FUNCTIONS } from "../../query/expr/functions/registry.js";
 import { TABLE_FUNCTION_FAMILIES, TABLE_FUNCTIONS } from "../../query/expr/functions/table-registry.js";
 import { builtInTypes, displayName, spellingsOf } from "../../query/expr/types.js";
+import type { SqlType } from "../../values/values.js";
 import { SEQUENCE_FUNCTIONS } from "../bind/sequence-functions.js";
 import { SYSTEM_FUNCTIONS } from "../bind/system/system-functions.js";
 import type { ManualPage } from "./page.js";

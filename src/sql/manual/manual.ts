@@ -2,8 +2,9 @@
  * The SQL manual: pages of statements, functions, operators, types and topics, found by name or by word. SQL reads it
  * as `SELECT * FROM sql_manual('topic')`, agents with the tool of the same name. Built once, when first asked for.
  */
-import { recordOf, TEXT, type Value } from "../../protocol/values.js";
+
 import { recordRows, tableFn } from "../../query/expr/table-function.js";
+import { recordOf, TEXT, type Value } from "../../values/values.js";
 import { functionPages } from "./function-pages.js";
 import type { ManualPage } from "./page.js";
 import { STATEMENT_PAGES } from "./statement-pages.js";

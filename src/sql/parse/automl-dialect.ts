@@ -1,6 +1,6 @@
 /**
  * Statements of AutoML, which PostgreSQL's grammar does not know, as calls of functions that it does
- * (actor/automl/sql-functions.ts). Called by dialect.ts; edits keep the client's positions. Stateless.
+ * (features/automl/sql-functions.ts). Called by dialect.ts; edits keep the client's positions. Stateless.
  *
  * Parameters are bound where they stand; those of a query that is passed as text go along as a list of values.
  *

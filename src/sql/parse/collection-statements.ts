@@ -1,6 +1,6 @@
 /**
  * CREATE COLLECTION name FROM FILESYSTEM 'path' [WITH (option = value, …)] and DROP COLLECTION [IF EXISTS] name [KEEP DATA],
- * which PostgreSQL's grammar does not know: they become calls of functions (actor/files/folder-functions.ts). Called by
+ * which PostgreSQL's grammar does not know: they become calls of functions (features/files/folder-functions.ts). Called by
  * dialect.ts; stateless.
  */
 import { sqlError } from "../../protocol/errors.js";

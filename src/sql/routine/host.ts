@@ -1,8 +1,9 @@
-/** What running functions need of the session in which they are called. The session implements it (actor/routine-host.ts). */
-import type { Value } from "../../protocol/values.js";
+/** What running functions need of the session in which they are called. The session implements it (session/routine-host.ts). */
+
 import type { ExecContext } from "../../query/exec/context.js";
 import type { Program } from "../../query/exec/operator.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
+import type { Value } from "../../values/values.js";
 import type { BindEnvironment, BoundStatement } from "../bind/bound-statement.js";
 import type { StatementNode } from "../parse/ast.js";
 

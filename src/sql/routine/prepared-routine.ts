@@ -1,7 +1,8 @@
 /** A function made ready to run, and one run of it: what the runner and the languages of bodies share. */
-import type { SqlType, Value } from "../../protocol/values.js";
+
 import { type ExecContext, StatementState } from "../../query/exec/context.js";
 import type { RoutineRows } from "../../query/expr/expr.js";
+import type { SqlType, Value } from "../../values/values.js";
 import type { RoutineHost } from "./host.js";
 
 /** One call: who runs it, where, and whether it can wait. */

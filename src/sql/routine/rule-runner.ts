@@ -1,8 +1,8 @@
 /** Runs the statements of rules for one row, or once for a statement. Called by routine-runner.ts. */
 import type { RuleActions } from "../../catalog/trigger.js";
-import { recordOf, type Value } from "../../protocol/values.js";
 import type { TriggerAnswer } from "../../query/exec/context.js";
 import type { TriggerFiring } from "../../query/exec/trigger-firing.js";
+import { recordOf, type Value } from "../../values/values.js";
 import { rowVariables } from "../bind/row-variables.js";
 import type { CreateRuleStatement } from "../parse/ast.js";
 import { parseSql } from "../parse/parse.js";

@@ -1,10 +1,10 @@
 /** LANGUAGE sql: the statements of the body one after another; the last one's rows are the answer. */
 import { type FunctionDef, inputsOf } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
-import { type SqlType, type Value, VOID } from "../../protocol/values.js";
 import { after } from "../../query/exec/operator.js";
 import { sumOfBytes } from "../../query/exec/value-bytes.js";
 import type { Expr, RoutineCall, RoutineRows } from "../../query/expr/expr.js";
+import { type SqlType, type Value, VOID } from "../../values/values.js";
 import type { Variables } from "../bind/bound-statement.js";
 import { expectedOf, isWholeRecord, parameterVariables, refuseNoRows, statementsOf } from "../bind/sql-body.js";
 import type { StatementNode } from "../parse/ast.js";

@@ -1,9 +1,9 @@
 /** Trigger functions of the system. Called by routine-runner.ts. */
 import type { SystemTriggerFunction } from "../../catalog/trigger.js";
 import { sqlError } from "../../protocol/errors.js";
-import { toText } from "../../protocol/text-format.js";
 import type { TriggerAnswer } from "../../query/exec/context.js";
 import type { TriggerFiring } from "../../query/exec/trigger-firing.js";
+import { toText } from "../../values/text-format.js";
 
 /** Throws 39P01 for a trigger of another kind than the function is for. */
 export function runSystemTrigger(name: SystemTriggerFunction, firing: TriggerFiring): TriggerAnswer {

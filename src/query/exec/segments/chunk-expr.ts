@@ -3,8 +3,8 @@
  * that has few different values, each of which is worked out once (the year of a date, a CASE on a status). Used by
  * project.ts; state belongs to one run.
  */
-import { Numeric } from "../../../protocol/numeric.js";
-import type { Value } from "../../../protocol/values.js";
+import { Numeric } from "../../../values/numeric.js";
+import type { Value } from "../../../values/values.js";
 import { compileExpr, type SlotOf } from "../../expr/compile.js";
 import type { EvalContext, Evaluate, Expr } from "../../expr/expr.js";
 import { columnsOf, isVolatile, someExpr } from "../../expr/walk.js";

@@ -3,7 +3,7 @@
  * or numbers close together), a table from their combined codes to group numbers stands in for hashing: it is filled as
  * combinations are met. Used by aggregate.ts, one per run.
  */
-import type { Value } from "../../../protocol/values.js";
+import type { Value } from "../../../values/values.js";
 import type { Chunk, Selection } from "./chunk.js";
 import { type Column, valueAt } from "./column.js";
 

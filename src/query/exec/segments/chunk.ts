@@ -2,7 +2,7 @@
  * A batch that has not become values yet: columns, and for each of them the rows that are meant. Scans of segments and
  * hash joins hand them to operators that say they take them; whoever wants values gets them of the columns it reads.
  */
-import type { Value } from "../../../protocol/values.js";
+import type { Value } from "../../../values/values.js";
 import type { Batch } from "../../expr/expr.js";
 import { type Column, valuesOf } from "./column.js";
 

@@ -3,7 +3,7 @@
  * ordinary array for a column that turns out to be neither. The built side of a hash join; owned by one run of it, the
  * memory is counted against the statement.
  */
-import type { SqlType, Value } from "../../../protocol/values.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import type { OutputColumn } from "../../plan/plan.js";
 import type { ExecContext } from "../context.js";
 import { emptyColumns } from "../row-buffer.js";

@@ -10,8 +10,8 @@
  * | bool, text, varchar, bpchar, name, uuid         | dictionary, if values repeat                                  |
  * | vector(n), variant; what does not fit (large int8) | an ordinary array                                          |
  */
-import { Numeric } from "../../../protocol/numeric.js";
-import type { SqlType, Value } from "../../../protocol/values.js";
+import { Numeric } from "../../../values/numeric.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import { sumOfBytes } from "../value-bytes.js";
 
 export interface NumberColumn {

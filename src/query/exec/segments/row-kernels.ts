@@ -2,7 +2,7 @@
  * Kernels for conjuncts that vector-filter.ts has none for: comparisons of two number columns, and any condition on one
  * column that has few different values in the segment, which is asked once for each of them. Used by segment-scan.ts.
  */
-import type { Value } from "../../../protocol/values.js";
+import type { Value } from "../../../values/values.js";
 import type { Predicate, SlotOf } from "../../expr/compile.js";
 import type { EvalContext, Expr } from "../../expr/expr.js";
 import { type Column, type NumberColumn, valueAt } from "./column.js";

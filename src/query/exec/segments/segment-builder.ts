@@ -3,10 +3,11 @@
  * all of a table's segments at first, later further columns of the same rows. What the engine takes meanwhile is
  * noted as newer entries by the cache. Made by a scan of a transaction that sees exactly what the engine holds.
  */
-import type { Value } from "../../../protocol/values.js";
+
 import { prefixRange } from "../../../storage/keys.js";
 import type { RecordDecoder } from "../../../storage/record-codec.js";
 import type { Cursor, Transaction } from "../../../storage/store.js";
+import type { Value } from "../../../values/values.js";
 import { emptyColumns } from "../row-buffer.js";
 import { decoderOf, type TableLayout } from "../table-layout.js";
 import { columnOf } from "./column.js";

@@ -5,9 +5,9 @@
  */
 
 import { storageOf } from "../../../catalog/table.js";
-import type { SqlType } from "../../../protocol/values.js";
 import { SPACE } from "../../../storage/keys.js";
 import type { Operation } from "../../../storage/operation.js";
+import type { SqlType } from "../../../values/values.js";
 import type { TableLayout } from "../table-layout.js";
 import { isSegmentable } from "./column.js";
 import { TableSegments } from "./table-segments.js";

@@ -3,11 +3,12 @@
  * the actor's loop its turns. What the engine takes meanwhile stays a newer entry. Made by scans before they open, for
  * one segment at a time; scans that are open keep the segments and entries that they have.
  */
-import type { SqlType, Value } from "../../../protocol/values.js";
+
 import { prefixRange } from "../../../storage/keys.js";
 import type { Operation } from "../../../storage/operation.js";
 import { keyText } from "../../../storage/ordered-map.js";
 import { recordDecoder } from "../../../storage/record-codec.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import { emptyColumns } from "../row-buffer.js";
 import type { TableLayout } from "../table-layout.js";
 import { columnOf } from "./column.js";

@@ -3,9 +3,10 @@
  * nothing corrects are filtered by kernels and handed out as chunks, corrected rows are decoded from their records.
  * Used by scan.ts, one per run.
  */
-import type { Value } from "../../../protocol/values.js";
+
 import { prefixEnd } from "../../../storage/keys.js";
 import type { Corrections } from "../../../storage/store.js";
+import type { Value } from "../../../values/values.js";
 import { compilePredicate, type Predicate } from "../../expr/compile.js";
 import type { Batch, Expr } from "../../expr/expr.js";
 import { columnsOf, isVolatile } from "../../expr/walk.js";

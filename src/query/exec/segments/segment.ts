@@ -3,7 +3,7 @@
  * segment-builder.ts; only columns are ever added to one.
  */
 
-import type { Value } from "../../../protocol/values.js";
+import type { Value } from "../../../values/values.js";
 import { type Column, valueAt } from "./column.js";
 
 /** The keys of a segment's rows in order, without the table's prefix, end to end. */

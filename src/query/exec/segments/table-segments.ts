@@ -3,10 +3,11 @@
  * what the engine holds. Owned by the cache (segment-cache.ts), which tells it of every write of the engine. A scan
  * takes the list of segments and the newer entries as they are when it opens; neither is changed in place after that.
  */
-import type { SqlType, Value } from "../../../protocol/values.js";
+
 import type { Operation } from "../../../storage/operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "../../../storage/ordered-map.js";
 import type { NewerEntries } from "../../../storage/store.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import type { TableLayout } from "../table-layout.js";
 import type { Segment } from "./segment.js";
 

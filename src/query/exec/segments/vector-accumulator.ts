@@ -6,8 +6,8 @@
  * Sums of integers and of numeric are exact: a double holds the sum as long as it is an integer that a double holds
  * exactly; before it leaves that range it moves into an arbitrary-precision rest.
  */
-import { Numeric } from "../../../protocol/numeric.js";
-import type { SqlType, Value } from "../../../protocol/values.js";
+import { Numeric } from "../../../values/numeric.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import { normalInt8 } from "../../expr/cast.js";
 import type { SlotOf } from "../../expr/compile.js";
 import type { AggregateFunction, Batch } from "../../expr/expr.js";

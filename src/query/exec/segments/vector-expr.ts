@@ -4,8 +4,8 @@
  * intermediate result, and what could leave the integers that doubles hold exactly (or the range of its integer type)
  * is refused, so that the compiled expressions compute it. numeric is computed on unscaled integers.
  */
-import type { Numeric } from "../../../protocol/numeric.js";
-import type { SqlType } from "../../../protocol/values.js";
+import type { Numeric } from "../../../values/numeric.js";
+import type { SqlType } from "../../../values/values.js";
 import type { SlotOf } from "../../expr/compile.js";
 import type { Expr } from "../../expr/expr.js";
 import type { Chunk } from "./chunk.js";

@@ -3,8 +3,8 @@
  * memberships, NULL tests, and any safe test of one column that has a dictionary (once per entry). What a segment
  * cannot do this way, because of NaN or an ordinary array, is left to the compiled predicate.
  */
-import { type Numeric, pow10 } from "../../../protocol/numeric.js";
-import { type SqlArray, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
+import { type Numeric, pow10 } from "../../../values/numeric.js";
+import { type SqlArray, type SqlType, TEXT, type Value } from "../../../values/values.js";
 import { compileExpr, compilePredicate, type Predicate } from "../../expr/compile.js";
 import type { CallExpr, ColumnId, EvalContext, Evaluate, Expr } from "../../expr/expr.js";
 import { columnsOf, inputsOf } from "../../expr/walk.js";

@@ -3,7 +3,7 @@
  * file and each file's rows fit into memory by themselves (Grace hash join; Kitsuregawa et al. 1983). Used by hash
  * join and aggregation.
  */
-import type { SqlType, Value } from "../../../protocol/values.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import type { HashKey } from "../../expr/compare.js";
 import type { ExecContext } from "../context.js";
 import type { SpillArea, SpillFile } from "./spill-area.js";

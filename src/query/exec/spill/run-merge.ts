@@ -1,5 +1,5 @@
 /** Merges sorted runs into one stream of batches; rows that are equal come in the order of their runs. Used by sort. */
-import type { Value } from "../../../protocol/values.js";
+import type { Value } from "../../../values/values.js";
 import type { Batch } from "../../expr/expr.js";
 import type { ExecContext } from "../context.js";
 import type { Operator, Pulled } from "../operator.js";

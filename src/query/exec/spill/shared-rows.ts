@@ -7,7 +7,7 @@
  *
  * Used by common-rows.ts and with.ts; owned by one of them, for one run of a statement.
  */
-import type { SqlType, Value } from "../../../protocol/values.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import type { Batch } from "../../expr/expr.js";
 import type { OutputColumn } from "../../plan/plan.js";
 import type { ExecContext } from "../context.js";

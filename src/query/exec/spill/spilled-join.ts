@@ -2,7 +2,7 @@
  * A hash join whose right side does not fit into memory: both sides are dealt out over files by their keys, and then
  * joined one pair of files after the other. The order of the left rows is lost. Made by hash-join.ts.
  */
-import type { SqlType, Value } from "../../../protocol/values.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import type { HashKey } from "../../expr/compare.js";
 import type { Batch } from "../../expr/expr.js";
 import type { ExecContext } from "../context.js";

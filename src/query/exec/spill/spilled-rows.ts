@@ -3,8 +3,9 @@
  * to one run (a part of the file); a reader gives the rows of a run back as batches, in order. Used by sort, hash join,
  * aggregation and shared rows when their memory ends.
  */
-import type { SqlType, Value } from "../../../protocol/values.js";
+
 import { encodeRecord, type RecordDecoder, recordDecoder } from "../../../storage/record-codec.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import type { Batch } from "../../expr/expr.js";
 import type { ExecContext, StatementState } from "../context.js";
 import type { Operator, Pulled } from "../operator.js";

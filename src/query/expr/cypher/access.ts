@@ -1,8 +1,9 @@
 /** Parts of values: properties, items and slices of lists, and matches of regular expressions. */
-import { cypherError } from "../../../protocol/cypher-error.js";
+
 import type { DbError } from "../../../protocol/errors.js";
-import { DELETED_MARK, GraphNode, GraphRelationship, isIntegerValue, type Variant } from "../../../protocol/variant.js";
-import { isList, isTemporal } from "../../../protocol/variant-format.js";
+import { cypherError } from "../../../values/cypher-error.js";
+import { DELETED_MARK, GraphNode, GraphRelationship, isIntegerValue, type Variant } from "../../../values/variant.js";
+import { isList, isTemporal } from "../../../values/variant-format.js";
 import { linearRegExp } from "../functions/linear-regexp.js";
 import { described } from "./define.js";
 import { temporalComponent } from "./temporal-components.js";

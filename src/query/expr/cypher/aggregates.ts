@@ -2,10 +2,10 @@
  * Cypher's aggregates (openCypher 9, "Aggregating functions"). Nulls are passed over; DISTINCT is the call's matter.
  * count() is SQL's.
  */
-import { cypherError } from "../../../protocol/cypher-error.js";
-import { type SqlType, VARIANT } from "../../../protocol/values.js";
-import { floatValue, type Variant } from "../../../protocol/variant.js";
-import { isTemporal } from "../../../protocol/variant-format.js";
+import { cypherError } from "../../../values/cypher-error.js";
+import { type SqlType, VARIANT } from "../../../values/values.js";
+import { floatValue, type Variant } from "../../../values/variant.js";
+import { isTemporal } from "../../../values/variant-format.js";
 import type { AggregateFunction } from "../expr.js";
 import { AGGREGATE_FAMILY_TABLE, AGGREGATE_TABLE } from "../functions/aggregates.js";
 import { ListMaker } from "../value-parts.js";

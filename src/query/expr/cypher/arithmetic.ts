@@ -2,11 +2,12 @@
  * Cypher's arithmetic (openCypher 9, "Mathematical operators"): integers of 64 bits that overflow with an error, floats
  * where one operand is a float; `+` also joins strings and lists, and works with temporal values.
  */
-import { cypherError } from "../../../protocol/cypher-error.js";
+
 import { type DbError, sqlError } from "../../../protocol/errors.js";
 import { LIST_ITEMS_MAX, TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
-import { Float, floatValue, type Variant } from "../../../protocol/variant.js";
-import { integerValue, isList, isTemporal, variantToText } from "../../../protocol/variant-format.js";
+import { cypherError } from "../../../values/cypher-error.js";
+import { Float, floatValue, type Variant } from "../../../values/variant.js";
+import { integerValue, isList, isTemporal, variantToText } from "../../../values/variant-format.js";
 import { withParts } from "../value-parts.js";
 import { numberOf } from "../variant-order.js";
 import { described } from "./define.js";

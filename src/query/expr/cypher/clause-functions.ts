@@ -1,7 +1,7 @@
 /** What Cypher's clauses compute without anybody writing a call: UNWIND's rows, SKIP and LIMIT, tests of values' labels. */
-import { cypherError } from "../../../protocol/cypher-error.js";
-import { BOOL, INT8, TEXT, VARIANT, type Value } from "../../../protocol/values.js";
-import { Float, GraphNode, GraphRelationship, isIntegerValue, type Variant } from "../../../protocol/variant.js";
+import { cypherError } from "../../../values/cypher-error.js";
+import { BOOL, INT8, TEXT, VARIANT, type Value } from "../../../values/values.js";
+import { Float, GraphNode, GraphRelationship, isIntegerValue, type Variant } from "../../../values/variant.js";
 import type { ScalarFunction } from "../expr.js";
 import { tableFn, valueRows } from "../table-function.js";
 

@@ -3,12 +3,12 @@
  * values that cannot be compared. Equality never fails; values of different kinds are not equal, except numbers by value.
  */
 
-import { cypherError } from "../../../protocol/cypher-error.js";
-import type { Temporal } from "../../../protocol/temporal.js";
-import { compareTemporal } from "../../../protocol/temporal-order.js";
-import type { GraphNode, GraphPath, Variant, VariantMap } from "../../../protocol/variant.js";
-import { isList, tooDeep, VARIANT_DEPTH_MAX } from "../../../protocol/variant-format.js";
-import { KIND } from "../../../protocol/variant-kind.js";
+import { cypherError } from "../../../values/cypher-error.js";
+import type { Temporal } from "../../../values/temporal.js";
+import { compareTemporal } from "../../../values/temporal-order.js";
+import type { GraphNode, GraphPath, Variant, VariantMap } from "../../../values/variant.js";
+import { isList, tooDeep, VARIANT_DEPTH_MAX } from "../../../values/variant-format.js";
+import { KIND } from "../../../values/variant-kind.js";
 import { compareText } from "../compare-text.js";
 import { compareVariants, isPlainScalar, kindOf, numberOf, variantKey } from "../variant-order.js";
 import { described } from "./define.js";

@@ -1,7 +1,7 @@
 /** Conversions between Cypher's types: toInteger() and its kin, and the text of values. */
-import { cypherError } from "../../../protocol/cypher-error.js";
-import { temporalToText } from "../../../protocol/temporal-text.js";
-import { BOOL } from "../../../protocol/values.js";
+import { cypherError } from "../../../values/cypher-error.js";
+import { temporalToText } from "../../../values/temporal-text.js";
+import { BOOL } from "../../../values/values.js";
 import {
   Float,
   floatValue,
@@ -10,8 +10,8 @@ import {
   GraphRelationship,
   isIntegerValue,
   type Variant,
-} from "../../../protocol/variant.js";
-import { integerValue, isList, isTemporal } from "../../../protocol/variant-format.js";
+} from "../../../values/variant.js";
+import { integerValue, isList, isTemporal } from "../../../values/variant-format.js";
 import type { ScalarFunction } from "../expr.js";
 import { numberOf } from "../variant-order.js";
 import { equals } from "./comparison.js";

@@ -1,9 +1,10 @@
 /** How the tables of this folder write down a function of Cypher, and the errors that most of them share. */
-import { cypherError } from "../../../protocol/cypher-error.js";
+
 import type { DbError } from "../../../protocol/errors.js";
-import { type SqlType, VARIANT } from "../../../protocol/values.js";
-import type { Variant } from "../../../protocol/variant.js";
-import { KIND, type Kind } from "../../../protocol/variant-kind.js";
+import { cypherError } from "../../../values/cypher-error.js";
+import { type SqlType, VARIANT } from "../../../values/values.js";
+import type { Variant } from "../../../values/variant.js";
+import { KIND, type Kind } from "../../../values/variant-kind.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { kindOf } from "../variant-order.js";
 

@@ -2,10 +2,10 @@
  * Makes variants of columns (what a graph's variables are in plans, see query/plan/graph-plans.ts) and literals, and tests
  * labels. Cypher's binder calls these functions by themselves; `has_label` and `property` are also SQL's.
  */
-import { decodeLabels, includesLabel } from "../../../protocol/labels.js";
-import { BOOL, INT8, TEXT, VARIANT } from "../../../protocol/values.js";
-import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../../protocol/variant.js";
-import { isList } from "../../../protocol/variant-format.js";
+import { decodeLabels, includesLabel } from "../../../values/labels.js";
+import { BOOL, INT8, TEXT, VARIANT } from "../../../values/values.js";
+import { GraphNode, GraphPath, GraphRelationship, type Variant, type VariantMap } from "../../../values/variant.js";
+import { isList } from "../../../values/variant-format.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { fn } from "../functions/define.js";
 import { withParts } from "../value-parts.js";

@@ -1,6 +1,6 @@
 /** Cypher's functions of nodes, relationships, paths and maps (openCypher 9, "Scalar functions", "List functions"). */
-import { VARIANT } from "../../../protocol/values.js";
-import { DELETED_MARK, GraphNode, GraphPath, GraphRelationship, type Variant } from "../../../protocol/variant.js";
+import { VARIANT } from "../../../values/values.js";
+import { DELETED_MARK, GraphNode, GraphPath, GraphRelationship, type Variant } from "../../../values/variant.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { deletedAccess, isDeletedNode } from "./access.js";
 import { cypherContextFn, cypherFn, wrongArgument } from "./define.js";

@@ -4,7 +4,7 @@
  */
 import { sqlError } from "../../../protocol/errors.js";
 import { LIST_ITEMS_MAX } from "../../../protocol/limits.js";
-import type { Value } from "../../../protocol/values.js";
+import type { Value } from "../../../values/values.js";
 import type { Batch, ColumnId, EvalContext, Evaluate, Expr } from "../expr.js";
 import { checkParts, partsOf } from "../value-parts.js";
 import { someExpr } from "../walk.js";

@@ -1,10 +1,11 @@
 /** Cypher's functions of lists, and those that take lists and strings alike (openCypher 9, "List functions"). */
-import { cypherError } from "../../../protocol/cypher-error.js";
+
 import { LIST_ITEMS_MAX } from "../../../protocol/limits.js";
 import { spend } from "../../../protocol/stretch.js";
-import { BOOL, VARIANT } from "../../../protocol/values.js";
-import { isIntegerValue, type Variant } from "../../../protocol/variant.js";
-import { isList } from "../../../protocol/variant-format.js";
+import { cypherError } from "../../../values/cypher-error.js";
+import { BOOL, VARIANT } from "../../../values/values.js";
+import { isIntegerValue, type Variant } from "../../../values/variant.js";
+import { isList } from "../../../values/variant-format.js";
 import type { ListTurns, ScalarFunction } from "../expr.js";
 import { listInTurns } from "../list-in-turns.js";
 import { cypherFn, cypherFns, described, wrongArgument } from "./define.js";

@@ -1,8 +1,8 @@
 /** Cypher's functions of numbers (openCypher 9, "Mathematical functions"). All but abs() and sign() give floats. */
 import { randomUUID } from "node:crypto";
-import { cypherError } from "../../../protocol/cypher-error.js";
-import { BOOL } from "../../../protocol/values.js";
-import { floatValue, isIntegerValue, type Variant } from "../../../protocol/variant.js";
+import { cypherError } from "../../../values/cypher-error.js";
+import { BOOL } from "../../../values/values.js";
+import { floatValue, isIntegerValue, type Variant } from "../../../values/variant.js";
 import type { ScalarFunction } from "../expr.js";
 import { numberOf } from "../variant-order.js";
 import { isNumber, negate } from "./arithmetic.js";

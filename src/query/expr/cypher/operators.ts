@@ -1,5 +1,5 @@
 /** Cypher's operators as functions of the algebra, by symbol. Comparisons and predicates give bool, others a variant. */
-import { BOOL, VARIANT } from "../../../protocol/values.js";
+import { BOOL, VARIANT } from "../../../values/values.js";
 import type { ScalarFunction } from "../expr.js";
 import { fn, op } from "../functions/define.js";
 import { itemAt, matches, sliceOf } from "./access.js";

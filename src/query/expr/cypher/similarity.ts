@@ -1,6 +1,6 @@
 /** How alike two nodes are, for patterns like `(a)-[:SIMILAR_TO > 0.5]-(b)`. */
-import { FLOAT8, VARIANT, type Value, VECTOR } from "../../../protocol/values.js";
-import { Float, floatValue } from "../../../protocol/variant.js";
+import { FLOAT8, VARIANT, type Value, VECTOR } from "../../../values/values.js";
+import { Float, floatValue } from "../../../values/variant.js";
 import type { Expr, ScalarFunction } from "../expr.js";
 import { OPERATORS } from "./operators.js";
 

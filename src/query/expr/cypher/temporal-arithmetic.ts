@@ -7,7 +7,7 @@ import {
   type Temporal,
   ZonedDateTime,
   ZonedTime,
-} from "../../../protocol/temporal.js";
+} from "../../../values/temporal.js";
 import { wrapped } from "./temporal-build.js";
 import { plusMonths } from "./temporal-calendar.js";
 import { addDurations } from "./temporal-duration.js";

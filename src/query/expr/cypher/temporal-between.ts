@@ -3,8 +3,8 @@
  * unit. What one of the two lacks it takes from the other: the date, or else none counts, and the zone; a date alone is its
  * midnight.
  */
-import { civilFromDays } from "../../../protocol/datetime.js";
-import { type Duration, LocalDateTime, type Temporal, ZonedDateTime } from "../../../protocol/temporal.js";
+import { civilFromDays } from "../../../values/datetime.js";
+import { type Duration, LocalDateTime, type Temporal, ZonedDateTime } from "../../../values/temporal.js";
 import { described } from "./define.js";
 import { ownZone } from "./temporal-build.js";
 import { plusMonths } from "./temporal-calendar.js";

@@ -2,8 +2,8 @@
  * Makes Cypher's temporal instants: what date(), localtime(), time(), localdatetime() and datetime() give for nothing (the
  * present), for text, for a map of fields and for another temporal value.
  */
-import { cypherError } from "../../../protocol/cypher-error.js";
-import { splitTimestamp } from "../../../protocol/datetime.js";
+import { cypherError } from "../../../values/cypher-error.js";
+import { splitTimestamp } from "../../../values/datetime.js";
 import {
   CypherDate,
   LocalDateTime,
@@ -11,8 +11,8 @@ import {
   type Temporal,
   ZonedDateTime,
   ZonedTime,
-} from "../../../protocol/temporal.js";
-import type { Variant } from "../../../protocol/variant.js";
+} from "../../../values/temporal.js";
+import type { Variant } from "../../../values/variant.js";
 import type { EvalContext } from "../expr.js";
 import { described } from "./define.js";
 import {

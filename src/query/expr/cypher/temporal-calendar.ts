@@ -1,12 +1,5 @@
-/** Dates by week, quarter and day of the year, and steps of whole months, over protocol/datetime.ts's calendar. */
-import {
-  civilFromDays,
-  dayOfWeek,
-  daysFromCivil,
-  daysInMonth,
-  isLeapYear,
-  isoWeek,
-} from "../../../protocol/datetime.js";
+/** Dates by week, quarter and day of the year, and steps of whole months, over values/datetime.ts's calendar. */
+import { civilFromDays, dayOfWeek, daysFromCivil, daysInMonth, isLeapYear, isoWeek } from "../../../values/datetime.js";
 import { checkedDays, invalidArgument, YEAR_MAX } from "./temporal-range.js";
 
 /** 1 = Monday, as ISO 8601 counts. */

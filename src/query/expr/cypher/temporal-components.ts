@@ -1,8 +1,8 @@
 /** The components of Cypher's temporal values, which expressions read as properties: `d.year`, `d.secondsOfMinute`. */
-import { civilFromDays, isoWeek } from "../../../protocol/datetime.js";
-import { CypherDate, Duration, type Temporal, ZonedDateTime } from "../../../protocol/temporal.js";
-import { offsetToText } from "../../../protocol/temporal-text.js";
-import type { Variant } from "../../../protocol/variant.js";
+import { civilFromDays, isoWeek } from "../../../values/datetime.js";
+import { CypherDate, Duration, type Temporal, ZonedDateTime } from "../../../values/temporal.js";
+import { offsetToText } from "../../../values/temporal-text.js";
+import type { Variant } from "../../../values/variant.js";
 import { described } from "./define.js";
 import { ownZone } from "./temporal-build.js";
 import { dayOfQuarter, isoDayOfWeek, ordinalDayOf, quarterOfMonth } from "./temporal-calendar.js";

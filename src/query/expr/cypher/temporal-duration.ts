@@ -3,10 +3,10 @@
  * one (months to days by a month's average length, days to hours); everything is exact until the last nanosecond, whose
  * fraction is dropped.
  */
-import { cypherError } from "../../../protocol/cypher-error.js";
-import type { Duration } from "../../../protocol/temporal.js";
-import { AVERAGE_MONTH_SECONDS } from "../../../protocol/temporal-order.js";
-import { Float, type Variant, type VariantMap } from "../../../protocol/variant.js";
+import { cypherError } from "../../../values/cypher-error.js";
+import type { Duration } from "../../../values/temporal.js";
+import { AVERAGE_MONTH_SECONDS } from "../../../values/temporal-order.js";
+import { Float, type Variant, type VariantMap } from "../../../values/variant.js";
 import { DAY_NANOS, durationOf, invalidArgument, makeDuration, SECOND_NANOS } from "./temporal-range.js";
 
 const MONTH = BigInt(AVERAGE_MONTH_SECONDS) * BigInt(SECOND_NANOS);

@@ -2,9 +2,9 @@
  * Fields of Cypher's temporal instants as maps give them ({year: 1984, week: 10, hour: 12, timezone: "+01:00"}), and the
  * dates and times that they make, alone or over a value whose other fields stay.
  */
-import { civilFromDays, daysInMonth, isoWeek } from "../../../protocol/datetime.js";
-import { CypherDate, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../../../protocol/temporal.js";
-import { isIntegerValue, type Variant, type VariantMap } from "../../../protocol/variant.js";
+import { civilFromDays, daysInMonth, isoWeek } from "../../../values/datetime.js";
+import { CypherDate, LocalDateTime, LocalTime, ZonedDateTime, ZonedTime } from "../../../values/temporal.js";
+import { isIntegerValue, type Variant, type VariantMap } from "../../../values/variant.js";
 import {
   calendarDate,
   inRange,

@@ -3,7 +3,7 @@
  * clocks .transaction, .statement and .realtime), .truncate, duration and the durations between instants. The present is that
  * of the statement's start unless a clock is named.
  */
-import { cypherError } from "../../../protocol/cypher-error.js";
+import { cypherError } from "../../../values/cypher-error.js";
 import {
   CypherDate,
   Duration,
@@ -12,9 +12,9 @@ import {
   type Temporal,
   ZonedDateTime,
   ZonedTime,
-} from "../../../protocol/temporal.js";
-import { VARIANT } from "../../../protocol/values.js";
-import { isIntegerValue, type Variant } from "../../../protocol/variant.js";
+} from "../../../values/temporal.js";
+import { VARIANT } from "../../../values/values.js";
+import { isIntegerValue, type Variant } from "../../../values/variant.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { durationBetween, durationInDays, durationInMonths, durationInSeconds } from "./temporal-between.js";
 import { epochInstant, type InstantKind, instantAt, instantInZone, makeInstant } from "./temporal-build.js";

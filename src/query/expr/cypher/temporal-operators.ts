@@ -1,9 +1,10 @@
 /** Cypher's operators where an operand is a temporal value (openCypher 9, "Temporal types"). Called by arithmetic.ts. */
-import { cypherError } from "../../../protocol/cypher-error.js";
+
 import type { DbError } from "../../../protocol/errors.js";
-import { Duration, type Temporal } from "../../../protocol/temporal.js";
-import { Float, type Variant } from "../../../protocol/variant.js";
-import { isTemporal } from "../../../protocol/variant-format.js";
+import { cypherError } from "../../../values/cypher-error.js";
+import { Duration, type Temporal } from "../../../values/temporal.js";
+import { Float, type Variant } from "../../../values/variant.js";
+import { isTemporal } from "../../../values/variant-format.js";
 import { described } from "./define.js";
 import { addDuration } from "./temporal-arithmetic.js";
 import { divideDuration, multiplyDuration } from "./temporal-duration.js";

@@ -3,7 +3,7 @@
  * in their basic and extended forms, and zones by name in brackets. Durations are read in temporal-duration.ts. Parts that
  * are left out have their least value. Each function throws ArgumentError.
  */
-import { CypherDate, LocalDateTime, LocalTime, type ZonedDateTime, ZonedTime } from "../../../protocol/temporal.js";
+import { CypherDate, LocalDateTime, LocalTime, type ZonedDateTime, ZonedTime } from "../../../values/temporal.js";
 import { calendarDate, ordinalDate, quarterDate, weekDate } from "./temporal-calendar.js";
 import { invalidArgument, SECOND_NANOS } from "./temporal-range.js";
 import { inZone, parseOffset, parseZone, type Zone, zonedAtInstant, zonedOfLocal } from "./temporal-zone.js";

@@ -1,8 +1,9 @@
 /** What Cypher's temporal values can hold (openCypher 9, "Temporal types"), and the errors for what they cannot. */
-import { cypherError } from "../../../protocol/cypher-error.js";
-import { daysFromCivil } from "../../../protocol/datetime.js";
+
 import type { DbError } from "../../../protocol/errors.js";
-import { Duration } from "../../../protocol/temporal.js";
+import { cypherError } from "../../../values/cypher-error.js";
+import { daysFromCivil } from "../../../values/datetime.js";
+import { Duration } from "../../../values/temporal.js";
 
 export const SECOND_NANOS = 1_000_000_000;
 export const DAY_SECONDS = 86_400;

@@ -1,5 +1,5 @@
 /** X.truncate(unit, value, fields): the start of the unit that a temporal value lies in, with smaller fields set. */
-import { civilFromDays, daysFromCivil, isoWeek } from "../../../protocol/datetime.js";
+import { civilFromDays, daysFromCivil, isoWeek } from "../../../values/datetime.js";
 import {
   CypherDate,
   LocalDateTime,
@@ -7,8 +7,8 @@ import {
   type Temporal,
   ZonedDateTime,
   ZonedTime,
-} from "../../../protocol/temporal.js";
-import type { VariantMap } from "../../../protocol/variant.js";
+} from "../../../values/temporal.js";
+import type { VariantMap } from "../../../values/variant.js";
 import type { EvalContext } from "../expr.js";
 import { described } from "./define.js";
 import { type InstantKind, instantAt, ownZone } from "./temporal-build.js";

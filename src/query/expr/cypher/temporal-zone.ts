@@ -1,9 +1,9 @@
 /**
  * Time zones of Cypher's temporal values: an offset in seconds east of UTC, or a zone of the IANA database by its name,
- * whose rules the runtime's Intl knows (protocol/time-zone.ts).
+ * whose rules the runtime's Intl knows (values/time-zone.ts).
  */
-import { ZonedDateTime } from "../../../protocol/temporal.js";
-import { offsetAt, regionName, regionOffsetAt } from "../../../protocol/time-zone.js";
+import { ZonedDateTime } from "../../../values/temporal.js";
+import { offsetAt, regionName, regionOffsetAt } from "../../../values/time-zone.js";
 import type { EvalContext } from "../expr.js";
 import { carried, checkedDays, DAY_SECONDS, invalidArgument, SECOND_NANOS } from "./temporal-range.js";
 

@@ -1,7 +1,7 @@
 /** Cypher's functions of strings (openCypher 9, "String functions"). Positions and lengths count code points. */
-import { cypherError } from "../../../protocol/cypher-error.js";
-import { isIntegerValue, type Variant } from "../../../protocol/variant.js";
-import { isList } from "../../../protocol/variant-format.js";
+import { cypherError } from "../../../values/cypher-error.js";
+import { isIntegerValue, type Variant } from "../../../values/variant.js";
+import { isList } from "../../../values/variant-format.js";
 import type { ListTurns, ScalarFunction } from "../expr.js";
 import { splitParts } from "../functions/text.js";
 import { listInTurns } from "../list-in-turns.js";

@@ -1,7 +1,7 @@
 /** How alike two lists of numbers are, as Cypher's dialects that search vectors have it. */
-import { cypherError } from "../../../protocol/cypher-error.js";
-import { floatValue, type Variant } from "../../../protocol/variant.js";
-import { isList } from "../../../protocol/variant-format.js";
+import { cypherError } from "../../../values/cypher-error.js";
+import { floatValue, type Variant } from "../../../values/variant.js";
+import { isList } from "../../../values/variant-format.js";
 import type { ScalarFunction } from "../expr.js";
 import { numberOf } from "../variant-order.js";
 import { isNumber } from "./arithmetic.js";

@@ -3,8 +3,8 @@
  * float8 states are arrays {N, Sx, Sxx} and {N, Sx, Sxx, Sy, Syy, Sxy}, kept by Youngs and Cramer's method (float.c).
  */
 import { sqlError } from "../../../protocol/errors.js";
-import { Numeric } from "../../../protocol/numeric.js";
-import { sqlArray } from "../../../protocol/text-format-array.js";
+import { Numeric } from "../../../values/numeric.js";
+import { sqlArray } from "../../../values/text-format-array.js";
 import {
   arrayOf,
   BOOL,
@@ -24,7 +24,7 @@ import {
   TIMESTAMP,
   TIMESTAMPTZ,
   type Value,
-} from "../../../protocol/values.js";
+} from "../../../values/values.js";
 import { normalInt8 } from "../cast.js";
 import { comparatorOf } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";

@@ -1,5 +1,5 @@
 /** How the tables of this folder write down an aggregate. */
-import type { SqlType, Value } from "../../../protocol/values.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import type { AggregateFunction, MovingSteps } from "../expr.js";
 
 export interface Aggregate<S> {

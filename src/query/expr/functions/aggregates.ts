@@ -2,11 +2,12 @@
  * Aggregate functions (chapter 9.21) with PostgreSQL's result types: count, sum, avg, min, max, boolean and bit
  * aggregates, string_agg, array_agg and the JSON collectors. Variance and regression are in statistics.ts.
  */
-import { roundMicros } from "../../../protocol/datetime.js";
+
 import { sqlError } from "../../../protocol/errors.js";
-import { addIntervals, multiplyInterval, negateInterval } from "../../../protocol/interval.js";
-import { Numeric } from "../../../protocol/numeric.js";
-import { sqlArray } from "../../../protocol/text-format-array.js";
+import { roundMicros } from "../../../values/datetime.js";
+import { addIntervals, multiplyInterval, negateInterval } from "../../../values/interval.js";
+import { Numeric } from "../../../values/numeric.js";
+import { sqlArray } from "../../../values/text-format-array.js";
 import {
   arrayOf,
   BIT,
@@ -27,7 +28,7 @@ import {
   TEXT,
   type Value,
   VECTOR,
-} from "../../../protocol/values.js";
+} from "../../../values/values.js";
 import { normalInt8 } from "../cast.js";
 import { comparatorOf } from "../compare.js";
 import type { AggregateFunction, MovingSteps } from "../expr.js";

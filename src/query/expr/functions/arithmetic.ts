@@ -3,9 +3,9 @@
  * 22012 division by zero). The functions underneath are shared with math.ts and the aggregates.
  */
 import { sqlError } from "../../../protocol/errors.js";
-import type { Numeric } from "../../../protocol/numeric.js";
-import { numericPower } from "../../../protocol/numeric-math.js";
-import { FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, type SqlType } from "../../../protocol/values.js";
+import type { Numeric } from "../../../values/numeric.js";
+import { numericPower } from "../../../values/numeric-math.js";
+import { FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, type SqlType } from "../../../values/values.js";
 import { normalInt8 } from "../cast.js";
 import type { ScalarFunction } from "../expr.js";
 import { op } from "./define.js";

@@ -3,8 +3,8 @@
  * reading outside of the bounds gives NULL or an empty array, writing there extends an array of one dimension.
  */
 import { sqlError } from "../../../protocol/errors.js";
-import { checkArraySize, EMPTY_ARRAY } from "../../../protocol/text-format-array.js";
-import type { SqlArray, Value } from "../../../protocol/values.js";
+import { checkArraySize, EMPTY_ARRAY } from "../../../values/text-format-array.js";
+import type { SqlArray, Value } from "../../../values/values.js";
 
 export const ARRAY_DIMENSIONS_MAX = 6;
 

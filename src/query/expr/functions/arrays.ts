@@ -1,8 +1,8 @@
 /** Array functions and operators (chapter 9.19) that need no set-returning support. */
 import { sqlError } from "../../../protocol/errors.js";
-import { toText } from "../../../protocol/text-format.js";
-import { checkArraySize, EMPTY_ARRAY, sqlArray } from "../../../protocol/text-format-array.js";
-import { arrayOf, BOOL, INT4, type SqlArray, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
+import { toText } from "../../../values/text-format.js";
+import { checkArraySize, EMPTY_ARRAY, sqlArray } from "../../../values/text-format-array.js";
+import { arrayOf, BOOL, INT4, type SqlArray, type SqlType, TEXT, type Value } from "../../../values/values.js";
 import { comparatorOf, hashKeyOf } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
 import { arraySlice, checkDimensions } from "./array-parts.js";

@@ -1,6 +1,6 @@
 /** Functions and operators of bit strings (chapter 9.6), which are text of zeros and ones. */
 import { sqlError } from "../../../protocol/errors.js";
-import { BIT, INT4, INT8, VARBIT } from "../../../protocol/values.js";
+import { BIT, INT4, INT8, VARBIT } from "../../../values/values.js";
 import type { ScalarFunction } from "../expr.js";
 import { fn, op } from "./define.js";
 

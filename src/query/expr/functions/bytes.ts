@@ -1,6 +1,6 @@
 /** Functions of binary strings (chapter 9.5) that have no twin for text. */
 import { sqlError } from "../../../protocol/errors.js";
-import { BYTEA, INT4, INT8, TEXT } from "../../../protocol/values.js";
+import { BYTEA, INT4, INT8, TEXT } from "../../../values/values.js";
 import type { ScalarFunction } from "../expr.js";
 import { fn } from "./define.js";
 

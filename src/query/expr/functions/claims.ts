@@ -4,7 +4,7 @@
  */
 import { DbError } from "../../../protocol/errors.js";
 import { NLI_ANCHORS_MAX } from "../../../protocol/limits.js";
-import { JSONB, Json, type SqlArray, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
+import { JSONB, Json, type SqlArray, type SqlType, TEXT, type Value } from "../../../values/values.js";
 import type { AggregateFunction, DeferredContext, EvalContext, EvalServices, ScalarFunction } from "../expr.js";
 import { deferredFn, type FunctionFamily, family } from "./define.js";
 

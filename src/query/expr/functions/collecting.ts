@@ -4,8 +4,8 @@
  */
 import { sqlError } from "../../../protocol/errors.js";
 import { JSON_KEYS_MAX, TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
-import { Numeric } from "../../../protocol/numeric.js";
-import { JSON_TYPE, Json, type SqlType, type Value } from "../../../protocol/values.js";
+import { Numeric } from "../../../values/numeric.js";
+import { JSON_TYPE, Json, type SqlType, type Value } from "../../../values/values.js";
 import { checkParts, partsOf } from "../value-parts.js";
 import { type Aggregate, aggregate } from "./aggregate-steps.js";
 import { type AggregateFamily, family, formOf, matchPatterns } from "./define.js";

@@ -3,7 +3,7 @@
  * families for arrays and records. IS DISTINCT FROM is a function that prints as an operator.
  */
 import { sqlError } from "../../../protocol/errors.js";
-import { toText } from "../../../protocol/text-format.js";
+import { toText } from "../../../values/text-format.js";
 import {
   BIT,
   BOOL,
@@ -37,7 +37,7 @@ import {
   VARBIT,
   type Value,
   VECTOR,
-} from "../../../protocol/values.js";
+} from "../../../values/values.js";
 import { type Comparator, comparatorOf } from "../compare.js";
 import { compareText } from "../compare-text.js";
 import type { ScalarFunction } from "../expr.js";

@@ -3,7 +3,7 @@
  * dozen steps of `jsonb_build_array(j, j)` would make one whose text or comparison never ends. What such functions make
  * is therefore counted as if it were written out. Called by the functions that nest values.
  */
-import { Json, type Value } from "../../../protocol/values.js";
+import { Json, type Value } from "../../../values/values.js";
 import { withParts } from "../value-parts.js";
 
 /** Throws 54000. */

@@ -1,5 +1,5 @@
 /** COALESCE, NULLIF, GREATEST and LEAST: their arguments have one common type, which is the result's too. */
-import type { SqlType, Value } from "../../../protocol/values.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import { comparatorOf } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
 import { commonType } from "../types.js";

@@ -1,4 +1,6 @@
 /** Fields of dates, times and intervals: EXTRACT, date_part, date_trunc, date_bin. */
+
+import { sqlError } from "../../../protocol/errors.js";
 import {
   checkedTimestamp,
   civilFromDays,
@@ -10,11 +12,10 @@ import {
   MINUTE_MICROS,
   SECOND_MICROS,
   splitTimestamp,
-} from "../../../protocol/datetime.js";
-import { sqlError } from "../../../protocol/errors.js";
-import { intervalUnit } from "../../../protocol/interval.js";
-import { Numeric } from "../../../protocol/numeric.js";
-import { offsetAt } from "../../../protocol/time-zone.js";
+} from "../../../values/datetime.js";
+import { intervalUnit } from "../../../values/interval.js";
+import { Numeric } from "../../../values/numeric.js";
+import { offsetAt } from "../../../values/time-zone.js";
 import {
   DATE,
   FLOAT8,
@@ -29,7 +30,7 @@ import {
   TIMETZ,
   type TimeTz,
   type Value,
-} from "../../../protocol/values.js";
+} from "../../../values/values.js";
 import { instantOf, localMicros } from "../cast.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { displayName } from "../types.js";

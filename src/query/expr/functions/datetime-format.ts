@@ -1,5 +1,6 @@
 /** Date and time templates of to_char(), to_date() and to_timestamp() (chapter 9.8, table 9.27). */
 
+import { sqlError } from "../../../protocol/errors.js";
 import {
   checkedTimestamp,
   civilFromDays,
@@ -14,9 +15,8 @@ import {
   offsetToText,
   SECOND_MICROS,
   splitTimestamp,
-} from "../../../protocol/datetime.js";
-import { sqlError } from "../../../protocol/errors.js";
-import type { Interval } from "../../../protocol/values.js";
+} from "../../../values/datetime.js";
+import type { Interval } from "../../../values/values.js";
 import { isoFields } from "./interval-calendar.js";
 import { checkPicture, ordinalSuffix } from "./number-format.js";
 

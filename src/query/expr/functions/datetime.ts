@@ -1,4 +1,6 @@
 /** Dates, times and intervals: operators, the clock, fields, truncation, construction (chapter 9.9). */
+
+import { sqlError } from "../../../protocol/errors.js";
 import {
   checkedDate,
   checkedTimestamp,
@@ -11,9 +13,8 @@ import {
   roundMicros,
   SECOND_MICROS,
   splitTimestamp,
-} from "../../../protocol/datetime.js";
-import { parseDate, parseTimestamp } from "../../../protocol/datetime-parse.js";
-import { sqlError } from "../../../protocol/errors.js";
+} from "../../../values/datetime.js";
+import { parseDate, parseTimestamp } from "../../../values/datetime-parse.js";
 import {
   addIntervals,
   intervalToText,
@@ -24,8 +25,8 @@ import {
   multiplyInterval,
   negateInterval,
   parseInterval,
-} from "../../../protocol/interval.js";
-import { offsetAt } from "../../../protocol/time-zone.js";
+} from "../../../values/interval.js";
+import { offsetAt } from "../../../values/time-zone.js";
 import {
   BOOL,
   DATE,
@@ -41,7 +42,7 @@ import {
   TIMETZ,
   type TimeTz,
   type Value,
-} from "../../../protocol/values.js";
+} from "../../../values/values.js";
 import { clockOf, instantOf, localMicros } from "../cast.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { divisionByZero } from "./arithmetic.js";

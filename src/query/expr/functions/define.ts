@@ -3,7 +3,7 @@
  * pseudo-types (anyelement, anyarray, "any").
  */
 import { sqlError } from "../../../protocol/errors.js";
-import { arrayOf, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
+import { arrayOf, type SqlType, TEXT, type Value } from "../../../values/values.js";
 import type { AggregateFunction, DeferredEvaluation, EvalContext, ScalarFunction } from "../expr.js";
 import { baseType, commonType, displayName } from "../types.js";
 

@@ -1,6 +1,6 @@
 /** Functions that document collections define columns and indexes with (src/document); of use for any jsonb. */
-import { Numeric } from "../../../protocol/numeric.js";
-import { arrayOf, JSONB, Json, type SqlArray, TEXT, type Value } from "../../../protocol/values.js";
+import { Numeric } from "../../../values/numeric.js";
+import { arrayOf, JSONB, Json, type SqlArray, TEXT, type Value } from "../../../values/values.js";
 import type { ScalarFunction } from "../expr.js";
 import { fn } from "./define.js";
 

@@ -1,6 +1,6 @@
 /** Functions of enum types (chapter 9.10): their arguments only say which type is meant, and may be NULL. */
-import { sqlArray } from "../../../protocol/text-format-array.js";
-import { arrayOf, type SqlType, type Value } from "../../../protocol/values.js";
+import { sqlArray } from "../../../values/text-format-array.js";
+import { arrayOf, type SqlType, type Value } from "../../../values/values.js";
 import { baseType } from "../types.js";
 import { type FunctionFamily, family, fn } from "./define.js";
 

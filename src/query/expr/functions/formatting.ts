@@ -1,7 +1,7 @@
 /** to_char, to_number, to_date and to_timestamp (chapter 9.8); the templates are in the two *-format.ts files. */
-import { checkedTimestamp, SECOND_MICROS, splitTimestamp } from "../../../protocol/datetime.js";
-import { Numeric } from "../../../protocol/numeric.js";
-import { offsetAt } from "../../../protocol/time-zone.js";
+import { checkedTimestamp, SECOND_MICROS, splitTimestamp } from "../../../values/datetime.js";
+import { Numeric } from "../../../values/numeric.js";
+import { offsetAt } from "../../../values/time-zone.js";
 import {
   DATE,
   FLOAT4,
@@ -15,7 +15,7 @@ import {
   TIMESTAMP,
   TIMESTAMPTZ,
   type Value,
-} from "../../../protocol/values.js";
+} from "../../../values/values.js";
 import { instantOf, localMicros, numberConversion } from "../cast.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { formatInterval, formatTimestamp, parseTimestampTemplate } from "./datetime-format.js";

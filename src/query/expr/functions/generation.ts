@@ -1,6 +1,6 @@
 /** Functions that have texts written: GENERATE and AGENT_RUN. Who writes them is behind the session's services. */
 import { DbError } from "../../../protocol/errors.js";
-import { JSONB, Json, TEXT, type Value } from "../../../protocol/values.js";
+import { JSONB, Json, TEXT, type Value } from "../../../values/values.js";
 import type { DeferredContext, EvalContext, ScalarFunction } from "../expr.js";
 import { deferredFn } from "./define.js";
 

@@ -2,9 +2,9 @@
  * What SQL can do with the tables of a graph: properties, labels, parts of variants, and comparisons of variants with each
  * other and with SQL's values.
  */
-import { BOOL, INT4, INT8, type SqlType, TEXT, VARIANT, type Value, VECTOR } from "../../../protocol/values.js";
-import { Float, GraphNode, GraphRelationship, type Variant, type VariantMap } from "../../../protocol/variant.js";
-import { isList, variantToText } from "../../../protocol/variant-format.js";
+import { BOOL, INT4, INT8, type SqlType, TEXT, VARIANT, type Value, VECTOR } from "../../../values/values.js";
+import { Float, GraphNode, GraphRelationship, type Variant, type VariantMap } from "../../../values/variant.js";
+import { isList, variantToText } from "../../../values/variant-format.js";
 import { differs, equals, greater, greaterOrEqual, less, lessOrEqual } from "../cypher/comparison.js";
 import { HAS_LABEL, PROPERTY } from "../cypher/entities.js";
 import type { ScalarFunction } from "../expr.js";

@@ -4,8 +4,8 @@
  * text of options.
  */
 import { DbError, sqlError } from "../../../protocol/errors.js";
-import type { JsonPath } from "../../../protocol/json-path.js";
-import { jsonbToText, parseJson } from "../../../protocol/json-text.js";
+import type { JsonPath } from "../../../values/json-path.js";
+import { jsonbToText, parseJson } from "../../../values/json-text.js";
 import {
   BOOL,
   JSON_TYPE,
@@ -16,7 +16,7 @@ import {
   type SqlType,
   TEXT,
   type Value,
-} from "../../../protocol/values.js";
+} from "../../../values/values.js";
 import { conversionOf } from "../cast.js";
 import type { EvalContext } from "../expr.js";
 import { contextFn, type FunctionFamily, family, fn } from "./define.js";

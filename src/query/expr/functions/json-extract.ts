@@ -3,10 +3,10 @@
  * JSON_UNQUOTE. A path names members; filters and methods are SQL/JSON's (json-path-functions.ts).
  */
 import { sqlError } from "../../../protocol/errors.js";
-import { Numeric } from "../../../protocol/numeric.js";
 import { spend } from "../../../protocol/stretch.js";
-import { fromText, toText } from "../../../protocol/text-format.js";
-import { BOOL, JSON_TYPE, JSONB, Json, NUMERIC, type SqlType, TEXT } from "../../../protocol/values.js";
+import { Numeric } from "../../../values/numeric.js";
+import { fromText, toText } from "../../../values/text-format.js";
+import { BOOL, JSON_TYPE, JSONB, Json, NUMERIC, type SqlType, TEXT } from "../../../values/values.js";
 import { compareJson } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
 import { composedJson } from "./composed-value.js";

@@ -1,5 +1,5 @@
 /** Members of parsed JSON values by key, by index and by path. Used by json.ts and subscripts.ts. */
-import { Numeric } from "../../../protocol/numeric.js";
+import { Numeric } from "../../../values/numeric.js";
 
 export type JsonObject = Record<string, unknown>;
 

@@ -4,10 +4,10 @@
  * elsewhere they travel as the result "error" and make a condition unknown.
  */
 import { sqlError } from "../../../protocol/errors.js";
-import { type JsonPath, LEVEL_LAST, type PathItem } from "../../../protocol/json-path.js";
-import { exactJsonNumber, sortedKeys } from "../../../protocol/json-text.js";
-import type { Numeric } from "../../../protocol/numeric.js";
 import { spend } from "../../../protocol/stretch.js";
+import { type JsonPath, LEVEL_LAST, type PathItem } from "../../../values/json-path.js";
+import { exactJsonNumber, sortedKeys } from "../../../values/json-text.js";
+import type { Numeric } from "../../../values/numeric.js";
 import { compareText } from "../compare-text.js";
 import { JsonIds } from "./json-path-ids.js";
 import {

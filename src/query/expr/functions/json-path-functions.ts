@@ -3,8 +3,8 @@
  * a row per item.
  */
 import { sqlError } from "../../../protocol/errors.js";
-import type { JsonPath } from "../../../protocol/json-path.js";
-import { BOOL, JSONB, JSONPATH, Json, type SqlType, type Value } from "../../../protocol/values.js";
+import type { JsonPath } from "../../../values/json-path.js";
+import { BOOL, JSONB, JSONPATH, Json, type SqlType, type Value } from "../../../values/values.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { type TableFunction, valueRows } from "../table-function.js";
 import { contextFn } from "./define.js";

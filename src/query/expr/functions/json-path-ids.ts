@@ -3,8 +3,8 @@
  * stored jsonb value (jsonb.h: four bytes per entry, numbers and containers aligned to four), and so do we, so that
  * answers are the same. One per run of a path.
  */
-import { sortedKeys } from "../../../protocol/json-text.js";
-import { Numeric } from "../../../protocol/numeric.js";
+import { sortedKeys } from "../../../values/json-text.js";
+import { Numeric } from "../../../values/numeric.js";
 
 /** Objects of other values than the root lie so far apart. */
 const BASE_STEP = 10_000_000_000;

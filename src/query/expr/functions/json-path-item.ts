@@ -1,6 +1,6 @@
 /** Items of SQL/JSON paths, and what their methods (json-path-methods.ts) need of the executor (json-path-exec.ts). */
-import type { PathItem } from "../../../protocol/json-path.js";
-import { Numeric } from "../../../protocol/numeric.js";
+import type { PathItem } from "../../../values/json-path.js";
+import { Numeric } from "../../../values/numeric.js";
 import type { JsonIds } from "./json-path-ids.js";
 import { Moment } from "./json-path-moment.js";
 

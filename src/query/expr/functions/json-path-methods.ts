@@ -1,10 +1,10 @@
 /** The item methods of SQL/JSON paths: .size(), .double(), .datetime('…') and the others. Called by json-path-exec.ts. */
 import { DbError } from "../../../protocol/errors.js";
-import type { PathItem } from "../../../protocol/json-path.js";
-import { exactJsonNumber, jsonbToText, setMember, sortedKeys } from "../../../protocol/json-text.js";
-import { Numeric } from "../../../protocol/numeric.js";
-import { fromText } from "../../../protocol/text-format.js";
-import { BOOL, FLOAT8, NUMERIC, numericType, type SqlType, TEXT } from "../../../protocol/values.js";
+import type { PathItem } from "../../../values/json-path.js";
+import { exactJsonNumber, jsonbToText, setMember, sortedKeys } from "../../../values/json-text.js";
+import { Numeric } from "../../../values/numeric.js";
+import { fromText } from "../../../values/text-format.js";
+import { BOOL, FLOAT8, NUMERIC, numericType, type SqlType, TEXT } from "../../../values/values.js";
 import {
   type Found,
   isNumber,

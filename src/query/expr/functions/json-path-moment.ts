@@ -2,6 +2,8 @@
  * Dates and times inside of SQL/JSON paths: what the method datetime() and its kin make of strings, how such values
  * compare and print. Called by the path executor and its methods.
  */
+
+import { sqlError } from "../../../protocol/errors.js";
 import {
   checkedTimestamp,
   DAY_MICROS,
@@ -12,10 +14,9 @@ import {
   timestampToText,
   timeToText,
   timeTzToText,
-} from "../../../protocol/datetime.js";
-import { sqlError } from "../../../protocol/errors.js";
-import { offsetAt } from "../../../protocol/time-zone.js";
-import type { TimeTz } from "../../../protocol/values.js";
+} from "../../../values/datetime.js";
+import { offsetAt } from "../../../values/time-zone.js";
+import type { TimeTz } from "../../../values/values.js";
 import { instantOf } from "../cast.js";
 
 export type MomentKind = "date" | "time" | "timetz" | "timestamp" | "timestamptz";

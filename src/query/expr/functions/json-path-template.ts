@@ -2,6 +2,8 @@
  * Strings as dates and times in SQL/JSON paths: by ISO 8601 or by a template of the standard's kind, which is stricter
  * than to_timestamp's: separators must be the same in both, and nothing may be left over (formatting.c, parse_datetime).
  */
+
+import { sqlError } from "../../../protocol/errors.js";
 import {
   checkedTimestamp,
   DAY_MICROS,
@@ -11,9 +13,8 @@ import {
   MINUTE_MICROS,
   roundMicros,
   SECOND_MICROS,
-} from "../../../protocol/datetime.js";
-import { sqlError } from "../../../protocol/errors.js";
-import { offsetAt } from "../../../protocol/time-zone.js";
+} from "../../../values/datetime.js";
+import { offsetAt } from "../../../values/time-zone.js";
 import { instantOf } from "../cast.js";
 import { Moment, type MomentKind } from "./json-path-moment.js";
 

@@ -3,10 +3,10 @@
  * (chapter 9.16). Members are read through their text, as the types' own input does it.
  */
 import { sqlError } from "../../../protocol/errors.js";
-import { jsonbToText } from "../../../protocol/json-text.js";
-import { fitText, fromText } from "../../../protocol/text-format.js";
-import { EMPTY_ARRAY } from "../../../protocol/text-format-array.js";
-import { JSON_TYPE, JSONB, Json, type SqlArray, type SqlType, type Value } from "../../../protocol/values.js";
+import { jsonbToText } from "../../../values/json-text.js";
+import { fitText, fromText } from "../../../values/text-format.js";
+import { EMPTY_ARRAY } from "../../../values/text-format-array.js";
+import { JSON_TYPE, JSONB, Json, type SqlArray, type SqlType, type Value } from "../../../values/values.js";
 import { clockOf } from "../cast.js";
 import type { EvalContext } from "../expr.js";
 import { contextFn, type FunctionFamily, family } from "./define.js";

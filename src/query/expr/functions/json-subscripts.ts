@@ -3,8 +3,8 @@
  * (chapter 8.14.5). The binder makes calls of these; one object per shape, so that equal calls have identical functions.
  */
 import { sqlError } from "../../../protocol/errors.js";
-import { setMember } from "../../../protocol/json-text.js";
-import { JSONB, Json, type SqlType, TEXT } from "../../../protocol/values.js";
+import { setMember } from "../../../values/json-text.js";
+import { JSONB, Json, type SqlType, TEXT } from "../../../values/values.js";
 import type { ScalarFunction } from "../expr.js";
 import { composedJson } from "./composed-value.js";
 import { fn } from "./define.js";

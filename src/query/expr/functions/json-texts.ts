@@ -1,6 +1,6 @@
 /** The texts within a JSON value, in its order, as to_tsvector and ts_headline take them (chapter 12.4). */
 import { sqlError } from "../../../protocol/errors.js";
-import { setMember } from "../../../protocol/json-text.js";
+import { setMember } from "../../../values/json-text.js";
 import { jsonKeys } from "../compare.js";
 import { isJsonObject } from "./json-member.js";
 

@@ -1,8 +1,8 @@
 /** Functions and operators of json and jsonb (chapter 9.16) that need no set-returning support. */
 import { sqlError } from "../../../protocol/errors.js";
-import { jsonbToText, setMember } from "../../../protocol/json-text.js";
-import { Numeric } from "../../../protocol/numeric.js";
 import { spend } from "../../../protocol/stretch.js";
+import { jsonbToText, setMember } from "../../../values/json-text.js";
+import { Numeric } from "../../../values/numeric.js";
 import {
   arrayOf,
   BOOL,
@@ -14,7 +14,7 @@ import {
   type SqlType,
   TEXT,
   type Value,
-} from "../../../protocol/values.js";
+} from "../../../values/values.js";
 import { compareJson } from "../compare.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { jsonParts } from "../work.js";

@@ -1,7 +1,7 @@
 /** Mathematical functions (chapter 9.3) of floats, numeric and integers. */
 import { sqlError } from "../../../protocol/errors.js";
-import { Numeric, SCALE_MAX } from "../../../protocol/numeric.js";
-import { numericExp, numericLn, numericLog, numericPower, numericSqrt } from "../../../protocol/numeric-math.js";
+import { Numeric, SCALE_MAX } from "../../../values/numeric.js";
+import { numericExp, numericLn, numericLog, numericPower, numericSqrt } from "../../../values/numeric-math.js";
 import {
   arrayOf,
   FLOAT4,
@@ -13,7 +13,7 @@ import {
   type SqlArray,
   type SqlType,
   type Value,
-} from "../../../protocol/values.js";
+} from "../../../values/values.js";
 import { normalInt8, roundHalfEven } from "../cast.js";
 import { comparatorOf } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";

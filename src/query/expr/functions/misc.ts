@@ -1,7 +1,7 @@
 /** Everything else: identities of the session, UUIDs, type inspection, rows. */
 import { randomUUID } from "node:crypto";
 import { sqlError } from "../../../protocol/errors.js";
-import { BOOL, INT4, NAME, type SqlType, TEXT, UUID, type Value } from "../../../protocol/values.js";
+import { BOOL, INT4, NAME, type SqlType, TEXT, UUID, type Value } from "../../../values/values.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { displayName } from "../types.js";
 import { aliases, contextFn, type FunctionFamily, family, fn, formOf, matchPatterns } from "./define.js";

@@ -11,7 +11,7 @@ import {
   TIMESTAMPTZ,
   type Value,
   VECTOR,
-} from "../../../protocol/values.js";
+} from "../../../values/values.js";
 import type { DeferredContext, EvalContext, EvalServices, ScalarFunction } from "../expr.js";
 import { recordRows, type TableFunction, type TableRows } from "../table-function.js";
 import { contextFn, deferredFn } from "./define.js";

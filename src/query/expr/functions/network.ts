@@ -9,8 +9,8 @@ import {
   networkOf,
   networkValue,
   widthOf,
-} from "../../../protocol/network.js";
-import { BOOL, CIDR, INET, INT4, INT8, MACADDR, MACADDR8, type SqlType, TEXT } from "../../../protocol/values.js";
+} from "../../../values/network.js";
+import { BOOL, CIDR, INET, INT4, INT8, MACADDR, MACADDR8, type SqlType, TEXT } from "../../../values/values.js";
 import { normalInt8 } from "../cast.js";
 import type { ScalarFunction } from "../expr.js";
 import { fn, op } from "./define.js";

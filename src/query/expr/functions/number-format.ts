@@ -1,7 +1,7 @@
 /** Number templates of to_char() and to_number() (chapter 9.8, table 9.30). */
 import { sqlError } from "../../../protocol/errors.js";
 import { PICTURE_CHARACTERS_MAX } from "../../../protocol/limits.js";
-import { Numeric } from "../../../protocol/numeric.js";
+import { Numeric } from "../../../values/numeric.js";
 
 interface Template {
   /** Digits, points, separators, signs and literals in order. */

@@ -28,7 +28,7 @@ import {
   TIMETZ,
   UUID,
   VARBIT,
-} from "../../../protocol/values.js";
+} from "../../../values/values.js";
 import type { ScalarFunction } from "../expr.js";
 import { ARITHMETIC } from "./arithmetic.js";
 import { BIT_OPERATORS } from "./bit-strings.js";

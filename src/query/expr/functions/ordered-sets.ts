@@ -3,7 +3,7 @@
  * values of a group; the arguments before WITHIN GROUP come with the result. Formulas: orderedsetaggs.c of PostgreSQL.
  */
 import { sqlError } from "../../../protocol/errors.js";
-import { addIntervals, multiplyInterval, negateInterval } from "../../../protocol/interval.js";
+import { addIntervals, multiplyInterval, negateInterval } from "../../../values/interval.js";
 import {
   arrayOf,
   FLOAT8,
@@ -14,7 +14,7 @@ import {
   type SqlType,
   TEXT,
   type Value,
-} from "../../../protocol/values.js";
+} from "../../../values/values.js";
 import { comparatorOf, sortComparator } from "../compare.js";
 import type { AggregateFunction } from "../expr.js";
 import { type AggregateFamily, family, matchPatterns } from "./define.js";

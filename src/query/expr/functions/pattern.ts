@@ -1,7 +1,7 @@
 /** Pattern matching (chapter 9.7): LIKE, SIMILAR TO and regular expressions as operators and functions. */
 import { sqlError } from "../../../protocol/errors.js";
-import { checkArraySize, sqlArray } from "../../../protocol/text-format-array.js";
-import { arrayOf, BOOL, BPCHAR, BYTEA, INT4, type SqlArray, type SqlType, TEXT } from "../../../protocol/values.js";
+import { checkArraySize, sqlArray } from "../../../values/text-format-array.js";
+import { arrayOf, BOOL, BPCHAR, BYTEA, INT4, type SqlArray, type SqlType, TEXT } from "../../../values/values.js";
 import type { ListTurns, ScalarFunction } from "../expr.js";
 import { listInTurns } from "../list-in-turns.js";
 import { aliases, fn, op } from "./define.js";

@@ -1,6 +1,6 @@
 /** generate_series and generate_subscripts (chapter 9.25): rows are computed as they are asked for. */
 import { sqlError } from "../../../protocol/errors.js";
-import { Numeric } from "../../../protocol/numeric.js";
+import { Numeric } from "../../../values/numeric.js";
 import {
   BOOL,
   INT4,
@@ -14,7 +14,7 @@ import {
   TIMESTAMP,
   TIMESTAMPTZ,
   type Value,
-} from "../../../protocol/values.js";
+} from "../../../values/values.js";
 import { normalInt8 } from "../cast.js";
 import type { EvalContext } from "../expr.js";
 import { type TableFunction, type TableRows, tableFn, valueRows } from "../table-function.js";

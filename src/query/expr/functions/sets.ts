@@ -15,7 +15,7 @@ import {
   type SqlType,
   TEXT,
   type Value,
-} from "../../../protocol/values.js";
+} from "../../../values/values.js";
 import { jsonKeys } from "../compare.js";
 import type { EvalContext } from "../expr.js";
 import { recordRows, type TableFunction, tableFn, valueRows } from "../table-function.js";

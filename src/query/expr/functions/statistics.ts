@@ -2,9 +2,9 @@
  * Variance, standard deviation and the regression aggregates. Exact over integers and numeric (sums of bigint-based
  * Numeric); Youngs–Cramer updates over floats, as PostgreSQL's float.c does.
  */
-import { Numeric } from "../../../protocol/numeric.js";
-import { numericSqrt } from "../../../protocol/numeric-math.js";
-import { FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, type Value } from "../../../protocol/values.js";
+import { Numeric } from "../../../values/numeric.js";
+import { numericSqrt } from "../../../values/numeric-math.js";
+import { FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, type Value } from "../../../values/values.js";
 import type { AggregateFunction } from "../expr.js";
 import { aggregate } from "./aggregate-steps.js";
 

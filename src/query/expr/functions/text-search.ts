@@ -1,6 +1,6 @@
 /** MATCH (columns) AGAINST (query): what a text index is asked for. */
 import { sqlError } from "../../../protocol/errors.js";
-import { FLOAT8, TEXT } from "../../../protocol/values.js";
+import { FLOAT8, TEXT } from "../../../values/values.js";
 import type { ScalarFunction } from "../expr.js";
 import { fn } from "./define.js";
 

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { sqlError } from "../../../protocol/errors.js";
 import { ARRAY_ELEMENTS_MAX, TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
 import { spend } from "../../../protocol/stretch.js";
-import { toText } from "../../../protocol/text-format.js";
-import { checkArraySize, sqlArray } from "../../../protocol/text-format-array.js";
+import { toText } from "../../../values/text-format.js";
+import { checkArraySize, sqlArray } from "../../../values/text-format-array.js";
 import {
   arrayOf,
   BOOL,
@@ -16,7 +16,7 @@ import {
   type SqlType,
   TEXT,
   type Value,
-} from "../../../protocol/values.js";
+} from "../../../values/values.js";
 import { trimBlanks } from "../compare.js";
 import type { EvalContext, ListTurns, ScalarFunction } from "../expr.js";
 import { listInTurns } from "../list-in-turns.js";

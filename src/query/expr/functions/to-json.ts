@@ -1,13 +1,13 @@
 /** SQL values as parsed JSON values: to_json, json_agg, json_build_object. Numbers keep their digits. */
 
-import { timestampToText, timestampTzToText } from "../../../protocol/datetime.js";
-import { shortFloat4 } from "../../../protocol/float-text.js";
-import { jsonToCompactText } from "../../../protocol/json-text.js";
-import { Numeric } from "../../../protocol/numeric.js";
-import { toText, untypedToText } from "../../../protocol/text-format.js";
-import { nestArray } from "../../../protocol/text-format-array.js";
-import { Json, type SqlArray, type SqlType, type Value } from "../../../protocol/values.js";
-import type { Variant } from "../../../protocol/variant.js";
+import { timestampToText, timestampTzToText } from "../../../values/datetime.js";
+import { shortFloat4 } from "../../../values/float-text.js";
+import { jsonToCompactText } from "../../../values/json-text.js";
+import { Numeric } from "../../../values/numeric.js";
+import { toText, untypedToText } from "../../../values/text-format.js";
+import { nestArray } from "../../../values/text-format-array.js";
+import { Json, type SqlArray, type SqlType, type Value } from "../../../values/values.js";
+import type { Variant } from "../../../values/variant.js";
 import { variantJson } from "../variant-cast.js";
 
 /** The JSON value of a SQL value; `timeZone` is that of the session. */

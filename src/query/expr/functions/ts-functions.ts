@@ -1,7 +1,13 @@
 /** Text search: functions and operators of tsvector and tsquery (chapters 9.13 and 12 of PostgreSQL's manual). */
 import { sqlError } from "../../../protocol/errors.js";
-import { sqlArray } from "../../../protocol/text-format-array.js";
-import { regConfigFromText } from "../../../protocol/text-search-configs.js";
+import { lexize } from "../../../text/text-config.js";
+import { vectorMatches } from "../../../text/ts-match.js";
+import { phraseToTsQuery, plainToTsQuery, toTsQuery, webSearchToTsQuery } from "../../../text/ts-query-input.js";
+import { RANK_WEIGHTS, tsRank, tsRankCoverDensity } from "../../../text/ts-rank.js";
+import { rewrite } from "../../../text/ts-rewrite.js";
+import { TsVectorBuilder } from "../../../text/ts-vector-builder.js";
+import { sqlArray } from "../../../values/text-format-array.js";
+import { regConfigFromText } from "../../../values/text-search-configs.js";
 import {
   checkedDistance,
   checkedQuery,
@@ -12,7 +18,7 @@ import {
   type TsQueryNode,
   tsQueryOf,
   tsQueryText,
-} from "../../../protocol/ts-query.js";
+} from "../../../values/ts-query.js";
 import {
   makeTsVector,
   positionEntry,
@@ -21,7 +27,7 @@ import {
   tsVectorOf,
   tsVectorText,
   weightOf,
-} from "../../../protocol/ts-vector.js";
+} from "../../../values/ts-vector.js";
 import {
   arrayOf,
   BOOL,
@@ -38,13 +44,7 @@ import {
   TSQUERY,
   TSVECTOR,
   type Value,
-} from "../../../protocol/values.js";
-import { lexize } from "../../../text/text-config.js";
-import { vectorMatches } from "../../../text/ts-match.js";
-import { phraseToTsQuery, plainToTsQuery, toTsQuery, webSearchToTsQuery } from "../../../text/ts-query-input.js";
-import { RANK_WEIGHTS, tsRank, tsRankCoverDensity } from "../../../text/ts-rank.js";
-import { rewrite } from "../../../text/ts-rewrite.js";
-import { TsVectorBuilder } from "../../../text/ts-vector-builder.js";
+} from "../../../values/values.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { contextFn, fn, op } from "./define.js";
 import { isTextPart, jsonFilter, jsonTexts } from "./json-texts.js";

@@ -1,17 +1,8 @@
 /** ts_headline of texts, and of the texts within JSON values. */
 
-import { tsQueryOf } from "../../../protocol/ts-query.js";
-import {
-  JSON_TYPE,
-  JSONB,
-  Json,
-  REGCONFIG,
-  type SqlType,
-  TEXT,
-  TSQUERY,
-  type Value,
-} from "../../../protocol/values.js";
 import { headline, headlineOptions } from "../../../text/ts-headline.js";
+import { tsQueryOf } from "../../../values/ts-query.js";
+import { JSON_TYPE, JSONB, Json, REGCONFIG, type SqlType, TEXT, TSQUERY, type Value } from "../../../values/values.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { contextFn } from "./define.js";
 import { mapJsonTexts } from "./json-texts.js";

@@ -1,10 +1,10 @@
 /** Text search functions that return rows: the words of a tsvector, and what the parser and dictionaries do (chapter 12.8). */
 import { sqlError } from "../../../protocol/errors.js";
-import { sqlArray } from "../../../protocol/text-format-array.js";
-import { positionOf, tsVectorOf, weightOf } from "../../../protocol/ts-vector.js";
-import { arrayOf, INT2, INT4, REGCONFIG, recordOf, TEXT, TSVECTOR, type Value } from "../../../protocol/values.js";
 import { analyzeText, dictionaryName } from "../../../text/text-config.js";
 import { parseText, TOKEN_TYPES } from "../../../text/text-parser.js";
+import { sqlArray } from "../../../values/text-format-array.js";
+import { positionOf, tsVectorOf, weightOf } from "../../../values/ts-vector.js";
+import { arrayOf, INT2, INT4, REGCONFIG, recordOf, TEXT, TSVECTOR, type Value } from "../../../values/values.js";
 import type { EvalContext } from "../expr.js";
 import { recordRows, type TableFunction, tableFn } from "../table-function.js";
 import { currentConfig } from "./ts-functions.js";

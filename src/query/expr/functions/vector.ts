@@ -1,6 +1,6 @@
 /** Vector distances and helpers, as the pgvector extension names them and as clients of this interface do. */
 import { sqlError } from "../../../protocol/errors.js";
-import { BIT, FLOAT8, INT4, type SqlType, VECTOR } from "../../../protocol/values.js";
+import { BIT, FLOAT8, INT4, type SqlType, VECTOR } from "../../../values/values.js";
 import {
   cosineDistance,
   cosineSimilarity,
@@ -9,8 +9,8 @@ import {
   l2Distance,
   norm,
   normalized,
-} from "../../../protocol/vector-math.js";
-import { checkDimensions, noDimension, vectorOf } from "../../../protocol/vector-text.js";
+} from "../../../values/vector-math.js";
+import { checkDimensions, noDimension, vectorOf } from "../../../values/vector-text.js";
 import type { ScalarFunction } from "../expr.js";
 import { aliases, type FunctionFamily, family, fn, op } from "./define.js";
 

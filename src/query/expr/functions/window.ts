@@ -1,6 +1,6 @@
 /** Window functions (chapter 9.22): numbering, ranks, and values of other rows of the partition or the frame. */
 import { sqlError } from "../../../protocol/errors.js";
-import { FLOAT8, INT4, INT8, type SqlType, type Value } from "../../../protocol/values.js";
+import { FLOAT8, INT4, INT8, type SqlType, type Value } from "../../../values/values.js";
 import type { PartitionView, WindowFunction } from "../expr.js";
 import { type Family, family, formOf, matchPatterns, type Pattern } from "./define.js";
 

@@ -2,9 +2,9 @@
 import { BUILT_IN_SCHEMAS, isTemporarySchema } from "../../../catalog/schema.js";
 import type { ColumnDef } from "../../../catalog/table.js";
 import type { TriggerDef, TriggerEvent } from "../../../catalog/trigger.js";
-import { numericModifier } from "../../../protocol/text-format.js";
-import { INT4, NAME, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
 import { oidOfId } from "../../../query/expr/types.js";
+import { numericModifier } from "../../../values/text-format.js";
+import { INT4, NAME, type SqlType, TEXT, type Value } from "../../../values/values.js";
 import { CONSTRAINT_TYPES, type ConstraintFacts, constraintsOf, dataType, queryText, yesNo } from "./relation-facts.js";
 import { type SystemView, systemRelation } from "./system-view.js";
 

@@ -7,9 +7,9 @@ import {
   type RoutineType,
 } from "../../../catalog/function.js";
 import { quotedIdentifier } from "../../../catalog/relation-names.js";
-import { sqlArray } from "../../../protocol/text-format-array.js";
-import { arrayOf, BOOL, FLOAT4, INT2, NAME, OID, RECORD, TEXT, type Value } from "../../../protocol/values.js";
 import { displayName, idOfOid, oidOfId } from "../../../query/expr/types.js";
+import { sqlArray } from "../../../values/text-format-array.js";
+import { arrayOf, BOOL, FLOAT4, INT2, NAME, OID, RECORD, TEXT, type Value } from "../../../values/values.js";
 import { OWNER_OID, schemaOid, typeOid } from "./relation-facts.js";
 import { type SystemView, systemRelation } from "./system-view.js";
 

@@ -1,8 +1,8 @@
 /** pg_catalog's tables about relations: pg_namespace, pg_class, pg_attribute, pg_attrdef, pg_index, pg_constraint. */
 import type { TableDef } from "../../../catalog/table.js";
-import { sqlArray } from "../../../protocol/text-format-array.js";
-import { arrayOf, BOOL, FLOAT4, INT2, INT4, NAME, OID, TEXT } from "../../../protocol/values.js";
 import { oidOfId } from "../../../query/expr/types.js";
+import { sqlArray } from "../../../values/text-format-array.js";
+import { arrayOf, BOOL, FLOAT4, INT2, INT4, NAME, OID, TEXT } from "../../../values/values.js";
 import { boundText } from "./partition-functions.js";
 import {
   attnum,

@@ -3,9 +3,9 @@ import { quotedIdentifier } from "../../../catalog/relation-names.js";
 import type { TableDef } from "../../../catalog/table.js";
 import type { TriggerDef } from "../../../catalog/trigger.js";
 import type { ViewDef } from "../../../catalog/view.js";
-import { sqlArray } from "../../../protocol/text-format-array.js";
-import { arrayOf, BOOL, BYTEA, INT2, INT4, NAME, OID, TEXT, TIMESTAMPTZ } from "../../../protocol/values.js";
 import { oidOfId } from "../../../query/expr/types.js";
+import { sqlArray } from "../../../values/text-format-array.js";
+import { arrayOf, BOOL, BYTEA, INT2, INT4, NAME, OID, TEXT, TIMESTAMPTZ } from "../../../values/values.js";
 import { attnum, hashedOid, qualified } from "./relation-facts.js";
 import { type SystemView, systemRelation } from "./system-view.js";
 

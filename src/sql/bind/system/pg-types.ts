@@ -1,6 +1,7 @@
 /** pg_catalog's tables about types, and those about the server: pg_type, pg_enum, pg_settings, pg_database, pg_roles, … */
 
 import { isRowType, sqlTypeOf } from "../../../catalog/type.js";
+import { baseType, builtInTypes, categoryOf, displayName, isPreferred, oidOfId } from "../../../query/expr/types.js";
 import {
   arrayOf,
   BOOL,
@@ -13,8 +14,7 @@ import {
   type SqlType,
   TEXT,
   TIMESTAMPTZ,
-} from "../../../protocol/values.js";
-import { baseType, builtInTypes, categoryOf, displayName, isPreferred, oidOfId } from "../../../query/expr/types.js";
+} from "../../../values/values.js";
 import { BUILT_IN_EXTENSIONS } from "../bind-extension.js";
 import { hasTriggers } from "./pg-relations.js";
 import {

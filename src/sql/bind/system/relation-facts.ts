@@ -9,8 +9,8 @@ import type {
   SearchIndexDef,
   TableDef,
 } from "../../../catalog/table.js";
-import type { SqlType, Value } from "../../../protocol/values.js";
 import { displayName, idOfOid, oidOfId, pgOidOf } from "../../../query/expr/types.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import type { SystemView } from "./system-view.js";
 
 /** PostgreSQL's OIDs of what every database has. */

@@ -3,8 +3,8 @@
  * those that are being made, as PostgreSQL shows it; tessera_search_indexes has all of them.
  */
 import type { SearchIndexDef, TableDef } from "../../../catalog/table.js";
-import { FLOAT8, INT4, INT8, NAME, OID, TEXT } from "../../../protocol/values.js";
 import { oidOfId } from "../../../query/expr/types.js";
+import { FLOAT8, INT4, INT8, NAME, OID, TEXT } from "../../../values/values.js";
 import { hashedOid } from "./relation-facts.js";
 import { type SystemRelation, type SystemView, systemRelation } from "./system-view.js";
 

@@ -6,8 +6,6 @@ import { parseRelationName, quotedIdentifier } from "../../../catalog/relation-n
 import { isTemporarySchema } from "../../../catalog/schema.js";
 import { sqlTypeOf } from "../../../catalog/type.js";
 import { sqlError } from "../../../protocol/errors.js";
-import { sqlArray } from "../../../protocol/text-format-array.js";
-import { arrayOf, BOOL, INT4, NAME, OID, type SqlType, TEXT, type Value } from "../../../protocol/values.js";
 import type { EvalContext, Expr, ScalarFunction } from "../../../query/expr/expr.js";
 import {
   builtInTypes,
@@ -18,6 +16,8 @@ import {
   typeFromName,
   typeOfModifier,
 } from "../../../query/expr/types.js";
+import { sqlArray } from "../../../values/text-format-array.js";
+import { arrayOf, BOOL, INT4, NAME, OID, type SqlType, TEXT, type Value } from "../../../values/values.js";
 import type { Binding } from "../binding.js";
 import { coerceImplicit, resolveUnknown } from "../coerce.js";
 import {

@@ -1,7 +1,7 @@
 /** The relations of pg_catalog and information_schema by name, and a sequence as a relation of one row. */
 import type { SequenceDef } from "../../../catalog/sequence.js";
-import { BOOL, INT8 } from "../../../protocol/values.js";
 import type { TableFunction } from "../../../query/expr/table-function.js";
+import { BOOL, INT8 } from "../../../values/values.js";
 import { INFORMATION_SCHEMA } from "./information-schema.js";
 import { PG_PROC } from "./pg-proc.js";
 import { PG_RELATIONS } from "./pg-relations.js";

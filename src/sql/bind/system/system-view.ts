@@ -5,9 +5,9 @@
 import type { CatalogView } from "../../../catalog/catalog-view.js";
 import type { SequenceDef, SequencePosition } from "../../../catalog/sequence.js";
 import type { SearchIndexDef } from "../../../catalog/table.js";
-import { recordOf, type SqlType, type Value } from "../../../protocol/values.js";
 import type { EvalContext, EvalServices } from "../../../query/expr/expr.js";
 import { recordRows, type TableFunction } from "../../../query/expr/table-function.js";
+import { recordOf, type SqlType, type Value } from "../../../values/values.js";
 
 interface SystemServices extends EvalServices {
   catalogView?(): CatalogView;
@@ -17,7 +17,7 @@ interface SystemServices extends EvalServices {
   searchIndexLife?(index: SearchIndexDef): SearchIndexLife;
 }
 
-/** How far an index that lives in memory is (actor/search-index-care.ts). */
+/** How far an index that lives in memory is (session/search-index-care.ts). */
 export interface SearchIndexLife {
   readonly state: "absent" | "opening" | "linking" | "ready";
   readonly rowsRead: number;

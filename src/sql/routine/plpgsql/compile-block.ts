@@ -1,6 +1,6 @@
 /** Blocks: declarations, statements, and what handles their errors. */
 import { type DbError, sqlError } from "../../../protocol/errors.js";
-import { type SqlType, TEXT, type Value } from "../../../protocol/values.js";
+import { type SqlType, TEXT, type Value } from "../../../values/values.js";
 import { bindDeclaredType } from "../../bind/bind-declared-type.js";
 import type { PlBlock, PlDeclaration, PlHandler } from "../../parse/plpgsql-ast.js";
 import type { Compiler } from "./compiler.js";

@@ -1,9 +1,9 @@
 /** LOOP, WHILE, FOR and FOREACH. */
 import { sqlError } from "../../../protocol/errors.js";
-import { BOOL, INT4, type SqlArray, type SqlType, type Value } from "../../../protocol/values.js";
 import { after } from "../../../query/exec/operator.js";
 import type { Batch } from "../../../query/expr/expr.js";
 import { displayName } from "../../../query/expr/types.js";
+import { BOOL, INT4, type SqlArray, type SqlType, type Value } from "../../../values/values.js";
 import type { PlLoop } from "../../parse/plpgsql-ast.js";
 import { statementContext } from "../prepared-routine.js";
 import { refuseWrites } from "../refuse-writes.js";

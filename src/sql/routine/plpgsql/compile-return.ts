@@ -1,8 +1,8 @@
 /** RETURN, RETURN NEXT and RETURN QUERY. Throws 42804 for a form that the function's result does not allow. */
 import { sqlError } from "../../../protocol/errors.js";
-import { type SqlType, type Value, VOID } from "../../../protocol/values.js";
 import { after } from "../../../query/exec/operator.js";
 import { displayName } from "../../../query/expr/types.js";
+import { type SqlType, type Value, VOID } from "../../../values/values.js";
 import type { PlStatement } from "../../parse/plpgsql-ast.js";
 import type { Compiler } from "./compiler.js";
 import { PlExpression } from "./expression.js";

@@ -1,8 +1,8 @@
 /** Statements of PL/pgSQL as closures over a frame. Loops, blocks, cursors and RETURN have files of their own. */
 import { type FunctionDef, outputsOf } from "../../../catalog/function.js";
 import { sqlError } from "../../../protocol/errors.js";
-import { BOOL, INT8, TEXT, type Value } from "../../../protocol/values.js";
 import { after } from "../../../query/exec/operator.js";
+import { BOOL, INT8, TEXT, type Value } from "../../../values/values.js";
 import type { BoundCall } from "../../bind/bound-statement.js";
 import type { PlInto, PlStatement } from "../../parse/plpgsql-ast.js";
 import type { StatementResult } from "../host.js";

@@ -1,5 +1,5 @@
 /** What the compilers of statements share: the function that the body belongs to, and how to compile what is inside. */
-import type { SqlType } from "../../../protocol/values.js";
+import type { SqlType } from "../../../values/values.js";
 import type { BindEnvironment } from "../../bind/bound-statement.js";
 import type { PlStatement } from "../../parse/plpgsql-ast.js";
 import type { Conversions } from "./conversions.js";

@@ -1,8 +1,9 @@
 /** Values as other types, as assignments of PL/pgSQL convert them: also through text, and with conditions of domains. */
-import type { SqlType, Value } from "../../../protocol/values.js";
+
 import { NO_SLOTS } from "../../../query/exec/slots.js";
 import { compileExpr } from "../../../query/expr/compile.js";
 import type { Evaluate, Expr } from "../../../query/expr/expr.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import type { Variables } from "../../bind/bound-statement.js";
 import { parseSql } from "../../parse/parse.js";
 import { assigned } from "./expression.js";

@@ -1,8 +1,8 @@
 /** Cursors: OPEN reads the rows, FETCH and MOVE go over them, CLOSE forgets them. */
 import { sqlError } from "../../../protocol/errors.js";
-import { INT4, recordOf, TEXT, type Value } from "../../../protocol/values.js";
 import { after } from "../../../query/exec/operator.js";
 import { sumOfBytes } from "../../../query/exec/value-bytes.js";
+import { INT4, recordOf, TEXT, type Value } from "../../../values/values.js";
 import { cursorArguments } from "../../bind/check-plpgsql.js";
 import type { PlCursor, PlCursorArgument, PlDynamic, PlSql, PlStatement } from "../../parse/plpgsql-ast.js";
 import { declaredType } from "./compile-block.js";

@@ -3,7 +3,6 @@
  * is plain is a closure over the variables; only one with a subquery runs as a statement.
  */
 import { sqlError } from "../../../protocol/errors.js";
-import type { SqlType, Value } from "../../../protocol/values.js";
 import type { ExecContext } from "../../../query/exec/context.js";
 import { NO_SLOTS, slotsOf } from "../../../query/exec/slots.js";
 import { compileExpr } from "../../../query/expr/compile.js";
@@ -11,6 +10,7 @@ import type { Batch, Evaluate, Expr } from "../../../query/expr/expr.js";
 import type { TableFunction } from "../../../query/expr/table-function.js";
 import { someExpr } from "../../../query/expr/walk.js";
 import type { Plan } from "../../../query/plan/plan.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import type { ExpectedResult } from "../../bind/bound-statement.js";
 import type { StatementNode } from "../../parse/ast.js";
 import { parseSql } from "../../parse/parse.js";

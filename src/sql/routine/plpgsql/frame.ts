@@ -1,8 +1,8 @@
 /** What one run of a PL/pgSQL body has: values of its variables, its rows, the errors that it handles. */
 import type { DbError } from "../../../protocol/errors.js";
-import type { SqlType, Value } from "../../../protocol/values.js";
 import type { ExecContext } from "../../../query/exec/context.js";
 import { sumOfBytes } from "../../../query/exec/value-bytes.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import type { Invocation } from "../prepared-routine.js";
 import { statementContext } from "../prepared-routine.js";
 

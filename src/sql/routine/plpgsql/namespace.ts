@@ -1,7 +1,7 @@
 /** What names mean in a PL/pgSQL body: variables by block, innermost first. Made while a body is compiled. */
 import { sqlError } from "../../../protocol/errors.js";
-import type { SqlType } from "../../../protocol/values.js";
 import type { Expr } from "../../../query/expr/expr.js";
+import type { SqlType } from "../../../values/values.js";
 import type { FoundVariable, Variables } from "../../bind/bound-statement.js";
 import { fieldOf } from "../../bind/sql-body.js";
 import type { PlCursor } from "../../parse/plpgsql-ast.js";

@@ -1,10 +1,10 @@
 /** LANGUAGE plpgsql: a body compiled to closures for the types of one kind of call; anew when definitions change. */
 import { type FunctionDef, outputsOf } from "../../../catalog/function.js";
 import { sqlError } from "../../../protocol/errors.js";
-import { BOOL, type SqlType, type Value, VOID } from "../../../protocol/values.js";
 import { after } from "../../../query/exec/operator.js";
 import type { RoutineCall, RoutineRows } from "../../../query/expr/expr.js";
 import { displayName } from "../../../query/expr/types.js";
+import { BOOL, type SqlType, type Value, VOID } from "../../../values/values.js";
 import type { PlBody } from "../../parse/plpgsql-ast.js";
 import { parsePlpgsql } from "../../parse/plpgsql-parser.js";
 import type { Invocation, PreparedRoutine } from "../prepared-routine.js";

@@ -4,6 +4,10 @@
  */
 import type { FunctionDef } from "../../../catalog/function.js";
 import { sqlError } from "../../../protocol/errors.js";
+import type { TriggerAnswer } from "../../../query/exec/context.js";
+import { after } from "../../../query/exec/operator.js";
+import type { TriggerFiring, TriggerRelation } from "../../../query/exec/trigger-firing.js";
+import { displayName, oidOfId } from "../../../query/expr/types.js";
 import {
   arrayOf,
   BOOL,
@@ -15,11 +19,7 @@ import {
   type SqlType,
   TEXT,
   type Value,
-} from "../../../protocol/values.js";
-import type { TriggerAnswer } from "../../../query/exec/context.js";
-import { after } from "../../../query/exec/operator.js";
-import type { TriggerFiring, TriggerRelation } from "../../../query/exec/trigger-firing.js";
-import { displayName, oidOfId } from "../../../query/expr/types.js";
+} from "../../../values/values.js";
 import type { PlBody } from "../../parse/plpgsql-ast.js";
 import { parsePlpgsql } from "../../parse/plpgsql-parser.js";
 import type { Invocation } from "../prepared-routine.js";

@@ -1,8 +1,8 @@
 /** RAISE and ASSERT. */
 import { sqlError } from "../../../protocol/errors.js";
-import { toText } from "../../../protocol/text-format.js";
-import { BOOL, TEXT, type Value } from "../../../protocol/values.js";
 import { after } from "../../../query/exec/operator.js";
+import { toText } from "../../../values/text-format.js";
+import { BOOL, TEXT, type Value } from "../../../values/values.js";
 import type { PlStatement } from "../../parse/plpgsql-ast.js";
 import { stateOf, stateOfText } from "./conditions.js";
 import { PlExpression } from "./expression.js";

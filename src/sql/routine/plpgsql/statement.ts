@@ -1,8 +1,8 @@
 /** Statements of SQL in a body, and those whose text is computed: planned when first run, with the records of then. */
 import { sqlError } from "../../../protocol/errors.js";
-import { type SqlType, TEXT, type Value } from "../../../protocol/values.js";
 import { after } from "../../../query/exec/operator.js";
 import type { Expr } from "../../../query/expr/expr.js";
+import { type SqlType, TEXT, type Value } from "../../../values/values.js";
 import type { Variables } from "../../bind/bound-statement.js";
 import type { StatementNode } from "../../parse/ast.js";
 import { parseSql } from "../../parse/parse.js";

@@ -1,8 +1,8 @@
 /** Assignment to variables, fields of records and members of arrays; rows into lists of them. */
 import { sqlError } from "../../../protocol/errors.js";
-import { INT4, recordOf, type SqlArray, type SqlType, type Value } from "../../../protocol/values.js";
 import { type SliceBounds, withElement, withSlice } from "../../../query/expr/functions/array-parts.js";
 import { displayName } from "../../../query/expr/types.js";
+import { INT4, recordOf, type SqlArray, type SqlType, type Value } from "../../../values/values.js";
 import type { PlTarget } from "../../parse/plpgsql-ast.js";
 import type { Conversions } from "./conversions.js";
 import { PlExpression } from "./expression.js";

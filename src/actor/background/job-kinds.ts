@@ -1,7 +1,0 @@
-/** The table of kinds of jobs, which actor.ts hands to its partitions. */
-import { trainingJobs } from "../automl/train-job.js";
-import { webhookJobs } from "../automl/webhook.js";
-import { fileJobs } from "../files/file-jobs.js";
-import type { JobKind } from "./job-kind.js";
-
-export const JOB_KINDS: readonly JobKind[] = [trainingJobs, webhookJobs, fileJobs];

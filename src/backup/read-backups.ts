@@ -1,0 +1,98 @@
+/** Reads backups to their ends, with all checksums, whoever made them. Called by whatever verifies or restores. */
+import { DbError } from "../protocol/errors.js";
+import { BLOCK, backupKey, readBackup } from "../storage/backup-file.js";
+import type { Operation } from "../storage/operation.js";
+import { decodeCommits } from "./backup-commits.js";
+import { bytesOfId, type Manifest } from "./backup-folder.js";
+import { decodeEntries } from "./entries-buffer.js";
+
+/** What a backup is read with. */
+export interface BackupSource {
+  /** The path of a backup's data. */
+  readonly dataOf: (manifest: Manifest) => string;
+  readonly passphrase: string | null;
+}
+
+/**
+ * The backups' changes in order, up to that moment (microseconds since the epoch; null: all). Throws backup_damaged, and
+ * invalid_request for a wrong passphrase.
+ */
+export async function* operationsOf(
+  chain: readonly Manifest[],
+  { dataOf, passphrase }: BackupSource,
+  untilMicros: number | null,
+): AsyncGenerator<readonly Operation[]> {
+  for (const manifest of chain) {
+    const backup = bytesOfId(manifest.id);
+    const key = manifest.encrypted && passphrase !== null ? await backupKey(passphrase, backup) : null;
+    for await (const { kind, body } of readBackup(dataOf(manifest), { backup, key })) {
+      for (const { micros, operations } of decoded(kind, body, manifest)) {
+        if (micros === null || untilMicros === null || micros <= untilMicros) yield operations;
+      }
+    }
+  }
+}
+
+/** Entries have no time of their own. */
+function* decoded(
+  kind: number,
+  body: Buffer,
+  { id }: Manifest,
+): Generator<{ readonly micros: number | null; readonly operations: readonly Operation[] }> {
+  try {
+    if (kind === BLOCK.entries) yield { micros: null, operations: decodeEntries(new Uint8Array(body).buffer) };
+    else if (kind === BLOCK.commit) yield* decodeCommits(body);
+    else throw new RangeError("an unknown kind of block");
+  } catch (error) {
+    // Its checksum is right: somebody made it so.
+    if (!(error instanceof RangeError)) throw error;
+    throw new DbError("backup_damaged", `Backup "${id}" is no backup of a tenant: ${error.message}.`);
+  }
+}
+
+export interface Verified {
+  readonly files: number;
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+/** Errors as above; `turn` gives way between blocks. */
+export async function verifyBackups(
+  chain: readonly Manifest[],
+  source: BackupSource,
+  turn: () => Promise<void>,
+): Promise<Verified> {
+  let entries = 0;
+  let bytes = 0;
+  for (const manifest of chain) {
+    let found = 0;
+    for await (const operations of operationsOf([manifest], source, null)) {
+      found += operations.length;
+      await turn();
+    }
+    if (found !== manifest.entries) {
+      throw new DbError(
+        "backup_damaged",
+        `Backup "${manifest.id}" has ${found} entries, its manifest says ${manifest.entries}.`,
+      );
+    }
+    entries += found;
+    bytes += manifest.bytes;
+  }
+  return { files: chain.length, entries, bytes };
+}
+
+/** Whether the passphrase, null for none, is the one that the backup was made with: its first block tells. */
+export async function opensBackup(manifest: Manifest, source: BackupSource): Promise<boolean> {
+  if (manifest.encrypted !== (source.passphrase !== null)) return false;
+  const operations = operationsOf([manifest], source, null);
+  try {
+    await operations.next();
+    return true;
+  } catch (error) {
+    if (error instanceof DbError) return false;
+    throw error;
+  } finally {
+    await operations.return(undefined);
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * The tools of an agent, run on behalf of the request whose statement runs the agent: those of src/actor/tools that fit a
+ * model, with the request's tenant and credential, and the agent's own bounds. Registered by actor.ts.
+ */
+
+import { reasonOf } from "../../actor/background/background-request.js";
+import type { Request } from "../../actor/request.js";
+import type { ToolSpec } from "../../ai/providers/provider.js";
+import { DbError } from "../../protocol/errors.js";
+import { AGENT_RUNS_KEPT } from "../../protocol/limits.js";
+import type { Client } from "../../session/statement-run.js";
+import { together } from "../chat/chat-store.js";
+import type { Tool } from "../tools/tool.js";
+import { checkedArguments, findTool } from "../tools/toolbox.js";
+import { type AgentTools, type AgentTrace, provideAgentTools, type ToolBounds } from "./agent-tools.js";
+
+const READING = [
+  "list_tables",
+  "describe_table",
+  "query",
+  "semantic_search",
+  "rag_search",
+  "graph_query",
+  "sql_manual",
+  "memory_recall",
+];
+const WRITING = ["execute", "memory_store"];
+
+/** The trace is the server's own record: it is written whatever the credential, and although the client has gone. */
+const UNCANCELLED: Client = {
+  checkpoint: () => undefined,
+  shouldYield: () => false,
+  yieldTurn: () => Promise.resolve(),
+};
+
+const TRACES = `CREATE TABLE IF NOT EXISTS "_agent_runs" (
+  id text PRIMARY KEY, user_id text NOT NULL, persona text NOT NULL, task text NOT NULL, status text NOT NULL,
+  answer text, error text, provider text NOT NULL, model text NOT NULL, steps jsonb NOT NULL,
+  input_tokens bigint NOT NULL, output_tokens bigint NOT NULL, started_at timestamptz NOT NULL,
+  finished_at timestamptz NOT NULL)`;
+
+/** Once, when the process starts. */
+export function registerAgentTools(): void {
+  provideAgentTools((client) => agentToolsOf(client as Request));
+}
+
+function agentToolsOf(request: Request): AgentTools {
+  return {
+    readOnly: request.readOnly,
+    specs: (allowWrites) => toolsOf(allowWrites).map(specOf),
+    call: (name, args, bounds) => callTool(request, name, args, bounds),
+    keep: (trace) => keep(request, trace),
+  };
+}
+
+function toolsOf(allowWrites: boolean): Tool[] {
+  const names = allowWrites ? [...READING, ...WRITING] : READING;
+  return names.map(findTool).filter((tool) => tool !== null);
+}
+
+function specOf({ name, description, input }: Tool): ToolSpec {
+  return { name, description, parameters: JSON.parse(JSON.stringify(input)) as ToolSpec["parameters"] };
+}
+
+async function callTool(request: Request, name: string, given: unknown, bounds: ToolBounds): Promise<string> {
+  const tool = toolsOf(bounds.allowWrites).find((one) => one.name === name);
+  if (tool === undefined) throw new DbError("invalid_request", `There is no tool "${name}".`);
+  const args = checkedArguments(tool, given);
+  request.hasActed = true;
+  return within(request, bounds, async (own) => {
+    await own.yieldTurn();
+    return tool.call({ request: own, readOnly: !bounds.allowWrites, progress: () => undefined }, args);
+  });
+}
+
+/** Runs `work` with a request that has the agent's deadline and ends when its signal fires, as it does with `request`. */
+async function within<T>(
+  request: Request,
+  { signal, deadlineMs }: ToolBounds,
+  work: (own: Request) => Promise<T>,
+): Promise<T> {
+  const own = request.forAgent(deadlineMs);
+  const stop = (): void => own.end(reasonOf(signal));
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop);
+  try {
+    return await work(own);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    own.ended();
+    request.wrote ||= own.wrote;
+  }
+}
+
+async function keep(request: Request, trace: AgentTrace): Promise<void> {
+  const writer = request.forAgent(request.deadlineMs, 0);
+  const { id, persona, task, status, answer, error, provider, model, steps } = trace;
+  const { inputTokens, outputTokens, startedAt, finishedAt } = trace;
+  await together(
+    writer,
+    UNCANCELLED,
+    async (run) => {
+      await run(TRACES, []);
+      await run(
+        `INSERT INTO "_agent_runs" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11::int8, $12::int8,
+           $13::timestamptz, $14::timestamptz)`,
+        [
+          id,
+          request.head.userId,
+          persona,
+          task,
+          status,
+          answer,
+          error,
+          provider,
+          model,
+          JSON.stringify(steps),
+          inputTokens,
+          outputTokens,
+          startedAt,
+          finishedAt,
+        ],
+      );
+    },
+    (tx) => request.commitPart(tx),
+  );
+  await forgetOldest(request, writer);
+}
+
+/** In a transaction of its own; two agents that end together may be in each other's way, then the next one does it. */
+async function forgetOldest(request: Request, writer: Request): Promise<void> {
+  try {
+    await together(
+      writer,
+      UNCANCELLED,
+      (run) =>
+        run(
+          `DELETE FROM "_agent_runs" WHERE id <= (
+             SELECT id FROM "_agent_runs" ORDER BY id DESC LIMIT 1 OFFSET $1::int8)`,
+          [AGENT_RUNS_KEPT],
+        ),
+      (tx) => request.commitPart(tx),
+    );
+  } catch (error) {
+    if (!(error instanceof DbError && error.code === "serialization_failure")) throw error;
+  }
+}

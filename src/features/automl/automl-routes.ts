@@ -1,0 +1,181 @@
+/** /v1/automl/…: trainings, data sets, models and predictions; and `automl.follow` on the WebSocket. */
+
+import { type Handler, pageOf, usualPageOf } from "../../actor/handler.js";
+import { type Answer, messageErrorJson, packedMessage, STREAMED } from "../../actor/reply.js";
+import type { Request } from "../../actor/request.js";
+import type { Input } from "../../actor/validate.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
+import { isAdministrator } from "../../session/owner.js";
+import { together } from "../chat/chat-store.js";
+import { CHANGE_FORMS } from "../feed/change-form.js";
+import { createDataset, datasetView, deleteDataset, findDataset, listDatasets } from "./dataset-store.js";
+import { topicOf } from "./end-training.js";
+import { findJob, followedView, isOver, jobView, listJobs } from "./job-store.js";
+import { deleteModels, findModel, listModels, modelView, noModel } from "./model-store.js";
+import { evaluateRows, forecast, type PredictedRow, predictRows } from "./predict.js";
+import { readRows } from "./read-rows.js";
+import { startTraining, stopTraining, waitForTraining } from "./start-training.js";
+import { checkNamed, sourceOf, specOf } from "./train-spec.js";
+import { webhookSecret } from "./webhook.js";
+
+export const automlHandlers = {
+  "automl.train": train,
+  "automl.jobs": async (request, { query }) => {
+    const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
+    const where = query.status === undefined ? "true" : `status = '${query.status}'`;
+    const userId = isAdministrator(request) ? null : request.head.userId;
+    const jobs = await listJobs(request, where, Math.min(limit, LIST_PAGE_MAX), offset, userId);
+    return { plain: { jobs: jobs.map(jobView), count: jobs.length } };
+  },
+  "automl.job": async (request, { params }) => ({ plain: jobView(await findJob(request, params.id!)) }),
+  "automl.stop": async (request, { params }) => {
+    await findJob(request, params.id!);
+    await stopTraining(request, params.id!);
+    return { plain: jobView(await findJob(request, params.id!)) };
+  },
+  "automl.datasets.create": async (request, { body }) => {
+    if (body.source !== undefined) await checkNamed(request, body.source);
+    let answer: Answer = {};
+    await createDataset(request, body, (tx, dataset) => {
+      answer = { plain: datasetView(dataset) };
+      request.commit(tx, answer);
+    });
+    return answer;
+  },
+  "automl.datasets": async (request, { query }) => {
+    const { datasets, count } = await listDatasets(request, usualPageOf(query));
+    return { plain: { datasets: datasets.map(datasetView), count } };
+  },
+  "automl.dataset": async (request, { params }) => ({ plain: datasetView(await findDataset(request, params.id!)) }),
+  "automl.dataset.delete": async (request, { params }) => {
+    await deleteDataset(request, params.id!, (tx) => request.commit(tx, {}));
+    return {};
+  },
+  "automl.models": async (request, { query }) => {
+    const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
+    const models = await listModels(request, {
+      task: query.task ?? null,
+      limit: Math.min(limit, LIST_PAGE_MAX),
+      offset,
+    });
+    return { plain: models.map((model) => modelView(model, false)) };
+  },
+  "automl.model": async (request, { params }) => ({ plain: modelView(await findModel(request, params.id!), true) }),
+  "automl.model.delete": deleteModel,
+  "automl.predict": predict,
+  "automl.evaluate": evaluate,
+  "automl.webhook_secret": (request) => ({
+    plain: { secret: webhookSecret(request.partition, request.head.tenantId), header: "X-Tessera-Signature" },
+  }),
+  "socket.automl.follow": follow,
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+async function train(request: Request, { body }: Input): Promise<Answer> {
+  const { async_mode: isAsync = true, callback_url, webhook_url, name, model_name, ...rest } = body;
+  if (callback_url !== undefined && webhook_url !== undefined && callback_url !== webhook_url) {
+    throw new DbError("invalid_request", 'Send "callback_url" or "webhook_url", not both.', { field: "webhook_url" });
+  }
+  const spec = await specOf(request, rest);
+  const order = {
+    spec,
+    name: name ?? model_name ?? `${spec.target ?? "clusters"}_model`.replace(/[^A-Za-z0-9_.-]/g, "_").slice(0, 100),
+    ...((callback_url ?? webhook_url) !== undefined && { callbackUrl: callback_url ?? webhook_url }),
+  };
+  let answer: Answer = {};
+  const job = await startTraining(request, order, (tx, made) => {
+    if (!isAsync) return request.commitPart(tx);
+    answer = { plain: jobView(made) };
+    request.commit(tx, answer);
+  });
+  if (isAsync) return answer;
+  const { modelId } = await waitForTraining(request, job.id);
+  return { status: 200, plain: modelView(await findModel(request, modelId!), true) };
+}
+
+async function deleteModel(request: Request, { params }: Input): Promise<Answer> {
+  await findModel(request, params.id!);
+  await together(
+    request,
+    request,
+    async (run) => {
+      if ((await deleteModels(run, params.id!)) === 0) throw noModel(params.id!);
+    },
+    (tx) => request.commit(tx, {}),
+  );
+  return {};
+}
+
+/** Both spellings; one row may stand alone. Null: none was sent. */
+function rowsIn(body: Input["body"]): readonly PredictedRow[] | null {
+  const sent = ["rows", "inputs", "features"].filter((field) => body[field] !== undefined);
+  if (sent.length > 1) {
+    throw new DbError("invalid_request", `Send "${sent[0]}" or "${sent[1]}", not both.`, { field: sent[1]! });
+  }
+  if (sent.length === 0) return null;
+  const rows = body[sent[0]!];
+  return Array.isArray(rows) ? rows : [rows];
+}
+
+async function predict(request: Request, { params, body }: Input): Promise<Answer> {
+  const model = await findModel(request, params.id!);
+  const about = { model_id: model.id, model: model.name, version: model.version, task: model.task };
+  if (model.task === "forecasting") {
+    if (rowsIn(body) !== null) {
+      const why = `The model "${model.name}" forecasts a series: send "steps", how many to look ahead, and no rows.`;
+      throw new DbError("invalid_request", why, { field: "rows" });
+    }
+    return { plain: { ...(await forecast(request, model, body.steps)), ...about } };
+  }
+  const rows = rowsIn(body);
+  if (rows === null) {
+    throw new DbError("invalid_request", "rows: a list of objects by feature is missing", { field: "rows" });
+  }
+  const { predictions, probabilities, explanations, explanationMethod } = await predictRows(
+    request,
+    model,
+    rows,
+    body.explain === true,
+  );
+  return {
+    plain: {
+      predictions,
+      ...(body.probabilities === true && probabilities !== null && { probabilities }),
+      ...(explanations !== null && { explanations, explanation_method: explanationMethod }),
+      ...about,
+    },
+  };
+}
+
+async function evaluate(request: Request, { params, body }: Input): Promise<Answer> {
+  const model = await findModel(request, params.id!);
+  const { rows: given, ...source } = body;
+  if (given !== undefined && Object.keys(source).length > 0) {
+    throw new DbError("invalid_request", `Send one of "rows" and "${Object.keys(source)[0]}".`, { field: "rows" });
+  }
+  const rows = given ?? (await readRows(request, await sourceOf(request, source)));
+  return { plain: { metrics: await evaluateRows(request, model, rows), rows: rows.length, model_id: model.id } };
+}
+
+async function follow(request: Request, { body }: Input): Promise<Answer> {
+  const id = request.head.params[0]!;
+  const { wantsMsgpack, requestId } = request;
+  const text = (json: string): Uint8Array => (wantsMsgpack ? packedMessage(json) : Buffer.from(json));
+  await findJob(request, body.job_id);
+  const way = {
+    form: CHANGE_FORMS[wantsMsgpack ? "msgpack" : "json"],
+    id,
+    errorMessage: (error: DbError) => text(messageErrorJson(error, id, requestId)),
+    errorText: text,
+  } as const;
+  const read = async () => {
+    const job = await findJob(request, body.job_id);
+    return {
+      message: { type: isOver(job) ? "automl.finished" : "automl.progress", ...followedView(job) },
+      isOver: isOver(job),
+    };
+  };
+  await request.partition.progress.follow(request, topicOf(body.job_id), way, read);
+  return STREAMED;
+}

@@ -1,0 +1,230 @@
+/**
+ * Models as they are stored: what is known of each in one row, its bytes in another. Training a name again makes its next
+ * version; the newest is the one that the name means. Called by the handlers, train-job.ts and SQL; holds no state.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import type { Request } from "../../actor/request.js";
+import type { Feature, ModelCard, TrainedModel, TrialRecord } from "../../automl/contract.js";
+import { DbError } from "../../protocol/errors.js";
+import { AUTOML_MODEL_BYTES_MAX } from "../../protocol/limits.js";
+import { rowsOf, timeOf } from "../statements/run-alone.js";
+import { withDefinitions } from "../statements/with-definitions.js";
+import type { Run } from "./job-store.js";
+import { MODEL_BYTES, MODELS, MODELS_NAME } from "./tables.js";
+
+/** How it was made, beside what the training itself tells. */
+export interface ModelConfig {
+  /** Columns whose texts are embedded before they are learnt from. */
+  readonly embedded: readonly string[];
+  /** The model that embeds; null: none was needed. */
+  readonly embedding_model: string | null;
+  /** Of a model of a series: its times are moments, not numbers. */
+  readonly has_moments: boolean;
+  readonly [name: string]: unknown;
+}
+
+export interface StoredModel {
+  readonly id: string;
+  readonly name: string;
+  readonly version: number;
+  readonly experiment: string | null;
+  readonly task: TrainedModel["task"];
+  readonly algorithm: string;
+  readonly metric: string;
+  readonly score: number;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly card: ModelCard;
+  readonly features: readonly Feature[];
+  readonly classes: readonly string[] | null;
+  readonly config: ModelConfig;
+  readonly trials: readonly TrialRecord[];
+  readonly trainingTimeMs: number;
+  readonly sizeBytes: number;
+  readonly digest: string;
+  readonly createdAt: string;
+}
+
+const COLUMNS =
+  "id, name, version, experiment, task, algorithm, metric, score, metrics, card, features, classes, config, trials, training_time_ms, size_bytes, digest, created_at";
+
+export interface NewModel {
+  readonly name: string;
+  readonly jobId: string;
+  readonly experiment: string | null;
+  readonly userId: string;
+  readonly config: ModelConfig;
+  readonly trainingTimeMs: number;
+}
+
+/** Throws payload_too_large and rate_limited; answers its id. */
+export async function insertModel(run: Run, trained: TrainedModel, made: NewModel, modelsMax: number): Promise<string> {
+  const { bytes, task, algorithm, metric, score, metrics, card, features, classes, trials } = trained;
+  if (bytes.length > AUTOML_MODEL_BYTES_MAX) {
+    const why = `The model has ${bytes.length} bytes, and at most ${AUTOML_MODEL_BYTES_MAX} are stored; train on fewer rows, or without random_forest.`;
+    throw new DbError("payload_too_large", why);
+  }
+  await requireRoom(run, modelsMax);
+  const id = `model_${randomUUID()}`;
+  const { name, jobId, experiment, userId, config, trainingTimeMs } = made;
+  await run(
+    `INSERT INTO ${MODELS} (id, name, version, job_id, experiment, user_id, task, algorithm, metric, score, metrics, card,
+       features, classes, config, trials, training_time_ms, size_bytes, digest, created_at)
+     VALUES ($1, $2, (SELECT coalesce(max(version), 0) + 1 FROM ${MODELS} WHERE name = $2::text), $3, $4, $5, $6, $7, $8,
+       $9::float8, $10::jsonb, $11::jsonb, $12::jsonb, $13::jsonb, $14::jsonb, $15::jsonb, $16::float8, $17::int8, $18,
+       $19::timestamptz)`,
+    [
+      ...[id, name, jobId, experiment, userId, task, algorithm, metric],
+      Number.isFinite(score) ? score : null,
+      ...[metrics, card, features, classes, config, trials].map((value) =>
+        value === null ? null : JSON.stringify(value),
+      ),
+      trainingTimeMs,
+      bytes.length,
+      createHash("sha256").update(bytes).digest("hex"),
+      new Date().toISOString(),
+    ],
+  );
+  await run(`INSERT INTO ${MODEL_BYTES} VALUES ($1, $2::bytea)`, [id, bytes]);
+  return id;
+}
+
+async function requireRoom(run: Run, modelsMax: number): Promise<void> {
+  const [counted] = (await run(`SELECT count(*) FROM ${MODELS}`, [])).rows;
+  if (Number(counted![0]) < modelsMax) return;
+  throw new DbError("rate_limited", `The tenant has ${modelsMax} models, the most it may have; delete some.`);
+}
+
+/** The model under another name, as that name's next version. */
+export async function copyModel(run: Run, id: string, name: string, modelsMax: number): Promise<string> {
+  await requireRoom(run, modelsMax);
+  const copy = `model_${randomUUID()}`;
+  await run(
+    `INSERT INTO ${MODELS} (id, name, version, job_id, experiment, user_id, task, algorithm, metric, score, metrics, card,
+       features, classes, config, trials, training_time_ms, size_bytes, digest, created_at)
+     SELECT $2::text, $3::text, (SELECT coalesce(max(version), 0) + 1 FROM ${MODELS} WHERE name = $3::text), job_id, NULL,
+       user_id, task, algorithm, metric, score, metrics, card, features, classes, config, trials, training_time_ms,
+       size_bytes, digest, $4::timestamptz FROM ${MODELS} WHERE id = $1::text`,
+    [id, copy, name, new Date().toISOString()],
+  );
+  await run(`INSERT INTO ${MODEL_BYTES} SELECT $2::text, bytes FROM ${MODEL_BYTES} WHERE model_id = $1::text`, [
+    id,
+    copy,
+  ]);
+  return copy;
+}
+
+export function hasModels(request: Request): boolean {
+  return withDefinitions(request, (catalog) => catalog.table(null, MODELS_NAME)) !== null;
+}
+
+/** By id, or by name the newest version. Throws not_found. */
+export async function findModel(request: Request, idOrName: string): Promise<StoredModel> {
+  const [row] = hasModels(request)
+    ? await rowsOf(request, {
+        sql: `SELECT ${COLUMNS} FROM ${MODELS} WHERE id = $1::text
+              UNION ALL (SELECT ${COLUMNS} FROM ${MODELS} WHERE name = $1::text ORDER BY version DESC LIMIT 1) LIMIT 1`,
+        params: [idOrName],
+      })
+    : [];
+  if (row === undefined) throw noModel(idOrName);
+  return modelOf(row);
+}
+
+export function noModel(idOrName: string): DbError {
+  return new DbError("model_not_found", `The model "${idOrName.slice(0, 100)}" does not exist.`, {
+    field: "model",
+    hint: "GET /v1/automl/models lists the tenant's models; POST /v1/automl/train makes one.",
+  });
+}
+
+/** Newest first. */
+export async function listModels(
+  request: Request,
+  { task = null, limit, offset }: { readonly task?: string | null; readonly limit: number; readonly offset: number },
+): Promise<StoredModel[]> {
+  if (!hasModels(request)) return [];
+  const rows = await rowsOf(request, {
+    sql: `SELECT ${COLUMNS} FROM ${MODELS}
+          WHERE $1::text IS NULL OR task = $1::text OR ($1::text = 'classification' AND task LIKE '%classification')
+          ORDER BY created_at DESC, id DESC LIMIT $2::int8 OFFSET $3::int8`,
+    params: [task, limit, offset],
+  });
+  return rows.map(modelOf);
+}
+
+/** Null: it was deleted meanwhile. */
+export async function bytesOfModel(request: Request, id: string): Promise<Uint8Array | null> {
+  const [row] = await rowsOf(request, {
+    sql: `SELECT bytes FROM ${MODEL_BYTES} WHERE model_id = $1::text`,
+    params: [id],
+  });
+  return (row?.[0] as Uint8Array | undefined) ?? null;
+}
+
+/** One version by its id, or all of a name. Answers how many there were. */
+export async function deleteModels(run: Run, idOrName: string): Promise<number> {
+  await run(
+    `DELETE FROM ${MODEL_BYTES} WHERE model_id IN (SELECT id FROM ${MODELS} WHERE id = $1::text OR name = $1::text)`,
+    [idOrName],
+  );
+  return (await run(`DELETE FROM ${MODELS} WHERE id = $1::text OR name = $1::text`, [idOrName])).affected;
+}
+
+/** As clients read it; the whole of it has the card, the features and the trials, too. */
+export function modelView(model: StoredModel, isWhole: boolean): object {
+  const { id, name, version, task, algorithm, metric, score, metrics, config, createdAt, classes } = model;
+  return {
+    id,
+    model_id: id,
+    name,
+    version,
+    task,
+    task_type: task,
+    status: "ready",
+    algorithm,
+    metric,
+    best_score: score,
+    metrics,
+    classes,
+    training_time_ms: model.trainingTimeMs,
+    size_bytes: model.sizeBytes,
+    digest: model.digest,
+    created_at: createdAt,
+    config,
+    ...(isWhole && {
+      features: model.features.map(({ name: feature, kind, dimensions }) =>
+        config.embedded.includes(feature)
+          ? { name: feature, kind: "text", embedded: true }
+          : { name: feature, kind, ...(dimensions !== undefined && { dimensions }) },
+      ),
+      feature_importance: model.card.importance,
+      card: model.card,
+      trials: model.trials,
+    }),
+  };
+}
+
+function modelOf(row: readonly unknown[]): StoredModel {
+  const [id, name, version, experiment, task, algorithm, metric, score, metrics] = row;
+  const [card, features, classes, config, trials, trainingTimeMs, sizeBytes, digest, createdAt] = row.slice(9);
+  return {
+    id: id as string,
+    name: name as string,
+    version: Number(version),
+    experiment: experiment as string | null,
+    task: task as StoredModel["task"],
+    algorithm: algorithm as string,
+    metric: metric as string,
+    score: score as number,
+    metrics: metrics as StoredModel["metrics"],
+    card: card as ModelCard,
+    features: features as readonly Feature[],
+    classes: classes as readonly string[] | null,
+    config: config as ModelConfig,
+    trials: trials as readonly TrialRecord[],
+    trainingTimeMs: trainingTimeMs as number,
+    sizeBytes: Number(sizeBytes),
+    digest: digest as string,
+    createdAt: timeOf(createdAt),
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * Makes trainings, waits for them, stops them: what routes, tools and statements do alike. The work itself is a job in the
+ * background (train-job.ts).
+ */
+import { randomUUID } from "node:crypto";
+import { ownerOf } from "../../actor/background/background-request.js";
+import { putJob } from "../../actor/background/job-records.js";
+import type { Request } from "../../actor/request.js";
+import { DbError, ERRORS, type ErrorCode } from "../../protocol/errors.js";
+import type { JobRecord } from "../../protocol/placement.js";
+import type { Client } from "../../session/statement-run.js";
+import { together } from "../chat/chat-store.js";
+import { endTraining, TRAINING } from "./end-training.js";
+import { findJob, insertJob, type TrainingJob } from "./job-store.js";
+import type { TrainSpec } from "./train-spec.js";
+import { checkCallback } from "./webhook.js";
+
+type Tx = Parameters<Request["commitPart"]>[0];
+
+export interface TrainingOrder {
+  readonly spec: TrainSpec;
+  readonly name: string;
+  readonly experiment?: string;
+  readonly callbackUrl?: string;
+}
+
+/** Makes the job; `commit` commits it with the answer. Throws rate_limited when the tenant has enough of them. */
+export async function startTraining(
+  request: Request,
+  { spec, name, experiment, callbackUrl }: TrainingOrder,
+  commit: (tx: Tx, job: TrainingJob) => void = (tx) => request.commitPart(tx),
+): Promise<TrainingJob> {
+  const { partition, tenant } = request;
+  if (request.readOnly) throw new DbError("forbidden", "The credential is read-only and may not train models.");
+  if (partition.tasks?.models === undefined) {
+    throw new DbError("not_supported", "Models cannot be trained here: the server has no training threads.");
+  }
+  if (callbackUrl !== undefined) checkCallback(callbackUrl, partition.config);
+  partition.jobs.admit(tenant.number, TRAINING);
+  const id = `job_${randomUUID()}`;
+  const record = recordOf(request, id);
+  const job = await together(
+    request,
+    request,
+    async (run) => {
+      const made = newJob(request.head.userId, id, name, experiment ?? null, spec);
+      await insertJob(run, request.head.userId, { ...made, spec, callbackUrl: callbackUrl ?? null });
+      return made;
+    },
+    (tx, made) => {
+      putJob(tx, record);
+      commit(tx, made);
+    },
+  );
+  partition.jobs.start(record);
+  return job;
+}
+
+function newJob(userId: string, id: string, name: string, experiment: string | null, spec: TrainSpec): TrainingJob {
+  return {
+    ...{ id, userId, name, experiment, status: "pending", phase: null, progress: 0, currentTrial: 0 },
+    ...{ totalTrials: spec.maxTrials, bestScore: null, etaMs: null, error: null, modelId: null },
+    ...{ createdAt: new Date().toISOString(), startedAt: null, completedAt: null },
+  };
+}
+
+function recordOf(request: Request, id: string): JobRecord {
+  return { tenant: request.tenant.number, kind: TRAINING, id, owner: ownerOf(request) };
+}
+
+/**
+ * Waits for the end. A request that is cancelled or runs past its deadline stops the training, since nobody would get the
+ * model. Throws the training's own error, and what the request ends in.
+ */
+export async function waitForTraining(request: Request, id: string): Promise<TrainingJob> {
+  const { partition, tenant } = request;
+  const signal = request.signal();
+  let leave = (): void => undefined;
+  const left = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason);
+    signal.addEventListener("abort", leave);
+  });
+  try {
+    if (signal.aborted) throw signal.reason;
+    await Promise.race([partition.jobs.whenEnded({ tenant: tenant.number, kind: TRAINING, id }), left]);
+  } catch (error) {
+    // One that the actor ends is asked again elsewhere, and the job goes on there.
+    if (request.ending === null) await stopTraining(request, id, UNCANCELLED);
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+  await request.yieldTurn();
+  const job = await findJob(request, id);
+  if (job.status === "completed") return job;
+  if (job.status === "failed") throw new DbError(codeOf(job.error!.code), job.error!.message, { job_id: id });
+  throw new DbError("conflict", "The training was stopped.", { job_id: id });
+}
+
+function codeOf(code: string): ErrorCode {
+  return code in ERRORS ? (code as ErrorCode) : "internal_error";
+}
+
+/** Stops what is done for a request that is over. */
+const UNCANCELLED: Client = {
+  checkpoint: () => undefined,
+  shouldYield: () => false,
+  yieldTurn: () => Promise.resolve(),
+};
+
+/** Ends a training that has not ended; nothing happens to one that has. */
+export async function stopTraining(
+  request: Request,
+  id: string,
+  client: Client = request,
+  commit: (tx: Tx) => void = (tx) => request.commitPart(tx),
+): Promise<void> {
+  const { partition } = request;
+  const record = recordOf(request, id);
+  const isEnded = await endTraining(request, client, record, async () => ({ status: "cancelled" }), commit);
+  if (isEnded) await partition.jobs.cancel(record);
+}

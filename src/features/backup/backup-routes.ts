@@ -1,0 +1,93 @@
+/** /v1/backups of a tenant, and in the directory's actor /admin/tenants/{tenant}/restore and …/backups. */
+
+import type { BodySource } from "../../actor/body-source.js";
+import { type Handler, pageOf } from "../../actor/handler.js";
+import { STREAMED } from "../../actor/reply.js";
+import { archiveOf } from "../../backup/backup-archive.js";
+import type { BackupFolder } from "../../backup/backup-folder.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
+import { requireSystem, tenantOf } from "../directory/account-routes.js";
+import { viewOf } from "./backup-view.js";
+import type { Backups } from "./backups.js";
+import { importBackup } from "./import-backup.js";
+import { type RestoreContext, startRestore } from "./start-restore.js";
+
+/** RequestHead.media has the endpoint's own headers behind those. */
+const MEDIA_HEADERS = 3;
+
+export function backupHandlers(backups: Backups, folder: BackupFolder) {
+  return {
+    "backups.create": async ({ partition, tenant, head }, { body }) => {
+      const { incremental = false, passphrase = null } = body;
+      return { plain: await backups.start(partition, head.tenantId, tenant.number, { incremental, passphrase }) };
+    },
+    "backups.list": ({ head }, { query }) => {
+      const all = backups.list(head.tenantId);
+      const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
+      return { plain: { backups: all.slice(offset, offset + limit), total: all.length } };
+    },
+    "backups.get": ({ head }, { params }) => ({ plain: backups.get(head.tenantId, params.id!) }),
+    "backups.delete": async ({ head }, { params }) => {
+      await backups.remove(head.tenantId, params.id!);
+      return { plain: null };
+    },
+    "backups.verify": async (request, { params, body }) => ({
+      plain: await backups.verify(request.head.tenantId, params.id!, body.passphrase ?? null, request.yieldTurn),
+    }),
+    "backups.download": async (request, { params }) => {
+      const chain = folder.chainOf(folder.get(request.head.tenantId, params.id!));
+      const disposition = `Content-Disposition: attachment; filename="${params.id}.tessera-backup"`;
+      const sink = await request.openReply("application/octet-stream", [disposition, "Cache-Control: no-store"]);
+      for await (const piece of archiveOf(chain, (one) => folder.dataOf(one))) {
+        await sink.write(piece);
+        await request.yieldTurn();
+      }
+      sink.end();
+      return STREAMED;
+    },
+  } satisfies Partial<Record<EndpointName, Handler>>;
+}
+
+export function restoreHandlers(context: RestoreContext) {
+  const { directory, restores, folder } = context;
+  return {
+    "admin.tenants.restore": (request, input) => {
+      const tenantId = tenantOf(request, input);
+      const { backup = null, from = tenantId, passphrase = null, until = null, replace = false } = input.body;
+      if (from !== tenantId) requireSystem(request);
+      const wanted = { tenantId, from, backup, passphrase, until, replaces: replace };
+      return { plain: startRestore(context, wanted) };
+    },
+    "admin.tenants.restore.get": (request, input) => {
+      const tenantId = tenantOf(request, input);
+      return { plain: restores.get(tenantId, directory.placeOf(tenantId).number) };
+    },
+    "admin.tenants.backups.import": async (request, input) => {
+      const tenantId = tenantOf(request, input);
+      directory.placeOf(tenantId);
+      const header = request.head.media[MEDIA_HEADERS] ?? "";
+      const passphrase = header === "" ? null : decoded(header);
+      const { yieldTurn } = request;
+      const options = { tenantId, passphrase, turn: yieldTurn };
+      return { plain: viewOf(await importBackup(folder, piecesOf(request.body!), options)) };
+    },
+  } satisfies Partial<Record<EndpointName, Handler>>;
+}
+
+function decoded(header: string): string {
+  try {
+    return decodeURIComponent(header);
+  } catch {
+    throw new DbError("invalid_request", "X-Backup-Passphrase: expected URL-encoded text");
+  }
+}
+
+async function* piecesOf(body: BodySource): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const piece = await body.next();
+    if (piece === null) return;
+    yield piece;
+  }
+}

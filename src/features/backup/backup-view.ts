@@ -1,0 +1,43 @@
+/** A backup of a tenant as clients see it. */
+import type { Manifest } from "../../backup/backup-folder.js";
+
+export interface BackupView {
+  readonly id: string;
+  readonly status: "running" | "verifying" | "completed" | "failed";
+  readonly kind: "full" | "incremental";
+  readonly base: string | null;
+  readonly encrypted: boolean;
+  readonly entries: number;
+  readonly bytes: number;
+  readonly started_at: string;
+  readonly finished_at: string | null;
+  /** The newest moment that it can restore. */
+  readonly holds_until: string | null;
+  readonly digest: string | null;
+  readonly schedule: string | null;
+  readonly verified_at: string | null;
+  readonly imported: boolean;
+  readonly note: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export function viewOf(manifest: Manifest): BackupView {
+  const { id, kind, base, encrypted, entries, bytes, startedAt, finishedAt, micros, digest, note } = manifest;
+  const { schedule = null, verifiedAt = null, imported = false } = manifest;
+  return {
+    ...{ id, status: "completed", kind, base, encrypted, entries, bytes },
+    ...{ started_at: startedAt, finished_at: finishedAt, holds_until: new Date(micros / 1000).toISOString() },
+    ...{ digest: digest?.sha256 ?? null, schedule, verified_at: verifiedAt, imported, note, error: null },
+  };
+}
+
+/** Of a backup that a crash cut short. */
+export function cutShort({ id, startedAt }: { readonly id: string; readonly startedAt: string }): BackupView {
+  const message =
+    "The server ended before the backup did. Make it again: what is left of this one goes then, or when you delete it.";
+  return {
+    ...{ id, status: "failed", kind: "full", base: null, encrypted: false, entries: 0, bytes: 0 },
+    ...{ started_at: startedAt, finished_at: null, holds_until: null, digest: null, schedule: null },
+    ...{ verified_at: null, imported: false, note: null, error: { code: "cancelled", message } },
+  };
+}

@@ -1,0 +1,301 @@
+/**
+ * Backups of the tenants of an actor: which are being made, which failed lately, and which are there (backup-folder.ts). They
+ * are asked for by a tenant's administrators, or ordered by the directory's actor (backup-orders.ts). One at a time, tenant and
+ * store. A backup that is cut short by a crash is told as failed, and what it left goes with the next one. Owned by the actor.
+ */
+
+import type { Partition } from "../../actor/partition.js";
+import type { Scheduler } from "../../actor/scheduler.js";
+import { type BackupFolder, bytesOfId, type Manifest, newBackupId } from "../../backup/backup-folder.js";
+import { opensBackup, type Verified, verifyBackups } from "../../backup/read-backups.js";
+import type { BackupOrder, BackupReport, BackupStore } from "../../protocol/backup-orders.js";
+import { DbError } from "../../protocol/errors.js";
+import { backupKey } from "../../storage/backup-file.js";
+import { type BackupView, cutShort, viewOf } from "./backup-view.js";
+import { continues, writeBackup } from "./write-backup.js";
+
+export type BackupFolders = Readonly<Record<BackupStore, BackupFolder>>;
+type CreateOrder = Extract<BackupOrder, { readonly do: "create" }>;
+
+export interface BackupsHost {
+  readonly scheduler: Pick<Scheduler, "yieldTurn">;
+  readonly folders: BackupFolders;
+  report(report: BackupReport): void;
+  log(level: "error" | "warn" | "info", message: string, fields: object): void;
+}
+
+export interface BackupOptions {
+  readonly incremental: boolean;
+  readonly passphrase: string | null;
+}
+
+type Running = { -readonly [K in keyof BackupView]: BackupView[K] };
+
+/** What is being made, or failed last. */
+interface Making {
+  readonly view: Running;
+  cancelled: boolean;
+  /** Rejects when it fails. */
+  made: Promise<Manifest>;
+}
+
+/** How a backup is to be made. */
+interface Wish extends Pick<CreateOrder, "tenantId" | "tenant" | "store" | "passphrase" | "base" | "schedule"> {
+  readonly verifies: boolean;
+  readonly progress: (view: BackupView) => void;
+}
+
+interface Base {
+  readonly base: Manifest | null;
+  readonly note: string | null;
+}
+
+export class Backups {
+  /** By store and tenant's id. */
+  readonly #latest = new Map<string, Making>();
+  readonly #ordered = new Map<string, { cancelled: boolean; making: Making | null }>();
+  #closing = false;
+
+  constructor(private readonly host: BackupsHost) {}
+
+  /** Backups that are being made. */
+  get running(): number {
+    return [...this.#latest.values()].filter(({ view }) => view.finished_at === null).length;
+  }
+
+  /** Throws conflict while one of the tenant's is being made. */
+  async start(partition: Partition, tenantId: string, tenant: number, options: BackupOptions): Promise<BackupView> {
+    const { incremental, passphrase } = options;
+    const base = incremental ? "newest" : "none";
+    const wish = { tenantId, tenant, store: "tenant", passphrase, base, schedule: null, verifies: false } as const;
+    const making = await this.#make(partition, { ...wish, progress: () => undefined });
+    return { ...making.view };
+  }
+
+  /** Waits for the backup of the tenant that is being made, if any; what becomes of it is reported. */
+  order(partition: Partition, order: BackupOrder): void {
+    if (order.do === "cancel") {
+      const ordered = this.#ordered.get(order.ask);
+      if (ordered === undefined) return;
+      ordered.cancelled = true;
+      if (ordered.making !== null) ordered.making.cancelled = true;
+      return;
+    }
+    const { ask } = order;
+    let told = { entries: 0, bytes: 0 };
+    const report = (rest: Pick<BackupReport, "state" | "backup" | "error">): void =>
+      this.host.report({ ask, ...told, ...rest });
+    const progress = ({ status, entries, bytes }: BackupView): void => {
+      told = { entries, bytes };
+      if (status === "running" || status === "verifying") report({ state: status, backup: null, error: null });
+    };
+    this.#carryOut(partition, order, progress).then(
+      ({ id, kind, base, entries, bytes, micros, note }) => {
+        told = { entries, bytes };
+        report({ state: "completed", backup: { id, kind, base, entries, bytes, micros, note }, error: null });
+      },
+      (error: unknown) => report({ state: "failed", backup: null, error: failureOf(error) }),
+    );
+  }
+
+  async #carryOut(partition: Partition, order: CreateOrder, progress: Wish["progress"]): Promise<Manifest> {
+    const ordered: { cancelled: boolean; making: Making | null } = { cancelled: false, making: null };
+    this.#ordered.set(order.ask, ordered);
+    try {
+      for (;;) {
+        const other = this.#latest.get(nameOf(order.store, order.tenantId));
+        if (other === undefined || other.view.finished_at !== null) break;
+        await other.made.catch(() => undefined);
+      }
+      if (ordered.cancelled) throw new DbError("cancelled", "The backup was given up.");
+      ordered.making = await this.#make(partition, { ...order, progress });
+      ordered.making.cancelled ||= ordered.cancelled;
+      return await ordered.making.made;
+    } finally {
+      this.#ordered.delete(order.ask);
+    }
+  }
+
+  async #make(partition: Partition, wish: Wish): Promise<Making> {
+    const { tenantId, store, passphrase, schedule } = wish;
+    if (this.#closing) throw new DbError("shutting_down");
+    const name = nameOf(store, tenantId);
+    if (this.#latest.get(name)?.view.finished_at === null) {
+      throw new DbError("conflict", "A backup of the tenant is being made already.");
+    }
+    const id = newBackupId();
+    const view: Running = {
+      ...{ id, status: "running", kind: "full", base: null, encrypted: passphrase !== null, entries: 0, bytes: 0 },
+      ...{ started_at: new Date().toISOString(), finished_at: null, holds_until: null, digest: null, schedule },
+      ...{ verified_at: null, imported: false, note: null, error: null },
+    };
+    const making: Making = { view, cancelled: false, made: Promise.reject(new DbError("cancelled")) };
+    making.made.catch(() => undefined);
+    this.#latest.set(name, making);
+    try {
+      await this.#discardUnfinished(store, tenantId);
+      const chosen = await this.#baseOf(partition, wish);
+      const kind = chosen.base === null ? "full" : "incremental";
+      Object.assign(view, { kind, base: chosen.base?.id ?? null, note: chosen.note });
+      making.made = this.#write(partition, wish, making, chosen);
+    } catch (error) {
+      this.#latest.delete(name);
+      throw error;
+    }
+    making.made.then(
+      () => void (this.#latest.get(name) === making && this.#latest.delete(name)),
+      (error: unknown) => this.#failed(making, wish, error),
+    );
+    return making;
+  }
+
+  /** What crashes have left. Nothing of the tenant's is being made in that store. */
+  async #discardUnfinished(store: BackupStore, tenantId: string): Promise<void> {
+    const folder = this.host.folders[store];
+    for (const { id } of folder.unfinished(tenantId)) await folder.discard(tenantId, id);
+  }
+
+  async #write(partition: Partition, wish: Wish, making: Making, { base, note }: Base): Promise<Manifest> {
+    const { tenantId, tenant, passphrase, schedule, verifies, progress } = wish;
+    const { view } = making;
+    const folder = this.host.folders[wish.store];
+    const backup = bytesOfId(view.id);
+    const key = passphrase === null ? null : await backupKey(passphrase, backup);
+    const work = { usedMs: 0, account: partition.account };
+    const turn = async (): Promise<void> => {
+      await this.host.scheduler.yieldTurn(tenant, work);
+      if (this.#closing) throw new DbError("shutting_down");
+      if (making.cancelled) throw new DbError("cancelled", "The backup was given up.");
+      if (partition.places.get(tenant) !== undefined)
+        throw new DbError("conflict", "The tenant was moved or is being restored; make the backup again.");
+    };
+    const manifest = await writeBackup({
+      ...{ id: view.id, tenantId, tenant, partition, folder, seal: { backup, key }, base, note, schedule, turn },
+      progress: (entries, bytes) => progress(Object.assign(view, { entries, bytes })),
+    });
+    if (!verifies) return manifest;
+    progress(Object.assign(view, { status: "verifying" }));
+    try {
+      await this.#verified(folder, [manifest], passphrase, turn);
+    } catch (error) {
+      await folder.discard(tenantId, view.id);
+      throw error;
+    }
+    return manifest;
+  }
+
+  #failed({ view }: Making, { tenantId }: Wish, error: unknown): void {
+    const failure = failureOf(error);
+    Object.assign(view, { status: "failed", finished_at: new Date().toISOString(), error: failure });
+    this.host.log("warn", "a backup failed", { tenant: tenantId, backup: view.id, error: String(error) });
+  }
+
+  /** The newest backup that the log still continues; a full one is made where there is none, and says why. */
+  async #baseOf(partition: Partition, { tenantId, store, base, passphrase, schedule }: Wish): Promise<Base> {
+    if (base === "none") return { base: null, note: null };
+    const folder = this.host.folders[store];
+    const source = { dataOf: (one: Manifest) => folder.dataOf(one), passphrase };
+    if (typeof base === "object") {
+      const manifest = folder.get(tenantId, base.continues);
+      if (continues(partition, manifest)) {
+        if (await opensBackup(manifest, source)) return { base: manifest, note: null };
+        const message = "passphrase: it is not the one that the backup was made with";
+        throw new DbError("invalid_request", message, { field: "passphrase" });
+      }
+      throw new DbError(
+        "conflict",
+        `until: the commit log does not continue backup "${manifest.id}", whose last moment is ${timeOf(manifest)}.`,
+        { field: "until" },
+      );
+    }
+    const newest = folder.list(tenantId).find((one) => !one.imported && (one.schedule ?? null) === schedule);
+    if (newest === undefined) return { base: null, note: "A full backup: there was none to continue." };
+    if (!continues(partition, newest)) {
+      return { base: null, note: "A full backup: the commit log does not reach back to the last one." };
+    }
+    if (!(await opensBackup(newest, source))) {
+      return { base: null, note: "A full backup: the last one is encrypted differently." };
+    }
+    return { base: newest, note: null };
+  }
+
+  /** Newest first. */
+  list(tenantId: string): BackupView[] {
+    const { tenant: folder } = this.host.folders;
+    const latest = this.#latest.get(nameOf("tenant", tenantId))?.view;
+    const whole = folder.list(tenantId).filter(({ id }) => id !== latest?.id);
+    const unfinished = folder.unfinished(tenantId).filter(({ id }) => id !== latest?.id);
+    return [...(latest === undefined ? [] : [{ ...latest }]), ...unfinished.map(cutShort), ...whole.map(viewOf)];
+  }
+
+  /** Throws not_found. */
+  get(tenantId: string, id: string): BackupView {
+    const { tenant: folder } = this.host.folders;
+    const latest = this.#latest.get(nameOf("tenant", tenantId))?.view;
+    if (latest?.id === id) return { ...latest };
+    const unfinished = folder.unfinished(tenantId).find((one) => one.id === id);
+    return unfinished === undefined ? viewOf(folder.get(tenantId, id)) : cutShort(unfinished);
+  }
+
+  /** One that is being made is given up first. */
+  async remove(tenantId: string, id: string): Promise<void> {
+    const name = nameOf("tenant", tenantId);
+    const latest = this.#latest.get(name);
+    if (latest?.view.id !== id) {
+      const { tenant: folder } = this.host.folders;
+      const isUnfinished = folder.unfinished(tenantId).some((one) => one.id === id);
+      await (isUnfinished ? folder.discard(tenantId, id) : folder.remove(tenantId, id));
+      return;
+    }
+    latest.cancelled = true;
+    // Whoever asks for its end at the last moment finds it made.
+    const isMade = await latest.made.then(
+      () => true,
+      () => false,
+    );
+    if (isMade) await this.host.folders.tenant.remove(tenantId, id);
+    else if (this.#latest.get(name) === latest) this.#latest.delete(name);
+  }
+
+  /** Reads the backup and those that it continues. Throws backup_damaged, and invalid_request for a wrong passphrase. */
+  verify(tenantId: string, id: string, passphrase: string | null, turn: () => Promise<void>): Promise<Verified> {
+    const folder = this.host.folders.tenant;
+    return this.#verified(folder, folder.chainOf(folder.get(tenantId, id)), passphrase, turn);
+  }
+
+  async #verified(
+    folder: BackupFolder,
+    chain: readonly Manifest[],
+    passphrase: string | null,
+    turn: () => Promise<void>,
+  ): Promise<Verified> {
+    const found = await verifyBackups(chain, { dataOf: (one) => folder.dataOf(one), passphrase }, turn);
+    for (const manifest of chain) folder.markVerified(manifest);
+    return found;
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    await Promise.all([...this.#latest.values()].map(({ made }) => made.catch(() => undefined)));
+  }
+}
+
+function nameOf(store: BackupStore, tenantId: string): string {
+  return `${store}/${tenantId}`;
+}
+
+function timeOf({ micros }: Manifest): string {
+  return new Date(micros / 1000).toISOString();
+}
+
+/** For who asked: without the paths that the system's errors name, which are for the log. */
+export function failureOf(error: unknown): { code: string; message: string } {
+  const { code, message } = error instanceof DbError ? error : ofSystem(error as NodeJS.ErrnoException);
+  return { code, message };
+}
+
+function ofSystem(error: NodeJS.ErrnoException): DbError {
+  if (error.code === "ENOSPC" || error.code === "EDQUOT") return new DbError("disk_full");
+  if (error.syscall === undefined) return new DbError("internal_error", String(error));
+  return new DbError("internal_error", `The folder of backups cannot be used (${error.code}): see backup.directory.`);
+}

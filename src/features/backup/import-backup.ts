@@ -1,0 +1,46 @@
+/**
+ * Takes an archive (backup-archive.ts) in as backups of a tenant: it is taken apart beside the backups, all of it is checked,
+ * and only then its parts get their places. Nothing stays of one that is refused; of one that a crash cut short nothing is
+ * taken for a backup, and the next start removes it. Called by the directory's actor.
+ */
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { type Pieces, partPath, placePart, removeUnpacked, unpackArchive } from "../../backup/backup-archive.js";
+import type { BackupFolder, Manifest } from "../../backup/backup-folder.js";
+import { verifyBackups } from "../../backup/read-backups.js";
+import { DbError } from "../../protocol/errors.js";
+
+export interface ImportOptions {
+  readonly tenantId: string;
+  /** Null: what is encrypted is not looked into, its checksums are compared only. */
+  readonly passphrase: string | null;
+  readonly turn: () => Promise<void>;
+}
+
+/** The newest of its backups. Throws backup_damaged, invalid_request for a wrong passphrase, conflict. */
+export async function importBackup(folder: BackupFolder, pieces: Pieces, options: ImportOptions): Promise<Manifest> {
+  const { tenantId, passphrase, turn } = options;
+  const unpacked = join(folder.incoming, randomUUID());
+  try {
+    const parts = await unpackArchive(pieces, unpacked);
+    const isReadable = passphrase !== null || parts.every(({ encrypted }) => !encrypted);
+    if (isReadable) await verifyBackups(parts, { dataOf: (one) => partPath(unpacked, one), passphrase }, turn);
+    const wanted = parts.filter((part) => !isThere(folder, tenantId, part));
+    if (wanted.length === 0) throw new DbError("conflict", `Tenant "${tenantId}" has this backup already.`);
+    const verified = isReadable ? { verifiedAt: new Date().toISOString() } : {};
+    for (const part of wanted) {
+      await placePart(unpacked, part, await folder.create(tenantId, part.id));
+      folder.save({ ...part, tenant: tenantId, ...verified });
+    }
+    return folder.get(tenantId, parts.at(-1)!.id);
+  } finally {
+    await removeUnpacked(unpacked);
+  }
+}
+
+/** Backups that several archives share are kept once. */
+function isThere(folder: BackupFolder, tenantId: string, { id, sha256 }: Manifest): boolean {
+  if (!folder.has(tenantId, id)) return false;
+  if (folder.get(tenantId, id).sha256 === sha256) return true;
+  throw new DbError("conflict", `Tenant "${tenantId}" has another backup with the id "${id}".`);
+}

@@ -1,0 +1,270 @@
+/**
+ * Puts a backup's content in the place of a tenant's, in the actor of the tenant's partition:
+ *
+ *   checking    every block of the backup and of those that it continues is read, before anything is touched
+ *   restoring   the tenant is served no more; what it has is removed, and the backup's entries are written
+ *   verifying   the content's digest is compared with the one that the backup was made with
+ *
+ * From the first removal on, a record of the tenant's place says so: after a crash the tenant stays refused, with a word on
+ * what to do, until it is restored again. Owned by the actor; orders come from the directory's actor (restore-orders.ts).
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Partition } from "../../actor/partition.js";
+import type { Scheduler } from "../../actor/scheduler.js";
+import type { Manifest } from "../../backup/backup-folder.js";
+import { operationsOf, verifyBackups } from "../../backup/read-backups.js";
+import { DbError } from "../../protocol/errors.js";
+import type { RestoreOrder, RestoreReport, RestoreState } from "../../protocol/placement.js";
+import { keyOfTenant } from "../../storage/backup-entries.js";
+import { FORMAT_VERSION } from "../../storage/format.js";
+import { prefixRange, tenantPrefix } from "../../storage/keys.js";
+import type { Operation } from "../../storage/operation.js";
+import { removeTenant } from "../placement/remove-tenant.js";
+import type { BackupFolders } from "./backups.js";
+import { tenantDigest } from "./tenant-digest.js";
+
+const WRITTEN_AT_ONCE = 256;
+/** How long requests of the tenant may take to end. */
+const ENDING_MS = 10_000;
+const POLL_MS = 2;
+
+export interface RestoresHost {
+  readonly scheduler: Pick<Scheduler, "yieldTurn">;
+  readonly folders: BackupFolders;
+  running(partition: Partition, tenant: number): readonly { end(error: DbError): void }[];
+  report(report: RestoreReport): void;
+  failed(message: string, fields: object): void;
+}
+
+interface Running {
+  readonly partition: Partition;
+  /** Some of its commits may have been undone: why. */
+  undone: DbError | null;
+  done: Promise<void>;
+}
+
+const CUT_SHORT =
+  "The tenant's restore was cut short when its server ended: an administrator has to restore it again (POST /admin/tenants/{tenant}/restore).";
+
+export class Restores {
+  /** By the tenant's number. */
+  readonly #running = new Map<number, Running>();
+  /** Those that were found so when their partition was opened. */
+  readonly #cutShort = new Map<number, RestoreReport>();
+  #closing = false;
+
+  constructor(private readonly host: RestoresHost) {}
+
+  /** The partition was opened: tells of restores that the end of its server cut short. */
+  opened(partition: Partition): void {
+    for (const [tenant, place] of partition.places.entries()) {
+      if (place.kind !== "restoring" || this.#running.has(tenant)) continue;
+      const { restore, backup = "" } = place;
+      const error = { code: "partition_unavailable", message: CUT_SHORT } as const;
+      const report = { tenant, restore, state: "failed", entries: 0, verified: null, error, cutShort: backup } as const;
+      this.#cutShort.set(tenant, report);
+      this.host.failed("a tenant's restore was cut short; restore it again: until then it is not served", {
+        tenant,
+        backup,
+      });
+      this.host.report(report);
+    }
+  }
+
+  /** What a request of a tenant that is being restored is told. */
+  refusal(tenant: number): DbError {
+    const isRunning = this.#running.has(tenant);
+    const report = isRunning ? undefined : this.#cutShort.get(tenant);
+    // Again: whoever keeps the reports may not have been there.
+    if (report !== undefined) this.host.report(report);
+    const message = isRunning ? "The tenant is being restored from a backup; retry later." : CUT_SHORT;
+    return new DbError("partition_unavailable", message, { retry_after_seconds: 5 });
+  }
+
+  start(partition: Partition, order: RestoreOrder): void {
+    const { tenant, restore } = order;
+    const report = (
+      state: RestoreState,
+      entries: number,
+      verified: boolean | null = null,
+      error: DbError | null = null,
+    ) =>
+      this.host.report({
+        ...{ tenant, restore, state, entries, verified },
+        error: error && { code: error.code, message: error.message },
+      });
+    if (this.#closing || this.#running.has(tenant)) {
+      report("failed", 0, null, new DbError("conflict", "The tenant is being restored already."));
+      return;
+    }
+    const running: Running = { partition, undone: null, done: Promise.resolve() };
+    this.#running.set(tenant, running);
+    this.#cutShort.delete(tenant);
+    running.done = this.#run(running, order, report)
+      .catch((error: unknown) => {
+        if (!(error instanceof DbError))
+          this.host.failed("a tenant could not be restored", { tenant, error: String(error) });
+        report("failed", 0, null, error instanceof DbError ? error : new DbError("internal_error", String(error)));
+      })
+      .finally(() => this.#running.delete(tenant));
+  }
+
+  /**
+   * The disk refused commits of the partition, which are undone. Those of a restore that runs there may be among them: it ends, and its
+   * tenant stays refused until it is restored again.
+   */
+  undone(partition: Partition, error: DbError): void {
+    for (const running of this.#running.values()) if (running.partition === partition) running.undone ??= error;
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    await Promise.all([...this.#running.values()].map(({ done }) => done));
+  }
+
+  async #run(
+    running: Running,
+    order: RestoreOrder,
+    report: (state: RestoreState, entries: number, verified?: boolean | null) => void,
+  ): Promise<void> {
+    const { partition } = running;
+    const { tenant } = order;
+    const isWhole = (): void => {
+      if (running.undone !== null) throw running.undone;
+    };
+    const work = { usedMs: 0, account: partition.account };
+    const turn = async (): Promise<void> => {
+      await this.host.scheduler.yieldTurn(tenant, work);
+      if (this.#closing) throw new DbError("shutting_down");
+      isWhole();
+    };
+    report("checking", 0);
+    const folder = this.host.folders[order.store];
+    const manifest = folder.get(order.from, order.backup);
+    const chain = folder.chainOf(manifest);
+    const source = { dataOf: (one: Manifest) => folder.dataOf(one), passphrase: order.passphrase };
+    checkFormats(chain);
+    if (order.untilMicros !== null && order.untilMicros < chain[0]!.micros) {
+      const first = new Date(chain[0]!.micros / 1000).toISOString();
+      throw new DbError("invalid_request", `until: the backups begin at ${first}`, { field: "until" });
+    }
+    if (!order.isChecked) await verifyBackups(chain, source, turn);
+    const place = partition.places.get(tenant);
+    if (place !== undefined && place.kind !== "restoring") {
+      throw new DbError("conflict", "The tenant is being moved; restore it when that is done.");
+    }
+    if (!order.replaces && place === undefined && !isEmpty(partition, tenant)) {
+      throw new DbError("conflict", 'The tenant has content already; "replace": true removes it first.', {
+        field: "replace",
+      });
+    }
+    report("restoring", 0);
+    try {
+      await this.#silence(partition, order);
+    } catch (error) {
+      if (place === undefined) serveAgain(partition, tenant);
+      throw error;
+    }
+    await removeTenant(partition, tenant, this.host.scheduler, () => this.#closing || running.undone !== null);
+    let entries = 0;
+    for await (const operations of operationsOf(chain, source, order.untilMicros)) {
+      for (let at = 0; at < operations.length; at += WRITTEN_AT_ONCE) {
+        await turn();
+        write(partition, tenant, operations.slice(at, at + WRITTEN_AT_ONCE));
+      }
+      entries += operations.length;
+      report("restoring", entries);
+    }
+    await partition.durable();
+    isWhole();
+    const verified = await this.#verify(partition, order, manifest, turn, () => report("verifying", entries));
+    isWhole();
+    partition.forget(tenant);
+    partition.places.clear(tenant);
+    partition.jobs.resume(tenant);
+    await partition.durable();
+    report("completed", entries, verified);
+  }
+
+  /** Nothing of the tenant runs any more, and nothing new begins. */
+  async #silence(partition: Partition, { tenant, restore, backup }: RestoreOrder): Promise<void> {
+    await partition.jobs.pause(tenant);
+    partition.places.set(tenant, { kind: "restoring", restore, backup });
+    const error = new DbError("partition_unavailable", "The request was ended: the tenant is being restored.");
+    const end = performance.now() + ENDING_MS;
+    for (;;) {
+      const running = this.host.running(partition, tenant);
+      if (running.length === 0) break;
+      for (const request of running) request.end(error);
+      if (performance.now() > end) throw new DbError("conflict", "Requests of the tenant do not end; try again.");
+      await sleep(POLL_MS);
+    }
+    partition.transactionsOf(partition.tenant(tenant)).endAll("the tenant was restored from a backup");
+    partition.subscriptions.tenantLeft(tenant);
+    partition.feed.left(tenant);
+    partition.progress.tenantLeft(tenant);
+    partition.sequences.release(tenant);
+    partition.forget(tenant);
+    await partition.durable();
+  }
+
+  /** Null: the backup has no digest, or the content is of another moment. Throws backup_damaged when it is another. */
+  async #verify(
+    partition: Partition,
+    { tenant, untilMicros }: RestoreOrder,
+    { digest, micros, id }: Manifest,
+    turn: () => Promise<void>,
+    begins: () => void,
+  ): Promise<boolean | null> {
+    if (digest === null || (untilMicros !== null && untilMicros < micros)) return null;
+    begins();
+    const tx = partition.shard.begin({ readOnly: true });
+    try {
+      const found = await tenantDigest(tx, tenant, turn);
+      if (found.sha256 === digest.sha256) return true;
+    } finally {
+      tx.rollback();
+    }
+    throw new DbError(
+      "backup_damaged",
+      `What was restored of backup "${id}" is not what was backed up: restore another backup.`,
+    );
+  }
+}
+
+/** Formats of before hold the same entries: what storage/format-upgrade.ts changes so far are directories. */
+function checkFormats(chain: readonly Manifest[]): void {
+  const newest = Math.max(...chain.map(({ storageFormat = 1 }) => storageFormat));
+  if (newest <= FORMAT_VERSION) return;
+  const message = `The backup was made by a newer release: its data has format ${newest}, this server reads up to ${FORMAT_VERSION}.`;
+  throw new DbError("conflict", message);
+}
+
+/** Nothing of the tenant was touched yet: its requests and jobs go on. */
+function serveAgain(partition: Partition, tenant: number): void {
+  partition.places.clear(tenant);
+  partition.jobs.resume(tenant);
+}
+
+export function isEmpty({ shard }: Pick<Partition, "shard">, tenant: number): boolean {
+  const tx = shard.begin({ readOnly: true });
+  try {
+    const cursor = tx.scan(prefixRange(tenantPrefix(tenant)));
+    const { keys } = cursor.next(1);
+    cursor.close();
+    return keys.length === 0;
+  } finally {
+    tx.rollback();
+  }
+}
+
+function write(partition: Partition, tenant: number, operations: readonly Operation[]): void {
+  const tx = partition.shard.begin({ isolation: "read committed" });
+  for (const { key, value } of operations) {
+    const own = keyOfTenant(tenant, key);
+    if (value === null) tx.delete(own);
+    else tx.put(own, value);
+  }
+  tx.commit();
+  partition.wroteSomething(tenant);
+}

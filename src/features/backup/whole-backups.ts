@@ -1,0 +1,258 @@
+/**
+ * Backups of the whole installation: the directory's records, and one backup of every tenant, each as of a moment of its own
+ * (the manifest tells which). One is made at a time. What a crash cuts short leaves no manifest and is removed with the next
+ * one. Owned by the directory's actor.
+ */
+
+import { newBackupId } from "../../backup/backup-folder.js";
+import { type Verified, verifyBackups } from "../../backup/read-backups.js";
+import type { WholeFolder, WholeManifest } from "../../backup/whole-folder.js";
+import type { Directory } from "../../directory/directory.js";
+import type { TenantRecord } from "../../directory/records.js";
+import type { MadeBackup } from "../../protocol/backup-orders.js";
+import { DbError } from "../../protocol/errors.js";
+import { WHOLE_BACKUP_TENANTS_AT_ONCE } from "../../protocol/limits.js";
+import { VERSION } from "../../protocol/version.js";
+import type { BackupOrders } from "./backup-orders.js";
+import { failureOf } from "./backups.js";
+
+export interface WholeBackupsHost {
+  readonly directory: Pick<Directory, "wholeRecords" | "placeOf">;
+  readonly orders: BackupOrders;
+  readonly folder: WholeFolder;
+  readonly turn: () => Promise<void>;
+  log(level: "error" | "warn" | "info", message: string, fields: object): void;
+}
+
+/** As clients see it. */
+export interface WholeBackupView {
+  readonly id: string;
+  readonly status: "running" | "completed" | "failed";
+  readonly kind: "full" | "incremental";
+  readonly encrypted: boolean;
+  readonly tenants_total: number;
+  readonly tenants_done: number;
+  readonly entries: number;
+  readonly bytes: number;
+  readonly started_at: string;
+  readonly finished_at: string | null;
+  readonly schedule: string | null;
+  readonly verified_at: string | null;
+  /** Of those that are done: the moment that each is of. */
+  readonly tenants: readonly { readonly tenant: string; readonly holds_until: string; readonly bytes: number }[];
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export interface WholeBackupWish {
+  readonly incremental: boolean;
+  readonly passphrase: string | null;
+  readonly schedule: string | null;
+  readonly verifies: boolean;
+}
+
+type Made = WholeManifest["tenants"][number];
+type Running = { -readonly [K in keyof WholeBackupView]: WholeBackupView[K] };
+
+/** A tenant that is being moved or restored is tried again: so often, and after so long. */
+const ATTEMPTS = 5;
+const PAUSE_MS = 1000;
+
+export class WholeBackups {
+  #latest: { readonly view: Running; readonly controller: AbortController; made: Promise<WholeManifest> } | null = null;
+
+  constructor(private readonly host: WholeBackupsHost) {}
+
+  /** Throws conflict while one is being made. */
+  start(wish: WholeBackupWish): WholeBackupView {
+    const { view, made } = this.#begin(wish);
+    made.catch(() => undefined);
+    return { ...view };
+  }
+
+  /** Resolves when it is whole and on disk; `signal` gives it up. */
+  make(wish: WholeBackupWish, signal: AbortSignal): Promise<WholeManifest> {
+    const { controller, made } = this.#begin(wish);
+    signal.addEventListener("abort", () => controller.abort());
+    return made;
+  }
+
+  #begin(wish: WholeBackupWish) {
+    if (this.#latest?.view.finished_at === null) {
+      throw new DbError("conflict", "A backup of the installation is being made already.");
+    }
+    const controller = new AbortController();
+    const view: Running = {
+      ...{ id: newBackupId(), status: "running", kind: wish.incremental ? "incremental" : "full" },
+      ...{ encrypted: wish.passphrase !== null, tenants_total: 0, tenants_done: 0, entries: 0, bytes: 0 },
+      ...{ started_at: new Date().toISOString(), finished_at: null, schedule: wish.schedule, verified_at: null },
+      ...{ tenants: [], error: null },
+    };
+    const made = this.#make(view, wish, controller.signal);
+    const latest = { view, controller, made };
+    this.#latest = latest;
+    made.then(
+      () => {
+        if (this.#latest === latest) this.#latest = null;
+      },
+      (error: unknown) => {
+        const failure = failureOf(error);
+        Object.assign(view, { status: "failed", finished_at: new Date().toISOString(), error: failure });
+        this.host.log("warn", "a backup of the installation failed", { backup: view.id, error: String(error) });
+      },
+    );
+    return latest;
+  }
+
+  async #make(view: Running, wish: WholeBackupWish, signal: AbortSignal): Promise<WholeManifest> {
+    const { folder, directory } = this.host;
+    const made: Made[] = [];
+    try {
+      await folder.removeLeftovers();
+      const records = directory.wholeRecords();
+      view.tenants_total = records.tenants.length;
+      const saved = await folder.saveRecords(view.id, records, wish.passphrase);
+      await this.#makeAll(records.tenants, view, wish, signal, made);
+      const finishedAt = new Date().toISOString();
+      const kind = made.some((one) => one.kind === "incremental") ? "incremental" : "full";
+      const manifest: WholeManifest = {
+        ...{ id: view.id, kind, format: 1, engine: VERSION, encrypted: view.encrypted, tenants: made, records: saved },
+        ...{ startedAt: view.started_at, finishedAt },
+        ...(wish.schedule === null ? {} : { schedule: wish.schedule }),
+        ...(wish.verifies ? { verifiedAt: finishedAt } : {}),
+      };
+      if (wish.verifies) await folder.readRecords(manifest, wish.passphrase);
+      if (signal.aborted) throw new DbError("cancelled", "The backup was given up.");
+      folder.save(manifest);
+      return manifest;
+    } catch (error) {
+      await folder.discard(view.id, made);
+      throw error;
+    }
+  }
+
+  /** Some at a time; the first that fails ends them all. */
+  async #makeAll(
+    tenants: readonly TenantRecord[],
+    view: Running,
+    wish: WholeBackupWish,
+    signal: AbortSignal,
+    made: Made[],
+  ): Promise<void> {
+    const waiting = [...tenants];
+    const failed = new AbortController();
+    const either = AbortSignal.any([signal, failed.signal]);
+    const next = async (): Promise<void> => {
+      for (let tenant = waiting.shift(); tenant !== undefined; tenant = waiting.shift()) {
+        const backup = await this.#makeOne(tenant, wish, either);
+        made.push({ tenant: tenant.id, ...backup });
+        view.tenants_done++;
+        view.entries += backup.entries;
+        view.bytes += backup.bytes;
+        view.tenants = made.map(tenantView);
+      }
+    };
+    const stopOthers = (error: unknown): never => {
+      failed.abort();
+      throw error;
+    };
+    const runs = Array.from({ length: WHOLE_BACKUP_TENANTS_AT_ONCE }, () => next().catch(stopOthers));
+    const ends = await Promise.allSettled(runs);
+    const end = ends.find((one) => one.status === "rejected" && !isCancelled(one.reason)) ?? ends.find(isRejected);
+    if (end !== undefined && isRejected(end)) throw end.reason;
+  }
+
+  async #makeOne(tenant: TenantRecord, wish: WholeBackupWish, signal: AbortSignal): Promise<MadeBackup> {
+    for (let attempt = 1; ; attempt++) {
+      const { number, partition } = this.host.directory.placeOf(tenant.id);
+      try {
+        return await this.host.orders.make(
+          partition,
+          {
+            ...{ tenant: number, tenantId: tenant.id, store: "whole", passphrase: wish.passphrase },
+            ...{ base: wish.incremental ? "newest" : "none", schedule: wish.schedule, verifies: wish.verifies },
+          },
+          signal,
+        );
+      } catch (error) {
+        const { code, message } = failureOf(error);
+        if (signal.aborted) throw error;
+        const isPassing = code === "conflict" || code === "partition_unavailable";
+        if (!isPassing || attempt === ATTEMPTS) throw new DbError("conflict", `Tenant "${tenant.id}": ${message}`);
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  }
+
+  /** Newest first. */
+  list(): WholeBackupView[] {
+    const made = this.host.folder.list().map(viewOf);
+    return this.#latest === null ? made : [{ ...this.#latest.view }, ...made];
+  }
+
+  /** Throws not_found. */
+  get(id: string): WholeBackupView {
+    return this.#latest?.view.id === id ? { ...this.#latest.view } : viewOf(this.host.folder.get(id));
+  }
+
+  /** One that is being made is given up. */
+  async remove(id: string): Promise<void> {
+    const latest = this.#latest;
+    if (latest?.view.id !== id) {
+      await this.host.folder.remove(id);
+      return;
+    }
+    latest.controller.abort();
+    const isMade = await latest.made.then(
+      () => true,
+      () => false,
+    );
+    if (isMade) await this.host.folder.remove(id);
+    else if (this.#latest === latest) this.#latest = null;
+  }
+
+  /** Reads all of it, and of what it continues. Errors as verifyBackups. */
+  async verify(id: string, passphrase: string | null): Promise<Verified> {
+    const { folder, turn } = this.host;
+    const manifest = folder.get(id);
+    await folder.readRecords(manifest, passphrase);
+    let { files, entries, bytes } = { files: 1, entries: manifest.records.count, bytes: manifest.records.bytes };
+    const source = { dataOf: folder.tenants.dataOf.bind(folder.tenants), passphrase };
+    for (const one of manifest.tenants) {
+      const chain = folder.tenants.chainOf(folder.tenants.get(one.tenant, one.id));
+      const found = await verifyBackups(chain, source, turn);
+      files += found.files;
+      entries += found.entries;
+      bytes += found.bytes;
+    }
+    folder.save({ ...manifest, verifiedAt: new Date().toISOString() });
+    return { files, entries, bytes };
+  }
+
+  async close(): Promise<void> {
+    this.#latest?.controller.abort();
+    await this.#latest?.made.catch(() => undefined);
+  }
+}
+
+function isRejected(end: PromiseSettledResult<void>): end is PromiseRejectedResult {
+  return end.status === "rejected";
+}
+
+function isCancelled(error: unknown): boolean {
+  return error instanceof DbError && error.code === "cancelled";
+}
+
+function tenantView({ tenant, micros, bytes }: Made) {
+  return { tenant, holds_until: new Date(micros / 1000).toISOString(), bytes };
+}
+
+function viewOf(manifest: WholeManifest): WholeBackupView {
+  const { id, kind, encrypted, tenants, records, startedAt, finishedAt, schedule = null, verifiedAt = null } = manifest;
+  const sum = (of: (one: Made) => number): number => tenants.reduce((all, one) => all + of(one), 0);
+  return {
+    ...{ id, status: "completed", kind, encrypted, tenants_total: tenants.length, tenants_done: tenants.length },
+    ...{ entries: sum((one) => one.entries) + records.count, bytes: sum((one) => one.bytes) + records.bytes },
+    ...{ started_at: startedAt, finished_at: finishedAt, schedule, verified_at: verifiedAt },
+    ...{ tenants: tenants.map(tenantView), error: null },
+  };
+}

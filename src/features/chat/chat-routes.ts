@@ -1,0 +1,161 @@
+/** /v1/ai/sessions and /v1/ai/chat: chats with a language model, whole answers and such that grow. */
+
+import { type Handler, pageOf } from "../../actor/handler.js";
+import { type Answer, STREAMED } from "../../actor/reply.js";
+import type { Request } from "../../actor/request.js";
+import type { Input } from "../../actor/validate.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
+import { writerOf } from "../generation/generate-texts.js";
+import { withDefinitions } from "../statements/with-definitions.js";
+import {
+  type ChatSession,
+  deleteSession,
+  findSession,
+  hasSessions,
+  insertSession,
+  listSessions,
+  newId,
+  noSession,
+  pageOfMessages,
+  type StoredMessage,
+  together,
+} from "./chat-store.js";
+import { type ChatFrames, ChatStream, eventFrames, shownExchange } from "./chat-stream.js";
+import { exchange, type MessageBody, messageOf } from "./exchange.js";
+
+export const chatHandlers = {
+  "chat.sessions.create": createSession,
+  "chat.sessions.list": async (request, { query }) => {
+    const { limit, offset } = paged(query);
+    const { sessions, total } = await listSessions(request, limit, offset);
+    return { plain: { sessions: sessions.map(shownSession), total } };
+  },
+  "chat.sessions.get": async (request, { params }) => ({
+    plain: shownSession(await findSession(request, params.id!)),
+  }),
+  "chat.sessions.delete": removeSession,
+  "chat.sessions.messages": listMessages,
+  "chat.send": sendMessage,
+  "chat.stream": (request, { body }) => {
+    const message = messageOf(body);
+    return streamAnswer(request, message, eventFrames(message.session_id));
+  },
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+function paged(query: Input["query"]): { limit: number; offset: number } {
+  const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
+  return { limit: Math.min(limit, LIST_PAGE_MAX), offset };
+}
+
+function shownSession({
+  id,
+  title,
+  model,
+  systemPrompt,
+  collections,
+  createdAt,
+  updatedAt,
+  messageCount,
+}: ChatSession) {
+  return {
+    session_id: id,
+    id,
+    title,
+    model,
+    system_prompt: systemPrompt,
+    collections,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    message_count: messageCount,
+  };
+}
+
+function shownMessage({ id, role, content, createdAt, finishReason, citations }: StoredMessage) {
+  return {
+    id,
+    role,
+    content,
+    created_at: createdAt,
+    ...(finishReason !== null && { finish_reason: finishReason }),
+    ...(citations !== null && { citations }),
+  };
+}
+
+async function createSession(request: Request, { body }: Input): Promise<Answer> {
+  const { title = "", model = null, system_prompt: systemPrompt, collections = [] } = body ?? {};
+  if (model !== null) writerOf(request.tenant, request.head.tenantId, model);
+  for (const name of collections as readonly string[]) {
+    if (withDefinitions(request, (catalog) => catalog.table(null, name)) !== null) continue;
+    throw new DbError("not_found", `The collection "${name}" does not exist.`, { field: "collections" });
+  }
+  const now = new Date().toISOString();
+  const id = newId("chat");
+  const times = { createdAt: now, updatedAt: now };
+  const session: ChatSession = {
+    id,
+    title,
+    model,
+    systemPrompt: systemPrompt ?? "",
+    collections,
+    messageCount: 0,
+    ...times,
+  };
+  const answer: Answer = { plain: shownSession(session) };
+  await together(
+    request,
+    request,
+    (run) => insertSession(run, request.head.userId, session),
+    (tx) => request.commit(tx, answer),
+  );
+  return answer;
+}
+
+async function removeSession(request: Request, { params }: Input): Promise<Answer> {
+  if (!hasSessions(request)) throw noSession(params.id!);
+  await together(
+    request,
+    request,
+    (run) => deleteSession(run, request.head.userId, params.id!),
+    (tx) => request.commit(tx, {}),
+  );
+  return {};
+}
+
+async function listMessages(request: Request, { params, query }: Input): Promise<Answer> {
+  const { messageCount } = await findSession(request, params.id!);
+  const { limit, offset } = paged(query);
+  const messages = await pageOfMessages(request, params.id!, limit, offset);
+  return { plain: { messages: messages.map(shownMessage), total: messageCount } };
+}
+
+async function sendMessage(request: Request, { body }: Input): Promise<Answer> {
+  let answer: Answer = {};
+  await exchange(request, messageOf(body), {
+    commit: (tx, done) => {
+      answer = { plain: shownExchange(done) };
+      request.commit(tx, answer);
+    },
+  });
+  return answer;
+}
+
+/** A message's answer as it grows, in those frames. */
+export async function streamAnswer(request: Request, body: MessageBody, frames: ChatFrames): Promise<Answer> {
+  if (request.keepAnswer !== null) {
+    throw new DbError("invalid_request", "A streamed answer is not kept: send no Idempotency-Key with it.");
+  }
+  const stream = new ChatStream(request, frames);
+  try {
+    const done = await exchange(request, body, {
+      began: (messageId) => stream.began(messageId),
+      text: (text) => stream.text(text),
+      commit: (tx) => request.commitPart(tx),
+    });
+    await stream.end(done);
+    return STREAMED;
+  } finally {
+    stream.close();
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * The answer of a chat with collections where no model is at hand that can write one: the sentence of the passages that
+ * fits the question best, as it stands there, with its place; or that nothing was found. Called by exchange.ts; no state.
+ */
+
+import type { Request } from "../../actor/request.js";
+import { bestSentence } from "../../language/best-sentence.js";
+import { embedderOf } from "../models/request-embedder.js";
+import { sourceName } from "../tools/search-tools.js";
+import type { Citation } from "./chat-store.js";
+
+/** In place of a model's name. */
+export const QUOTING = "best-sentence";
+
+/** Of Markdown, before a sentence: the end of emphasis, a heading's or a quotation's mark. */
+const MARKUP = /^[\s*_#>]*/;
+const NOT_FOUND = "This was not found in these documents.";
+
+export async function quotePassages(
+  request: Request,
+  question: string,
+  passages: readonly Citation[],
+): Promise<{ readonly text: string; readonly citations: readonly Citation[] }> {
+  const texts = passages.map(({ text, title = "", heading = "", file = "" }) => ({
+    text,
+    about: `${file} ${title} ${heading}`,
+  }));
+  const best = await bestSentence(question, texts, (some) => embedderOf(request).embed(some), request);
+  if (best === null) return { text: NOT_FOUND, citations: passages };
+  const { place, end } = best;
+  const start = best.start + MARKUP.exec(passages[place]!.text.slice(best.start, end))![0].length;
+  const citations = passages.map((passage, i) => (i === place ? { ...passage, cited: true, start, end } : passage));
+  const passage = passages[place]!;
+  const source = sourceName(passage);
+  const quote = `${passage.text.slice(start, end).replaceAll(/\s+/g, " ")} [${passage.number}]`;
+  return { text: source === "" ? quote : `${quote}\n\n[${passage.number}] ${source}`, citations };
+}

@@ -1,0 +1,34 @@
+/** /v1/ai/nli/…: verification of claims. */
+
+import type { Handler } from "../../actor/handler.js";
+import type { Answer } from "../../actor/reply.js";
+import type { Request } from "../../actor/request.js";
+import type { Input } from "../../actor/validate.js";
+import { pairsRequest, verifyRequest } from "../../ai/nli/claim-requests.js";
+import type { Asker } from "../../ai/nli/claim-verifier.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { traced } from "../../session/trace.js";
+
+export const nliHandlers = {
+  "nli.models": models,
+  "nli.verify": verify,
+  "nli.pairs": pairs,
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+const askerOf = (request: Request): Asker => ({ tenant: request.head.tenantId, signal: request.signal() });
+
+function models(request: Request): Answer {
+  return { plain: request.partition.claims.list() };
+}
+
+async function verify(request: Request, { body }: Input): Promise<Answer> {
+  return {
+    plain: await traced(request.trace, "inference", {}, () =>
+      request.partition.claims.verify(verifyRequest(body), askerOf(request)),
+    ),
+  };
+}
+
+async function pairs(request: Request, { body }: Input): Promise<Answer> {
+  return { plain: await request.partition.claims.classify(pairsRequest(body), askerOf(request)) };
+}

@@ -1,0 +1,146 @@
+/** Sign-in, accounts, API keys, tenants: answered from the directory, in partition 0's actor only. */
+
+import { type Handler, pageOf } from "../../actor/handler.js";
+import type { Answer } from "../../actor/reply.js";
+import type { Request } from "../../actor/request.js";
+import type { Input } from "../../actor/validate.js";
+import type { KeyOwner } from "../../directory/api-keys.js";
+import type { Directory } from "../../directory/directory.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { type Role, SYSTEM_TENANT } from "../../protocol/identity.js";
+import type { PartitionLoad } from "../../protocol/placement.js";
+
+/** `loads`: of the partitions that are up. */
+export function directoryHandlers(directory: Directory, loads: () => Promise<readonly PartitionLoad[]>) {
+  return {
+    ...accountHandlers(directory),
+    ...keyHandlers(directory),
+    ...tenantHandlers(directory, loads),
+    ...userHandlers(directory),
+  };
+}
+
+const plain = (value: unknown): Answer => ({ plain: value });
+
+function accountHandlers(directory: Directory) {
+  return {
+    "auth.login": async (request, { body }) => {
+      request.auditedName = body.username;
+      return plain(await directory.login({ ...body, remoteAddress: request.head.remoteAddress }));
+    },
+    "auth.mfa.verify": (request, { body }) =>
+      plain(directory.verifyMfa({ ...body, remoteAddress: request.head.remoteAddress })),
+    "auth.mfa.enroll": (request) => plain(directory.enrolMfa(personOf(request))),
+    "auth.mfa.confirm": (request, { body }) =>
+      plain({ mfa_enabled: directory.confirmMfa(personOf(request), body.code).mfa_enabled }),
+    "auth.mfa.disable": async (request, { body }) =>
+      plain({ mfa_enabled: (await directory.disableMfa(personOf(request), body)).mfa_enabled }),
+    "auth.register": async (_request, { body }) => plain(await directory.register(body)),
+    "auth.password": async (request, { body }) => {
+      await directory.changePassword(personOf(request), body.current_password, body.new_password);
+      return plain(null);
+    },
+    "users.me": (request) => plain(directory.userById(request.head.userId)),
+  } satisfies Partial<Record<EndpointName, Handler>>;
+}
+
+/** What touches a person's sign-in needs that person, not a key that the person once made. */
+function personOf(request: Request): string {
+  if (request.head.keyId !== "") {
+    throw new DbError("forbidden", "An API key has no permission to do this; sign in with the user's password.");
+  }
+  return request.head.userId;
+}
+
+function keyHandlers(directory: Directory) {
+  return {
+    "apikeys.create": (request, { body }) =>
+      plain(
+        directory.createApiKey(personOf(request), {
+          name: body.name,
+          permission: body.permission ?? "FullAccess",
+          ...(body.expires_in_days === undefined ? {} : { expiresInDays: body.expires_in_days }),
+        }),
+      ),
+    "apikeys.list": (request, { query }) => {
+      const { items, total } = directory.listApiKeys(keyOwner(request), pageOf(query));
+      return plain({ keys: items, total });
+    },
+    "apikeys.delete": (request, { params }) => {
+      directory.deleteApiKey(keyOwner(request), params.id!);
+      return plain(null);
+    },
+  } satisfies Partial<Record<EndpointName, Handler>>;
+}
+
+function keyOwner({ head }: Request): KeyOwner {
+  // The gateway made the roles from an identity.
+  return { userId: head.userId, tenantId: head.tenantId, roles: head.roles as readonly Role[] };
+}
+
+/** The tenant in the URL must be the caller's own, unless the caller belongs to the tenant that owns the installation. */
+export function tenantOf(request: Request, { params }: Input): string {
+  const { tenantId } = request.head;
+  if (tenantId !== SYSTEM_TENANT && tenantId !== params.tenant) {
+    throw new DbError("forbidden", `You have no permission for the tenant "${params.tenant}".`);
+  }
+  return params.tenant!;
+}
+
+export function requireSystem(request: Request): void {
+  if (request.head.tenantId !== SYSTEM_TENANT) {
+    throw new DbError("forbidden", "Only administrators of the system tenant have permission to do this.");
+  }
+}
+
+function tenantHandlers(directory: Directory, loads: () => Promise<readonly PartitionLoad[]>) {
+  return {
+    "admin.tenants.list": (_request, { query }) => {
+      const { items, total } = directory.listTenants(pageOf(query));
+      return plain({ tenants: items, total });
+    },
+    "admin.tenants.create": async (_request, { body }) => {
+      const { rate_limit, ...tenant } = body;
+      const limit = rate_limit === undefined ? {} : { rateLimit: rateLimitOf(rate_limit) };
+      return plain(directory.createTenant({ ...tenant, ...limit }, await loads()));
+    },
+    "admin.tenants.get": (request, input) => plain(directory.getTenant(tenantOf(request, input))),
+    "admin.tenants.update": (request, input) => {
+      const { name, is_active, rate_limit } = input.body;
+      return plain(
+        directory.updateTenant(tenantOf(request, input), {
+          ...(name === undefined ? {} : { name }),
+          ...(is_active === undefined ? {} : { isActive: is_active }),
+          ...(rate_limit === undefined ? {} : { rateLimit: rate_limit === null ? null : rateLimitOf(rate_limit) }),
+        }),
+      );
+    },
+  } satisfies Partial<Record<EndpointName, Handler>>;
+}
+
+function rateLimitOf(limit: { per_second: number; burst: number }) {
+  return { perSecond: limit.per_second, burst: limit.burst };
+}
+
+function userHandlers(directory: Directory) {
+  return {
+    "admin.users.list": (request, input) => {
+      const { items, total } = directory.listUsers(tenantOf(request, input), pageOf(input.query));
+      return plain({ users: items, total });
+    },
+    "admin.users.create": async (request, input) => {
+      const tenant = tenantOf(request, input);
+      if (input.body.roles?.includes("super_admin")) requireSystem(request);
+      return plain(await directory.createUser(tenant, input.body));
+    },
+    "admin.users.update": (request, input) =>
+      plain(directory.setUserActive(tenantOf(request, input), input.params.user!, input.body.is_active)),
+    "admin.users.reset": async (request, input) =>
+      plain(await directory.resetUserPassword(tenantOf(request, input), input.params.user!, input.body)),
+    "admin.users.delete": (request, input) => {
+      directory.deleteUser(tenantOf(request, input), input.params.user!);
+      return plain(null);
+    },
+  } satisfies Partial<Record<EndpointName, Handler>>;
+}

@@ -1,0 +1,253 @@
+/**
+ * What the actor of partition 0 does besides serving it: the directory of accounts, the audit trail, and what is decided
+ * for all actors there: moves of tenants, restores, backups of the installation, questions for everybody's metrics. The
+ * other actors report to it by messages through the gateway. Made and owned by actor.ts.
+ */
+
+import type { Handler } from "../../actor/handler.js";
+import type { Partition } from "../../actor/partition.js";
+import type { Scheduler, Work } from "../../actor/scheduler.js";
+import type { BackupFolder } from "../../backup/backup-folder.js";
+import type { WholeFolder } from "../../backup/whole-folder.js";
+import { AuditTrail } from "../../directory/audit-trail.js";
+import type { DeriveKey } from "../../directory/derive-key.js";
+import { Directory } from "../../directory/directory.js";
+import type { ActorMarks } from "../../protocol/actor-marks.js";
+import type { AuditEvent } from "../../protocol/audit.js";
+import { DbError } from "../../protocol/errors.js";
+import type { Identity } from "../../protocol/identity.js";
+import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../../protocol/messages.js";
+import type { PartitionLoad, RestoreAnswer, RestoreAsk } from "../../protocol/placement.js";
+import { BackupOrders } from "../backup/backup-orders.js";
+import { restoreHandlers } from "../backup/backup-routes.js";
+import { type InstallationBackups, openInstallationBackups } from "../backup/installation-backups.js";
+import { RestoreOrders } from "../backup/restore-orders.js";
+import { isEmpty } from "../backup/restores.js";
+import { scheduleHandlers, wholeBackupHandlers } from "../backup/schedule-routes.js";
+import { type RestoreContext, startRestore } from "../backup/start-restore.js";
+import { placementHandlers } from "../placement/placement-routes.js";
+import { TenantMoves } from "../placement/tenant-moves.js";
+import { directoryHandlers } from "./account-routes.js";
+import { auditHandlers } from "./audit-routes.js";
+import { operatorHandlers } from "./operator-routes.js";
+
+/** The directory's own requests are scheduled and gated under it, in this partition. */
+export const DIRECTORY_TENANT = 0;
+export const DIRECTORY_PARTITION = 0;
+
+export interface DirectoryHost {
+  readonly settings: ActorSettings;
+  readonly partition: Partition;
+  readonly scheduler: Scheduler;
+  readonly marks: ActorMarks;
+  readonly backupFolder: BackupFolder;
+  readonly wholeFolder: WholeFolder;
+  readonly deriveKey: DeriveKey;
+  /** The partition has commits that the end of the turn must write. */
+  wrote(): void;
+  say(message: FromActor): void;
+  log(level: "error" | "warn" | "info" | "debug", message: string, fields: object): void;
+}
+
+export class DirectoryServices {
+  readonly audit: AuditTrail;
+  private readonly directory: Directory;
+  private readonly moves: TenantMoves;
+  private readonly restoreOrders: RestoreOrders;
+  private readonly backupOrders: BackupOrders;
+  /** There once it is open. */
+  private installation!: InstallationBackups;
+  /** Questions for the metrics of all actors, by id. */
+  private readonly actorsAsked = new Map<number, (actors: readonly ActorMetrics[]) => void>();
+  private nextQuestion = 0;
+
+  private constructor(private readonly host: DirectoryHost) {
+    const { partition } = host;
+    const say = (message: FromActor): void => host.say(message);
+    const { config, secret, partitionCount } = host.settings;
+    this.directory = new Directory({
+      begin: (readOnly) => {
+        if (!readOnly) host.marks.directoryCommits();
+        return partition.shard.begin({ readOnly });
+      },
+      now: Date.now,
+      deriveKey: host.deriveKey,
+      secret,
+      sealsFactors: config.secrets.keyFile !== "",
+      config: config.auth,
+      partitions: partitionCount,
+      onIdentityChanged: (change) => say({ kind: "identity-changed", change }),
+    });
+    this.audit = new AuditTrail((readOnly) => partition.shard.begin({ readOnly }), config.audit.entriesMax);
+    this.moves = new TenantMoves({
+      directory: this.directory,
+      partitions: partitionCount,
+      actors: config.actors.count,
+      now: Date.now,
+      say,
+      durable: () => this.durable(),
+    });
+    this.restoreOrders = new RestoreOrders(say);
+    this.backupOrders = new BackupOrders(say);
+  }
+
+  /** `bootstrap` comes next. */
+  static async open(host: DirectoryHost): Promise<DirectoryServices> {
+    const services = new DirectoryServices(host);
+    services.installation = await services.openInstallationBackups();
+    return services;
+  }
+
+  private openInstallationBackups(): Promise<InstallationBackups> {
+    const { partition, scheduler, settings, backupFolder, wholeFolder, log } = this.host;
+    const work: Work = { usedMs: 0, account: partition.account };
+    return openInstallationBackups({
+      ...{ directory: this.directory, orders: this.backupOrders, restoreOrders: this.restoreOrders, now: Date.now },
+      ...{ folder: backupFolder, wholeFolder, secret: settings.secret },
+      turn: () => scheduler.yieldTurn(DIRECTORY_TENANT, work),
+      isEmpty: (number, tenant) => (number === partition.number ? isEmpty(partition, tenant) : null),
+      durable: () => this.durable(),
+      log,
+    });
+  }
+
+  /** Makes the first administrator of a new installation; answers the password when it was made up here. */
+  async bootstrap(adminPassword: string | null): Promise<string | null> {
+    const { partition } = this.host;
+    const made = await this.directory.bootstrap(adminPassword === null ? {} : { adminPassword });
+    // The password is not told before it is on disk.
+    partition.shard.flush();
+    await partition.durable();
+    return made?.password ?? null;
+  }
+
+  handlers(): Readonly<Record<string, Handler>> {
+    const { directory, moves, installation } = this;
+    const { settings } = this.host;
+    const actors = settings.config.actors.count;
+    const metrics = () => this.askActors();
+    return {
+      ...directoryHandlers(directory, async () => loadsOf(await metrics())),
+      ...auditHandlers(this.audit),
+      ...restoreHandlers(this.restoreContext()),
+      ...scheduleHandlers(installation.schedules),
+      ...wholeBackupHandlers(installation.backups, installation.restores),
+      ...operatorHandlers((level) => this.host.say({ kind: "log-level", level })),
+      ...placementHandlers({ directory, moves, actors, partitions: settings.partitionCount, metrics }),
+    };
+  }
+
+  private restoreContext(): RestoreContext {
+    const { directory, restoreOrders: restores, backupOrders: backups } = this;
+    return { directory, restores, backups, folder: this.host.backupFolder };
+  }
+
+  /** The tenant's actor has checked who asks. */
+  private startAsked({ id, partition, ...asked }: RestoreAsk): void {
+    const answer = (told: RestoreAnswer): void => this.host.say({ kind: "restore-answer", partition, answer: told });
+    try {
+      const wanted = { ...asked, from: asked.tenantId, replaces: true };
+      answer({ id, view: startRestore(this.restoreContext(), wanted) });
+    } catch (error) {
+      if (!(error instanceof DbError)) throw error;
+      answer({ id, error: { code: error.code, message: error.message } });
+    }
+  }
+
+  /** Messages of other kinds are for every actor, and nothing to it. */
+  hear(message: ToActor): void {
+    switch (message.kind) {
+      case "find-identity":
+        this.host.say({ kind: "identity", id: message.id, identity: this.findIdentity(message.by, message.value) });
+        break;
+      case "key-usage":
+        this.directory.recordKeyUsage(message.usage);
+        this.host.wrote();
+        break;
+      case "audit":
+        this.recordAudit(message.events);
+        break;
+      case "actors":
+        this.actorsAsked.get(message.id)?.(message.actors);
+        this.actorsAsked.delete(message.id);
+        break;
+      case "restore-ask":
+        this.startAsked(message.ask);
+        break;
+      case "restore-report":
+        this.restoreOrders.heard(message.report);
+        break;
+      case "backup-report":
+        this.backupOrders.heard(message.report);
+        break;
+      case "move-report":
+        this.moves.heard(message.report);
+        break;
+      case "unsettled":
+        this.moves.unsettled(message.partition, message.tenants);
+        break;
+      case "actor-ended":
+        this.actorEnded(message.actor);
+        break;
+    }
+  }
+
+  /** They are on disk soon; an answer that must wait for that looks at what was committed. */
+  recordAudit(events: readonly AuditEvent[]): void {
+    this.audit.append(events);
+    this.host.wrote();
+  }
+
+  private findIdentity(by: "user" | "key", value: string): Identity | null {
+    return by === "user" ? this.directory.identityOfUser(value) : this.directory.identityOfKeyHash(value);
+  }
+
+  private actorEnded(actor: number): void {
+    const isOf = (tenant: number): boolean => {
+      const partition = this.directory.partitionOfNumber(tenant);
+      return partition !== null && partition % this.host.settings.config.actors.count === actor;
+    };
+    this.moves.actorEnded(actor);
+    this.restoreOrders.actorEnded(isOf);
+    this.backupOrders.actorEnded(isOf);
+  }
+
+  private askActors(): Promise<readonly ActorMetrics[]> {
+    const id = this.nextQuestion++;
+    this.host.say({ kind: "ask-actors", id });
+    return new Promise((resolve) => this.actorsAsked.set(id, resolve));
+  }
+
+  private durable(): Promise<void> {
+    this.host.wrote();
+    return this.host.partition.durable();
+  }
+
+  /** The disk refused the partition's commits from `first` on. */
+  undone(first: number): void {
+    void this.installation.schedules.reload();
+    // Changes of accounts may have been announced that never came to be.
+    this.host.say({ kind: "identity-changed", change: { kind: "all", version: first - 1 } });
+  }
+
+  get scheduleMetrics(): ActorMetrics["schedules"] {
+    return this.installation.schedules.metrics();
+  }
+
+  sweep(): void {
+    this.moves.sweep();
+    this.installation.schedules.sweep();
+  }
+
+  close(): Promise<void> {
+    return this.installation.close();
+  }
+}
+
+/** An actor's load counts for each of its partitions. */
+function loadsOf(actors: readonly ActorMetrics[]): PartitionLoad[] {
+  return actors.flatMap(({ partitions }) => {
+    const actorLoad = partitions.reduce((sum, { load }) => sum + load, 0);
+    return partitions.map(({ partition, storedBytes }) => ({ partition, actorLoad, storedBytes }));
+  });
+}

@@ -1,0 +1,218 @@
+/** /v1/collections/{name}/documents: documents by their ids, and lists of them. */
+
+import type { Handler } from "../../actor/handler.js";
+import { readPage } from "../../actor/paging.js";
+import { type Answer, errorBody } from "../../actor/reply.js";
+import type { Request } from "../../actor/request.js";
+import type { Input } from "../../actor/validate.js";
+import type { Collection } from "../../document/collection.js";
+import {
+  type DocumentRow,
+  documentOfRow,
+  insertAllStatement,
+  insertStatement,
+  rowOfDocument,
+  updateStatement,
+} from "../../document/document-rows.js";
+import { isObject, type JsonObject, mergePatch } from "../../document/merge-patch.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import type { Session } from "../../session/session.js";
+import { rowsOf, runAlone } from "../statements/run-alone.js";
+import { findCollection, type RunStatement, writeTogether } from "./document-session.js";
+import { cursorOf, readCursor } from "./list-cursor.js";
+
+export const documentHandlers = {
+  "documents.insert": insertDocument,
+  "documents.bulk": (request, input) =>
+    input.body.ordered === false ? insertEach(request, input) : insertAll(request, input),
+  "documents.list": listDocuments,
+  "documents.get": getDocument,
+  "documents.replace": replaceDocument,
+  "documents.patch": patchDocument,
+  "documents.delete": (request, { params }) => {
+    const { sqlName } = findCollection(request, params.name!);
+    const statement = { sql: `DELETE FROM ${sqlName} WHERE id = $1::text`, params: [params.id!] };
+    return runAlone(request, statement, ({ rowsAffected }) => {
+      if (rowsAffected === 0) throw noDocument(params.id!);
+      return {};
+    });
+  },
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+function noDocument(id: string): DbError {
+  return new DbError("not_found", `The document "${id}" does not exist.`);
+}
+
+function insertDocument(request: Request, { params, body }: Input): Answer | Promise<Answer> {
+  const collection = findCollection(request, params.name!);
+  const row = rowOfDocument(collection, body);
+  return runAlone(request, insertStatement(collection, row), () => ({ plain: { id: row.id } }));
+}
+
+/** Documents that one statement inserts. */
+const INSERTED_AT_ONCE = 500;
+
+async function insertAll(request: Request, { params, body }: Input): Promise<Answer> {
+  const collection = findCollection(request, params.name!);
+  const { documents } = body as { documents: readonly JsonObject[] };
+  const rows: DocumentRow[] = [];
+  for (const [i, document] of documents.entries()) {
+    rows.push(rowOfDocument(collection, document, undefined, `documents[${i}]`));
+    if (request.shouldYield()) await request.yieldTurn();
+  }
+  return writeTogether(request, async (run, session) => {
+    for (let from = 0; from < rows.length; from += INSERTED_AT_ONCE) {
+      const some = rows.slice(from, from + INSERTED_AT_ONCE);
+      if (await insertTogether(run, session, collection, some)) continue;
+      // One of them cannot be: which one is told by inserting each.
+      for (const [i, row] of some.entries()) {
+        try {
+          await run(insertStatement(collection, row));
+        } catch (error) {
+          if (!(error instanceof DbError)) throw error;
+          const document = from + i;
+          throw new DbError(error.code, `documents[${document}]: ${error.message}`, { ...error.details, document });
+        }
+        if (request.shouldYield()) await request.yieldTurn();
+      }
+    }
+    return { plain: { ids: rows.map(({ id }) => id), inserted: rows.length } };
+  });
+}
+
+/** By one statement; false when some document does not go in, and then none has. */
+async function insertTogether(
+  run: RunStatement,
+  session: Session,
+  collection: Collection,
+  rows: readonly DocumentRow[],
+): Promise<boolean> {
+  if (rows.length === 0) return true;
+  session.savepoint(BEFORE_DOCUMENT);
+  try {
+    await run(insertAllStatement(collection, rows));
+    session.release(BEFORE_DOCUMENT);
+    return true;
+  } catch (error) {
+    if (!isOfDocument(error)) throw error;
+    session.rollbackTo(BEFORE_DOCUMENT);
+    session.release(BEFORE_DOCUMENT);
+    return false;
+  }
+}
+
+/** Name of the savepoint before what may fail without ending the bulk. */
+const BEFORE_DOCUMENT = "document";
+
+async function insertEach(request: Request, { params, body }: Input): Promise<Answer> {
+  const collection = findCollection(request, params.name!);
+  const { documents } = body as { documents: readonly JsonObject[] };
+  return writeTogether(request, async (run, session) => {
+    const results: object[] = [];
+    const ids: (string | null)[] = [];
+    for (const [i, document] of documents.entries()) {
+      session.savepoint(BEFORE_DOCUMENT);
+      try {
+        const row = rowOfDocument(collection, document, undefined, `documents[${i}]`);
+        await run(insertStatement(collection, row));
+        ids.push(row.id);
+        results.push({ index: i, type: "success", id: row.id });
+      } catch (error) {
+        if (!isOfDocument(error)) throw error;
+        session.rollbackTo(BEFORE_DOCUMENT);
+        ids.push(null);
+        results.push({ index: i, type: "error", error: errorBody(error) });
+      }
+      session.release(BEFORE_DOCUMENT);
+      if (request.shouldYield()) await request.yieldTurn();
+    }
+    const inserted = ids.filter((id) => id !== null).length;
+    return { plain: { ids, inserted, failed: documents.length - inserted, results } };
+  });
+}
+
+function isOfDocument(error: unknown): error is DbError {
+  return error instanceof DbError && error.status < 500 && !ENDS_ALL.has(error.code);
+}
+
+/** Not of one document. */
+const ENDS_ALL: ReadonlySet<string> = new Set(["cancelled", "request_timeout", "serialization_failure"]);
+
+async function getDocument(request: Request, { params }: Input): Promise<Answer> {
+  const collection = findCollection(request, params.name!);
+  const sql = `SELECT ${collection.selectList} FROM ${collection.sqlName} WHERE id = $1::text`;
+  const [row] = await rowsOf(request, { sql, params: [params.id!] });
+  if (row === undefined) throw noDocument(params.id!);
+  return { plain: documentOfRow(collection, row) };
+}
+
+/** `{data, merge}`; a body without `data` is the document itself. */
+function replaceDocument(request: Request, { params, body }: Input): Promise<Answer> {
+  const { data, merge } = body;
+  const isWrapped =
+    isObject(data) &&
+    Object.keys(body).every((name) => name === "data" || name === "merge") &&
+    !hasWrapperFields(request, params);
+  return isWrapped
+    ? changeDocument(request, params, data, merge === true)
+    : changeDocument(request, params, body, false);
+}
+
+/** A merge patch; `{data, merge}` is what it is for PUT if both are there, since `data` alone is a usual field. */
+function patchDocument(request: Request, { params, body }: Input): Promise<Answer> {
+  const { data, merge } = body;
+  const isWrapped =
+    isObject(data) &&
+    typeof merge === "boolean" &&
+    Object.keys(body).length === 2 &&
+    !hasWrapperFields(request, params);
+  return isWrapped ? changeDocument(request, params, data, merge) : changeDocument(request, params, body, true);
+}
+
+/** The collection's schema has a field `data` or `merge`: bodies with these names are documents. */
+function hasWrapperFields(request: Request, params: Input["params"]): boolean {
+  return findCollection(request, params.name!).fields.some(({ name }) => name === "data" || name === "merge");
+}
+
+function changeDocument(
+  request: Request,
+  params: Input["params"],
+  change: JsonObject,
+  merges: boolean,
+): Promise<Answer> {
+  const collection = findCollection(request, params.name!);
+  const id = params.id!;
+  return writeTogether(request, async (run) => {
+    const sql = `SELECT ${collection.selectList} FROM ${collection.sqlName} WHERE id = $1::text`;
+    const [stored] = (await run({ sql, params: [id] })).rows;
+    if (stored === undefined) throw noDocument(id);
+    const next = merges ? mergePatch(documentOfRow(collection, stored), change) : change;
+    const row = rowOfDocument(collection, next as JsonObject, id);
+    if (row.id !== id)
+      throw new DbError("invalid_request", "id: the id of a document does not change", { field: "id" });
+    await run(updateStatement(collection, row));
+    const [changed] = (await run({ sql, params: [id] })).rows;
+    return { plain: documentOfRow(collection, changed!) };
+  });
+}
+
+async function listDocuments(request: Request, { params, query }: Input): Promise<Answer> {
+  const collection = findCollection(request, params.name!);
+  const { limit, offset, page } = readPage(query);
+  const { selectList, sqlName } = collection;
+  const cursor = query.cursor === undefined ? null : readCursor(query.cursor);
+  const after = cursor?.afterId ?? null;
+  const before = (cursor?.offset ?? 0) + offset;
+  const where = after === null ? "" : " WHERE id > $3::text";
+  const rows = await rowsOf(request, {
+    sql: `SELECT ${selectList} FROM ${sqlName}${where} ORDER BY id LIMIT $1::int8 OFFSET $2::int8`,
+    params: after === null ? [limit + 1, offset] : [limit + 1, offset, after],
+  });
+  const [counted] = await rowsOf(request, { sql: `SELECT count(*) FROM ${sqlName}`, params: [] });
+  const items = rows.slice(0, limit).map((row) => documentOfRow(collection, row));
+  const next =
+    rows.length > limit ? cursorOf({ offset: before + items.length, afterId: items.at(-1)!.id as string }) : null;
+  const total = Number(counted![0]);
+  return { plain: { items, documents: items, total, page, page_size: limit, next_cursor: next } };
+}

@@ -1,0 +1,335 @@
+/**
+ * The subscriptions of a partition's tenants. The life of one:
+ *
+ *  1. `follow` finds the table and has it watched, within a request like any other.
+ *  2. The first message says `subscribed` and the sequence from which changes follow.
+ *  3. Who comes back gets what was missed, at the pace of the client: from memory, or from the commit log.
+ *  4. At a moment when nothing is missing it joins the channel of its group (change-group.ts); the request ends, and the
+ *     subscription lives on until the client leaves, the table or the tenant goes, or the actor ends.
+ *
+ * Owned by the partition; the actor gives it the way out.
+ */
+
+import type { ReplySink } from "../../actor/reply-sink.js";
+import { DbError } from "../../protocol/errors.js";
+import type { ExecContext } from "../../query/exec/context.js";
+import type { ChangeForm } from "./change-form.js";
+import { ChangeGroup, type Member } from "./change-group.js";
+import type { FollowingRequest, LiveOutput, Subscriber, SubscriptionHost, Way } from "./contract.js";
+import { type FollowRequest, type FollowTarget, findTarget, viewOf } from "./follow-target.js";
+import { logChanges } from "./log-changes.js";
+import type { QueryGroup } from "./query-group.js";
+import { type QueryRequest, QuerySubscriptions, sendAnswer } from "./query-subscriptions.js";
+import { conditionContext } from "./row-program.js";
+import type { TableWatch } from "./table-watch.js";
+
+export interface FollowOptions extends FollowRequest {
+  /** Of the last change that the client has seen; absent: only what comes from now on. */
+  readonly sequence?: number;
+}
+
+/** Times that the log is looked at until the changes in memory reach back far enough. */
+const READINGS_MAX = 3;
+/** Looks at the log at the same time. */
+const LOG_READERS_MAX = 2;
+
+export class Subscriptions {
+  output: LiveOutput | null = null;
+  #queries: QuerySubscriptions | null = null;
+  readonly #groups = new Map<string, ChangeGroup>();
+  /** How many each tenant has. */
+  readonly #counts = new Map<number, Set<Subscription>>();
+  #logReaders = 0;
+  readonly #logWaiters: (() => void)[] = [];
+
+  constructor(private readonly partition: SubscriptionHost) {}
+
+  get size(): number {
+    let size = 0;
+    for (const subscriptions of this.#counts.values()) size += subscriptions.size;
+    return size;
+  }
+
+  /** Subscribes to the answer of a query. Throws what is wrong with it. */
+  async followQuery(request: FollowingRequest, query: QueryRequest, way: Way): Promise<void> {
+    const { tenant } = request;
+    const output = this.#begin(tenant.number);
+    this.#queries ??= new QuerySubscriptions(this.partition, (number) => output.turnsOf(number));
+    const group = await this.#queries.groupOf(request, query, way.form, output);
+    tenant.sawEverything();
+    request.deadlineMs = Number.POSITIVE_INFINITY;
+    const subscription = new Subscription(request.id, tenant.number, way, group, this, output);
+    group.join(subscription);
+    try {
+      const sink = await request.openReply(way.form.contentType, SSE_HEADERS[way.form.name] ?? []);
+      sink.errorText = way.errorText;
+      output.began(request.id);
+      await sendAnswer(group, sink, way, () => {
+        request.checkpoint();
+        if (subscription.ended !== null) throw subscription.ended;
+      });
+      request.checkpoint();
+      if (subscription.ended !== null) throw subscription.ended;
+    } catch (error) {
+      group.leave(subscription);
+      throw error;
+    }
+    this.#live(request, subscription, output);
+  }
+
+  /** From now on it gets what its group gets. */
+  #live(request: FollowingRequest, subscription: Subscription, output: LiveOutput): void {
+    subscription.isLive = true;
+    this.#add(subscription);
+    output.joined(request.id, subscription.group.channel);
+    output.listen(request.id, subscription);
+  }
+
+  /** Resolves when the subscription lives by itself. Throws invalid_request, not_found, sequence_too_old. */
+  async follow(request: FollowingRequest, options: FollowOptions, way: Way): Promise<void> {
+    const { tenant } = request;
+    const { feed, shard } = this.partition;
+    const output = this.#begin(tenant.number);
+    const { target, watch, group } = this.#prepare(request, options, way.form);
+    // The client hears nothing before the record of the watch is on disk.
+    tenant.sawEverything();
+    const { sequence } = options;
+    if (sequence !== undefined) {
+      if (sequence < watch.since) throw tooOld(sequence, watch);
+      if (sequence > shard.lastMicros) throw unknownSequence(sequence);
+    }
+    request.deadlineMs = Number.POSITIVE_INFINITY;
+    const sink = await request.openReply(way.form.contentType, SSE_HEADERS[way.form.name] ?? []);
+    sink.errorText = way.errorText;
+    output.began(request.id);
+    const subscription = new Subscription(request.id, tenant.number, way, group, this, output);
+    const position = sequence ?? Math.max(feed.durableMicros, watch.since);
+    const about = JSON.stringify({ collection: target.label ?? target.table.name, sequence: position });
+    await sink.write(way.form.whole(way.id, way.form.shared("subscribed", about, position)));
+    await this.#catchUp(request, sink, way, group, position);
+    request.checkpoint();
+    group.join(subscription);
+    this.#live(request, subscription, output);
+  }
+
+  #begin(tenant: number): LiveOutput {
+    const { output, partition } = this;
+    if (output === null) throw new Error("subscriptions have no way out");
+    const max = partition.config.changes.subscriptionsPerTenantMax;
+    if ((this.#counts.get(tenant)?.size ?? 0) >= max) {
+      throw new DbError("rate_limited", `The tenant has ${max} subscriptions, the most it may have.`);
+    }
+    return output;
+  }
+
+  #prepare(request: FollowingRequest, options: FollowOptions, form: ChangeForm) {
+    const { partition } = this;
+    const { tenant } = request;
+    const tx = partition.shard.begin({ readOnly: true });
+    try {
+      const catalog = tenant.catalog.view(tx);
+      const target = findTarget(catalog, options);
+      // What is wrong with the filter is told before anything is watched.
+      const view = viewOf(tenant, tx, target, options.filter);
+      const watch = partition.feed.watch(tenant.number, target.table, catalog);
+      const key = JSON.stringify([tenant.number, target.table.id, target.label, options.filter ?? null, form.name]);
+      let group = this.#groups.get(key);
+      if (group === undefined || group.watch !== watch) {
+        group = this.#newGroup(key, request, watch, target, options.filter, form, view);
+        this.#groups.set(key, group);
+      }
+      return { target, watch, group };
+    } finally {
+      tx.rollback();
+    }
+  }
+
+  #newGroup(
+    key: string,
+    request: FollowingRequest,
+    watch: TableWatch,
+    { label }: FollowTarget,
+    filter: unknown,
+    form: ChangeForm,
+    first: ReturnType<typeof viewOf>,
+  ): ChangeGroup {
+    const { partition } = this;
+    const output = this.output!;
+    const { tenantId } = request.head;
+    let known: typeof first | null = first;
+    const group: ChangeGroup = new ChangeGroup(output.newChannel(), form, watch, {
+      withContext: (work) => this.#withContext(watch.tenant, tenantId, work),
+      publish: (channel, sequence, message) => output.publish(channel, sequence, message),
+      view: () => {
+        if (known === null) {
+          const tx = partition.shard.begin({ readOnly: true });
+          try {
+            return viewOf(partition.tenant(watch.tenant), tx, { table: watch.table, label }, filter);
+          } finally {
+            tx.rollback();
+          }
+        }
+        const view = known;
+        known = null;
+        return view;
+      },
+      failed: (error) => output.failed(error),
+      empty: () => {
+        if (this.#groups.get(key) === group) this.#groups.delete(key);
+      },
+    });
+    return group;
+  }
+
+  #withContext<T>(tenant: number, tenantName: string, work: (context: ExecContext) => T): T {
+    const tx = this.partition.shard.begin({ readOnly: true });
+    try {
+      return work(conditionContext(this.partition.tenant(tenant), tenantName, tx));
+    } finally {
+      tx.rollback();
+    }
+  }
+
+  /** Sends all changes after `from`; when it resolves, none is missing at that moment. */
+  async #catchUp(
+    request: FollowingRequest,
+    sink: ReplySink,
+    way: Way,
+    group: ChangeGroup,
+    from: number,
+  ): Promise<void> {
+    const { feed } = this.partition;
+    const { watch } = group;
+    const turn = (): Promise<void> => request.yieldTurn();
+    let position = from;
+    let readings = 0;
+    for (;;) {
+      const changes = feed.changesAfter(watch, position);
+      if (changes === null) {
+        if (position < watch.since) throw tooOld(position, watch);
+        if (readings++ < READINGS_MAX) await feed.readBack(watch, turn);
+        if (position < watch.historySince) position = await this.#fromLog(request, sink, way, group, position);
+        continue;
+      }
+      if (changes.length === 0) return;
+      const part = changes.slice(0, CHANGES_AT_ONCE);
+      for (const { message } of group.messagesOf(watch.rowsOf(part))) {
+        await sink.write(way.form.whole(way.id, message));
+      }
+      position = part.at(-1)!.micros;
+      if (request.shouldYield()) await turn();
+      request.checkpoint();
+    }
+  }
+
+  /** The same straight from the log, which has more than fits into memory; answers how far it came. */
+  async #fromLog(
+    request: FollowingRequest,
+    sink: ReplySink,
+    way: Way,
+    group: ChangeGroup,
+    from: number,
+  ): Promise<number> {
+    const { watch } = group;
+    const { shard } = this.partition;
+    await this.#logTurn();
+    try {
+      const range = {
+        tenant: watch.tenant,
+        storageIds: new Set(watch.storageIds),
+        after: from,
+        upTo: watch.historySince,
+      };
+      for await (const { changes, gap } of logChanges(shard.log, range, () => request.yieldTurn())) {
+        if (gap) throw tooOld(from, watch);
+        for (const { message } of group.messagesOf(watch.rowsOf(changes))) {
+          await sink.write(way.form.whole(way.id, message));
+        }
+      }
+      return range.upTo;
+    } finally {
+      this.#logReaders--;
+      this.#logWaiters.shift()?.();
+    }
+  }
+
+  async #logTurn(): Promise<void> {
+    while (this.#logReaders >= LOG_READERS_MAX) {
+      await new Promise<void>((resolve) => this.#logWaiters.push(resolve));
+    }
+    this.#logReaders++;
+  }
+
+  #add(subscription: Subscription): void {
+    const own = this.#counts.get(subscription.tenant);
+    if (own === undefined) this.#counts.set(subscription.tenant, new Set([subscription]));
+    else own.add(subscription);
+  }
+
+  remove(subscription: Subscription): void {
+    const own = this.#counts.get(subscription.tenant);
+    own?.delete(subscription);
+    if (own?.size === 0) this.#counts.delete(subscription.tenant);
+  }
+
+  /** Those of all tenants. */
+  endAll(error: DbError): void {
+    for (const own of [...this.#counts.values()]) for (const subscription of [...own]) subscription.end(error);
+  }
+
+  /** The tenant is elsewhere: its subscriptions end, and say where to go on. */
+  tenantLeft(tenant: number): void {
+    const message = "The tenant was moved to another partition: subscribe again with this sequence.";
+    for (const subscription of [...(this.#counts.get(tenant) ?? [])]) {
+      const { group } = subscription;
+      const details = group instanceof ChangeGroup ? { sequence: group.watch.lastChange } : {};
+      subscription.end(new DbError("subscription_interrupted", message, details));
+    }
+  }
+}
+
+const CHANGES_AT_ONCE = 64;
+const SSE_HEADERS: Readonly<Record<string, readonly string[]>> = {
+  sse: ["Cache-Control: no-store", "X-Accel-Buffering: no"],
+};
+
+/** One subscription that lives by itself. */
+class Subscription implements Member, Subscriber {
+  isLive = false;
+  /** Why it ended before it lived by itself. */
+  ended: DbError | null = null;
+
+  constructor(
+    private readonly id: number,
+    readonly tenant: number,
+    readonly way: Way,
+    readonly group: ChangeGroup | QueryGroup,
+    private readonly all: Subscriptions,
+    private readonly output: LiveOutput,
+  ) {}
+
+  end(error: DbError): void {
+    if (!this.isLive) {
+      this.ended = error;
+      return;
+    }
+    this.left();
+    this.output.listen(this.id, null);
+    this.output.ended(this.id, error.status, this.way.errorMessage(error));
+  }
+
+  left(): void {
+    this.group.leave(this);
+    this.all.remove(this);
+  }
+}
+
+function tooOld(sequence: number, watch: TableWatch): DbError {
+  const why = `Changes after the sequence ${sequence} are not kept any more: load everything anew and subscribe without it.`;
+  return new DbError("sequence_too_old", why, { sequence, oldest_sequence: watch.since });
+}
+
+function unknownSequence(sequence: number): DbError {
+  const why = `There has been no change with the sequence ${sequence}: load everything anew and subscribe without it.`;
+  return new DbError("sequence_too_old", why, { sequence });
+}

@@ -1,0 +1,83 @@
+/**
+ * PATCH /v1/filesystem-collections/{id}: it is paused or goes on, and its options are changed. In one transaction with the
+ * record those of its files become pending that the change concerns; which files there are to be follows from the scan with
+ * which the work begins again.
+ */
+
+import type { Answer } from "../../actor/reply.js";
+import type { Request } from "../../actor/request.js";
+import { DbError } from "../../protocol/errors.js";
+import { writeTogether } from "../documents/document-session.js";
+import { workOf } from "./file-jobs.js";
+import { changeFolder, type FilesConcerned, type Folder, readAnew } from "./file-store.js";
+import { type FolderOptions, folderOptions, type GivenOptions, optionsIn } from "./folder-options.js";
+import { requireFolderAdmin } from "./make-folder.js";
+
+/** Where pictures are that have words. */
+const KINDS_WITH_PICTURES: readonly string[] = ["image", "pdf", "video"];
+/** Of those that were set aside: what reading the words in pictures may have been the reason for. */
+const ERRORS_OF_OCR: readonly string[] = ["file_timeout", "file_too_large", "reader_failed"];
+
+/** What is what it was when the collection was made; its name in requests. */
+function fixed({ name, root, options }: Folder): readonly (readonly [field: string, value: unknown, hint: string])[] {
+  const another = "Make another collection for that, and delete this one.";
+  return [
+    ["name", name, another],
+    ["watch_dir", root, another],
+    ["path", root, another],
+    ["embed_text", options.embed_text, "PATCH /v1/collections/{name} adds or takes away vectors of a field."],
+  ];
+}
+
+/**
+ * `answerOf` is called before the commit, with how many files are to be read anew. Throws invalid_request with the field for
+ * what cannot be changed or is no value of its option, forbidden for options by whoever is no admin.
+ */
+export async function updateFolder(
+  request: Request,
+  folder: Folder,
+  body: Readonly<Record<string, unknown>>,
+  answerOf: (changed: Folder, queued: number) => Answer,
+): Promise<Answer> {
+  for (const [field, value, hint] of fixed(folder)) {
+    if (body[field] === undefined || body[field] === value) continue;
+    throw new DbError("invalid_request", `The field "${field}" of a filesystem collection cannot be changed.`, {
+      field,
+      hint,
+    });
+  }
+  if (Object.keys(body).length === 0) {
+    throw new DbError("invalid_request", 'Send "paused", or options that change.', { field: "paused" });
+  }
+  const given = optionsIn(body);
+  const { paused = folder.paused } = body as { readonly paused?: boolean };
+  const options = await changedOptions(request, folder.options, given);
+  const answer = await writeTogether(request, async (run) => {
+    await changeFolder(run, folder.id, { paused, ...(options !== folder.options && { options }) });
+    const concerned = filesConcerned(folder.options, options);
+    const now = new Date().toISOString();
+    const queued = concerned === null ? 0 : await readAnew(run, folder.id, concerned, now);
+    return answerOf({ ...folder, paused, options }, queued);
+  });
+  workOf(request.partition, request.tenant.number, folder.id)?.poke();
+  return answer;
+}
+
+async function changedOptions(request: Request, options: FolderOptions, given: GivenOptions): Promise<FolderOptions> {
+  if (Object.keys(given).length === 0) return options;
+  // Which files of the server are read is an admin's to say, as when a collection is made.
+  requireFolderAdmin(request);
+  const { chunk_overlap: overlap, ...others } = given;
+  const changed = folderOptions({ ...options, ...others, ...(overlap !== undefined && { overlap }) });
+  (await import("../../ingest/watch/path-filter.js")).pathFilter(changed);
+  return changed;
+}
+
+/** Of those that have been read; null: none. */
+function filesConcerned(before: FolderOptions, after: FolderOptions): FilesConcerned | null {
+  if (before.chunk_size !== after.chunk_size || before.overlap !== after.overlap) {
+    return { kind: "read", kinds: null, errors: before.ocr_images === after.ocr_images ? [] : ERRORS_OF_OCR };
+  }
+  if (before.ocr_images === after.ocr_images) return null;
+  return { kind: "read", kinds: KINDS_WITH_PICTURES, errors: ERRORS_OF_OCR };
+}

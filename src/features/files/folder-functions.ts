@@ -1,0 +1,81 @@
+/**
+ * Filesystem collections in SQL. CREATE COLLECTION … FROM FILESYSTEM and DROP COLLECTION (sql/parse/collection-statements.ts)
+ * are calls of these functions, which work in the transaction of the statement; the job begins, or ends, with the commit,
+ * which changes definitions (Partition.definitionsChanged).
+ */
+
+import type { Request } from "../../actor/request.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
+import type { ExecContext } from "../../query/exec/context.js";
+import type { DeferredContext, DeferredEvaluation, FolderChange, ScalarFunction } from "../../query/expr/expr.js";
+import { deferredFn } from "../../query/expr/functions/define.js";
+import { registerFunction } from "../../query/expr/functions/registry.js";
+import { BOOL, JSONB, type Json, TEXT, type Value } from "../../values/values.js";
+import type { RunStatement } from "../documents/document-session.js";
+import { FOLDERS } from "./file-tables.js";
+import { provideFolderTools } from "./folder-tools.js";
+import { eraseFolder, prepareFolder, writeFolder } from "./make-folder.js";
+
+/** Once, when the process starts. */
+export function registerFolderFunctions(): void {
+  for (const fn of FUNCTIONS) registerFunction(fn);
+  provideFolderTools((client) => ({ change: (change, context) => changeIn(client as Request, change, context) }));
+}
+
+const FUNCTIONS: readonly ScalarFunction[] = [
+  changing("create_filesystem_collection", [TEXT, TEXT, JSONB], ([name, path, options]) => ({
+    kind: "create",
+    name: name as string,
+    path: path as string,
+    options: (options as Json).value as Readonly<Record<string, unknown>>,
+  })),
+  changing("drop_filesystem_collection", [TEXT, BOOL, BOOL], ([name, ifExists, retains]) => ({
+    kind: "drop",
+    name: name as string,
+    ifExists: ifExists as boolean,
+    retains: retains as boolean,
+  })),
+];
+
+function changing(
+  name: string,
+  args: ScalarFunction["args"],
+  changeOf: (args: readonly Value[]) => FolderChange,
+): ScalarFunction {
+  const evaluate: DeferredEvaluation["evaluate"] = async (columns, count, context) => {
+    const { services } = context;
+    if (services.changeFolders === undefined) throw new DbError("not_supported", `${name} is not available here.`);
+    const values: Value[] = [];
+    for (let i = 0; i < count; i++) {
+      const given = columns.map((column) => column[i]!);
+      values.push(await services.changeFolders(changeOf(given), context));
+    }
+    return values;
+  };
+  return Object.freeze({ ...deferredFn(name, args, TEXT, evaluate, { rowsMax: 1 }), writes: true as const });
+}
+
+async function changeIn(request: Request, change: FolderChange, context: DeferredContext): Promise<string> {
+  const { live, tx } = context as DeferredContext & ExecContext;
+  const run: RunStatement = async ({ sql, params }) => {
+    const { rows, count } = await context.run(sql, params, Number.MAX_SAFE_INTEGER);
+    return { rows, affected: count };
+  };
+  if (change.kind === "create") {
+    const prepared = await prepareFolder(request, { ...change, pathField: "FILESYSTEM" });
+    await writeFolder(request, prepared, live ?? tx, run);
+    const { folder, plan } = prepared;
+    return `Collection "${folder.name}" created (${folder.id}): ${plan.files} files, ${plan.bytes} bytes.`;
+  }
+  const found = request.tenant.catalog.view(live ?? tx).table(null, "_file_collections") !== null;
+  const sql = `SELECT id, name FROM ${FOLDERS} WHERE name = $1::text`;
+  const [row] = found ? (await run({ sql, params: [change.name] })).rows : [];
+  if (row === undefined) {
+    const text = `filesystem collection "${change.name}" does not exist`;
+    if (change.ifExists) return `The ${text}; nothing was dropped.`;
+    throw sqlError("42P01", text, { hint: "DROP TABLE drops a collection that follows no folder." });
+  }
+  const [id, name] = row as [string, string];
+  await eraseFolder(request, { id, name }, change.retains, live ?? tx, run);
+  return `Collection "${name}" dropped.`;
+}

@@ -1,0 +1,191 @@
+/** /v1/graph/nodes and /v1/graph/edges, each request one Cypher statement (or two in one transaction). */
+
+import { type Handler, pageOf } from "../../actor/handler.js";
+import type { Answer } from "../../actor/reply.js";
+import type { Request } from "../../actor/request.js";
+import type { Input } from "../../actor/validate.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import type { Outcome } from "../../session/sql-result.js";
+import { rowsOf, runAlone } from "../statements/run-alone.js";
+
+const PER_PAGE = 100;
+
+export const graphEntityHandlers = {
+  "graph.nodes.create": createNode,
+  "graph.nodes.list": (request, { query }) =>
+    list(request, query, "nodes", `MATCH (x${query.label === undefined ? "" : `:${quote(query.label)}`})`),
+  "graph.nodes.get": (request, { params, query }) => one(request, query.graph, params.id!, NODE),
+  "graph.nodes.update": updateNode,
+  "graph.nodes.delete": (request, { params, query }) =>
+    remove(request, query.graph, params.id!, NODE, query.detach !== "false"),
+  "graph.nodes.neighbors": neighbors,
+  "graph.edges.create": createEdge,
+  "graph.edges.list": (request, { query }) =>
+    list(request, query, "edges", `MATCH ()-[x${query.type === undefined ? "" : `:${quote(query.type)}`}]->()`),
+  "graph.edges.get": (request, { params, query }) => one(request, query.graph, params.id!, EDGE),
+  "graph.edges.update": (request, { params, query, body }) =>
+    write(
+      request,
+      graphOf(query, body),
+      `${EDGE.match} SET x += $properties RETURN x`,
+      {
+        id: Number(params.id),
+        properties: body.properties,
+      },
+      (outcome) => found(outcome, EDGE, params.id!),
+    ),
+  "graph.edges.delete": (request, { params, query }) => remove(request, query.graph, params.id!, EDGE, false),
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+/** What is addressed by its id, as `x`. */
+interface Entity {
+  readonly name: string;
+  readonly match: string;
+}
+
+const NODE: Entity = { name: "node", match: "MATCH (x) WHERE id(x) = $id" };
+const EDGE: Entity = { name: "edge", match: "MATCH ()-[x]->() WHERE id(x) = $id" };
+
+/** A label or a type, as it stands in a statement. */
+function quote(name: string): string {
+  return `\`${name.replaceAll("`", "``")}\``;
+}
+
+function labelsText(labels: readonly string[]): string {
+  return labels.map((label) => `:${quote(label)}`).join("");
+}
+
+/** The route's own parameter and the body's field name the same graph. */
+function graphOf(query: Input["query"], body: { readonly graph?: string } = {}): string | undefined {
+  return query.graph ?? body.graph;
+}
+
+function write(
+  request: Request,
+  graph: string | undefined,
+  cypher: string,
+  params: Readonly<Record<string, unknown>>,
+  answerOf: (outcome: Outcome) => Answer,
+): Answer | Promise<Answer> {
+  const text = { sql: cypher, params, language: "cypher", ...(graph !== undefined && { graph }) } as const;
+  return runAlone(request, text, answerOf);
+}
+
+/** The statement's only cell. Throws not_found. */
+function found({ rows }: Outcome, { name }: Entity, id: string): Answer {
+  const [row] = rows.plain!;
+  if (row === undefined) throw new DbError("not_found", `The ${name} ${id} does not exist.`, { id: Number(id) });
+  return { plain: row[0] };
+}
+
+function one(request: Request, graph: string | undefined, id: string, entity: Entity): Answer | Promise<Answer> {
+  return write(request, graph, `${entity.match} RETURN x`, { id: Number(id) }, (outcome) => found(outcome, entity, id));
+}
+
+function remove(
+  request: Request,
+  graph: string | undefined,
+  id: string,
+  entity: Entity,
+  detach: boolean,
+): Answer | Promise<Answer> {
+  const cypher = `${entity.match} ${detach ? "DETACH " : ""}DELETE x RETURN id(x)`;
+  return write(request, graph, cypher, { id: Number(id) }, (outcome) => {
+    found(outcome, entity, id);
+    return {};
+  });
+}
+
+function list(
+  request: Request,
+  query: Input["query"],
+  field: "nodes" | "edges",
+  match: string,
+): Answer | Promise<Answer> {
+  const { limit = PER_PAGE, offset = 0 } = pageOf(query);
+  const cypher = `${match} RETURN x ORDER BY id(x) SKIP $offset LIMIT $limit`;
+  return write(request, query.graph, cypher, { limit, offset }, ({ rows }) => {
+    const entities = rows.plain!.map(([entity]) => entity);
+    return { plain: { [field]: entities, count: entities.length } };
+  });
+}
+
+function createNode(request: Request, { body }: Input): Answer | Promise<Answer> {
+  if (body.labels !== undefined && body.label !== undefined) {
+    throw new DbError("invalid_request", 'Send "labels" or "label", not both.', { field: "label" });
+  }
+  const labels: readonly string[] = body.labels ?? (body.label === undefined ? [] : [body.label]);
+  const cypher = `CREATE (x${labelsText(labels)} $properties) RETURN x`;
+  return write(request, body.graph, cypher, { properties: body.properties ?? {} }, ({ rows }) => ({
+    plain: rows.plain![0]![0],
+  }));
+}
+
+async function updateNode(request: Request, { params, query, body }: Input): Promise<Answer> {
+  const graph = graphOf(query, body);
+  const values = { id: Number(params.id), properties: body.properties ?? {} };
+  if (body.labels === undefined) {
+    const cypher = `${NODE.match} SET x += $properties RETURN x`;
+    return write(request, graph, cypher, values, (outcome) => found(outcome, NODE, params.id!));
+  }
+  const labels: readonly string[] = [...new Set<string>(body.labels)];
+  const added = labels.length === 0 ? "" : ` SET x${labelsText(labels)}`;
+  const text = { sql: `${NODE.match} RETURN labels(x)`, params: { id: values.id }, language: "cypher" } as const;
+  for (;;) {
+    const [row] = await rowsOf(request, { ...text, ...(graph !== undefined && { graph }) });
+    const former = (row?.[0] ?? []) as readonly string[];
+    const gone = former.filter((label) => !labels.includes(label));
+    const removed = gone.length === 0 ? "" : ` REMOVE x${labelsText(gone)}`;
+    // Where others have changed its labels meanwhile, they are read again.
+    const same = row === undefined ? "" : " AND labels(x) = $former";
+    const cypher = `${NODE.match}${same} SET x += $properties${added}${removed} RETURN x`;
+    let isSame = true;
+    const answer = await write(request, graph, cypher, { ...values, former }, (outcome) => {
+      isSame = row === undefined || outcome.rows.plain!.length > 0;
+      return isSame ? found(outcome, NODE, params.id!) : {};
+    });
+    if (isSame) return answer;
+    request.checkpoint();
+  }
+}
+
+const ARROWS = { out: ["-", "->"], in: ["<-", "-"], both: ["-", "-"] } as const;
+
+function neighbors(request: Request, { params, query }: Input): Answer | Promise<Answer> {
+  const { limit = PER_PAGE, offset = 0 } = pageOf(query);
+  const [left, right] = ARROWS[(query.direction ?? "both") as keyof typeof ARROWS];
+  const type = query.type === undefined ? "" : `:${quote(query.type)}`;
+  const cypher = `${NODE.match} OPTIONAL MATCH (x)${left}[r${type}]${right}(y)
+    RETURN y AS node, r AS edge ORDER BY id(r) SKIP $offset LIMIT $limit`;
+  const values = { id: Number(params.id), limit, offset };
+  return write(request, query.graph, cypher, values, (outcome) => {
+    const rows = outcome.rows.plain!;
+    if (rows.length === 0 && offset === 0) found(outcome, NODE, params.id!);
+    const met = rows.filter(([node]) => node !== null);
+    const nodes = [...new Map(met.map(([node]) => [(node as { readonly id: unknown }).id, node])).values()];
+    const edges = met.map(([, edge]) => edge);
+    return {
+      plain: { neighbors: met.map(([node, edge]) => ({ node, edge })), nodes, edges, count: met.length },
+    };
+  });
+}
+
+function end(body: Input["body"], name: "src" | "dst", other: "from" | "to"): number {
+  const given = body[name] ?? body[other];
+  if (given !== undefined && (body[name] === undefined || body[other] === undefined)) return Number(given);
+  throw new DbError("invalid_request", `Send the id of a node as "${name}" (or "${other}"), once.`, { field: name });
+}
+
+function createEdge(request: Request, { body }: Input): Answer | Promise<Answer> {
+  const src = end(body, "src", "from");
+  const dst = end(body, "dst", "to");
+  const cypher = `MATCH (a), (b) WHERE id(a) = $src AND id(b) = $dst
+    CREATE (a)-[x:${quote(body.type)} $properties]->(b) RETURN x`;
+  const values = { src, dst, properties: body.properties ?? {} };
+  return write(request, body.graph, cypher, values, ({ rows }) => {
+    const [row] = rows.plain!;
+    if (row !== undefined) return { plain: row[0] };
+    throw new DbError("not_found", `The node ${src} or ${dst} does not exist.`, { src, dst });
+  });
+}

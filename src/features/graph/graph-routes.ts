@@ -1,0 +1,103 @@
+/** /v1/graph/match, /graphs and /indexes: Cypher, and what there is in the way of graphs. */
+
+import { type Handler, usualPageOf } from "../../actor/handler.js";
+import type { Answer } from "../../actor/reply.js";
+import type { Request } from "../../actor/request.js";
+import type { Input } from "../../actor/validate.js";
+import { graphOf, graphsOf } from "../../catalog/graph.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { measureTable } from "../../query/exec/measure-table.js";
+import { noGraph } from "../../session/ensure-graph.js";
+import { elapsedSince, JsonRows, type Outcome, plainRows, type RowCollector } from "../../session/sql-result.js";
+import type { ParameterValues } from "../../session/statement-run.js";
+import { runOf } from "../statements/query-routes.js";
+import { runAlone } from "../statements/run-alone.js";
+import { withDefinitions } from "../statements/with-definitions.js";
+
+interface MatchBody {
+  readonly cypher?: string;
+  readonly sql?: string;
+  readonly parameters?: ParameterValues;
+  readonly params?: ParameterValues;
+  readonly graph?: string;
+  readonly max_rows?: number;
+  readonly timeout_secs?: number;
+}
+
+export const graphHandlers = {
+  "graph.match": (request, { body }) => match(request, body),
+  "graph.match.profile": (request, { body }) => profile(request, body),
+  "graph.graphs.list": listGraphs,
+  "graph.graphs.create": (request, { body }) => makeGraph(request, body.name),
+  "graph.graphs.delete": (request, { params }) => removeGraph(request, params.name!),
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+function textOf({ cypher, sql }: MatchBody): string {
+  if ((cypher === undefined) === (sql === undefined)) {
+    throw new DbError("invalid_request", 'Send the statement as "cypher" (or "sql"), once.', { field: "cypher" });
+  }
+  return (cypher ?? sql)!;
+}
+
+function match(request: Request, body: MatchBody): Answer | Promise<Answer> {
+  const started = performance.now();
+  const text = textOf(body);
+  const collector: RowCollector = request.wantsMsgpack ? plainRows : (shape) => new JsonRows(shape);
+  const run = runOf(request, { ...body, sql: text, language: "cypher" }, body, collector);
+  return runAlone(request, run, (outcome) => matchAnswer(outcome, started));
+}
+
+function matchAnswer({ shape, rows, truncated, stats }: Outcome, started: number): Answer {
+  const columns = shape.outputs.map(({ name }) => name);
+  const rest = {
+    count: rows.count ?? rows.plain!.length,
+    execution_time_ms: elapsedSince(started),
+    ...(stats !== null && { stats }),
+    ...(truncated && { truncated }),
+  };
+  if (rows.json === undefined) return { plain: { columns, rows: rows.plain, ...rest } };
+  return { json: `{"columns":${JSON.stringify(columns)},"rows":[${rows.json}],${JSON.stringify(rest).slice(1)}` };
+}
+
+function profile(request: Request, body: MatchBody): Answer | Promise<Answer> {
+  const started = performance.now();
+  const text = textOf(body);
+  const sql = /^\s*(explain|profile)\b/i.test(text) ? text : `PROFILE ${text}`;
+  const run = runOf(request, { ...body, sql, language: "cypher" }, body, plainRows);
+  return runAlone(request, run, ({ rows }) => ({
+    plain: { plan: rows.plain!.map(([line]) => line), execution_time_ms: elapsedSince(started) },
+  }));
+}
+
+/** All in one snapshot: a graph may go while its size is taken. */
+async function listGraphs(request: Request, { query }: Input): Promise<Answer> {
+  const { tenant } = request;
+  const { limit, offset } = usualPageOf(query);
+  const tx = tenant.partition.shard.begin({ readOnly: true });
+  try {
+    const graphs: object[] = [];
+    const all = graphsOf(tenant.catalog.view(tx));
+    for (const { name, nodes, edges } of all.slice(offset, offset + limit)) {
+      const node_count = (await measureTable(tx, tenant.number, nodes, request)).rows;
+      const edge_count = (await measureTable(tx, tenant.number, edges, request)).rows;
+      graphs.push({ name, node_count, edge_count });
+    }
+    return { plain: { graphs, count: all.length } };
+  } finally {
+    tx.rollback();
+  }
+}
+
+function makeGraph(request: Request, name: string): Answer | Promise<Answer> {
+  const command = { kind: "create graph", graph: name, ifNotExists: false } as const;
+  return runAlone(request, { sql: "", params: [], command }, () => ({
+    plain: { name, node_count: 0, edge_count: 0 },
+  }));
+}
+
+function removeGraph(request: Request, name: string): Answer | Promise<Answer> {
+  if (withDefinitions(request, (catalog) => graphOf(catalog, name)) === null) throw noGraph(name);
+  const command = { kind: "drop graph", graph: name, ifExists: false } as const;
+  return runAlone(request, { sql: "", params: [], command }, () => ({}));
+}

@@ -1,0 +1,183 @@
+/** /v1/data/…: files of rows into tables and out of them. */
+
+import type { Handler } from "../../actor/handler.js";
+import { type Answer, STREAMED } from "../../actor/reply.js";
+import type { ReplySink } from "../../actor/reply-sink.js";
+import type { Request } from "../../actor/request.js";
+import type { Input } from "../../actor/validate.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { quoteIdentifier } from "../../query/expr/print.js";
+import { Session } from "../../session/session.js";
+import { elapsedSince } from "../../session/sql-result.js";
+import type { CsvStyle } from "../../values/csv-format.js";
+import { sessionOptions } from "../statements/query-routes.js";
+import { csvRows, ndjsonRows, RowStream } from "../statements/row-stream.js";
+import { filePieces } from "./body-pieces.js";
+import { type ImportCounts, type ImportOptions, importRows } from "./import-rows.js";
+import { runScript } from "./run-script.js";
+
+export const dataHandlers = {
+  "data.importCsv": (request, { query }) => importFile(request, query, csvStyleOf(query)),
+  "data.importNdjson": (request, { query }) => importFile(request, query, null),
+  "data.export": exportRows,
+  "query.script": async (request, { query }) => {
+    const started = performance.now();
+    const [, , contentEncoding = ""] = request.head.media;
+    const transactional = query.transactional === "true";
+    const result = await runScript(request, filePieces(request.body!, contentEncoding, "utf-8"), {
+      transactional,
+      stopOnError: query.stop_on_error !== "false",
+      maxRows: Number(query.max_rows ?? SHOWN_ROWS),
+      session: sessionOptions(request, transactional ? "routes" : "statements"),
+    });
+    return { plain: { ...result, execution_time_ms: elapsedSince(started) } };
+  },
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+/** Of one statement of a script. */
+const SHOWN_ROWS = 100;
+
+/** CSV's settings out of a query string. */
+function csvStyleOf(query: Input["query"]): CsvStyle {
+  const { delimiter = ",", quote = '"' } = query;
+  for (const [name, value] of [["delimiter", delimiter] as const, ["quote", quote] as const]) {
+    if (value.charCodeAt(0) <= 127 && value !== "\n" && value !== "\r") continue;
+    throw new DbError("invalid_request", `The ${name} must be one ASCII character.`, { field: name });
+  }
+  if (delimiter === quote) {
+    throw new DbError("invalid_request", "The delimiter and the quote must differ.", { field: "quote" });
+  }
+  return { delimiter, quote, nullText: query.null ?? "", header: query.header !== "false" };
+}
+
+/** The names of a list with commas between. */
+function namesOf(list: string): string[] {
+  return list.split(",").map((name) => name.trim());
+}
+
+/** Milliseconds between two words of progress. */
+const PROGRESS_MS = 250;
+
+async function importFile(request: Request, query: Input["query"], csv: ImportOptions["csv"]): Promise<Answer> {
+  const started = performance.now();
+  const body = request.body!;
+  const [accept = "", , contentEncoding = ""] = request.head.media;
+  const progress = await Progress.open(request, accept);
+  const answerOf = ({ rows, skipped, made }: ImportCounts): Answer => ({
+    plain: {
+      ...(made !== undefined && { created: made }),
+      rows,
+      rows_skipped: skipped,
+      bytes: body.bytes,
+      execution_time_ms: Math.round((performance.now() - started) * 1000) / 1000,
+    },
+  });
+  let answer: Answer = {};
+  await importRows(
+    request,
+    filePieces(body, contentEncoding, query.encoding ?? "utf-8"),
+    importOptions(request, query, csv),
+    (counts) => progress?.tell(counts, body.bytes),
+    (tx, counts) => {
+      answer = answerOf(counts);
+      request.commit(tx, answer);
+    },
+  );
+  if (progress === null) return answer;
+  await request.durable();
+  progress.end(answer.plain);
+  return STREAMED;
+}
+
+function importOptions(request: Request, query: Input["query"], csv: ImportOptions["csv"]): ImportOptions {
+  const { schema, table } = relationOf(query);
+  return {
+    schema,
+    table,
+    columns: query.columns === undefined ? null : namesOf(query.columns),
+    conflict: {
+      action: (query.on_conflict ?? "error") as ImportOptions["conflict"]["action"],
+      columns: query.conflict_columns === undefined ? [] : namesOf(query.conflict_columns),
+    },
+    csv,
+    session: sessionOptions(request, "routes"),
+    create: query.create === "true",
+  };
+}
+
+/** The table that a query string names, alone, with its schema before a dot, or beside it. */
+function relationOf({ schema, table = "" }: Input["query"]): { schema: string | null; table: string } {
+  if (schema !== undefined) return { schema, table };
+  const dot = table.indexOf(".");
+  return dot === -1 ? { schema: null, table } : { schema: table.slice(0, dot), table: table.slice(dot + 1) };
+}
+
+/** Words of progress while an import runs, to a client that reads them: a JSON object a line, or server-sent events. */
+class Progress {
+  private toldMs = performance.now();
+
+  private constructor(
+    private readonly sink: ReplySink,
+    private readonly frame: (json: string) => string,
+  ) {
+    sink.errorText = frame;
+  }
+
+  /** Null when the client wants one answer at the end. */
+  static async open(request: Request, accept: string): Promise<Progress | null> {
+    if (accept.includes("text/event-stream")) {
+      const sink = await request.openReply("text/event-stream", ["Cache-Control: no-store"]);
+      return new Progress(sink, (json) => `data: ${json}\n\n`);
+    }
+    if (!accept.includes("application/x-ndjson")) return null;
+    return new Progress(await request.openReply("application/x-ndjson", []), (json) => `${json}\n`);
+  }
+
+  tell({ rows }: ImportCounts, bytes: number): void | Promise<void> {
+    const now = performance.now();
+    if (now - this.toldMs < PROGRESS_MS) return;
+    this.toldMs = now;
+    return this.sink.write(Buffer.from(this.frame(JSON.stringify({ progress: { rows, bytes } }))));
+  }
+
+  end(result: unknown): void {
+    void this.sink.write(Buffer.from(this.frame(JSON.stringify({ data: result }))));
+    this.sink.end();
+  }
+}
+
+async function exportRows(request: Request, { query }: Input): Promise<Answer> {
+  const [accept = ""] = request.head.media;
+  const wanted = accept.includes("x-ndjson") && !accept.includes("text/csv") ? "ndjson" : "csv";
+  const kind = query.format ?? wanted;
+  const format = kind === "csv" ? csvRows(csvStyleOf(query)) : ndjsonRows;
+  const gzip = query.gzip === "true";
+  const name = query.filename ?? `${(query.table ?? "query").replace(/[^A-Za-z0-9._-]/g, "_")}.${kind}`;
+  const stream = new RowStream(request, format, [`Content-Disposition: attachment; filename="${name}"`], gzip);
+  const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
+  try {
+    const run = {
+      sql: exportedSql(query),
+      params: [],
+      maxRows: query.max_rows === undefined ? Number.POSITIVE_INFINITY : Number(query.max_rows),
+      collector: stream.collector,
+      request,
+    };
+    await session.execute(run, (tx) => request.tenant.rollback(tx));
+    await stream.finish({});
+    return STREAMED;
+  } finally {
+    stream.close();
+  }
+}
+
+function exportedSql({ table, schema, columns, sql }: Input["query"]): string {
+  if ((table === undefined) === (sql === undefined)) {
+    throw new DbError("invalid_request", 'Send either "table" or "sql".', { field: "table" });
+  }
+  if (sql !== undefined) return sql;
+  const from = relationOf({ ...(schema === undefined ? {} : { schema }), table: table! });
+  const list = columns === undefined ? "*" : namesOf(columns).map(quoteIdentifier).join(", ");
+  return `SELECT ${list} FROM ${from.schema === null ? "" : `${quoteIdentifier(from.schema)}.`}${quoteIdentifier(from.table)}`;
+}

@@ -1,0 +1,460 @@
+/**
+ * The import of a file: reads the body piece by piece, gives its rows to the table within one transaction, and commits
+ * it at the end, so that all rows are stored or none. Plain tables take rows directly (bulk-insert.ts), others by
+ * INSERT (statement-import.ts). Gives way between rows, so other requests of the actor go on. Called by handlers/data.ts.
+ */
+
+import { parseJsonBody } from "../../actor/parse-body.js";
+import type { Request } from "../../actor/request.js";
+import type { CatalogView } from "../../catalog/catalog-view.js";
+import type { ColumnDef, TableDef } from "../../catalog/table.js";
+import { TableUse } from "../../catalog/table-use.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
+import { IMPORT_ROW_BYTES_MAX, LARGE_BODY_BYTES } from "../../protocol/limits.js";
+import {
+  BulkInsert,
+  fieldCountError,
+  jsonField,
+  type RowProgram,
+  requiresStatements,
+} from "../../query/exec/bulk-insert.js";
+import type { FindTable } from "../../query/exec/bulk-writer.js";
+import { quoteIdentifier } from "../../query/expr/print.js";
+import { Session, type SessionOptions } from "../../session/session.js";
+import { plainRows } from "../../session/sql-result.js";
+import type { Transaction } from "../../storage/store.js";
+import type { ShardTransaction } from "../../storage/transaction.js";
+import { CsvReader, FIELD_PLAIN } from "../../values/csv-reader.js";
+import { LineReader } from "../../values/line-reader.js";
+import { checkText, sampled } from "./body-pieces.js";
+import { columnsOfCsv, columnsOfJson, type InferredColumn } from "./infer-columns.js";
+import { type ConflictRule, StatementImport } from "./statement-import.js";
+
+export interface ImportOptions {
+  readonly schema: string | null;
+  readonly table: string;
+  /** Names; null: those of the header or of the first row's keys, else all. */
+  readonly columns: readonly string[] | null;
+  readonly conflict: ConflictRule;
+  /** Null: a JSON value per line. */
+  readonly csv: {
+    readonly delimiter: string;
+    readonly quote: string;
+    readonly nullText: string;
+    readonly header: boolean;
+  } | null;
+  readonly session: SessionOptions;
+  /** A table that is not there is made, with columns that the file suggests. */
+  readonly create: boolean;
+}
+
+export interface ImportCounts {
+  readonly rows: number;
+  readonly skipped: number;
+  /** Columns of the table that the import made. */
+  readonly made?: readonly InferredColumn[];
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+type JsonRow = JsonObject | unknown[];
+
+/** Bytes of a file that say what columns its table is to have. */
+const SAMPLE_BYTES = 256 * 1024;
+/** Rows between two looks at the clock. */
+const ROWS_PER_LOOK = 64;
+
+/** What takes the rows. */
+interface Target {
+  csv(reader: CsvReader): void;
+  json(fields: unknown[], line: number): void;
+  /** Work that is due; undefined: none. */
+  due(): Promise<void> | undefined;
+  finish(): Promise<void>;
+  readonly counts: ImportCounts;
+}
+
+/** Stores the file's rows and calls `commit`, at once when they are complete, with the transaction. */
+export async function importRows(
+  request: Request,
+  pieces: AsyncIterable<Uint8Array>,
+  options: ImportOptions,
+  progressed: (counts: ImportCounts) => void | Promise<void>,
+  commit: (tx: ShardTransaction, counts: ImportCounts) => void,
+): Promise<ImportCounts> {
+  const run = new ImportRun(request, options, progressed);
+  try {
+    await run.read(options.create ? await run.withTable(pieces) : pieces);
+    return await run.finish(commit);
+  } catch (error) {
+    throw run.made === null ? error : saidOfInferred(error, run.made);
+  } finally {
+    run.close();
+  }
+}
+
+class ImportRun {
+  private readonly session: Session;
+  /** As found at the start; found again when there is something to write. Not there yet where the import is to make it. */
+  private table!: TableDef;
+  /** The definitions that the rows rest on; null: all. */
+  private use: TableUse | null = null;
+  /** Of the commit whose definitions were seen. */
+  private sequence = 0;
+  private target: Target | null = null;
+  /** Of objects: the keys, in the order of the columns. */
+  private names: readonly string[] = [];
+  private ended = false;
+  /** The columns of the table that this import made; null: it was there. */
+  made: readonly InferredColumn[] | null = null;
+
+  constructor(
+    private readonly request: Request,
+    private readonly options: ImportOptions,
+    private readonly progressed: (counts: ImportCounts) => void | Promise<void>,
+  ) {
+    this.session = new Session(request.tenant, options.session);
+    if (!options.create) this.table = tableOf(this.definitions(), options);
+  }
+
+  /** Makes the table if it is not there, in the import's own transaction. Answers the pieces, of which it reads the first ones. */
+  async withTable(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+    const { request, options, session } = this;
+    const { schema, table, csv, columns } = options;
+    const found = this.definitions().table(schema as string, table);
+    if (found !== null) {
+      this.table = found;
+      return pieces;
+    }
+    const { head, isWhole, all } = await sampled(pieces, SAMPLE_BYTES);
+    await request.yieldTurn();
+    this.made = csv === null ? columnsOfJson(head, isWhole, columns) : columnsOfCsv(head, isWhole, csv, columns);
+    session.begin({ isolation: options.session.isolation ?? "repeatable read" });
+    const name = schema === null ? quoteIdentifier(table) : `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
+    const definitions = this.made.map((column) => `${quoteIdentifier(column.name)} ${column.type}`);
+    const sql = `CREATE TABLE ${name} (${definitions.join(", ")})`;
+    await session.execute({ sql, params: [], maxRows: 1, collector: plainRows, request }, (tx) => tx.rollback());
+    return all;
+  }
+
+  /** As they are committed now. */
+  private definitions(): CatalogView {
+    const { tenant } = this.request;
+    const tx = tenant.partition.shard.begin({ isolation: "snapshot", readOnly: true });
+    try {
+      return tenant.catalog.view(tx);
+    } finally {
+      tenant.rollback(tx);
+    }
+  }
+
+  async read(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    const { csv } = this.options;
+    const csvReader = csv === null ? null : new CsvReader(csv.delimiter, csv.quote, IMPORT_ROW_BYTES_MAX);
+    const reader = csvReader ?? new LineReader(IMPORT_ROW_BYTES_MAX);
+    const row = csvReader === null ? this.jsonRows(reader as LineReader) : this.csvRows(csvReader);
+    // What is read goes on in a turn of the tenant's, since the body was waited for.
+    await this.request.yieldTurn();
+    for await (const piece of pieces) {
+      reader.push(piece);
+      await this.request.yieldTurn();
+      checkText(reader, false);
+      await this.rows(reader, row, false);
+      await this.progressed(this.counts);
+    }
+    checkText(reader, true);
+    await this.rows(reader, row, true);
+    // A file without rows still names its columns.
+    this.target ??= this.targetOf(this.options.columns);
+  }
+
+  private async rows(
+    reader: CsvReader | LineReader,
+    row: () => Promise<void> | undefined,
+    isEnd: boolean,
+  ): Promise<void> {
+    const { request } = this;
+    for (let count = 1; reader.next(isEnd); count++) {
+      const pending = row();
+      if (pending !== undefined) await pending;
+      const due = this.target?.due();
+      if (due !== undefined) await due;
+      if (count % ROWS_PER_LOOK !== 0) continue;
+      request.checkpoint();
+      if (request.shouldYield()) await request.yieldTurn();
+    }
+  }
+
+  /** Commits through `commit`. */
+  async finish(commit: (tx: ShardTransaction, counts: ImportCounts) => void): Promise<ImportCounts> {
+    const { request, session, target } = this;
+    const { catalog, statistics } = request.tenant;
+    await target!.finish();
+    await session.prepareCommit(request);
+    const isAsBefore = !catalog.changedSince(this.sequence) || (this.use?.holdsIn(this.definitions()) ?? false);
+    if (!isAsBefore) throw changedMeanwhile(this.table);
+    this.ended = true;
+    session.commit((tx) => commit(tx, this.made === null ? this.counts : { ...this.counts, made: this.made }));
+    if (target instanceof Direct) statistics.changed(this.table, this.counts.rows);
+    return this.counts;
+  }
+
+  /** Takes everything back unless it was committed. */
+  close(): void {
+    if (this.ended) return;
+    if (this.session.inTransaction) this.session.rollback();
+  }
+
+  private get counts(): ImportCounts {
+    return this.target?.counts ?? { rows: 0, skipped: 0 };
+  }
+
+  private csvRows(reader: CsvReader): () => undefined {
+    const { header } = this.options.csv!;
+    let isHeader = header;
+    return () => {
+      // A line break at the end, or between rows of several columns, is no row.
+      const isBlank = reader.count === 1 && reader.kinds[0] === FIELD_PLAIN && reader.starts[0] === reader.ends[0];
+      if (isHeader) {
+        isHeader = false;
+        const names = Array.from({ length: reader.count }, (_, i) => reader.text(i).trim());
+        this.target = this.targetOf(this.options.columns ?? names);
+        return;
+      }
+      this.target ??= this.targetOf(this.options.columns);
+      if (isBlank && this.names.length > 1) return;
+      this.target.csv(reader);
+    };
+  }
+
+  /** Answers a promise for a long line, which is read with turns in between. */
+  private jsonRows(reader: LineReader): () => Promise<void> | undefined {
+    return () => {
+      const { line, bytes } = reader;
+      if (bytes.length >= LARGE_BODY_BYTES) {
+        const value = parseJsonBody(bytes, { what: `Line ${line}` }, this.request);
+        return Promise.resolve(value).then((json) => this.jsonRow(rowOf(json, line), line));
+      }
+      this.jsonRow(jsonOf(reader.text, line), line);
+      return undefined;
+    };
+  }
+
+  private jsonRow(value: JsonRow, line: number): void {
+    if (this.target === null) {
+      const own = Array.isArray(value) ? null : Object.keys(value);
+      const keys = this.made === null ? own : this.made.map(({ name }) => name);
+      this.target = this.targetOf(this.options.columns ?? keys);
+    }
+    this.target.json(Array.isArray(value) ? value : this.fieldsOf(value as JsonObject, line), line);
+  }
+
+  private fieldsOf(value: Readonly<Record<string, unknown>>, line: number): unknown[] {
+    const { names } = this;
+    const fields = new Array<unknown>(names.length);
+    let found = 0;
+    for (let i = 0; i < names.length; i++) {
+      const field = value[names[i]!];
+      fields[i] = field ?? null;
+      if (field !== undefined) found++;
+    }
+    let keys = 0;
+    for (const _key in value) keys++;
+    if (keys === found) return fields;
+    const unknown = Object.keys(value).find((name) => !names.includes(name))!;
+    throw sqlError("42703", `line ${line} has the column "${unknown}", which is not among those of the import`, {
+      line,
+      column: unknown,
+      hint: "Name the columns with the parameter columns, or let the first row have all of them.",
+    });
+  }
+
+  private columnsOf(names: readonly string[] | null): readonly ColumnDef[] {
+    const { table } = this;
+    if (names === null) return table.columns.filter((column) => !column.generatedSql);
+    const columns = names.map((name) => {
+      const column = table.columns.find((each) => each.name === name);
+      if (column !== undefined) return column;
+      throw sqlError("42703", `column "${name}" of relation "${table.name}" does not exist`, { column: name });
+    });
+    if (new Set(columns).size < columns.length) {
+      throw sqlError("42701", "a column is named more than once", { columns: names });
+    }
+    if (columns.length === 0) throw sqlError("22P04", "the file names no columns", { line: 1 });
+    return columns;
+  }
+
+  /** Null: the rows must be inserted by statements. */
+  private directTarget(columns: readonly ColumnDef[], nullText: string): Direct | null {
+    const { request, options, table, session } = this;
+    if (options.conflict.action !== "error") return null;
+    const context = session.contextFor(request);
+    const catalog = request.tenant.catalog.view(context.tx);
+    const findTable: FindTable = (id) => catalog.tableById(id);
+    if (requiresStatements(table, columns, findTable) !== null) return null;
+    const program = rowProgramOf(table, columns, session, catalog, context.tx);
+    const load = program === null ? null : context.tx.beginLoad();
+    if (load === null) return null;
+    const nullBytes = Buffer.from(nullText);
+    return new Direct(new BulkInsert(table, columns, nullBytes, program!, context, load, findTable));
+  }
+
+  /** Begins the transaction, with the definitions of now. */
+  private begin(): void {
+    const { request, options, session } = this;
+    const { catalog } = request.tenant;
+    if (this.made !== null) {
+      const { tx } = session.contextFor(request);
+      this.table = tableOf(catalog.view(tx), options);
+      this.sequence = tx.snapshot;
+      return;
+    }
+    const view = this.definitions();
+    this.table = tableOf(view, options);
+    this.use = TableUse.of(this.table.id, view);
+    // What it writes is validated, what it reads beside that need not be.
+    session.begin({ isolation: options.session.isolation ?? "repeatable read" });
+    const { tx } = session.contextFor(request);
+    this.sequence = tx.snapshot;
+    if (this.use !== null) catalog.leaveUnguarded(tx);
+  }
+
+  /** `names`: of the columns; null: all that a file can have. */
+  private targetOf(names: readonly string[] | null): Target {
+    this.begin();
+    const { request, options, table, session } = this;
+    const columns = this.columnsOf(names);
+    this.names = columns.map(({ name }) => name);
+    const nullText = options.csv?.nullText ?? "";
+    const direct = this.directTarget(columns, nullText);
+    if (direct !== null) return direct;
+    const primaryKey = (table.primaryKey ?? []).map((id) => table.columns.find((column) => column.id === id)!.name);
+    const { action } = options.conflict;
+    const keys = options.conflict.columns.length > 0 || action !== "update" ? options.conflict.columns : primaryKey;
+    if (action === "update" && keys.length === 0) {
+      throw new DbError("invalid_request", "Name the conflict_columns: the table has no primary key.", {
+        field: "conflict_columns",
+      });
+    }
+    return new Statements(
+      new StatementImport(table, columns, { action, columns: keys }, session, request),
+      columns,
+      nullText,
+    );
+  }
+}
+
+function changedMeanwhile({ name }: TableDef): DbError {
+  return sqlError("40001", `could not serialize access: definitions that the import uses were changed meanwhile`, {
+    table: name,
+    hint: "Nothing was stored. Send the file again.",
+  });
+}
+
+/** The row that the file's columns make with the defaults of others; null: functions that statements made compute it. */
+function rowProgramOf(
+  table: TableDef,
+  columns: readonly ColumnDef[],
+  session: Session,
+  catalog: CatalogView,
+  tx: Transaction,
+): RowProgram | null {
+  const names = columns.map(({ name }) => quoteIdentifier(name)).join(",");
+  const target = `${quoteIdentifier(table.schema)}.${quoteIdentifier(table.name)}`;
+  const sql = `INSERT INTO ${target} (${names}) VALUES (${columns.map((_column, i) => `$${i + 1}`).join(",")})`;
+  const { bound } = session.planFor({ sql, language: "sql", params: columns.map(() => null) }, catalog, tx);
+  if (bound.kind !== "query" || bound.callsRoutines || bound.plan.kind !== "insert") return null;
+  const { plan } = bound;
+  return plan.input.kind === "values" ? { exprs: plan.input.rows[0]!, plan } : null;
+}
+
+class Direct implements Target {
+  constructor(private readonly rows: BulkInsert) {}
+
+  finish(): Promise<void> {
+    return this.rows.finish();
+  }
+
+  csv(reader: CsvReader): void {
+    this.rows.csvRow(reader);
+  }
+
+  json(fields: unknown[], line: number): void {
+    this.rows.jsonRow(fields, line);
+  }
+
+  due(): undefined {}
+
+  get counts(): ImportCounts {
+    return { rows: this.rows.rows, skipped: 0 };
+  }
+}
+
+class Statements implements Target {
+  constructor(
+    private readonly rows: StatementImport,
+    private readonly columns: readonly ColumnDef[],
+    private readonly nullText: string,
+  ) {}
+
+  finish(): Promise<void> {
+    return this.rows.flush();
+  }
+
+  csv(reader: CsvReader): void {
+    const { count, line } = reader;
+    if (count !== this.columns.length) throw fieldCountError(count, this.columns, line);
+    const fields = Array.from({ length: count }, (_, i) => {
+      const text = reader.text(i);
+      return text === this.nullText && reader.kinds[i] === FIELD_PLAIN ? null : text;
+    });
+    this.rows.add(fields, line);
+  }
+
+  json(fields: unknown[], line: number): void {
+    const { columns } = this;
+    if (fields.length !== columns.length) throw fieldCountError(fields.length, columns, line);
+    for (let i = 0; i < fields.length; i++) fields[i] = jsonField(columns[i]!.type, fields[i]);
+    this.rows.add(fields, line);
+  }
+
+  due(): Promise<void> | undefined {
+    return this.rows.isFull ? this.rows.flush() : undefined;
+  }
+
+  get counts(): ImportCounts {
+    return { rows: this.rows.stored, skipped: this.rows.skipped };
+  }
+}
+
+function tableOf(catalog: CatalogView, { schema, table: name }: ImportOptions): TableDef {
+  const table = catalog.table(schema as string, name);
+  if (table !== null) return table;
+  const full = schema === null ? name : `${schema}.${name}`;
+  throw new DbError("not_found", `The table "${full}" does not exist.`, {
+    sqlstate: "42P01",
+    hint: "With create=true the import makes it, with columns and types that the file suggests.",
+  });
+}
+
+/** What is wrong with a value is said with what its type comes from. */
+function saidOfInferred(error: unknown, made: readonly InferredColumn[]): unknown {
+  if (!(error instanceof DbError) || !String(error.details?.sqlstate ?? "").startsWith("22")) return error;
+  const types = made.map(({ name, type }) => `${name} ${type}`).join(", ");
+  const hint = `Nothing was stored. The beginning of the file suggested: ${types}. Make the table with wider types first (text takes everything), then import without create.`;
+  return new DbError(error.code, error.message, { ...error.details, hint });
+}
+
+function jsonOf(text: string, line: number): JsonRow {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new DbError("invalid_json", `Line ${line} is not valid JSON: ${(error as Error).message}.`, { line });
+  }
+  return rowOf(value, line);
+}
+
+function rowOf(value: unknown, line: number): JsonRow {
+  if (typeof value === "object" && value !== null) return value as JsonRow;
+  throw new DbError("invalid_json", `Line ${line} is neither an object nor an array.`, { line });
+}

@@ -1,0 +1,42 @@
+/** /v1/ai/…: what models do for clients. */
+
+import type { Handler } from "../../actor/handler.js";
+import type { Answer } from "../../actor/reply.js";
+import type { Request } from "../../actor/request.js";
+import type { Input } from "../../actor/validate.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { vectorToJson } from "../../values/vector-text.js";
+import { embedderOf } from "./request-embedder.js";
+
+export const aiHandlers = {
+  "ai.embed": embed,
+  "ai.embedBatch": embedBatch,
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+/** What is told of the model, as the last fields of a JSON object. */
+function said(request: Request, model: string | null): string {
+  const { id, dimensions } = request.partition.models.describe(model);
+  return `"model":${JSON.stringify(id)},"dimensions":${dimensions}}`;
+}
+
+function embed(request: Request, { body }: Input): Answer | Promise<Answer> {
+  const { text, model = null } = body;
+  const { models } = request.partition;
+  const vector = models.embedNow(text, model, request.head.tenantId);
+  if (vector !== null) return embedded(request, model, vector);
+  return models.embedSome([text], model, request.head.tenantId).then(([later]) => embedded(request, model, later!));
+}
+
+function embedded(request: Request, model: string | null, vector: Float32Array): Answer {
+  const numbers = vectorToJson(vector);
+  if (!request.wantsMsgpack) return { json: `{"embedding":${numbers},"embeddings":${numbers},${said(request, model)}` };
+  const embedding = JSON.parse(numbers) as number[];
+  const { id, dimensions } = request.partition.models.describe(model);
+  return { plain: { embedding, embeddings: embedding, model: id, dimensions } };
+}
+
+async function embedBatch(request: Request, { body }: Input): Promise<Answer> {
+  const { texts, model } = body;
+  const vectors = await embedderOf(request).embed(texts, model);
+  return { json: `{"embeddings":[${vectors.map(vectorToJson).join()}],${said(request, model ?? null)}` };
+}

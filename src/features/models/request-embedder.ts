@@ -1,0 +1,29 @@
+/** The embedder of one request: counts for its tenant, and gives way to others between the texts. Handlers make it. */
+
+import type { Request } from "../../actor/request.js";
+import type { Embedder } from "../../ai/embedder.js";
+import { RUN_ITEMS_MAX } from "../../ai/inference-lane.js";
+import { traced } from "../../session/trace.js";
+
+export function embedderOf(request: Request): Embedder {
+  const { models } = request.partition;
+  const tenant = request.head.tenantId;
+  return {
+    async embed(texts, model) {
+      const name = model ?? null;
+      const vectors: Float32Array[] = [];
+      while (vectors.length < texts.length) {
+        const vector = models.embedNow(texts[vectors.length]!, name, tenant);
+        if (vector === null) {
+          // So few at a time that others' texts need not wait for all of these.
+          const some = texts.slice(vectors.length, vectors.length + RUN_ITEMS_MAX);
+          const work = () => models.embedSome(some, name, tenant);
+          vectors.push(...(await traced(request.trace, "inference", { "gen_ai.request.texts": some.length }, work)));
+          request.checkpoint();
+        } else vectors.push(vector);
+        if (request.shouldYield()) await request.yieldTurn();
+      }
+      return vectors;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * An image, a sound or a video as a request names it: in its body, or at an address, which is fetched within the rules of
+ * the configuration. What it holds is looked at in task threads. Called by the work of /v1/multimodal.
+ */
+
+import type { Request } from "../../actor/request.js";
+import type { MediaBytes } from "../../ingest/media/media-bytes.js";
+import { checkBase64 } from "../../ingest/media/media-bytes.js";
+import { fetchBounded } from "../../net/fetch-bounded.js";
+import { DbError } from "../../protocol/errors.js";
+import { MEDIA_BYTES_MAX } from "../../protocol/limits.js";
+import type { LongTasks } from "../../session/long-tasks.js";
+
+/** The members of a body that name one medium. */
+export interface MediaMembers {
+  /** What the other member is, where a client says so. */
+  readonly type?: string;
+  readonly text?: string;
+  readonly image?: string;
+  readonly image_url?: string;
+  readonly audio?: string;
+  readonly video?: string;
+}
+
+export type MediaSource =
+  | { readonly modality: "text"; readonly text: string }
+  | { readonly modality: "image" | "audio" | "video"; readonly media: MediaBytes };
+
+/** Exactly one of these. `where`: the object that has them, for messages ("input."). Throws invalid_request, fetch_failed. */
+export async function sourceOf(
+  request: Request,
+  members: MediaMembers,
+  allowed: readonly Exclude<keyof MediaMembers, "type">[],
+  where = "",
+): Promise<MediaSource> {
+  const given = allowed.filter((name) => members[name] !== undefined);
+  const [name] = given;
+  if (name === undefined || given.length > 1) {
+    const listed = allowed.map((one) => `"${one}"`).join(", ");
+    throw new DbError("invalid_request", `${where}${name ?? allowed[0]}: send exactly one of ${listed}.`, {
+      field: `${where}${given[1] ?? allowed[0]}`,
+    });
+  }
+  const value = members[name]!;
+  const field = where + name;
+  const { type } = members;
+  if (type !== undefined && type !== name && !name.startsWith(`${type}_`)) {
+    throw new DbError("invalid_request", `${where}type: is "${type}", but "${name}" was sent.`, {
+      field: `${where}type`,
+    });
+  }
+  if (name === "text") {
+    if (value.trim() === "") throw new DbError("invalid_request", `${field}: must not be blank`, { field });
+    return { modality: "text", text: value };
+  }
+  if (name === "image_url")
+    return { modality: "image", media: { field, content: await fetched(request, value, field) } };
+  checkBase64(field, value);
+  return { modality: name, media: { field, content: value } };
+}
+
+async function fetched(request: Request, address: string, field: string): Promise<Uint8Array> {
+  const { imageUrlSchemes, imageUrlHosts, imageUrlPrivateHosts, imageUrlTimeoutSeconds } =
+    request.partition.config.multimodal;
+  const { bytes } = await fetchBounded(address, {
+    field,
+    schemes: imageUrlSchemes,
+    hostsAllowed: imageUrlHosts,
+    privateAllowed: imageUrlPrivateHosts,
+    bytesMax: MEDIA_BYTES_MAX,
+    timeoutMs: imageUrlTimeoutSeconds * 1000,
+    types: ["image/*"],
+    signal: request.signal(),
+  });
+  return bytes;
+}
+
+/** Throws not_supported where there are no task threads. */
+export function tasksOf({ partition: { tasks } }: Request): LongTasks {
+  if (tasks !== null) return tasks;
+  throw new DbError("not_supported", "There are no task threads here to look at media.");
+}

@@ -1,0 +1,39 @@
+/** /v1/multimodal: images, sounds and videos beside texts. The work is in actor/multimodal. */
+
+import type { Handler } from "../../actor/handler.js";
+import type { Answer } from "../../actor/reply.js";
+import type { Request } from "../../actor/request.js";
+import type { Input } from "../../actor/validate.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { elapsedSince } from "../../session/sql-result.js";
+import { vectorToJson } from "../../values/vector-text.js";
+import { addImage, type ImageBody } from "./add-image.js";
+import { type DescribeBody, describeImage } from "./describe-image.js";
+import { embedMedia } from "./embed-media.js";
+import { sourceOf } from "./media-source.js";
+import { type MediaSearchBody, searchMedia } from "./search-media.js";
+import { type TranscribeBody, transcribeSound } from "./transcribe-sound.js";
+
+export const multimodalHandlers = {
+  "multimodal.describe": async (request, { body }) => ({ plain: await describeImage(request, body as DescribeBody) }),
+  "multimodal.transcribe": async (request, { body }) => ({
+    plain: await transcribeSound(request, body as TranscribeBody),
+  }),
+  "multimodal.search": async (request, { body }) => {
+    const started = performance.now();
+    const found = await searchMedia(request, body as MediaSearchBody);
+    return { plain: { ...found, took_ms: elapsedSince(started) } };
+  },
+  "multimodal.embed": embed,
+  "multimodal.addImage": (request, { body }) => addImage(request, body as ImageBody),
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+async function embed(request: Request, { body }: Input): Promise<Answer> {
+  const { input, model = null } = body;
+  const source = await sourceOf(request, input, ["text", "image", "image_url", "audio", "video"], "input.");
+  const { vector, model: name, method } = await embedMedia(request, source, model);
+  const { modality } = source;
+  // In single precision, as vectors are written everywhere.
+  const embedding = JSON.parse(vectorToJson(vector)) as number[];
+  return { plain: { embedding, model: name, dimensions: vector.length, modality, method } };
+}

@@ -1,0 +1,329 @@
+/**
+ * One actor's part in moving tenants: sends and receives them, keeps requests of a tenant waiting while it is not
+ * decided where the tenant is, sends them on when it is elsewhere, and removes what is left here. What is decided comes
+ * from the directory's actor (tenant-moves.ts) as `settle`. The actor owns it and hands it its messages.
+ *
+ * A crash at any moment leaves records of places (tenant-places.ts); whoever starts with an undecided one asks.
+ */
+
+import { replaceJobs } from "../../actor/background/job-records.js";
+import type { Partition } from "../../actor/partition.js";
+import type { Scheduler } from "../../actor/scheduler.js";
+import { decodeEntries } from "../../backup/entries-buffer.js";
+import { DbError } from "../../protocol/errors.js";
+import type { FromActor } from "../../protocol/messages.js";
+import type { MoveReport, PlacementMessage, TenantMemory } from "../../protocol/placement.js";
+import { removeTenant } from "./remove-tenant.js";
+import { type ExportHost, TenantExport } from "./tenant-export.js";
+
+/** Requests wait so long for a decision before they are told to come again. */
+const HELD_MS_MAX = 5_000;
+
+type MessageOf<K extends PlacementMessage["do"]> = Extract<PlacementMessage, { do: K }>;
+type Unaddressed<T> = T extends unknown ? Omit<T, "tenant" | "move"> : never;
+
+export interface HeldRequest {
+  /** The tenant is here after all. */
+  resume(): void;
+  redirect(partition: number): void;
+  refuse(error: DbError): void;
+}
+
+export interface PlacementHost extends ExportHost {
+  readonly scheduler: Pick<Scheduler, "yieldTurn">;
+  readonly partitions: ReadonlyMap<number, Partition>;
+  restoreAnswers(answers: TenantMemory["answers"]): void;
+  say(message: FromActor, transfer?: readonly ArrayBuffer[]): void;
+  log(level: "error" | "warn" | "info", message: string, fields: object): void;
+}
+
+/** The target's side of a move. */
+interface Import {
+  readonly move: string;
+  readonly from: number;
+  memory: TenantMemory | null;
+}
+
+/** What is under way for one tenant in one partition. */
+interface Passage {
+  sending: TenantExport | null;
+  receiving: Import | null;
+  removal: Promise<void> | null;
+  heldSince: number;
+  readonly held: HeldRequest[];
+}
+
+export class Placement {
+  /** By partition and tenant. */
+  private readonly passages = new Map<string, Passage>();
+  private closing = false;
+
+  constructor(private readonly host: PlacementHost) {}
+
+  /** After the partitions were opened: asks what became of undecided tenants, and goes on removing those that left. */
+  begin(): void {
+    for (const partition of this.host.partitions.values()) {
+      this.reportUnsettled(partition);
+      for (const [tenant, place] of partition.places.entries()) {
+        if (place.kind === "gone" && !place.clean) this.remove(partition, tenant, null);
+      }
+    }
+  }
+
+  hear(partitionNumber: number, message: PlacementMessage): void {
+    const partition = this.host.partitions.get(partitionNumber);
+    // Damaged: the gateway tells who asked.
+    if (partition === undefined) return;
+    if (this.closing) return;
+    switch (message.do) {
+      case "receive":
+        void this.receive(partition, message);
+        break;
+      case "send":
+        this.send(partition, message);
+        break;
+      case "entries":
+        void this.takeEntries(partition, message);
+        break;
+      case "taken":
+        this.sendingOf(partition, message)?.taken(message.bytes);
+        break;
+      case "settle":
+        this.settle(partition, message);
+        break;
+    }
+  }
+
+  /** Tells the directory's actor, which answers with `settle` for each. */
+  reportAll(): void {
+    for (const partition of this.host.partitions.values()) this.reportUnsettled(partition);
+  }
+
+  /** A request of a tenant that has a place (`Partition.places`): it waits, or goes where the tenant is. */
+  hold(partition: Partition, tenant: number, request: HeldRequest): void {
+    const place = partition.places.get(tenant)!;
+    if (place.kind === "gone") {
+      request.redirect(place.to);
+      return;
+    }
+    const passage = this.passageOf(partition, tenant);
+    if (passage.held.length === 0) passage.heldSince = performance.now();
+    passage.held.push(request);
+  }
+
+  /** Requests that wait. */
+  heldIn(partition: Partition): number {
+    let count = 0;
+    for (const [name, { held }] of this.passages) if (name.startsWith(`${partition.number}/`)) count += held.length;
+    return count;
+  }
+
+  /** Refuses requests that have waited for too long. */
+  sweep(): void {
+    const now = performance.now();
+    for (const { held, heldSince } of this.passages.values()) {
+      if (held.length === 0 || now - heldSince < HELD_MS_MAX) continue;
+      this.refuse(held, new DbError("partition_unavailable", "The tenant is being moved; retry shortly."));
+    }
+  }
+
+  /** The partition's commits from some point on were undone. Whatever moves there has lost its footing. */
+  undone(partition: Partition): void {
+    partition.places.reload();
+    for (const [name, passage] of this.passages) {
+      if (!name.startsWith(`${partition.number}/`)) continue;
+      const tenant = Number(name.slice(name.indexOf("/") + 1));
+      const move = passage.sending?.move ?? passage.receiving?.move;
+      passage.sending?.stop();
+      if (passage.receiving !== null && move !== undefined) {
+        this.report(tenant, move, { did: "failed", message: "the disk refused a commit" });
+      }
+    }
+  }
+
+  /** The actor ends. */
+  close(): void {
+    this.closing = true;
+    for (const { sending, held } of this.passages.values()) {
+      sending?.stop();
+      this.refuse(held, new DbError("shutting_down"));
+    }
+  }
+
+  private async receive(partition: Partition, { tenant, move, from }: MessageOf<"receive">): Promise<void> {
+    const passage = this.passageOf(partition, tenant);
+    passage.receiving = { move, from, memory: null };
+    try {
+      await passage.removal;
+      if (passage.receiving?.move !== move) return;
+      partition.places.set(tenant, { kind: "incoming" });
+      const isStopped = () => this.closing || passage.receiving?.move !== move;
+      if (!(await removeTenant(partition, tenant, this.host.scheduler, isStopped))) return;
+      partition.forget(tenant);
+      await partition.durable();
+      this.report(tenant, move, { did: "receiving" });
+    } catch (error) {
+      this.failed(tenant, move, error);
+    }
+  }
+
+  private send(partition: Partition, { tenant, move, to, transactionsMs }: MessageOf<"send">): void {
+    const passage = this.passageOf(partition, tenant);
+    if (partition.places.get(tenant) !== undefined || passage.sending !== null) {
+      this.report(tenant, move, { did: "failed", message: "the tenant is not settled in its partition" });
+      return;
+    }
+    const sending = new TenantExport(move, partition, tenant, this.host, {
+      transactionsMs,
+      send: (data, last) => {
+        const message: PlacementMessage = { do: "entries", tenant, move, data, last };
+        this.host.say({ kind: "placement", partition: to, message }, [data]);
+      },
+      progress: (state, entries, bytes) => this.report(tenant, move, { did: "progress", state, entries, bytes }),
+    });
+    passage.sending = sending;
+    partition.exports.set(tenant, sending);
+    sending.run().catch((error: unknown) => this.failed(tenant, move, error));
+  }
+
+  private async takeEntries(partition: Partition, { tenant, move, data, last }: MessageOf<"entries">): Promise<void> {
+    const receiving = this.receivingOf(partition, tenant, move);
+    if (receiving === null) return;
+    try {
+      const operations = decodeEntries(data);
+      if (operations.length > 0 || last !== null) {
+        const tx = partition.shard.begin({ isolation: "read committed" });
+        for (const { key, value } of operations) {
+          if (value === null) tx.delete(key);
+          else tx.put(key, value);
+        }
+        if (last !== null) replaceJobs(tx, tenant, last.jobs);
+        tx.commit();
+        partition.wroteSomething(tenant);
+      }
+      if (last !== null) {
+        receiving.memory = last;
+        await partition.durable();
+        this.report(tenant, move, { did: "received" });
+        return;
+      }
+      const taken: PlacementMessage = { do: "taken", tenant, move, bytes: data.byteLength };
+      this.host.say({ kind: "placement", partition: receiving.from, message: taken });
+    } catch (error) {
+      this.failed(tenant, move, error);
+    }
+  }
+
+  private settle(partition: Partition, { tenant, at }: MessageOf<"settle">): void {
+    const passage = this.passageOf(partition, tenant);
+    const { sending, receiving } = passage;
+    const place = partition.places.get(tenant);
+    sending?.stop();
+    partition.exports.delete(tenant);
+    passage.sending = null;
+    passage.receiving = null;
+    if (at === partition.number) {
+      if (place?.kind === "incoming") partition.forget(tenant);
+      if (sending !== null) this.host.restoreAnswers(sending.answers);
+      if (receiving !== null && receiving.memory !== null) this.restore(partition, tenant, receiving.memory);
+      partition.places.clear(tenant);
+      partition.jobs.resume(tenant);
+    } else if (place !== undefined && place.kind !== "gone") {
+      partition.subscriptions.tenantLeft(tenant);
+      partition.feed.left(tenant);
+      partition.progress.tenantLeft(tenant);
+      partition.jobs.left(tenant);
+      partition.forget(tenant);
+      partition.places.set(tenant, { kind: "gone", to: at, clean: false });
+      this.remove(partition, tenant, sending);
+    }
+    for (const request of passage.held.splice(0)) {
+      if (at === partition.number) request.resume();
+      else request.redirect(at);
+    }
+    this.forgetPassage(partition, tenant);
+  }
+
+  private restore(partition: Partition, number: number, memory: TenantMemory): void {
+    const tenant = partition.tenant(number);
+    tenant.prepared.restore(memory.prepared);
+    partition.transactionsOf(tenant).restoreEnded(memory.endedTransactions);
+    this.host.restoreAnswers(memory.answers);
+    partition.feed.arrived(number, memory.watched);
+  }
+
+  /** In the background; another start of the actor goes on where this one ends. */
+  private remove(partition: Partition, tenant: number, sent: TenantExport | null): void {
+    const passage = this.passageOf(partition, tenant);
+    const heldMs = Math.round(performance.now() - (sent?.heldSince ?? performance.now()));
+    const isStopped = () => this.closing || partition.places.get(tenant)?.kind !== "gone";
+    const work = async () => {
+      if (!(await removeTenant(partition, tenant, this.host.scheduler, isStopped))) return;
+      const place = partition.places.get(tenant);
+      if (place?.kind !== "gone") return;
+      partition.places.set(tenant, { ...place, clean: true });
+      if (sent !== null) this.report(tenant, sent.move, { did: "removed", heldMs });
+    };
+    passage.removal = work()
+      .catch((error: unknown) => {
+        if (!this.closing)
+          this.host.log("error", "a tenant that left cannot be removed", { tenant, error: String(error) });
+      })
+      .finally(() => {
+        passage.removal = null;
+        this.forgetPassage(partition, tenant);
+      });
+  }
+
+  private reportUnsettled(partition: Partition): void {
+    const tenants = new Set(partition.exports.keys());
+    for (const [tenant, { kind }] of partition.places.entries()) {
+      if (kind !== "gone" && kind !== "restoring") tenants.add(tenant);
+    }
+    if (tenants.size > 0) {
+      this.host.say({ kind: "unsettled", partition: partition.number, tenants: [...tenants] });
+    }
+  }
+
+  private failed(tenant: number, move: string, error: unknown): void {
+    if (this.closing) return;
+    const message = error instanceof Error ? error.message : String(error);
+    this.host.log("warn", "a tenant could not be moved", { tenant, error: message });
+    this.report(tenant, move, { did: "failed", message });
+  }
+
+  private report(tenant: number, move: string, what: Unaddressed<MoveReport>): void {
+    this.host.say({ kind: "move-report", report: { tenant, move, ...what } });
+  }
+
+  private refuse(held: HeldRequest[], error: DbError): void {
+    for (const request of held.splice(0)) request.refuse(error);
+  }
+
+  private sendingOf(partition: Partition, { tenant, move }: { tenant: number; move: string }): TenantExport | null {
+    const sending = this.passages.get(`${partition.number}/${tenant}`)?.sending;
+    return sending?.move === move ? sending : null;
+  }
+
+  private receivingOf(partition: Partition, tenant: number, move: string): Import | null {
+    const receiving = this.passages.get(`${partition.number}/${tenant}`)?.receiving;
+    return receiving?.move === move ? receiving : null;
+  }
+
+  private passageOf(partition: Partition, tenant: number): Passage {
+    const name = `${partition.number}/${tenant}`;
+    let passage = this.passages.get(name);
+    if (passage === undefined) {
+      passage = { sending: null, receiving: null, removal: null, heldSince: 0, held: [] };
+      this.passages.set(name, passage);
+    }
+    return passage;
+  }
+
+  private forgetPassage(partition: Partition, tenant: number): void {
+    const name = `${partition.number}/${tenant}`;
+    const passage = this.passages.get(name);
+    if (passage === undefined || passage.held.length > 0) return;
+    if (passage.sending === null && passage.receiving === null && passage.removal === null) this.passages.delete(name);
+  }
+}

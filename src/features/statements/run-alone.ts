@@ -1,0 +1,73 @@
+/** Runs the statements that a route is made of, in a transaction of their own. */
+
+import type { Answer } from "../../actor/reply.js";
+import type { Request } from "../../actor/request.js";
+import { after } from "../../query/exec/operator.js";
+import { Session } from "../../session/session.js";
+import { type Outcome, plainRows, type RowCollector } from "../../session/sql-result.js";
+import type { StatementText } from "../../session/statement-run.js";
+import { sessionOptions } from "./query-routes.js";
+
+export interface LoneStatement extends StatementText {
+  /** No bound unless said. */
+  readonly maxRows?: number;
+  /** Plain values unless said. */
+  readonly collector?: RowCollector;
+  /** Settings that hold for the statement. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** `answerOf` is called before the commit, whose records may include the answer; what it throws takes all back. */
+export function runAlone(
+  request: Request,
+  { settings, maxRows = Number.MAX_SAFE_INTEGER, collector = plainRows, ...text }: LoneStatement,
+  answerOf: (outcome: Outcome) => Answer,
+): Answer | Promise<Answer> {
+  const session = new Session(request.tenant, sessionOptions(request, "routes"));
+  for (const name in settings) session.settings.setText(name, settings[name]!, false);
+  const run = { ...text, maxRows, collector, request };
+  let answer: Answer = {};
+  const outcome = session.execute(run, (tx, done) => {
+    answer = answerOf(done);
+    request.commit(tx, answer);
+  });
+  return after(outcome, () => answer);
+}
+
+/** Answers the rows of a statement. */
+export type Ask = (text: StatementText) => readonly (readonly unknown[])[] | Promise<readonly (readonly unknown[])[]>;
+
+/** The rows of a statement that a route asks on the way. */
+export function rowsOf(request: Request, text: StatementText): ReturnType<Ask> {
+  return askIn(readingSession(request), request)(text);
+}
+
+/** Several statements that read one snapshot, whose definitions are the session's `catalog`: nothing goes from under them meanwhile. */
+export async function readTogether<T>(request: Request, read: (session: Session, ask: Ask) => Promise<T>): Promise<T> {
+  const session = readingSession(request);
+  session.begin({ readOnly: true });
+  try {
+    return await read(session, askIn(session, request));
+  } finally {
+    if (session.inTransaction) session.rollback();
+  }
+}
+
+function readingSession(request: Request): Session {
+  return new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
+}
+
+function askIn(session: Session, request: Request): Ask {
+  return (text) => {
+    const run = { ...text, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request };
+    const outcome = session.execute(run, (tx) => request.tenant.rollback(tx));
+    return after(outcome, ({ rows }) => rows.plain!);
+  };
+}
+
+/** A timestamptz of such rows as the API writes times, which end in Z; SQL writes the zone as +00:00. */
+export function timeOf(value: unknown): string {
+  const date = new Date(value as string);
+  // Where SQL has written the table: a time that JSON's form cannot express, such as infinity.
+  return Number.isNaN(date.getTime()) ? (value as string) : date.toISOString();
+}

@@ -1,0 +1,152 @@
+/** /v1/transactions: transactions that a client drives by id over several requests. */
+
+import type { Handler } from "../../actor/handler.js";
+import type { Answer } from "../../actor/reply.js";
+import type { Request } from "../../actor/request.js";
+import type { Input } from "../../actor/validate.js";
+import type { EndpointName } from "../../protocol/endpoints.js";
+import { DbError } from "../../protocol/errors.js";
+import { after } from "../../query/exec/operator.js";
+import type { InteractiveTransaction } from "../../session/interactive-transactions.js";
+import { resultAnswer } from "../../session/sql-result.js";
+import type { IsolationLevel } from "../../sql/parse/ast.js";
+import { runOf, type StatementBody, sessionOptions, streamFrom } from "./query-routes.js";
+import { type RowFormat, RowStream } from "./row-stream.js";
+
+export const transactionHandlers = {
+  "transactions.begin": beginTransaction,
+  "transactions.get": (request, { params }) => ({ plain: describe(request.transactions.get(params.id!, request)) }),
+  "transactions.execute": (request, { params, body }) =>
+    inTransaction(request, params.id!, (transaction) => {
+      const started = performance.now();
+      const outcome = transaction.session.execute(runOf(request, body), (tx) => tx.rollback());
+      return after(outcome, (done) => resultAnswer(done, started));
+    }),
+  "transactions.commit": (request, { params }) => commitTransaction(request, params.id!),
+  "transactions.rollback": (request, { params }) => rollbackTransaction(request, params.id!),
+  "transactions.savepoint": (request, { params, body }) =>
+    inTransaction(request, params.id!, (transaction) => {
+      transaction.session.savepoint(body.name);
+      return { plain: { id: transaction.id, savepoint: body.name } };
+    }),
+  "transactions.savepoint.rollback": (request, { params }) =>
+    inTransaction(request, params.id!, (transaction) => {
+      transaction.session.rollbackTo(params.name!);
+      return { plain: { id: transaction.id, savepoint: params.name } };
+    }),
+} satisfies Partial<Record<EndpointName, Handler>>;
+
+/** The underscore and the space form of each standard level, in any case. */
+const ISOLATION_LEVELS: readonly IsolationLevel[] = [
+  "serializable",
+  "repeatable read",
+  "read committed",
+  "read uncommitted",
+];
+
+function isolationOf(text: string | undefined): IsolationLevel | null {
+  if (text === undefined) return null;
+  const level = text
+    .trim()
+    .toLowerCase()
+    .replace(/[_\s-]+/g, " ");
+  if (level === "snapshot") return "repeatable read";
+  const known = ISOLATION_LEVELS.find((name) => name === level);
+  if (known === undefined) {
+    throw new DbError("invalid_request", `The field "isolation_level" must be one of ${ISOLATION_LEVELS.join(", ")}.`, {
+      field: "isolation_level",
+    });
+  }
+  return known;
+}
+
+export function beginTransaction(request: Request, { body }: Input): Answer {
+  const options = {
+    ...sessionOptions(request, "routes"),
+    isolation: isolationOf(body.isolation_level),
+  };
+  const transaction = request.transactions.begin(options, body.read_only === true, body.timeout_secs, request.head);
+  return { plain: describe(transaction) };
+}
+
+function describe({ id, session, createdMs, expiresMs }: InteractiveTransaction): object {
+  return {
+    id,
+    status: session.status,
+    isolation_level: session.isolation,
+    read_only: session.readOnly,
+    created_at: new Date(createdMs).toISOString(),
+    expires_at: new Date(expiresMs).toISOString(),
+    savepoints: session.savepointNames,
+  };
+}
+
+export function commitTransaction(request: Request, id: string): Answer | Promise<Answer> {
+  return inTransaction(request, id, (transaction) => commit(request, transaction));
+}
+
+export function rollbackTransaction(request: Request, id: string): Answer | Promise<Answer> {
+  return inTransaction(request, id, (transaction) => {
+    request.transactions.finish(transaction, "it was rolled back");
+    transaction.session.rollback();
+    return { plain: { id: transaction.id, status: "rolled_back" } };
+  });
+}
+
+/** A statement of the transaction, whose rows are sent as they come. */
+export function executeInTransaction(
+  request: Request,
+  id: string,
+  body: StatementBody,
+  format: RowFormat,
+  headers: readonly string[],
+): Answer | Promise<Answer> {
+  return inTransaction(request, id, ({ session }) =>
+    streamFrom(request, body, new RowStream(request, format, headers), (run) =>
+      session.execute(run, (tx) => tx.rollback()),
+    ),
+  );
+}
+
+function inTransaction(
+  request: Request,
+  id: string,
+  work: (transaction: InteractiveTransaction) => Answer | Promise<Answer>,
+): Answer | Promise<Answer> {
+  const { transactions } = request;
+  return transactions.inOrder(transactions.get(id, request), () => work(transactions.get(id, request)));
+}
+
+/** Temporary relations of the transaction go with it. */
+function commit(request: Request, transaction: InteractiveTransaction): Answer | Promise<Answer> {
+  const { session } = transaction;
+  const ending =
+    session.status === "active" ? session.endTemporaries(request, (tx) => request.tenant.commit(tx)) : undefined;
+  const prepared =
+    ending === undefined ? session.prepareCommit(request) : ending.then(() => session.prepareCommit(request));
+  if (prepared === undefined) return commitNow(request, transaction);
+  return prepared.then(
+    () => commitNow(request, transaction),
+    (error: Error) => {
+      if (session.inTransaction) session.rollback();
+      throw notCommitted(request, transaction, error);
+    },
+  );
+}
+
+function commitNow(request: Request, transaction: InteractiveTransaction): Answer {
+  const { transactions } = request;
+  const answer: Answer = { plain: { id: transaction.id, status: "committed" } };
+  try {
+    transaction.session.commit((tx) => request.commit(tx, answer));
+    transactions.finish(transaction, "it was committed");
+    return answer;
+  } catch (error) {
+    throw notCommitted(request, transaction, error as Error);
+  }
+}
+
+function notCommitted({ transactions }: Request, transaction: InteractiveTransaction, error: Error): Error {
+  transactions.finish(transaction, `it was rolled back when it should commit (${error.message})`);
+  return error;
+}

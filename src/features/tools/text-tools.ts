@@ -1,0 +1,32 @@
+/** Tools that write texts. */
+import Type from "typebox";
+import { Strict } from "../../protocol/endpoints/schemas.js";
+import { CHAT_CHARACTERS_MAX } from "../../protocol/limits.js";
+import { GENERATE_OPTIONS, generateText } from "../generation/generate-texts.js";
+import type { Tool } from "./tool.js";
+
+const { model, system, max_tokens, temperature, top_p, stop, seed } = GENERATE_OPTIONS.properties;
+
+export const generateTextTool: Tool = {
+  name: "generate_text",
+  title: "Generate a text",
+  description:
+    "Writes a text for a prompt, by the language model that is configured, or by the small one that comes with the server.",
+  input: Strict({
+    prompt: Type.String({ minLength: 1, maxLength: CHAT_CHARACTERS_MAX }),
+    model,
+    system,
+    max_tokens,
+    temperature,
+    top_p,
+    stop,
+    seed,
+  }),
+  hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  forReaders: true,
+  call: async ({ request }, { prompt, ...options }) => {
+    const { tenant, head } = request;
+    const text = await generateText(tenant, head.tenantId, prompt, options, request.signal());
+    return JSON.stringify({ text });
+  },
+};

@@ -1,0 +1,100 @@
+/**
+ * Fills the tables of definition statements: with the rows of a query (CREATE TABLE AS, REFRESH), or with rows that were
+ * rewritten (ALTER TABLE). Many go by a load. Called by run-ddl.ts.
+ */
+import type { TableDef } from "../catalog/table.js";
+import { DbError, sqlError } from "../protocol/errors.js";
+import { BULK_ROWS, BulkWriter, requiresSingleRows } from "../query/exec/bulk-writer.js";
+import { type ExecContext, StatementState } from "../query/exec/context.js";
+import { inTurns } from "../query/exec/operator.js";
+import { layoutOf } from "../query/exec/table-layout.js";
+import { emptyRow, TableWriter } from "../query/exec/table-writer.js";
+import type { InsertPlan } from "../query/plan/plan.js";
+import type { BoundDdl } from "../sql/bind/bound-statement.js";
+import { encodeRecord } from "../storage/record-codec.js";
+import type { Value } from "../values/values.js";
+import { checkUnique } from "./constraint-checks.js";
+import type { InternalStatements } from "./internal-statements.js";
+
+/** Whether the rows come from a query that cannot read the table itself, so that they may go into it as they come. */
+export function isFilledByQuery({ command, rows }: BoundDdl): boolean {
+  const fills = (command.kind === "create table" && command.filled === true) || command.kind === "refresh";
+  return fills && rows !== undefined && rows !== null;
+}
+
+/** The rows of the statement's query, by the table's columns, into the empty table. */
+export async function fillTable(
+  table: TableDef,
+  { rows, parameters }: BoundDdl,
+  statements: InternalStatements,
+  context: ExecContext,
+): Promise<void> {
+  const rowColumns = rows!.columns.map((column, i) => ({ ...column, name: table.columns[i]!.name }));
+  const insert: InsertPlan = {
+    kind: "insert",
+    table,
+    input: rows!,
+    rowColumns,
+    checks: [],
+    returning: null,
+    onConflict: null,
+    columns: [],
+  };
+  try {
+    await statements.runPlan(insert, context, parameters);
+  } catch (error) {
+    throw asDefinitionError(error, table);
+  }
+}
+
+/** All rows of the table, by its columns, into the empty table. */
+export async function writeRows(
+  table: TableDef,
+  rows: readonly (readonly Value[])[],
+  context: ExecContext,
+): Promise<void> {
+  const own = { ...context, statement: new StatementState(context.statement.memoryBytesMax) };
+  // Rows keep what they refer to, so only keys are left to check; and nothing is inserted that triggers should see.
+  const { foreignKeys: _, triggers: __, ...plain } = table;
+  const writer = new TableWriter(table, own);
+  const row = emptyRow(table);
+  const ids = table.columns.map((column) => column.id);
+  const isLoaded = rows.length >= BULK_ROWS && requiresSingleRows(plain, () => null) === null;
+  const load = isLoaded ? own.tx.beginLoad() : null;
+  const bulk = load === null ? null : new BulkWriter(plain, own, load, () => null);
+  const { types } = layoutOf(table);
+  const write = (number: number): void => {
+    for (let c = 0; c < ids.length; c++) row[ids[c]!] = rows[number]![c]!;
+    writer.generate(row);
+    writer.checkNotNull(row);
+    if (bulk === null) writer.insert(row);
+    else bulk.add(row, encodeRecord(types, row));
+  };
+  try {
+    await inTurns(own, rows.length, write, () => bulk?.finish());
+    for (const event of own.statement.constraintEvents ?? []) {
+      if (event.kind !== "unique") continue;
+      checkUnique(event, table, table.indexes.find(({ id }) => id === event.indexId)!, own);
+    }
+  } catch (error) {
+    throw asDefinitionError(error, table);
+  }
+}
+
+/** What is wrong with rows that are there is said of the table, not of a new row. */
+function asDefinitionError(error: unknown, table: TableDef): unknown {
+  if (!(error instanceof DbError)) return error;
+  const { sqlstate, column, constraint, detail } = error.details ?? {};
+  if (sqlstate === "23502") {
+    return sqlError("23502", `column "${column}" of relation "${table.name}" contains null values`, {
+      table: table.name,
+      ...(column !== undefined && { column }),
+    });
+  }
+  if (sqlstate !== "23505") return error;
+  return sqlError("23505", `could not create unique index "${constraint}"`, {
+    table: table.name,
+    ...(constraint !== undefined && { constraint }),
+    ...(typeof detail === "string" && { detail: detail.replace(/ already exists\.$/, " is duplicated.") }),
+  });
+}

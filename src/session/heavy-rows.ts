@@ -1,0 +1,68 @@
+/**
+ * Rows whose values are large are written with turns in between: row by row, and a value of many parts in pieces before its
+ * row is written. Called by run-program.ts for each batch; most batches are light, and are written at once.
+ */
+
+import { RESULT_BYTES_MAX } from "../protocol/limits.js";
+import { resultTooLarge } from "../protocol/size-errors.js";
+import type { StatementState } from "../query/exec/context.js";
+import type { Batch } from "../query/expr/expr.js";
+import type { OutputColumn } from "../query/plan/plan.js";
+import type { Turns } from "../values/json-pieces.js";
+import { flattened, jsonPieces } from "../values/json-value-pieces.js";
+import { costLeft } from "../values/value-cost.js";
+import type { Value } from "../values/values.js";
+import { WrittenJson } from "../values/written-json.js";
+import type { Rows } from "./sql-result.js";
+
+/** Parts of a batch, and of one value, that are written at once. */
+const BATCH_PARTS = 16 * 1024;
+const VALUE_PARTS = 4096;
+
+export function isHeavy({ columns }: Batch, count: number, heavy: readonly number[]): boolean {
+  let left = BATCH_PARTS;
+  for (const c of heavy) {
+    const values = columns[c]!;
+    for (let r = 0; r < count; r++) {
+      left = costLeft(values[r], left);
+      if (left < 0) return true;
+    }
+  }
+  return false;
+}
+
+/** Gives the batch's first rows to `rows`. Their estimated bytes count as memory of the statement. */
+export async function appendInTurns(
+  rows: Rows,
+  { columns }: Batch,
+  count: number,
+  turns: Turns,
+  statement: StatementState,
+): Promise<void> {
+  const { heavy, outputs, writesJson } = rows.weight!;
+  for (let r = 0; r < count; r++) {
+    const row: (Value | null)[][] = columns.map((values) => [values[r] ?? null]);
+    for (const c of writesJson ? heavy : []) {
+      const value = row[c]![0] ?? null;
+      if (value === null || costLeft(value, VALUE_PARTS) >= 0) continue;
+      row[c] = [(await written(outputs[c]!, value, turns)) as unknown as Value];
+    }
+    statement.reserve(rows.append({ columns: row as Value[][], length: 1 }, 1));
+    const room = rows.room?.();
+    if (room !== undefined) {
+      statement.hasSent = true;
+      await room;
+    }
+    if (turns.shouldYield()) await turns.yieldTurn();
+  }
+}
+
+async function written({ type }: OutputColumn, value: Value, turns: Turns): Promise<WrittenJson> {
+  let text = "";
+  for (const piece of jsonPieces(type, value)) {
+    text += flattened(piece);
+    if (text.length > RESULT_BYTES_MAX) throw resultTooLarge();
+    if (turns.shouldYield()) await turns.yieldTurn();
+  }
+  return new WrittenJson(text);
+}

@@ -1,0 +1,64 @@
+/**
+ * Plans of one tenant by statement text. A plan is reused while the catalog version it was bound under is current and
+ * the parameters whose types the statement leaves open have the types they had then. Bounded; the plan that was used
+ * longest ago goes first.
+ */
+
+import { PLAN_CACHE_ENTRIES_MAX } from "../protocol/limits.js";
+import { typeOfParameter } from "../values/json-format.js";
+import type { StatementPlan } from "./statement-plan.js";
+import type { ParameterValues } from "./statement-run.js";
+
+export class PlanCache {
+  /** In order of last use: a hit is moved to the end now and then (see `touch`). */
+  private readonly plans = new Map<string, StatementPlan>();
+  /** What was found last: clients repeat themselves, and to compare texts takes less than to hash one. */
+  private last: { readonly sql: string; readonly plan: StatementPlan } | null = null;
+  hits = 0;
+  misses = 0;
+
+  get size(): number {
+    return this.plans.size;
+  }
+
+  find(sql: string, catalogVersion: number | string, params: ParameterValues): StatementPlan | null {
+    const plan = this.last !== null && this.last.sql === sql ? this.last.plan : this.look(sql);
+    if (plan === undefined || plan.catalogVersion !== catalogVersion || !sameOpenTypes(plan, params)) {
+      this.misses++;
+      return null;
+    }
+    this.hits++;
+    // Moving on every hit would cost more than the plan saves; every 64th use keeps hot plans young enough.
+    if ((++plan.uses & 63) === 0) {
+      this.plans.delete(sql);
+      this.plans.set(sql, plan);
+    }
+    return plan;
+  }
+
+  private look(sql: string): StatementPlan | undefined {
+    const plan = this.plans.get(sql);
+    if (plan !== undefined) this.last = { sql, plan };
+    return plan;
+  }
+
+  /** Forgets every plan: statistics changed, and with them what is best. */
+  clear(): void {
+    this.plans.clear();
+    this.last = null;
+  }
+
+  add(sql: string, plan: StatementPlan): void {
+    this.last = null;
+    this.plans.delete(sql);
+    this.plans.set(sql, plan);
+    if (this.plans.size > PLAN_CACHE_ENTRIES_MAX) this.plans.delete(this.plans.keys().next().value!);
+  }
+}
+
+function sameOpenTypes(plan: StatementPlan, params: ParameterValues): boolean {
+  for (const { index, type } of plan.openParameters) {
+    if (typeOfParameter((params as readonly unknown[])[index]) !== type) return false;
+  }
+  return true;
+}

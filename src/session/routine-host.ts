@@ -1,0 +1,185 @@
+/**
+ * The session as functions see it that run inside its statements: plans and runs the statements of their bodies in the
+ * transaction of the statement around them. One per session, owned by it, as are the notices that wait for its end.
+ */
+import { sqlError } from "../protocol/errors.js";
+import type { ExecContext } from "../query/exec/context.js";
+import { after } from "../query/exec/operator.js";
+import { runToCompletion } from "../query/exec/run.js";
+import type { Batch } from "../query/expr/expr.js";
+import type { BindEnvironment, BoundQuery } from "../sql/bind/bound-statement.js";
+import type { StatementNode } from "../sql/parse/ast.js";
+import type {
+  Notice,
+  RoutineHost,
+  RoutineNames,
+  RoutinePlan,
+  RunOptions,
+  StatementResult,
+  Subtransaction,
+} from "../sql/routine/host.js";
+import { statementContext } from "../sql/routine/prepared-routine.js";
+import type { ShardTransaction } from "../storage/transaction.js";
+import type { Value } from "../values/values.js";
+import { graphFinder } from "./ensure-graph.js";
+import type { SessionNames } from "./session-names.js";
+import type { Outcome, Rows } from "./sql-result.js";
+import { planNode, type StatementPlan } from "./statement-plan.js";
+import type { Tenant } from "./tenant.js";
+
+/** What the session does for its functions. */
+export interface RoutineSession {
+  /** Statements that are no queries. */
+  runOther(plan: StatementPlan, context: ExecContext, rows: Rows): Outcome | Promise<Outcome>;
+  requireRunnable(bound: BoundQuery): void;
+  /** After a query: counts its changes and makes the checks that it left. */
+  settle(plan: StatementPlan, context: ExecContext): void | Promise<void>;
+  /** Checks that wait for the end of the transaction: what a rollback to this point puts back. */
+  savepoint(): { rollback(): void };
+}
+
+/** Notices that one statement may leave; those after them are dropped. */
+const NOTICES_MAX = 1000;
+
+/** Statements that are done at once. */
+const IMMEDIATE: ReadonlySet<string> = new Set([
+  "query",
+  "set",
+  "show",
+  "prepare",
+  "deallocate",
+  "set constraints",
+  "call",
+  "do",
+]);
+
+export class SessionRoutineHost implements RoutineHost {
+  private readonly notices: string[] = [];
+  private known: string | null = null;
+
+  constructor(
+    private readonly tenant: Tenant,
+    private readonly names: SessionNames,
+    private readonly session: RoutineSession,
+  ) {}
+
+  /** Another statement of the session begins. */
+  begin(): void {
+    this.known = null;
+    this.notices.length = 0;
+  }
+
+  takeNotices(): readonly string[] {
+    return this.notices.splice(0);
+  }
+
+  epoch(context: ExecContext): string {
+    if (this.known === null) {
+      const catalog = this.tenant.catalog.view(context.tx);
+      this.known = `${catalog.version}\0${this.names.searchPath(catalog).join("\0")}`;
+    }
+    return this.known;
+  }
+
+  environment({ tx }: ExecContext): BindEnvironment {
+    return { ...this.names.environment(this.tenant.catalog.view(tx)), parameterTypes: [] };
+  }
+
+  plan(node: StatementNode, names: RoutineNames, context: ExecContext): StatementPlan {
+    const { transitions } = context;
+    const environment = { ...this.environment(context), ...names, ...(transitions !== undefined && { transitions }) };
+    return planNode(
+      node,
+      [],
+      environment,
+      this.tenant.statistics.source(context.tx),
+      graphFinder(this.tenant, context.tx),
+    );
+  }
+
+  requireWritable({ bound }: RoutinePlan): void {
+    if (bound.kind === "query") this.session.requireRunnable(bound);
+  }
+
+  run(
+    plan: RoutinePlan,
+    params: readonly Value[],
+    base: ExecContext,
+    { maxRows, canWait }: RunOptions,
+  ): StatementResult | Promise<StatementResult> {
+    const { bound, program } = plan;
+    const context = statementContext(base, params);
+    if (bound.kind === "query") {
+      this.requireWritable(plan);
+      return after(runToCompletion(program!, context, { maxRows }), ({ columns, rows, rowsAffected }) => {
+        const count = bound.command === "select" ? rows.length : rowsAffected;
+        return after(this.session.settle(plan as StatementPlan, context), () => ({ columns, rows, count }));
+      });
+    }
+    if (bound.kind === "transaction") throw sqlError("2D000", "invalid transaction termination");
+    if (!canWait && !IMMEDIATE.has(bound.kind)) {
+      throw sqlError(
+        "0A000",
+        "a function that is called here cannot run this statement, for which it would have to wait",
+        {
+          hint: "Call it by itself in a select list or in FROM.",
+        },
+      );
+    }
+    const rows = new RawRows();
+    return after(this.session.runOther(plan as StatementPlan, context, rows), (outcome) => {
+      this.known = null;
+      for (const notice of outcome.notices) this.notice({ level: "NOTICE", message: notice });
+      const isDefinition =
+        bound.kind === "do" || bound.kind === "ddl" || bound.kind === "ddl steps" || bound.kind === "set";
+      const given = isDefinition ? [] : rows.values;
+      return { columns: outcome.shape.outputs, rows: given, count: given.length };
+    });
+  }
+
+  finish(plan: RoutinePlan, context: ExecContext): void | Promise<void> {
+    return this.session.settle(plan as StatementPlan, context);
+  }
+
+  withSettings(settings: readonly (readonly [name: string, value: string])[]): () => void {
+    const before = this.names.settings.current();
+    this.known = null;
+    for (const [name, value] of settings) this.names.settings.setText(name, value, true);
+    return () => {
+      this.names.settings.restore(before);
+      this.known = null;
+    };
+  }
+
+  savepoint(context: ExecContext): Subtransaction {
+    const tx = context.tx as ShardTransaction;
+    const handle = tx.savepoint();
+    const settings = this.names.settings.current();
+    const waiting = this.session.savepoint();
+    return {
+      release: () => tx.release(handle),
+      rollback: () => {
+        tx.rollbackTo(handle);
+        tx.release(handle);
+        waiting.rollback();
+        this.names.settings.restore(settings);
+        this.known = null;
+      },
+    };
+  }
+
+  notice({ level, message }: Notice): void {
+    if (this.notices.length >= NOTICES_MAX) return;
+    this.notices.push(level === "NOTICE" ? message : `${level}: ${message}`);
+  }
+}
+
+/** Rows as values, for the function that asked. */
+class RawRows implements Rows {
+  readonly values: Value[][] = [];
+
+  append({ columns }: Batch, count: number): number {
+    for (let r = 0; r < count; r++) this.values.push(columns.map((column) => column[r]!));
+    return 0;
+  }
+}

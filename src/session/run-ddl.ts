@@ -1,0 +1,106 @@
+/**
+ * Runs one bound definition command: changes the definitions, then does the work on rows that the change leaves, all
+ * in the statement's transaction. Called by the session.
+ */
+import type { Catalog } from "../catalog/catalog.js";
+import { applyDdl } from "../catalog/ddl.js";
+import type { PositionOf } from "../catalog/ddl-namespace.js";
+import type { DdlOutcome, Rewrite } from "../catalog/ddl-outcome.js";
+import { storageOf, type TableDef } from "../catalog/table.js";
+import type { ExecContext } from "../query/exec/context.js";
+import { backfillIndex, dropTableData, holdsMany, retireIndexData, retireTableData } from "../query/exec/table-data.js";
+import { StatementFiring, statementTriggers } from "../query/exec/table-triggers.js";
+import type { BoundDdl } from "../sql/bind/bound-statement.js";
+import { toText } from "../values/text-format.js";
+import { fillTable, isFilledByQuery, writeRows } from "./fill-table.js";
+import type { InternalStatements } from "./internal-statements.js";
+
+export async function runDdl(
+  bound: BoundDdl,
+  catalog: Catalog,
+  statements: InternalStatements,
+  context: ExecContext,
+  positionOf: PositionOf,
+): Promise<DdlOutcome> {
+  const isFilled = isFilledByQuery(bound);
+  const rows = bound.rows && !isFilled ? (await statements.runPlan(bound.rows, context, bound.parameters)).rows : null;
+  const done = applyDdl(catalog, context.tx, bound.command, context.statementMicros, positionOf);
+  for (const rewrite of done.rewrites) {
+    // A partitioned table has no rows of its own.
+    if (rewrite.after.partitionKey !== undefined) continue;
+    const { select } = rewrite;
+    if (select === null && isFilled) {
+      const table = await emptied(rewrite, catalog, context);
+      await fillTable(table, bound, statements, context);
+      continue;
+    }
+    const next = select === null ? rows! : (await statements.run(select, [], context).rows).rows;
+    await writeRows(await emptied(rewrite, catalog, context), next, context);
+  }
+  for (const { table, index } of done.backfills) await backfillIndex(context, located(table, catalog, context), index);
+  const truncated = bound.command.kind === "truncate" ? done.cleared : [];
+  await fireTruncate(truncated, "before", context);
+  for (const table of done.cleared) await clear(table, catalog, context);
+  for (const { table, index } of done.clearedIndexes) {
+    await retireIndexData(context, table, index);
+    const now = located(table, catalog, context);
+    if (now !== table) await retireIndexData(context, now, index);
+  }
+  for (const { sql, error } of done.verify) {
+    const found = await statements.run(sql, [], context).rows;
+    const [row] = found.rows;
+    if (row !== undefined) {
+      throw error(row.map((value, i) => (value === null ? null : toText(found.columns[i]!.type, value))));
+    }
+  }
+  await fireTruncate(truncated, "after", context);
+  return done;
+}
+
+/** TRUNCATE triggers, table by table. */
+async function fireTruncate(
+  tables: readonly TableDef[],
+  timing: "before" | "after",
+  context: ExecContext,
+): Promise<void> {
+  for (const table of tables) {
+    const firing = new StatementFiring(statementTriggers(table, ["truncate"]), context);
+    for (const each of firing.of(timing)) await context.services.fireTrigger!(each, context);
+  }
+}
+
+/** The table as it was defined in between, stored where it is now. */
+function located(table: TableDef, catalog: Catalog, { tx }: ExecContext): TableDef {
+  const now = catalog.view(tx).tableById(table.id);
+  if (now === null || storageOf(now) === storageOf(table)) return table;
+  return Object.freeze({ ...table, storageId: storageOf(now) });
+}
+
+/** Removes the rows of a table that was dropped, or is to be empty. */
+async function clear(table: TableDef, catalog: Catalog, context: ExecContext): Promise<void> {
+  const now = catalog.view(context.tx).tableById(table.id);
+  const isEmptied = now !== null && storageOf(now) === storageOf(table);
+  if (isEmptied && holdsMany(context, table)) storeElsewhere(table, catalog, context);
+  else if (isEmptied) return dropTableData(context, table);
+  await retireTableData(context, table);
+}
+
+/** The table as it is to be, without the rows that it had. */
+async function emptied(rewrite: Rewrite, catalog: Catalog, context: ExecContext): Promise<TableDef> {
+  const before = located(rewrite.before, catalog, context);
+  if (holdsMany(context, before)) {
+    storeElsewhere(before, catalog, context);
+    await retireTableData(context, before);
+  } else await dropTableData(context, before);
+  const after = located(rewrite.after, catalog, context);
+  if (before.primaryKey !== null && after.primaryKey === null)
+    context.rowNumbers.restart(context.tenantNumber, storageOf(after));
+  return after;
+}
+
+/** From now on the table is empty and keeps its rows under another storage id; what it had must be retired. */
+function storeElsewhere({ id }: TableDef, catalog: Catalog, { tx }: ExecContext): void {
+  catalog.change(tx, (editor) => {
+    editor.replaceTable(Object.freeze({ ...editor.view.tableById(id)!, storageId: editor.nextId() }));
+  });
+}

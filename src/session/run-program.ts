@@ -1,0 +1,160 @@
+/** Pulls a program's rows into the form that the client wants, up to the row cap. Called by the session. */
+
+import { DbError, sqlError } from "../protocol/errors.js";
+import { Overrun } from "../protocol/stretch.js";
+import type { StatementState } from "../query/exec/context.js";
+import type { Operator } from "../query/exec/operator.js";
+import type { Batch } from "../query/expr/expr.js";
+import { cypherError } from "../values/cypher-error.js";
+import { fromParameter } from "../values/json-format.js";
+import type { Turns } from "../values/json-pieces.js";
+import type { Value } from "../values/values.js";
+import { variantFromJson } from "../values/variant-format.js";
+import { appendInTurns, isHeavy } from "./heavy-rows.js";
+import { overrunError } from "./overrun.js";
+import type { Rows } from "./sql-result.js";
+import type { StatementPlan } from "./statement-plan.js";
+import type { ParameterValues } from "./statement-run.js";
+
+/** As `collect`; what has overrun once rows have left ends in an error, since it cannot be run again. */
+export function collected(
+  operator: Operator,
+  rows: Rows,
+  maxRows: number,
+  statement: StatementState,
+  turns: Turns,
+): boolean | Promise<boolean> {
+  const failed = (error: unknown): never => {
+    throw error instanceof Overrun && statement.hasSent ? overrunError() : error;
+  };
+  try {
+    const done = collect(operator, rows, maxRows, statement, turns);
+    return done instanceof Promise ? done.catch(failed) : done;
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/**
+ * Pulls all rows, or as many as the cap allows; answers whether it cut some off. The operator is closed in every case.
+ * What the rows take counts as memory of the statement.
+ */
+export function collect(
+  operator: Operator,
+  rows: Rows,
+  maxRows: number,
+  statement: StatementState,
+  turns: Turns,
+): boolean | Promise<boolean> {
+  let left = maxRows;
+  let pending = false;
+  try {
+    for (;;) {
+      const batch = operator.next();
+      if (batch instanceof Promise) {
+        pending = true;
+        return collectLater(batch, operator, rows, left, statement, turns);
+      }
+      if (batch === null) return false;
+      const taken = take(rows, batch, left, statement, turns);
+      left -= batch.length;
+      if (taken !== undefined) {
+        pending = true;
+        const next = taken.then(() => (left < 0 ? null : operator.next()));
+        const later = collectLater(next, operator, rows, left, statement, turns);
+        return left < 0 ? later.then(() => true) : later;
+      }
+      if (left < 0) return true;
+    }
+  } finally {
+    if (!pending) operator.close();
+  }
+}
+
+async function collectLater(
+  first: Promise<Batch | null>,
+  operator: Operator,
+  rows: Rows,
+  maxRows: number,
+  statement: StatementState,
+  turns: Turns,
+): Promise<boolean> {
+  let left = maxRows;
+  try {
+    for (let batch = await first; batch !== null; batch = await operator.next()) {
+      await take(rows, batch, left, statement, turns);
+      left -= batch.length;
+      if (left < 0) return true;
+    }
+    return false;
+  } finally {
+    operator.close();
+  }
+}
+
+/** A promise where the rows are large, which are then written with turns in between, or the client has to take some first. */
+function take(
+  rows: Rows,
+  batch: Batch,
+  left: number,
+  statement: StatementState,
+  turns: Turns,
+): Promise<void> | undefined {
+  const count = Math.min(batch.length, left);
+  const { weight } = rows;
+  if (weight !== undefined && weight.heavy.length > 0 && isHeavy(batch, count, weight.heavy)) {
+    return appendInTurns(rows, batch, count, turns, statement);
+  }
+  statement.reserve(rows.append(batch, count));
+  if (batch.length > left) return undefined;
+  const room = rows.room?.();
+  if (room !== undefined) statement.hasSent = true;
+  return room;
+}
+
+const NO_PARAMETERS: readonly Value[] = [];
+
+/** The values of $1, $2, … in the types that the plan expects. Throws 08P01 when their number is wrong. */
+export function convertParameters(plan: StatementPlan, params: ParameterValues): readonly Value[] {
+  const types = plan.parameterTypes;
+  if (plan.parameterNames !== null) return namedParameters(plan.parameterNames, params);
+  if (!isPositional(params)) throw namedForSql();
+  if (params.length !== types.length) {
+    throw sqlError("08P01", `the statement takes ${types.length} parameters, but ${params.length} were sent`, {
+      hint: "Send one value per placeholder, in the order $1, $2, …",
+    });
+  }
+  if (types.length === 0) return NO_PARAMETERS;
+  const values = new Array<Value>(types.length);
+  for (let i = 0; i < types.length; i++) values[i] = params[i] === null ? null : fromParameter(types[i]!, params[i]);
+  return values;
+}
+
+function isPositional(params: ParameterValues): params is readonly unknown[] {
+  return Array.isArray(params);
+}
+
+function namedForSql(): DbError {
+  return new DbError("invalid_request", "SQL takes its parameters as an array: [value of $1, value of $2, …].", {
+    field: "parameters",
+  });
+}
+
+function positionalForCypher(): DbError {
+  return new DbError("invalid_request", "Cypher takes its parameters as an object, not as an array.", {
+    field: "parameters",
+    hint: 'Send {"name": value} with a value per $name; of $1 the name is "1".',
+  });
+}
+
+/** Cypher's `$name`. Values that no parameter asks for are passed over; an empty array has none. */
+function namedParameters(names: readonly string[], params: ParameterValues): readonly Value[] {
+  if (isPositional(params) && params.length > 0) throw positionalForCypher();
+  return names.map((name) => {
+    if (!Object.hasOwn(params, name)) {
+      // Nothing has run yet: openCypher counts it among the errors of compile time.
+      throw cypherError("ParameterMissing", "MissingParameter", `The parameter $${name} has no value.`, "compile time");
+    }
+    return variantFromJson((params as Readonly<Record<string, unknown>>)[name]);
+  });
+}

@@ -1,0 +1,57 @@
+/**
+ * Statements that a session prepared by SQL (PREPARE), by name. Owned by the session and gone with it; prepared
+ * statements of the routes are in prepared-statements.ts.
+ */
+import { sqlError } from "../protocol/errors.js";
+import { PREPARED_STATEMENTS_MAX } from "../protocol/limits.js";
+import type { BoundPrepare } from "../sql/bind/bound-statement.js";
+import type { StatementNode } from "../sql/parse/ast.js";
+import type { SqlType } from "../values/values.js";
+import type { StatementPlan } from "./statement-plan.js";
+
+/** Plans the tree under the definitions of now. */
+export type PlanNode = (node: StatementNode, declaredTypes: readonly (SqlType | null)[]) => StatementPlan;
+
+interface Prepared {
+  readonly node: StatementNode;
+  readonly types: readonly SqlType[];
+  plan: StatementPlan;
+}
+
+export class SessionStatements {
+  private readonly statements = new Map<string, Prepared>();
+
+  /** The plan of what is to be added. Throws 42P05 for a name that is taken, and what planning throws. */
+  plan({ name, node, types }: BoundPrepare, planNode: PlanNode): StatementPlan {
+    if (this.statements.has(name)) throw sqlError("42P05", `prepared statement "${name}" already exists`);
+    if (this.statements.size === PREPARED_STATEMENTS_MAX) {
+      throw sqlError("54000", `a session can have at most ${PREPARED_STATEMENTS_MAX} prepared statements`);
+    }
+    return planNode(node, types);
+  }
+
+  add({ name, node, types }: BoundPrepare, plan: StatementPlan): void {
+    this.statements.set(name, { node, types, plan });
+  }
+
+  /** The statement's plan, made anew when definitions have changed. Throws 26000. */
+  planOf(name: string, catalogVersion: number | string, planNode: PlanNode): StatementPlan {
+    const prepared = this.statements.get(name);
+    if (prepared === undefined) throw missing(name);
+    if (prepared.plan.catalogVersion !== catalogVersion) {
+      // The types that were found when it was prepared stay.
+      prepared.plan = planNode(prepared.node, prepared.plan.parameterTypes);
+    }
+    return prepared.plan;
+  }
+
+  /** `name` null: all. Throws 26000. */
+  deallocate(name: string | null): void {
+    if (name === null) this.statements.clear();
+    else if (!this.statements.delete(name)) throw missing(name);
+  }
+}
+
+function missing(name: string): Error {
+  return sqlError("26000", `prepared statement "${name}" does not exist`);
+}

@@ -1,0 +1,315 @@
+/**
+ * Run-time settings of a session, as SET and SHOW name them. Most exist only because PostgreSQL's clients send them;
+ * each either takes effect or accepts just the value that is in force anyway. Names with a dot are the client's own
+ * (`app.user_id`) and hold any text. A transaction's changes are undone when it rolls back.
+ */
+import { sqlError } from "../protocol/errors.js";
+import type { BoundSet } from "../sql/bind/bound-statement.js";
+import type { IsolationLevel } from "../sql/parse/ast.js";
+import { regConfigFromText } from "../values/text-search-configs.js";
+import { type GivenModes, NO_MODES, TransactionModes } from "./transaction-modes.js";
+
+interface Setting {
+  readonly initial: string;
+  /** Throws when the value is not possible; gives the canonical spelling. */
+  readonly parse: (value: string, name: string) => string;
+}
+
+const SETTINGS: Readonly<Record<string, Setting>> = {
+  // What dumps set: it is so here anyway, and cannot be otherwise.
+  check_function_bodies: { initial: "on", parse: onlyValue("on", /^(on|true|off|false)$/i) },
+  default_table_access_method: { initial: "heap", parse: onlyValue("heap") },
+  default_tablespace: { initial: "", parse: onlyValue("") },
+  idle_in_transaction_session_timeout: { initial: "0", parse: onlyValue("0") },
+  lock_timeout: { initial: "0", parse: onlyValue("0") },
+  row_security: { initial: "on", parse: onlyValue("on", /^(on|off)$/i) },
+  statement_timeout: { initial: "0", parse: onlyValue("0") },
+  transaction_timeout: { initial: "0", parse: onlyValue("0") },
+  xmloption: { initial: "content", parse: onlyValue("content") },
+  application_name: { initial: "", parse: (value) => value },
+  client_encoding: { initial: "UTF8", parse: onlyValue("UTF8", /^utf-?8$/i) },
+  client_min_messages: { initial: "notice", parse: (value) => value.toLowerCase() },
+  default_text_search_config: { initial: "pg_catalog.english", parse: textSearchConfig },
+  default_transaction_deferrable: { initial: "off", parse: onOrOff },
+  default_transaction_isolation: { initial: "serializable", parse: isolationLevel },
+  default_transaction_read_only: { initial: "off", parse: onOrOff },
+  datestyle: { initial: "ISO, MDY", parse: onlyValue("ISO, MDY", /^iso(\s*,\s*mdy)?$/i) },
+  extra_float_digits: { initial: "1", parse: onlyValue("1", /^[0-3]$/) },
+  "hnsw.ef_search": { initial: "64", parse: wholeNumber(1, 16_384) },
+  intervalstyle: { initial: "postgres", parse: onlyValue("postgres") },
+  search_path: { initial: "public", parse: (value) => searchPathText(parseSearchPath(value)) },
+  server_encoding: { initial: "UTF8", parse: readOnly },
+  server_version: { initial: "15.0", parse: readOnly },
+  server_version_num: { initial: "150000", parse: readOnly },
+  standard_conforming_strings: { initial: "on", parse: onlyValue("on", /^(on|true|1|yes)$/i) },
+  timezone: { initial: "UTC", parse: timeZone },
+  transaction_deferrable: { initial: "off", parse: onOrOff },
+  transaction_isolation: { initial: "serializable", parse: isolationLevel },
+  transaction_read_only: { initial: "off", parse: onOrOff },
+};
+
+/** What was set at one moment. */
+export interface SettingsMark {
+  readonly values: ReadonlyMap<string, string> | null;
+  readonly local: ReadonlyMap<string, string> | null;
+}
+
+const PLAIN_PATH: readonly string[] = ["public"];
+
+export class Settings {
+  /** What was set; most sessions set nothing. */
+  private values: Map<string, string> | null = null;
+  /** SET LOCAL: until the transaction ends. */
+  private local: Map<string, string> | null = null;
+  private beforeTransaction: Map<string, string> | null = null;
+  private path: readonly string[] = PLAIN_PATH;
+  readonly modes: TransactionModes;
+
+  constructor(isolation: IsolationLevel) {
+    this.modes = new TransactionModes(isolation);
+  }
+
+  get timeZone(): string {
+    return this.local?.get("timezone") ?? this.values?.get("timezone") ?? "UTC";
+  }
+
+  /** The schemas of search_path, as written. */
+  get searchPath(): readonly string[] {
+    return this.path;
+  }
+
+  set(bound: Pick<BoundSet, "name" | "values" | "local">): void {
+    const { values } = bound;
+    if (bound.name === "all" && values === null) {
+      this.reset();
+      return;
+    }
+    const text =
+      values === null ? null : bound.name.toLowerCase() === "search_path" ? quotedList(values) : values.join(", ");
+    this.setText(bound.name, text, bound.local);
+  }
+
+  /** Sets from text as set_config and SET have it; null: back to the default. Answers with the new value. */
+  setText(name: string, text: string | null, local: boolean): string {
+    const key = name.toLowerCase();
+    const { parse } = find(key);
+    const value = text === null ? this.initial(key) : parse(text, key);
+    if (this.setMode(key, value)) return value;
+    if (local) {
+      this.local ??= new Map();
+      this.local.set(key, value);
+    } else {
+      this.local?.delete(key);
+      this.values ??= new Map();
+      if (text === null) this.values.delete(key);
+      else this.values.set(key, value);
+    }
+    this.refresh();
+    return value;
+  }
+
+  /** The modes of the open transaction are not kept here. */
+  private setMode(key: string, value: string): boolean {
+    const given = modeOf(key, value);
+    if (given !== null) this.modes.changeIfOpen({ ...NO_MODES, ...given });
+    return given !== null;
+  }
+
+  private initial(key: string): string {
+    switch (key) {
+      case "transaction_isolation":
+        return this.modes.isolation;
+      case "transaction_read_only":
+        return this.modes.readOnly ? "on" : "off";
+      case "transaction_deferrable":
+        return this.modes.deferrable ? "on" : "off";
+      case "default_transaction_isolation":
+        return this.modes.initial;
+      default:
+        return find(key).initial;
+    }
+  }
+
+  /** SET SESSION CHARACTERISTICS. */
+  setDefaults({ isolation, readOnly, deferrable }: GivenModes): void {
+    const set = (name: string, value: string) => this.setText(`default_transaction_${name}`, value, false);
+    if (isolation !== null) set("isolation", isolation);
+    if (readOnly !== null) set("read_only", readOnly ? "on" : "off");
+    if (deferrable !== null) set("deferrable", deferrable ? "on" : "off");
+  }
+
+  show(name: string): string {
+    const key = name.toLowerCase();
+    const value = this.local?.get(key) ?? this.values?.get(key);
+    if (value !== undefined) return value;
+    if (key.includes(".") && !Object.hasOwn(SETTINGS, key)) throw unrecognized(name);
+    return this.initial(key);
+  }
+
+  /** The value, or null when there is no such setting. */
+  find(name: string): string | null {
+    const key = name.toLowerCase();
+    const value = this.local?.get(key) ?? this.values?.get(key);
+    return value ?? (Object.hasOwn(SETTINGS, key) ? this.initial(key) : null);
+  }
+
+  /** All settings by name. */
+  all(): readonly (readonly [name: string, value: string])[] {
+    const names = new Set([...Object.keys(SETTINGS), ...(this.values?.keys() ?? []), ...(this.local?.keys() ?? [])]);
+    return [...names].sort().map((name) => [name, this.show(name)] as const);
+  }
+
+  reset(): void {
+    this.values = null;
+    this.local = null;
+    this.refresh();
+  }
+
+  /** A transaction begins. */
+  mark(): void {
+    this.beforeTransaction = this.values === null ? null : new Map(this.values);
+  }
+
+  /** The transaction ended; `undo` when it rolled back. */
+  settle(undo: boolean): void {
+    if (undo) this.values = this.beforeTransaction;
+    this.beforeTransaction = null;
+    this.local = null;
+    this.refresh();
+  }
+
+  /** For a savepoint. */
+  current(): SettingsMark {
+    return { values: this.values && new Map(this.values), local: this.local && new Map(this.local) };
+  }
+
+  /** A savepoint was rolled back to, perhaps not for the last time. */
+  restore({ values, local }: SettingsMark): void {
+    this.values = values && new Map(values);
+    this.local = local && new Map(local);
+    this.refresh();
+  }
+
+  private refresh(): void {
+    const read = (name: string) => this.local?.get(name) ?? this.values?.get(name);
+    this.modes.defaults = {
+      isolation: (read("default_transaction_isolation") as IsolationLevel | undefined) ?? this.modes.initial,
+      readOnly: read("default_transaction_read_only") === "on",
+      deferrable: read("default_transaction_deferrable") === "on",
+    };
+    const text = this.local?.get("search_path") ?? this.values?.get("search_path");
+    this.path = text === undefined ? PLAIN_PATH : parseSearchPath(text);
+  }
+}
+
+function modeOf(key: string, value: string): Partial<GivenModes> | null {
+  switch (key) {
+    case "transaction_isolation":
+      return { isolation: value as IsolationLevel };
+    case "transaction_read_only":
+      return { readOnly: value === "on" };
+    case "transaction_deferrable":
+      return { deferrable: value === "on" };
+    default:
+      return null;
+  }
+}
+
+function find(name: string): Setting {
+  const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined;
+  if (setting !== undefined) return setting;
+  if (/^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)+$/.test(name)) return { initial: "", parse: (value) => value };
+  throw unrecognized(name);
+}
+
+function unrecognized(name: string): Error {
+  return sqlError("42704", `unrecognized configuration parameter "${name}"`, {
+    hint: `Known: ${Object.keys(SETTINGS).join(", ")}.`,
+  });
+}
+
+function readOnly(_value: string, name: string): string {
+  throw sqlError("55P02", `parameter "${name}" cannot be changed`);
+}
+
+function onlyValue(value: string, accepted: RegExp = new RegExp(`^${value}$`, "i")): Setting["parse"] {
+  return (text, name) => {
+    if (accepted.test(text)) return value;
+    throw sqlError("22023", `invalid value for parameter "${name}": "${text}"`, {
+      hint: `Only ${value} is supported.`,
+    });
+  };
+}
+
+function wholeNumber(least: number, most: number): Setting["parse"] {
+  return (text, name) => {
+    const value = /^\s*[+-]?\d{1,15}\s*$/.test(text) ? Number(text) : Number.NaN;
+    if (Number.isNaN(value)) throw sqlError("22023", `invalid value for parameter "${name}": "${text}"`);
+    if (value >= least && value <= most) return String(value);
+    throw sqlError("22023", `${value} is outside the valid range for parameter "${name}" (${least} .. ${most})`);
+  };
+}
+
+/** A truth value as PostgreSQL takes it; prefixes of the words are enough. */
+function onOrOff(text: string, name: string): string {
+  const value = text.trim().toLowerCase();
+  const begins = (word: string) => value !== "" && word.startsWith(value);
+  if (value === "on" || value === "1" || begins("true") || begins("yes")) return "on";
+  if (begins("off") && value.length > 1) return "off";
+  if (value === "0" || begins("false") || begins("no")) return "off";
+  throw sqlError("22023", `parameter "${name}" requires a Boolean value`);
+}
+
+function isolationLevel(text: string, name: string): string {
+  const value = text.trim().toLowerCase();
+  if (/^(?:serializable|repeatable read|read (?:un)?committed)$/.test(value)) return value;
+  throw sqlError("22023", `invalid value for parameter "${name}": "${text}"`, {
+    hint: "Available values: serializable, repeatable read, read committed, read uncommitted.",
+  });
+}
+
+function textSearchConfig(value: string, name: string): string {
+  try {
+    return `pg_catalog.${regConfigFromText(value)}`;
+  } catch {
+    throw sqlError("22023", `invalid value for parameter "${name}": "${value}"`);
+  }
+}
+
+function timeZone(value: string): string {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: value });
+    return value;
+  } catch {
+    throw sqlError("22023", `invalid value for parameter "TimeZone": "${value}"`);
+  }
+}
+
+/** SET gives each schema as a value of its own. */
+function quotedList(values: readonly (string | number | boolean)[]): string {
+  return searchPathText(values.map(String));
+}
+
+/** The list as SHOW prints it. */
+function searchPathText(schemas: readonly string[]): string {
+  return schemas
+    .map((name) => (/^[a-z_][a-z0-9_$]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`))
+    .join(", ");
+}
+
+/** Names between commas; quoted ones keep their case. Throws 22023. */
+function parseSearchPath(text: string): string[] {
+  if (text.trim() === "") return [];
+  const names: string[] = [];
+  const name = /\s*(?:"((?:[^"]|"")*)"|([^",\s]+))\s*(,|$)/y;
+  while (name.lastIndex < text.length) {
+    const match = name.exec(text);
+    if (match === null) {
+      throw sqlError("22023", `invalid value for parameter "search_path": "${text}"`, {
+        detail: "List syntax is invalid.",
+      });
+    }
+    names.push(match[1]?.replaceAll('""', '"') ?? match[2]!.toLowerCase());
+  }
+  return names;
+}

@@ -1,0 +1,198 @@
+/**
+ * From a statement's text to something that can run: parse → bind → optimize → compile. The result is immutable,
+ * cached by plan-cache.ts and shared by all runs.
+ */
+import type { GraphTables } from "../catalog/graph.js";
+import type { StatisticsSource } from "../catalog/statistics.js";
+import { bindCypher } from "../cypher/bind/bind-cypher.js";
+import { PROCEDURES } from "../cypher/bind/bind-procedure.js";
+import type { BoundCypherQuery } from "../cypher/bind/bound-cypher.js";
+import type { Statement as CypherStatement } from "../cypher/parse/ast.js";
+import { parseCypher } from "../cypher/parse/parse.js";
+import { DbError, sqlError } from "../protocol/errors.js";
+import { compilePlan } from "../query/exec/compile-plan.js";
+import type { Program } from "../query/exec/operator.js";
+import type { CallExpr } from "../query/expr/expr.js";
+import { type OptimizeOptions, optimize } from "../query/optimize/optimize.js";
+import { waitInExpressions } from "../query/optimize/wait-in-expressions.js";
+import type { Plan } from "../query/plan/plan.js";
+import { bindStatement } from "../sql/bind/bind-statement.js";
+import type { BindEnvironment, BoundQuery, BoundStatement, CypherBinder } from "../sql/bind/bound-statement.js";
+import type { StatementNode } from "../sql/parse/ast.js";
+import { typeOfParameter } from "../values/json-format.js";
+import { type SqlType, VARIANT } from "../values/values.js";
+import { callsToCheck } from "./check-calls.js";
+import { withQuotesHint } from "./double-quotes.js";
+import { type ResultShape, shapeOf } from "./sql-result.js";
+import { type StatementTree, treeOf } from "./statement-language.js";
+import type { StatementText } from "./statement-run.js";
+
+export interface StatementPlan {
+  readonly bound: BoundStatement;
+  readonly catalogVersion: number | string;
+  /** Parameters whose type came from the value the client sent, with that type. */
+  readonly openParameters: readonly { readonly index: number; readonly type: SqlType | null }[];
+  readonly parameterTypes: readonly SqlType[];
+  /** Of Cypher: the parameters' names, parallel to `parameterTypes`. */
+  readonly parameterNames: readonly string[] | null;
+  /** Of Cypher: the graph that it is about. */
+  readonly graph: GraphTables | null;
+  /** Of a query; null for everything else. */
+  readonly program: Program | null;
+  readonly shape: ResultShape | null;
+  /** Calls that are checked before each run. */
+  readonly checks: readonly CallExpr[];
+  /** How often the plan cache handed it out. */
+  uses: number;
+  /** Runs of it that took too long without giving way; after some of them the statement is planned to wait at once. */
+  overruns: number;
+}
+
+/** The session's definitions and what names mean in it. */
+type Names = Omit<BindEnvironment, "parameterTypes">;
+
+/** The tables of the graph of that name. Throws not_found. */
+export type GraphOf = (name: string | undefined) => GraphTables;
+
+const ONE_ROW: Plan = Object.freeze({ kind: "values", rows: [[]], columns: [] });
+const NO_TYPES: readonly SqlType[] = [];
+
+/** Throws for anything wrong with the text; it must hold exactly one statement. */
+export function planStatement(
+  text: StatementText,
+  names: Names,
+  statistics: StatisticsSource,
+  graphOf: GraphOf,
+): StatementPlan {
+  if (text.command !== undefined) {
+    if (text.graph !== undefined) graphOf(text.graph);
+    return planBound({ kind: "ddl", command: text.command }, names, statistics, NO_PARAMETERS);
+  }
+  const tree = cypherCall(treeOf(text), text, names.catalog);
+  const waits = text.waits === true;
+  if (tree.language === "cypher") {
+    return planCypher(tree.statement, text.sql, graphOf(text.graph), names, statistics, waits);
+  }
+  const { params } = text;
+  try {
+    return planNode(tree.node, Array.isArray(params) ? params : [], names, statistics, graphOf, waits);
+  } catch (error) {
+    throw withQuotesHint(error, text.sql);
+  }
+}
+
+function queryOf(bound: BoundStatement): BoundQuery | null {
+  if (bound.kind === "query") return bound;
+  return bound.kind === "explain" || bound.kind === "declare cursor" ? bound.statement : null;
+}
+
+/** `CALL db.labels()` is one in both languages: of Cypher where it is a procedure of Cypher's and no schema has that name. */
+function cypherCall(tree: StatementTree, { sql, language }: StatementText, catalog: Names["catalog"]): StatementTree {
+  if (language !== undefined || tree.language !== "sql" || tree.node.kind !== "call procedure") return tree;
+  const { path } = tree.node.call;
+  if (path.length < 2 || catalog.hasSchema(path[0]!) || PROCEDURES.procedure(path.join(".")) === null) return tree;
+  return { language: "cypher", statement: parseCypher(sql) };
+}
+
+/** Plans one statement of SQL's syntax tree. */
+export function planNode(
+  node: StatementNode,
+  params: readonly unknown[],
+  names: Names,
+  statistics: StatisticsSource,
+  graphOf: GraphOf,
+  waits = false,
+): StatementPlan {
+  const guesses = params.map(typeOfParameter);
+  const reader = new GraphReader(graphOf);
+  const bound = bindStatement({ node }, { ...names, parameterTypes: guesses, cypher: reader.bind });
+  return planBound(bound, names, statistics, { ...NO_PARAMETERS, guesses, graph: reader.graph, waits });
+}
+
+/** What cypher() in a statement of SQL reads: one graph. */
+class GraphReader {
+  graph: GraphTables | null = null;
+
+  constructor(private readonly graphOf: GraphOf) {}
+
+  readonly bind: CypherBinder = (text, { graph: name, ...inside }) => {
+    const graph = this.graphOf(name);
+    if (this.graph !== null && this.graph !== graph) {
+      throw sqlError("0A000", "a statement of SQL can read one graph only");
+    }
+    this.graph = graph;
+    const bound = bindCypher(parseCypher(text), text, { graph, inside });
+    if (bound.kind === "ddl") return { source: { plan: ONE_ROW, columns: [] }, readOnly: false };
+    const { plan, columns, readOnly } = bound;
+    return { source: { plan, columns }, readOnly };
+  };
+}
+
+function planCypher(
+  statement: CypherStatement,
+  text: string,
+  graph: GraphTables,
+  names: Names,
+  statistics: StatisticsSource,
+  waits: boolean,
+): StatementPlan {
+  const bound = bindCypher(statement, text, { graph });
+  if (bound.kind === "ddl") return planBound(bound, names, statistics, NO_PARAMETERS);
+  const parameters = { guesses: [], parameterNames: bound.parameterNames, graph, waits };
+  const query = queryOfCypher(bound);
+  if (statement.mode === "run") return planBound(query, names, statistics, parameters);
+  const analyze = statement.mode === "profile";
+  const options = { verbose: false, costs: true, format: "text" } as const;
+  return planBound({ kind: "explain", statement: query, analyze, ...options }, names, statistics, parameters);
+}
+
+function queryOfCypher({ plan, columns, parameterNames, readOnly, returnsRows }: BoundCypherQuery): BoundQuery {
+  const parameterTypes = parameterNames.map(() => VARIANT);
+  const fixed = { openParameters: [], callsRoutines: false } as const;
+  return { kind: "query", command: "cypher", plan, columns, parameterTypes, readOnly, returnsRows, ...fixed };
+}
+
+interface Parameters {
+  /** Types that the values suggest. */
+  readonly guesses: readonly (SqlType | null)[];
+  readonly parameterNames: StatementPlan["parameterNames"];
+  readonly graph: StatementPlan["graph"];
+  readonly waits: boolean;
+}
+
+const NO_PARAMETERS: Parameters = { guesses: [], parameterNames: null, graph: null, waits: false };
+
+/** The plan that waits within expressions, unless something in it stands where nothing can be waited for. */
+function optimizedToWait(plan: Plan, options: OptimizeOptions): Plan {
+  try {
+    return optimize(waitInExpressions(plan), options);
+  } catch (error) {
+    if (!(error instanceof DbError) || error.details?.sqlstate !== "0A000") throw error;
+    return optimize(plan, options);
+  }
+}
+
+function planBound(
+  bound: BoundStatement,
+  names: Names,
+  statistics: StatisticsSource,
+  { guesses, parameterNames, graph, waits }: Parameters,
+): StatementPlan {
+  const { version: catalogVersion } = names.catalog;
+  const common = { bound, catalogVersion, parameterNames, graph, uses: 0, overruns: 0 };
+  const query = queryOf(bound);
+  if (query === null) {
+    return { ...common, openParameters: [], parameterTypes: NO_TYPES, program: null, shape: null, checks: [] };
+  }
+  const { answersAtOnce } = names;
+  const options = { statistics, ...(answersAtOnce && { answersAtOnce }) };
+  const plan = waits ? optimizedToWait(query.plan, options) : optimize(query.plan, options);
+  return {
+    ...common,
+    openParameters: query.openParameters.map((index) => ({ index, type: guesses[index] ?? null })),
+    parameterTypes: query.parameterTypes,
+    program: compilePlan(plan),
+    shape: shapeOf(query.columns),
+    checks: callsToCheck(query.plan),
+  };
+}

@@ -1,0 +1,60 @@
+/** One run of one statement, as a session's client asks for it. */
+import type { DdlCommand } from "../catalog/ddl-command.js";
+import type { AgentTools } from "../features/agent/agent-tools.js";
+import type { FolderTools } from "../features/files/folder-tools.js";
+import type { ProgressHearer } from "../query/exec/context.js";
+import type { RowCollector } from "./sql-result.js";
+import type { Trace } from "./trace.js";
+
+/** On whose behalf a statement runs: a Request. */
+export interface Client {
+  readonly requestId?: string;
+  /** Is told what runs, and that it is Cypher: for whoever asks what is at work. */
+  atStatement?(text: string): void;
+  inCypher?(): void;
+  checkpoint(): void;
+  shouldYield(): boolean;
+  yieldTurn(): Promise<void>;
+  /** Wants to hear how far long computations of the statement are. */
+  readonly progress?: ProgressHearer | null;
+  /** Null or absent: the request is not traced. */
+  readonly trace?: Trace | null;
+  /** Something was done that cannot be done again unnoticed: the statement is not run a second time by itself. */
+  readonly hasActed?: boolean;
+  /** What an agent may do on its behalf; null: nothing. */
+  agentTools?(): AgentTools | null;
+  /** The Request that it is; null: none. */
+  asRequest?(): object | null;
+  /** What statements do with filesystem collections on its behalf; null: nothing. */
+  folderTools?(): FolderTools | null;
+  /** Fires when `checkpoint` would throw, with its error; absent: never. */
+  signal?(): AbortSignal;
+}
+
+export type Language = "sql" | "cypher";
+
+/** Of $1, $2, …, or by name. Names are Cypher's. */
+export type ParameterValues = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+/** A statement as it was sent. */
+export interface StatementText {
+  readonly sql: string;
+  readonly params: ParameterValues;
+  /** Absent: who can parse it decides (statement-language.ts). */
+  readonly language?: Language;
+  /** The graph that Cypher is about; absent: the default one. */
+  readonly graph?: string;
+  /** It has overrun: its plan gives way within expressions, too. */
+  readonly waits?: true;
+  /** A definition of a route's own; then there is no text. With `graph` it is about one that has to be there. */
+  readonly command?: DdlCommand;
+}
+
+export interface StatementRun extends StatementText {
+  readonly maxRows: number;
+  /** The form in which rows are wanted. */
+  readonly collector: RowCollector;
+  readonly request: Client;
+  /** It has overrun even so: its turns may be long. */
+  readonly inLongTurns?: true;
+}

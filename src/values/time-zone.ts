@@ -1,0 +1,201 @@
+/**
+ * Time zones by name, abbreviation or fixed offset. Names are those of the IANA database as the runtime's Intl knows
+ * them. The caches here hold only facts of that database.
+ */
+import { sqlError } from "../protocol/errors.js";
+
+/** Hours east of UTC of the abbreviations that PostgreSQL's default set fixes. */
+const ABBREVIATIONS: Readonly<Record<string, number>> = {
+  utc: 0,
+  ut: 0,
+  gmt: 0,
+  z: 0,
+  zulu: 0,
+  wet: 0,
+  west: 1,
+  bst: 1,
+  cet: 1,
+  met: 1,
+  cest: 2,
+  mest: 2,
+  eet: 2,
+  sast: 2,
+  eest: 3,
+  msk: 3,
+  msd: 4,
+  pkt: 5,
+  hkt: 8,
+  awst: 8,
+  jst: 9,
+  kst: 9,
+  acst: 9.5,
+  aest: 10,
+  aedt: 11,
+  nzst: 12,
+  nzdt: 13,
+  hst: -10,
+  akst: -9,
+  akdt: -8,
+  pst: -8,
+  pdt: -7,
+  mst: -7,
+  mdt: -6,
+  cst: -6,
+  cdt: -5,
+  est: -5,
+  edt: -4,
+  ast: -4,
+  adt: -3,
+  nst: -3.5,
+  ndt: -2.5,
+};
+
+interface Zone {
+  /** Seconds east of UTC; null: depends on the instant. */
+  readonly fixed: number | null;
+  readonly format: Intl.DateTimeFormat | null;
+  /** Of a zone of the IANA database: the name that the runtime has for it. */
+  readonly canonical: string;
+  /** Offsets by quarter of an hour since 1970. */
+  readonly offsets: Map<number, number>;
+}
+
+/** No zone has a longer name, and Intl takes long to see that. */
+const NAME_LENGTH_MAX = 100;
+const ZONES_MAX = 1000;
+const OFFSETS_MAX = 10_000;
+const zones = new Map<string, Zone>();
+/** Of the IANA database only: "CET" is a zone there that changes its clock, and no offset. */
+const regions = new Map<string, Zone>();
+
+const fixedZone = (seconds: number): Zone => ({ fixed: seconds, format: null, canonical: "", offsets: new Map() });
+
+/** The zone of that name, or null. */
+function findZone(name: string): Zone | null {
+  return kept(zones, name, makeZone);
+}
+
+function kept(cache: Map<string, Zone>, name: string, make: (name: string) => Zone | null): Zone | null {
+  let zone = cache.get(name);
+  if (zone === undefined) {
+    if (name.length > NAME_LENGTH_MAX) return null;
+    const made = make(name);
+    if (made === null) return null;
+    if (cache.size >= ZONES_MAX) cache.clear();
+    zone = made;
+    cache.set(name, zone);
+  }
+  return zone;
+}
+
+function makeZone(name: string): Zone | null {
+  const abbreviation = name.toLowerCase();
+  if (Object.hasOwn(ABBREVIATIONS, abbreviation)) return fixedZone((ABBREVIATIONS[abbreviation] as number) * 3600);
+  // A bare offset is east of Greenwich; after a name it is POSIX's, west of it.
+  const match = /^([A-Za-z]*)([+-]?)(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?$/.exec(name);
+  if (match !== null) {
+    const seconds = Number(match[3]) * 3600 + Number(match[4] ?? 0) * 60 + Number(match[5] ?? 0);
+    const west = (match[2] === "-") !== (match[1] !== "");
+    return fixedZone(west ? -seconds : seconds);
+  }
+  return makeRegion(name);
+}
+
+function makeRegion(name: string): Zone | null {
+  try {
+    const format = new Intl.DateTimeFormat("en-US", {
+      timeZone: name,
+      hourCycle: "h23",
+      era: "short",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+    });
+    return { fixed: null, format, canonical: format.resolvedOptions().timeZone, offsets: new Map() };
+  } catch {
+    return null;
+  }
+}
+
+export function isTimeZone(name: string): boolean {
+  return findZone(name) !== null;
+}
+
+function zoneOf(name: string): Zone {
+  const zone = findZone(name);
+  if (zone === null) throw sqlError("22023", `time zone "${name}" not recognized`);
+  return zone;
+}
+
+/** Seconds east of UTC that `timeZone` keeps at an instant (microseconds since the epoch). Throws 22023. */
+export function offsetAt(timeZone: string, micros: number): number {
+  if (timeZone === "UTC") return 0;
+  const zone = zoneOf(timeZone);
+  return zone.fixed ?? changingOffset(zone, micros);
+}
+
+/** Until then a clock may have changed within a quarter of an hour (Liberia's was the last to, on 1972-01-07). */
+const QUARTERS_SINCE_MICROS = Date.UTC(1972, 0, 8) * 1000;
+
+function changingOffset(zone: Zone, micros: number): number {
+  const quarter = Math.floor(micros / 900e6);
+  const offset = offsetAtQuarter(zone, quarter);
+  if (micros >= QUARTERS_SINCE_MICROS || offsetAtQuarter(zone, quarter + 1) === offset) return offset;
+  return computeOffset(zone.format as Intl.DateTimeFormat, micros);
+}
+
+function offsetAtQuarter(zone: Zone, quarter: number): number {
+  let offset = zone.offsets.get(quarter);
+  if (offset === undefined) {
+    offset = computeOffset(zone.format as Intl.DateTimeFormat, quarter * 900e6);
+    if (zone.offsets.size >= OFFSETS_MAX) zone.offsets.clear();
+    zone.offsets.set(quarter, offset);
+  }
+  return offset;
+}
+
+/**
+ * How a zone of the IANA database is written, or null when it has none of that name: letters of another case are set
+ * right where the runtime does not put the zone's present name for an older one.
+ */
+export function regionName(name: string): string | null {
+  const zone = kept(regions, name, makeRegion);
+  if (zone === null) return null;
+  return zone.canonical.toLowerCase() === name.toLowerCase() ? zone.canonical : name;
+}
+
+/** Seconds east of UTC that a zone of the IANA database keeps at an instant (seconds since the epoch). Throws 22023. */
+export function regionOffsetAt(region: string, seconds: number): number {
+  const zone = kept(regions, region, makeRegion);
+  if (zone === null) throw sqlError("22023", `time zone "${region}" not recognized`);
+  return changingOffset(zone, seconds * 1e6);
+}
+
+function computeOffset(format: Intl.DateTimeFormat, micros: number): number {
+  // Beyond what Date can hold no rule of a zone is known: the last one stays.
+  const seconds = Math.min(Math.max(Math.floor(micros / 1e6), -8.6e12), 8.6e12);
+  const fields: Record<string, string> = {};
+  for (const { type, value } of format.formatToParts(seconds * 1000)) fields[type] = value;
+  const shown = new Date(0);
+  const year = fields.era === "BC" ? 1 - Number(fields.year) : Number(fields.year);
+  shown.setUTCFullYear(year, Number(fields.month) - 1, Number(fields.day));
+  shown.setUTCHours(Number(fields.hour), Number(fields.minute), Number(fields.second));
+  return shown.getTime() / 1000 - seconds;
+}
+
+/**
+ * Seconds east of UTC for a wall clock reading (microseconds as if UTC). A reading that a change of the clock skips
+ * is taken by the rule before the change, one that occurs twice by the rule after it, as PostgreSQL does.
+ */
+export function offsetOfLocal(timeZone: string, localMicros: number): number {
+  if (timeZone === "UTC") return 0;
+  const zone = zoneOf(timeZone);
+  if (zone.fixed !== null) return zone.fixed;
+  const before = offsetAt(timeZone, localMicros - 86_400e6);
+  const after = offsetAt(timeZone, localMicros + 86_400e6);
+  if (before === after) return before;
+  return offsetAt(timeZone, localMicros - after * 1e6) === after ? after : before;
+}
