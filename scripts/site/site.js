@@ -5,6 +5,13 @@
   const input = document.getElementById("search");
   const list = document.getElementById("results");
   const RESULTS_MAX = 12;
+  /** The guide comes first: it says how to do something. */
+  const OPTIONS = {
+    prefix: (term) => term.length > 2,
+    fuzzy: 0.15,
+    boost: { title: 4, heading: 3 },
+    boostDocument: (_id, _term, { url }) => (url.startsWith("guide/") ? 2 : 1),
+  };
   let index = null;
 
   async function load() {
@@ -51,13 +58,8 @@
       return;
     }
     const loaded = await load();
-    const found = loaded.search(text, {
-      prefix: true,
-      fuzzy: 0.15,
-      combineWith: "AND",
-      boost: { title: 4, heading: 3 },
-    });
-    show(found.length > 0 ? found : loaded.search(text, { prefix: true, fuzzy: 0.2 }));
+    const found = loaded.search(text, { ...OPTIONS, combineWith: "AND" });
+    show(found.length > 0 ? found : loaded.search(text, OPTIONS));
   }
 
   input.addEventListener("focus", load, { once: true });
