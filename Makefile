@@ -24,7 +24,7 @@ check: install
 test: build
 	node scripts/run-tests.mjs
 
-# A node in virtual time with faults, from seeds (docs/TESTING.md): SEEDS=1000 FROM=1, or SEED=17 to replay one.
+# A node in virtual time with faults, from seeds (docs/architecture/testing.md): SEEDS=1000 FROM=1, or SEED=17 to replay one.
 sim: build
 	@SEEDS="$(SEEDS)" FROM="$(FROM)" SEED="$(SEED)" node --enable-source-maps dist/test/simulation/run.js
 
@@ -56,10 +56,9 @@ conformance-mcp: build
 fuzz: build
 	node dist/test/fuzz/run-fuzz.js
 
-# Writes the pages of docs/ that are generated.
+# Writes the pages of docs/reference that are generated.
 docs: build
-	node scripts/authorization-doc.mjs
-	node scripts/metrics-doc.mjs
+	node scripts/reference-docs.mjs
 
 # Redocly's linter over the OpenAPI document that a server gives.
 lint-api: build

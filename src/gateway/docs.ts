@@ -21,8 +21,8 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-const SECURITY_HEADERS = `Content-Security-Policy: ${POLICY}\nX-Content-Type-Options: nosniff\nReferrer-Policy: no-referrer`;
-const FILE_SECONDS = 3600;
+export const SECURITY_HEADERS = `Content-Security-Policy: ${POLICY}\nX-Content-Type-Options: nosniff\nReferrer-Policy: no-referrer`;
+export const FILE_SECONDS = 3600;
 
 /** Swagger UI's own filter knows only the names of tags; this one looks at paths, summaries and names too. */
 const INITIALIZER = `function opsFilter(groups, phrase) {
@@ -64,6 +64,7 @@ const PAGE = `<!DOCTYPE html>
     <link rel="icon" type="image/png" href="./favicon-32x32.png" sizes="32x32">
   </head>
   <body>
+    <div class="swagger-ui"><p class="wrapper"><a class="link" href="/docs/">The guide and the reference</a></p></div>
     <div id="swagger-ui"></div>
     <script src="./swagger-ui-bundle.js" charset="UTF-8"></script>
     <script src="./swagger-initializer.js" charset="UTF-8"></script>
@@ -112,10 +113,15 @@ export function docsFiles(): Serve {
   };
 }
 
-/** Serves /: where a browser that was given the server's address finds the rest. `docs`: /v1/api-docs is served. */
+/** Serves /: where a browser that was given the server's address finds the rest. `docs`: /docs and /v1/api-docs are served. */
 export function rootPage(docs: boolean): Serve {
   const items = [
-    ...(docs ? ['<a href="/v1/api-docs/">The interface, to browse and try</a>'] : []),
+    ...(docs
+      ? [
+          '<a href="/docs/">The documents: guide and reference</a>',
+          '<a href="/v1/api-docs/">The interface, to browse and try</a>',
+        ]
+      : []),
     '<a href="/v1/openapi.json">The interface as OpenAPI</a>',
     '<a href="/v1/asyncapi.json">The messages of the WebSocket as AsyncAPI</a>',
     '<a href="/health">Health</a>',
@@ -140,7 +146,7 @@ ${items.map((item) => `      <li>${item}</li>`).join("\n")}
   return (exchange) => exchange.answer(200, type, SECURITY_HEADERS, body);
 }
 
-/** Serves /v1/api-docs: relative links in the page need the slash at the end. */
+/** Serves /v1/api-docs and /docs: relative links in their pages need the slash at the end. */
 export const docsRedirect: Serve = (exchange, req) => {
   exchange.answer(302, "text/plain", `Location: ${req.getUrl()}/`, "");
 };

@@ -18,6 +18,7 @@ import { corsPolicy } from "./cors.js";
 import { DeadlineQueue } from "./deadline-queue.js";
 import { serveDiagnostics } from "./diagnostics.js";
 import { docsFiles, docsRedirect, rootPage } from "./docs.js";
+import { documents } from "./documents.js";
 import { health, ready } from "./health.js";
 import { LiveReplies } from "./live-replies.js";
 import { serveBridge } from "./mcp-bridge.js";
@@ -196,7 +197,7 @@ function assemble(
   ]);
   if (docs) local.set("server.docs", docsRedirect);
   const root = { path: "/", serve: rootPage(docs) };
-  const pages = docs ? [root, { path: "/v1/api-docs/*", serve: docsFiles() }] : [root];
+  const pages = docs ? [root, ...documentationPages()] : [root];
   const routes = compileRoutes({
     endpoints: ENDPOINTS,
     messages: MESSAGES,
@@ -240,6 +241,14 @@ function assemble(
     },
   });
   return { services, routes, sockets, watermarks };
+}
+
+function documentationPages(): { path: string; serve: Serve }[] {
+  return [
+    { path: "/v1/api-docs/*", serve: docsFiles() },
+    { path: "/docs", serve: docsRedirect },
+    { path: "/docs/*", serve: documents() },
+  ];
 }
 
 function withoutDocs(): typeof ENDPOINTS {

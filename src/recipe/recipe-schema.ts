@@ -207,7 +207,7 @@ const members = (schemaItem: Type.TSchema, seedItem: Type.TSchema) =>
         }),
       ),
     },
-    "A recipe. docs/recipes.md explains it by example.",
+    "A recipe. docs/guide/recipes.md explains it by example.",
   );
 
 /** What is published. */

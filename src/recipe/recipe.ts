@@ -1,4 +1,4 @@
-/** A recipe that has been read (read-recipe.ts): the document as JSON, checked. docs/recipes.md explains it. */
+/** A recipe that has been read (read-recipe.ts): the document as JSON, checked. docs/guide/recipes.md explains it. */
 
 export const PARAMETER_TYPES = [
   "text",

@@ -1,10 +1,10 @@
-/** docs/METRICS.md is what the server declares. */
+/** docs/reference/metrics.md is what the server declares. */
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { metricsTable } from "./metrics-table.js";
 
 t.test("the page of metrics is up to date", async (t) => {
-  const page = new URL("../../../docs/METRICS.md", import.meta.url);
+  const page = new URL("../../../docs/reference/metrics.md", import.meta.url);
   t.equal(metricsTable(), readFileSync(page, "utf8"), "run `make docs` to write it anew");
   const names = metricsTable().match(/^\| `[a-z0-9_]+/gm)!;
   t.equal(new Set(names).size, names.length);

@@ -176,6 +176,8 @@ t.test("the documentation can be switched off", async (t) => {
   const { url } = await testGateway(t, { config: { server: { docs: false } } });
   t.equal((await fetch(`${url}/v1/api-docs`)).status, 404);
   t.equal((await fetch(`${url}/v1/api-docs/`)).status, 404);
+  for (const path of ["/docs", "/docs/", "/docs/guide/start"]) t.equal((await fetch(url + path)).status, 404, path);
+  t.notMatch(await (await fetch(url)).text(), "/docs/");
   const document = (await (await fetch(`${url}/v1/openapi.json`)).json()) as Any;
   t.equal(document.paths["/v1/api-docs"], undefined);
 });

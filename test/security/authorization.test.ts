@@ -1,4 +1,4 @@
-/** Every endpoint × who asks × whose objects, on a running server; and docs/AUTHORIZATION.md says the same. */
+/** Every endpoint × who asks × whose objects, on a running server; and docs/reference/authorization.md says the same. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import t from "tap";
@@ -31,10 +31,10 @@ t.test("every endpoint has a case, and every case an endpoint", (t) => {
   t.end();
 });
 
-t.test("docs/AUTHORIZATION.md is what `make docs` writes", (t) => {
+t.test("docs/reference/authorization.md is what `make docs` writes", (t) => {
   let root = import.meta.dirname;
   while (!existsSync(join(root, "package.json"))) root = dirname(root);
-  t.equal(readFileSync(join(root, "docs", "AUTHORIZATION.md"), "utf8"), authorizationPage());
+  t.equal(readFileSync(join(root, "docs", "reference", "authorization.md"), "utf8"), authorizationPage());
   t.end();
 });
 

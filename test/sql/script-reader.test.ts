@@ -79,3 +79,12 @@ t.test("what is not closed", async (t) => {
   t.same(partsOf("-- nothing"), []);
   t.same(partsOf(" ; ;"), []);
 });
+
+t.test("comments of Cypher between statements and at the end are no statements", (t) => {
+  const parts = partsOf("CREATE (:A); // the first\n// the second\nMATCH (a:A) RETURN a; // all");
+  t.same(parts, [
+    { kind: "statement", text: "CREATE (:A)", line: 1 },
+    { kind: "statement", text: "MATCH (a:A) RETURN a", line: 3 },
+  ]);
+  t.end();
+});

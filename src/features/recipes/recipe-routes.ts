@@ -195,7 +195,7 @@ function requireSignature(request: Request, { recipe, digest }: ReadRecipe): str
   const details = {
     field: "signature",
     digest,
-    hint: "Sign the text of the digest with Ed25519 and put the base64 of that into signature.value; docs/recipes.md shows how.",
+    hint: "Sign the text of the digest with Ed25519 and put the base64 of that into signature.value; docs/guide/recipes.md shows how.",
   };
   if (recipe.signature === undefined)
     throw new DbError("invalid_recipe", "signature: this server takes signed recipes only", details);

@@ -245,7 +245,7 @@ function tooLong(line: number): Error {
   );
 }
 
-/** Where the first word stands: behind blanks and comments, which are closed. */
+/** Where the first word stands: behind blanks and comments, which are closed. Cypher's comments count: no statement begins with them. */
 function startOf(text: string): number {
   const blank = /\s*/y;
   const mark = /\/\*|\*\//g;
@@ -253,7 +253,7 @@ function startOf(text: string): number {
     blank.lastIndex = at;
     blank.test(text);
     at = blank.lastIndex;
-    if (text.startsWith("--", at)) {
+    if (text.startsWith("--", at) || text.startsWith("//", at)) {
       const end = text.indexOf("\n", at);
       if (end === -1) return text.length;
       at = end + 1;
