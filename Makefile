@@ -1,6 +1,6 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
 .PHONY: start build install check test sim torture bench peers vector-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp lint-api clean
-.PHONY: docs fuzz soak
+.PHONY: docs fuzz soak watch
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
@@ -21,8 +21,13 @@ node_modules/.installed: package-lock.json
 check: install
 	npm run --silent check
 
+# All tests, or those of FILE=test/…/x.test.ts (or a folder, or several). TIMES=1 prints the CPU time of each file.
 test: build
-	node scripts/run-tests.mjs
+	node scripts/run-tests.mjs $(FILE)
+
+# Checks the types and runs the affected tests after every edit.
+watch: build
+	node scripts/watch.mjs
 
 # A node in virtual time with faults, from seeds (docs/TESTING.md): SEEDS=1000 FROM=1, or SEED=17 to replay one.
 sim: build

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** What users start; scripts/run-tests.mjs has the program made anew. */
+/** What users start; `npm run build` makes it. */
 export const PROGRAM = new URL("../../../bin/tessera", import.meta.url).pathname;
 export const ADMIN_PASSWORD = "a password for tests";
 
