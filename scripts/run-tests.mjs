@@ -15,11 +15,17 @@ import { Parser } from "tap-parser";
 import { END_OF_FILE, groupsOf, RECORDED, testFiles } from "./test-plan.mjs";
 
 const JOBS = 3;
-/** After so long tap ends a process, with a word on the test that hung; one that does not even do that is killed. */
-const GROUP_SECONDS = 300;
-const KILL_SECONDS = GROUP_SECONDS + 30;
+/** After so long in a file tap ends the process, with a word on the test that hung; one that does not even do that is killed. */
+const FILE_SECONDS = 300;
+const KILL_SECONDS = FILE_SECONDS + 30;
 
-const groups = groupsOf(testFiles(process.argv.slice(2)));
+let groups;
+try {
+  groups = groupsOf(testFiles(process.argv.slice(2)));
+} catch (error) {
+  console.error(error.message);
+  process.exit(1);
+}
 const running = new Set();
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
@@ -42,7 +48,7 @@ async function runGroups() {
 /** Each file gets a line; a group with a failure prints everything before. */
 async function runGroup(files) {
   const child = spawn(process.execPath, ["--enable-source-maps", "scripts/test-group.mjs", ...files], {
-    env: { ...process.env, TAP_TIMEOUT: String(GROUP_SECONDS) },
+    env: { ...process.env, TAP_TIMEOUT: String(FILE_SECONDS) },
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
   running.add(child);
@@ -75,6 +81,7 @@ async function runGroup(files) {
     const time = JSON.parse(line);
     times.push(time);
     finished.set(time.file, time);
+    timer.refresh();
   });
   const timer = setTimeout(() => child.kill("SIGKILL"), KILL_SECONDS * 1000);
   const [code, signal] = await once(child, "close");

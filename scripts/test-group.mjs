@@ -20,6 +20,7 @@ t.teardown = (cleanup) => cleanups.unshift(cleanup);
 
 for (const file of files) {
   const startMs = performance.now();
+  t.setTimeout(Number(process.env.TAP_TIMEOUT) * 1000); // counts from now
   await import(pathToFileURL(resolve(file)));
   await t.test(END_OF_FILE + file, cleanUp);
   const cpu = usedCpuSeconds();
