@@ -78,9 +78,9 @@ async function runGroup(files) {
   child.stderr.on("data", (data) => printed.push(data));
   const finished = new Map();
   createInterface({ input: child.stdio[3] }).on("line", (line) => {
-    const time = JSON.parse(line);
-    times.push(time);
-    finished.set(time.file, time);
+    const { file, cpu, wall } = JSON.parse(line);
+    const before = finished.get(file) ?? { cpu: 0, wall: 0 };
+    finished.set(file, { file, cpu: before.cpu + cpu, wall: before.wall + wall });
     timer.refresh();
   });
   const timer = setTimeout(() => child.kill("SIGKILL"), KILL_SECONDS * 1000);
@@ -88,6 +88,7 @@ async function runGroup(files) {
   clearTimeout(timer);
   running.delete(child);
   parser.end();
+  times.push(...finished.values());
   const hasPassed = parser.results.ok && code === 0 && finished.size === files.length;
   // A process may fail without a failed test: it threw, was killed, or ended before its plan did.
   if (!hasPassed && failed === 0) counts.fail++;

@@ -1,8 +1,8 @@
 /**
  * Runs test files one after another in this process, so that tap and the modules under test are loaded once. Called by
- * scripts/run-tests.mjs, which reads a line of JSON for each finished file from the file descriptor 3.
+ * scripts/run-tests.mjs, which reads lines of JSON about finished files from the file descriptor 3.
  */
-import { readFileSync, writeSync } from "node:fs";
+import { readdirSync, readFileSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import t from "tap";
@@ -23,9 +23,15 @@ for (const file of files) {
   t.setTimeout(Number(process.env.TAP_TIMEOUT) * 1000); // counts from now
   await import(pathToFileURL(resolve(file)));
   await t.test(END_OF_FILE + file, cleanUp);
+  report(file, (performance.now() - startMs) / 1000);
+}
+// What a shared server does at its end is the last file's.
+process.on("exit", () => report(files.at(-1), 0));
+
+/** A file may be reported several times: the times add up. */
+function report(file, wall) {
   const cpu = usedCpuSeconds();
-  const times = { file, cpu: cpu - cpuBefore, wall: (performance.now() - startMs) / 1000 };
-  writeSync(3, `${JSON.stringify(times)}\n`);
+  writeSync(3, `${JSON.stringify({ file, cpu: cpu - cpuBefore, wall })}\n`);
   cpuBefore = cpu;
 }
 
@@ -35,16 +41,31 @@ async function cleanUp() {
   for (const cleanup of now) await cleanup();
 }
 
-/** CPU time of this process and of the child processes that have ended; without the latter where there is no /proc. */
+/** CPU time of this process and of its child processes; without the latter where there is no /proc. */
 function usedCpuSeconds() {
-  let stat;
-  try {
-    stat = readFileSync("/proc/self/stat", "latin1");
-  } catch {
+  const own = statOf(process.pid);
+  if (own === null) {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   }
-  // The fields after the command's name, which may contain spaces: utime, stime, cutime and cstime are the 12th to the 15th.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_PER_SECOND;
+  // Children that have ended count as the process's own.
+  const children = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(statOf)
+    .filter((stat) => stat?.parent === process.pid);
+  return [own, ...children].reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_SECOND;
+}
+
+/** Null for a process that there is not, or not any more. */
+function statOf(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The fields after the command's name, which may contain spaces, begin with the 3rd. The parent is the 4th; user and system time
+    // are the 14th and 15th, those of ended children the 16th and 17th.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+    return { parent: Number(fields[1]), ticks };
+  } catch {
+    return null;
+  }
 }

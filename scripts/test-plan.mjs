@@ -15,6 +15,9 @@ const OWN_PROCESS_FOLDERS = ["browser", "conformance", "e2e", "fuzz", "security"
 /** Measure this process, change what belongs to all of it, or set a time limit for it. */
 const OWN_PROCESS =
   /process\.(memoryUsage|cpuUsage|exit|on)\(|performance\.now = |"[./]+\/turn-lengths\.js"|^t\.setTimeout\(/m;
+/** Tests that share a server, too: `TestServer.shared` in test/e2e/server.ts. */
+const SHARED_SERVER = /TestServer\.shared\(/;
+const OWN_SERVER = /TestServer\.start\(/;
 /** A process gets files of at most so much CPU time in all. */
 const GROUP_SECONDS = 30;
 /** For files that are not in the list of recorded times. */
@@ -71,6 +74,7 @@ export function groupsOf(files) {
 /** The folder whose files may share a process; null for a file that may not. */
 function roomOf(file) {
   const room = relative(TESTS, dirname(file));
-  const isOwn = OWN_PROCESS_FOLDERS.includes(room.split("/")[0]) || OWN_PROCESS.test(readFileSync(file, "utf8"));
-  return isOwn ? null : room;
+  const text = readFileSync(file, "utf8");
+  if (SHARED_SERVER.test(text) && !OWN_SERVER.test(text)) return room;
+  return OWN_PROCESS_FOLDERS.includes(room.split("/")[0]) || OWN_PROCESS.test(text) ? null : room;
 }

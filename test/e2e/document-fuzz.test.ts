@@ -7,7 +7,7 @@ import { TestServer } from "./server.js";
 
 const FILTERS = Number(process.env.DOCUMENT_FILTERS ?? 250);
 
-const server = await TestServer.start();
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
 /** A small generator with a seed, so that a failure can be repeated (mulberry32). */
