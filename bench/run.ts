@@ -1,6 +1,7 @@
 /**
- * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness, steps, cost, vector, embed, chat, nli, hybrid, graph, ldbc, graph-writes, stream, subscribers, automl by name.
- * See bench/README.md for the settings and for how it is measured.
+ * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness,
+ * steps, cost, vector, embed, chat, nli, hybrid, graph, ldbc, graph-writes, stream, subscribers, automl by name. See
+ * bench/README.md for the settings and for how it is measured.
  */
 import { loadavg } from "node:os";
 import { automl } from "./automl.js";

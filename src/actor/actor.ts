@@ -336,7 +336,7 @@ export class Actor {
     });
   }
 
-  /** Those of before the start go on. */
+  /** Jobs that were running before the restart continue. */
   private beginJobs(partition: Partition): void {
     const { config } = this.settings;
     const jobOf = (record: JobRecord, signal: AbortSignal, title: string) => ({

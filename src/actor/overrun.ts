@@ -1,7 +1,7 @@
 /**
  * What becomes of a statement that computed too long without giving way (protocol/stretch.ts). It is run again by a plan
- * that waits within expressions; when something in it still cannot wait (a check, an index's expression, a body of a function), once more in
- * long turns; then it ends. Used by the session, which runs each attempt.
+ * that waits within expressions; when something in it still cannot wait (a check, an index's expression, a body of a
+ * function), once more in long turns; then it ends. Used by the session, which runs each attempt.
  */
 import { sqlError } from "../protocol/errors.js";
 import { UNINTERRUPTED_MS_MAX } from "../protocol/limits.js";

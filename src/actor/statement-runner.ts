@@ -102,7 +102,7 @@ export class StatementRunner {
     };
   }
 
-  /** Throws what the statement ends in; whoever runs it rolls back. */
+  /** Throws the error that ends the statement; the caller rolls back. */
   run(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     this.madeRoutines?.host.begin();
     const { trace } = run.request;

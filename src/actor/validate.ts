@@ -210,7 +210,10 @@ function longListError(schema: ListSchema, value: unknown, what: string, path: s
   return undefined;
 }
 
-/** The first error, told with the field's path and, for an unknown field, the fields there are. `at`: where the value stands in the body. */
+/**
+ * The first error, told with the field's path and, for an unknown field, the fields there are. `at`: where the value
+ * stands in the body.
+ */
 function fieldError(check: Check, value: unknown, what: string, at = ""): DbError {
   const inList = longListError(check.Type() as ListSchema, value, what, at);
   if (inList !== undefined) return inList;

@@ -1,7 +1,8 @@
 /**
  * The models that are installed, as one actor sees and runs them. A bundle is read, checked and kept when its model is
  * first asked for; one that cannot be used is `failed`, with the reason, until it is pulled again or the server starts
- * again. What is installed is looked at when the library says that it has changed. Made by the actor, for all its partitions; statements reach it through their session's services, handlers through `tenantEmbedder`.
+ * again. What is installed is looked at when the library says that it has changed. Made by the actor, for all its
+ * partitions; statements reach it through their session's services, handlers through `tenantEmbedder`.
  */
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";

@@ -7,9 +7,9 @@
 const SEARCHED_CHARACTERS_MAX = 64 * 1024;
 
 /**
- * The beginning of the text with `?` for texts and numbers, and without comments. One pass from the left, since what a quote means depends on
- * what came before it. In SQL a backslash counts in E'' only, and names stand in double quotes; in Cypher it counts always,
- * and what stands in double quotes is a text, too.
+ * The beginning of the text with `?` for texts and numbers, and without comments. One pass from the left, since what a
+ * quote means depends on what came before it. In SQL a backslash counts in E'' only, and names stand in double quotes;
+ * in Cypher it counts always, and what stands in double quotes is a text, too.
  */
 export function withoutConstants(text: string, language: "sql" | "cypher" = "sql"): string {
   const [tokens, name] = language === "sql" ? [SQL_TOKENS, '"'] : [CYPHER_TOKENS, "`"];

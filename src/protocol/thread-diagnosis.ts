@@ -1,4 +1,7 @@
-/** What a thread tells of itself for a diagnostic bundle: its heap, its last lines in the log, and where its CPU time goes. Called by each thread for itself. */
+/**
+ * What a thread tells of itself for a diagnostic bundle: its heap, its last lines in the log, and where its CPU time
+ * goes. Called by each thread for itself.
+ */
 import { getHeapSpaceStatistics, getHeapStatistics } from "node:v8";
 import { DIAGNOSTIC_LINE_CHARACTERS_MAX, DIAGNOSTIC_LINES_MAX } from "./limits.js";
 

@@ -1,7 +1,7 @@
 /**
  * Values by key in memory, in front of an engine: a point read that hits costs a Map lookup instead of a call into
- * RocksDB, a copy and a buffer (about a tenth); so does one of a row above all that its table has (table-tops.ts). The shard is the only writer and writes through here, so no entry is
- * ever stale. Made by shard-on-disk.ts.
+ * RocksDB, a copy and a buffer (about a tenth); so does one of a row above all that its table has (table-tops.ts). The
+ * shard is the only writer and writes through here, so no entry is ever stale. Made by shard-on-disk.ts.
  */
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
 import type { Engine } from "./engine.js";

@@ -78,8 +78,8 @@ export const fileDisk: Disk = {
 };
 
 /**
- * Makes the directory below `root`, or that itself, if need be, and has their names on the device: what is synced within them is otherwise lost
- * with them. Private to the server's user.
+ * Makes the directory below `root`, or that itself, if need be, and has their names on the device: what is synced
+ * within them is otherwise lost with them. Private to the server's user.
  */
 export async function makeDirectoryDurably(path: string, root: string): Promise<void> {
   fs.mkdirSync(path, { recursive: true, mode: 0o700 });

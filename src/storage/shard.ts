@@ -7,8 +7,9 @@
  *
  * What a reply has seen (its transaction's snapshot or commit sequence) may leave the actor once onDurable has reached
  * it. A large commit goes into the log in parts before it is made (`prepareCommit` of its transaction), and from there
- * into the engine in parts (`applySome`), while all readers see the whole of it in memory. The commit log is ahead of the engine at all times, and is replayed into it at open. Should a power cut take
- * commits from the log that the engine already had (nobody was told of them), a gap entry says so in the log.
+ * into the engine in parts (`applySome`), while all readers see the whole of it in memory. The commit log is ahead of
+ * the engine at all times, and is replayed into it at open. Should a power cut take commits from the log that the
+ * engine already had (nobody was told of them), a gap entry says so in the log.
  */
 import { DbError } from "../protocol/errors.js";
 import { type Commit, type CommitLog, type CommitParts, lastMicrosOf } from "./commit-log.js";

@@ -1,4 +1,7 @@
-/** docs/METRICS.md: every metric that a server declares. Written by scripts/metrics-doc.mjs, held against the file by metrics-page.test.ts. */
+/**
+ * docs/METRICS.md: every metric that a server declares. Written by scripts/metrics-doc.mjs, held against the file by
+ * metrics-page.test.ts.
+ */
 import { type MetricsSources, metricsPage, RequestMetrics } from "../../src/gateway/metrics.js";
 
 export function metricsTable(): string {

@@ -1,9 +1,10 @@
 /**
- * POST /v1/multimodal/search: what is like a text, an image or what is said in a sound, in all collections whose documents say of what kind they are.
- * A sound is looked for by what is said in it. A text is looked for by words and by its vectors (of texts, and where a dual encoder is installed of images); an image by the dual
- * encoder where a collection has its vectors, else by the classical feature. Each collection's rankings are fused as in its
- * own search. Scores are from 0 to 1 and the same however many collections are searched, but where likenesses of different
- * kinds meet: these are told by their places.
+ * POST /v1/multimodal/search: what is like a text, an image or what is said in a sound, in all collections whose
+ * documents say of what kind they are. A sound is looked for by what is said in it. A text is looked for by words and
+ * by its vectors (of texts, and where a dual encoder is installed of images); an image by the dual encoder where a
+ * collection has its vectors, else by the classical feature. Each collection's rankings are fused as in its own search.
+ * Scores are from 0 to 1 and the same however many collections are searched, but where likenesses of different kinds
+ * meet: these are told by their places.
  */
 import { VECTOR_WEIGHT } from "../../catalog/ranked-search.js";
 import { type Collection, collectionOf, type Field } from "../../document/collection.js";

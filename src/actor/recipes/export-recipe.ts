@@ -1,7 +1,8 @@
 /**
- * Tables and a graph of the tenant as a recipe, with what was defined beside them (export-definitions.ts): definitions as the system catalogs print them, rows and nodes within
- * bounds, a workflow that counts them, and a test of those counts. All is read in one snapshot. Called by the handlers of
- * recipes. What a recipe cannot hold is left out and told in `notes`.
+ * Tables and a graph of the tenant as a recipe, with what was defined beside them (export-definitions.ts): definitions
+ * as the system catalogs print them, rows and nodes within bounds, a workflow that counts them, and a test of those
+ * counts. All is read in one snapshot. Called by the handlers of recipes. What a recipe cannot hold is left out and
+ * told in `notes`.
  */
 import { type CatalogView, DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
 import { graphOf } from "../../catalog/graph.js";

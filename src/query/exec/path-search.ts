@@ -1,4 +1,7 @@
-/** What the ways to search for paths (all-paths.ts, shortest-path.ts, followed-list.ts) have in common with their operator, expand-path.ts. */
+/**
+ * What the ways to search for paths (all-paths.ts, shortest-path.ts, followed-list.ts) have in common with their
+ * operator, expand-path.ts.
+ */
 import type { Variant } from "../../protocol/variant.js";
 import type { Predicate } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";

@@ -4,7 +4,8 @@
  *
  * A row is `rowPrefix · suffix → record`; the suffix is the encoded primary key, or the row number of a table without
  * one. An index entry is `indexPrefix · encoded columns [· suffix] → suffix` and perhaps more (entry-value.ts): the suffix
- * is part of the key unless the index is unique and none of the columns is NULL, so that a second row with the same values finds the key taken.
+ * is part of the key unless the index is unique and none of the columns is NULL, so that a second row with the same
+ * values finds the key taken.
  */
 import { type ColumnDef, type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { fromText, toText } from "../../protocol/text-format.js";

@@ -1,4 +1,4 @@
-/** Members of parsed JSON values by key, by index and by path. Used by json.ts and subscripts.ts. */
+/** Members of parsed JSON values by key, by index and by path. Used by json.ts and json-subscripts.ts. */
 import { Numeric } from "../../../protocol/numeric.js";
 
 export type JsonObject = Record<string, unknown>;
