@@ -16,7 +16,7 @@ import { END_OF_FILE, groupsOf, RECORDED, testFiles } from "./test-plan.mjs";
 
 const JOBS = 3;
 /** After so long in a file tap ends the process, with a word on the test that hung; one that does not even do that is killed. */
-const FILE_SECONDS = 300;
+const FILE_SECONDS = Number(process.env.FILE_SECONDS ?? 300);
 const KILL_SECONDS = FILE_SECONDS + 30;
 
 let groups;

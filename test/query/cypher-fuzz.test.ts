@@ -10,6 +10,7 @@ import { OPERATORS } from "../../src/query/expr/cypher/operators.js";
 import { CYPHER_FUNCTIONS, cypherAggregate, cypherFunction } from "../../src/query/expr/cypher/registry.js";
 import type { EvalContext, ScalarFunction } from "../../src/query/expr/expr.js";
 import { compareVariants } from "../../src/query/expr/variant-order.js";
+import { tries } from "../lengths.js";
 import { numbers, scalars, variants } from "../storage/variants.js";
 
 const context = {
@@ -61,7 +62,7 @@ t.test("functions and operators", async (t) => {
       tried(() => call(fn, values.slice(0, fn.args.length)));
     },
   );
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 20_000 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(5000) }));
 });
 
 t.test("aggregates", async (t) => {
@@ -79,7 +80,7 @@ t.test("aggregates", async (t) => {
       });
     },
   );
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 5000 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(2000) }));
 });
 
 t.test("comparisons agree with the order that keys have", async (t) => {
@@ -93,7 +94,7 @@ t.test("comparisons agree with the order that keys have", async (t) => {
     if (call(greater, [a, b]) === true) ok(order > 0, ">");
     if (call(atLeast, [a, b]) === true) ok(order >= 0, ">=");
   });
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 5000 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(2000) }));
 });
 
 t.test("arithmetic of integers is exact or overflows", async (t) => {
@@ -115,7 +116,7 @@ t.test("arithmetic of integers is exact or overflows", async (t) => {
       } else ok(result instanceof Float || typeof result === "number");
     },
   );
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 5000 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(2000) }));
 });
 
 t.test("texts of scalars read back", async (t) => {

@@ -9,6 +9,7 @@ import { plainRows } from "../../src/actor/sql-result.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
+import { tries } from "../lengths.js";
 import { openShard } from "../storage/shards.js";
 import { Random } from "./random-plans.js";
 
@@ -223,7 +224,7 @@ function write(random: Random): string {
   }
 }
 
-const RUNS = Number(process.env.TESSERA_TEST_RUNS ?? 12);
+const RUNS = tries(5);
 
 t.test("random histories give the same rows with and without segments", async (t) => {
   let built = 0;

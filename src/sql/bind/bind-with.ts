@@ -1,6 +1,6 @@
 /**
  * WITH. Each table is bound once, where it is defined; references are CommonScan nodes. At the end of the statement
- * `place-common-tables.ts` puts a table that is used once where it is used, and computes the others once. Recursive
+ * `common-table-registry.ts` puts a table that is used once where it is used, and computes the others once. Recursive
  * tables are in `bind-recursive.ts`.
  */
 import { sqlError } from "../../protocol/errors.js";

@@ -9,12 +9,12 @@ import { exactJsonNumber, sortedKeys } from "../../../protocol/json-text.js";
 import type { Numeric } from "../../../protocol/numeric.js";
 import { spend } from "../../../protocol/stretch.js";
 import { compareText } from "../compare-text.js";
+import type { JsonObject } from "./json-member.js";
 import { JsonIds } from "./json-path-ids.js";
 import {
   type Found,
   isNumber,
   isObject,
-  type JsonObject,
   type Outcome,
   type PathExecution,
   type PathSession,

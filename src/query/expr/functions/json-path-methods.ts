@@ -5,15 +5,8 @@ import { exactJsonNumber, jsonbToText, setMember, sortedKeys } from "../../../pr
 import { Numeric } from "../../../protocol/numeric.js";
 import { fromText } from "../../../protocol/text-format.js";
 import { BOOL, FLOAT8, NUMERIC, numericType, type SqlType, TEXT } from "../../../protocol/values.js";
-import {
-  type Found,
-  isNumber,
-  isObject,
-  type JsonObject,
-  type Outcome,
-  type PathExecution,
-  toNumeric,
-} from "./json-path-item.js";
+import type { JsonObject } from "./json-member.js";
+import { type Found, isNumber, isObject, type Outcome, type PathExecution, toNumeric } from "./json-path-item.js";
 import { convertMoment, Moment, type MomentKind } from "./json-path-moment.js";
 import { parseIsoMoment, parseMomentTemplate, roundMoment } from "./json-path-template.js";
 
