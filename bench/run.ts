@@ -16,7 +16,7 @@ import { graphWrites } from "./graph-writes.js";
 import { hybrid } from "./hybrid.js";
 import { importFiles } from "./import.js";
 import { ldbc } from "./ldbc.js";
-import { wrkVersion } from "./load/generators.js";
+import { loadGenerator } from "./load/generators.js";
 import { measure, type Options, type WorkloadResult } from "./measure.js";
 import { nli } from "./nli.js";
 import { describeMachine } from "./report/machine.js";
@@ -71,7 +71,7 @@ function settings(): Options {
     seconds: Number(process.env.SECONDS ?? 3),
     share: 0.7,
     contenders: ["tessera", ...peers.filter((peer) => PEERS.includes(peer))],
-    useWrk: wrkVersion() !== null,
+    generator: loadGenerator(),
   };
 }
 
@@ -109,9 +109,9 @@ if (workloads.length > 0 || scales) {
     `${chosen.filter((name) => !(name in others)).join(", ")}: ${options.contenders.join(", ")}; ` +
       `${options.rounds} rounds of ${options.seconds} s. About ${Math.ceil(total)} minutes.`,
   );
-  if (!options.useWrk)
-    console.log("wrk is not installed: throughput is measured with our own client, which costs more CPU.");
-  const machine = describeMachine(wrkVersion() ?? "bench/load/client.ts");
+  if (options.generator.kind === "client")
+    console.log("Throughput is measured with our own client, which costs more CPU than wrk.");
+  const machine = describeMachine(options.generator.name);
   const results: WorkloadResult[] = [];
   const date = new Date().toISOString().slice(0, 10);
   const write = (scaling: ScalingResult | null): { run: RunResult; base: string } => {
