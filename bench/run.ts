@@ -101,7 +101,11 @@ for (const name of chosen) {
 }
 
 const options = settings();
-const workloads = WORKLOADS.filter(({ id }) => chosen.includes(id));
+const wanted = WORKLOADS.filter(({ id }) => chosen.includes(id));
+const workloads = wanted.filter(({ keepAlive }) => keepAlive || options.generator.kind !== "autocannon");
+for (const { id } of wanted.filter((workload) => !workloads.includes(workload))) {
+  console.log(`${id} is left out: autocannon does not count answers on connections for one request.`);
+}
 const scales = chosen.includes(SCALING);
 if (workloads.length > 0 || scales) {
   const total = minutes(workloads, options) + (scales ? scalingMinutes(options) : 0);

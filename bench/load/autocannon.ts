@@ -1,7 +1,8 @@
 /**
  * autocannon as a load generator, in a process of its own: `node autocannon.js '<ClientLoad as JSON>'` sends the same requests as
  * wrk and our client, as fast as answers come, and prints one line of JSON, an AutocannonResult. The package is one of the
- * peers (bench/peers).
+ * peers (bench/peers). It does not count answers after which it closes the connection, so workloads with a connection for each
+ * request are measured with other generators.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -30,7 +31,6 @@ type Autocannon = (options: {
   readonly connections: number;
   readonly duration: number;
   readonly timeout: number;
-  readonly reconnectRate?: number;
   readonly requests: readonly CannonRequest[];
   readonly setupClient: (client: { setRequests(requests: readonly CannonRequest[]): void }) => void;
 }) => Promise<{
@@ -72,6 +72,7 @@ function cannonRequest(prepared: PreparedRequest): CannonRequest {
   return hasKeys ? { ...request, setupRequest: (before) => ({ ...before, ...fresh() }) } : request;
 }
 
+if (!load.keepAlive) throw new Error("autocannon does not count answers on connections for one request");
 const requests = parseRequests(readFileSync(load.file)).map(cannonRequest);
 const autocannon = createRequire(join(PEERS_FOLDER, "package.json"))("autocannon") as Autocannon;
 let clients = 0;
@@ -80,7 +81,6 @@ const { errors, non2xx, ...done } = await autocannon({
   connections: load.connections,
   duration: load.seconds,
   timeout: ANSWER_SECONDS_MAX,
-  ...(load.keepAlive ? {} : { reconnectRate: 1 }),
   requests: requests.slice(0, 1),
   // Each connection would send all of them from the first on; so each gets its share.
   setupClient: (client) => {
