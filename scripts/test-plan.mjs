@@ -10,14 +10,13 @@ import { dirname, join, relative } from "node:path";
 /** A test of this name ends each file; the runner does not count it. */
 export const END_OF_FILE = "end of file ";
 
-/** Start servers, replace clocks, or run for long. */
-const OWN_PROCESS_FOLDERS = ["browser", "conformance", "e2e", "fuzz", "security", "simulation", "torture", "workers"];
+/** Replace clocks, or run for long. */
+const OWN_PROCESS_FOLDERS = ["browser", "conformance", "fuzz", "security", "simulation", "torture", "workers"];
 /** Measure this process, change what belongs to all of it, or set a time limit for it. */
 const OWN_PROCESS =
   /process\.(memoryUsage|cpuUsage|exit|on)\(|performance\.now = |"[./]+\/turn-lengths\.js"|^t\.setTimeout\(/m;
-/** Tests that share a server, too: `TestServer.shared` in test/e2e/server.ts. */
+/** Tests that share a server, too: `TestServer.shared` in test/e2e/server.ts. They come in processes of their own. */
 const SHARED_SERVER = /TestServer\.shared\(/;
-const OWN_SERVER = /TestServer\.start\(/;
 /** A process gets files of at most so much CPU time in all. */
 const GROUP_SECONDS = 30;
 /** For files that are not in the list of recorded times. */
@@ -75,6 +74,6 @@ export function groupsOf(files) {
 function roomOf(file) {
   const room = relative(TESTS, dirname(file));
   const text = readFileSync(file, "utf8");
-  if (SHARED_SERVER.test(text) && !OWN_SERVER.test(text)) return room;
+  if (SHARED_SERVER.test(text)) return `${room} with a shared server`;
   return OWN_PROCESS_FOLDERS.includes(room.split("/")[0]) || OWN_PROCESS.test(text) ? null : room;
 }
