@@ -1,7 +1,7 @@
 /**
  * Bundles the program for its start: dist/server has an entry per thread and the parts that they share. As modules it is
  * some 1,700 files, and finding and linking them takes a thread longer than running them. Packages stay where npm put
- * them, but for typebox, which is 680 files by itself. Called by `npm run build` and before tests.
+ * them, but for typebox, which is 680 files by itself. Called by scripts/build.mjs.
  */
 import { readdirSync, rmSync } from "node:fs";
 import { basename } from "node:path";
