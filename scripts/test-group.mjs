@@ -5,14 +5,14 @@
 import { readdirSync, readFileSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import t from "tap";
 import { END_OF_FILE } from "./test-plan.mjs";
 
 /** Linux counts CPU time in ticks of a hundredth of a second. */
 const TICKS_PER_SECOND = 100;
 
-// Tests see the command line of a file that runs by itself.
+// Tests see the command line of a file that runs by itself; so does tap, which names folders after it.
 const files = process.argv.splice(2);
+const { default: t } = await import("tap");
 let cpuBefore = 0;
 let cleanups = [];
 // tap itself would run these at the end of the process, and would end the process as soon as a file's tests are done.
