@@ -10,8 +10,17 @@ import { dirname, join, relative } from "node:path";
 /** A test of this name ends each file; the runner does not count it. */
 export const END_OF_FILE = "end of file ";
 
-/** Replace clocks, or run for long. */
-const OWN_PROCESS_FOLDERS = ["browser", "conformance", "fuzz", "security", "simulation", "torture", "workers"];
+/** Replace clocks, run for long, or (the library's downloads) depend on how fast this process is. */
+const OWN_PROCESS_FOLDERS = [
+  "ai/library",
+  "browser",
+  "conformance",
+  "fuzz",
+  "security",
+  "simulation",
+  "torture",
+  "workers",
+];
 /** Measure this process, change what belongs to all of it, or set a time limit for it. */
 const OWN_PROCESS =
   /process\.(memoryUsage|cpuUsage|exit|on)\(|performance\.now = |"[./]+\/turn-lengths\.js"|^t\.setTimeout\(/m;
@@ -75,5 +84,8 @@ function roomOf(file) {
   const room = relative(TESTS, dirname(file));
   const text = readFileSync(file, "utf8");
   if (SHARED_SERVER.test(text)) return `${room} with a shared server`;
-  return OWN_PROCESS_FOLDERS.includes(room.split("/")[0]) || OWN_PROCESS.test(text) ? null : room;
+  return OWN_PROCESS_FOLDERS.some((folder) => room === folder || room.startsWith(`${folder}/`)) ||
+    OWN_PROCESS.test(text)
+    ? null
+    : room;
 }
