@@ -1,6 +1,6 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
 .PHONY: start build install check test sim torture bench peers vector-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp lint-api clean
-.PHONY: docs fuzz soak
+.PHONY: docs fuzz soak watch properties
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
@@ -21,8 +21,13 @@ node_modules/.installed: package-lock.json
 check: install
 	npm run --silent check
 
+# All tests, or those of FILE=test/…/x.test.ts (or a folder, or several). TIMES=1 prints the CPU time of each file.
 test: build
-	node scripts/run-tests.mjs
+	node scripts/run-tests.mjs $(FILE)
+
+# Checks the types and runs the affected tests after every edit.
+watch: build
+	node scripts/watch.mjs
 
 # A node in virtual time with faults, from seeds (docs/architecture/testing.md): SEEDS=1000 FROM=1, or SEED=17 to replay one.
 sim: build
@@ -51,6 +56,10 @@ conformance-ldbc: build
 # The conformance tests of the Model Context Protocol, for the revisions that are served.
 conformance-mcp: build
 	node dist/test/conformance/run-mcp.js
+
+# Tests with random inputs, LENGTH times as long as in `make test` (20 unless said).
+properties: build
+	TEST_LENGTH=$(or $(LENGTH),20) FILE_SECONDS=36000 node scripts/run-tests.mjs $$(grep -rlF '"../lengths.js"' test)
 
 # Hostile inputs for MINUTES=10, with large parts of up to SIZE=1000000 characters; SEED=… repeats a run, FROM=number COUNT=1 one input.
 fuzz: build

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { findBundles } from "../src/ai/bundle.js";
 import { loadOnnxEncoder } from "../src/ai/onnx-encoder.js";
 import { StaticEncoder } from "../src/ai/static-encoder.js";
-import { throughput, wrkVersion } from "./load/generators.js";
+import { loadGenerator, throughput } from "./load/generators.js";
 import { FIRST_KEY, jsonRequest, writeRequests } from "./load/requests.js";
 import { sentences } from "./sentences.js";
 import { post, ROOT, type Running, removeDirectory, startTessera, temporaryDirectory } from "./servers.js";
@@ -116,7 +116,7 @@ async function here(
 async function overHttp(server: Running, file: string, textsEach: number, seconds: number): Promise<Measured> {
   const load = { url: server.url, file, firstKey: FIRST_KEY, connections: CONNECTIONS, seconds, keepAlive: true };
   const before = server.cpuSeconds();
-  const { requests, seconds: took, errors } = await throughput(load, wrkVersion() !== null);
+  const { requests, seconds: took, errors } = await throughput(load, loadGenerator());
   if (errors > 0) throw new Error(`${errors} of ${requests} requests failed`);
   return { count: requests * textsEach, took, cpu: server.cpuSeconds() - before };
 }

@@ -4,7 +4,7 @@
  * before its answer.
  */
 import { join } from "node:path";
-import { throughput, wrkVersion } from "./load/generators.js";
+import { loadGenerator, throughput } from "./load/generators.js";
 import { FIRST_KEY, jsonRequest, writeRequests } from "./load/requests.js";
 import { post, type Running, removeDirectory, startTessera, temporaryDirectory } from "./servers.js";
 import { median } from "./statistics.js";
@@ -69,7 +69,7 @@ async function measureCreates(server: Running, file: string, rounds: number, sec
   for (let round = -1; round < rounds; round++) {
     const before = server.cpuSeconds();
     const load = { url: server.url, file, firstKey: FIRST_KEY, connections: CONNECTIONS, keepAlive: true, seconds };
-    const done = await throughput(load, wrkVersion() !== null);
+    const done = await throughput(load, loadGenerator());
     if (done.errors > 0) throw new Error(`${done.errors} answers were errors`);
     if (round < 0) continue;
     perSecond.push(done.requests / done.seconds);

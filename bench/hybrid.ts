@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { type Corpus, corpusOf } from "./hybrid/corpus.js";
-import { latency, throughput, wrkVersion } from "./load/generators.js";
+import { latency, loadGenerator, throughput } from "./load/generators.js";
 import { FIRST_KEY, jsonRequest, type Request, writeRequests } from "./load/requests.js";
 import { peakMemoryOf } from "./processes.js";
 import { post, type Running, removeDirectory, startPeer, startTessera, temporaryDirectory } from "./servers.js";
@@ -139,14 +139,14 @@ function entriesOf(server: Running, requests: Requests, directory: string): Entr
 
 /** In each round another begins. */
 async function measure(entries: readonly Entry[], rounds: number, seconds: number): Promise<void> {
-  const useWrk = wrkVersion() !== null;
+  const generator = loadGenerator();
   for (let round = -1; round < rounds; round++) {
     const first = Math.max(0, round) % entries.length;
     for (const entry of [...entries.slice(first), ...entries.slice(0, first)]) {
       const { server, file } = entry;
       const load = { url: server.url, file, firstKey: FIRST_KEY, connections: CONNECTIONS, keepAlive: true, seconds };
       const before = server.cpuSeconds();
-      const done = await throughput(round < 0 ? { ...load, seconds: WARM_UP_SECONDS } : load, useWrk);
+      const done = await throughput(round < 0 ? { ...load, seconds: WARM_UP_SECONDS } : load, generator);
       const cpuSeconds = server.cpuSeconds() - before;
       if (done.errors > 0) throw new Error(`${server.name}, ${entry.label}: ${done.errors} answers were errors`);
       if (round < 0) continue;

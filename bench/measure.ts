@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { type Contender, startContender } from "./contenders/contenders.js";
 import type { ClientResult } from "./load/client.js";
-import { type Load, latency, throughput } from "./load/generators.js";
+import { type Generator, type Load, latency, throughput } from "./load/generators.js";
 import { FIRST_KEY, LAST_KEY, writeRequests } from "./load/requests.js";
 import { peakMemoryOf } from "./processes.js";
 import { removeDirectory, temporaryDirectory } from "./servers.js";
@@ -19,7 +19,7 @@ export interface Options {
   readonly share: number;
   /** Contenders by id, Tessera first. */
   readonly contenders: readonly string[];
-  readonly useWrk: boolean;
+  readonly generator: Generator;
 }
 
 export interface Round {
@@ -101,7 +101,7 @@ class Entry {
     readonly variant: string,
     private readonly workload: Workload,
     private readonly file: string,
-    private readonly useWrk: boolean,
+    private readonly generator: Generator,
   ) {}
 
   get id(): string {
@@ -114,7 +114,7 @@ class Entry {
 
   async throughput(seconds: number, counts: boolean): Promise<void> {
     const before = this.contender.cpuSeconds();
-    const measured = await throughput(this.load(seconds), this.useWrk);
+    const measured = await throughput(this.load(seconds), this.generator);
     const cpuSeconds = this.contender.cpuSeconds() - before;
     this.errors += measured.errors;
     if (!counts) return;
@@ -190,7 +190,7 @@ export async function measure(workload: Workload, options: Options): Promise<Wor
         continue;
       }
       if (surrounded !== undefined) surroundings.push(surrounded);
-      entries.push(...(await entriesOf(workload, contender, directory, options.useWrk, notes)));
+      entries.push(...(await entriesOf(workload, contender, directory, options.generator, notes)));
     }
     if (entries.length > 0) await takeRounds(entries, options);
     const rows = entries.map((entry) => entry.row());
@@ -223,7 +223,7 @@ async function entriesOf(
   workload: Workload,
   contender: Contender,
   directory: string,
-  useWrk: boolean,
+  generator: Generator,
   notes: string[],
 ): Promise<Entry[]> {
   const prepared = await prepare(contender, workload.data);
@@ -235,7 +235,7 @@ async function entriesOf(
     }
     const file = join(directory, `${contender.id}-${entries.length}`);
     writeRequests(file, contender.url, requests, workload.keepAlive);
-    entries.push(new Entry(contender, variant, workload, file, useWrk));
+    entries.push(new Entry(contender, variant, workload, file, generator));
   }
   return entries;
 }

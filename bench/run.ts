@@ -1,6 +1,7 @@
 /**
- * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness, steps, cost, vector, embed, chat, nli, hybrid, graph, ldbc, graph-writes, stream, subscribers, automl by name.
- * See bench/README.md for the settings and for how it is measured.
+ * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness,
+ * steps, cost, vector, embed, chat, nli, hybrid, graph, ldbc, graph-writes, stream, subscribers, automl by name. See
+ * bench/README.md for the settings and for how it is measured.
  */
 import { loadavg } from "node:os";
 import { automl } from "./automl.js";
@@ -15,7 +16,7 @@ import { graphWrites } from "./graph-writes.js";
 import { hybrid } from "./hybrid.js";
 import { importFiles } from "./import.js";
 import { ldbc } from "./ldbc.js";
-import { wrkVersion } from "./load/generators.js";
+import { loadGenerator } from "./load/generators.js";
 import { measure, type Options, type WorkloadResult } from "./measure.js";
 import { nli } from "./nli.js";
 import { describeMachine } from "./report/machine.js";
@@ -70,7 +71,7 @@ function settings(): Options {
     seconds: Number(process.env.SECONDS ?? 3),
     share: 0.7,
     contenders: ["tessera", ...peers.filter((peer) => PEERS.includes(peer))],
-    useWrk: wrkVersion() !== null,
+    generator: loadGenerator(),
   };
 }
 
@@ -100,7 +101,11 @@ for (const name of chosen) {
 }
 
 const options = settings();
-const workloads = WORKLOADS.filter(({ id }) => chosen.includes(id));
+const wanted = WORKLOADS.filter(({ id }) => chosen.includes(id));
+const workloads = wanted.filter(({ keepAlive }) => keepAlive || options.generator.kind !== "autocannon");
+for (const { id } of wanted.filter((workload) => !workloads.includes(workload))) {
+  console.log(`${id} is left out: autocannon does not count answers on connections for one request.`);
+}
 const scales = chosen.includes(SCALING);
 if (workloads.length > 0 || scales) {
   const total = minutes(workloads, options) + (scales ? scalingMinutes(options) : 0);
@@ -108,9 +113,9 @@ if (workloads.length > 0 || scales) {
     `${chosen.filter((name) => !(name in others)).join(", ")}: ${options.contenders.join(", ")}; ` +
       `${options.rounds} rounds of ${options.seconds} s. About ${Math.ceil(total)} minutes.`,
   );
-  if (!options.useWrk)
-    console.log("wrk is not installed: throughput is measured with our own client, which costs more CPU.");
-  const machine = describeMachine(wrkVersion() ?? "bench/load/client.ts");
+  if (options.generator.kind === "client")
+    console.log("Throughput is measured with our own client, which costs more CPU than wrk.");
+  const machine = describeMachine(options.generator.name);
   const results: WorkloadResult[] = [];
   const date = new Date().toISOString().slice(0, 10);
   const write = (scaling: ScalingResult | null): { run: RunResult; base: string } => {

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Contender, startContender } from "./contenders/contenders.js";
-import { type Load, throughput } from "./load/generators.js";
+import { type Generator, type Load, throughput } from "./load/generators.js";
 import { FIRST_KEY, writeRequests } from "./load/requests.js";
 import type { Options } from "./measure.js";
 import { cpuSecondsOfThreads } from "./processes.js";
@@ -43,14 +43,14 @@ export function scalingMinutes({ rounds, seconds }: Options): number {
   return (ACTORS.length * (30 + rounds * (seconds + 1))) / 60;
 }
 
-export async function measureScaling({ rounds, seconds, useWrk }: Options): Promise<ScalingResult> {
+export async function measureScaling({ rounds, seconds, generator }: Options): Promise<ScalingResult> {
   const directory = temporaryDirectory("scaling");
   const steps: Step[] = [];
   try {
     for (const actors of ACTORS) steps.push(await startStep(actors, directory, seconds));
-    for (const step of steps) await throughput({ ...step.load, seconds: WARM_UP_SECONDS }, useWrk);
+    for (const step of steps) await throughput({ ...step.load, seconds: WARM_UP_SECONDS }, generator);
     for (let round = 0; round < rounds; round++) {
-      for (const step of steps) await takeRound(step, useWrk);
+      for (const step of steps) await takeRound(step, generator);
     }
     const measured = steps.map(({ actors, rates, costs }) => ({
       actors,
@@ -83,9 +83,9 @@ async function startStep(actors: number, directory: string, seconds: number): Pr
   return { actors, contender, load, threadsFile, rates: [], costs: [] };
 }
 
-async function takeRound({ contender, load, threadsFile, rates, costs }: Step, useWrk: boolean): Promise<void> {
+async function takeRound({ contender, load, threadsFile, rates, costs }: Step, generator: Generator): Promise<void> {
   const before = cpuSecondsOfThreads(contender.pid);
-  const measured = await throughput(load, useWrk);
+  const measured = await throughput(load, generator);
   const after = cpuSecondsOfThreads(contender.pid);
   const roles = new Map(
     readFileSync(threadsFile, "utf8")

@@ -4,7 +4,7 @@
  * few and many match, and recall in a sample of SIFT. VECTORS (50,000), RECALL (0.96), PEERS, QUANTIZATION (none).
  */
 import { join } from "node:path";
-import { throughput, wrkVersion } from "./load/generators.js";
+import { loadGenerator, throughput } from "./load/generators.js";
 import { FIRST_KEY, type Request, writeRequests } from "./load/requests.js";
 import { peakMemoryOf } from "./processes.js";
 import { removeDirectory, temporaryDirectory } from "./servers.js";
@@ -168,14 +168,14 @@ function entryOf(
 
 /** In each round another begins. */
 async function measured(entries: readonly Entry[], rounds: number, seconds: number): Promise<void> {
-  const useWrk = wrkVersion() !== null;
+  const generator = loadGenerator();
   for (let round = -1; round < rounds; round++) {
     const first = Math.max(0, round) % entries.length;
     for (const entry of [...entries.slice(first), ...entries.slice(0, first)]) {
       const { contender, file } = entry;
       const load = { url: contender.url, file, firstKey: FIRST_KEY, connections: CONNECTIONS, keepAlive: true };
       const before = contender.cpuSeconds();
-      const done = await throughput({ ...load, seconds: round < 0 ? WARM_UP_SECONDS : seconds }, useWrk);
+      const done = await throughput({ ...load, seconds: round < 0 ? WARM_UP_SECONDS : seconds }, generator);
       const cpuSeconds = contender.cpuSeconds() - before;
       if (done.errors > 0) throw new Error(`${contender.name}: ${done.errors} answers were errors`);
       if (round < 0) continue;

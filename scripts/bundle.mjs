@@ -2,7 +2,7 @@
  * Bundles the program for its start: dist/server has an entry per thread and the parts that they share. As modules it is
  * some 1,700 files, and finding and linking them takes a thread longer than running them. Packages stay where npm put
  * them, but for typebox, which is 680 files by itself. The site of the documents goes to dist/server/docs. Called by
- * `npm run build` and before tests.
+ * scripts/build.mjs.
  */
 import { readdirSync, rmSync } from "node:fs";
 import { basename } from "node:path";
@@ -47,6 +47,11 @@ export async function bundle() {
   // Parts are named by their content: those of earlier builds stay behind.
   const made = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
   for (const file of readdirSync(FOLDER)) if (!made.has(file) && file !== SITE) rmSync(`${FOLDER}/${file}`);
+  bundleSite();
+}
+
+/** The site of the documents alone. */
+export function bundleSite() {
   buildSite(`${FOLDER}/${SITE}`);
 }
 

@@ -1,25 +1,31 @@
 /**
- * Runs the compiled tests, a process a file, and ends with the line "N passed, N failed". Called by `make test`; arguments are
- * test files (default: all). Tests that start a server start the bundle, so it is made anew first.
+ * Runs the compiled tests and ends with the line "N passed, N failed". Called by `make test`; arguments are test files or
+ * folders (default: all). TIMES=1 prints the CPU and wall time of each file, longest first, and RECORD=1 also writes the CPU
+ * times to scripts/test-seconds.json, from which scripts/test-plan.mjs makes its plan.
  *
  * tap's own runner is not used: it has every process that a test starts load its hooks, with which a server takes three times
  * as much CPU to start.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { relative } from "node:path";
+import { createInterface } from "node:readline";
 import { Parser } from "tap-parser";
-import { bundle } from "./bundle.mjs";
+import { END_OF_FILE, groupsOf, RECORDED, testFiles } from "./test-plan.mjs";
 
 const JOBS = 3;
-/** After so long tap ends a file, with a word on the test that hung; a file that does not even do that is killed. */
-const FILE_SECONDS = 300;
+/** After so long in a file tap ends the process, with a word on the test that hung; one that does not even do that is killed. */
+const FILE_SECONDS = Number(process.env.FILE_SECONDS ?? 300);
 const KILL_SECONDS = FILE_SECONDS + 30;
 
-await bundle();
-const all = readdirSync("dist/test", { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".test.js"));
-const files = process.argv.length > 2 ? process.argv.slice(2) : all.sort().map((file) => join("dist/test", file));
+let groups;
+try {
+  groups = groupsOf(testFiles(process.argv.slice(2)));
+} catch (error) {
+  console.error(error.message);
+  process.exit(1);
+}
 const running = new Set();
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
@@ -27,42 +33,86 @@ process.on("exit", () => {
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
 
 const counts = { pass: 0, fail: 0, skip: 0, todo: 0 };
-await Promise.all(Array.from({ length: JOBS }, runFiles));
+const times = [];
+await Promise.all(Array.from({ length: JOBS }, runGroups));
+if (process.env.TIMES === "1") printTimes();
+if (process.env.RECORD === "1") recordTimes();
 const skipped = counts.skip + counts.todo;
 console.log(`${counts.pass} passed, ${counts.fail} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
 process.exitCode = counts.fail === 0 && counts.pass > 0 ? 0 : 1;
 
-async function runFiles() {
-  for (let file = files.shift(); file !== undefined; file = files.shift()) await runFile(file);
+async function runGroups() {
+  for (let files = groups.shift(); files !== undefined; files = groups.shift()) await runGroup(files);
 }
 
-/** Passed files get a line each, failed ones everything they printed. */
-async function runFile(file) {
-  const startMs = performance.now();
-  const child = spawn(process.execPath, ["--enable-source-maps", file], {
+/** Each file gets a line; a group with a failure prints everything before. */
+async function runGroup(files) {
+  const child = spawn(process.execPath, ["--enable-source-maps", "scripts/test-group.mjs", ...files], {
     env: { ...process.env, TAP_TIMEOUT: String(FILE_SECONDS) },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
   running.add(child);
   const printed = [];
   const parser = new Parser();
   let failed = 0;
-  for (const kind of Object.keys(counts)) parser.on(kind, () => counts[kind]++);
-  parser.on("fail", () => failed++);
+  for (const kind of Object.keys(counts)) {
+    parser.on(kind, ({ name }) => {
+      if (kind !== "pass" || !name.startsWith(END_OF_FILE)) counts[kind]++;
+    });
+  }
+  const failedFiles = new Set();
+  let isFailed = false;
+  parser.on("assert", ({ ok, name }) => {
+    if (!ok) {
+      failed++;
+      isFailed = true;
+    }
+    if (!name.startsWith(END_OF_FILE)) return;
+    if (isFailed) failedFiles.add(name.slice(END_OF_FILE.length));
+    isFailed = false;
+  });
   child.stdout.on("data", (data) => {
     printed.push(data);
     parser.write(data);
   });
   child.stderr.on("data", (data) => printed.push(data));
+  const finished = new Map();
+  createInterface({ input: child.stdio[3] }).on("line", (line) => {
+    const { file, cpu, wall } = JSON.parse(line);
+    const before = finished.get(file) ?? { cpu: 0, wall: 0 };
+    finished.set(file, { file, cpu: before.cpu + cpu, wall: before.wall + wall });
+    timer.refresh();
+  });
   const timer = setTimeout(() => child.kill("SIGKILL"), KILL_SECONDS * 1000);
   const [code, signal] = await once(child, "close");
   clearTimeout(timer);
   running.delete(child);
   parser.end();
-  const hasPassed = parser.results.ok && code === 0;
-  // A file may fail without a failed test: it threw, was killed, or ended before its plan did.
+  times.push(...finished.values());
+  const hasPassed = parser.results.ok && code === 0 && finished.size === files.length;
+  // A process may fail without a failed test: it threw, was killed, or ended before its plan did.
   if (!hasPassed && failed === 0) counts.fail++;
   if (!hasPassed) process.stdout.write(Buffer.concat(printed));
-  const end = hasPassed ? "ok" : `not ok (${signal ?? `exit code ${code}`})`;
-  console.log(`${end} - ${file} # time=${Math.round(performance.now() - startMs)}ms`);
+  for (const file of files) {
+    const time = finished.get(file);
+    const end = time === undefined || failedFiles.has(file) ? "not ok" : "ok";
+    console.log(`${end} - ${file}${time === undefined ? "" : ` # ${timeText(time)}`}`);
+  }
+  if (!hasPassed) console.log(`not ok - the process ended with ${signal ?? `exit code ${code}`}`);
+}
+
+function timeText({ cpu, wall }) {
+  return `cpu=${cpu.toFixed(2)}s wall=${wall.toFixed(2)}s`;
+}
+
+function printTimes() {
+  times.sort((a, b) => b.cpu - a.cpu);
+  for (const time of times) console.log(`# ${timeText(time)} ${time.file}`);
+  console.log(`# ${times.reduce((sum, { cpu }) => sum + cpu, 0).toFixed(0)} CPU seconds in ${times.length} files`);
+}
+
+function recordTimes() {
+  const seconds = JSON.parse(readFileSync(RECORDED, "utf8"));
+  for (const { file, cpu } of times) seconds[relative("dist/test", file).replace(/\.js$/, "")] = Number(cpu.toFixed(1));
+  writeFileSync(RECORDED, `${JSON.stringify(Object.fromEntries(Object.entries(seconds).sort()), null, 2)}\n`);
 }

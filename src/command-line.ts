@@ -1,6 +1,7 @@
 /**
- * The command line: `tessera serve`, `check-config`, `reset-password`, `backup`, `sql` and `keys` (cli/). `serve` is the only place that knows all parts:
- * it loads the configuration, locks the data directory, starts the gateway on this thread and one thread per actor.
+ * The command line: `tessera serve`, `check-config`, `reset-password`, `backup`, `sql` and `keys` (cli/). `serve` is
+ * the only place that knows all parts: it loads the configuration, locks the data directory, starts the gateway on this
+ * thread and one thread per actor.
  */
 import type { Worker } from "node:worker_threads";
 import { Command } from "commander";

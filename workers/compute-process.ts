@@ -1,6 +1,6 @@
 /**
- * Entry of a process that applies functions to large values for an actor (compute-processes.ts): messages make a call, which is answered with its
- * value. It ends when its actor's thread does.
+ * Entry of a process that applies functions to large values for an actor (compute-processes.ts): messages make a call,
+ * which is answered with its value. It ends when its actor's thread does.
  */
 import { type ComputeJob, computeJob } from "../src/query/expr/compute-elsewhere.js";
 import { Assembly, type SmallMessage, smallMessages } from "../src/query/expr/sent-pieces.js";

@@ -1,7 +1,13 @@
-/** Runs the load generators as processes of their own: wrk for throughput where it is installed, our client otherwise. */
+/**
+ * Runs the load generators as processes of their own. Throughput is measured by wrk where it is installed, otherwise by our
+ * client; LOAD=wrk, autocannon or client chooses.
+ */
 import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { cpuSecondsOfEndedChildren } from "../processes.js";
-import { ROOT, startChild } from "../servers.js";
+import { PEERS_FOLDER, ROOT, startChild } from "../servers.js";
+import type { AutocannonResult } from "./autocannon.js";
 import type { ClientLoad, ClientResult } from "./client.js";
 
 export interface Load {
@@ -21,8 +27,40 @@ export interface Throughput {
   readonly clientCpuSeconds: number;
 }
 
+export interface Generator {
+  readonly kind: "wrk" | "autocannon" | "client";
+  /** For the report. */
+  readonly name: string;
+}
+
+export function loadGenerator(): Generator {
+  const kind = process.env.LOAD ?? "";
+  const wrk = wrkVersion();
+  switch (kind) {
+    case "":
+      return wrk === null ? OUR_CLIENT : { kind: "wrk", name: wrk };
+    case "wrk":
+      if (wrk === null) throw new Error("LOAD=wrk: wrk is not installed");
+      return { kind, name: wrk };
+    case "autocannon":
+      return { kind, name: `autocannon ${autocannonVersion()}` };
+    case "client":
+      return OUR_CLIENT;
+    default:
+      throw new Error(`LOAD=${kind}: known are wrk, autocannon and client`);
+  }
+}
+
+const OUR_CLIENT: Generator = { kind: "client", name: "bench/load/client.ts" };
+
+function autocannonVersion(): string {
+  const file = join(PEERS_FOLDER, "node_modules/autocannon/package.json");
+  if (!existsSync(file)) throw new Error("LOAD=autocannon: it is not installed; run make peers");
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+}
+
 /** The version, or null when wrk is not installed. */
-export function wrkVersion(): string | null {
+function wrkVersion(): string | null {
   try {
     // It prints its version with the usage and exits with 1.
     execFileSync("wrk", ["-v"], { encoding: "utf8", stdio: "pipe" });
@@ -34,9 +72,9 @@ export function wrkVersion(): string | null {
 }
 
 /** As fast as answers come. */
-export async function throughput(load: Load, useWrk: boolean): Promise<Throughput> {
+export async function throughput(load: Load, generator: Generator): Promise<Throughput> {
   const before = cpuSecondsOfEndedChildren();
-  const measured = useWrk ? await wrk(load) : await withoutWrk(load);
+  const measured = await BY_KIND[generator.kind](load);
   return { ...measured, clientCpuSeconds: cpuSecondsOfEndedChildren() - before };
 }
 
@@ -50,21 +88,31 @@ export function closedLoop(load: Load): Promise<ClientResult> {
   return client(load, null);
 }
 
-async function withoutWrk(load: Load): Promise<Omit<Throughput, "clientCpuSeconds">> {
+async function ourClient(load: Load): Promise<Omit<Throughput, "clientCpuSeconds">> {
   const { requests, elapsedMs, errors } = await closedLoop(load);
   return { requests, seconds: elapsedMs / 1000, errors };
 }
 
-async function client(
+async function client(load: Load, requestsPerSecond: number | null): Promise<ClientResult> {
+  return (await runScript("client.js", load, requestsPerSecond)) as ClientResult;
+}
+
+async function autocannon(load: Load): Promise<AutocannonResult> {
+  return (await runScript("autocannon.js", load, null)) as AutocannonResult;
+}
+
+/** A script beside this one, which prints its result as a line of JSON. */
+async function runScript(
+  name: string,
   { url, file, firstKey, connections, seconds, keepAlive }: Load,
   requestsPerSecond: number | null,
-): Promise<ClientResult> {
+): Promise<unknown> {
   const { hostname: host, port } = new URL(url);
   const argument: ClientLoad = {
     ...{ host, port: Number(port), file, firstKey, connections, seconds, keepAlive, requestsPerSecond },
   };
-  const script = new URL("./client.js", import.meta.url).pathname;
-  return JSON.parse(await output(process.execPath, [script, JSON.stringify(argument)])) as ClientResult;
+  const script = new URL(`./${name}`, import.meta.url).pathname;
+  return JSON.parse(await output(process.execPath, [script, JSON.stringify(argument)]));
 }
 
 async function wrk(load: Load): Promise<Omit<Throughput, "clientCpuSeconds">> {
@@ -78,6 +126,12 @@ async function wrk(load: Load): Promise<Omit<Throughput, "clientCpuSeconds">> {
   const errors = result.failed + (load.keepAlive ? result.broken : 0);
   return { requests: result.requests, seconds: result.micros / 1e6, errors };
 }
+
+const BY_KIND: Readonly<Record<Generator["kind"], (load: Load) => Promise<Omit<Throughput, "clientCpuSeconds">>>> = {
+  wrk,
+  autocannon,
+  client: ourClient,
+};
 
 function output(command: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 /**
  * `make soak MINUTES=60 RATE=200`: a server under mixed work over all models at a steady rate, looked at every second. Writes
- * bench/results/soak.json and soak.svg (RESULT names them otherwise), prints what grew, slowed down or failed, and exits with 1 if anything did.
- * ACTORS (1) and SECONDS (in place of minutes) for short ones.
+ * bench/results/soak.json and soak.svg (RESULT names them otherwise), prints what grew, slowed down or failed, and
+ * exits with 1 if anything did. ACTORS (1) and SECONDS (in place of minutes) for short ones.
  */
 import { fork } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";

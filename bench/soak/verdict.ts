@@ -1,6 +1,6 @@
 /**
- * Whether a soak was flat: how memory, files and what is stored grew over its last two thirds, and whether answers at its end took longer than
- * at its begin. Pure; called by run.ts.
+ * Whether a soak was flat: how memory, files and what is stored grew over its last two thirds, and whether answers at
+ * its end took longer than at its begin. Pure; called by run.ts.
  */
 
 import { sortedQuantile } from "../statistics.js";

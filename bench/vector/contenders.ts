@@ -46,6 +46,7 @@ const CHROMA_EF = 24;
 const starts: Readonly<Record<string, () => Promise<VectorContender>>> = {
   tessera: startTesseraVectors,
   usearch: () => startStore("usearch", "fastify + usearch"),
+  hnswlib: () => startStore("hnswlib", "fastify + hnswlib-node"),
   lancedb: () => startStore("lancedb", "fastify + LanceDB"),
   pgvector: () => startStore("pgvector", "fastify + PGlite with pgvector"),
   chroma: startChroma,

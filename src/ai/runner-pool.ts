@@ -51,7 +51,10 @@ export class RunnerPool {
     return sum;
   }
 
-  /** Has `work` done by the runner of the bundle in that folder, whose digest it gets. Throws BundleError, PoolFullError and what `work` throws. */
+  /**
+   * Has `work` done by the runner of the bundle in that folder, whose digest it gets. Throws BundleError, PoolFullError
+   * and what `work` throws.
+   */
   async use<Result>(directory: string, work: (runner: Runner, digest: string) => Promise<Result>): Promise<Result> {
     const held = this.held.get(directory) ?? this.load(directory);
     held.users++;

@@ -1,4 +1,7 @@
-/** How much each feature matters: by how much the metric worsens when its values are shuffled (Breiman 2001; Fisher et al. 2019). No state. */
+/**
+ * How much each feature matters: by how much the metric worsens when its values are shuffled (Breiman 2001; Fisher et
+ * al. 2019). No state.
+ */
 import type { FittedModel } from "./model/learner.js";
 import { indices, type Random } from "./random.js";
 import { mix } from "./search/ensemble.js";

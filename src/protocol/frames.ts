@@ -89,7 +89,10 @@ export interface RequestHead {
   readonly tenantId: string;
   readonly keyId: string;
   readonly roles: readonly string[];
-  /** Accept, Content-Type, Content-Encoding and the endpoint's own `headers`, each "" when absent; only of endpoints that stream or have such. */
+  /**
+   * Accept, Content-Type, Content-Encoding and the endpoint's own `headers`, each "" when absent; only of endpoints
+   * that stream or have such.
+   */
   readonly media: readonly string[];
 }
 
@@ -104,7 +107,10 @@ export function encodeCaller(
   return [userId, username, tenantId, keyId, roles.join(",")].join(SEPARATOR);
 }
 
-/** `caller` comes from encodeCaller, `media` is three header values joined by "\n". No field may hold a NUL; the gateway refuses such input before. */
+/**
+ * `caller` comes from encodeCaller, `media` is three header values joined by "\n". No field may hold a NUL; the gateway
+ * refuses such input before.
+ */
 export function encodeHead(
   caller: string,
   idempotencyKey: string,

@@ -14,7 +14,10 @@ export type CypherErrorType =
   | "SemanticError"
   | "SyntaxError";
 
-/** A `query_error`, or `constraint_violation`, whose details carry `type`, `detail`, `phase` and the SQLSTATE of the nearest kin among SQL's errors. */
+/**
+ * A `query_error`, or `constraint_violation`, whose details carry `type`, `detail`, `phase` and the SQLSTATE of the
+ * nearest kin among SQL's errors.
+ */
 export function cypherError(
   type: CypherErrorType,
   detail: string,

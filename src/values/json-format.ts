@@ -54,7 +54,8 @@ const bare: JsonWriter = (value) => String(value);
 
 /**
  * A function that writes cells of a type as JSON. Integers beyond ±(2^53−1) are strings, because many clients read
- * JSON numbers as doubles; other numbers are JSON numbers with all their digits, NaN and infinities strings; times are ISO 8601 text, timestamptz in `timeZone`; bytea is "\\x…".
+ * JSON numbers as doubles; other numbers are JSON numbers with all their digits, NaN and infinities strings; times are
+ * ISO 8601 text, timestamptz in `timeZone`; bytea is "\\x…".
  */
 export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
   switch (type.name) {

@@ -3,14 +3,14 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import t from "tap";
 import type { Manifest } from "../../src/ai/manifest.js";
 
 export const BUNDLED = fileURLToPath(new URL("../../../models/", import.meta.url));
 export const ID = "tessera-embed-384";
 
 export const folder = mkdtempSync(join(tmpdir(), "tessera-models-"));
-t.teardown(() => rmSync(folder, { recursive: true }));
+// Files that share a process share this folder.
+process.once("exit", () => rmSync(folder, { recursive: true }));
 
 let roots = 0;
 

@@ -9,10 +9,11 @@ import { compilePlan } from "../../src/query/exec/compile-plan.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import { explainText } from "../../src/query/plan/explain.js";
 import { randomFrom } from "../conformance/random-sql.js";
+import { tries } from "../lengths.js";
 import { GraphDatabase } from "../query/graphs.js";
 import { tckPresent, tckQueries } from "./tck-features.js";
 
-const TRIES = Number(process.env.FUZZ_TRIES ?? 10_000);
+const TRIES = tries(3000);
 
 const golden = readFileSync(new URL("../../../test/golden/cypher/queries.txt", import.meta.url), "utf8");
 const seeds = [...golden.matchAll(/^> (.*)$/gm)].map(([, line]) => line!);

@@ -7,6 +7,7 @@ import { tokenize } from "../../src/cypher/parse/lexer.js";
 import { parseCypher } from "../../src/cypher/parse/parse.js";
 import { printCypher } from "../../src/cypher/parse/print.js";
 import { DbError } from "../../src/protocol/errors.js";
+import { tries } from "../lengths.js";
 import { tckPresent, tckQueries } from "./tck-features.js";
 import { fingerprint } from "./trees.js";
 
@@ -37,7 +38,8 @@ function holds(text: string): void {
   if (fingerprint(parseCypher(printed)) !== fingerprint(tree)) throw new Error(`read otherwise: ${printed}`);
 }
 
-const check = (property: Parameters<typeof fc.assert>[0], numRuns: number) => fc.assert(property, { numRuns, seed: 6 });
+const check = (property: Parameters<typeof fc.assert>[0], numRuns: number) =>
+  fc.assert(property, { numRuns: tries(numRuns), seed: 6 });
 
 t.test("statements with tokens removed, doubled, swapped and put in", async (t) => {
   const edit = fc.record({
@@ -51,7 +53,7 @@ t.test("statements with tokens removed, doubled, swapped and put in", async (t) 
       for (const { at, remove, insert } of edits) tokens.splice(at % (tokens.length + 1), remove, ...insert);
       holds(tokens.join(" "));
     }),
-    5000,
+    1500,
   );
   t.pass();
 });
@@ -70,7 +72,7 @@ t.test("statements with characters changed, and cut off", async (t) => {
         holds(text.slice(0, place) + put + (cut ? "" : text.slice(place + remove)));
       },
     ),
-    5000,
+    1500,
   );
   t.pass();
 });
@@ -183,7 +185,7 @@ t.test("random expressions are read as they were printed", async (t) => {
       const { body: read } = parseCypher(text);
       if (fingerprint(read) !== fingerprint(body)) throw new Error(`read otherwise: ${text}`);
     }),
-    3000,
+    1000,
   );
   t.pass();
 });

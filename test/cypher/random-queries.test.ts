@@ -10,10 +10,11 @@ import type { Plan } from "../../src/query/plan/plan.js";
 import type { Transaction } from "../../src/storage/store.js";
 import { variantToJson } from "../../src/values/variant-format.js";
 import { randomFrom } from "../conformance/random-sql.js";
+import { tries } from "../lengths.js";
 import { GraphDatabase } from "../query/graphs.js";
 import { QueryGenerator, SETUP } from "./random-queries.js";
 
-const QUERIES = Number(process.env.RANDOM_QUERIES ?? 150);
+const QUERIES = tries(75);
 const ROWS_MAX = 5_000;
 
 /** Sorted rows, or the kind of error; null: too many to compare. */

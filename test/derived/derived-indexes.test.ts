@@ -13,6 +13,7 @@ import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { keyText } from "../../src/storage/ordered-map.js";
 import { Shard } from "../../src/storage/shard.js";
+import { tries } from "../lengths.js";
 import { directory } from "../storage/shards.js";
 
 /** The words of rows, in a list; slots that are free are used again. */
@@ -299,7 +300,7 @@ function damage(files: string, random: Random): void {
   }
 }
 
-const SEEDS = Number(process.env.TESSERA_TEST_RUNS ?? 40);
+const SEEDS = tries(15);
 
 t.test("random histories with restarts, lost logs and damaged files", async (t) => {
   let fromFiles = 0;

@@ -3,7 +3,7 @@ import t from "tap";
 import { trainingRows } from "./automl-rows.js";
 import { TestServer } from "./server.js";
 
-const server = await TestServer.start();
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 await server.sql("CREATE TABLE loans (id int PRIMARY KEY, age int, income float8, region text, note text, good text)");
 await server.sql(

@@ -2,7 +2,7 @@
 import t from "tap";
 import { TestServer } from "./server.js";
 
-const server = await TestServer.start();
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 const call = (method: string, path: string, body?: object) => server.call(method, path, body);
 const data = async (status: number, method: string, path: string, body?: object) =>

@@ -2,7 +2,7 @@
 import t from "tap";
 import { type Reply, TestServer } from "./server.js";
 
-const server = await TestServer.start();
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
 const BOOKS = {

@@ -3,11 +3,12 @@
  * its negation part the documents between them. DOCUMENT_FILTERS sets how many.
  */
 import t from "tap";
+import { tries } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-const FILTERS = Number(process.env.DOCUMENT_FILTERS ?? 250);
+const FILTERS = tries(100);
 
-const server = await TestServer.start();
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
 /** A small generator with a seed, so that a failure can be repeated (mulberry32). */

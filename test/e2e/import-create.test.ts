@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import t from "tap";
 import { TestServer } from "./server.js";
 
-const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
 const CSV = "/v1/data/import/csv";

@@ -3,7 +3,7 @@ import { pack } from "msgpackr";
 import t from "tap";
 import { TestServer } from "./server.js";
 
-const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
 const LONG = "9007199254740993";

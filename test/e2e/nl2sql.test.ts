@@ -6,7 +6,7 @@ import t from "tap";
 import { isRight, type Pair, pairsOf, SCHEMAS, schemaSql } from "./nl2sql-pairs.js";
 import { TestServer } from "./server.js";
 
-const server = await TestServer.start();
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
 const tokens = new Map<string, string>();

@@ -1,11 +1,12 @@
 /** Starts the real server as a user would, on a free loopback port and in a temporary folder, and talks to it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** What users start; scripts/run-tests.mjs has the program made anew. */
+/** What users start; `npm run build` makes it. */
 export const PROGRAM = new URL("../../../bin/tessera", import.meta.url).pathname;
 export const ADMIN_PASSWORD = "a password for tests";
 
@@ -34,7 +35,7 @@ export class TestServer {
   readonly lines: string[] = [];
   private child: ChildProcess | null = null;
 
-  private constructor(
+  protected constructor(
     readonly directory: string,
     private readonly environment: Readonly<Record<string, string>>,
     private readonly program: readonly [string, ...string[]],
@@ -48,6 +49,29 @@ export class TestServer {
   ): Promise<TestServer> {
     const server = new TestServer(directory, environment, program);
     await server.boot();
+    return server;
+  }
+
+  /**
+   * A tenant of its own on a server that the test files of this process share; `token` is its administrator's. For tests that need
+   * no settings, no administrator of the installation, and neither kill nor restart the server.
+   */
+  static async shared(): Promise<TestServer> {
+    sharedServer ??= TestServer.startShared();
+    return Guest.of(await sharedServer);
+  }
+
+  /** Does not keep this process running; ends with it. */
+  private static async startShared(): Promise<TestServer> {
+    const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+    const child = server.child!;
+    child.unref();
+    for (const stream of [child.stdout, child.stderr]) (stream as Socket).unref();
+    process.once("exit", () => child.kill("SIGKILL"));
+    process.once("beforeExit", () => {
+      child.ref();
+      void server.stop();
+    });
     return server;
   }
 
@@ -169,4 +193,43 @@ export class TestServer {
   private ended(): Promise<number | null> {
     return new Promise((resolve) => this.child!.once("exit", (code) => resolve(code)));
   }
+}
+
+let sharedServer: Promise<TestServer> | undefined;
+let guests = 0;
+
+/** See `TestServer.shared`. */
+class Guest extends TestServer {
+  private constructor(
+    private readonly host: TestServer,
+    private readonly id: string,
+  ) {
+    super(host.directory, {}, [PROGRAM]);
+    this.url = host.url;
+  }
+
+  static async of(host: TestServer): Promise<Guest> {
+    const guest = new Guest(host, `guest-${++guests}`);
+    guest.token = await host.tenant(guest.id, ["admin"]);
+    return guest;
+  }
+
+  override tenant(id: string, roles?: readonly string[]): Promise<string> {
+    return this.host.tenant(`${this.id}-${id}`, roles);
+  }
+
+  override boot(): Promise<void> {
+    throw new Error("a shared server cannot be started again");
+  }
+
+  override kill(): Promise<void> {
+    throw new Error("a shared server cannot be killed");
+  }
+
+  override terminate(): Promise<number | null> {
+    throw new Error("a shared server cannot be terminated");
+  }
+
+  /** The server goes on for the other files. */
+  override async stop(): Promise<void> {}
 }

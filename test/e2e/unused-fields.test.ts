@@ -3,7 +3,7 @@ import t from "tap";
 import { TestServer } from "./server.js";
 import { SocketClient } from "./socket-client.js";
 
-const server = await TestServer.start();
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
 t.test("such a field is taken, and noted", async (t) => {

@@ -10,6 +10,7 @@ import { compareVariants } from "../../src/query/expr/variant-order.js";
 import { VARIANT } from "../../src/values/values.js";
 import { Float, floatValue, GraphNode, isIntegerValue, type Variant } from "../../src/values/variant.js";
 import { variantFromJson, variantToJson, variantToPlain } from "../../src/values/variant-format.js";
+import { tries } from "../lengths.js";
 import { numbers, scalars, variants } from "../storage/variants.js";
 
 const context = {
@@ -61,7 +62,7 @@ t.test("functions and operators", async (t) => {
       tried(() => call(fn, values.slice(0, fn.args.length)));
     },
   );
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 20_000 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(5000) }));
 });
 
 t.test("aggregates", async (t) => {
@@ -79,7 +80,7 @@ t.test("aggregates", async (t) => {
       });
     },
   );
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 5000 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(2000) }));
 });
 
 t.test("comparisons agree with the order that keys have", async (t) => {
@@ -93,7 +94,7 @@ t.test("comparisons agree with the order that keys have", async (t) => {
     if (call(greater, [a, b]) === true) ok(order > 0, ">");
     if (call(atLeast, [a, b]) === true) ok(order >= 0, ">=");
   });
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 5000 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(2000) }));
 });
 
 t.test("arithmetic of integers is exact or overflows", async (t) => {
@@ -115,7 +116,7 @@ t.test("arithmetic of integers is exact or overflows", async (t) => {
       } else ok(result instanceof Float || typeof result === "number");
     },
   );
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 5000 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(2000) }));
 });
 
 t.test("texts of scalars read back", async (t) => {

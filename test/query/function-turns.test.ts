@@ -12,8 +12,7 @@ import type { AggregateFunction, ScalarFunction } from "../../src/query/expr/exp
 import { AGGREGATE_FAMILY_TABLE } from "../../src/query/expr/functions/aggregates.js";
 import { quantifiedOperator } from "../../src/sql/bind/array-functions.js";
 import { sqlArray } from "../../src/values/text-format-array.js";
-import type { SqlType, Value } from "../../src/values/values.js";
-import { arrayOf, INT4, TEXT } from "../../src/values/values.js";
+import { arrayOf, INT4, type SqlType, TEXT, type Value } from "../../src/values/values.js";
 import { aggregateFunctions, scalarFunctions, tableFunctions } from "./all-functions.js";
 import { AGGREGATED_UNITS, checkTurns, only, shortest, TURN_MAX, tellLongest, UNITS } from "./turn-checks.js";
 import { aggregateTurns, rowTurns, turnLengths } from "./turn-lengths.js";

@@ -7,6 +7,7 @@ import t from "tap";
 import { EDGE_COLUMN, NODE_COLUMN } from "../../src/catalog/graph.js";
 import { DbError } from "../../src/protocol/errors.js";
 import type { Transaction } from "../../src/storage/store.js";
+import { tries } from "../lengths.js";
 import { GraphDatabase, map } from "./graphs.js";
 
 const LABELS = ["A", "B", "C"] as const;
@@ -264,7 +265,7 @@ t.test("random statements leave what the model says", async (t) => {
       check(db, tx);
       tx.rollback();
     }),
-    { numRuns: 60 },
+    { numRuns: tries(25) },
   );
 });
 
@@ -307,6 +308,6 @@ t.test("two transactions at once leave no relationship without its nodes", async
         if (won === 2) break;
       }
     }),
-    { numRuns: 60 },
+    { numRuns: tries(25) },
   );
 });

@@ -4,6 +4,7 @@ import t from "tap";
 import { optimize, RULES } from "../../src/query/optimize/optimize.js";
 import { explainText } from "../../src/query/plan/explain.js";
 import type { Plan } from "../../src/query/plan/plan.js";
+import { tries } from "../lengths.js";
 import { PARAMS, Random, randomPlan, randomRows, TABLES } from "./random-plans.js";
 import { Database } from "./run-plans.js";
 
@@ -26,7 +27,7 @@ function differs(database: Database, plan: Plan, other: Plan, options: object = 
   return [...explainText(plan), "gives", ...expected, "but", ...explainText(other), "gives", ...found].join("\n");
 }
 
-const RUNS = Number(process.env.TESSERA_TEST_RUNS ?? 300);
+const RUNS = tries(100);
 
 t.test("optimized plans give the same rows", async (t) => {
   for (let data = 0; data < 6; data++) {

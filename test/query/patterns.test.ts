@@ -11,6 +11,7 @@ import type { MatchPlan, PatternEdge, PatternNode } from "../../src/query/plan/g
 import type { Plan } from "../../src/query/plan/plan.js";
 import { INT8, type Value } from "../../src/values/values.js";
 import { GraphRelationship } from "../../src/values/variant.js";
+import { tries } from "../lengths.js";
 import { columnOf, GRAPH, idOf, manyEdges, match, newNode, ONE_ROW, oneEdge } from "./graph-tables.js";
 import { openIndexes } from "./open-indexes.js";
 import { aggregate, aggregateFunction, and, big, isNull, op, project, text, values } from "./plan-builder.js";
@@ -187,7 +188,7 @@ t.test("patterns find what trying everything finds", async (t) => {
         expected.map((one) => [...(bound === null ? one.nodes : one.nodes.slice(1)), ...one.edges]),
       );
     }),
-    { numRuns: Number(process.env.RUNS ?? 60) },
+    { numRuns: tries(30) },
   );
 });
 
@@ -222,7 +223,7 @@ t.test("triangles, squares and walks that are counted", async (t) => {
         );
       },
     ),
-    { numRuns: Number(process.env.RUNS ?? 60) },
+    { numRuns: tries(30) },
   );
 });
 
@@ -252,7 +253,7 @@ t.test("nodes that paths end at, each once", async (t) => {
         await gives(t, database, { kind: "distinct", input: distinct, on: null, columns: distinct.columns }, expected);
       },
     ),
-    { numRuns: Number(process.env.RUNS ?? 60) },
+    { numRuns: tries(30) },
   );
 });
 
@@ -301,7 +302,7 @@ t.test("shortest paths", async (t) => {
         t.equal(database.rows(optimize(one)).length, pairs.size, "one for each pair");
       },
     ),
-    { numRuns: Number(process.env.RUNS ?? 60) },
+    { numRuns: tries(30) },
   );
 });
 

@@ -11,6 +11,7 @@ import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
 import { Session } from "../../src/session/session.js";
 import { plainRows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
+import { tries } from "../lengths.js";
 import { openShard } from "../storage/shards.js";
 import { Random } from "./random-plans.js";
 
@@ -231,7 +232,7 @@ function write(random: Random): string {
   }
 }
 
-const RUNS = Number(process.env.TESSERA_TEST_RUNS ?? 12);
+const RUNS = tries(5);
 
 t.test("random histories give the same rows with and without segments", async (t) => {
   let built = 0;

@@ -8,12 +8,13 @@ import { explainText } from "../../src/query/plan/explain.js";
 import type { OutputColumn, Plan } from "../../src/query/plan/plan.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 import { INT8 } from "../../src/values/values.js";
+import { tries } from "../lengths.js";
 import { aggregate, aggregateFunction, filter, join, op, project, setOp, subquery } from "./plan-builder.js";
 import { PARAMS, Random, randomPlan, randomPredicate, randomRows, TABLES } from "./random-plans.js";
 import { Database } from "./run-plans.js";
 import { planOf } from "./sql-catalog.js";
 
-const RUNS = Number(process.env.TESSERA_TEST_RUNS ?? 300);
+const RUNS = tries(100);
 const columnExpr = ({ id, type, name }: OutputColumn): Expr => ({ kind: "column", id, type, name });
 const count = (input: Plan) => aggregate(input, {}, { n: { fn: aggregateFunction("count") } });
 

@@ -3,6 +3,7 @@ import type { Test } from "tap";
 import type { AggregateFunction, ScalarFunction, WindowFunction } from "../../src/query/expr/expr.js";
 import type { TableFunction } from "../../src/query/expr/table-function.js";
 import type { SqlType, Value } from "../../src/values/values.js";
+import { tries } from "../lengths.js";
 import { largeValues, smallValues } from "./large-values.js";
 import type { TurnLengths } from "./turn-lengths.js";
 
@@ -23,7 +24,10 @@ export interface Arguments {
   readonly isLarge: boolean;
 }
 
-/** Arguments for the types: one large among small ones, all large, all small (numbers may ask for much). */
+/**
+ * Arguments for the types: one large among small ones, all large, all small (numbers may ask for much). In a whole run
+ * of the tests a large one comes among the first small ones only.
+ */
 function* argumentLists(types: readonly SqlType[], units: number): Iterable<Arguments> {
   const small = types.map(smallValues);
   const variants = Math.max(1, ...small.map((values) => values.length));
@@ -31,7 +35,7 @@ function* argumentLists(types: readonly SqlType[], units: number): Iterable<Argu
   for (let k = 0; k < variants; k++) yield { args: others(k), isLarge: false };
   for (const [place, type] of types.entries()) {
     for (const large of largeValues(type, units)) {
-      for (let k = 0; k < (types.length > 1 ? Math.min(variants, 2) : 1); k++) {
+      for (let k = 0; k < (types.length > 1 ? Math.min(variants, 2, tries(1)) : 1); k++) {
         yield { args: others(k).with(place, large), isLarge: true };
       }
     }

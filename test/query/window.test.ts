@@ -6,6 +6,7 @@ import { optimize } from "../../src/query/optimize/optimize.js";
 import type { Plan } from "../../src/query/plan/plan.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 import type { SqlArray, Value } from "../../src/values/values.js";
+import { tries } from "../lengths.js";
 import { bindAll, catalogOf } from "../sql/tables.js";
 import { openShard } from "../storage/shards.js";
 import { Database } from "./run-plans.js";
@@ -167,7 +168,7 @@ t.test("frames of every kind hold the rows that the manual says", async (t) => {
       const wrong = difference(database.rows(plan, { batchRows }), expected(rows, frame));
       if (wrong !== null) throw new Error(`${sqlOf(frame)}\n${wrong}`);
     }),
-    { numRuns: Number(process.env.TESSERA_TEST_RUNS ?? 300), endOnFailure: true },
+    { numRuns: tries(150), endOnFailure: true },
   );
   t.pass("all alike");
 });

@@ -1,15 +1,17 @@
-/** A few seeds of the simulation (`make sim` runs many), and whether it would notice what it looks for. */
+/** A seed of the simulation (`make sim` runs many), and whether it would notice what it looks for. */
 import t from "tap";
 import { simulate } from "./simulate.js";
 
-const SEEDS = Number(process.env.SIM_SEEDS ?? 2);
+const SEEDS = Number(process.env.SIM_SEEDS ?? 1);
+/** A seed with many faults. */
+const FROM = 2;
 
 t.setTimeout(300_000);
 
 const traces: number[] = [];
 
 t.test("whatever breaks, nothing acknowledged is lost and transactions are serializable", async (t) => {
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (let seed = FROM; seed < FROM + SEEDS; seed++) {
     const outcome = await simulate(seed);
     t.same(outcome.problems, [], `seed ${seed}: ${outcome.committed} transactions, ${outcome.faults.join(", ")}`);
     t.ok(outcome.committed > 20, `seed ${seed} did something`);
@@ -18,7 +20,7 @@ t.test("whatever breaks, nothing acknowledged is lost and transactions are seria
 });
 
 t.test("a seed replays exactly", async (t) => {
-  t.equal((await simulate(2)).trace, traces[1]);
+  t.equal((await simulate(FROM)).trace, traces[0]);
 });
 
 t.test("disks that lie about what they synced are found out", async (t) => {

@@ -6,6 +6,7 @@ import type { CatalogView } from "../../src/catalog/catalog-view.js";
 import { DbError } from "../../src/protocol/errors.js";
 import { loadParser, parseSql } from "../../src/sql/parse/parse.js";
 import { tokenize } from "../../src/sql/parse/tokens.js";
+import { tries } from "../lengths.js";
 import { openShard } from "../storage/shards.js";
 import { bindAll, catalogOf } from "./tables.js";
 
@@ -104,7 +105,7 @@ function attempt(sql: string, view: CatalogView): void {
   }
 }
 
-const runs = { numRuns: 2000, seed: 20_240_601 };
+const runs = { numRuns: tries(800), seed: 20_240_601 };
 
 t.test("mutated statements", async () => {
   fc.assert(
@@ -128,7 +129,7 @@ t.test("random text, also inside of a statement", async () => {
       attempt(part, catalog);
       attempt(`select '${part}' from users where ${part}`, catalog);
     }),
-    { ...runs, numRuns: 1000 },
+    { ...runs, numRuns: tries(400) },
   );
 });
 

@@ -1,4 +1,7 @@
-/** A round of the torture, with a full disk where one can be mounted (`make torture` goes on), and a data directory that cannot be written. */
+/**
+ * A round of the torture, with a full disk where one can be mounted (`make torture` goes on), and a data directory that
+ * cannot be written.
+ */
 import { join } from "node:path";
 import t from "tap";
 import { TestServer } from "../e2e/server.js";

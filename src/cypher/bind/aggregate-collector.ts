@@ -1,4 +1,4 @@
-/** The aggregates of one WITH or RETURN: each is computed once and then is a column. Owned by bind-grouping.ts. */
+/** The aggregates of one WITH or RETURN: each is computed once and then is a column. Used by bind-projection.ts. */
 import { cypherAggregate } from "../../query/expr/cypher/registry.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { resolveAggregate } from "../../query/expr/resolve.js";

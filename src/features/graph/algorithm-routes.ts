@@ -1,5 +1,6 @@
 /**
- * POST /v1/graph/algorithms, and the message `graph.algorithm`: an algorithm over a graph, as the statement `CALL algo.NAME({…})` that it stands for; with
+ * POST /v1/graph/algorithms, and the message `graph.algorithm`: an algorithm over a graph, as the statement `CALL
+ * algo.NAME({…})` that it stands for; with
  * `write_property` what each node got is stored with it.
  */
 

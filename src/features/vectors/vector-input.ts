@@ -42,7 +42,10 @@ function itemVector(vector: unknown, values: unknown, prefix: string, collection
   throw new DbError("invalid_request", `Missing field "${prefix}vector".`, { field: `${prefix}vector` });
 }
 
-/** A vector of the collection's length, every number finite in single precision; of a cosine not all of them zero. Singles are not copied. */
+/**
+ * A vector of the collection's length, every number finite in single precision; of a cosine not all of them zero.
+ * Singles are not copied.
+ */
 export function vectorIn(given: unknown, field: string, { dimensions, metric, table }: VectorCollection): Float32Array {
   if (!Array.isArray(given) && !(given instanceof Float32Array) && !(given instanceof Float64Array)) {
     throw refused(field, "must be an array of numbers");

@@ -1,6 +1,7 @@
 /**
  * The rows of a WITH table: computed on first use, as far as they are read, and shared by all its readers
- * (spill/shared-rows.ts). Kept in the statement's state while the `with` node that defines the table is open; `with.ts` and `recursive.ts` own them.
+ * (spill/shared-rows.ts). Kept in the statement's state while the `with` node that defines the table is open; `with.ts`
+ * and `recursive.ts` own them.
  */
 import type { Batch } from "../expr/expr.js";
 import type { CommonScanPlan, CommonTable, OutputColumn } from "../plan/plan.js";

@@ -311,7 +311,10 @@ export interface DeferredEvaluation {
   evaluate(args: readonly (readonly Value[])[], count: number, context: DeferredContext): Promise<readonly Value[]>;
   /** Calls that are computed together at most; absent: DEFERRED_ROWS_MAX. Fewer where each takes long, so that a LIMIT stops early. */
   readonly rowsMax?: number;
-  /** Throws or rejects with what is wrong with a call before there are rows: `args[a]` is argument a, undefined where it depends on the row. */
+  /**
+   * Throws or rejects with what is wrong with a call before there are rows: `args[a]` is argument a, undefined where it
+   * depends on the row.
+   */
   check?(args: readonly (Value | undefined)[], context: EvalContext): Promise<void> | void;
   /**
    * The function can be `apply`ed as any other, unless the arguments of the call (as OptimizeOptions.answersAtOnce knows)

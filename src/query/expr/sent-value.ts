@@ -33,7 +33,10 @@ export type Sent =
 /** V8's format has integers of any length. */
 type NumericForm = Pick<Numeric, "unscaled" | "scale" | "special">;
 
-/** Runs of items, serialised, and items that are large by themselves. `asText`: items of an array in the text form of their type, numerics in theirs. */
+/**
+ * Runs of items, serialised, and items that are large by themselves. `asText`: items of an array in the text form of
+ * their type, numerics in theirs.
+ */
 interface Items {
   readonly parts: readonly (Uint8Array | Sent)[];
   readonly asText?: boolean;

@@ -22,7 +22,10 @@ import {
 } from "../../values/values.js";
 import { isVariantAsIs } from "./variant-order.js";
 
-/** pg_type.typcategory: boolean, numeric, string, date/time, time span, array, pseudo, user-defined, unknown, enum, bit string, network address, geometric, internal. */
+/**
+ * pg_type.typcategory: boolean, numeric, string, date/time, time span, array, pseudo, user-defined, unknown, enum, bit
+ * string, network address, geometric, internal.
+ */
 export type TypeCategory = "B" | "N" | "S" | "D" | "T" | "A" | "P" | "U" | "X" | "E" | "V" | "I" | "G" | "Z";
 
 /** When a conversion happens: by itself, on storing into a column, or only when written. */

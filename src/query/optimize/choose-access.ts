@@ -31,7 +31,10 @@ export const chooseAccess: Rule = {
     }),
 };
 
-/** An index costs a look-up per row, unless its entries have all that is read: over a large part of the table reading all of it is cheaper. */
+/**
+ * An index costs a look-up per row, unless its entries have all that is read: over a large part of the table reading
+ * all of it is cheaper.
+ */
 export function readsTooMuch(scan: IndexScanPlan, cardinality: Cardinality): boolean {
   if (scan.index === "primary key" || !cardinality.isKnown(scan.table)) return false;
   const unfiltered = Object.freeze({ ...scan, filter: null });

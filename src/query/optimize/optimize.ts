@@ -44,9 +44,11 @@ import { topN } from "./top-n.js";
 import { unnestSubqueries } from "./unnest-subqueries.js";
 
 /**
- * In this order: patterns of graphs become nodes that the other rules know; what comes out of subqueries goes through all other rules; filters must be down at the scans before
- * access is chosen, access before sorts can go and before a join can tell a small side from a large one; columns are
- * pruned before prices are compared, which depend on whether an index has all that is read, and again when nothing reads what an access took over. What is equal then, in the query and in its subqueries, is shared.
+ * In this order: patterns of graphs become nodes that the other rules know; what comes out of subqueries goes through
+ * all other rules; filters must be down at the scans before access is chosen, access before sorts can go and before a
+ * join can tell a small side from a large one; columns are pruned before prices are compared, which depend on whether
+ * an index has all that is read, and again when nothing reads what an access took over. What is equal then, in the
+ * query and in its subqueries, is shared.
  */
 export const RULES: readonly Rule[] = [
   planPatterns,

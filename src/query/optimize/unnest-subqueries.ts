@@ -9,8 +9,9 @@
  *
  * The same is done for such conditions of joins, and a LATERAL subquery becomes a plain one likewise.
  *
- * IN over VALUES is a list. NOT IN becomes an anti join where neither side can be NULL; otherwise it stays a subquery, because it is not true when
- * a NULL is among the values. An uncorrelated EXISTS stays too: it runs once and needs one row.
+ * IN over VALUES is a list. NOT IN becomes an anti join where neither side can be NULL; otherwise it stays a subquery,
+ * because it is not true when a NULL is among the values. An uncorrelated EXISTS stays too: it runs once and needs one
+ * row.
  */
 import { BOOL } from "../../values/values.js";
 import type { ColumnId, Expr, ScalarFunction, SubqueryExpr } from "../expr/expr.js";

@@ -349,7 +349,10 @@ function addConstraint(node: ConstraintNode, own: string | null, table: TableDef
   }
 }
 
-/** `following`: of a descendant, the table that the statement names. The rows under the new type come from a query over the table as it was. */
+/**
+ * `following`: of a descendant, the table that the statement names. The rows under the new type come from a query over
+ * the table as it was.
+ */
 function alterType(
   command: CommandOf<"alter type">,
   table: TableDef,

@@ -43,7 +43,10 @@ export function bindAssignments(nodes: readonly AssignmentNode[], table: TableDe
   return Array.from(made, ([columnId, { expr }]) => ({ columnId, expr }));
 }
 
-/** With those of columns that have ON UPDATE and are given no value. @param table whose rows are stored, where the statement names a view. */
+/**
+ * With those of columns that have ON UPDATE and are given no value. @param table whose rows are stored, where the
+ * statement names a view.
+ */
 export function withOnUpdate(assignments: readonly Assignment[], table: TableDef, binding: Binding): Assignment[] {
   const set = new Set(assignments.map(({ columnId }) => columnId));
   const more = table.columns.filter((column) => column.onUpdateSql && !set.has(column.id));

@@ -371,7 +371,10 @@ function closesVector(tokens: readonly Token[], open: number): boolean {
   return false;
 }
 
-/** SHOW TABLES|… with a filter, DESCRIBE t, and statements on collections, agents, models and backups. True when the statement was one of them. */
+/**
+ * SHOW TABLES|… with a filter, DESCRIBE t, and statements on collections, agents, models and backups. True when the
+ * statement was one of them.
+ */
 function listing(statement: Statement): boolean {
   const call = collectionStatement(statement.tokens) ?? clientStatement(statement);
   if (call !== null) {

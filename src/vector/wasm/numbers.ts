@@ -7,7 +7,10 @@
  * well.
  */
 
-/** Behind what the compiler has put into memory. What `inputAt` and `outputAt` have room for: `INPUT_BYTES` with the closing bracket, `MOST` numbers. */
+/**
+ * Behind what the compiler has put into memory. What `inputAt` and `outputAt` have room for: `INPUT_BYTES` with the
+ * closing bracket, `MOST` numbers.
+ */
 const INPUT: usize = 4096;
 const INPUT_BYTES: usize = 262144;
 const OUTPUT: usize = INPUT + INPUT_BYTES;

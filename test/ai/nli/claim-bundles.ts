@@ -8,7 +8,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import t from "tap";
 import type { Manifest } from "../../../src/ai/manifest.js";
 import { NLI_LABELS, type NliScores } from "../../../src/ai/nli/labels.js";
 import { PairTokenizer } from "../../../src/ai/nli/pair-tokenizer.js";
@@ -39,7 +38,8 @@ export interface ClaimBundleOptions {
 export const LABELS = ["Neutral", "CONTRADICTION", "entailment"];
 
 const folder = mkdtempSync(join(tmpdir(), "tessera-claims-"));
-t.teardown(() => rmSync(folder, { recursive: true }));
+// Files that share a process share this folder.
+process.once("exit", () => rmSync(folder, { recursive: true }));
 let roots = 0;
 
 /** An empty folder for bundles. */

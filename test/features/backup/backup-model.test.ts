@@ -31,7 +31,7 @@ const CONFIG = loadConfig({ env: {} });
 const TENANT = 7;
 const OTHER = 8;
 const TARGET = 9;
-const SEEDS = Number(process.env.BACKUP_SEEDS ?? 12);
+const SEEDS = Number(process.env.BACKUP_SEEDS ?? 6);
 
 const OWNER = { userId: "1", username: "ann", tenantId: "target", roles: [], readOnly: false };
 /** Jobs that run until they are stopped. */

@@ -1,6 +1,6 @@
 /**
- * Backups by the clock, on a clock of the test's: one that fails is tried again after 1, 5 and 15 minutes and then at its next time; what was
- * missed while the server was down, or cut short by its end, is made up once.
+ * Backups by the clock, on a clock of the test's: one that fails is tried again after 1, 5 and 15 minutes and then at
+ * its next time; what was missed while the server was down, or cut short by its end, is made up once.
  */
 import t from "tap";
 import type { ScheduleRecord } from "../../../src/directory/records.js";

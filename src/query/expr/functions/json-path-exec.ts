@@ -9,12 +9,12 @@ import { type JsonPath, LEVEL_LAST, type PathItem } from "../../../values/json-p
 import { exactJsonNumber, sortedKeys } from "../../../values/json-text.js";
 import type { Numeric } from "../../../values/numeric.js";
 import { compareText } from "../compare-text.js";
+import type { JsonObject } from "./json-member.js";
 import { JsonIds } from "./json-path-ids.js";
 import {
   type Found,
   isNumber,
   isObject,
-  type JsonObject,
   type Outcome,
   type PathExecution,
   type PathSession,

@@ -1,6 +1,7 @@
 /** Items of SQL/JSON paths, and what their methods (json-path-methods.ts) need of the executor (json-path-exec.ts). */
 import type { PathItem } from "../../../values/json-path.js";
 import { Numeric } from "../../../values/numeric.js";
+import type { JsonObject } from "./json-member.js";
 import type { JsonIds } from "./json-path-ids.js";
 import { Moment } from "./json-path-moment.js";
 
@@ -14,8 +15,6 @@ export interface PathSession {
 export type Outcome = "ok" | "none" | "error";
 /** Where found items go; null when only their existence matters, so that the first one ends the search. */
 export type Found = unknown[] | null;
-
-export type JsonObject = Record<string, unknown>;
 
 export const isNumber = (value: unknown): value is number | bigint | Numeric =>
   typeof value === "number" || typeof value === "bigint" || value instanceof Numeric;

@@ -1,19 +1,13 @@
 /** The item methods of SQL/JSON paths: .size(), .double(), .datetime('…') and the others. Called by json-path-exec.ts. */
+
 import { DbError } from "../../../protocol/errors.js";
 import type { PathItem } from "../../../values/json-path.js";
 import { exactJsonNumber, jsonbToText, setMember, sortedKeys } from "../../../values/json-text.js";
 import { Numeric } from "../../../values/numeric.js";
 import { fromText } from "../../../values/text-format.js";
 import { BOOL, FLOAT8, NUMERIC, numericType, type SqlType, TEXT } from "../../../values/values.js";
-import {
-  type Found,
-  isNumber,
-  isObject,
-  type JsonObject,
-  type Outcome,
-  type PathExecution,
-  toNumeric,
-} from "./json-path-item.js";
+import type { JsonObject } from "./json-member.js";
+import { type Found, isNumber, isObject, type Outcome, type PathExecution, toNumeric } from "./json-path-item.js";
 import { convertMoment, Moment, type MomentKind } from "./json-path-moment.js";
 import { parseIsoMoment, parseMomentTemplate, roundMoment } from "./json-path-template.js";
 

@@ -1,0 +1,71 @@
+/**
+ * Runs test files one after another in this process, so that tap and the modules under test are loaded once. Called by
+ * scripts/run-tests.mjs, which reads lines of JSON about finished files from the file descriptor 3.
+ */
+import { readdirSync, readFileSync, writeSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { END_OF_FILE } from "./test-plan.mjs";
+
+/** Linux counts CPU time in ticks of a hundredth of a second. */
+const TICKS_PER_SECOND = 100;
+
+// Tests see the command line of a file that runs by itself; so does tap, which names folders after it.
+const files = process.argv.splice(2);
+const { default: t } = await import("tap");
+let cpuBefore = 0;
+let cleanups = [];
+// tap itself would run these at the end of the process, and would end the process as soon as a file's tests are done.
+t.teardown = (cleanup) => cleanups.unshift(cleanup);
+
+for (const file of files) {
+  const startMs = performance.now();
+  t.setTimeout(Number(process.env.TAP_TIMEOUT) * 1000); // counts from now
+  await import(pathToFileURL(resolve(file)));
+  await t.test(END_OF_FILE + file, cleanUp);
+  report(file, (performance.now() - startMs) / 1000);
+}
+// What a shared server does at its end is the last file's.
+process.on("exit", () => report(files.at(-1), 0));
+
+/** A file may be reported several times: the times add up. */
+function report(file, wall) {
+  const cpu = usedCpuSeconds();
+  writeSync(3, `${JSON.stringify({ file, cpu: cpu - cpuBefore, wall })}\n`);
+  cpuBefore = cpu;
+}
+
+async function cleanUp() {
+  const now = cleanups;
+  cleanups = [];
+  for (const cleanup of now) await cleanup();
+}
+
+/** CPU time of this process and of its child processes; without the latter where there is no /proc. */
+function usedCpuSeconds() {
+  const own = statOf(process.pid);
+  if (own === null) {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  }
+  // Children that have ended count as the process's own.
+  const children = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(statOf)
+    .filter((stat) => stat?.parent === process.pid);
+  return [own, ...children].reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_SECOND;
+}
+
+/** Null for a process that there is not, or not any more. */
+function statOf(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The fields after the command's name, which may contain spaces, begin with the 3rd. The parent is the 4th; user and system time
+    // are the 14th and 15th, those of ended children the 16th and 17th.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+    return { parent: Number(fields[1]), ticks };
+  } catch {
+    return null;
+  }
+}

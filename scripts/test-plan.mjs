@@ -1,0 +1,91 @@
+/**
+ * Which test files share a process, and in which order the processes start. Used by scripts/run-tests.mjs.
+ *
+ * Files of one folder share a process, because loading tap and the modules under test takes one to two CPU seconds. Files in
+ * OWN_PROCESS_FOLDERS, and those whose text matches OWN_PROCESS, have a process of their own.
+ */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+/** A test of this name ends each file; the runner does not count it. */
+export const END_OF_FILE = "end of file ";
+
+/** Replace clocks, run for long, or (the library's downloads) depend on how fast this process is. */
+const OWN_PROCESS_FOLDERS = [
+  "ai/library",
+  "browser",
+  "conformance",
+  "fuzz",
+  "security",
+  "simulation",
+  "torture",
+  "workers",
+];
+/** Measure this process, change what belongs to all of it, or set a time limit for it. */
+const OWN_PROCESS =
+  /process\.(memoryUsage|cpuUsage|exit|on)\(|performance\.now = |"[./]+\/turn-lengths\.js"|^t\.setTimeout\(/m;
+/** Tests that share a server, too: `TestServer.shared` in test/e2e/server.ts. They come in processes of their own. */
+const SHARED_SERVER = /TestServer\.shared\(/;
+/** A process gets files of at most so much CPU time in all. */
+const GROUP_SECONDS = 30;
+/** For files that are not in the list of recorded times. */
+const UNKNOWN_SECONDS = 3;
+
+/** CPU seconds of each file when they were last recorded (`TIMES=1 make test`). */
+export const RECORDED = new URL("test-seconds.json", import.meta.url);
+
+const TESTS = "dist/test";
+
+/** The compiled files that the arguments name: test files or folders, as TypeScript or compiled. No argument: all. */
+export function testFiles(names) {
+  if (names.length === 0) return filesIn(TESTS);
+  return names.flatMap((name) => {
+    const compiled = relative(".", name)
+      .replace(/^(?!dist\/)/, "dist/")
+      .replace(/\.ts$/, ".js");
+    const files = statSync(compiled, { throwIfNoEntry: false })?.isDirectory() ? filesIn(compiled) : [compiled];
+    const missing = files.find((file) => statSync(file, { throwIfNoEntry: false }) === undefined);
+    if (files.length === 0 || missing !== undefined) throw new Error(`no test file: ${name}`);
+    return files;
+  });
+}
+
+function filesIn(folder) {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  return files
+    .filter((file) => file.endsWith(".test.js"))
+    .sort()
+    .map((file) => join(folder, file));
+}
+
+/** Lists of files, each for a process: those that take longest come first, so that none of them is left for the end. */
+export function groupsOf(files) {
+  const recorded = JSON.parse(readFileSync(RECORDED, "utf8"));
+  const secondsOf = (file) => recorded[relative(TESTS, file).replace(/\.js$/, "")] ?? UNKNOWN_SECONDS;
+  const groups = [];
+  const open = new Map();
+  for (const file of files) {
+    const room = roomOf(file);
+    const seconds = secondsOf(file);
+    let group = open.get(room);
+    if (room === null || group === undefined || group.seconds + seconds > GROUP_SECONDS) {
+      group = { seconds: 0, files: [] };
+      groups.push(group);
+      if (room !== null) open.set(room, group);
+    }
+    group.files.push(file);
+    group.seconds += seconds;
+  }
+  return groups.sort((a, b) => b.seconds - a.seconds).map((group) => group.files);
+}
+
+/** The folder whose files may share a process; null for a file that may not. */
+function roomOf(file) {
+  const room = relative(TESTS, dirname(file));
+  const text = readFileSync(file, "utf8");
+  if (SHARED_SERVER.test(text)) return `${room} with a shared server`;
+  return OWN_PROCESS_FOLDERS.some((folder) => room === folder || room.startsWith(`${folder}/`)) ||
+    OWN_PROCESS.test(text)
+    ? null
+    : room;
+}
