@@ -18,7 +18,7 @@ const RECORD = "dist/build.json";
 /** What decides how a source is compiled, besides the source. */
 const TOOLS = ["package-lock.json", "scripts/build.mjs", "scripts/bundle.mjs"];
 /** What the site of the documents is made of. */
-const SITE_FOLDERS = ["docs", "scripts/documents-site"];
+const SITE_FOLDERS = ["docs", "scripts/site"];
 const SITE_FILES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "bench/README.md", "scripts/documents-site.mjs"];
 
 /** Gives the paths of the sources that were compiled. */
