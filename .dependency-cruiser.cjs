@@ -150,6 +150,13 @@ module.exports = {
       },
     })),
     {
+      // What a feature can do is for other features, its routes are for clients.
+      name: "features-call-no-handlers",
+      severity: "error",
+      from: { path: "^src/features/([^/]+)/", pathNot: "directory-services[.]ts$" },
+      to: { path: "^src/features/.*-routes[.]ts$", pathNot: "^src/features/$1/" },
+    },
+    {
       name: "features-have-rules",
       severity: "error",
       from: { path: "^src/features/[^/]+/", pathNot: Object.keys(features).map((name) => `^src/features/${name}/`) },

@@ -104,6 +104,11 @@ export function messageErrorJson(error: DbError, id: string, requestId: string):
   return `{"type":"error","id":${id},${fields.slice(1)}`;
 }
 
+/** A message on a WebSocket in the format that the client reads. */
+export function messageBytes({ wantsMsgpack }: { readonly wantsMsgpack: boolean }, json: string): Uint8Array {
+  return wantsMsgpack ? packedMessage(json) : Buffer.from(json);
+}
+
 /** A message on a WebSocket in MessagePack, of its JSON. */
 export function packedMessage(json: string): Uint8Array {
   return new Uint8Array(packr.pack(JSON.parse(json)));

@@ -2,6 +2,7 @@
  * A tenant on memory storage with the graph of LDBC SNB in both forms: as tables, loaded by INSERT, and as a graph, loaded
  * by CREATE in batches. The data lies beside the checkout and is no part of the project.
  */
+import "../../src/features/features.js";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Partition } from "../../src/actor/partition.js";

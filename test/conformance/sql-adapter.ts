@@ -2,6 +2,7 @@
  * Lets a sqllogictest runner drive the engine in process: `open()` gives an empty database on memory storage and one
  * session; `exec` runs the statements of a text and answers with the last one's rows as PostgreSQL prints them.
  */
+import "../../src/features/features.js";
 import { Partition } from "../../src/actor/partition.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { DbError } from "../../src/protocol/errors.js";

@@ -2,6 +2,7 @@
  * Lets the runner of openCypher's TCK drive the engine in process: `open()` gives one partition on memory storage, and
  * each scenario a tenant of its own in it, so that it begins with an empty graph.
  */
+import "../../src/features/features.js";
 import { Partition } from "../../src/actor/partition.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { registerProcedure } from "../../src/cypher/bind/procedure.js";

@@ -4,13 +4,13 @@ import type { Handlers } from "../../actor/handler.js";
 import { readPage } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
-import { type Collection, collectionOf, describeCollection } from "../../document/collection.js";
+import { collectionOf, describeCollection } from "../../document/collection.js";
 import { readSchema } from "../../document/schema-request.js";
 import type { Answer } from "../../session/answer.js";
-import { type IndexLife, indexLife } from "../../session/search-index-care.js";
-import { rowsOf, runAlone } from "../statements/run-alone.js";
+import { runAlone } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { changeCollectionIn } from "./change-collection.js";
+import { collectionFacts } from "./collection-facts.js";
 import { checkNewName, createCollectionIn } from "./create-collection.js";
 import { findCollection, writeTogether } from "./document-session.js";
 
@@ -18,7 +18,7 @@ export const collectionHandlers = {
   "collections.create": createCollection,
   "collections.list": listCollections,
   "collections.get": async (request, { params }) => ({
-    plain: await described(request, findCollection(request, params.name!)),
+    plain: await collectionFacts(request, params.name),
   }),
   "collections.replace": (request, input) => changeSchema(request, input, true),
   "collections.update": (request, input) => changeSchema(request, input, false),
@@ -57,23 +57,4 @@ async function listCollections(request: Request, { query }: Input): Promise<Answ
   const all = tables.flatMap((table) => collectionOf(table) ?? []);
   const items = all.slice(offset, offset + limit).map(describeCollection);
   return { plain: { items, total: all.length, page, page_size: limit } };
-}
-
-async function described(request: Request, collection: Collection): Promise<object> {
-  const [row] = await rowsOf(request, { sql: `SELECT count(*) FROM ${collection.sqlName}`, params: [] });
-  const { partition, number } = request.tenant;
-  // Search indexes are made in the background; what they find is the same at any time.
-  const indexes = collection.indexes.flatMap(({ name, type, search }) => {
-    if (search === null) return [];
-    const { state, items, waiting } = indexLife(partition.derived, number, search);
-    return [{ name, type, state, progress: progressOf(state, items, waiting), items, items_waiting: waiting }];
-  });
-  const record = { ...describeCollection(collection), document_count: Number(row![0]), indexes };
-  return { ...record, collection: record };
-}
-
-/** 0 to 1: of the vectors those that are linked into the graph. */
-function progressOf(state: IndexLife["state"], items: number, waiting: number): number {
-  if (state === "ready") return 1;
-  return state === "linking" ? Math.floor((100 * (items - waiting)) / Math.max(1, items)) / 100 : 0;
 }

@@ -1,11 +1,10 @@
 /** Subscriptions to changes: messages on a WebSocket, and server-sent events. */
 
 import type { Handlers } from "../../actor/handler.js";
-import { errorBody, messageErrorJson } from "../../actor/reply.js";
+import { errorBody, messageBytes, messageErrorJson } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
-import { written } from "../statements/socket-routes.js";
 import { CHANGE_FORMS } from "./change-form.js";
 import type { Way } from "./contract.js";
 import { FEED } from "./feed.js";
@@ -56,8 +55,8 @@ export const feedHandlers = {
     return subscribe(request, body, {
       form: CHANGE_FORMS[request.wantsMsgpack ? "msgpack" : "json"],
       id,
-      errorMessage: (error) => written(request, messageErrorJson(error, id, request.requestId)),
-      errorText: (errorJson) => written(request, errorJson),
+      errorMessage: (error) => messageBytes(request, messageErrorJson(error, id, request.requestId)),
+      errorText: (errorJson) => messageBytes(request, errorJson),
     });
   },
   "changes.subscribe": async (request, { query }) => {

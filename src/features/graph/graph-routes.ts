@@ -10,8 +10,8 @@ import type { Answer } from "../../session/answer.js";
 import { noGraph } from "../../session/ensure-graph.js";
 import { elapsedSince, JsonRows, type Outcome, plainRows, type RowCollector } from "../../session/sql-result.js";
 import type { ParameterValues } from "../../session/statement-run.js";
-import { runOf } from "../statements/query-routes.js";
 import { runAlone } from "../statements/run-alone.js";
+import { runOf } from "../statements/run-body.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 
 interface MatchBody {

@@ -8,9 +8,8 @@ import { graphsOf, isListed } from "../../catalog/graph.js";
 import { isTemporarySchema } from "../../catalog/schema.js";
 import { collectionOf } from "../../document/collection.js";
 import { DbError } from "../../protocol/errors.js";
-import type { Answer } from "../../session/answer.js";
-import { collectionHandlers } from "../documents/collection-routes.js";
-import { schemaHandlers } from "../statements/schema-routes.js";
+import { collectionFacts } from "../documents/collection-facts.js";
+import { listTables, tableFacts } from "../statements/table-facts.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { runStatement } from "../tools/run-statement.js";
 import type { ToolContext } from "../tools/tool.js";
@@ -100,23 +99,16 @@ export async function readResource(context: ToolContext, uri: string): Promise<s
   const [, kind, encoded] = path;
   const name = encoded === undefined ? null : decoded(encoded);
   if (kind === "graph" && name === null) return graphSchema(context);
-  if (kind === "tables" && name === null) {
-    return textOf(await schemaHandlers["schema.tables"](request, { params: {}, query: {}, body: undefined }));
-  }
+  if (kind === "tables" && name === null) return JSON.stringify(await listTables(request));
   if (name === null) return null;
-  const input = { query: {}, body: undefined };
   try {
-    if (kind === "tables")
-      return textOf(await schemaHandlers["schema.table"](request, { ...input, params: { table: name } }));
-    if (kind === "collections")
-      return textOf(await collectionHandlers["collections.get"](request, { ...input, params: { name } }));
+    if (kind === "tables") return JSON.stringify(tableFacts(request, name));
+    if (kind === "collections") return JSON.stringify(await collectionFacts(request, name));
   } catch (error) {
     if (!(error instanceof DbError) || error.status !== 404) throw error;
   }
   return null;
 }
-
-const textOf = ({ json, plain }: Answer): string => json ?? JSON.stringify(plain);
 
 function decoded(name: string): string | null {
   try {

@@ -2,10 +2,11 @@
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import type { Input, InputOf } from "../../actor/validate.js";
+import { after } from "../../query/exec/operator.js";
 import type { Answer } from "../../session/answer.js";
 import { vectorToJson } from "../../values/vector-text.js";
-import { embedderOf } from "./request-embedder.js";
+import { embedderOf, embedText } from "./request-embedder.js";
 
 export const aiHandlers = {
   "ai.embed": embed,
@@ -18,12 +19,9 @@ function said(request: Request, model: string | null): string {
   return `"model":${JSON.stringify(id)},"dimensions":${dimensions}}`;
 }
 
-function embed(request: Request, { body }: Input): Answer | Promise<Answer> {
+function embed(request: Request, { body }: InputOf<"ai.embed">): Answer | Promise<Answer> {
   const { text, model = null } = body;
-  const { models } = request.partition;
-  const vector = models.embedNow(text, model, request.head.tenantId);
-  if (vector !== null) return embedded(request, model, vector);
-  return models.embedSome([text], model, request.head.tenantId).then(([later]) => embedded(request, model, later!));
+  return after(embedText(request, text, model), (vector) => embedded(request, model, vector));
 }
 
 function embedded(request: Request, model: string | null, vector: Float32Array): Answer {

@@ -29,3 +29,13 @@ export function embedderOf(request: Request): Embedder {
     },
   };
 }
+
+/** One text's vector: at once, where the model answers at once. */
+export function embedText(
+  { partition, head }: Request,
+  text: string,
+  model: string | null,
+): Float32Array | Promise<Float32Array> {
+  const vector = partition.models.embedNow(text, model, head.tenantId);
+  return vector ?? partition.models.embedSome([text], model, head.tenantId).then(([later]) => later!);
+}

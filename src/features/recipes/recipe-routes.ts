@@ -10,7 +10,6 @@ import type { ReadRecipe } from "../../recipe/recipe.js";
 import type { Answer } from "../../session/answer.js";
 import { together } from "../statements/run-together.js";
 import { certify, requireEngine } from "./certify-recipe.js";
-import { executeRecipe } from "./execute-recipe.js";
 import { exportRecipe } from "./export-recipe.js";
 import { findRecipe, listRecipes, readSource, versionsOf } from "./find-recipe.js";
 import {
@@ -24,6 +23,7 @@ import {
   type RecipeEntry,
   type StoredRecipe,
 } from "./recipe-store.js";
+import { runRecipe } from "./run-recipe.js";
 
 export const recipeHandlers = {
   "recipes.list": list,
@@ -41,7 +41,7 @@ export const recipeHandlers = {
     return { plain: { versions: versions.map(shownEntry), total: versions.length } };
   },
   "recipes.certify": certifyAgain,
-  "recipes.execute": execute,
+  "recipes.execute": (request, { params, body }) => runRecipe(request, params.id, body),
   "recipes.executions": async (request, { params, query }) => {
     await requireKnown(request, params.id!);
     const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
@@ -247,13 +247,6 @@ async function exportTables(request: Request, { body }: Input): Promise<Answer> 
   const wantsText = body.format === "yaml";
   const { digest, text } = await readSource(request, { value: document, wantsText });
   return { plain: { recipe: document, digest, notes, ...(wantsText && { source: text }) } };
-}
-
-async function execute(request: Request, { params, body }: Input): Promise<Answer> {
-  const { parameters = {}, dry_run: dryRun = false, version, setup = "auto" } = body;
-  const { recipe } = await findRecipe(request, params.id!, version);
-  requireEngine(recipe);
-  return executeRecipe(request, { recipe, parameters, setup, dryRun });
 }
 
 /** Deleted recipes have a history, too. */

@@ -6,27 +6,16 @@ import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
-import { type Answer, STREAMED } from "../../session/answer.js";
+import type { Answer } from "../../session/answer.js";
 import { ownerName } from "../../session/owner.js";
 import { requireReading } from "../../session/reader.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
-import { jsonRows, type Outcome, plainRows, type RowCollector, resultAnswer } from "../../session/sql-result.js";
-import type { Language, ParameterValues, StatementRun } from "../../session/statement-run.js";
+import { type Outcome, resultAnswer } from "../../session/sql-result.js";
+import type { StatementRun } from "../../session/statement-run.js";
 import { LongDocument } from "./long-document.js";
-import { msgpackResult, ndjsonResult, type RowFormat, RowStream } from "./row-stream.js";
-
-export interface StatementBody {
-  readonly sql: string;
-  readonly parameters?: ParameterValues;
-  readonly params?: ParameterValues;
-  readonly language?: Language;
-  readonly graph?: string;
-  readonly max_rows?: number;
-  readonly timeout_secs?: number;
-}
-
-const NO_PARAMETERS: readonly unknown[] = [];
+import { msgpackResult, ndjsonResult, type RowFormat } from "./row-stream.js";
+import { executeStreamed, NO_PARAMETERS, runOf, type StatementBody, textOptionsOf } from "./run-body.js";
 
 export const queryHandlers = {
   "query.execute": (request, { body }) => {
@@ -43,42 +32,6 @@ export const queryHandlers = {
     plain: { closed: request.tenant.prepared.remove(ownerName(request.head), body.statement_id) },
   }),
 } satisfies Handlers;
-
-/** A statement may run for the configured time, or for its request's time if that is shorter. */
-function limitTime(request: Request, seconds: number | undefined): void {
-  const { query, server } = request.partition.config;
-  if (seconds === undefined && query.timeoutSeconds >= server.requestTimeout) return;
-  request.limitTime(Math.min(seconds ?? Number.POSITIVE_INFINITY, query.timeoutSeconds));
-}
-
-/** The run that a statement's body asks for; shortens the request's deadline by the `timeout_secs` of its limits. */
-export function runOf(
-  request: Request,
-  body: StatementBody,
-  limits: Pick<StatementBody, "max_rows" | "timeout_secs"> = body,
-  collector: RowCollector = request.wantsMsgpack ? plainRows : jsonRows,
-): StatementRun {
-  if (body.parameters !== undefined && body.params !== undefined) {
-    throw new DbError("invalid_request", 'Send "parameters" or "params", not both.', { field: "params" });
-  }
-  limitTime(request, limits.timeout_secs);
-  return {
-    sql: body.sql,
-    ...textOptionsOf(body),
-    params: body.parameters ?? body.params ?? NO_PARAMETERS,
-    maxRows: limits.max_rows ?? request.tenant.partition.config.query.maxRows,
-    collector,
-    request,
-  };
-}
-
-/** A text alone makes a shorter key for its plan. */
-function textOptionsOf({ language, graph }: Pick<StatementBody, "language" | "graph">) {
-  if (language === undefined && graph === undefined) return NO_OPTIONS;
-  return { ...(language !== undefined && { language }), ...(graph !== undefined && { graph }) };
-}
-
-const NO_OPTIONS = {};
 
 function executeAlone(request: Request, body: StatementBody): Answer | Promise<Answer> {
   const started = performance.now();
@@ -108,48 +61,6 @@ function streamFormat(request: Request): RowFormat | null {
   const [accept] = request.head.media;
   if (accept === undefined) return null;
   return STREAMED_FORMATS.find(({ contentType }) => accept.includes(contentType)) ?? null;
-}
-
-/** Runs one statement and sends its rows as they come. */
-export async function executeStreamed(
-  request: Request,
-  body: StatementBody,
-  format: RowFormat,
-  headers: readonly string[] = [],
-): Promise<Answer> {
-  if (request.keepAnswer !== null) {
-    throw new DbError("invalid_request", "A streamed answer is not kept: send no Idempotency-Key with it.");
-  }
-  const session = new Session(request.tenant, sessionOptions(request, "routes"));
-  return streamFrom(request, body, new RowStream(request, format, headers), async (run) => {
-    const outcome = await session.execute(run, (tx) => request.commitPart(tx));
-    await session.endTemporaries(request, (tx) => request.tenant.commit(tx));
-    return outcome;
-  });
-}
-
-/** `execute` runs the statement somewhere. */
-export async function streamFrom(
-  request: Request,
-  body: StatementBody,
-  stream: RowStream,
-  execute: (run: StatementRun) => Outcome | Promise<Outcome>,
-): Promise<Answer> {
-  const started = performance.now();
-  try {
-    const outcome = await execute(runOf(request, body, body, stream.collector));
-    await stream.finish({
-      row_count: stream.rowCount,
-      ...(outcome.rowsAffected === null ? {} : { rows_affected: outcome.rowsAffected }),
-      execution_time_ms: Math.round((performance.now() - started) * 1000) / 1000,
-      truncated: outcome.truncated,
-      ...(outcome.stats === null ? {} : { stats: outcome.stats }),
-      ...(outcome.notices.length > 0 ? { notices: outcome.notices } : {}),
-    });
-    return STREAMED;
-  } finally {
-    stream.close();
-  }
 }
 
 /** The deadline is the batch's. */

@@ -1,11 +1,11 @@
 /** WebSocket messages that run statements and transactions. */
 
 import type { Handlers } from "../../actor/handler.js";
-import { packedMessage } from "../../actor/reply.js";
+import { messageBytes } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { messageRows } from "./message-rows.js";
-import { executeStreamed } from "./query-routes.js";
+import { executeStreamed } from "./run-body.js";
 import {
   beginTransaction,
   commitTransaction,
@@ -13,18 +13,13 @@ import {
   rollbackTransaction,
 } from "./transaction-routes.js";
 
-/** A message of the format that the client reads. */
-export function written({ wantsMsgpack }: Request, json: string): Uint8Array {
-  return wantsMsgpack ? packedMessage(json) : Buffer.from(json);
-}
-
 /** An answer as one message. */
 async function said(request: Request, type: string, { plain }: Answer): Promise<Answer> {
   const sink = await request.openReply("application/json", []);
   const { warnings } = request;
   const told = warnings.length === 0 ? plain : { ...(plain as object), warnings };
   const fields = JSON.stringify(told).slice(1).replace('"id":', '"transaction":');
-  sink.end(written(request, `{"type":"${type}","id":${request.head.params[0]!},${fields}`));
+  sink.end(messageBytes(request, `{"type":"${type}","id":${request.head.params[0]!},${fields}`));
   return STREAMED;
 }
 

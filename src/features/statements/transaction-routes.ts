@@ -10,8 +10,8 @@ import type { InteractiveTransaction } from "../../session/interactive-transacti
 import { sessionOptions } from "../../session/session-options.js";
 import { resultAnswer } from "../../session/sql-result.js";
 import type { IsolationLevel } from "../../sql/parse/ast.js";
-import { runOf, type StatementBody, streamFrom } from "./query-routes.js";
 import { type RowFormat, RowStream } from "./row-stream.js";
+import { runOf, type StatementBody, streamFrom } from "./run-body.js";
 
 export const transactionHandlers = {
   "transactions.begin": beginTransaction,

@@ -2,7 +2,7 @@
 import Type from "typebox";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { findRecipe, listRecipes } from "../recipes/find-recipe.js";
-import { recipeHandlers } from "../recipes/recipe-routes.js";
+import { runRecipe } from "../recipes/run-recipe.js";
 import { READS, resultOf, type Tool } from "./tool.js";
 
 export const listRecipesTool: Tool = {
@@ -36,6 +36,5 @@ export const runRecipeTool: Tool = {
   }),
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   forReaders: false,
-  call: async ({ request }, { id, ...body }) =>
-    resultOf(await recipeHandlers["recipes.execute"](request, { params: { id }, query: {}, body }), "execution"),
+  call: async ({ request }, { id, ...body }) => resultOf(await runRecipe(request, id, body), "execution"),
 };

@@ -2,10 +2,8 @@
 import Type from "typebox";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { lookUpManual } from "../../sql/manual/manual.js";
-import { schemaHandlers } from "../statements/schema-routes.js";
-import { READS, resultOf, type Tool } from "./tool.js";
-
-const NOTHING = { params: {}, query: {}, body: undefined };
+import { tableFacts, listTables as tablesOf } from "../statements/table-facts.js";
+import { READS, type Tool } from "./tool.js";
 
 export const listTables: Tool = {
   name: "list_tables",
@@ -14,7 +12,7 @@ export const listTables: Tool = {
     "Lists the tables, views and collections of the current database with their kinds, columns counts and row counts.",
   input: Strict({}),
   ...READS,
-  call: async ({ request }) => resultOf(await schemaHandlers["schema.tables"](request, NOTHING), "tables"),
+  call: async ({ request }) => JSON.stringify({ tables: await tablesOf(request) }),
 };
 
 export const describeTable: Tool = {
@@ -23,8 +21,7 @@ export const describeTable: Tool = {
   description: "Columns with their types, indexes and constraints of one table.",
   input: Strict({ table: Type.String({ minLength: 1, description: "A table, or schema.table." }) }),
   ...READS,
-  call: ({ request }, { table }) =>
-    resultOf(schemaHandlers["schema.table"](request, { ...NOTHING, params: { table } }), "table"),
+  call: ({ request }, { table }) => JSON.stringify(tableFacts(request, table)),
 };
 
 export const sqlManual: Tool = {

@@ -4,13 +4,13 @@ import type { Request } from "../../actor/request.js";
 import type { JsonObject } from "../../document/merge-patch.js";
 import { textsOf } from "../../document/texts.js";
 import { Strict } from "../../protocol/endpoints/schemas.js";
-import { DbError } from "../../protocol/errors.js";
 import { SEARCH_LIMIT_MAX } from "../../protocol/limits.js";
 import type { Answer } from "../../session/answer.js";
-import { documentSearchHandlers } from "../documents/search-routes.js";
-import { aiHandlers } from "../models/embedding-routes.js";
+import { vectorToJson } from "../../values/vector-text.js";
+import { searchDocuments } from "../documents/search-documents.js";
+import { embedText as vectorOf } from "../models/request-embedder.js";
 import { withDefinitions } from "../statements/with-definitions.js";
-import { vectorSearchHandlers } from "../vectors/search-routes.js";
+import { searchVectors } from "../vectors/search-vectors.js";
 import { vectorCollectionOf } from "../vectors/vector-collection.js";
 import { READS, resultOf, type Tool } from "./tool.js";
 
@@ -41,14 +41,13 @@ function searchCollection(
   mode: "vector" | undefined,
 ): Promise<Answer> {
   const table = withDefinitions(request, (catalog) => catalog.table(null, name));
-  const input = { params: { name }, query: {} };
   const filters = where === undefined ? {} : { filter: where };
   if (table !== null && vectorCollectionOf(table) !== null) {
     const body = { query: text, limit, ...filters };
-    return Promise.resolve(vectorSearchHandlers["vectors.search"](request, { ...input, body }));
+    return Promise.resolve(searchVectors(request, name, body));
   }
   const body = { query: text, limit, track_total: false, ...filters, ...(mode !== undefined && { mode }) };
-  return documentSearchHandlers["documents.search"](request, { ...input, body });
+  return searchDocuments(request, name, body);
 }
 
 export const semanticSearch: Tool = {
@@ -144,10 +143,8 @@ export const embedText: Tool = {
   input: Strict({ text: Type.String({ minLength: 1 }), model: Type.Optional(Type.String({ minLength: 1 })) }),
   ...READS,
   call: async ({ request }, { text, model }) => {
-    const body = { text, ...(model !== undefined && { model }) };
-    const { json } = await aiHandlers["ai.embed"](request, { params: {}, query: {}, body });
-    if (json === undefined) throw new DbError("internal_error");
-    const { embedding, model: used, dimensions } = JSON.parse(json) as Record<string, unknown>;
-    return JSON.stringify({ embedding, model: used, dimensions });
+    const vector = await vectorOf(request, text, model ?? null);
+    const { id, dimensions } = request.partition.models.describe(model ?? null);
+    return `{"embedding":${vectorToJson(vector)},"model":${JSON.stringify(id)},"dimensions":${dimensions}}`;
   },
 };

@@ -1,0 +1,198 @@
+/** What the tenant's tables look like. */
+
+import type { Request } from "../../actor/request.js";
+import type { CatalogView } from "../../catalog/catalog-view.js";
+import { meant } from "../../catalog/did-you-mean.js";
+import { foreignKeyText } from "../../catalog/foreign-key-text.js";
+import { isListed } from "../../catalog/graph.js";
+import type { IndexDef, TableDef } from "../../catalog/table.js";
+import type { ViewDef } from "../../catalog/view.js";
+import { DbError } from "../../protocol/errors.js";
+import { measureTable } from "../../query/exec/measure-table.js";
+import { displayName } from "../../query/expr/types.js";
+import { type IndexLife, indexLife } from "../../session/search-index-care.js";
+
+const TABLES_PER_PAGE = 1000;
+
+/** Columns, indexes and constraints of one table, by "name" or "schema.name". Throws not_found. */
+export function tableFacts(request: Request, name: string): object {
+  const { table, catalog } = found(request, name);
+  return {
+    name: table.name,
+    columns: columnsOf(table),
+    indexes: indexesOf(table, request),
+    constraints: constraintsOf(table, catalog),
+  };
+}
+
+export function tableColumns(request: Request, name: string): object[] {
+  return columnsOf(found(request, name).table);
+}
+
+export function tableIndexes(request: Request, name: string): object[] {
+  return indexesOf(found(request, name).table, request);
+}
+
+/** Which tables are wanted. */
+export interface TablesPage {
+  readonly limit?: number;
+  readonly offset?: number;
+  /** Internal tables and those of graphs, too. */
+  readonly includesSystem?: boolean;
+}
+
+/** Row counts are exact: each listed table's keys are counted, in turns. */
+export async function listTables(
+  request: Request,
+  { limit = TABLES_PER_PAGE, offset = 0, includesSystem = false }: TablesPage = {},
+): Promise<object[]> {
+  const { tenant } = request;
+  const tx = tenant.partition.shard.begin({ readOnly: true });
+  try {
+    const catalog = tenant.catalog.view(tx);
+    const all = [...catalog.tables(), ...catalog.views()];
+    const shown = includesSystem ? all : all.filter(isListed);
+    const relations = shown.slice(offset, offset + limit);
+    const rows: object[] = [];
+    for (const table of relations) {
+      if ("query" in table) {
+        rows.push(describeView(table));
+        continue;
+      }
+      const size = await measureTable(tx, tenant.number, table, request);
+      rows.push({
+        name: table.name,
+        schema: table.schema,
+        type: table.materialized ? "materialized view" : "table",
+        column_count: table.columns.length,
+        row_count: size.rows,
+        size_bytes: size.bytes,
+        created_at: new Date(table.createdAt / 1000).toISOString(),
+      });
+    }
+    return rows;
+  } finally {
+    tx.rollback();
+  }
+}
+
+function describeView({ name, schema, columns, createdAt }: ViewDef): object {
+  return {
+    name,
+    schema,
+    type: "view",
+    column_count: columns.length,
+    row_count: 0,
+    size_bytes: 0,
+    created_at: new Date(createdAt / 1000).toISOString(),
+  };
+}
+
+function noTable(name: string, catalog: CatalogView): DbError {
+  const names = catalog.tables().flatMap((each) => (isListed(each) ? [each.name] : []));
+  const hint = meant(name, names).hint ?? "GET /v1/schema/tables lists the tables.";
+  return new DbError("not_found", `The table "${name}" does not exist.`, { sqlstate: "42P01", hint });
+}
+
+function found(request: Request, named: string): { readonly table: TableDef; readonly catalog: CatalogView } {
+  const { tenant } = request;
+  const [schema, name] = named.includes(".") ? named.split(".", 2) : [null, named];
+  const tx = tenant.partition.shard.begin({ readOnly: true });
+  try {
+    const catalog = tenant.catalog.view(tx);
+    const table = catalog.table(schema!, name!);
+    if (table === null) throw noTable(named, catalog);
+    return { table, catalog };
+  } finally {
+    tx.rollback();
+  }
+}
+
+function columnsOf(table: TableDef): object[] {
+  return table.columns.map((column, index) => ({
+    name: column.name,
+    data_type: displayName(column.type),
+    nullable: !column.notNull,
+    default_value: column.defaultSql,
+    is_primary_key: table.primaryKey?.includes(column.id) ?? false,
+    is_unique: isUnique(table, column.id),
+    ordinal_position: index + 1,
+  }));
+}
+
+/** By itself, not only together with other columns. */
+function isUnique(table: TableDef, columnId: number): boolean {
+  const alone = (ids: readonly number[]): boolean => ids.length === 1 && ids[0] === columnId;
+  return (
+    (table.primaryKey !== null && alone(table.primaryKey)) ||
+    table.indexes.some((index) => index.unique && alone(index.columns.map((column) => column.columnId)))
+  );
+}
+
+function indexesOf(table: TableDef, { tenant }: Request): object[] {
+  const primary =
+    table.primaryKey === null ? [] : [describeIndex(table, table.primaryKeyName!, table.primaryKey, true, true)];
+  return [
+    ...primary,
+    ...table.indexes.map((index) => ({
+      ...describeIndex(table, index.name, [], index.unique, false),
+      columns: index.columns.map(({ columnId, expression }) => expression?.sql ?? namesOf(table, [columnId])[0]!),
+    })),
+    ...(table.searchIndexes ?? []).map((index) => ({
+      ...describeIndex(table, index.name, index.columnIds, false, false),
+      type: index.method,
+      ...(index.declared === undefined && {
+        progress: describeLife(indexLife(tenant.partition.derived, tenant.number, index)),
+      }),
+    })),
+  ];
+}
+
+function describeLife({ state, rowsRead, items, waiting, bytes }: IndexLife): object {
+  return { state, rows_read: rowsRead, items, items_waiting: waiting, size_bytes: bytes };
+}
+
+function describeIndex(
+  table: TableDef,
+  name: string,
+  ids: readonly number[],
+  unique: boolean,
+  primary: boolean,
+): object {
+  return { name, type: "btree", columns: namesOf(table, ids), is_unique: unique, is_primary: primary };
+}
+
+function idsOf(index: IndexDef): number[] {
+  return index.columns.map((column) => column.columnId);
+}
+
+function namesOf(table: TableDef, ids: readonly number[]): string[] {
+  return ids.map((id) => table.columns.find((column) => column.id === id)!.name);
+}
+
+function constraintsOf(table: TableDef, catalog: CatalogView): object[] {
+  const keys: object[] = [];
+  if (table.primaryKey !== null) {
+    keys.push({
+      name: table.primaryKeyName,
+      type: "PRIMARY KEY",
+      definition: `PRIMARY KEY (${namesOf(table, table.primaryKey).join(", ")})`,
+    });
+  }
+  for (const index of table.indexes) {
+    if (index.constraint === "unique") {
+      keys.push({
+        name: index.name,
+        type: "UNIQUE",
+        definition: `UNIQUE (${namesOf(table, idsOf(index)).join(", ")})`,
+      });
+    }
+  }
+  const checks = table.checks.map(({ name, sql }) => ({ name, type: "CHECK", definition: `CHECK (${sql})` }));
+  const foreignKeys = (table.foreignKeys ?? []).map((key) => ({
+    name: key.name,
+    type: "FOREIGN KEY",
+    definition: foreignKeyText(key, table, catalog.tableById(key.tableId)!),
+  }));
+  return [...keys, ...checks, ...foreignKeys];
+}
