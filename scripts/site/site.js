@@ -5,12 +5,12 @@
   const input = document.getElementById("search");
   const list = document.getElementById("results");
   const RESULTS_MAX = 12;
-  /** The guide comes first: it says how to do something. */
+  /** The guide comes first: it says how to do something. The reference comes next. */
   const OPTIONS = {
     prefix: (term) => term.length > 2,
     fuzzy: 0.15,
     boost: { title: 4, heading: 3 },
-    boostDocument: (_id, _term, { url }) => (url.startsWith("guide/") ? 2 : 1),
+    boostDocument: (_id, _term, { url }) => (url.startsWith("guide/") ? 2 : url.startsWith("reference/") ? 1.8 : 1),
   };
   let index = null;
 

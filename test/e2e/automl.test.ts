@@ -295,6 +295,7 @@ t.test("a training can be stopped; two run at once", async (t) => {
     train({ ...long, name: "a" }),
     train({ ...quick, table: "loans", target: "good", name: "b" }),
   ]);
+  t.match([a, b], [{ status: 202 }, { status: 202 }]);
   const stopped = await server.call("POST", `/v1/automl/jobs/${a!.body.data.id}/stop`);
   t.match(stopped, { status: 200, body: { data: { status: "cancelled" } } });
   t.match(await ended(b!.body.data.id), { status: "completed" });

@@ -76,7 +76,14 @@ t.test("the search index finds pages by their words", async (t) => {
     fields: ["heading", "title", "text"],
     storeFields: ["title", "heading", "url", "excerpt"],
   });
-  const options = { prefix: true, boost: { title: 4, heading: 3 } };
+  const options = {
+    prefix: true,
+    boost: { title: 4, heading: 3 },
+    boostDocument: (_id: unknown, _term: string, fields?: Record<string, unknown>) => {
+      const [folder] = String(fields?.url).split("/");
+      return folder === "guide" ? 2 : folder === "reference" ? 1.8 : 1;
+    },
+  };
   const first = (query: string) => index.search(query, options)[0]?.url;
   t.match(first("transactions conflicts"), /^guide\/transactions#/);
   t.equal(first("serialization_failure 409"), "reference/errors#409-conflict");

@@ -108,7 +108,10 @@ t.test("the options in `config` of a training are obeyed, others noted", async (
   t.match(data, { algorithm: "linear", metric: "mae" }, "what stands beside it goes first");
   t.match(meta.warnings, [/"config\.validation_split"/, /"config\.device" is not used; known there: .*max_trials/]);
   const wrong = await server.call("POST", "/v1/automl/train", { ...body, config: { max_trials: "many" } });
-  t.match(wrong, { status: 400, body: { error: { message: /"config\.max_trials" must be integer/ } } });
+  t.match(wrong, {
+    status: 400,
+    body: { error: { message: /"config\.max_trials" must be a whole number from 1 to 200, not a string/ } },
+  });
 });
 
 t.test("in messages of a WebSocket and streams", async (t) => {

@@ -277,7 +277,7 @@ t.test("what is refused names its field", async (t) => {
     ["", { name: "n", dimensions: 3, metric: "manhattan" }, "metric", /"manhattan" is not known/],
     ["", { name: "n", dimensions: 3, metric: "l2", distance_metric: "dot" }, "distance_metric", /different/],
     ["", { name: "n", dimensions: 3, quantization: "int4" }, "quantization", /int4/],
-    ["", { name: "n", dimensions: 3, ef: 0 }, "ef", />= 1/],
+    ["", { name: "n", dimensions: 3, ef: 0 }, "ef", /must be from 1 to 1000, not 0/],
     ["", { name: "n", dimensions: 3, ef: 9, ef_search: 8 }, "ef_search", /one of/],
     ["", { name: "n", dimensions: 3, m: 16, ef_construction: 20 }, "ef_construction", /32/],
     ["", { name: "n", dimensions: 3, index_type: "ivf" }, "index_type", /ivf/],
