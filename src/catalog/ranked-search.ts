@@ -6,7 +6,8 @@
  * FROM; what fuses rankings also by searches of document collections.
  */
 import { sqlError } from "../protocol/errors.js";
-import type { ColumnDef, SearchIndexDef, TableDef, VectorMetric } from "./table.js";
+import { VECTOR_METRICS } from "../values/vector-metric.js";
+import type { ColumnDef, SearchIndexDef, TableDef } from "./table.js";
 
 export const SEARCH_MODES = ["text", "vector", "hybrid"] as const;
 export type SearchMode = (typeof SEARCH_MODES)[number];
@@ -22,15 +23,6 @@ const EDGE_PLACE = 50;
 /** Rows of each ranking that are fused: at least the first number, and the second number times the requested rows. */
 const CANDIDATES_MIN = EDGE_PLACE;
 const CANDIDATES_TIMES = 3;
-
-/** How the distance of a metric is written, and the likeness that it means: larger is nearer. */
-export const LIKENESS: Readonly<Record<VectorMetric, (distance: string) => string>> = {
-  cosine: (distance) => `1 - (${distance})`,
-  l2: (distance) => `1 / (1 + (${distance}))`,
-  dot: (distance) => `0 - (${distance})`,
-};
-/** SQL's operators for the distances of the metrics. */
-export const DISTANCE_OPERATORS: Readonly<Record<VectorMetric, string>> = { cosine: "<=>", l2: "<->", dot: "<#>" };
 
 /** What a table can be searched by. */
 export interface Searchable {
@@ -131,7 +123,7 @@ function byVector(searchable: Searchable, { nearTo, limit, filter }: RankedSearc
   const distance = distanceOf(searchable, nearTo);
   const alias = freeName(table, "distance");
   const columns = table.columns.map(({ name }) => `t.${quoted(name)}`);
-  const likeness = LIKENESS[vector!.vector!.metric](`t.${alias}`);
+  const likeness = VECTOR_METRICS[vector!.vector!.metric].scoreSql(`t.${alias}`);
   return `SELECT ${columns.join(", ")}, ${likeness} AS ${scoreName(table)}
     FROM (SELECT t.*, ${distance} AS ${alias} FROM ${relation(table)} t ${where(filter)} ORDER BY ${distance} LIMIT ${limit}) t
     WHERE t.${alias} IS NOT NULL ORDER BY t.${alias}`;
@@ -219,7 +211,7 @@ function matchOf({ table, text }: Searchable, words: string): string {
 
 function distanceOf({ table, vector }: Searchable, nearTo: string): string {
   const column = columnOf(table, vector!.columnIds[0]!);
-  return `t.${quoted(column.name)} ${DISTANCE_OPERATORS[vector!.vector!.metric]} ${nearTo}`;
+  return `t.${quoted(column.name)} ${VECTOR_METRICS[vector!.vector!.metric].operator} ${nearTo}`;
 }
 
 const where = (filter: string | null) => (filter === null ? "" : `WHERE ${filter}`);

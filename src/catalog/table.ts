@@ -2,7 +2,9 @@
  * Definitions of relations as the catalog stores them (JSON records in the tenant's shard) and as binder, optimizer
  * and executor read them. Definitions are immutable: a DDL statement writes a new one.
  */
+
 import type { SqlType } from "../values/values.js";
+import type { VectorMetric } from "../values/vector-metric.js";
 import type { DocumentCollectionDef } from "./document-collection.js";
 import type { TriggerDef } from "./trigger.js";
 import type { ViewQuery } from "./view.js";
@@ -70,8 +72,6 @@ export interface IndexDef {
   /** Of an EXCLUDE constraint (`constraint` is "unique"): whose operators are all "=". */
   readonly exclusion?: true;
 }
-
-export type VectorMetric = "cosine" | "l2" | "dot";
 
 /** How a graph over vectors is built (HNSW: Malkov and Yashunin, 2016). */
 export interface VectorIndexDef {

@@ -3,16 +3,14 @@
  * contains the filter, so it is exact, and search indexes apply it themselves. Called by the handler of search.
  */
 import {
-  DISTANCE_OPERATORS,
   FUSED_DISTANCE,
   FUSED_SCORE,
   fusedScores,
   fusionWeights,
   keyName,
-  LIKENESS,
   type RankingSql,
 } from "../catalog/ranked-search.js";
-import type { VectorMetric } from "../catalog/table.js";
+import { VECTOR_METRICS, type VectorMetric } from "../values/vector-metric.js";
 import type { Collection } from "./collection.js";
 import type { Statement } from "./document-rows.js";
 import { filterCondition } from "./filter.js";
@@ -109,8 +107,8 @@ function ranked(
     return `SELECT ${selectList}, ${match} AS score FROM ${sqlName} WHERE ${match} AND ${condition} ORDER BY ${order}`;
   }
   const { column, metric } = ranking;
-  const distance = `${column} ${DISTANCE_OPERATORS[metric]} ${params.add(ranking.vector, "vector")}`;
-  const score = LIKENESS[metric](distance);
+  const distance = `${column} ${VECTOR_METRICS[metric].operator} ${params.add(ranking.vector, "vector")}`;
+  const score = VECTOR_METRICS[metric].scoreSql(distance);
   return `SELECT ${selectList}, ${score} AS score FROM ${sqlName} WHERE ${condition} ORDER BY ${distance} ${page(request, params)}`;
 }
 
@@ -135,7 +133,7 @@ function fused(collection: Collection, request: SearchRequest, condition: string
         return { kind: "text", score: match, condition: match, weight };
       }
       const { column, metric, vector } = ranking;
-      const distance = `${column} ${DISTANCE_OPERATORS[metric]} ${params.add(vector, "vector")}`;
+      const distance = `${column} ${VECTOR_METRICS[metric].operator} ${params.add(vector, "vector")}`;
       return { kind: "vector", distance, weight };
     }),
     filter: filter === "true" ? null : filter,

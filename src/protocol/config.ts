@@ -5,6 +5,7 @@
  */
 
 import Type from "typebox";
+import { WRITER_KINDS } from "./provider-kinds.js";
 
 const seconds = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 const count = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
@@ -98,7 +99,7 @@ export const ConfigSchema = section({
     /** Seconds for which what looks like a statement that was stopped is refused. */
     stoppedRefusedSeconds: seconds(0, 86_400),
     aiService: section({
-      provider: Type.Enum(["native", "openai", "anthropic", "ollama"]),
+      provider: Type.Enum([...WRITER_KINDS]),
       baseUrl: Type.String({
         pattern: "^(https?://[^\\s]+)?$",
         description: "an address that begins with http:// or https://, or empty",

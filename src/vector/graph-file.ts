@@ -7,8 +7,9 @@
  *
  * All numbers are little-endian. FORMAT changes whenever the layout of the memory (wasm/layout.ts) does.
  */
+import { METRICS_BY_NUMBER, VECTOR_METRICS } from "../values/vector-metric.js";
 import { type GraphModule, instantiateGraph } from "./graph-module.js";
-import { type GraphParameters, METRICS, STORAGES } from "./graph-parameters.js";
+import { type GraphParameters, STORAGES } from "./graph-parameters.js";
 
 const MAGIC = 0x47565354;
 const FORMAT = 1;
@@ -106,7 +107,15 @@ function headerOf(graph: GraphParameters, imageBytes: number, module: GraphModul
   const header = new Uint8Array(HEADER_BYTES);
   const fields = new DataView(header.buffer);
   const { metric, storage, dimensions, m, efConstruction } = graph;
-  const numbers = [MAGIC, FORMAT, METRICS.indexOf(metric), STORAGES.indexOf(storage), dimensions, m, efConstruction];
+  const numbers = [
+    MAGIC,
+    FORMAT,
+    VECTOR_METRICS[metric].wasm,
+    STORAGES.indexOf(storage),
+    dimensions,
+    m,
+    efConstruction,
+  ];
   numbers.push(graph.keepsOriginals ? 1 : 0, imageBytes);
   for (const [i, number] of numbers.entries()) fields.setUint32(i * 4, number, true);
   fields.setBigUint64(HEADER_BYTES - 8, checksumOf(header.subarray(0, HEADER_BYTES - 8), module), true);
@@ -115,7 +124,7 @@ function headerOf(graph: GraphParameters, imageBytes: number, module: GraphModul
 
 function parametersOf(fields: DataView): GraphParameters {
   return {
-    metric: METRICS[fields.getUint32(8, true)]!,
+    metric: METRICS_BY_NUMBER[fields.getUint32(8, true)]!,
     storage: STORAGES[fields.getUint32(12, true)]!,
     dimensions: fields.getUint32(16, true),
     m: fields.getUint32(20, true),

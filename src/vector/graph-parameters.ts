@@ -1,7 +1,6 @@
 /** The parameters of a vector graph, as its owner and its saved form name them. */
 
-/** cosine: 1 - cos, l2: Euclidean distance, dot: negated inner product. Smaller is nearer. */
-export type VectorMetric = "cosine" | "l2" | "dot";
+import type { VectorMetric } from "../values/vector-metric.js";
 
 /**
  * What the walk measures. f32: the vectors themselves; int8: a quarter of that, with a scale per vector; binary: the
@@ -10,7 +9,6 @@ export type VectorMetric = "cosine" | "l2" | "dot";
 export type VectorStorage = "f32" | "int8" | "binary";
 
 /** In the order of the module's constants (wasm/layout.ts), which saved graphs hold. */
-export const METRICS: readonly VectorMetric[] = ["cosine", "l2", "dot"];
 export const STORAGES: readonly VectorStorage[] = ["f32", "int8", "binary"];
 
 /** The parameters that a saved graph holds. */

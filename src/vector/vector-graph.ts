@@ -9,10 +9,12 @@
  * Zero vectors under cosine have no direction, so no distance (pgvector: NaN, and its indexes leave them out, too): they
  * are stored and counted, and no search finds them; a zero query finds nothing.
  */
+
 import { sqlError } from "../protocol/errors.js";
+import { VECTOR_METRICS, type VectorMetric } from "../values/vector-metric.js";
 import { loadGraph, saveGraph } from "./graph-file.js";
 import { type GraphModule, instantiateGraph } from "./graph-module.js";
-import { METRICS, STORAGES, type VectorMetric, type VectorStorage } from "./graph-parameters.js";
+import { STORAGES, type VectorStorage } from "./graph-parameters.js";
 
 export interface VectorGraphOptions {
   /** 1 to 16,000. */
@@ -86,7 +88,7 @@ export class VectorGraph {
     this.storage = options.storage ?? "f32";
     this.bytesMax = Math.min(options.bytesMax ?? BYTES_MAX, BYTES_MAX);
     this.original = this.storage === "f32" ? undefined : options.original;
-    const metric = METRICS.indexOf(this.metric);
+    const metric = VECTOR_METRICS[this.metric]?.wasm ?? -1;
     const storage = STORAGES.indexOf(this.storage);
     if (metric < 0) throw sqlError("22023", `unknown vector metric "${this.metric}"`);
     if (storage < 0) throw sqlError("22023", `unknown vector storage "${this.storage}"`);

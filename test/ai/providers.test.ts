@@ -1,12 +1,12 @@
 /** Providers over the network, against servers on loopback that speak each wire format, well and badly. */
 import { test } from "tap";
 import { type ChatEvent, type ChatRequest, type Provider, wholeReply } from "../../src/ai/providers/provider.js";
-import type { ProviderKind } from "../../src/ai/providers/provider-settings.js";
 import { Providers } from "../../src/ai/providers/providers.js";
 import type { RemoteLimits } from "../../src/ai/providers/remote-provider.js";
 import { type OwnProvider, seal, sealingKey, unseal } from "../../src/ai/providers/sealed-settings.js";
 import { isPrivateAddress } from "../../src/net/public-address.js";
 import { DbError } from "../../src/protocol/errors.js";
+import type { ProviderKind } from "../../src/protocol/provider-kinds.js";
 import { anthropicPieces, FakeProvider, type Format, ollamaPieces, openaiPieces } from "./fake-provider.js";
 
 const LIMITS: RemoteLimits = {

@@ -1,7 +1,8 @@
 /** Saved graphs: loaded ones answer and go on alike; anything damaged is refused. */
 import t from "tap";
+import { METRICS_BY_NUMBER as METRICS } from "../../src/values/vector-metric.js";
 import { DamagedGraphError } from "../../src/vector/graph-file.js";
-import { METRICS, STORAGES } from "../../src/vector/graph-parameters.js";
+import { STORAGES } from "../../src/vector/graph-parameters.js";
 import { VectorGraph, type VectorGraphOptions } from "../../src/vector/vector-graph.js";
 import { clusteredVectors, randomNumbers } from "./vectors.js";
 

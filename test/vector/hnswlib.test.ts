@@ -5,7 +5,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { METRICS, type VectorMetric } from "../../src/vector/graph-parameters.js";
+import { METRICS_BY_NUMBER as METRICS, type VectorMetric } from "../../src/values/vector-metric.js";
 import { VectorGraph } from "../../src/vector/vector-graph.js";
 import { clusteredVectors, distanceOf, recallOf } from "./vectors.js";
 

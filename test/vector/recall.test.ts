@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { METRICS, STORAGES, type VectorMetric, type VectorStorage } from "../../src/vector/graph-parameters.js";
+import { METRICS_BY_NUMBER as METRICS, type VectorMetric } from "../../src/values/vector-metric.js";
+import { STORAGES, type VectorStorage } from "../../src/vector/graph-parameters.js";
 import { VectorGraph } from "../../src/vector/vector-graph.js";
 import { SUITES } from "../conformance/sql-suites.js";
 import { bitmapOf, clusteredVectors, randomNumbers, recallOf } from "./vectors.js";

@@ -1,7 +1,6 @@
 /** The settings of a provider: of the installation (configuration) or of a tenant. Holds no state. */
 
-export const PROVIDER_KINDS = ["openai", "anthropic", "ollama"] as const;
-export type ProviderKind = (typeof PROVIDER_KINDS)[number];
+import type { ProviderKind } from "../../protocol/provider-kinds.js";
 
 export interface ProviderSettings {
   readonly kind: ProviderKind;

@@ -3,12 +3,13 @@
  * Made and owned by the actor's TenantProviders.
  */
 import { createHash } from "node:crypto";
+import type { ProviderKind } from "../../protocol/provider-kinds.js";
 import { ANTHROPIC } from "./anthropic-dialect.js";
 import type { Dialect } from "./dialect.js";
 import { OLLAMA } from "./ollama-dialect.js";
 import { OPENAI } from "./openai-dialect.js";
 import type { Provider } from "./provider.js";
-import type { ProviderKind, ProviderSettings } from "./provider-settings.js";
+import type { ProviderSettings } from "./provider-settings.js";
 import { type RemoteLimits, RemoteProvider } from "./remote-provider.js";
 
 const DIALECTS: Readonly<Record<ProviderKind, Dialect>> = { openai: OPENAI, anthropic: ANTHROPIC, ollama: OLLAMA };

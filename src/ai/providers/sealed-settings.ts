@@ -2,8 +2,9 @@
  * A tenant's provider as it is stored: sealed under a key that is derived from the installation's secret, and bound to its tenant.
  * Called by the actor's TenantProviders; no state.
  */
+
+import type { ProviderKind } from "../../protocol/provider-kinds.js";
 import { keyFor, sealBytes, unsealBytes } from "../../protocol/sealing.js";
-import type { ProviderKind } from "./provider-settings.js";
 
 /** What a tenant chose. */
 export interface OwnProvider {

@@ -1,13 +1,13 @@
 /** OPTIONS of CREATE VECTOR INDEX and CREATE FULLTEXT INDEX: Neo4j's names, with or without `indexConfig` around them. */
-import type { TextIndexDef, VectorIndexDef, VectorMetric } from "../../catalog/table.js";
+import type { TextIndexDef, VectorIndexDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
 import { TEXT_SEARCH_CONFIGS } from "../../values/text-search-configs.js";
+import { DEFAULT_METRIC, metricNamed } from "../../values/vector-metric.js";
 import type { Expr } from "../parse/ast.js";
 
 type Option = { readonly name: string; readonly value: Expr };
 
-const METRICS: Readonly<Record<string, VectorMetric>> = { cosine: "cosine", euclidean: "l2", l2: "l2", dot: "dot" };
 const STORAGES: readonly VectorIndexDef["storage"][] = ["f32", "int8", "binary"];
 
 /** `dimensions`, `similarity_function`, `m`, `ef_construction`, `storage`. Throws 22023 for what is not one of these. */
@@ -16,7 +16,7 @@ export function vectorOptions(
   position: number,
 ): VectorIndexDef & { readonly dimensions: number } {
   let dimensions: number | null = null;
-  let metric: VectorMetric = "cosine";
+  let metric = DEFAULT_METRIC;
   let m = 16;
   let efConstruction: number | null = null;
   let storage: VectorIndexDef["storage"] = "f32";
@@ -27,7 +27,7 @@ export function vectorOptions(
         break;
       case "similarity_function":
       case "metric":
-        metric = METRICS[text(option).toLowerCase()] ?? refused(option);
+        metric = metricNamed(text(option)) ?? refused(option);
         break;
       case "m":
       case "hnsw.m":

@@ -3,7 +3,7 @@
  * relationships, with Neo4j's names and scores; and `db.indexes`, which lists what there is.
  */
 import { EDGE_COLUMN, graphDefOf, NODE_COLUMN } from "../../catalog/graph.js";
-import type { SearchIndexDef, TableDef, VectorMetric } from "../../catalog/table.js";
+import type { SearchIndexDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { LIST_OF, NODE_OF, RELATIONSHIP_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
@@ -12,6 +12,7 @@ import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { cypherError } from "../../values/cypher-error.js";
 import { BOOL, FLOAT8, INT8, TEXT, VARIANT, VECTOR } from "../../values/values.js";
 import { Float, floatValue, isIntegerValue, type Variant } from "../../values/variant.js";
+import { METRIC_ENTRIES, VECTOR_METRICS, type VectorMetric } from "../../values/vector-metric.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import type { ProcedureField } from "./procedure-catalog.js";
 import { FLOAT, INTEGER, listOf, NODE, NUMBER, RELATIONSHIP, STRING } from "./static-type.js";
@@ -88,13 +89,14 @@ function nearest(of: Part, name: Expr, count: Expr, query: Expr, statement: Proc
     rowKey: null,
     columns,
   });
-  const { operator, score } = SCORES[index.vector!.metric];
+  const { metric } = index.vector!;
+  const { operator } = VECTOR_METRICS[metric];
   const distance = call(resolveOperator(operator, VECTOR, VECTOR).fn, [stored, call(VECTOR_OF, [query])]);
   const keys = [{ expr: distance, descending: false, nullsFirst: false }];
   const sorted: Plan = Object.freeze({ kind: "sort", input: scan, keys, columns });
   const limit = call(COUNT_OF, [count]);
   const best: Plan = Object.freeze({ kind: "limit", input: sorted, limit, offset: null, columns });
-  return answer(best, of, entity, call(score, [distance]), statement);
+  return answer(best, of, entity, call(SCORES[metric], [distance]), statement);
 }
 
 function matching(of: Part, name: Expr, query: Expr, statement: ProcedureStatement): Plan {
@@ -139,12 +141,9 @@ function plain(
   return Object.freeze({ name, args: [from], returns, volatility: "immutable", strict: true, apply });
 }
 
-/** Scores between 0 and 1 that grow with likeness, as Neo4j computes them; of inner products what they are. */
-const SCORES: Readonly<Record<VectorMetric, { readonly operator: string; readonly score: ScalarFunction }>> = {
-  cosine: { operator: "<=>", score: scoreOf("cosine_score", (distance) => 1 - distance / 2) },
-  l2: { operator: "<->", score: scoreOf("euclidean_score", (distance) => 1 / (1 + distance * distance)) },
-  dot: { operator: "<#>", score: scoreOf("dot_score", (distance) => 0 - distance) },
-};
+const SCORES = Object.fromEntries(
+  METRIC_ENTRIES.map(([metric, { neo4jScoreOf }]) => [metric, scoreOf(`${metric}_score`, neo4jScoreOf)]),
+) as Readonly<Record<VectorMetric, ScalarFunction>>;
 
 const AS_IT_IS = scoreOf("text_score", (score) => score);
 

@@ -16,6 +16,7 @@ import { elapsedSince } from "../../session/sql-result.js";
 import { type Analyzer, analyzerOf } from "../../text/analysis.js";
 import { highlight } from "../../text/highlight.js";
 import { parseTextQuery, type TextQuery } from "../../text/query.js";
+import { DEFAULT_METRIC } from "../../values/vector-metric.js";
 import { embedderOf } from "../models/request-embedder.js";
 import { rowsOf } from "../statements/run-alone.js";
 import { findCollection } from "./document-session.js";
@@ -224,7 +225,7 @@ function metricOf(collection: Collection, field: Field) {
   const index = collection.table.searchIndexes?.find(
     ({ method, columnIds }) => method === "hnsw" && columnIds[0] === id,
   );
-  return index?.vector?.metric ?? "cosine";
+  return index?.vector?.metric ?? DEFAULT_METRIC;
 }
 
 /** Exact for listings and text searches; else the end of the page, and whether there is more. */

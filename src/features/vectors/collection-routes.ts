@@ -3,7 +3,6 @@
 import { type Handlers, pageOf } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
-import type { VectorMetric } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
 import { EF_SEARCH } from "../../query/exec/nearest-scan.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
@@ -11,10 +10,11 @@ import type { Answer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import { plainRows } from "../../session/sql-result.js";
+import { DEFAULT_METRIC, type VectorMetric } from "../../values/vector-metric.js";
 import { type Ask, readTogether, rowsOf, runAlone } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { findVectorCollection } from "./find-vector-collection.js";
-import { metricNamed, type VectorCollection, vectorCollectionOf } from "./vector-collection.js";
+import { metricIn, type VectorCollection, vectorCollectionOf } from "./vector-collection.js";
 
 /** Unless the request says otherwise. */
 const M = 16;
@@ -84,14 +84,14 @@ async function createCollection(request: Request, { body }: Input): Promise<Answ
 }
 
 function metricOf({ metric, distance_metric: other }: NewCollection): VectorMetric {
-  const named = metric === undefined ? null : metricNamed(metric, "metric");
-  const alsoNamed = other === undefined ? null : metricNamed(other, "distance_metric");
+  const named = metric === undefined ? null : metricIn("metric", metric);
+  const alsoNamed = other === undefined ? null : metricIn("distance_metric", other);
   if (named !== null && alsoNamed !== null && named !== alsoNamed) {
     throw new DbError("invalid_request", 'The fields "metric" and "distance_metric" name different metrics.', {
       field: "distance_metric",
     });
   }
-  return named ?? alsoNamed ?? "cosine";
+  return named ?? alsoNamed ?? DEFAULT_METRIC;
 }
 
 /** As WITH has them. */

@@ -14,10 +14,11 @@ import type { Batch } from "../../query/expr/expr.js";
 import type { Answer } from "../../session/answer.js";
 import type { ResultShape, Rows } from "../../session/sql-result.js";
 import { shortFloat4 } from "../../values/float-text.js";
+import { VECTOR_METRICS } from "../../values/vector-metric.js";
 import { embedderOf } from "../models/request-embedder.js";
 import { runAlone } from "../statements/run-alone.js";
 import { findVectorCollection } from "./find-vector-collection.js";
-import { METRIC_FORMS, type VectorCollection } from "./vector-collection.js";
+import type { VectorCollection } from "./vector-collection.js";
 import { vectorIn } from "./vector-input.js";
 
 /** What filters are about; `id` is the vector's. */
@@ -63,7 +64,7 @@ function searchNear(
   collection: VectorCollection,
   vector: Float32Array,
 ): Answer | Promise<Answer> {
-  const { operator, scoreOf, distanceOf } = METRIC_FORMS[collection.metric];
+  const { operator, scoreOf, distanceOf } = VECTOR_METRICS[collection.metric];
   const { offset = 0, include_metadata: withMetadata = true, include_vectors: withVectors = false } = wanted;
   const params = new Parameters();
   params.values.push(vector, limitOf(wanted), offset);

@@ -1,34 +1,7 @@
-import type { SearchIndexDef, TableDef, VectorMetric } from "../../catalog/table.js";
+import type { SearchIndexDef, TableDef } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
-
-/** How a metric is written, and what its distances mean. */
-interface MetricForm {
-  readonly operator: string;
-  /** Grows with likeness. */
-  readonly scoreOf: (distance: number) => number;
-  /** The largest distance whose score is at least this one. */
-  readonly distanceOf: (score: number) => number;
-}
-
-export const METRIC_FORMS: Readonly<Record<VectorMetric, MetricForm>> = {
-  cosine: { operator: "<=>", scoreOf: (distance) => 1 - distance, distanceOf: (score) => 1 - score },
-  l2: {
-    operator: "<->",
-    scoreOf: (distance) => 1 / (1 + distance),
-    distanceOf: (score) => (score <= 0 ? Number.POSITIVE_INFINITY : 1 / score - 1),
-  },
-  dot: { operator: "<#>", scoreOf: (distance) => 0 - distance, distanceOf: (score) => 0 - score },
-};
-
-/** As requests name them. */
-const METRIC_NAMES: Readonly<Record<string, VectorMetric>> = {
-  cosine: "cosine",
-  l2: "l2",
-  euclidean: "l2",
-  dot: "dot",
-  dot_product: "dot",
-};
+import { METRIC_NAMES, metricNamed, type VectorMetric } from "../../values/vector-metric.js";
 
 export interface VectorCollection {
   readonly table: TableDef;
@@ -64,9 +37,10 @@ function describe(table: TableDef): VectorCollection | null {
 }
 
 /** The metric of that name. Throws invalid_request, which names the field. */
-export function metricNamed(name: string, field: string): VectorMetric {
-  const key = name.toLowerCase();
-  if (Object.hasOwn(METRIC_NAMES, key)) return METRIC_NAMES[key]!;
-  const names = Object.keys(METRIC_NAMES).join(", ");
-  throw new DbError("invalid_request", `The metric "${name}" is not known. Known: ${names}.`, { field });
+export function metricIn(field: string, name: string): VectorMetric {
+  const metric = metricNamed(name);
+  if (metric !== undefined) return metric;
+  throw new DbError("invalid_request", `The metric "${name}" is not known. Known: ${METRIC_NAMES.join(", ")}.`, {
+    field,
+  });
 }

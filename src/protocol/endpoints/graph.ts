@@ -1,7 +1,9 @@
 /** The property graph: Cypher, and nodes, edges, graphs and indexes one by one. */
+
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { EXTRACT_CHARACTERS_MAX } from "../limits.js";
+import { WRITER_KINDS } from "../provider-kinds.js";
 import { MUST_BE } from "../schema-fault.js";
 import { bound, GraphName, GraphStats, limits, MessageId, PageQuery, Strict, Unused } from "./schemas.js";
 
@@ -329,7 +331,7 @@ export const graphEndpoints = [
       options: Type.Optional(
         Strict({
           provider: Type.Optional(
-            Type.Enum(["native", "openai", "anthropic", "ollama"], {
+            Type.Enum([...WRITER_KINDS], {
               description: "native: the bundled model; another one must be the one that is configured.",
             }),
           ),

@@ -1,4 +1,5 @@
 /** Images, sounds and videos beside texts: described, stored, searched and embedded. */
+
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import {
@@ -9,6 +10,7 @@ import {
   MEDIA_COLLECTIONS_MAX,
   MEDIA_RESULTS_MAX,
 } from "../limits.js";
+import { WRITER_KINDS } from "../provider-kinds.js";
 import { CollectionName, Nullable, Strict } from "./schemas.js";
 
 const base64 = (what: string) =>
@@ -61,7 +63,7 @@ export const multimodalEndpoints = [
       image_url,
       model,
       provider: Type.Optional(
-        Type.Enum(["native", "openai", "anthropic", "ollama"], {
+        Type.Enum([...WRITER_KINDS], {
           description: "native, or the provider that is configured; the installed vision model unless said.",
         }),
       ),

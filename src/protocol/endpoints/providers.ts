@@ -1,10 +1,12 @@
 /** The provider of language models that a tenant chooses for itself. */
+
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
+import { PROVIDER_KINDS } from "../provider-kinds.js";
 import { MUST_BE } from "../schema-fault.js";
 import { Strict } from "./schemas.js";
 
-const Kind = Type.Enum(["openai", "anthropic", "ollama"], {
+const Kind = Type.Enum([...PROVIDER_KINDS], {
   description: "Whose interface the address speaks; `openai` is also that of many other servers.",
 });
 

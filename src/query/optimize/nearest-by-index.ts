@@ -6,7 +6,8 @@
  *     Project                          ⇒       Project
  *       Seq Scan on t, Filter …                  Vector Search using t_v_idx on t, Filter …
  */
-import type { SearchIndexDef, VectorMetric } from "../../catalog/table.js";
+import type { SearchIndexDef } from "../../catalog/table.js";
+import { METRIC_ENTRIES, type VectorMetric } from "../../values/vector-metric.js";
 import type { CallExpr, ColumnExpr, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile } from "../expr/walk.js";
 import type { Plan, ScanPlan, SortKey, TextSearchPlan, TopNPlan } from "../plan/plan.js";
@@ -24,17 +25,12 @@ interface Ranking {
   readonly descending: boolean;
 }
 
-const RANKINGS: Readonly<Record<string, Ranking>> = {
-  "<=>": { metric: "cosine", descending: false },
-  cosine_distance: { metric: "cosine", descending: false },
-  cosine_similarity: { metric: "cosine", descending: true },
-  "<->": { metric: "l2", descending: false },
-  l2_distance: { metric: "l2", descending: false },
-  euclidean_distance: { metric: "l2", descending: false },
-  "<#>": { metric: "dot", descending: false },
-  inner_product: { metric: "dot", descending: true },
-  dot_product: { metric: "dot", descending: true },
-};
+const RANKINGS: Readonly<Record<string, Ranking>> = Object.fromEntries(
+  METRIC_ENTRIES.flatMap(([metric, { operator, distanceFunctions, likeness }]) => [
+    ...[operator, ...distanceFunctions].map((name) => [name, { metric, descending: false }]),
+    ...(likeness?.functions ?? []).map((name) => [name, { metric, descending: true }]),
+  ]),
+);
 
 function nearest(plan: TopNPlan): Plan {
   const [key, ...others] = plan.keys as [SortKey, ...SortKey[]];

@@ -5,34 +5,30 @@
 import type { CreateSearchIndexCommand, NewSearchIndex } from "../../catalog/ddl-command.js";
 import { missingColumn } from "../../catalog/did-you-mean.js";
 import { canSearch } from "../../catalog/search-index-ddl.js";
-import type { ColumnDef, SearchIndexDef, TableDef, VectorIndexDef, VectorMetric } from "../../catalog/table.js";
+import type { ColumnDef, SearchIndexDef, TableDef, VectorIndexDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
 import { TEXT_SEARCH_CONFIGS } from "../../values/text-search-configs.js";
+import {
+  DEFAULT_METRIC,
+  METRIC_ENTRIES,
+  METRIC_NAMES,
+  metricNamed,
+  type VectorMetric,
+} from "../../values/vector-metric.js";
 import type { CreateIndexStatement, IndexElement, OptionNode } from "../parse/ast-definitions.js";
 import type { CallNode, ExprNode } from "../parse/ast-query.js";
 import type { ConstraintOf } from "./bind-constraint.js";
 import { lookUpTable } from "./bind-from.js";
 import type { Binding } from "./binding.js";
 
-/** Of `USING hnsw (column)` without an operator class and without a metric. */
-const DEFAULT_METRIC: VectorMetric = "cosine";
+const OPERATOR_CLASSES: Readonly<Record<string, VectorMetric>> = Object.fromEntries(
+  METRIC_ENTRIES.map(([metric, { operatorClass }]) => [operatorClass, metric]),
+);
 
-const OPERATOR_CLASSES: Readonly<Record<string, VectorMetric>> = {
-  vector_cosine_ops: "cosine",
-  vector_l2_ops: "l2",
-  vector_ip_ops: "dot",
-};
-
-const METRICS: Readonly<Record<string, VectorMetric>> = {
-  cosine: "cosine",
-  l2: "l2",
-  euclidean: "l2",
-  dot: "dot",
-  dot_product: "dot",
-  inner_product: "dot",
-  ip: "dot",
-};
+const METRICS: Readonly<Record<string, VectorMetric>> = Object.fromEntries(
+  METRIC_NAMES.map((name) => [name, metricNamed(name)!]),
+);
 
 const STORAGES: Readonly<Record<string, VectorIndexDef["storage"]>> = {
   f32: "f32",

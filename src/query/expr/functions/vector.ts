@@ -1,15 +1,8 @@
 /** Vector distances and helpers, as the pgvector extension names them and as clients of this interface do. */
 import { sqlError } from "../../../protocol/errors.js";
 import { BIT, FLOAT8, INT4, type SqlType, VECTOR } from "../../../values/values.js";
-import {
-  cosineDistance,
-  cosineSimilarity,
-  innerProduct,
-  l1Distance,
-  l2Distance,
-  norm,
-  normalized,
-} from "../../../values/vector-math.js";
+import { l1Distance, norm, normalized } from "../../../values/vector-math.js";
+import { METRIC_ENTRIES } from "../../../values/vector-metric.js";
 import { checkDimensions, noDimension, vectorOf } from "../../../values/vector-text.js";
 import type { ScalarFunction } from "../expr.js";
 import { aliases, type FunctionFamily, family, fn, op } from "./define.js";
@@ -23,8 +16,6 @@ const checked =
     if (a.length !== b.length) checkDimensions(a, b);
     return measure(a, b);
   };
-
-const negativeInnerProduct: Measure = (a, b) => 0 - innerProduct(a, b);
 
 /** Throws 22003 where single precision cannot hold a member; of a product also where nothing is left of it. */
 function elementwise(operation: (x: number, y: number) => number, isProduct = false) {
@@ -58,13 +49,16 @@ const binaryQuantize = (vector: Float32Array) => Array.from(vector, (x) => (x > 
 
 const PAIR: readonly SqlType[] = [VECTOR, VECTOR];
 
+/** One function under all its names. */
+function measures(names: readonly string[], measure: Measure): readonly ScalarFunction[] {
+  return names.length === 0 ? [] : aliases([...names], fn(names[0]!, PAIR, FLOAT8, checked(measure)));
+}
+
 const CONCATENATION = op("||", PAIR, VECTOR, concatenate);
 const isVectorLike = ({ name, element }: SqlType) => name === "vector" || name === "unknown" || element !== null;
 
 export const VECTOR_OPERATORS: readonly ScalarFunction[] = [
-  op("<->", PAIR, FLOAT8, checked(l2Distance)),
-  op("<=>", PAIR, FLOAT8, checked(cosineDistance)),
-  op("<#>", PAIR, FLOAT8, checked(negativeInnerProduct)),
+  ...METRIC_ENTRIES.map(([, { operator, distance }]) => op(operator, PAIR, FLOAT8, checked(distance))),
   op("<+>", PAIR, FLOAT8, checked(l1Distance)),
   op(
     "+",
@@ -96,11 +90,11 @@ export const VECTOR_OPERATOR_FAMILIES: readonly FunctionFamily[] = [
 ];
 
 export const VECTOR_FUNCTIONS: readonly ScalarFunction[] = [
-  ...aliases(["l2_distance", "euclidean_distance"], fn("l2_distance", PAIR, FLOAT8, checked(l2Distance))),
+  ...METRIC_ENTRIES.flatMap(([, { distance, distanceFunctions, likeness }]) => [
+    ...measures(distanceFunctions, distance),
+    ...(likeness === undefined ? [] : measures(likeness.functions, likeness.of)),
+  ]),
   fn("l1_distance", PAIR, FLOAT8, checked(l1Distance)),
-  fn("cosine_distance", PAIR, FLOAT8, checked(cosineDistance)),
-  fn("cosine_similarity", PAIR, FLOAT8, checked(cosineSimilarity)),
-  ...aliases(["inner_product", "dot_product"], fn("inner_product", PAIR, FLOAT8, checked(innerProduct))),
   fn("vector_dims", [VECTOR], INT4, (vector: Float32Array) => vector.length),
   fn("vector_norm", [VECTOR], FLOAT8, norm),
   fn("l2_norm", [VECTOR], FLOAT8, norm),
