@@ -147,7 +147,7 @@ t.test("long lists are checked in turns", async (t) => {
   t.equal(await isRightInTurns(check, { ids: [...ids, 7] }, always), false);
   t.equal(await isRightInTurns(check, { ids, other: 1 }, always), false);
   const wrong = validate("vectors.deleteMany", { ids: [...ids, 7] });
-  await t.rejects(wrong, { message: `The field "ids[${ids.length}]" must be string.` });
+  await t.rejects(wrong, { message: `The field "ids[${ids.length}]" must be a string, not a number.` });
   const parameters = ids.map((_, i) => i);
   t.same((await validate("query.execute", { sql: "SELECT 1", parameters })).body.parameters.length, ids.length);
 });
