@@ -1,4 +1,7 @@
-/** What a feature brings: routes, functions of SQL, work in the background. Each folder beside this file declares one; features.ts lists them. */
+/**
+ * What a feature brings: routes, functions of SQL, work in the background. Each folder beside this file declares one;
+ * features.ts lists them.
+ */
 import type { Handlers } from "../actor/handler.js";
 import { type PartitionPart, type PartitionPartKind, registerPartitionPart } from "../actor/partition-part.js";
 import { type Procedure, registerProcedure } from "../cypher/bind/procedure.js";

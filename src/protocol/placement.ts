@@ -55,7 +55,7 @@ export interface TenantMemory {
 export interface JobRecord {
   /** The tenant's number. */
   readonly tenant: number;
-  /** Of JOB_KINDS (features/job-kinds.ts). */
+  /** Of JOB_KINDS (features/features.ts). */
   readonly kind: string;
   /** Unique among the tenant's jobs of the kind. */
   readonly id: string;

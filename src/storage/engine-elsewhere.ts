@@ -16,7 +16,10 @@ const LEFT_OUT = /^(?:LOCK|LOG(?:\..*)?)$|\.dbtmp$/;
 const ROOM_BYTES = 32 * 1024 * 1024;
 const PLACES: readonly string[] = ["/dev/shm", tmpdir()];
 
-/** `name`: of this partition among all of the machine; what an ended process left under it is removed. Throws disk_full when there is no place. */
+/**
+ * `name`: of this partition among all of the machine; what an ended process left under it is removed. Throws disk_full
+ * when there is no place.
+ */
 export function linkElsewhere(directory: string, name: string): string {
   removeLeft(name);
   const entries = readdirSync(directory).filter((entry) => !LEFT_OUT.test(entry));

@@ -4,7 +4,8 @@
  *   header  magic "TSRALOG\0" · u32 version · u32 salt · u32 CRC-32 of these
  *   record  u32 CRC-32 (seeded with the salt) of all that follows · u32 payload length · payload
  *   payload u8 kind · u48 sequence · u48 durable · f64 micros · u32 operations · operations
- *   operation u8 1 put, 2 delete, 3 held before, 4 not there before · u16 key length · u32 value length · key · value        (all little-endian)
+ *   operation u8 1 put, 2 delete, 3 held before, 4 not there before · u16 key length · u32 value length · key · value
+ *   (all little-endian)
  *
  * `durable` is the sequence that was known to be on the device when the record was written. It tells a torn tail from
  * damage: a bad record may only be dropped if no later record proves that it had been synced. The salt is random per

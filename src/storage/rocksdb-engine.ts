@@ -53,7 +53,10 @@ export class RocksEngine implements Engine {
   readonly #single: Uint8Array[] = [];
   #isOpen = true;
 
-  /** Throws disk_full when there is no room for the files that it makes, internal_error with what to do when the directory is in use, damaged, or the binary cannot run here. */
+  /**
+   * Throws disk_full when there is no room for the files that it makes, internal_error with what to do when the
+   * directory is in use, damaged, or the binary cannot run here.
+   */
   static async open(options: RocksEngineOptions): Promise<RocksEngine> {
     const binding = loadBinding();
     mkdirSync(options.directory, { recursive: true });

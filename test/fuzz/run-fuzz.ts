@@ -1,6 +1,7 @@
 /**
  * `make fuzz MINUTES=30 SEED=1`: hostile inputs until the time is over; each failure is printed once a kind, with its
- * number, and appended to fuzz-failures.ndjson. SIZE=1000000 makes parts of most inputs large, up to so many characters. SEED=… FROM=number COUNT=1 sends one again, COUNT alone the first ones.
+ * number, and appended to fuzz-failures.ndjson. SIZE=1000000 makes parts of most inputs large, up to so many
+ * characters. SEED=… FROM=number COUNT=1 sends one again, COUNT alone the first ones.
  */
 import { appendFileSync } from "node:fs";
 import { type Failure, Fuzzer } from "./fuzzer.js";

@@ -1,4 +1,7 @@
-/** docs/reference/metrics.md: every metric that a server declares. Written by scripts/reference-docs.mjs, held against the file by metrics-page.test.ts. */
+/**
+ * docs/reference/metrics.md: every metric that a server declares. Written by scripts/reference-docs.mjs, held against
+ * the file by metrics-page.test.ts.
+ */
 import { type MetricsSources, metricsPage, RequestMetrics } from "../../src/gateway/metrics.js";
 
 export function metricsTable(): string {

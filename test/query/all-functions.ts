@@ -1,4 +1,7 @@
-/** Every function, operator, aggregate and window function that a statement can call, those that rooms above the expressions register, too; of families, an overload for each combination of some types. */
+/**
+ * Every function, operator, aggregate and window function that a statement can call, those that rooms above the
+ * expressions register, too; of families, an overload for each combination of some types.
+ */
 
 import { AGGREGATES as CYPHER_AGGREGATES } from "../../src/query/expr/cypher/aggregates.js";
 import { COALESCE } from "../../src/query/expr/cypher/list-functions.js";

@@ -12,7 +12,7 @@ import { type Run, together } from "../statements/run-together.js";
 import { endJob, followedView, hasJobs, jobOf, readJobRow } from "./job-store.js";
 import { WEBHOOK } from "./webhook.js";
 
-/** Of jobs that train (job-kinds.ts). */
+/** Of jobs that train (features/features.ts). */
 export const TRAINING = "automl";
 
 /** The topic of a training, for followers. */

@@ -27,7 +27,7 @@ import { together } from "../statements/run-together.js";
 import { hasJobs, jobView, readJob } from "./job-store.js";
 import { JOBS } from "./tables.js";
 
-/** Of jobs that deliver (job-kinds.ts); their ids are those of the trainings. */
+/** Of jobs that deliver (features/features.ts); their ids are those of the trainings. */
 export const WEBHOOK = "webhook";
 
 /** Before the second attempt; each further one waits four times as long. */

@@ -1,5 +1,6 @@
 /**
- * Algorithms over graphs as procedures: `CALL algo.pageRank({dampingFactor: 0.9}) YIELD node, score`. Each column of nodes is there twice: `node`, the node itself, and `nodeId`.
+ * Algorithms over graphs as procedures: `CALL algo.pageRank({dampingFactor: 0.9}) YIELD node, score`. Each column of
+ * nodes is there twice: `node`, the node itself, and `nodeId`.
  */
 import { NODE_COLUMN } from "../../catalog/graph.js";
 import type { Procedure, ProcedureStatement } from "../../cypher/bind/procedure.js";

@@ -1,6 +1,6 @@
 /**
  * A kind of background work: how many jobs of it a tenant may have, and how one runs, from its beginning or from where
- * it was left. job-kinds.ts lists all kinds.
+ * it was left. features/features.ts lists all kinds.
  */
 
 import type { Partition } from "../../actor/partition.js";

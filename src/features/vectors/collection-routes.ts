@@ -1,4 +1,7 @@
-/** /v1/vectors/collections: vector collections as a whole. vector-routes.ts has the routes of their vectors, search-routes.ts those of search. */
+/**
+ * /v1/vectors/collections: vector collections as a whole. vector-routes.ts has the routes of their vectors,
+ * search-routes.ts those of search.
+ */
 
 import { type Handlers, pageOf } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
