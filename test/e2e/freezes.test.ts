@@ -5,7 +5,7 @@
 import t from "tap";
 import { type Reply, TestServer } from "./server.js";
 
-const FREEZES = Number(process.env.FREEZES ?? 4);
+const FREEZES = Number(process.env.FREEZES ?? 3);
 const WRITERS = 3;
 const READERS = 2;
 const TENANTS = ["red", "green", "blue"];
