@@ -1,10 +1,11 @@
 /**
  * Writes MessagePack of large values with turns in between; it reads like msgpackr's. Called by answer-in-turns.ts.
  */
+
 import { Packr } from "msgpackr";
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { resultTooLarge } from "../protocol/size-errors.js";
-import type { Turns } from "../values/json-pieces.js";
+import type { Turns } from "../protocol/turns.js";
 import { costLeft } from "../values/value-cost.js";
 
 const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true, variableMapSize: true });

@@ -3,10 +3,12 @@
  * other request waits for them. A body that is nested too deeply is refused before it is walked. Called by validate.ts
  * and by readers of JSON-RPC and of lines of imports. Errors are invalid_json and invalid_request, and name the place.
  */
+
 import { DbError } from "../protocol/errors.js";
 import { findJsonFault } from "../protocol/json-fault.js";
 import { LARGE_BODY_BYTES } from "../protocol/limits.js";
-import { checkDepth, JsonFault, readJsonInPieces, type Turns } from "../values/json-pieces.js";
+import type { Turns } from "../protocol/turns.js";
+import { checkDepth, JsonFault, readJsonInPieces } from "../values/json-pieces.js";
 import { parseKeepingIntegers } from "../values/json-text.js";
 import { MsgpackFault, readMsgpack, readMsgpackInPieces } from "../values/msgpack-pieces.js";
 import { parseVectorElements, parseVectorJson } from "../vector/vector-json.js";

@@ -15,9 +15,11 @@ const REMOVED_AT_ONCE = 256;
 /** Records that one look takes in: what is retired during the next one's wait must not outrun it. */
 const RECORDS_AT_ONCE = 4096;
 
-type Turns = Pick<Scheduler, "shouldYield" | "yieldTurn">;
-
-export async function removeRetired(tenant: Tenant, scheduler: Turns, isStopped: () => boolean): Promise<void> {
+export async function removeRetired(
+  tenant: Tenant,
+  scheduler: Pick<Scheduler, "shouldYield" | "yieldTurn">,
+  isStopped: () => boolean,
+): Promise<void> {
   const { partition } = tenant;
   try {
     for (;;) {
@@ -63,7 +65,7 @@ async function removeAll(
   tenant: Tenant,
   record: Uint8Array,
   prefix: Uint8Array,
-  scheduler: Turns,
+  scheduler: Pick<Scheduler, "shouldYield" | "yieldTurn">,
   isStopped: () => boolean,
 ): Promise<boolean> {
   const { shard } = tenant.partition;

@@ -3,6 +3,7 @@
  * validator that was compiled from the endpoint's schema when the actor started. Errors name the field and what it
  * must be.
  */
+
 import { createHash } from "node:crypto";
 import type { TObject, TProperties } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
@@ -12,7 +13,7 @@ import type { BodyOf, EndpointName, ParamsOf, QueryOf } from "../protocol/endpoi
 import { DbError } from "../protocol/errors.js";
 import { REQUEST_BODY_MSGPACK, REQUEST_BODY_TEXT, type RequestFrame } from "../protocol/frames.js";
 import { faultOf, fieldName } from "../protocol/schema-fault.js";
-import type { Turns } from "../values/json-pieces.js";
+import type { Turns } from "../protocol/turns.js";
 import { parseJsonBody, parseMsgpackBody } from "./parse-body.js";
 import { unusedFields } from "./unused-fields.js";
 

@@ -8,6 +8,7 @@
  * is ready: what the engine takes arrives by `applied` and is put into the body by `fold`. Owned by
  * derived-indexes.ts.
  */
+import type { Turns } from "../protocol/turns.js";
 import type { CommitLog } from "../storage/commit-log.js";
 import type { Engine } from "../storage/engine.js";
 import { prefixRange } from "../storage/keys.js";
@@ -17,7 +18,7 @@ import type { NewerEntries } from "../storage/store.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
 import { type IndexContent, type IndexFile, readIndexFile } from "./index-file.js";
 import { SlotMarks } from "./slot-marks.js";
-import { inTurns, type Turns } from "./turns.js";
+import { inTurns } from "./turns.js";
 
 /** What an index needs of its shard. */
 export interface IndexStore {

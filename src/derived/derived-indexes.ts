@@ -6,12 +6,13 @@
 
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Turns } from "../protocol/turns.js";
 import { SPACE, storageIdOf, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import { DerivedIndex, type IndexPlace, type IndexStore } from "./derived-index.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
 import { writeIndexFile } from "./index-file.js";
-import { ALONE, type Turns } from "./turns.js";
+import { ALONE } from "./turns.js";
 
 /** Changes before an index is saved while the server runs: so many, and so large a part of it. */
 const UNSAVED_MIN = 10_000;

@@ -6,10 +6,12 @@
  *
  *   "TESSIDX1" · head length u32 · head · keys · rest · body · CRC-32 of all before it, u32          (little-endian)
  */
+
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
-import { inTurns, type Turns } from "./turns.js";
+import type { Turns } from "../protocol/turns.js";
+import { inTurns } from "./turns.js";
 
 const MAGIC = "TESSIDX1";
 /** Bytes and keys between two looks at the clock, and bytes of one write. */

@@ -1,9 +1,5 @@
-/** The interface through which background work gives way to other work of its thread. */
-export interface Turns {
-  shouldYield(): boolean;
-  /** Rejects when the work is to end. */
-  yieldTurn(): Promise<void>;
-}
+/** Background work in steps. */
+import type { Turns } from "../protocol/turns.js";
 
 /** What steps come to, each in a turn; null: one threw, and `failed` was told why. */
 export async function inTurns<Result>(

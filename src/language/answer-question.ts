@@ -4,10 +4,11 @@
  * person, when: a date, how many: a number …). The ranking gives way to others; spans are found in a task thread
  * (`answer-span.ts`).
  */
+import type { Turns } from "../protocol/turns.js";
 import type { CandidateSentence, Span } from "./answer-span.js";
+import { cosine, type EmbedTexts } from "./likeness.js";
 import { stemsOf } from "./question-stems.js";
 import { sentencesOf } from "./sentences.js";
-import { cosine, type EmbedTexts, type Turns } from "./turns.js";
 
 export interface TextAnswer {
   /** "" where the text has no answer. */

@@ -3,9 +3,10 @@
  * more), by the words around it, and by how similar its embedding is to the question's. For answers that are quoted,
  * not written.
  */
+import type { Turns } from "../protocol/turns.js";
+import { cosine, type EmbedTexts } from "./likeness.js";
 import { namesOf, stemsOf } from "./question-stems.js";
 import { type Sentence, sentencesOf } from "./sentences.js";
-import { cosine, type EmbedTexts, type Turns } from "./turns.js";
 
 export interface Passage {
   readonly text: string;

@@ -1,5 +1,5 @@
+import type { Turns } from "../protocol/turns.js";
 /** Sentences of a text with their places, UTF-16 code units. Used by the helpers beside it. */
-import type { Turns } from "./turns.js";
 
 export interface Sentence {
   readonly text: string;

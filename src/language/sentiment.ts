@@ -2,9 +2,9 @@
  * Whether an English text is positive or negative, by the lexicon and rules of VADER (Hutto and Gilbert, ICWSM 2014: negation,
  * degree words, capitals, marks, emoticons), sentence by sentence. The package is loaded with the first text.
  */
+import type { Turns } from "../protocol/turns.js";
 import { forVader } from "./negations.js";
 import { sentencesOf } from "./sentences.js";
-import type { Turns } from "./turns.js";
 
 export interface Sentiment {
   readonly sentiment: "positive" | "negative" | "neutral";

@@ -3,8 +3,9 @@
  * the similarity of sentences. Sentences that repeat a chosen one are put back (maximal marginal relevance, Carbonell
  * and Goldstein 1998).
  */
+import type { Turns } from "../protocol/turns.js";
+import { cosine, type EmbedTexts } from "./likeness.js";
 import { type Sentence, sentencesOf } from "./sentences.js";
-import { cosine, type EmbedTexts, type Turns } from "./turns.js";
 
 /** Sentences that are compared; those of a longer text are the first of each of as many parts. */
 const SENTENCES_MAX = 400;

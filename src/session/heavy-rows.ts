@@ -5,10 +5,10 @@
 
 import { RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { resultTooLarge } from "../protocol/size-errors.js";
+import type { Turns } from "../protocol/turns.js";
 import type { StatementState } from "../query/exec/context.js";
 import type { Batch } from "../query/expr/expr.js";
 import type { OutputColumn } from "../query/plan/plan.js";
-import type { Turns } from "../values/json-pieces.js";
 import { flattened, jsonPieces } from "../values/json-value-pieces.js";
 import { costLeft } from "../values/value-cost.js";
 import type { Value } from "../values/values.js";

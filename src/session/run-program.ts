@@ -2,12 +2,12 @@
 
 import { DbError, sqlError } from "../protocol/errors.js";
 import { Overrun } from "../protocol/stretch.js";
+import type { Turns } from "../protocol/turns.js";
 import type { StatementState } from "../query/exec/context.js";
 import type { Operator } from "../query/exec/operator.js";
 import type { Batch } from "../query/expr/expr.js";
 import { cypherError } from "../values/cypher-error.js";
 import { fromParameter } from "../values/json-format.js";
-import type { Turns } from "../values/json-pieces.js";
 import { sqlArray } from "../values/text-format-array.js";
 import type { SqlArray, SqlType, Value } from "../values/values.js";
 import { variantFromJson } from "../values/variant-format.js";

@@ -3,19 +3,18 @@
  * request, a batch, an interactive transaction), or with a transaction if they were made ON COMMIT DROP. Leftovers of
  * a crash are dropped when the tenant next makes one. Called by the session; SessionNames knows its schema.
  */
+
 import type { CatalogEditor } from "../catalog/catalog-editor.js";
 import type { DdlCommand } from "../catalog/ddl-command.js";
 import { droppedWith } from "../catalog/inheritance.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { TableDef } from "../catalog/table.js";
 import { sqlError } from "../protocol/errors.js";
-import { dropTableData, retireTableData, type TableWork } from "../query/exec/table-data.js";
+import type { CheckedTurns } from "../protocol/turns.js";
+import { dropTableData, retireTableData } from "../query/exec/table-data.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { SessionNames } from "./session-names.js";
 import type { Tenant } from "./tenant.js";
-
-/** The bounds and turns of the statement on whose behalf rows are removed. */
-type Turns = Pick<TableWork, "checkpoint" | "shouldYield" | "yieldTurn">;
 
 /** Whether the command makes or changes something in a schema of temporary relations. */
 export function isTemporary(command: DdlCommand): boolean {
@@ -23,7 +22,7 @@ export function isTemporary(command: DdlCommand): boolean {
 }
 
 /** Something is about to be made in the session's own schema. */
-export async function openTemporaries(names: SessionNames, tx: ShardTransaction, turns: Turns): Promise<void> {
+export async function openTemporaries(names: SessionNames, tx: ShardTransaction, turns: CheckedTurns): Promise<void> {
   if (names.hasTemporaries) return;
   const { tenant } = names;
   tenant.temporarySchemas.add(names.temporarySchema);
@@ -32,7 +31,7 @@ export async function openTemporaries(names: SessionNames, tx: ShardTransaction,
 }
 
 /** Removes the definitions and the rows of everything in the session's schema. */
-export async function dropTemporaries(names: SessionNames, tx: ShardTransaction, turns: Turns): Promise<void> {
+export async function dropTemporaries(names: SessionNames, tx: ShardTransaction, turns: CheckedTurns): Promise<void> {
   if (names.hasTemporaries) await dropSchemas(names.tenant, (name) => name === names.temporarySchema, tx, turns);
 }
 
@@ -43,7 +42,7 @@ export async function dropTemporaries(names: SessionNames, tx: ShardTransaction,
 export function endTemporaries(
   names: SessionNames,
   open: ShardTransaction | null,
-  turns: Turns,
+  turns: CheckedTurns,
   commit: (tx: ShardTransaction) => void,
 ): void | Promise<void> {
   return names.hasTemporaries ? end(names, open, turns, commit) : undefined;
@@ -52,7 +51,7 @@ export function endTemporaries(
 async function end(
   names: SessionNames,
   open: ShardTransaction | null,
-  turns: Turns,
+  turns: CheckedTurns,
   commit: (tx: ShardTransaction) => void,
 ): Promise<void> {
   const { tenant } = names;
@@ -73,7 +72,7 @@ async function dropSchemas(
   tenant: Tenant,
   isGone: (schema: string) => boolean,
   tx: ShardTransaction,
-  { checkpoint, shouldYield, yieldTurn }: Turns,
+  { checkpoint, shouldYield, yieldTurn }: CheckedTurns,
 ): Promise<void> {
   const catalog = tenant.catalog.view(tx);
   const tables = catalog.tables().filter((table) => isGone(table.schema));

@@ -3,8 +3,8 @@
  * and how the engine takes them afterwards (shard.ts). A commit's operations are in several maps, none of which is
  * ever copied.
  */
+import type { CheckedTurns } from "../protocol/turns.js";
 import type { CommitLog, CommitParts } from "./commit-log.js";
-import type { Turns } from "./in-steps.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { LargeSource } from "./versions.js";
@@ -38,7 +38,7 @@ export async function writeParts(
   parts: CommitParts,
   sizes: LargeCommitSizes,
   writes: Iterable<Operation>,
-  turns: Turns,
+  turns: CheckedTurns,
   checkOpen: () => void,
 ): Promise<void> {
   let part: Operation[] = [];

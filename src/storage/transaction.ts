@@ -3,13 +3,14 @@
  * concurrency control with backward validation; Kung and Robinson 1981). Made by Shard.begin, owned by whoever began
  * it, and listed by the shard while they are open.
  */
+
 import { DbError, sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX, TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
+import type { CheckedTurns } from "../protocol/turns.js";
 import type { CommitLog, CommitParts } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
 import { growthOf } from "./growth.js";
-import type { Turns } from "./in-steps.js";
 import { prefixRange } from "./keys.js";
 import { type LargeCommitSizes, writeParts } from "./large-commit.js";
 import { findInLoads, Load } from "./load.js";
@@ -435,7 +436,7 @@ export class ShardTransaction implements Transaction {
    * takes no time, and other transactions can commit in between. Nothing else may be done with the transaction until it
    * resolves; then a few more writes may follow. Rejects if the transaction has been ended or the disk is full.
    */
-  async prepareCommit(turns: Turns): Promise<void> {
+  async prepareCommit(turns: CheckedTurns): Promise<void> {
     this.#checkOpen();
     if (!this.isLarge) return;
     const host = this.#host;

@@ -6,6 +6,7 @@
  */
 
 import { JSON_DEPTH_MAX, OBJECT_MEMBERS_MAX } from "../protocol/limits.js";
+import type { Turns } from "../protocol/turns.js";
 import { setMember } from "./json-text.js";
 
 const QUOTE = 34;
@@ -17,11 +18,6 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
 const PIECE_BYTES = 32 * 1024;
-
-export interface Turns {
-  shouldYield(): boolean;
-  yieldTurn(): Promise<void>;
-}
 
 /** What is wrong with the text, and where; the caller makes an error for the client of it. */
 export class JsonFault extends Error {

@@ -6,9 +6,10 @@
  * Of msgpackr's extensions only those that stand for one value are read: moments, long integers and typed arrays.
  * Others refer to earlier values, so a few bytes could stand for endless values.
  */
+
 import { Unpackr } from "msgpackr";
 import { JSON_DEPTH_MAX, OBJECT_MEMBERS_MAX } from "../protocol/limits.js";
-import type { Turns } from "./json-pieces.js";
+import type { Turns } from "../protocol/turns.js";
 import { setMember } from "./json-text.js";
 
 const PIECE_BYTES = 32 * 1024;

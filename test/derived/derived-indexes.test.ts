@@ -1,11 +1,12 @@
 /** Body and newer entries are what the engine holds, at any time, whatever happened to shard, file and log before. */
+
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { DerivedIndex } from "../../src/derived/derived-index.js";
 import { DerivedIndexes, type DerivedIndexesOptions, type IndexMemory } from "../../src/derived/derived-indexes.js";
 import type { IndexBody, IndexKind, LongWork } from "../../src/derived/index-body.js";
-import type { Turns } from "../../src/derived/turns.js";
+import type { Turns } from "../../src/protocol/turns.js";
 import type { CommitLog } from "../../src/storage/commit-log.js";
 import type { Engine } from "../../src/storage/engine.js";
 import { prefixRange, rowPrefix } from "../../src/storage/keys.js";

@@ -1,6 +1,7 @@
 /** Indexes in memory of a test's shard. */
+
 import { DerivedIndexes } from "../../src/derived/derived-indexes.js";
-import type { Turns } from "../../src/derived/turns.js";
+import type { Turns } from "../../src/protocol/turns.js";
 import type { Shard } from "../../src/storage/shard.js";
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,9 +1,10 @@
 /** Values sent to another process come back as they were, and whoever has to give way does so while it sends. */
+
 import { deserialize, serialize } from "node:v8";
 import fc from "fast-check";
 import t from "tap";
+import type { Turns } from "../../src/protocol/turns.js";
 import { receivedValue, type Sent, sentValue } from "../../src/query/expr/sent-value.js";
-import type { Turns } from "../../src/values/json-pieces.js";
 import { parseJson } from "../../src/values/json-text.js";
 import { Numeric } from "../../src/values/numeric.js";
 import { fromText, toText } from "../../src/values/text-format.js";

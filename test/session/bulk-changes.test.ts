@@ -1,8 +1,8 @@
 /** UPDATE of many rows, and tables that definition statements fill: by loads, with what single rows give. */
 import t from "tap";
 import { open } from "../conformance/sql-adapter.js";
-import { script } from "./sql-script.js";
 import { contents } from "../features/placement/stored-entries.js";
+import { script } from "./sql-script.js";
 
 t.test("tables that a query fills, and rewritten ones", async (t) => {
   const { rows, run, fails } = await script(t);

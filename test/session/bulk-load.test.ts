@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import t from "tap";
 import { open } from "../conformance/sql-adapter.js";
-import { script } from "./sql-script.js";
 import { contents } from "../features/placement/stored-entries.js";
+import { script } from "./sql-script.js";
 
 type Database = Awaited<ReturnType<typeof open>>;
 

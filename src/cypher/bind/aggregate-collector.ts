@@ -2,11 +2,12 @@
 import { cypherAggregate } from "../../query/expr/cypher/registry.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { resolveAggregate } from "../../query/expr/resolve.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { AggregateCall, OutputColumn } from "../../query/plan/plan.js";
 import type { Expr as ExprNode, FunctionCall } from "../parse/ast.js";
 import { type AggregateNode, type AggregateTaker, type Binding, contextOf } from "./binding.js";
 import { sameExpr } from "./same-expr.js";
-import { columnExpr, type Scope } from "./variables.js";
+import type { Variables } from "./variables.js";
 
 /** count(*). */
 export const COUNT_ALL = resolveAggregate("count", []).fn;
@@ -49,7 +50,7 @@ export class AggregateCollector implements AggregateTaker {
   /** `scope`: of the rows that are grouped. */
   constructor(
     private readonly binding: Binding,
-    private readonly scope: Scope,
+    private readonly scope: Variables,
   ) {}
 
   /** The column that has the aggregate's value. */

@@ -2,9 +2,10 @@
 import { PATH_LENGTH, PATH_RELATIONSHIPS } from "../../query/expr/cypher/clause-functions.js";
 import { cypherFunction, LABELS_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr } from "../../query/expr/expr.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { Expr as ExprNode, FunctionCall } from "../parse/ast.js";
 import type { ExprContext } from "./binding.js";
-import { call, columnExpr, isNull, type PathParts, type Variable, variant } from "./variables.js";
+import { call, isNull, type PathParts, type Variable, variant } from "./variables.js";
 
 type Bind = (node: ExprNode, context: ExprContext) => Expr;
 

@@ -7,12 +7,13 @@ import { INTEGER_OF } from "../../query/expr/cypher/clause-functions.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { operatorFor } from "../../query/expr/resolve.js";
 import { andOf, conjuncts } from "../../query/expr/walk.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import { BOOL, INT8 } from "../../values/values.js";
 import { isIntegerValue } from "../../values/variant.js";
 import type { Expr as ExprNode } from "../parse/ast.js";
 import { bindArgument, bindPredicate } from "./bind-expr.js";
 import type { ExprContext } from "./binding.js";
-import { call, columnExpr } from "./variables.js";
+import { call } from "./variables.js";
 
 const INT8_EQUALS = operatorFor("=", INT8)!;
 

@@ -10,6 +10,7 @@ import { cypherOperator, HAS_LABEL, LIST_OF, MAP_OF, TRUTH } from "../../query/e
 import type { Expr } from "../../query/expr/expr.js";
 import { operatorFor } from "../../query/expr/resolve.js";
 import { andOf } from "../../query/expr/walk.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import { BOOL, TEXT, VARIANT } from "../../values/values.js";
 import { floatValue } from "../../values/variant.js";
 import type {
@@ -31,7 +32,6 @@ import { sameExpr } from "./same-expr.js";
 import {
   boolConst,
   call,
-  columnExpr,
   comparable,
   isNull,
   not,

@@ -10,7 +10,7 @@ import type {
   Variable as VariableNode,
 } from "../parse/ast.js";
 import type { Binding, ExprContext } from "./binding.js";
-import type { Scope } from "./variables.js";
+import type { Variables } from "./variables.js";
 
 type Bind = (node: ExprNode, context: ExprContext) => Expr;
 
@@ -19,7 +19,7 @@ export function localColumn({ name }: VariableNode, binding: Binding): ColumnExp
   return Object.freeze({ kind: "column", type: VARIANT, id: binding.newId(), name });
 }
 
-export function withLocal(scope: Scope, { name }: VariableNode, expr: Expr): Scope {
+export function withLocal(scope: Variables, { name }: VariableNode, expr: Expr): Variables {
   return new Map(scope).set(name, { kind: "value", expr });
 }
 

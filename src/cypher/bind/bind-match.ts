@@ -7,6 +7,7 @@ import { cypherOperator, MAP_OF } from "../../query/expr/cypher/registry.js";
 import { EMBEDDING, SIMILARITY } from "../../query/expr/cypher/similarity.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { andOf, conjuncts } from "../../query/expr/walk.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type {
   EdgeColumns,
   MatchPlan,
@@ -35,16 +36,15 @@ import { type Binding, contextOf, type Rows } from "./binding.js";
 import { ONE_ROW } from "./rows.js";
 import {
   call,
-  columnExpr,
   columnsOfEntity,
   idOf,
   isNull,
   not,
   type PathPart,
   pathOf,
-  type Scope,
   textConst,
   type Variable,
+  type Variables,
   valueOfVariable,
   variant,
 } from "./variables.js";
@@ -97,12 +97,12 @@ function matchOf(
 /** What MERGE looks for: `nodes[i]` and `nodes[i + 1]` are the ends of `plan.edges[i]`. */
 export interface MergePattern {
   readonly plan: MatchPlan;
-  readonly scope: Scope;
+  readonly scope: Variables;
   readonly nodes: readonly PatternNode[];
 }
 
 /** The pattern of a MERGE, over one row whose columns are those of an enclosing query. */
-export function bindMergePattern(path: PathPattern, scope: Scope, binding: Binding): MergePattern {
+export function bindMergePattern(path: PathPattern, scope: Variables, binding: Binding): MergePattern {
   const pattern = new PatternBinder(scope, false, binding);
   const places = pattern.path(path);
   const plan = matchOf(pattern, { optional: false, where: null }, ONE_ROW, binding);
@@ -157,7 +157,7 @@ class PatternBinder {
   readonly nodes: PatternNode[] = [];
   readonly edges: PatternEdge[] = [];
   readonly columns: OutputColumn[] = [];
-  scope: Scope;
+  scope: Variables;
   /** Where a variable's node is in `nodes`. */
   private readonly placeOf = new Map<string, number>();
   /** What is said of entities, bound once all variables are known. */
@@ -167,7 +167,7 @@ class PatternBinder {
   private ownsScope = false;
 
   constructor(
-    scope: Scope,
+    scope: Variables,
     private readonly optional: boolean,
     private readonly binding: Binding,
   ) {

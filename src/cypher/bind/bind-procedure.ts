@@ -1,5 +1,6 @@
 /** CALL: the rows of a procedure, for each row of the surrounding query. */
 import type { Expr } from "../../query/expr/expr.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { CallClause } from "../parse/ast.js";
 import { bindCondition } from "./bind-condition.js";
@@ -9,7 +10,7 @@ import { GRAPH_PROCEDURES } from "./graph-procedures.js";
 import { INDEX_PROCEDURES } from "./index-procedures.js";
 import { type Procedure, type ProcedureRegistry, registeredProcedure } from "./procedure.js";
 import { filtered, NO_ROWS, ONE_ROW, resultOf } from "./rows.js";
-import { columnExpr, NO_VARIABLES, type Scope, type Variable } from "./variables.js";
+import { NO_VARIABLES, type Variable, type Variables } from "./variables.js";
 
 const byName = new Map(
   [...GRAPH_PROCEDURES, ...INDEX_PROCEDURES].map((procedure) => [procedure.name.toLowerCase(), procedure]),
@@ -60,7 +61,7 @@ function procedureOf({ procedure, position }: CallClause, binding: Binding): Pro
 }
 
 /** Without parentheses: the parameters of the inputs' names. */
-function argumentsOf({ args }: CallClause, { inputs }: Procedure, scope: Scope, binding: Binding): Expr[] {
+function argumentsOf({ args }: CallClause, { inputs }: Procedure, scope: Variables, binding: Binding): Expr[] {
   if (args === null) return inputs.map(({ name }) => binding.parameter(name));
   return args.map((arg) => bindArgument(arg, contextOf(binding, scope)));
 }

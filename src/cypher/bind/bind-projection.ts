@@ -7,13 +7,14 @@ import { LIMIT_ROWS, SKIP_ROWS } from "../../query/expr/cypher/clause-functions.
 import { FIRST_VALUE } from "../../query/expr/cypher/registry.js";
 import type { ColumnId, Expr } from "../../query/expr/expr.js";
 import { columnsOf, exprEquals, isVolatile, mapExpr, someExpr } from "../../query/expr/walk.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { AggregatePlan, OutputColumn, Plan, SortKey } from "../../query/plan/plan.js";
 import type { Expr as ExprNode, ProjectionClause, ProjectionItem, SortItem } from "../parse/ast.js";
 import { AggregateCollector, hasAggregate } from "./aggregate-collector.js";
 import { bindCondition } from "./bind-condition.js";
 import { type Binding, contextOf, type ExprContext, type Rows } from "./binding.js";
 import { filtered, type Limits, limited, type Made, only, project, sorted } from "./rows.js";
-import { call, columnExpr, columnsOfEntity, entityIn, NO_VARIABLES, type Scope, type Variable } from "./variables.js";
+import { call, columnsOfEntity, entityIn, NO_VARIABLES, type Variable, type Variables } from "./variables.js";
 
 /** An item of the clause, with `*` written out. */
 interface Item {
@@ -43,7 +44,7 @@ export function bindProjection(clause: ProjectionClause, rows: Rows, binding: Bi
 }
 
 /** `*` is all variables, by name. */
-function itemsOf({ star, items, position }: ProjectionClause, scope: Scope): Item[] {
+function itemsOf({ star, items, position }: ProjectionClause, scope: Variables): Item[] {
   const all = star ? [...scope.keys()].sort(byCodeUnits) : [];
   const named = items.map(({ name, expr }: ProjectionItem): Item => ({ name, node: expr }));
   return [...all.map((name): Item => ({ name, node: { kind: "variable", name, position } })), ...named];
@@ -70,7 +71,7 @@ const PARTS = {
 } as const;
 
 /** The variables that targets become in columns that stand in the targets' order. */
-function scopeOf(targets: readonly Target[], columns: readonly OutputColumn[]): Scope {
+function scopeOf(targets: readonly Target[], columns: readonly OutputColumn[]): Variables {
   const scope = new Map<string, Variable>();
   let at = 0;
   for (const { name, made, entity } of targets) {
@@ -151,7 +152,7 @@ function distinctRows(clause: ProjectionClause, targets: readonly Target[], rows
 }
 
 /** Entities are told apart by their ids. Null: all columns. */
-function distinctKeys(scope: Scope): readonly Expr[] | null {
+function distinctKeys(scope: Variables): readonly Expr[] | null {
   const variables = [...scope.values()];
   if (variables.every(({ kind }) => kind === "value")) return null;
   return variables.map((variable) => (variable.kind === "value" ? variable.expr : columnExpr(variable.columns.id)));
@@ -167,7 +168,7 @@ function finished(clause: ProjectionClause, rows: Rows, items: readonly Item[], 
 }
 
 /** A variable that went through under a new name is known by its old one, too. */
-function withOldNames(scope: Scope, items: readonly Item[]): Scope {
+function withOldNames(scope: Variables, items: readonly Item[]): Variables {
   const all = new Map(scope);
   for (const { name, node } of items) {
     if (node.kind === "variable" && !all.has(node.name)) all.set(node.name, scope.get(name)!);
@@ -175,7 +176,7 @@ function withOldNames(scope: Scope, items: readonly Item[]): Scope {
   return all;
 }
 
-function computedBy(items: readonly Item[], scope: Scope): ExprContext["computed"] {
+function computedBy(items: readonly Item[], scope: Variables): ExprContext["computed"] {
   return items.flatMap(({ name, node }) => {
     const variable = scope.get(name)!;
     if (node.kind === "variable" || variable.kind !== "value") return [];
@@ -224,7 +225,7 @@ const ownVariable = ({ name, node }: Item): ExprNode => ({ kind: "variable", nam
 
 /** Keys of an aggregation: of entities the id is one, what else there is of them is taken from any row of the group. */
 class Grouping {
-  readonly scope: Scope = NO_VARIABLES;
+  readonly scope: Variables = NO_VARIABLES;
   private readonly groups: Expr[] = [];
   private readonly groupColumns: OutputColumn[] = [];
   private readonly rest: Expr[] = [];

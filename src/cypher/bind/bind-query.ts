@@ -1,6 +1,7 @@
 /** Queries: clause after clause makes rows of rows, RETURN the result, UNION one result of several. */
 
 import { UNWIND } from "../../query/expr/cypher/clause-functions.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { Plan } from "../../query/plan/plan.js";
 import { VARIANT } from "../../values/values.js";
 import type { CallClause, MatchClause, ProjectionClause, Query, SingleQuery, UnwindClause } from "../parse/ast.js";
@@ -11,10 +12,10 @@ import { bindProjection } from "./bind-projection.js";
 import { asTable, bindWrites, isWriting, type WritingClause } from "./bind-write.js";
 import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
 import { NO_ROWS, ONE_ROW, resultOf } from "./rows.js";
-import { columnExpr, type Scope, valueOfVariable } from "./variables.js";
+import { type Variables, valueOfVariable } from "./variables.js";
 
 /** `scope`: of the query around it. */
-export function bindQuery(query: Query, scope: Scope, binding: Binding): QueryResult {
+export function bindQuery(query: Query, scope: Variables, binding: Binding): QueryResult {
   const results = query.parts.map((part) => {
     binding.deletes = false;
     const result = bindPart(part, scope, binding);
@@ -32,7 +33,7 @@ function union(left: QueryResult, right: QueryResult, all: boolean, binding: Bin
   return { plan, columns, returns: left.returns };
 }
 
-function bindPart({ clauses }: SingleQuery, scope: Scope, binding: Binding): QueryResult {
+function bindPart({ clauses }: SingleQuery, scope: Variables, binding: Binding): QueryResult {
   const [first] = clauses;
   if (first?.kind === "call" && first.standalone) return bindStandaloneCall(first, binding);
   let rows: Rows = { plan: ONE_ROW, scope };

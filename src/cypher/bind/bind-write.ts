@@ -31,9 +31,9 @@ import {
   idOf,
   type PathPart,
   pathOf,
-  type Scope,
   textConst,
   type Variable,
+  type Variables,
   valueOfVariable,
   variant,
 } from "./variables.js";
@@ -96,7 +96,7 @@ class WriteBinder {
   private createsScope = false;
 
   constructor(
-    public scope: Scope,
+    public scope: Variables,
     private readonly binding: Binding,
   ) {}
 
@@ -180,7 +180,7 @@ class WriteBinder {
     if (pattern.variable !== null) this.define(pattern.variable.name, made);
   }
 
-  private properties(properties: MapLiteral | Parameter | null, scope: Scope): Expr | null {
+  private properties(properties: MapLiteral | Parameter | null, scope: Variables): Expr | null {
     if (properties === null) return null;
     const context = contextOf(this.binding, scope);
     if (properties.kind === "parameter") return bindArgument(properties, context);
@@ -246,7 +246,7 @@ class WriteBinder {
 
   // ---- SET, REMOVE, DELETE ----
 
-  private setStep(item: SetItem, scope: Scope): GraphWriteStep {
+  private setStep(item: SetItem, scope: Variables): GraphWriteStep {
     const context = contextOf(this.binding, scope);
     switch (item.kind) {
       case "set-property": {

@@ -11,7 +11,7 @@ import type { CommonTableDefinition, OutputColumn, Plan } from "../../query/plan
 import { type SqlType, VARIANT } from "../../values/values.js";
 import type { CountAll, Expr as ExprNode, FunctionCall, MatchClause, Query } from "../parse/ast.js";
 import { type SemanticErrorDetail, type SyntaxErrorDetail, syntaxError } from "../parse/syntax-error.js";
-import type { Scope } from "./variables.js";
+import type { Variables } from "./variables.js";
 
 /** What a statement is bound against. */
 export interface CypherContext {
@@ -33,7 +33,7 @@ export type AggregateNode = FunctionCall | CountAll;
 /** Where an expression stands. */
 export interface ExprContext {
   readonly binding: Binding;
-  readonly scope: Scope;
+  readonly scope: Variables;
   /** Takes the aggregates in it; null: there may be none. */
   readonly aggregates: AggregateTaker | null;
   /** Expressions that have been computed, and where. */
@@ -43,7 +43,7 @@ export interface ExprContext {
 /** Rows on their way through a query, and what names mean in them. */
 export interface Rows {
   readonly plan: Plan;
-  readonly scope: Scope;
+  readonly scope: Variables;
 }
 
 /** The result of a query inside another, or of the whole statement. */
@@ -56,7 +56,7 @@ export interface QueryResult {
 
 export interface Binders {
   expr(node: ExprNode, context: ExprContext): Expr;
-  query(query: Query, scope: Scope, binding: Binding): QueryResult;
+  query(query: Query, scope: Variables, binding: Binding): QueryResult;
   match(clause: Pick<MatchClause, "optional" | "patterns" | "where">, rows: Rows, binding: Binding): Rows;
 }
 
@@ -114,6 +114,6 @@ export class Binding {
   }
 }
 
-export function contextOf(binding: Binding, scope: Scope): ExprContext {
+export function contextOf(binding: Binding, scope: Variables): ExprContext {
   return { binding, scope, aggregates: null, computed: [] };
 }

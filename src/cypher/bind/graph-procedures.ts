@@ -5,13 +5,14 @@ import type { TableDef } from "../../catalog/table.js";
 import { UNWIND } from "../../query/expr/cypher/clause-functions.js";
 import { cypherFunction, LABELS_OF, LIST_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { Plan } from "../../query/plan/plan.js";
 import { type SqlType, TEXT, VARIANT } from "../../values/values.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import type { ProcedureField } from "./procedure-catalog.js";
 import { only } from "./rows.js";
 import { listOf, STRING } from "./static-type.js";
-import { call, columnExpr, textConst } from "./variables.js";
+import { call, textConst } from "./variables.js";
 
 const text = (name: string): ProcedureField => ({ name, type: STRING });
 

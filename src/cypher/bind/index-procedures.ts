@@ -8,6 +8,7 @@ import { sqlError } from "../../protocol/errors.js";
 import { LIST_OF, NODE_OF, RELATIONSHIP_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { resolveOperator } from "../../query/expr/resolve.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { cypherError } from "../../values/cypher-error.js";
 import { BOOL, FLOAT8, INT8, TEXT, VARIANT, VECTOR } from "../../values/values.js";
@@ -16,7 +17,7 @@ import { METRIC_ENTRIES, VECTOR_METRICS, type VectorMetric } from "../../values/
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import type { ProcedureField } from "./procedure-catalog.js";
 import { FLOAT, INTEGER, listOf, NODE, NUMBER, RELATIONSHIP, STRING } from "./static-type.js";
-import { call, columnExpr, textConst, variant } from "./variables.js";
+import { call, textConst, variant } from "./variables.js";
 
 type Part = "nodes" | "edges";
 

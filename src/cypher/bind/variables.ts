@@ -4,7 +4,8 @@
  */
 
 import { cypherFunction, NODE_OF, PATH_OF, RELATIONSHIP_OF } from "../../query/expr/cypher/registry.js";
-import type { ColumnExpr, ConstExpr, Expr, ScalarFunction } from "../../query/expr/expr.js";
+import type { ConstExpr, Expr, ScalarFunction } from "../../query/expr/expr.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { EdgeColumns, NodeColumns } from "../../query/plan/graph-plans.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
 import { BOOL, INT8, TEXT, VARIANT } from "../../values/values.js";
@@ -31,9 +32,9 @@ export interface PathPart {
 
 export type EntityVariable = Exclude<Variable, { readonly kind: "value" }>;
 
-export type Scope = ReadonlyMap<string, Variable>;
+export type Variables = ReadonlyMap<string, Variable>;
 
-export const NO_VARIABLES: Scope = new Map();
+export const NO_VARIABLES: Variables = new Map();
 
 /** The columns of an entity, its id first. */
 export function columnsOfEntity(variable: EntityVariable): readonly OutputColumn[] {
@@ -85,10 +86,6 @@ export function comparable({ kind, columns }: EntityVariable): Expr {
 export function idOf(variable: Variable): Expr {
   if (variable.kind !== "value") return columnExpr(variable.columns.id);
   return call(cypherFunction("id", 1) as ScalarFunction, [variable.expr]);
-}
-
-export function columnExpr({ id, type, name }: OutputColumn): ColumnExpr {
-  return Object.freeze({ kind: "column", type, id, name });
 }
 
 export function call(fn: ScalarFunction, args: readonly Expr[]): Expr {

@@ -2,6 +2,7 @@
  * Reads training data: one statement, run as the user who asked, hence one snapshot and that user's rights, in the
  * tenant's turns. Its rows go straight into columns that can be moved to a training thread. Called by train-job.ts.
  */
+
 import { createHash } from "node:crypto";
 import type { Request } from "../../actor/request.js";
 import {
@@ -16,6 +17,7 @@ import {
 import { DocumentColumns } from "../../automl/row-columns.js";
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_BYTES_MAX, AUTOML_COLUMNS_MAX, AUTOML_ROWS_MAX } from "../../protocol/limits.js";
+import type { Turns } from "../../protocol/turns.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import type { ResultShape, Rows } from "../../session/sql-result.js";
@@ -23,7 +25,7 @@ import { plainWriter } from "../../values/json-format.js";
 import { Numeric } from "../../values/numeric.js";
 import type { SqlType, Value } from "../../values/values.js";
 import { embedderOf } from "../models/request-embedder.js";
-import { type Columns, RowsInTurns, type Turns, takeSteps } from "./rows-in-turns.js";
+import { type Columns, RowsInTurns, takeSteps } from "./rows-in-turns.js";
 import type { TrainSpec } from "./train-spec.js";
 
 export interface TrainingData {

@@ -3,13 +3,14 @@
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_BYTES_MAX, AUTOML_EVALUATE_ROWS_MAX } from "../../protocol/limits.js";
+import type { Turns } from "../../protocol/turns.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import type { ResultShape, Rows } from "../../session/sql-result.js";
 import { plainWriter } from "../../values/json-format.js";
 import type { Value } from "../../values/values.js";
 import type { PredictedRow } from "./predict.js";
-import { type Columns, RowsInTurns, type Turns } from "./rows-in-turns.js";
+import { type Columns, RowsInTurns } from "./rows-in-turns.js";
 import type { Source } from "./train-spec.js";
 
 /** In turns, with the caller's rights. Throws invalid_request if there are too many. */

@@ -3,14 +3,12 @@
  * and processed while the statement waits for room. Extended by the readers for models.
  */
 
+import type { Turns } from "../../protocol/turns.js";
 import type { Batch } from "../../query/expr/expr.js";
 import type { Rows } from "../../session/sql-result.js";
-import type { Client } from "../../session/statement-run.js";
 import type { Value } from "../../values/values.js";
 
 export type Columns = readonly (readonly Value[])[];
-export type Turns = Pick<Client, "shouldYield" | "yieldTurn">;
-
 /** Runs a generator to its end; between its steps others get their turns. */
 export async function takeSteps<T>(turns: Turns, steps: Generator<void, T>): Promise<T> {
   for (;;) {

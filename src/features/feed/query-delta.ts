@@ -8,8 +8,8 @@ import { compilePlan } from "../../query/exec/compile-plan.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import type { Program } from "../../query/exec/operator.js";
 import { runToCompletion } from "../../query/exec/run.js";
-import type { ColumnExpr } from "../../query/expr/expr.js";
 import { optimize } from "../../query/optimize/optimize.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { withChildren } from "../../query/plan/walk.js";
 import type { Value } from "../../values/values.js";
@@ -104,8 +104,4 @@ function carrying(plan: Plan, keys: readonly OutputColumn[]): Plan | null {
     exprs: [...plan.exprs, ...missing.map(columnExpr)],
     columns: [...plan.columns, ...missing],
   });
-}
-
-function columnExpr({ id, type, name }: OutputColumn): ColumnExpr {
-  return { kind: "column", id, type, name };
 }

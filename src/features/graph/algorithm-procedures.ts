@@ -6,13 +6,14 @@ import { NODE_COLUMN } from "../../catalog/graph.js";
 import type { Procedure, ProcedureStatement } from "../../cypher/bind/procedure.js";
 import type { ProcedureField } from "../../cypher/bind/procedure-catalog.js";
 import { FLOAT, INTEGER, listOf, MAP, NODE } from "../../cypher/bind/static-type.js";
-import { call, columnExpr } from "../../cypher/bind/variables.js";
+import { call } from "../../cypher/bind/variables.js";
 import type { Algorithm, ResultColumn } from "../../graph/algorithms/algorithm.js";
 import { ALGORITHMS } from "../../graph/algorithms/run-algorithm.js";
 import { algorithmFunction } from "../../query/exec/graph-algorithm.js";
 import { NODE_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { resolveOperator } from "../../query/expr/resolve.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { INT8, TEXT, VARIANT } from "../../values/values.js";
 

@@ -2,14 +2,16 @@
  * The language helpers as statements and routes call them: quick work is done here in turns, tagging words in a task
  * thread. Made per statement or request.
  */
+
 import { answerQuestion, type TextAnswer } from "../../language/answer-question.js";
 import { type Classification, classify } from "../../language/classify.js";
 import type { Entity } from "../../language/entities.js";
+import type { EmbedTexts } from "../../language/likeness.js";
 import { type Sentiment, sentimentOf } from "../../language/sentiment.js";
 import { summarize } from "../../language/summarize.js";
-import type { EmbedTexts, Turns } from "../../language/turns.js";
 import { DbError } from "../../protocol/errors.js";
 import { LANGUAGE_CHARACTERS_MAX } from "../../protocol/limits.js";
+import type { Turns } from "../../protocol/turns.js";
 import type { LongTasks } from "../../session/long-tasks.js";
 
 export class LanguageHelpers {

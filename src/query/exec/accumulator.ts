@@ -5,6 +5,7 @@
  * Plain calls step their states row by row. Calls with DISTINCT or ORDER BY collect each group's rows first and step
  * at the end.
  */
+import type { CheckedTurns } from "../../protocol/turns.js";
 import type { Value } from "../../values/values.js";
 import type { HashKey } from "../expr/compare.js";
 import type { Predicate, SlotOf } from "../expr/compile.js";
@@ -13,7 +14,7 @@ import type { AggregateFunction, Batch, Evaluate } from "../expr/expr.js";
 import type { AggregateCall, SortKey } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
-import { after, inTurns, type Turns } from "./operator.js";
+import { after, inTurns } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
 import type { Chunk } from "./segments/chunk.js";
@@ -41,7 +42,7 @@ export function prepareResults(
   calls: readonly Accumulator[],
   count: number,
   groupAt: (i: number) => number,
-  turns: Turns,
+  turns: CheckedTurns,
 ): void | Promise<void> {
   const needing = calls.filter((call) => call.prepareResult !== undefined);
   if (needing.length > 0) return prepareFrom(needing, 0, count, groupAt, turns);
@@ -52,7 +53,7 @@ function prepareFrom(
   from: number,
   count: number,
   groupAt: (i: number) => number,
-  turns: Turns,
+  turns: CheckedTurns,
 ): void | Promise<void> {
   for (let i = from; i < calls.length * count; i++) {
     const group = groupAt(Math.floor(i / calls.length));

@@ -3,6 +3,7 @@
  * arrays, has a task thread compute, and hands out the results. CALL algo.… calls it
  * (features/graph/algorithm-procedures.ts).
  */
+
 import { EDGE_COLUMN, type GraphTables, NODE_COLUMN } from "../../catalog/graph.js";
 import type { TableDef } from "../../catalog/table.js";
 import { PAGE_BITS, PAGE_NODES, type Pages } from "../../graph/adjacency-pages.js";
@@ -25,6 +26,7 @@ import { resolveOperator } from "../expr/resolve.js";
 import type { TableFunction, TableRows } from "../expr/table-function.js";
 import { newColumnId } from "../optimize/new-column-id.js";
 import { optimize } from "../optimize/optimize.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type { OutputColumn, Plan } from "../plan/plan.js";
 import { findAdjacency } from "./adjacency-index.js";
 import { compilePlan } from "./compile-plan.js";
@@ -320,10 +322,6 @@ async function readPages(pages: Pages, found: Found, context: ExecContext): Prom
 
 function column(name: string, type: OutputColumn["type"]): OutputColumn {
   return { id: newColumnId(), name, type, nullable: true };
-}
-
-function columnExpr({ id, type, name }: OutputColumn): Expr {
-  return { kind: "column", id, type, name };
 }
 
 function scan(table: TableDef, columns: readonly OutputColumn[], source: readonly number[], filter: Expr | null): Plan {

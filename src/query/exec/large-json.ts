@@ -3,6 +3,7 @@
  * which takes a tenth of a second for a document with a million parts. Values are told by their identity, so only arguments that are
  * columns are made ahead.
  */
+import type { Turns } from "../../protocol/turns.js";
 import { jsonPieces } from "../../values/json-value-pieces.js";
 import { costLeft } from "../../values/value-cost.js";
 import { JSON_TYPE, JSONB, Json, type SqlArray, type SqlType, type Value } from "../../values/values.js";
@@ -81,8 +82,6 @@ class LargeJsonOperator implements Operator {
 }
 
 const isLarge = (value: unknown): boolean => costLeft(value, LARGE_PARTS) < 0;
-
-type Turns = Pick<ExecContext, "shouldYield" | "yieldTurn">;
 
 /** What `toJson` and `jsonTextOf` give. */
 export async function madeInTurns(type: SqlType, value: Value, wantsText: boolean, turns: Turns): Promise<MadeJson> {

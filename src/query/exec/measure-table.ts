@@ -1,8 +1,9 @@
 /** The size of a table as listings show it: exact, by reading all its keys. */
+
 import type { TableDef } from "../../catalog/table.js";
+import type { CheckedTurns } from "../../protocol/turns.js";
 import { prefixRange } from "../../storage/keys.js";
 import type { Cursor, Transaction } from "../../storage/store.js";
-import type { ExecContext } from "./context.js";
 import { layoutOf } from "./table-layout.js";
 
 export interface TableSize {
@@ -11,8 +12,6 @@ export interface TableSize {
   readonly bytes: number;
 }
 
-type Turns = Pick<ExecContext, "checkpoint" | "shouldYield" | "yieldTurn">;
-
 /** Entries between two looks at the clock. */
 const STEP_ENTRIES = 1024;
 
@@ -20,7 +19,7 @@ export async function measureTable(
   tx: Transaction,
   tenantNumber: number,
   table: TableDef,
-  turns: Turns,
+  turns: CheckedTurns,
 ): Promise<TableSize> {
   const layout = layoutOf(table);
   const size = await measure(tx.scan(prefixRange(layout.rowPrefixOf(tenantNumber))), turns);
@@ -31,7 +30,7 @@ export async function measureTable(
   return { rows: size.rows, bytes };
 }
 
-async function measure(cursor: Cursor, turns: Turns): Promise<TableSize> {
+async function measure(cursor: Cursor, turns: CheckedTurns): Promise<TableSize> {
   let rows = 0;
   let bytes = 0;
   try {

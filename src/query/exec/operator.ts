@@ -4,6 +4,7 @@
  * `pull` and `drain` are synchronous loops with an asynchronous continuation, and no operator awaits by itself.
  */
 
+import type { CheckedTurns } from "../../protocol/turns.js";
 import type { Batch } from "../expr/expr.js";
 import type { OutputColumn, Plan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
@@ -93,9 +94,6 @@ export function after<T, U>(value: T | Promise<T>, next: (value: T) => U | Promi
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** What work needs to give the actor's loop its turns: an ExecContext, or a TableWork. */
-export type Turns = Pick<ExecContext, "checkpoint" | "shouldYield" | "yieldTurn">;
-
 /** Rows between two looks at the clock in loops over rows. */
 const ROWS_PER_TURN_CHECK = 64;
 
@@ -104,7 +102,7 @@ const ROWS_PER_TURN_CHECK = 64;
  * `every`: how many calls until the clock is looked at; fewer for work that may take long.
  */
 export function inTurns<T>(
-  context: Turns,
+  context: CheckedTurns,
   count: number,
   work: (index: number) => void,
   finish: () => T | Promise<T>,
@@ -124,7 +122,7 @@ export function inTurns<T>(
 
 /** As `inTurns`, for work that may wait: each call begins when the one before it has ended. */
 export function inOrder<T>(
-  context: Turns,
+  context: CheckedTurns,
   count: number,
   work: (index: number) => void | Promise<void>,
   finish: () => T | Promise<T>,

@@ -2,11 +2,12 @@
  * The order of rows by sort keys, and a stable sort that gives the actor's loop its turns: runs are sorted at once,
  * then merged bottom-up (Knuth, The Art of Computer Programming 3, §5.2.4). Used by Sort and ordered aggregates.
  */
+import type { CheckedTurns } from "../../protocol/turns.js";
 import type { Value } from "../../values/values.js";
 import { sortComparator } from "../expr/compare.js";
 import { unitsOf } from "../expr/work.js";
 import type { SortKey } from "../plan/plan.js";
-import { inTurns, type Turns } from "./operator.js";
+import { inTurns } from "./operator.js";
 
 /** Compares two rows of parallel key columns. */
 export type RowOrder = (a: number, b: number) => number;
@@ -47,7 +48,12 @@ export function comparisonCost(keys: readonly ArrayLike<Value>[], count: number)
 }
 
 /** The numbers 0 ≤ i < count in that order; equal rows stay in ascending order. `cost`: see `comparisonCost`. */
-export function sortRows(context: Turns, count: number, order: RowOrder, cost = 1): Uint32Array | Promise<Uint32Array> {
+export function sortRows(
+  context: CheckedTurns,
+  count: number,
+  order: RowOrder,
+  cost = 1,
+): Uint32Array | Promise<Uint32Array> {
   const rows = new Uint32Array(count);
   for (let i = 0; i < count; i++) rows[i] = i;
   const width = Math.max(1, Math.floor(RUN_ROWS / cost));
@@ -64,7 +70,7 @@ const COMPARISONS_PER_LOOK = 64;
 
 /** Like `inTurns` for pieces of work that each take milliseconds. */
 function eachInTurn<T>(
-  context: Turns,
+  context: CheckedTurns,
   count: number,
   work: (index: number) => void,
   finish: () => T | Promise<T>,
@@ -82,7 +88,7 @@ function eachInTurn<T>(
 
 /** Merges pairs of runs of `width` rows until one is left; `spare` is as long as `rows`. */
 function mergeRuns(
-  context: Turns,
+  context: CheckedTurns,
   rows: Uint32Array,
   spare: Uint32Array,
   width: number,

@@ -2,7 +2,7 @@
 
 import { UNINTERRUPTED_MS_MAX } from "../../protocol/limits.js";
 import { allowLongStretch, Overrun } from "../../protocol/stretch.js";
-import type { Turns } from "../../values/json-pieces.js";
+import type { Turns } from "../../protocol/turns.js";
 
 /** In a turn of its own when it takes long. Throws Overrun when it takes too long even for that. */
 export async function atLength<T>(turns: Turns, work: () => T): Promise<T> {

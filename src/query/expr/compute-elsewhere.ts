@@ -2,9 +2,10 @@
  * Expressions over large values that another process computes: what is sent there, computed there, and sent back.
  * `jobFor` is the actor's part, `computeJob` that process's, `valueOfComputed` the actor's again.
  */
+
 import { DbError, type ErrorCode, type ErrorDetails } from "../../protocol/errors.js";
 import { sizeError } from "../../protocol/size-errors.js";
-import type { Turns } from "../../values/json-pieces.js";
+import type { Turns } from "../../protocol/turns.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "./compile.js";
 import type { DeferredContext, EvalContext, EvalServices } from "./expr.js";

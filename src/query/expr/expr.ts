@@ -6,6 +6,7 @@
  * expression between operators without renumbering, and the compiler maps ids to positions at the very end.
  */
 
+import type { Turns } from "../../protocol/turns.js";
 import type { SqlType, Value } from "../../values/values.js";
 import type { GraphNode } from "../../values/variant.js";
 import type { Capability } from "./capability.js";
@@ -272,12 +273,6 @@ export interface ScalarFunction {
   readonly anyOf?: ScalarFunction;
 }
 
-/** How functions that make long lists give way. */
-export interface ListTurns {
-  shouldYield(): boolean;
-  yieldTurn(): Promise<void>;
-}
-
 /** What a deferred function may use, beside what every function may. */
 export interface DeferredContext extends EvalContext {
   /** Fires when the statement is cancelled or ran past its deadline: nobody waits for the values any more. */
@@ -334,7 +329,7 @@ export interface AggregateSteps {
   result(state: any, direct?: readonly Value[]): Value;
   /** As `result` of a state that nobody needs afterwards, with turns for others in between. Null: `result` is quick. */
   // biome-ignore lint/suspicious/noExplicitAny: each aggregate has its own state
-  resultInTurns?(state: any, turns: ListTurns): Promise<Value> | null;
+  resultInTurns?(state: any, turns: Turns): Promise<Value> | null;
 }
 
 /** Steps that can be taken back, for frames that rows leave again (PostgreSQL's moving-aggregate mode). */

@@ -5,9 +5,10 @@
  */
 
 import { spend } from "../../protocol/stretch.js";
+import type { Turns } from "../../protocol/turns.js";
 import type { Value } from "../../values/values.js";
 import type { HashKey } from "./compare.js";
-import type { ListTurns, ScalarFunction } from "./expr.js";
+import type { ScalarFunction } from "./expr.js";
 
 /** Fewer are compared one by one. */
 const ITEMS_MIN = 8;
@@ -70,7 +71,7 @@ export async function hashedHasInTurns(
   items: readonly Value[],
   value: Value,
   keyOf: (value: Value) => HashKey,
-  turns: ListTurns,
+  turns: Turns,
 ): Promise<boolean | null | undefined> {
   if (items.length >= ITEMS_MIN && (hashedLists.get(items) ?? null) === null) {
     const keys = new Set<HashKey>();

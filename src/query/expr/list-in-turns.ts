@@ -1,13 +1,13 @@
 /** Long lists made in pieces, with turns for others in between. Used by functions' `applyInTurns`. */
+import type { Turns } from "../../protocol/turns.js";
 import type { Value } from "../../values/values.js";
-import type { ListTurns } from "./expr.js";
 import { ListMaker } from "./value-parts.js";
 
 /** Items between two looks at the clock. */
 const ITEMS_PER_LOOK = 1_024;
 
 /** The list of what the iterator gives. Throws 54000 when it is too long. */
-export async function listInTurns(turns: ListTurns, items: Iterable<Value>): Promise<readonly Value[]> {
+export async function listInTurns(turns: Turns, items: Iterable<Value>): Promise<readonly Value[]> {
   const made = new ListMaker();
   let count = 0;
   for (const item of items) {

@@ -2,8 +2,10 @@
  * Values on their way to another process and back. A process that has to give way meanwhile sends and receives large ones in
  * parts: JSON as its text, lists as runs of items in V8's own format. Called by compute-elsewhere.ts.
  */
+
 import { deserialize, serialize } from "node:v8";
-import { readJsonInPieces, type Turns } from "../../values/json-pieces.js";
+import type { Turns } from "../../protocol/turns.js";
+import { readJsonInPieces } from "../../values/json-pieces.js";
 import { checkJson, parseJson } from "../../values/json-text.js";
 import { flattened, jsonPieces } from "../../values/json-value-pieces.js";
 import { Numeric } from "../../values/numeric.js";

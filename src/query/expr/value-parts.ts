@@ -3,10 +3,11 @@
  * twice, so a value of forty small lists can have 2^40 parts. Code that makes lists, maps or JSON from values counts
  * them first.
  */
+
 import { sqlError } from "../../protocol/errors.js";
 import { VALUE_PARTS_MAX } from "../../protocol/limits.js";
+import type { Turns } from "../../protocol/turns.js";
 import { Json, type Value } from "../../values/values.js";
-import type { ListTurns } from "./expr.js";
 
 /** For values with at least this many parts the number is kept, so that no part is counted often. */
 const KEPT_FROM = 256;
@@ -53,7 +54,7 @@ const CHUNK_ITEMS = 65_536;
 const LONG_CHUNKS = 4;
 
 /** The items of all lists in one, with turns in between. */
-export async function joinedInTurns(lists: readonly (readonly Value[])[], turns: ListTurns): Promise<Value[]> {
+export async function joinedInTurns(lists: readonly (readonly Value[])[], turns: Turns): Promise<Value[]> {
   const joined = new Array<Value>(lists.reduce((count, list) => count + list.length, 0));
   let next = 0;
   for (const list of lists) {
@@ -87,7 +88,7 @@ export class ListMaker {
   }
 
   /** The list, put together with turns in between. */
-  async listInTurns(turns: ListTurns): Promise<readonly Value[]> {
+  async listInTurns(turns: Turns): Promise<readonly Value[]> {
     const parts = [...this.chunks.splice(0), this.items];
     this.items = await joinedInTurns(parts, turns);
     return this.list;

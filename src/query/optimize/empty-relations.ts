@@ -6,7 +6,9 @@
  *     Scan a                 ⇒       Scan a
  *     Scan b
  */
+
 import type { Expr } from "../expr/expr.js";
+import { columnExpr } from "../plan/column-expr.js";
 import type { JoinPlan, OutputColumn, Plan, SetOpPlan } from "../plan/plan.js";
 
 export function emptyOf(plan: Plan): Plan {
@@ -70,10 +72,6 @@ function withNulls(side: Plan, join: JoinPlan): Plan {
   const own = new Set(side.columns.map(({ id }) => id));
   const exprs = join.columns.map((column): Expr => (own.has(column.id) ? columnExpr(column) : nullOf(column)));
   return Object.freeze({ kind: "project", input: side, exprs, columns: join.columns });
-}
-
-function columnExpr({ id, type, name }: OutputColumn): Expr {
-  return { kind: "column", id, type, name };
 }
 
 function nullOf({ type }: OutputColumn): Expr {

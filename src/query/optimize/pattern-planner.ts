@@ -9,6 +9,7 @@ import { similarityCondition } from "../expr/cypher/similarity.js";
 import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
 import { resolveOperator } from "../expr/resolve.js";
 import { andOf, columnsOf, conjuncts } from "../expr/walk.js";
+import { columnExpr } from "../plan/column-expr.js";
 import { graphIndexExprs } from "../plan/graph-index-exprs.js";
 import type { EdgeColumns, MatchPlan, NodeColumns, PatternEdge, VariableLength } from "../plan/graph-plans.js";
 import type { FilterPlan, OutputColumn, Plan, ScanPlan } from "../plan/plan.js";
@@ -490,10 +491,6 @@ function joined(type: "inner" | "left", left: Plan, right: Plan, condition: Expr
 
 function newColumn(name: string, type: SqlType): OutputColumn {
   return { id: newColumnId(), name, type, nullable: true };
-}
-
-function columnExpr({ id, type, name }: OutputColumn): Expr {
-  return { kind: "column", id, type, name };
 }
 
 function constant(type: SqlType, value: boolean | string): Expr {

@@ -2,6 +2,7 @@
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import { outerColumnsOf } from "../../query/plan/walk.js";
 import type { AssignmentNode, AssignmentTarget } from "../parse/ast.js";
 import type { ExprNode, SubqueryNode } from "../parse/ast-query.js";
@@ -9,7 +10,7 @@ import type { ExprContext } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { type Part, partsOf, withPart } from "./bind-part-assignment.js";
 import { expandStars } from "./bind-row.js";
-import { type Binding, columnExpr } from "./binding.js";
+import type { Binding } from "./binding.js";
 import { coerceAssignment } from "./coerce.js";
 import { project } from "./source.js";
 import { defaultOf, onUpdateOf, targetColumn } from "./stored-row.js";

@@ -5,13 +5,14 @@
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../../query/expr/expr.js";
 import { exprEquals, inputsOf, mapExpr, withInputs } from "../../query/expr/walk.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { AggregatePlan, GroupingSets, OutputColumn, Plan } from "../../query/plan/plan.js";
 import { mapExprsOfPlan, mapPlan, outerColumnsOf } from "../../query/plan/walk.js";
 import type { ExprNode, SelectBody } from "../parse/ast-query.js";
 import type { AggregateCollector, GroupingCall } from "./aggregate-collector.js";
 import type { ExprContext } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
-import { type Binding, columnExpr, mayBeNull } from "./binding.js";
+import { type Binding, mayBeNull } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
 import { type BoundGroups, expandGroups } from "./grouping-sets.js";
 import type { Scope, ScopeItem } from "./scope.js";

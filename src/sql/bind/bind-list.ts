@@ -7,13 +7,14 @@ import { SHOW_MODELS } from "../../query/expr/functions/models.js";
 import { resolveOperator } from "../../query/expr/resolve.js";
 import { shapeColumns } from "../../query/expr/table-function.js";
 import { displayName } from "../../query/expr/types.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { Plan } from "../../query/plan/plan.js";
 import { BOOL, type SqlType, TEXT, type Value } from "../../values/values.js";
 import type { ListStatement } from "../parse/ast.js";
 import { findSystemRows, lookUpTable } from "./bind-from.js";
 import { bindSummary } from "./bind-summary.js";
 import { findView } from "./bind-view.js";
-import { type Binding, columnExpr, type Source } from "./binding.js";
+import type { Binding, Source } from "./binding.js";
 import { constant } from "./coerce.js";
 
 interface Listing {

@@ -6,12 +6,13 @@ import { partitionBoundsOf } from "../../catalog/partition-bounds.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { foldExpr } from "../../query/expr/fold.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { PartitionLevel, PartitionMembership } from "../../query/plan/partition-tree.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
 import { parseExpression } from "../parse/parse.js";
 import { bindExpr } from "./bind-expr.js";
 import { storedContext } from "./bind-index-exprs.js";
-import { type Binding, columnExpr } from "./binding.js";
+import type { Binding } from "./binding.js";
 import { partitionKeyText } from "./partition-key-text.js";
 
 /** The statement's table, and its columns as `rowColumns` holds their values. */

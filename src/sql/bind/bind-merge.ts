@@ -5,6 +5,7 @@
 import type { ColumnDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { JoinType, MergeAction, MergePlan, OutputColumn, Plan } from "../../query/plan/plan.js";
 import { joinColumns } from "../../query/plan/walk.js";
 import { BOOL, TEXT } from "../../values/values.js";
@@ -19,7 +20,7 @@ import { takesValue } from "./bind-insert.js";
 import { partitioningOf } from "./bind-partition-tree.js";
 import { rowsOf } from "./bind-scan.js";
 import { bindWith } from "./bind-with.js";
-import { type Binding, columnExpr } from "./binding.js";
+import type { Binding } from "./binding.js";
 import { type ChangedRelation, changedRelation, notUpdatable } from "./changed-relation.js";
 import { coerceAssignment, constant } from "./coerce.js";
 import { checkAliases, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";

@@ -2,6 +2,7 @@
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { commonType } from "../../query/expr/types.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan, SortKey } from "../../query/plan/plan.js";
 import { INT8 } from "../../values/values.js";
 import type { ExprNode, QueryNode, SetOperationBody, SortNode, ValuesBody } from "../parse/ast-query.js";
@@ -11,7 +12,7 @@ import { refuseLocking } from "./bind-locking.js";
 import { expandStars } from "./bind-row.js";
 import { bindSelect } from "./bind-select.js";
 import { bindWith } from "./bind-with.js";
-import { type Binding, columnExpr, mayBeNull, type QueryOptions, type Source } from "./binding.js";
+import { type Binding, mayBeNull, type QueryOptions, type Source } from "./binding.js";
 import { coerceCommon, coerceTo, commonTypeOf, constant, isUnknown, withPosition } from "./coerce.js";
 import { Scope } from "./scope.js";
 import { bindSortKey, outputSortKey } from "./sort-key.js";

@@ -1,5 +1,6 @@
 /** UPDATE, with FROM and RETURNING. */
 import { sqlError } from "../../protocol/errors.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { Plan, UpdatePlan } from "../../query/plan/plan.js";
 import { joinColumns } from "../../query/plan/walk.js";
 import type { UpdateStatement } from "../parse/ast.js";
@@ -12,7 +13,7 @@ import { partitioningOf } from "./bind-partition-tree.js";
 import { rowsOf } from "./bind-scan.js";
 import { bindWhere } from "./bind-select.js";
 import { bindWith } from "./bind-with.js";
-import { type Binding, columnExpr } from "./binding.js";
+import type { Binding } from "./binding.js";
 import { changedRelation } from "./changed-relation.js";
 import { checkReturned, rowsOfView } from "./instead-of.js";
 import { checkAliases, Scope } from "./scope.js";

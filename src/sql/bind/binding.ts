@@ -5,7 +5,7 @@
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { PARAMETERS_MAX, SQL_DEPTH_MAX, SQL_QUERIES_MAX } from "../../protocol/limits.js";
-import type { ColumnExpr, ColumnId, Expr, ParamExpr } from "../../query/expr/expr.js";
+import type { ColumnId, Expr, ParamExpr } from "../../query/expr/expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { type SqlType, TEXT, UNKNOWN } from "../../values/values.js";
 import type { CommonTableNode, DataModifyingNode, QueryNode } from "../parse/ast-query.js";
@@ -168,10 +168,6 @@ export class Binding {
     this.depth--;
     return source;
   }
-}
-
-export function columnExpr(column: OutputColumn): ColumnExpr {
-  return Object.freeze({ kind: "column", id: column.id, name: column.name, type: column.type });
 }
 
 /** Whether the value may be NULL, as far as that is plain to see. */

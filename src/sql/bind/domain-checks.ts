@@ -8,11 +8,12 @@ import { sqlError } from "../../protocol/errors.js";
 import { compileExpr } from "../../query/expr/compile.js";
 import type { ColumnId, EvalContext, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { displayName } from "../../query/expr/types.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import { arrayOf, type SqlArray, type SqlType, type Value } from "../../values/values.js";
 import type { SelectStatement } from "../parse/ast.js";
 import type { QueryNode } from "../parse/ast-query.js";
 import { parseSql } from "../parse/parse.js";
-import { type Binding, columnExpr, PLAIN_QUERY } from "./binding.js";
+import { type Binding, PLAIN_QUERY } from "./binding.js";
 import { Scope } from "./scope.js";
 
 /** Whether a value of the type has to satisfy a domain's conditions. */

@@ -1,9 +1,9 @@
 /** A row of a table as names refer to it, whatever plan gives it. */
 import type { TableDef } from "../../catalog/table.js";
 import { oidOfId } from "../../query/expr/types.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
 import { OID } from "../../values/values.js";
-import { columnExpr } from "./binding.js";
 import { constant } from "./coerce.js";
 import type { ScopeItem } from "./scope.js";
 

@@ -5,8 +5,9 @@
  */
 import type { ColumnExpr, ColumnId, Expr } from "../../query/expr/expr.js";
 import { columnsOf, exprEquals } from "../../query/expr/walk.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan, SetCall } from "../../query/plan/plan.js";
-import { type Binding, columnExpr } from "./binding.js";
+import type { Binding } from "./binding.js";
 
 interface Collected {
   readonly call: SetCall;

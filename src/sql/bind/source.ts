@@ -1,9 +1,10 @@
 /** Plan nodes over a source of rows, and sources with their columns converted: for set operations, IN and INSERT. */
 
 import type { Expr } from "../../query/expr/expr.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan, SortKey } from "../../query/plan/plan.js";
 import { type SqlType, TEXT } from "../../values/values.js";
-import { type Binding, columnExpr, mayBeNull, type Source } from "./binding.js";
+import { type Binding, mayBeNull, type Source } from "./binding.js";
 import { isUnknown, resolveUnknown } from "./coerce.js";
 
 /** LIMIT and OFFSET, as int8; null: none. */

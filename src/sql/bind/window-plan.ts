@@ -4,8 +4,9 @@
  */
 import type { Expr } from "../../query/expr/expr.js";
 import { exprEquals } from "../../query/expr/walk.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { Plan, SortKey, WindowPlan } from "../../query/plan/plan.js";
-import { type Binding, columnExpr } from "./binding.js";
+import type { Binding } from "./binding.js";
 import { project, sorted } from "./source.js";
 import { type CollectedWindow, sameKey, type WindowCollector, type WindowSpec } from "./window-collector.js";
 

@@ -37,7 +37,7 @@ const COLUMNS = new Set([...INTEGERS, "numeric", "float8", "float4"]);
 export function vectorExprOf(expr: Expr, slotOf: SlotOf): VectorExpr | null {
   switch (expr.kind) {
     case "column":
-      return COLUMNS.has(expr.type.name) ? columnExpr(slotOf(expr.id)) : null;
+      return COLUMNS.has(expr.type.name) ? slotExpr(slotOf(expr.id)) : null;
     case "const":
       return constantExpr(expr.type, expr.value);
     case "cast": {
@@ -63,7 +63,7 @@ function keepsNumber(from: SqlType, to: SqlType): boolean {
   return (to.name === "numeric" && to.modifier === null) || to.name === "int8";
 }
 
-function columnExpr(slot: number): VectorExpr | null {
+function slotExpr(slot: number): VectorExpr | null {
   if (slot < 0) return null;
   return (vectors) => {
     const column = vectors[slot]!;

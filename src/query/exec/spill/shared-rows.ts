@@ -7,11 +7,12 @@
  *
  * Used by common-rows.ts and with.ts; owned by one of them, for one run of a statement.
  */
+import type { CheckedTurns } from "../../../protocol/turns.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import type { Batch } from "../../expr/expr.js";
 import type { OutputColumn } from "../../plan/plan.js";
 import type { ExecContext } from "../context.js";
-import { inTurns, type Turns } from "../operator.js";
+import { inTurns } from "../operator.js";
 import { emptyColumns } from "../row-buffer.js";
 import { CHUNK_ROWS, Chunk, chunkOf, type Selection, valuesOfBatch } from "../segments/chunk.js";
 import type { Column } from "../segments/column.js";
@@ -41,7 +42,7 @@ export class SharedRows {
   }
 
   /** Copies the batch's rows; waits when rows must go to disk before. Throws 53200, and 53400 or disk_full there. */
-  append(batch: Batch, turns: Turns): void | Promise<void> {
+  append(batch: Batch, turns: CheckedTurns): void | Promise<void> {
     if (!this.canSpill || !this.context.statement.isCrowded(this.tail.bytes)) {
       this.keep(batch);
       return;
@@ -57,7 +58,7 @@ export class SharedRows {
     this.vectors = null;
   }
 
-  private spillTail(turns: Turns): void | Promise<void> {
+  private spillTail(turns: CheckedTurns): void | Promise<void> {
     const { tail, context } = this;
     this.file ??= context.spill!.open(context.statement);
     const writer = new RunWriter(this.file, this.types, context.statement);

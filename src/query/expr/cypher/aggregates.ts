@@ -2,11 +2,12 @@
  * Cypher's aggregates (openCypher 9, "Aggregating functions"). Nulls are passed over; DISTINCT is the call's matter.
  * count() is SQL's.
  */
+import type { Turns } from "../../../protocol/turns.js";
 import { cypherError } from "../../../values/cypher-error.js";
 import { type SqlType, VARIANT } from "../../../values/values.js";
 import { floatValue, type Variant } from "../../../values/variant.js";
 import { isTemporal } from "../../../values/variant-format.js";
-import type { AggregateFunction, ListTurns } from "../expr.js";
+import type { AggregateFunction } from "../expr.js";
 import { AGGREGATE_FAMILY_TABLE, AGGREGATE_TABLE } from "../functions/aggregates.js";
 import { ListMaker } from "../value-parts.js";
 import { compareVariants, numberOf } from "../variant-order.js";
@@ -17,7 +18,7 @@ interface Steps<S> {
   init(): S;
   step(state: S, ...args: never[]): S;
   result(state: S, direct?: readonly Variant[]): Variant;
-  resultInTurns?(state: S, turns: ListTurns): Promise<Variant> | null;
+  resultInTurns?(state: S, turns: Turns): Promise<Variant> | null;
 }
 
 type Rest = Partial<Pick<AggregateFunction, "keepsInput" | "arrivalOrder" | "extreme" | "directArgs">>;

@@ -2,11 +2,12 @@
 
 import { LIST_ITEMS_MAX } from "../../../protocol/limits.js";
 import { spend } from "../../../protocol/stretch.js";
+import type { Turns } from "../../../protocol/turns.js";
 import { cypherError } from "../../../values/cypher-error.js";
 import { BOOL, VARIANT } from "../../../values/values.js";
 import { isIntegerValue, type Variant } from "../../../values/variant.js";
 import { isList } from "../../../values/variant-format.js";
-import type { ListTurns, ScalarFunction } from "../expr.js";
+import type { ScalarFunction } from "../expr.js";
 import { listInTurns } from "../list-in-turns.js";
 import { cypherFn, cypherFns, described, wrongArgument } from "./define.js";
 
@@ -43,7 +44,7 @@ function range(start: Variant, end: Variant, step: Variant = 1): readonly Varian
   return items;
 }
 
-function rangeInTurns(turns: ListTurns, start: Variant, end: Variant, step: Variant = 1): Promise<Variant> {
+function rangeInTurns(turns: Turns, start: Variant, end: Variant, step: Variant = 1): Promise<Variant> {
   const { from, by, count } = boundsOf(start, end, step);
   function* items(): Iterable<number> {
     for (let i = 0; i < count; i++) yield from + i * by;

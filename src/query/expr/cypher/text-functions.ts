@@ -1,8 +1,9 @@
 /** Cypher's functions of strings (openCypher 9, "String functions"). Positions and lengths count code points. */
+import type { Turns } from "../../../protocol/turns.js";
 import { cypherError } from "../../../values/cypher-error.js";
 import { isIntegerValue, type Variant } from "../../../values/variant.js";
 import { isList } from "../../../values/variant-format.js";
-import type { ListTurns, ScalarFunction } from "../expr.js";
+import type { ScalarFunction } from "../expr.js";
 import { splitParts } from "../functions/text.js";
 import { listInTurns } from "../list-in-turns.js";
 import { checkTextLength } from "./arithmetic.js";
@@ -81,7 +82,7 @@ function* splitAll(pieces: Iterable<string>, separator: string): Iterable<string
   for (const piece of pieces) yield* separator === "" ? piece : splitParts(piece, separator);
 }
 
-const splitInTurns = (turns: ListTurns, text: Variant, delimiters: Variant) =>
+const splitInTurns = (turns: Turns, text: Variant, delimiters: Variant) =>
   listInTurns(turns, splitBy(text, delimiters)) as Promise<Variant>;
 
 /** Of blanks, or of the characters of a second argument. */

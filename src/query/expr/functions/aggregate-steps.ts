@@ -1,13 +1,14 @@
 /** Helpers with which the tables of this folder declare aggregates. */
+import type { Turns } from "../../../protocol/turns.js";
 import type { SqlType, Value } from "../../../values/values.js";
-import type { AggregateFunction, ListTurns, MovingSteps } from "../expr.js";
+import type { AggregateFunction, MovingSteps } from "../expr.js";
 
 export interface Aggregate<S> {
   init(): S;
   // biome-ignore lint/suspicious/noExplicitAny: arguments have the declared types
   step(state: S, ...args: any[]): S;
   result(state: S): Value;
-  resultInTurns?(state: S, turns: ListTurns): Promise<Value> | null;
+  resultInTurns?(state: S, turns: Turns): Promise<Value> | null;
   moving?: MovingSteps;
   extreme?: (a: Value, b: Value) => number;
   takesJson?: boolean;

@@ -2,10 +2,11 @@
  * Parts of arrays: `a[i][j]`, `a[i:j]`, and an array with such a part replaced. As PostgreSQL's arrayfuncs.c has it:
  * reading outside of the bounds gives NULL or an empty array, writing there extends an array of one dimension.
  */
+
 import { sqlError } from "../../../protocol/errors.js";
+import type { Turns } from "../../../protocol/turns.js";
 import { checkArraySize, EMPTY_ARRAY } from "../../../values/text-format-array.js";
 import type { SqlArray, Value } from "../../../values/values.js";
-import type { ListTurns } from "../expr.js";
 import { joinedInTurns } from "../value-parts.js";
 
 export const ARRAY_DIMENSIONS_MAX = 6;
@@ -163,7 +164,7 @@ export function stackedArrays(arrays: readonly SqlArray[], ragged: () => Error):
 export async function stackedInTurns(
   arrays: readonly SqlArray[],
   ragged: () => Error,
-  turns: ListTurns,
+  turns: Turns,
 ): Promise<SqlArray> {
   const shape = stackedShape(arrays, ragged);
   if (shape === null) return EMPTY_ARRAY;

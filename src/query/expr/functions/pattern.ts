@@ -1,8 +1,10 @@
 /** Pattern matching (chapter 9.7): LIKE, SIMILAR TO and regular expressions as operators and functions. */
+
 import { sqlError } from "../../../protocol/errors.js";
+import type { Turns } from "../../../protocol/turns.js";
 import { checkArraySize, sqlArray } from "../../../values/text-format-array.js";
 import { arrayOf, BOOL, BPCHAR, BYTEA, INT4, type SqlArray, type SqlType, TEXT } from "../../../values/values.js";
-import type { ListTurns, ScalarFunction } from "../expr.js";
+import type { ScalarFunction } from "../expr.js";
 import { listInTurns } from "../list-in-turns.js";
 import { aliases, fn, op } from "./define.js";
 import { likeEscape, likeMatcher } from "./like.js";
@@ -165,7 +167,7 @@ export function* piecesBetween(text: string, pattern: string, flags: string, nam
   yield text.slice(copied);
 }
 
-async function regexpSplitInTurns(turns: ListTurns, text: string, pattern: string, flags = ""): Promise<SqlArray> {
+async function regexpSplitInTurns(turns: Turns, text: string, pattern: string, flags = ""): Promise<SqlArray> {
   return sqlArray(await listInTurns(turns, piecesBetween(text, pattern, flags, "regexp_split_to_array")));
 }
 

@@ -1,8 +1,10 @@
 /** String and bytea functions and operators (chapters 9.4 and 9.5). Positions and lengths count code points. */
+
 import { createHash } from "node:crypto";
 import { sqlError } from "../../../protocol/errors.js";
 import { ARRAY_ELEMENTS_MAX, TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
 import { spend } from "../../../protocol/stretch.js";
+import type { Turns } from "../../../protocol/turns.js";
 import { toText } from "../../../values/text-format.js";
 import { checkArraySize, sqlArray } from "../../../values/text-format-array.js";
 import {
@@ -18,7 +20,7 @@ import {
   type Value,
 } from "../../../values/values.js";
 import { trimBlanks } from "../compare.js";
-import type { EvalContext, ListTurns, ScalarFunction } from "../expr.js";
+import type { EvalContext, ScalarFunction } from "../expr.js";
 import { listInTurns } from "../list-in-turns.js";
 import { quoteIdentifier, quoteLiteral } from "../print.js";
 import { aliases, contextFn, type FunctionFamily, family, fn, op } from "./define.js";
@@ -348,7 +350,7 @@ export function stringToArray(
 
 /** The same in turns. Throws 54000. */
 export async function stringToArrayInTurns(
-  turns: ListTurns,
+  turns: Turns,
   text: string | null,
   separator: string | null,
   nullText: string | null = null,

@@ -1,9 +1,4 @@
-/** The interface through which helpers over long texts give the actor's loop its turns. */
-
-export interface Turns {
-  shouldYield(): boolean;
-  yieldTurn(): Promise<void>;
-}
+/** Likeness of texts, for the helpers of this room. */
 
 /** Texts' vectors of length 1, by the configured model; gives way between texts. */
 export type EmbedTexts = (texts: readonly string[]) => Promise<readonly Float32Array[]>;

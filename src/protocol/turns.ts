@@ -1,0 +1,13 @@
+/** How long work gives way to other work of its thread. Requests, statements and jobs are that to what works for them. */
+export interface Turns {
+  /** The turn is used up. Cheap: it may be asked every few hundred steps. */
+  shouldYield(): boolean;
+  /** Resolves at the next turn. Rejects when the work is to end. */
+  yieldTurn(): Promise<void>;
+}
+
+/** The same of work that may be ended between two looks at the clock. */
+export interface CheckedTurns extends Turns {
+  /** Throws when the work was cancelled or ran past its deadline. */
+  checkpoint(): void;
+}
