@@ -72,7 +72,6 @@ export const EXCEPTIONS: Readonly<Record<Rule, Readonly<Record<string, string>>>
     "walk.ts plan": CASES,
   },
   names: {
-    "bind Scope": "Cypher's checks of names come before its binding; each has its scope",
     "bind aggregateIn": "one finds the node, the other asks whether there is one",
     "catalog dependentsOf": "of a relation, and of a sequence",
     "parse stringValue": "of a literal of PL/pgSQL, and of a token",
