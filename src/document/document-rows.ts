@@ -4,12 +4,12 @@
  * written.
  */
 
+import { v7 as uuidV7 } from "uuid";
 import { setMember } from "../values/json-text.js";
 import type { Collection, Field } from "./collection.js";
 import { checkDocument, dateMsOf, idOf } from "./document-value.js";
 import type { JsonObject } from "./merge-patch.js";
 import { Parameters } from "./sql-text.js";
-import { uuidV7 } from "./uuid-v7.js";
 
 /** A document that was checked, ready to be written. */
 export interface DocumentRow {

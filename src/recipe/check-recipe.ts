@@ -23,7 +23,7 @@ import {
   type TableSeed,
 } from "./recipe.js";
 import { NAME_PATTERN } from "./recipe-schema.js";
-import { parseRange, parseVersion } from "./semver.js";
+import { isVersion, parseRange } from "./semver.js";
 
 /** Statements that would end the recipe's transaction, or outlive it in its session. */
 const REFUSED: ReadonlySet<string> = new Set(["transaction", "discard", "prepare", "execute", "deallocate"]);
@@ -86,7 +86,7 @@ class RecipeCheck {
 
   run(): void {
     const { recipe } = this;
-    if (parseVersion(recipe.version) === null) this.fail("is no version such as 1.0.0", ["version"]);
+    if (!isVersion(recipe.version)) this.fail("is no version such as 1.0.0", ["version"]);
     if (parseRange(recipe.engine) === null) this.fail("is no range of versions such as >=0.1.0 or ^1.2", ["engine"]);
     this.checkParameters();
     recipe.schema.forEach((item, i) => {
