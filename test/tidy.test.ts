@@ -159,6 +159,15 @@ t.test("files that comments and documents name exist", async (t) => {
   t.same(compare("paths", missing), []);
 });
 
+t.test("private members are written in one way", async (t) => {
+  const found = sources.filter(({ lines }) => lines.some((line) => /\bthis\.#\w/.test(line))).map(({ path }) => path);
+  t.same(
+    found.filter((path) => !path.startsWith("test/tidy")),
+    [],
+    "`private`, not #",
+  );
+});
+
 t.test("documents are plain", async (t) => {
   const found = new Map<string, string>();
   const commented = sources.map((source) => ({ path: source.path, lines: commentsOf(source).map(({ text }) => text) }));

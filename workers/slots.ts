@@ -1,7 +1,7 @@
 /** So many may work at a time, others wait in the order they came. Made by model-tasks.ts. */
 
 export class Slots {
-  readonly #waiting: (() => void)[] = [];
+  private readonly waiting: (() => void)[] = [];
 
   constructor(private free: number) {}
 
@@ -12,7 +12,7 @@ export class Slots {
     else {
       await new Promise<void>((resolve, reject) => {
         const leave = (): void => {
-          this.#waiting.splice(this.#waiting.indexOf(go), 1);
+          this.waiting.splice(this.waiting.indexOf(go), 1);
           reject(signal.reason);
         };
         const go = (): void => {
@@ -20,14 +20,14 @@ export class Slots {
           resolve();
         };
         signal.addEventListener("abort", leave, { once: true });
-        this.#waiting.push(go);
+        this.waiting.push(go);
       });
     }
     let isGiven = false;
     return () => {
       if (isGiven) return;
       isGiven = true;
-      const next = this.#waiting.shift();
+      const next = this.waiting.shift();
       if (next === undefined) this.free++;
       else next();
     };

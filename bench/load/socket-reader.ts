@@ -6,7 +6,7 @@ export class SocketReader {
   bytes = 0;
   messages = 0;
   onMessage: ((payload: Buffer, isBinary: boolean) => void) | null = null;
-  #rest: Buffer = Buffer.alloc(0);
+  private rest: Buffer = Buffer.alloc(0);
 
   private constructor(private readonly socket: Socket) {}
 
@@ -33,8 +33,8 @@ export class SocketReader {
         }
         socket.off("data", onHead);
         const reader = new SocketReader(socket);
-        socket.on("data", (more: Buffer) => reader.#received(more));
-        if (data.length > end + 4) reader.#received(data.subarray(end + 4));
+        socket.on("data", (more: Buffer) => reader.received(more));
+        if (data.length > end + 4) reader.received(data.subarray(end + 4));
         resolve(reader);
       };
       socket.on("data", onHead);
@@ -67,9 +67,9 @@ export class SocketReader {
     this.socket.destroy();
   }
 
-  #received(data: Buffer): void {
+  private received(data: Buffer): void {
     this.bytes += data.length;
-    const buffer = this.#rest.length === 0 ? data : Buffer.concat([this.#rest, data]);
+    const buffer = this.rest.length === 0 ? data : Buffer.concat([this.rest, data]);
     let at = 0;
     while (buffer.length - at >= 2) {
       const short = buffer[at + 1]! & 0x7f;
@@ -85,6 +85,6 @@ export class SocketReader {
       }
       at = start + size;
     }
-    this.#rest = at === buffer.length ? Buffer.alloc(0) : Buffer.from(buffer.subarray(at));
+    this.rest = at === buffer.length ? Buffer.alloc(0) : Buffer.from(buffer.subarray(at));
   }
 }

@@ -52,7 +52,7 @@ export function registerPartitionPart(kind: PartitionPartKind<PartitionPart>): v
 
 /** The parts of one partition. */
 export class PartitionParts {
-  readonly #parts = new Map<PartitionPartKind<PartitionPart>, PartitionPart>();
+  private readonly parts = new Map<PartitionPartKind<PartitionPart>, PartitionPart>();
 
   constructor(private readonly partition: PartitionOfPart) {}
 
@@ -61,15 +61,15 @@ export class PartitionParts {
   }
 
   get<T extends PartitionPart>(kind: PartitionPartKind<T>): T {
-    let part = this.#parts.get(kind) as T | undefined;
+    let part = this.parts.get(kind) as T | undefined;
     if (part === undefined) {
       part = kind.open(this.partition);
-      this.#parts.set(kind, part);
+      this.parts.set(kind, part);
     }
     return part;
   }
 
   all(): IterableIterator<PartitionPart> {
-    return this.#parts.values();
+    return this.parts.values();
   }
 }

@@ -31,9 +31,9 @@ const GROWTH = 4;
 const PIECE_BYTES = 256 * 1024;
 
 export class NumberBuilder {
-  readonly #pieces: Float64Array[] = [];
-  #piece = new Float64Array(FIRST_BYTES / 8);
-  #used = 0;
+  private readonly pieces: Float64Array[] = [];
+  private piece = new Float64Array(FIRST_BYTES / 8);
+  private used = 0;
   length = 0;
 
   constructor(
@@ -47,28 +47,28 @@ export class NumberBuilder {
 
   /** NaN is missing. */
   append(value: number): void {
-    if (this.#used === this.#piece.length) {
-      this.#pieces.push(this.#piece);
-      this.#piece = new Float64Array(larger(this.#piece.byteLength) / 8);
-      this.#used = 0;
+    if (this.used === this.piece.length) {
+      this.pieces.push(this.piece);
+      this.piece = new Float64Array(larger(this.piece.byteLength) / 8);
+      this.used = 0;
     }
-    this.#piece[this.#used++] = value;
+    this.piece[this.used++] = value;
     this.length++;
   }
 
   finish(): PackedColumn {
     const { name, kind, length: rows } = this;
-    return { name, kind, rows, pieces: [...this.#pieces, this.#piece.subarray(0, this.#used)] };
+    return { name, kind, rows, pieces: [...this.pieces, this.piece.subarray(0, this.used)] };
   }
 }
 
 export class TextBuilder {
-  readonly #pieces: TextPiece[] = [];
-  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  #ends = new Uint32Array(FIRST_BYTES / 8);
-  #used = 0;
-  #rows = 0;
-  #sealedBytes = 0;
+  private readonly pieces: TextPiece[] = [];
+  private bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  private ends = new Uint32Array(FIRST_BYTES / 8);
+  private used = 0;
+  private rows = 0;
+  private sealedBytes = 0;
   length = 0;
 
   constructor(
@@ -77,49 +77,49 @@ export class TextBuilder {
   ) {}
 
   get byteLength(): number {
-    return this.#sealedBytes + this.#used + this.length * 4;
+    return this.sealedBytes + this.used + this.length * 4;
   }
 
   append(text: string | null): void {
-    if (this.#rows === this.#ends.length) this.#seal(0);
+    if (this.rows === this.ends.length) this.seal(0);
     if (text !== null) {
       // At most three bytes a unit of UTF-16; they are counted where that might not fit.
-      if (this.#used + text.length * 3 > this.#bytes.length) {
+      if (this.used + text.length * 3 > this.bytes.length) {
         const needed = Buffer.byteLength(text);
-        if (this.#used + needed > this.#bytes.length) this.#seal(needed);
+        if (this.used + needed > this.bytes.length) this.seal(needed);
       }
-      this.#used += this.#bytes.write(text, this.#used);
+      this.used += this.bytes.write(text, this.used);
     }
-    this.#ends[this.#rows++] = text === null ? (this.#used | MISSING) >>> 0 : this.#used;
+    this.ends[this.rows++] = text === null ? (this.used | MISSING) >>> 0 : this.used;
     this.length++;
   }
 
   /** The next piece has room for `bytes`. */
-  #seal(bytes: number): void {
-    const { length } = this.#bytes;
-    if (this.#rows > 0) this.#pieces.push(this.#piece());
-    this.#sealedBytes += this.#used;
-    this.#bytes = Buffer.allocUnsafeSlow(Math.max(bytes, larger(length)));
-    this.#ends = new Uint32Array(larger(this.#ends.byteLength) / 4);
-    this.#used = 0;
-    this.#rows = 0;
+  private seal(bytes: number): void {
+    const { length } = this.bytes;
+    if (this.rows > 0) this.pieces.push(this.piece());
+    this.sealedBytes += this.used;
+    this.bytes = Buffer.allocUnsafeSlow(Math.max(bytes, larger(length)));
+    this.ends = new Uint32Array(larger(this.ends.byteLength) / 4);
+    this.used = 0;
+    this.rows = 0;
   }
 
-  #piece(): TextPiece {
-    const { buffer } = this.#bytes;
-    return { bytes: new Uint8Array(buffer, 0, this.#used), ends: this.#ends.subarray(0, this.#rows) };
+  private piece(): TextPiece {
+    const { buffer } = this.bytes;
+    return { bytes: new Uint8Array(buffer, 0, this.used), ends: this.ends.subarray(0, this.rows) };
   }
 
   finish(): PackedColumn {
     const { name, kind, length: rows } = this;
-    return { name, kind, rows, pieces: [...this.#pieces, this.#piece()] };
+    return { name, kind, rows, pieces: [...this.pieces, this.piece()] };
   }
 }
 
 export class VectorBuilder {
-  readonly #pieces: Float32Array[] = [];
-  #piece: Float32Array;
-  #used = 0;
+  private readonly pieces: Float32Array[] = [];
+  private piece: Float32Array;
+  private used = 0;
   length = 0;
   readonly kind = "vector";
 
@@ -127,10 +127,10 @@ export class VectorBuilder {
     readonly name: string,
     readonly dimensions: number,
   ) {
-    this.#piece = this.#room(FIRST_BYTES);
+    this.piece = this.room(FIRST_BYTES);
   }
 
-  #room(bytes: number): Float32Array {
+  private room(bytes: number): Float32Array {
     const { dimensions } = this;
     return new Float32Array(Math.max(1, Math.floor(bytes / 4 / dimensions)) * dimensions);
   }
@@ -141,21 +141,21 @@ export class VectorBuilder {
 
   /** Null: missing. */
   append(vector: ArrayLike<number> | null): void {
-    if (this.#used === this.#piece.length) {
-      this.#pieces.push(this.#piece);
-      this.#piece = this.#room(larger(this.#piece.byteLength));
-      this.#used = 0;
+    if (this.used === this.piece.length) {
+      this.pieces.push(this.piece);
+      this.piece = this.room(larger(this.piece.byteLength));
+      this.used = 0;
     }
-    const end = this.#used + this.dimensions;
-    if (vector === null) this.#piece.fill(Number.NaN, this.#used, end);
-    else this.#piece.set(vector, this.#used);
-    this.#used = end;
+    const end = this.used + this.dimensions;
+    if (vector === null) this.piece.fill(Number.NaN, this.used, end);
+    else this.piece.set(vector, this.used);
+    this.used = end;
     this.length++;
   }
 
   finish(): PackedColumn {
     const { name, kind, dimensions, length: rows } = this;
-    return { name, kind, dimensions, rows, pieces: [...this.#pieces, this.#piece.subarray(0, this.#used)] };
+    return { name, kind, dimensions, rows, pieces: [...this.pieces, this.piece.subarray(0, this.used)] };
   }
 }
 

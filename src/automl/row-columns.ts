@@ -18,17 +18,17 @@ const CELLS_A_STEP = 64;
  */
 export class DocumentColumns {
   /** By field: its cells, and the rows that have them. */
-  readonly #fields = new Map<string, { readonly rows: number[]; readonly cells: unknown[] }>();
+  private readonly fields = new Map<string, { readonly rows: number[]; readonly cells: unknown[] }>();
   rows = 0;
   /** Rough number of bytes held. */
   byteLength = 0;
 
   add(document: Row): void {
     for (const name in document) {
-      let field = this.#fields.get(name);
+      let field = this.fields.get(name);
       if (field === undefined) {
         field = { rows: [], cells: [] };
-        this.#fields.set(name, field);
+        this.fields.set(name, field);
       }
       const cell = document[name];
       field.rows.push(this.rows);
@@ -39,11 +39,11 @@ export class DocumentColumns {
   }
 
   get names(): Iterable<string> {
-    return this.#fields.keys();
+    return this.fields.keys();
   }
 
   *column(name: string): Generator<void, PackedColumn> {
-    const { rows, cells } = this.#fields.get(name)!;
+    const { rows, cells } = this.fields.get(name)!;
     const builder = builderFor(name, yield* kindOf(cells));
     const { length } = rows;
     for (let row = 0, at = 0; row < this.rows; row++) {

@@ -38,7 +38,7 @@ export interface AuditPage {
 
 export class AuditTrail {
   /** Of the next entry; 0: not read yet. */
-  #next = 0;
+  private next = 0;
 
   constructor(
     private readonly begin: (readOnly: boolean) => Transaction,
@@ -50,14 +50,14 @@ export class AuditTrail {
     if (events.length === 0) return;
     const tx = this.begin(false);
     try {
-      let number = this.#nextNumber(tx);
+      let number = this.nextNumber(tx);
       for (const event of events) {
         tx.put(keyOf(number), encodeRecord(complete(tx, event)));
         if (number > this.entriesMax) tx.delete(keyOf(number - this.entriesMax));
         number++;
       }
       tx.commit();
-      this.#next = number;
+      this.next = number;
     } catch (error) {
       tx.rollback();
       throw error;
@@ -68,7 +68,7 @@ export class AuditTrail {
   list(filter: AuditFilter): AuditPage {
     const tx = this.begin(true);
     try {
-      const from = Math.min(filter.before ?? Number.MAX_SAFE_INTEGER, this.#nextNumber(tx)) - 1;
+      const from = Math.min(filter.before ?? Number.MAX_SAFE_INTEGER, this.nextNumber(tx)) - 1;
       const last = Math.max(1, from - AUDIT_EXAMINED_MAX + 1);
       const entries: AuditEntry[] = [];
       for (let number = from; number >= last; number--) {
@@ -86,14 +86,14 @@ export class AuditTrail {
     }
   }
 
-  #nextNumber(tx: Transaction): number {
-    if (this.#next > 0) return this.#next;
+  private nextNumber(tx: Transaction): number {
+    if (this.next > 0) return this.next;
     const cursor = tx.scan(prefixRange(directoryPrefix(KIND), true));
     const { keys } = cursor.next(1);
     const newest = keys.length === 0 ? 0 : Number(Buffer.from(keys[0]!).toString("latin1").slice(-DIGITS));
     cursor.close();
-    this.#next = newest + 1;
-    return this.#next;
+    this.next = newest + 1;
+    return this.next;
   }
 }
 

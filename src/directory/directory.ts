@@ -59,12 +59,12 @@ export interface DirectoryOptions {
 }
 
 export class Directory {
-  readonly #context: DirectoryContext;
-  readonly #sealsFactors: boolean;
+  private readonly context: DirectoryContext;
+  private readonly sealsFactors: boolean;
 
   constructor(options: DirectoryOptions) {
     const { begin, now, config, partitions, onIdentityChanged } = options;
-    this.#context = {
+    this.context = {
       begin,
       now,
       config,
@@ -75,7 +75,7 @@ export class Directory {
       tokens: signInTokens(options.secret),
       factors: factorSecrets(options.secret, options.sealsFactors === true),
     };
-    this.#sealsFactors = options.sealsFactors === true;
+    this.sealsFactors = options.sealsFactors === true;
   }
 
   /**
@@ -84,129 +84,129 @@ export class Directory {
    * given here is the operator's own choice and may be shorter than others.
    */
   bootstrap(options: { readonly adminPassword?: string }): Promise<{ password: string } | null> {
-    if (this.#sealsFactors) write(this.#context, (tx) => sealStoredFactors(tx, this.#context.factors));
-    return tenants.bootstrap(this.#context, options);
+    if (this.sealsFactors) write(this.context, (tx) => sealStoredFactors(tx, this.context.factors));
+    return tenants.bootstrap(this.context, options);
   }
 
   // Sign-in
 
   login(request: accounts.LoginRequest): Promise<accounts.SignedIn | accounts.MfaRequired> {
-    return signIn.login(this.#context, request);
+    return signIn.login(this.context, request);
   }
 
   verifyMfa(request: accounts.VerifyMfaRequest): accounts.SignedIn {
-    return signIn.verifyMfa(this.#context, request);
+    return signIn.verifyMfa(this.context, request);
   }
 
   register(request: accounts.RegisterRequest): Promise<accounts.UserView> {
-    return signIn.register(this.#context, request);
+    return signIn.register(this.context, request);
   }
 
   changePassword(userId: string, oldPassword: string, newPassword: string): Promise<void> {
-    return signIn.changePassword(this.#context, userId, oldPassword, newPassword);
+    return signIn.changePassword(this.context, userId, oldPassword, newPassword);
   }
 
   // Second factor
 
   enrolMfa(userId: string): accounts.MfaEnrolment {
-    return mfa.enrolMfa(this.#context, userId);
+    return mfa.enrolMfa(this.context, userId);
   }
 
   confirmMfa(userId: string, code: string): accounts.UserView {
-    return mfa.confirmMfa(this.#context, userId, code);
+    return mfa.confirmMfa(this.context, userId, code);
   }
 
   disableMfa(userId: string, proof: { readonly code: string; readonly password: string }): Promise<accounts.UserView> {
-    return mfa.disableMfa(this.#context, userId, proof);
+    return mfa.disableMfa(this.context, userId, proof);
   }
 
   // API keys
 
   createApiKey(userId: string, request: accounts.CreateApiKeyRequest): accounts.ApiKeyCreated {
-    return apiKeys.createApiKey(this.#context, userId, request);
+    return apiKeys.createApiKey(this.context, userId, request);
   }
 
   /** The tenant's keys for its administrators, the caller's own for others; newest first. */
   listApiKeys(caller: apiKeys.KeyOwner, page: accounts.Page = {}): accounts.Listed<accounts.ApiKeyView> {
-    return apiKeys.listApiKeys(this.#context, caller, page);
+    return apiKeys.listApiKeys(this.context, caller, page);
   }
 
   deleteApiKey(caller: apiKeys.KeyOwner, keyId: string): void {
-    apiKeys.deleteApiKey(this.#context, caller, keyId);
+    apiKeys.deleteApiKey(this.context, caller, keyId);
   }
 
   recordKeyUsage(usage: readonly accounts.KeyUsage[]): void {
-    apiKeys.recordKeyUsage(this.#context, usage);
+    apiKeys.recordKeyUsage(this.context, usage);
   }
 
   // Tenants
 
   /** `loads`: of the partitions, as far as they are known. */
   createTenant(request: accounts.CreateTenantRequest, loads: readonly PartitionLoad[] = []): accounts.TenantView {
-    return tenants.createTenant(this.#context, request, loads);
+    return tenants.createTenant(this.context, request, loads);
   }
 
   listTenants(page: accounts.Page = {}): accounts.Listed<accounts.TenantView> {
-    return tenants.listAllTenants(this.#context, page);
+    return tenants.listAllTenants(this.context, page);
   }
 
   getTenant(id: string): accounts.TenantView {
-    return tenants.tenantById(this.#context, id);
+    return tenants.tenantById(this.context, id);
   }
 
   /** The tenant whose data has this number in its storage keys. */
   tenantOfNumber(number: number): accounts.TenantView | null {
-    return tenants.tenantOfNumber(this.#context, number);
+    return tenants.tenantOfNumber(this.context, number);
   }
 
   /** Renames, disables or enables a tenant, or sets its rate limit. */
   updateTenant(id: string, update: accounts.UpdateTenantRequest): accounts.TenantView {
-    return tenants.updateTenant(this.#context, id, update);
+    return tenants.updateTenant(this.context, id, update);
   }
 
   // Placement
 
   placeOf(tenantId: string): placement.TenantPlace {
-    return placement.placeOfTenant(this.#context, tenantId);
+    return placement.placeOfTenant(this.context, tenantId);
   }
 
   partitionOfNumber(number: number): number | null {
-    return placement.partitionOfNumber(this.#context, number);
+    return placement.partitionOfNumber(this.context, number);
   }
 
   tenantsPerPartition(): readonly number[] {
-    return placement.tenantsPerPartition(this.#context);
+    return placement.tenantsPerPartition(this.context);
   }
 
   /** Answers the function that announces it, to be called when it is on disk. */
   relocateTenant(tenantId: string, to: number): () => void {
-    return placement.relocateTenant(this.#context, tenantId, to);
+    return placement.relocateTenant(this.context, tenantId, to);
   }
 
   /** Keeps how the newest move of a tenant stands. */
   saveMove(move: MoveRecord): void {
-    write(this.#context, (tx) => putMove(tx, move));
+    write(this.context, (tx) => putMove(tx, move));
   }
 
   forgetMove(tenant: number): void {
-    write(this.#context, (tx) => removeMove(tx, tenant));
+    write(this.context, (tx) => removeMove(tx, tenant));
   }
 
   /** In no particular order. */
   listMoves(): MoveRecord[] {
-    return read(this.#context, listMoves);
+    return read(this.context, listMoves);
   }
 
   // Backups
 
   /** Everything that another installation needs to be this one, but the tenants' content. */
   wholeRecords(): wholeRecords.WholeRecords {
-    return wholeRecords.readWhole(this.#context);
+    return wholeRecords.readWhole(this.context);
   }
 
   /** See whole-records.ts. */
   planRestore(records: wholeRecords.WholeRecords, plan: wholeRecords.RestorePlan): wholeRecords.PlannedTenant[] {
-    return wholeRecords.planRestore(this.#context, records, plan);
+    return wholeRecords.planRestore(this.context, records, plan);
   }
 
   finishRestore(
@@ -214,39 +214,39 @@ export class Directory {
     plan: wholeRecords.RestorePlan,
     planned: readonly wholeRecords.PlannedTenant[],
   ): void {
-    wholeRecords.finishRestore(this.#context, records, plan, planned);
+    wholeRecords.finishRestore(this.context, records, plan, planned);
   }
 
   /** In no particular order. */
   listSchedules(): ScheduleRecord[] {
-    return read(this.#context, listSchedules);
+    return read(this.context, listSchedules);
   }
 
   /** Undefined: there is none. */
   schedule(id: string): ScheduleRecord | undefined {
-    return read(this.#context, (tx) => getSchedule(tx, id));
+    return read(this.context, (tx) => getSchedule(tx, id));
   }
 
   saveSchedule(schedule: ScheduleRecord): void {
-    write(this.#context, (tx) => putSchedule(tx, schedule));
+    write(this.context, (tx) => putSchedule(tx, schedule));
   }
 
   removeSchedule(id: string): void {
-    write(this.#context, (tx) => removeSchedule(tx, id));
+    write(this.context, (tx) => removeSchedule(tx, id));
   }
 
   // Users of a tenant; `user` is an id or a name
 
   createUser(tenantId: string, request: accounts.CreateUserRequest): Promise<accounts.UserView> {
-    return users.createUser(this.#context, tenantId, request, true);
+    return users.createUser(this.context, tenantId, request, true);
   }
 
   listUsers(tenantId: string, page: accounts.Page = {}): accounts.Listed<accounts.UserView> {
-    return users.listTenantUsers(this.#context, tenantId, page);
+    return users.listTenantUsers(this.context, tenantId, page);
   }
 
   setUserActive(tenantId: string, user: string, isActive: boolean): accounts.UserView {
-    return users.setUserActive(this.#context, tenantId, user, isActive);
+    return users.setUserActive(this.context, tenantId, user, isActive);
   }
 
   /** With a made-up password unless one is given; `clearMfa` is for people who lost their authenticator. */
@@ -255,15 +255,15 @@ export class Directory {
     user: string,
     options: { readonly password?: string; readonly clearMfa?: boolean } = {},
   ): Promise<users.PasswordReset> {
-    return users.resetUserPassword(this.#context, tenantId, user, options);
+    return users.resetUserPassword(this.context, tenantId, user, options);
   }
 
   deleteUser(tenantId: string, user: string): void {
-    users.deleteUser(this.#context, tenantId, user);
+    users.deleteUser(this.context, tenantId, user);
   }
 
   userById(id: string): accounts.UserView {
-    const user = read(this.#context, (tx) => getUser(tx, id));
+    const user = read(this.context, (tx) => getUser(tx, id));
     if (user === undefined) throw new DbError("not_found", "The user does not exist.");
     return userView(user);
   }
@@ -271,11 +271,11 @@ export class Directory {
   // The owner of a credential
 
   identityOfUser(userId: string): Identity | null {
-    return identityOfUser(this.#context, userId);
+    return identityOfUser(this.context, userId);
   }
 
   /** `hash` is the SHA-256 of the whole key, hex. Null when there is no such key; an expired one has its expiry in it. */
   identityOfKeyHash(hash: string): Identity | null {
-    return identityOfKeyHash(this.#context, hash);
+    return identityOfKeyHash(this.context, hash);
   }
 }

@@ -39,25 +39,25 @@ interface Subject {
 }
 
 export class LoginThrottle {
-  readonly #options: LoginThrottleOptions;
+  private readonly options: LoginThrottleOptions;
   /** Least recently touched first. */
-  readonly #subjects = new Map<string, Subject>();
+  private readonly subjects = new Map<string, Subject>();
 
   constructor(options: LoginThrottleOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   /** Subjects remembered now. */
   get size(): number {
-    return this.#subjects.size;
+    return this.subjects.size;
   }
 
   /** Lets a try through, or throws `rate_limited` with `details.retry_after_seconds`. */
   attempt(key: string): Attempt {
-    const now = this.#options.now();
-    const subject = this.#touch(key, now);
+    const now = this.options.now();
+    const subject = this.touch(key, now);
     if (now < subject.closedUntilMs) throw tooMany(Math.ceil((subject.closedUntilMs - now) / 1000));
-    const triesLeft = Math.max(1, this.#options.failuresMax - subject.failures);
+    const triesLeft = Math.max(1, this.options.failuresMax - subject.failures);
     if (subject.undecided >= triesLeft) throw tooMany(1);
     subject.undecided++;
     return {
@@ -65,22 +65,22 @@ export class LoginThrottle {
         subject.undecided--;
         subject.failures = 0;
         subject.closedUntilMs = 0;
-        this.#dropIfIdle(key, subject);
+        this.dropIfIdle(key, subject);
       },
       failed: () => {
         subject.undecided--;
-        this.#recordFailure(subject);
+        this.recordFailure(subject);
       },
       abandoned: () => {
         subject.undecided--;
-        this.#dropIfIdle(key, subject);
+        this.dropIfIdle(key, subject);
       },
     };
   }
 
-  #recordFailure(subject: Subject): void {
-    const { failuresMax, delaySeconds, delaySecondsMax } = this.#options;
-    const now = this.#options.now();
+  private recordFailure(subject: Subject): void {
+    const { failuresMax, delaySeconds, delaySecondsMax } = this.options;
+    const now = this.options.now();
     subject.failures++;
     subject.lastFailureMs = now;
     if (subject.failures < failuresMax) return;
@@ -88,28 +88,28 @@ export class LoginThrottle {
     subject.closedUntilMs = now + Math.min(delaySecondsMax, delaySeconds * 2 ** doublings) * 1000;
   }
 
-  #touch(key: string, now: number): Subject {
-    let subject = this.#subjects.get(key);
+  private touch(key: string, now: number): Subject {
+    let subject = this.subjects.get(key);
     if (subject === undefined) {
       subject = { failures: 0, undecided: 0, closedUntilMs: 0, lastFailureMs: now };
-      this.#makeRoom();
+      this.makeRoom();
     } else {
-      this.#subjects.delete(key);
+      this.subjects.delete(key);
       if (now - subject.lastFailureMs >= FORGET_MS) subject.failures = 0;
     }
-    this.#subjects.set(key, subject);
+    this.subjects.set(key, subject);
     return subject;
   }
 
-  #makeRoom(): void {
-    if (this.#subjects.size < this.#options.trackedMax) return;
-    const oldest = this.#subjects.keys().next();
-    if (!oldest.done) this.#subjects.delete(oldest.value);
+  private makeRoom(): void {
+    if (this.subjects.size < this.options.trackedMax) return;
+    const oldest = this.subjects.keys().next();
+    if (!oldest.done) this.subjects.delete(oldest.value);
   }
 
-  #dropIfIdle(key: string, subject: Subject): void {
+  private dropIfIdle(key: string, subject: Subject): void {
     const idle = subject.failures === 0 && subject.undecided === 0;
-    if (idle && this.#subjects.get(key) === subject) this.#subjects.delete(key);
+    if (idle && this.subjects.get(key) === subject) this.subjects.delete(key);
   }
 }
 

@@ -83,22 +83,25 @@ export type Judge = (id: number, reply: PendingReply) => Loss | null;
 
 export class ActorLink {
   state: LinkState = "starting";
-  #port: ActorPort | null = null;
-  #nextId = 0;
-  #flushing = false;
+  private port: ActorPort | null = null;
+  private nextId = 0;
+  private flushing = false;
   /** Messages that are sent now are for the thread after this one. */
-  #holds = false;
-  #turn: SentFrames = { frames: null, isLarge: false };
-  readonly #kept = new SentFramesKeeper();
+  private heldTenants = false;
+  private turn: SentFrames = { frames: null, isLarge: false };
+  private readonly kept = new SentFramesKeeper();
   /** Requests that are answered once the next thread is ready, because then their commits are on disk. */
-  #losses: [PendingReply, Loss][] = [];
-  readonly #writer = new RequestWriter();
-  readonly #pending = new Map<number, PendingReply>();
-  readonly #channels = new LiveChannels();
-  readonly #identityQueries = new Map<number, { readonly query: IdentityQuery; readonly answer: IdentityAnswer }>();
-  readonly #metricsQueries = new Map<number, (metrics: ActorMetrics | null) => void>();
+  private losses: [PendingReply, Loss][] = [];
+  private readonly writer = new RequestWriter();
+  private readonly pending = new Map<number, PendingReply>();
+  private readonly channels = new LiveChannels();
+  private readonly identityQueries = new Map<
+    number,
+    { readonly query: IdentityQuery; readonly answer: IdentityAnswer }
+  >();
+  private readonly metricsQueries = new Map<number, (metrics: ActorMetrics | null) => void>();
 
-  readonly #diagnoses = new Map<number, (diagnosis: ThreadDiagnosis | null) => void>();
+  private readonly diagnoses = new Map<number, (diagnosis: ThreadDiagnosis | null) => void>();
 
   /** `heard` gets the control messages that answer no question of this link's. */
   constructor(
@@ -108,47 +111,47 @@ export class ActorLink {
 
   /** True while a thread is there, whether it is ready or not. */
   get alive(): boolean {
-    return this.#port !== null;
+    return this.port !== null;
   }
 
   /** Takes a new thread's port; the old one's late messages are ignored. */
   attach(port: ActorPort): void {
-    this.#port = port;
+    this.port = port;
     port.on("message", (message) => {
-      if (this.#port === port) this.#receive(message);
+      if (this.port === port) this.receive(message);
     });
   }
 
   /** Requests that arrive now wait for the thread that comes next. */
   get holds(): boolean {
-    return this.#holds;
+    return this.heldTenants;
   }
 
   /** The thread is being ended and another will follow at once. */
   hold(): void {
-    this.#flush();
+    this.flush();
     this.state = "restarting";
-    this.#holds = true;
+    this.heldTenants = true;
   }
 
   /** The thread is gone: everything that waited for it is told so. */
   detach(state: LinkState): void {
     this.state = state;
-    this.#port = null;
-    this.#holds = false;
-    this.#writer.take();
-    const pending = [...this.#pending.values()];
-    const identityQueries = [...this.#identityQueries.values()];
-    const losses = this.#losses;
-    this.#losses = [];
-    this.#pending.clear();
-    for (const request of pending) this.#kept.release(request);
-    this.#channels.clear();
-    this.#identityQueries.clear();
+    this.port = null;
+    this.heldTenants = false;
+    this.writer.take();
+    const pending = [...this.pending.values()];
+    const identityQueries = [...this.identityQueries.values()];
+    const losses = this.losses;
+    this.losses = [];
+    this.pending.clear();
+    for (const request of pending) this.kept.release(request);
+    this.channels.clear();
+    this.identityQueries.clear();
     for (const [request, loss] of losses) request.lost(loss);
     for (const request of pending) request.lost();
     for (const { answer } of identityQueries) answer(undefined);
-    this.#endQuestions();
+    this.endQuestions();
   }
 
   /**
@@ -156,74 +159,74 @@ export class ActorLink {
    * losses need not wait for that.
    */
   change(judge: Judge, atOnce: (id: number) => boolean): void {
-    this.#port = null;
-    this.#channels.clear();
+    this.port = null;
+    this.channels.clear();
     // Those that came since are in no thread's hands.
-    this.#flush();
+    this.flush();
     const bodies: FramesById = new Map();
-    for (const [id, request] of [...this.#pending]) {
+    for (const [id, request] of [...this.pending]) {
       const loss = judge(id, request);
       if (loss === null && findFrame(bodies, id, request) !== null) continue;
-      this.#pending.delete(id);
-      this.#kept.release(request);
+      this.pending.delete(id);
+      this.kept.release(request);
       // Requests that are too large to be kept are lost as if the thread had crashed.
       if (loss === null) request.lost();
       else if (atOnce(id)) request.lost(loss);
-      else this.#losses.push([request, loss]);
+      else this.losses.push([request, loss]);
     }
-    this.#endQuestions();
+    this.endQuestions();
   }
 
   /** The next thread does not come: nobody shall wait for it any longer. */
   giveUpHeld(): void {
-    if (!this.#holds) return;
-    const port = this.#port;
+    if (!this.heldTenants) return;
+    const port = this.port;
     this.detach(this.state);
-    this.#port = port;
+    this.port = port;
   }
 
   /** The frame of a request in flight; null: it is not kept. */
   frameOf(id: number): Uint8Array | null {
-    const request = this.#pending.get(id);
+    const request = this.pending.get(id);
     return request === undefined ? null : findFrame(new Map(), id, request);
   }
 
   /** For the log. */
   describe(id: number): object {
-    const request = this.#pending.get(id);
+    const request = this.pending.get(id);
     return request === undefined ? {} : { requestId: request.requestId, tenant: request.tenantId };
   }
 
   /** The next thread is ready: it gets what was kept, in the order in which it came. */
   resume(): void {
-    if (!this.#holds) return;
-    this.#flush();
-    this.#holds = false;
-    const losses = this.#losses;
-    this.#losses = [];
+    if (!this.heldTenants) return;
+    this.flush();
+    this.heldTenants = false;
+    const losses = this.losses;
+    this.losses = [];
     for (const [request, loss] of losses) request.lost(loss);
     const bodies: FramesById = new Map();
     const again: Uint8Array[] = [];
     const turn: SentFrames = { frames: null, isLarge: false };
-    for (const [id, request] of this.#pending) {
+    for (const [id, request] of this.pending) {
       again.push(findFrame(bodies, id, request)!);
-      this.#kept.release(request);
+      this.kept.release(request);
       request.keptIn = turn;
     }
     if (again.length > 0) {
       const all = new Uint8Array(Buffer.concat(again)).buffer;
-      this.#kept.keep(turn, all, (id) => this.#pending.get(id));
-      this.#port?.postMessage(all, [all]);
+      this.kept.keep(turn, all, (id) => this.pending.get(id));
+      this.port?.postMessage(all, [all]);
     }
-    for (const { query } of this.#identityQueries.values()) this.post(query);
+    for (const { query } of this.identityQueries.values()) this.post(query);
   }
 
-  #endQuestions(): void {
-    const metricsQueries = [...this.#metricsQueries.values()];
-    this.#metricsQueries.clear();
+  private endQuestions(): void {
+    const metricsQueries = [...this.metricsQueries.values()];
+    this.metricsQueries.clear();
     for (const answer of metricsQueries) answer(null);
-    const diagnoses = [...this.#diagnoses.values()];
-    this.#diagnoses.clear();
+    const diagnoses = [...this.diagnoses.values()];
+    this.diagnoses.clear();
     for (const answer of diagnoses) answer(null);
   }
 
@@ -239,51 +242,51 @@ export class ActorLink {
     head: string,
     body: Uint8Array | null,
   ): number {
-    const id = this.#takeId();
-    this.#pending.set(id, pending);
-    pending.keptIn = this.#turn;
-    this.#writer.request(id, code, flags, partition, tenant, deadlineMs, requestId, head, body);
-    this.#flushSoon();
+    const id = this.takeId();
+    this.pending.set(id, pending);
+    pending.keptIn = this.turn;
+    this.writer.request(id, code, flags, partition, tenant, deadlineMs, requestId, head, body);
+    this.flushSoon();
     return id;
   }
 
   /** Nobody waits for the reply any more; the actor is asked to stop. */
   cancel(id: number): void {
-    const pending = this.#pending.get(id);
+    const pending = this.pending.get(id);
     if (pending === undefined) return;
-    this.#forget(id, pending);
+    this.forget(id, pending);
     // Held requests are not sent.
-    if (this.#holds) return;
-    this.#writer.cancel(id);
-    this.#flushSoon();
+    if (this.heldTenants) return;
+    this.writer.cancel(id);
+    this.flushSoon();
   }
 
   /** A further piece of a request's body, copied at once. */
   sendPiece(id: number, piece: Uint8Array, isLast: boolean): void {
-    if (this.#holds) return;
-    this.#writer.piece(id, piece, isLast);
-    this.#flushSoon();
+    if (this.heldTenants) return;
+    this.writer.piece(id, piece, isLast);
+    this.flushSoon();
   }
 
   /** This many bytes of a streamed reply have been handed over. */
   taken(id: number, bytes: number): void {
-    if (this.#holds) return;
-    this.#writer.taken(id, bytes);
-    this.#flushSoon();
+    if (this.heldTenants) return;
+    this.writer.taken(id, bytes);
+    this.flushSoon();
   }
 
   post(message: ToActor, transfer: readonly ArrayBuffer[] = []): void {
-    this.#port?.postMessage(message, transfer);
+    this.port?.postMessage(message, transfer);
   }
 
   findIdentity(by: IdentityQuery["by"], value: string, answer: IdentityAnswer): void {
-    if (this.state !== "ready" && !this.#holds) {
+    if (this.state !== "ready" && !this.heldTenants) {
       answer(undefined);
       return;
     }
-    const query: IdentityQuery = { kind: "find-identity", id: this.#takeId(), by, value };
-    this.#identityQueries.set(query.id, { query, answer });
-    if (!this.#holds) this.post(query);
+    const query: IdentityQuery = { kind: "find-identity", id: this.takeId(), by, value };
+    this.identityQueries.set(query.id, { query, answer });
+    if (!this.heldTenants) this.post(query);
   }
 
   /** Null when the actor is not there to ask. The caller forgets a slow answer with the returned function. */
@@ -292,10 +295,10 @@ export class ActorLink {
       answer(null);
       return () => {};
     }
-    const id = this.#takeId();
-    this.#metricsQueries.set(id, answer);
+    const id = this.takeId();
+    this.metricsQueries.set(id, answer);
     this.post({ kind: "metrics", id });
-    return () => this.#metricsQueries.delete(id);
+    return () => this.metricsQueries.delete(id);
   }
 
   /** As `askMetrics`. */
@@ -304,95 +307,95 @@ export class ActorLink {
       answer(null);
       return () => {};
     }
-    const id = this.#takeId();
-    this.#diagnoses.set(id, answer);
+    const id = this.takeId();
+    this.diagnoses.set(id, answer);
     this.post({ kind: "diagnose", id, profileSeconds });
-    return () => this.#diagnoses.delete(id);
+    return () => this.diagnoses.delete(id);
   }
 
   /** Sends what is queued and asks the thread to finish and end. */
   close(): void {
-    this.#flush();
+    this.flush();
     this.post({ kind: "close" });
   }
 
   async terminate(): Promise<void> {
-    await this.#port?.terminate();
+    await this.port?.terminate();
   }
 
   /** Ids count up and wrap at 32 bits; none is still in use that many requests later. */
-  #takeId(): number {
-    this.#nextId = (this.#nextId + 1) >>> 0;
-    return this.#nextId;
+  private takeId(): number {
+    this.nextId = (this.nextId + 1) >>> 0;
+    return this.nextId;
   }
 
-  #flushSoon(): void {
-    if (this.#flushing) return;
-    this.#flushing = true;
-    setImmediate(this.#flush);
+  private flushSoon(): void {
+    if (this.flushing) return;
+    this.flushing = true;
+    setImmediate(this.flush);
   }
 
-  readonly #flush = (): void => {
-    this.#flushing = false;
-    if (this.#writer.empty) return;
-    if (this.#holds) this.#takeTurn().frames = this.#writer.take();
-    if (this.#holds || this.#port === null) return;
-    const frames = this.#writer.take();
-    this.#kept.keep(this.#takeTurn(), frames, (id) => this.#pending.get(id));
-    this.#port.postMessage(frames, [frames]);
+  private readonly flush = (): void => {
+    this.flushing = false;
+    if (this.writer.empty) return;
+    if (this.heldTenants) this.takeTurn().frames = this.writer.take();
+    if (this.heldTenants || this.port === null) return;
+    const frames = this.writer.take();
+    this.kept.keep(this.takeTurn(), frames, (id) => this.pending.get(id));
+    this.port.postMessage(frames, [frames]);
   };
 
   /** Messages from now on belong to the next thread. */
-  #takeTurn(): SentFrames {
-    const turn = this.#turn;
-    this.#turn = { frames: null, isLarge: false };
+  private takeTurn(): SentFrames {
+    const turn = this.turn;
+    this.turn = { frames: null, isLarge: false };
     return turn;
   }
 
-  #receive(message: unknown): void {
+  private receive(message: unknown): void {
     if (message instanceof ArrayBuffer) {
-      readReplies(message, this.#deliver);
+      readReplies(message, this.deliver);
       freeBuffer(message);
-    } else this.#hear(message as FromActor);
+    } else this.hear(message as FromActor);
   }
 
-  #forget(id: number, request: PendingReply): void {
-    this.#pending.delete(id);
-    this.#kept.release(request);
-    if (request.live !== undefined) this.#channels.leave(request.live);
+  private forget(id: number, request: PendingReply): void {
+    this.pending.delete(id);
+    this.kept.release(request);
+    if (request.live !== undefined) this.channels.leave(request.live);
   }
 
-  readonly #deliver = (frame: ReplyFrame): void => {
-    const pending = this.#pending.get(frame.id);
+  private readonly deliver = (frame: ReplyFrame): void => {
+    const pending = this.pending.get(frame.id);
     if ((frame.flags & REPLY_LIVE) !== 0) {
-      if (pending !== undefined) this.#kept.release(pending);
-      this.#channels.heard(frame, pending?.live);
+      if (pending !== undefined) this.kept.release(pending);
+      this.channels.heard(frame, pending?.live);
       return;
     }
     // A cancelled request's reply finds nobody.
     if (pending === undefined) return;
     if ((frame.flags & (REPLY_MORE | REPLY_TAKEN)) !== 0) {
       // It cannot be sent again, however long it lasts.
-      this.#kept.release(pending);
+      this.kept.release(pending);
       pending.progressed(frame);
       return;
     }
-    this.#forget(frame.id, pending);
+    this.forget(frame.id, pending);
     pending.replied(frame);
   };
 
-  #hear(message: FromActor): void {
+  private hear(message: FromActor): void {
     if (message.kind === "identity") {
-      const asked = this.#identityQueries.get(message.id);
-      this.#identityQueries.delete(message.id);
+      const asked = this.identityQueries.get(message.id);
+      this.identityQueries.delete(message.id);
       asked?.answer(message.identity);
     } else if (message.kind === "diagnosis") {
-      const answer = this.#diagnoses.get(message.id);
-      this.#diagnoses.delete(message.id);
+      const answer = this.diagnoses.get(message.id);
+      this.diagnoses.delete(message.id);
       answer?.(message.diagnosis);
     } else if (message.kind === "metrics") {
-      const answer = this.#metricsQueries.get(message.id);
-      this.#metricsQueries.delete(message.id);
+      const answer = this.metricsQueries.get(message.id);
+      this.metricsQueries.delete(message.id);
       answer?.(message.metrics);
     } else {
       this.heard(message);

@@ -114,14 +114,14 @@ export class ActorPool {
   readonly bytesInFlight: Float64Array;
   /** The administrator's password that a first boot made up. */
   adminPassword: string | null = null;
-  #closing = false;
+  private closing = false;
   readonly stopped: StoppedList;
   readonly watchdog: Watchdog;
   /** Partitions whose files are damaged, as their actors found. */
-  readonly #damaged = new Set<number>();
+  private readonly damaged = new Set<number>();
   /** What all actors were told last, by kind. */
-  readonly #told = new Map<ToActor["kind"], ToActor>();
-  readonly #supervised: Supervised[];
+  private readonly told = new Map<ToActor["kind"], ToActor>();
+  private readonly supervised: Supervised[];
 
   private constructor(private readonly options: ActorPoolOptions) {
     this.requestsInFlight = new Int32Array(options.partitions);
@@ -131,14 +131,14 @@ export class ActorPool {
     this.watchdog = new Watchdog({
       ...{ clock, logger: options.logger, lateMs: watch.lateMs, stopMs: watch.stopMs },
       prepare: (actor) => {
-        this.#supervised[actor]!.cancelPrepared = options.prepare?.(actor) ?? null;
+        this.supervised[actor]!.cancelPrepared = options.prepare?.(actor) ?? null;
       },
-      spare: (actor) => this.#dropPrepared(this.#supervised[actor]!),
-      stop: (actor) => this.#stop(this.#supervised[actor]!),
-      describe: (actor, request) => this.#supervised[actor]!.link.describe(request),
+      spare: (actor) => this.dropPrepared(this.supervised[actor]!),
+      stop: (actor) => this.stop(this.supervised[actor]!),
+      describe: (actor, request) => this.supervised[actor]!.link.describe(request),
     });
-    this.#supervised = Array.from({ length: options.actors }, (_, actor) => this.#supervise(actor));
-    if (options.library !== undefined) options.library.onMessage = (message) => this.#heardOfLibrary(message);
+    this.supervised = Array.from({ length: options.actors }, (_, actor) => this.supervise(actor));
+    if (options.library !== undefined) options.library.onMessage = (message) => this.heardOfLibrary(message);
   }
 
   /**
@@ -147,13 +147,13 @@ export class ActorPool {
    */
   static async start(options: ActorPoolOptions): Promise<ActorPool> {
     const pool = new ActorPool(options);
-    const waits = pool.#supervised.map(
+    const waits = pool.supervised.map(
       (one) =>
         new Promise<string | null>((resolve) => {
           one.started = resolve;
         }),
     );
-    for (const one of pool.#supervised) pool.#startThread(one);
+    for (const one of pool.supervised) pool.startThread(one);
     const failures = await Promise.all(waits);
     const failure = failures[DIRECTORY_ACTOR];
     if (failure != null) {
@@ -168,50 +168,53 @@ export class ActorPool {
   }
 
   linkOf(partition: number): ActorLink {
-    return this.#supervised[partition % this.#supervised.length]!.link;
+    return this.supervised[partition % this.supervised.length]!.link;
   }
 
   get directory(): ActorLink {
-    return this.#supervised[DIRECTORY_ACTOR]!.link;
+    return this.supervised[DIRECTORY_ACTOR]!.link;
   }
 
   stateOf(partition: number): PartitionState {
     const { state, actor } = this.linkOf(partition);
     if (state !== "ready") return state;
-    if (this.#damaged.has(partition)) return "damaged";
+    if (this.damaged.has(partition)) return "damaged";
     return this.watchdog.isLate(actor) ? "late" : state;
   }
 
   /** Whether requests may be sent there: they are served, or wait for a thread that comes at once. */
   takes(partition: number): boolean {
-    if (this.linkOf(partition).holds) return this.#damaged.size === 0 || !this.#damaged.has(partition);
+    if (this.linkOf(partition).holds) return this.damaged.size === 0 || !this.damaged.has(partition);
     return this.serves(partition);
   }
 
   /** Whether requests may be sent there. */
   serves(partition: number): boolean {
-    return this.linkOf(partition).state === "ready" && (this.#damaged.size === 0 || !this.#damaged.has(partition));
+    return this.linkOf(partition).state === "ready" && (this.damaged.size === 0 || !this.damaged.has(partition));
   }
 
   /** Whole seconds after which a request to that partition may find it up again. */
   retryAfterSeconds(partition: number): number {
-    return this.#supervised[partition % this.#supervised.length]!.retryAfterSeconds;
+    return this.supervised[partition % this.supervised.length]!.retryAfterSeconds;
   }
 
   /** What every actor that answers in time says; the silent ones are left out. */
   collectMetrics(timeoutMs: number): Promise<ActorMetrics[]> {
-    return this.#ask(timeoutMs, (link, answer) => link.askMetrics(answer));
+    return this.ask(timeoutMs, (link, answer) => link.askMetrics(answer));
   }
 
   /** Of the actors' threads, for a diagnostic bundle; likewise. */
   diagnose(profileSeconds: number, timeoutMs: number): Promise<ThreadDiagnosis[]> {
-    return this.#ask(timeoutMs, (link, answer) => link.askDiagnosis(profileSeconds, answer));
+    return this.ask(timeoutMs, (link, answer) => link.askDiagnosis(profileSeconds, answer));
   }
 
-  #ask<T>(timeoutMs: number, ask: (link: ActorLink, answer: (said: T | null) => void) => () => void): Promise<T[]> {
+  private ask<T>(
+    timeoutMs: number,
+    ask: (link: ActorLink, answer: (said: T | null) => void) => () => void,
+  ): Promise<T[]> {
     return new Promise((resolve) => {
       const answers: T[] = [];
-      let open = this.#supervised.length;
+      let open = this.supervised.length;
       const forget: Cancel[] = [];
       const finish = (): void => {
         cancelTimeout();
@@ -219,7 +222,7 @@ export class ActorPool {
         resolve(answers);
       };
       const cancelTimeout = this.options.clock.after(timeoutMs, finish);
-      for (const { link } of this.#supervised) {
+      for (const { link } of this.supervised) {
         forget.push(
           ask(link, (said) => {
             if (said !== null) answers.push(said);
@@ -232,16 +235,16 @@ export class ActorPool {
 
   /** Lets every thread finish its work and end; one that takes longer than the given time is terminated. */
   async close(timeoutMs: number): Promise<void> {
-    this.#closing = true;
+    this.closing = true;
     this.watchdog.closing();
-    await Promise.all(this.#supervised.map((one) => this.#closeThread(one, timeoutMs)));
+    await Promise.all(this.supervised.map((one) => this.closeThread(one, timeoutMs)));
     this.watchdog.close();
   }
 
-  #closeThread(one: Supervised, timeoutMs: number): Promise<void> {
+  private closeThread(one: Supervised, timeoutMs: number): Promise<void> {
     one.cancelRestart?.();
     one.stop?.cancelHold();
-    this.#dropPrepared(one);
+    this.dropPrepared(one);
     const { link } = one;
     if (!link.alive) {
       link.state = "closed";
@@ -260,9 +263,9 @@ export class ActorPool {
     });
   }
 
-  #supervise(actor: number): Supervised {
+  private supervise(actor: number): Supervised {
     const one: Supervised = {
-      link: new ActorLink(actor, (message) => this.#heard(one, message)),
+      link: new ActorLink(actor, (message) => this.heard(one, message)),
       marks: newActorMarks(),
       stop: null,
       stops: [],
@@ -278,11 +281,11 @@ export class ActorPool {
     return one;
   }
 
-  #startThread(one: Supervised): void {
+  private startThread(one: Supervised): void {
     one.complaint = null;
     one.fatal = false;
     one.cancelRestart = null;
-    for (const partition of this.#partitionsOf(one.link.actor)) this.#damaged.delete(partition);
+    for (const partition of this.partitionsOf(one.link.actor)) this.damaged.delete(partition);
     one.marks = newActorMarks();
     one.cancelPrepared = null;
     const port = this.options.spawn(one.link.actor, { marks: one.marks, stopped: this.stopped.list() });
@@ -290,22 +293,22 @@ export class ActorPool {
     port.on("error", (error) => {
       one.complaint ??= error.message;
       this.options.logger.error({ actor: one.link.actor, err: error }, "the actor threw");
-      if ((error as NodeJS.ErrnoException).code === "ERR_WORKER_OUT_OF_MEMORY") this.#outOfMemory(one);
+      if ((error as NodeJS.ErrnoException).code === "ERR_WORKER_OUT_OF_MEMORY") this.outOfMemory(one);
     });
-    port.on("exit", (code) => this.#threadEnded(one, code));
+    port.on("exit", (code) => this.threadEnded(one, code));
   }
 
-  #heard(one: Supervised, message: FromActor): void {
+  private heard(one: Supervised, message: FromActor): void {
     switch (message.kind) {
       case "ready":
         one.link.state = "ready";
         one.retryAfterSeconds = 1;
-        for (const told of this.#told.values()) one.link.post(told);
+        for (const told of this.told.values()) one.link.post(told);
         this.watchdog.watch(one.link.actor, one.marks, message.operators ?? []);
-        if (one.link.holds) this.#resumed(one);
+        if (one.link.holds) this.resumed(one);
         this.adminPassword ??= message.adminPassword;
-        if (one.crashes.length > 0) this.#recovered(one.link);
-        this.#settleStart(one, null);
+        if (one.crashes.length > 0) this.recovered(one.link);
+        this.settleStart(one, null);
         break;
       case "spans":
         this.options.traced?.(message.spans);
@@ -320,7 +323,7 @@ export class ActorPool {
         break;
       case "log-level":
         this.options.logger.level = message.level;
-        this.#tellAll(message);
+        this.tellAll(message);
         break;
       case "audit":
         this.directory.post(message);
@@ -332,13 +335,13 @@ export class ActorPool {
         this.options.library?.post({ kind: "from-actor", actor: one.link.actor, message: message.message });
         break;
       case "placement":
-        this.#carry(message.partition, message.message);
+        this.carry(message.partition, message.message);
         break;
       case "restore":
-        this.#order(message.partition, message.order);
+        this.order(message.partition, message.order);
         break;
       case "backup":
-        this.#orderBackup(message.partition, message.order);
+        this.orderBackup(message.partition, message.order);
         break;
       case "restore-answer":
         this.linkOf(message.partition).post({ kind: "restore-answer", answer: message.answer });
@@ -352,28 +355,28 @@ export class ActorPool {
         break;
       case "partition-damaged": {
         const { partition, message: complaint } = message;
-        this.#damaged.add(partition);
+        this.damaged.add(partition);
         this.options.logger.fatal({ partition, complaint }, "the partition is damaged and not served; others are");
         break;
       }
       case "failed":
         one.complaint = message.message;
         one.fatal = message.fatal;
-        this.#storageFailed(one);
+        this.storageFailed(one);
         break;
     }
   }
 
-  #heardOfLibrary(message: FromLibraryThread): void {
+  private heardOfLibrary(message: FromLibraryThread): void {
     if (message.kind === "log") {
       this.options.logger[message.level](message.fields, message.message);
       return;
     }
     if (message.kind === "to-actor") {
-      this.#supervised[message.actor]!.link.post({ kind: "library", message: message.message });
+      this.supervised[message.actor]!.link.post({ kind: "library", message: message.message });
       return;
     }
-    const links = this.#supervised.map(({ link }) => link).filter(({ alive }) => alive);
+    const links = this.supervised.map(({ link }) => link).filter(({ alive }) => alive);
     for (const link of links) link.post({ kind: "library", message: message.message });
     if (message.message.kind !== "let-go") return;
     this.options.library!.post({ kind: "sent", ask: message.message.ask, actors: links.map(({ actor }) => actor) });
@@ -381,42 +384,42 @@ export class ActorPool {
 
   /** Writes that need room are refused, or taken again. */
   refuseWrites(refusal: WriteRefusal | null): void {
-    this.#tellAll({ kind: "refuse-writes", refusal });
+    this.tellAll({ kind: "refuse-writes", refusal });
   }
 
   /** An actor that is started again later is told, too. */
-  #tellAll(message: ToActor): void {
-    this.#told.set(message.kind, message);
-    for (const { link } of this.#supervised) link.post(message);
+  private tellAll(message: ToActor): void {
+    this.told.set(message.kind, message);
+    for (const { link } of this.supervised) link.post(message);
   }
 
-  #recovered(link: ActorLink): void {
+  private recovered(link: ActorLink): void {
     this.options.logger.info({ actor: link.actor }, "the actor is up again");
-    if (link === this.directory) this.#directoryIsBack();
+    if (link === this.directory) this.directoryIsBack();
   }
 
-  #directoryIsBack(): void {
+  private directoryIsBack(): void {
     this.options.directoryRestarted();
-    for (const { link: other } of this.#supervised) other.post({ kind: "report-unsettled" });
+    for (const { link: other } of this.supervised) other.post({ kind: "report-unsettled" });
   }
 
   /** From one actor to another. An actor that is not running asks for what it missed after its start. */
-  #carry(partition: number, message: PlacementMessage): void {
+  private carry(partition: number, message: PlacementMessage): void {
     const link = this.linkOf(partition);
     link.post({ kind: "placement", partition, message }, message.do === "entries" ? [message.data] : []);
-    if (this.#isServed(partition) || (message.do !== "receive" && message.do !== "send")) return;
+    if (this.isServed(partition) || (message.do !== "receive" && message.do !== "send")) return;
     const { tenant, move } = message;
     const report = { tenant, move, did: "failed", message: `partition ${partition} is not available` } as const;
     this.directory.post({ kind: "move-report", report });
   }
 
   /** Whether an order to the partition arrives where it can be followed. */
-  #isServed(partition: number): boolean {
-    return this.linkOf(partition).alive && !this.#damaged.has(partition);
+  private isServed(partition: number): boolean {
+    return this.linkOf(partition).alive && !this.damaged.has(partition);
   }
 
-  #order(partition: number, order: RestoreOrder): void {
-    if (this.#isServed(partition)) {
+  private order(partition: number, order: RestoreOrder): void {
+    if (this.isServed(partition)) {
       this.linkOf(partition).post({ kind: "restore", partition, order });
       return;
     }
@@ -426,8 +429,8 @@ export class ActorPool {
     this.directory.post({ kind: "restore-report", report });
   }
 
-  #orderBackup(partition: number, order: BackupOrder): void {
-    if (this.#isServed(partition)) {
+  private orderBackup(partition: number, order: BackupOrder): void {
+    if (this.isServed(partition)) {
       this.linkOf(partition).post({ kind: "backup", partition, order });
       return;
     }
@@ -438,7 +441,7 @@ export class ActorPool {
 
   /** The subjects of the change were disabled or removed: what they have left open in actors ends. */
   identityEnded(change: IdentityChange): void {
-    for (const { link } of this.#supervised) link.post({ kind: "identity-ended", change });
+    for (const { link } of this.supervised) link.post({ kind: "identity-ended", change });
   }
 
   /** The server has begun to shut down: what does not give way is ended sooner. */
@@ -447,29 +450,29 @@ export class ActorPool {
   }
 
   /** The thread is ended; `#threadEnded` goes on when it is no more. */
-  #stop(one: Supervised): void {
-    this.#holdRequests(one, new MarksReader(one.marks).atWork);
+  private stop(one: Supervised): void {
+    this.holdRequests(one, new MarksReader(one.marks).atWork);
     void one.link.terminate();
   }
 
   /** The thread ended by itself. The request at work is to blame only if it had not given way for long. */
-  #outOfMemory(one: Supervised): void {
+  private outOfMemory(one: Supervised): void {
     const marks = new MarksReader(one.marks);
     // One that has no room to open would have none the next time.
-    if (this.#closing || one.stop !== null || marks.beats === 0) return;
+    if (this.closing || one.stop !== null || marks.beats === 0) return;
     this.watchdog.stopped++;
-    this.#holdRequests(one, this.watchdog.isLate(one.link.actor) ? marks.atWork : null);
+    this.holdRequests(one, this.watchdog.isLate(one.link.actor) ? marks.atWork : null);
   }
 
   /** The thread is about to end, since a partition of its cannot go on: the log and the engine have to be opened again. */
-  #storageFailed(one: Supervised): void {
-    if (this.#closing || one.stop !== null || one.fatal || one.link.state !== "ready") return;
+  private storageFailed(one: Supervised): void {
+    if (this.closing || one.stop !== null || one.fatal || one.link.state !== "ready") return;
     const { complaint } = one;
     this.options.logger.error({ actor: one.link.actor, complaint }, "the actor ends and is started again");
-    this.#holdRequests(one, null);
+    this.holdRequests(one, null);
   }
 
-  #holdRequests(one: Supervised, culprit: AtWork | null): void {
+  private holdRequests(one: Supervised, culprit: AtWork | null): void {
     const { link } = one;
     link.hold();
     const cancelHold = this.options.clock.after(HELD_MS_MAX, () => {
@@ -480,12 +483,12 @@ export class ActorPool {
   }
 
   /** Requests that can be asked again wait for the next thread; it is started at once, unless that goes on and on. */
-  #changeThread(one: Supervised, { culprit }: Stop): void {
+  private changeThread(one: Supervised, { culprit }: Stop): void {
     const { link } = one;
     const { stoppedRefusedSeconds } = this.options.watch;
     if (culprit !== null) {
       this.stopped.add(culprit, culprit.request === null ? null : link.frameOf(culprit.request));
-      this.#tellAll({ kind: "stopped-statements", stopped: this.stopped.list() });
+      this.tellAll({ kind: "stopped-statements", stopped: this.stopped.list() });
     }
     const marks = new MarksReader(one.marks);
     link.change(
@@ -495,31 +498,31 @@ export class ActorPool {
     const now = this.options.clock.now();
     one.stops = [...one.stops.filter((at) => now - at < CRASH_WINDOW_MS), now];
     const pauseMs = Math.min(Math.max(0, one.stops.length - STOPS_AT_ONCE) * STOP_PAUSE_MS, STOP_PAUSE_MS_MAX);
-    if (pauseMs === 0) this.#startThread(one);
-    else one.cancelRestart = this.options.clock.after(pauseMs, () => this.#startThread(one));
+    if (pauseMs === 0) this.startThread(one);
+    else one.cancelRestart = this.options.clock.after(pauseMs, () => this.startThread(one));
   }
 
-  #resumed(one: Supervised): void {
+  private resumed(one: Supervised): void {
     one.stop?.cancelHold();
     one.stop = null;
     this.options.logger.info({ actor: one.link.actor }, "the actor is up again");
     // What the directory has told lately may never have come to be.
-    if (one.link === this.directory) this.#directoryIsBack();
+    if (one.link === this.directory) this.directoryIsBack();
     one.link.resume();
   }
 
-  #dropPrepared(one: Supervised): void {
+  private dropPrepared(one: Supervised): void {
     one.cancelPrepared?.();
     one.cancelPrepared = null;
   }
 
-  #threadEnded(one: Supervised, code: number): void {
+  private threadEnded(one: Supervised, code: number): void {
     const { link } = one;
     this.watchdog.leave(link.actor);
-    if (this.#closing) {
+    if (this.closing) {
       link.detach("closed");
       one.exited?.();
-      this.#settleStart(one, "the server is closing");
+      this.settleStart(one, "the server is closing");
       return;
     }
     this.directory.post({ kind: "actor-ended", actor: link.actor });
@@ -527,7 +530,7 @@ export class ActorPool {
     if (library?.started) library.post({ kind: "actor-ended", actor: link.actor });
     if (one.stop !== null && !one.stop.isChanged) {
       one.stop.isChanged = true;
-      this.#changeThread(one, one.stop);
+      this.changeThread(one, one.stop);
       return;
     }
     one.stop?.cancelHold();
@@ -536,45 +539,45 @@ export class ActorPool {
     const now = this.options.clock.now();
     one.crashes = one.crashes.filter((at) => now - at < CRASH_WINDOW_MS);
     one.crashes.push(now);
-    if (one.fatal) this.#giveUp(one, complaint);
-    else if (one.crashes.length >= CRASHES_MAX) this.#restartMuchLater(one, complaint);
-    else this.#restartLater(one, complaint);
-    this.#settleStart(one, complaint);
+    if (one.fatal) this.giveUp(one, complaint);
+    else if (one.crashes.length >= CRASHES_MAX) this.restartMuchLater(one, complaint);
+    else this.restartLater(one, complaint);
+    this.settleStart(one, complaint);
   }
 
-  #giveUp(one: Supervised, complaint: string): void {
+  private giveUp(one: Supervised, complaint: string): void {
     one.retryAfterSeconds = CRASH_WINDOW_MS / 1000;
     one.link.detach("failed");
     const { actor } = one.link;
-    this.options.logger.fatal({ actor, partitions: this.#partitionsOf(actor), complaint }, "the actor is given up");
+    this.options.logger.fatal({ actor, partitions: this.partitionsOf(actor), complaint }, "the actor is given up");
   }
 
   /** What made it crash may have ended by then: nobody should have to restart the server for it. */
-  #restartMuchLater(one: Supervised, complaint: string): void {
+  private restartMuchLater(one: Supervised, complaint: string): void {
     one.retryAfterSeconds = CRASH_WINDOW_MS / 1000;
     one.link.detach("failed");
     const { actor } = one.link;
-    const fields = { actor, partitions: this.#partitionsOf(actor), complaint, pauseMs: CRASH_WINDOW_MS };
+    const fields = { actor, partitions: this.partitionsOf(actor), complaint, pauseMs: CRASH_WINDOW_MS };
     this.options.logger.fatal(fields, "the actor keeps crashing and is started again after a pause");
-    one.cancelRestart = this.options.clock.after(CRASH_WINDOW_MS, () => this.#startThread(one));
+    one.cancelRestart = this.options.clock.after(CRASH_WINDOW_MS, () => this.startThread(one));
   }
 
-  #restartLater(one: Supervised, complaint: string): void {
+  private restartLater(one: Supervised, complaint: string): void {
     const pauseMs = Math.min(RESTART_PAUSE_MS * 2 ** (one.crashes.length - 1), RESTART_PAUSE_MS_MAX);
     one.retryAfterSeconds = Math.max(1, Math.ceil(pauseMs / 1000));
     one.link.detach("restarting");
     this.options.logger.error({ actor: one.link.actor, complaint, pauseMs }, "the actor ended and is started again");
-    one.cancelRestart = this.options.clock.after(pauseMs, () => this.#startThread(one));
+    one.cancelRestart = this.options.clock.after(pauseMs, () => this.startThread(one));
   }
 
-  #settleStart(one: Supervised, failure: string | null): void {
+  private settleStart(one: Supervised, failure: string | null): void {
     one.started?.(failure);
     one.started = null;
   }
 
-  #partitionsOf(actor: number): number[] {
+  private partitionsOf(actor: number): number[] {
     const all = Array.from({ length: this.options.partitions }, (_, partition) => partition);
-    return all.filter((partition) => partition % this.#supervised.length === actor);
+    return all.filter((partition) => partition % this.supervised.length === actor);
   }
 }
 

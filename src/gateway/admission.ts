@@ -72,193 +72,193 @@ export const HEAD_OF_NOBODY = encodeCaller("", "", "", "", []);
 
 export class Admission {
   /** By the header's tail. */
-  readonly #verified = new LruCache<string, Verified>(VERIFIED_MAX);
-  readonly #identities = new LruCache<string, Caller>(IDENTITIES_MAX);
-  readonly #queries = new Map<string, ((caller: Caller | null | undefined) => void)[]>();
-  readonly #verify: (token: string) => AccessClaims;
-  #used: Caller[] = [];
-  #lookups = 0;
-  #misses = 0;
+  private readonly verified = new LruCache<string, Verified>(VERIFIED_MAX);
+  private readonly identities = new LruCache<string, Caller>(IDENTITIES_MAX);
+  private readonly queries = new Map<string, ((caller: Caller | null | undefined) => void)[]>();
+  private readonly verify: (token: string) => AccessClaims;
+  private used: Caller[] = [];
+  private lookups = 0;
+  private misses = 0;
   /** Of the newest change heard of: an identity that is older is used once and not kept. */
-  #newestChange = 0;
+  private newestChange = 0;
 
   constructor(private readonly options: AdmissionOptions) {
-    this.#verify = verifyAccessToken(options.secret, { now: () => options.clock.wall(), cacheEntriesMax: 1 });
+    this.verify = verifyAccessToken(options.secret, { now: () => options.clock.wall(), cacheEntriesMax: 1 });
   }
 
   /** The caller of a header that was verified before and still holds; null when it has to be judged. */
   known(authorization: string, wallMs: number): Caller | null {
-    this.#lookups++;
+    this.lookups++;
     const tail = authorization.slice(-TAIL_CHARS);
-    const verified = this.#verified.get(tail);
+    const verified = this.verified.get(tail);
     if (verified === undefined || verified.authorization !== authorization) return null;
     if (verified.caller.valid && verified.expiresAtMs > wallMs) return verified.caller;
-    this.#verified.delete(tail);
+    this.verified.delete(tail);
     return null;
   }
 
   /** Of the headers and identities that are known. */
   get cacheMetrics(): { hits: number; misses: number; entries: number; identities: number; asked: number } {
     return {
-      hits: this.#lookups - this.#misses,
-      misses: this.#misses,
-      entries: this.#verified.size,
-      identities: this.#identities.size,
-      asked: this.#queries.size,
+      hits: this.lookups - this.misses,
+      misses: this.misses,
+      entries: this.verified.size,
+      identities: this.identities.size,
+      asked: this.queries.size,
     };
   }
 
   /** Judges a header that is not known. */
   judge(authorization: string, applicant: Applicant): void {
-    this.#misses++;
+    this.misses++;
     const space = authorization.indexOf(" ");
     const scheme = authorization.slice(0, space).toLowerCase();
     const token = authorization.slice(space + 1).trim();
     if ((scheme !== "bearer" && scheme !== "apikey") || token === "") {
       applicant.refused("missing_authorization", "Send Authorization: Bearer with a token or an API key.");
     } else if (KEY_PREFIXES.some((prefix) => token.startsWith(prefix))) {
-      this.#judgeKey(authorization, token, applicant);
+      this.judgeKey(authorization, token, applicant);
     } else if (scheme === "apikey") {
       applicant.refused("unauthorized", "The API key is not valid.");
     } else {
-      this.#judgeToken(authorization, token, applicant);
+      this.judgeToken(authorization, token, applicant);
     }
   }
 
   /** The bucket of the caller's tenant. */
   bucketOf(caller: Caller): Bucket {
-    if (caller.bucket.detached) caller.bucket = this.#findBucket(caller.identity);
+    if (caller.bucket.detached) caller.bucket = this.findBucket(caller.identity);
     return caller.bucket;
   }
 
   /** Counts one use of the caller's API key. */
   countUse(caller: Caller, wallMs: number): void {
-    if (caller.uses++ === 0) this.#used.push(caller);
+    if (caller.uses++ === 0) this.used.push(caller);
     caller.lastUsedMs = wallMs;
   }
 
   /** Sends the directory what was counted since the last time. */
   reportUses(): void {
-    if (this.#used.length === 0) return;
-    const usage = this.#used.map(({ identity, uses, lastUsedMs }) => ({
+    if (this.used.length === 0) return;
+    const usage = this.used.map(({ identity, uses, lastUsedMs }) => ({
       keyId: identity.keyId as string,
       count: uses,
       lastUsedMs,
     }));
-    for (const caller of this.#used) caller.uses = 0;
-    this.#used = [];
+    for (const caller of this.used) caller.uses = 0;
+    this.used = [];
     this.options.report({ kind: "key-usage", usage });
   }
 
   /** Everything cached about that user, key or tenant stops counting at once. */
   forget(change: IdentityChange): void {
-    this.#newestChange = change.version;
-    this.#forgetWhere((identity) => isAbout(change, identity));
+    this.newestChange = change.version;
+    this.forgetWhere((identity) => isAbout(change, identity));
   }
 
   /** The tenant's requests go to another partition from now on. */
   moved({ tenantId, partition, version }: Extract<IdentityChange, { kind: "moved" }>): void {
-    this.#newestChange = version;
+    this.newestChange = version;
     const follow = (caller: Caller): void => {
       if (caller.identity.tenantId === tenantId) caller.partition = partition;
     };
-    for (const [, caller] of this.#identities.entries()) follow(caller);
-    for (const [, { caller }] of this.#verified.entries()) follow(caller);
+    for (const [, caller] of this.identities.entries()) follow(caller);
+    for (const [, { caller }] of this.verified.entries()) follow(caller);
   }
 
   /** After the directory's actor came back: changes may have been missed, so nothing cached counts any more. */
   forgetAll(): void {
-    this.#newestChange = 0;
-    this.#forgetWhere(() => true);
+    this.newestChange = 0;
+    this.forgetWhere(() => true);
   }
 
   /** The two caches drop their entries at different times, so both are searched. */
-  #forgetWhere(gone: (identity: Identity) => boolean): void {
-    for (const [key, caller] of this.#identities.entries()) {
+  private forgetWhere(gone: (identity: Identity) => boolean): void {
+    for (const [key, caller] of this.identities.entries()) {
       if (!gone(caller.identity)) continue;
       caller.valid = false;
-      this.#identities.delete(key);
+      this.identities.delete(key);
     }
-    for (const [key, { caller }] of this.#verified.entries()) {
+    for (const [key, { caller }] of this.verified.entries()) {
       if (!gone(caller.identity)) continue;
       caller.valid = false;
-      this.#verified.delete(key);
+      this.verified.delete(key);
     }
   }
 
-  #judgeToken(authorization: string, token: string, applicant: Applicant): void {
+  private judgeToken(authorization: string, token: string, applicant: Applicant): void {
     let claims: AccessClaims;
     try {
-      claims = this.#verify(token);
+      claims = this.verify(token);
     } catch (error) {
       if (!(error instanceof DbError)) throw error;
       applicant.refused(error.code, error.message);
       return;
     }
-    this.#callerOf("user", claims.sub, (caller) => {
+    this.callerOf("user", claims.sub, (caller) => {
       if (caller == null) refuseUnknown(caller, applicant, "The token's user does not exist.");
       else if (!matches(claims, caller.identity))
         applicant.refused("unauthorized", "The token does not hold any more; sign in again.");
-      else this.#admit(authorization, caller, claims.exp * 1000, applicant);
+      else this.admit(authorization, caller, claims.exp * 1000, applicant);
     });
   }
 
-  #judgeKey(authorization: string, key: string, applicant: Applicant): void {
+  private judgeKey(authorization: string, key: string, applicant: Applicant): void {
     if (key.length > KEY_CHARS_MAX) {
       applicant.refused("unauthorized", "The API key is not valid.");
       return;
     }
     const hash = createHash("sha256").update(key).digest("hex");
-    this.#callerOf("key", hash, (caller) => {
+    this.callerOf("key", hash, (caller) => {
       const expiresAtMs = caller?.identity.expiresAtMs ?? Number.POSITIVE_INFINITY;
       if (caller == null) refuseUnknown(caller, applicant, "The API key is not valid.");
       else if (!caller.identity.active) applicant.refused("unauthorized", "The API key is disabled.");
       else if (expiresAtMs <= this.options.clock.wall()) applicant.refused("unauthorized", "The API key has expired.");
-      else this.#admit(authorization, caller, expiresAtMs, applicant);
+      else this.admit(authorization, caller, expiresAtMs, applicant);
     });
   }
 
-  #admit(authorization: string, caller: Caller, expiresAtMs: number, applicant: Applicant): void {
+  private admit(authorization: string, caller: Caller, expiresAtMs: number, applicant: Applicant): void {
     if (caller.valid) {
-      this.#verified.set(authorization.slice(-TAIL_CHARS), { authorization, caller, expiresAtMs });
+      this.verified.set(authorization.slice(-TAIL_CHARS), { authorization, caller, expiresAtMs });
     }
     applicant.admitted(caller);
   }
 
   /** Answers with the cached identity, or asks the directory; requests for the same one wait together. */
-  #callerOf(by: IdentityQuery["by"], value: string, answer: (caller: Caller | null | undefined) => void): void {
+  private callerOf(by: IdentityQuery["by"], value: string, answer: (caller: Caller | null | undefined) => void): void {
     const key = `${by}:${value}`;
-    const cached = this.#identities.get(key);
+    const cached = this.identities.get(key);
     if (cached !== undefined) {
       answer(cached);
       return;
     }
-    const waiting = this.#queries.get(key);
+    const waiting = this.queries.get(key);
     if (waiting !== undefined) {
       waiting.push(answer);
       return;
     }
-    if (this.#queries.size >= QUERIES_MAX) {
+    if (this.queries.size >= QUERIES_MAX) {
       answer(undefined);
       return;
     }
     const answers = [answer];
-    this.#queries.set(key, answers);
+    this.queries.set(key, answers);
     this.options.findIdentity(by, value, (identity) => {
-      this.#queries.delete(key);
-      const caller = identity == null ? identity : this.#makeCaller(identity);
-      if (caller?.valid) this.#identities.set(key, caller);
+      this.queries.delete(key);
+      const caller = identity == null ? identity : this.makeCaller(identity);
+      if (caller?.valid) this.identities.set(key, caller);
       for (const each of answers) each(caller);
     });
   }
 
-  #makeCaller(identity: Identity): Caller {
+  private makeCaller(identity: Identity): Caller {
     const { userId, username, tenantId, keyId, roles } = identity;
     const encoded = encodeCaller(userId, username, tenantId, keyId ?? "", roles);
     return {
       identity,
-      valid: identity.version >= this.#newestChange,
-      bucket: this.#findBucket(identity),
+      valid: identity.version >= this.newestChange,
+      bucket: this.findBucket(identity),
       partition: identity.partition,
       readOnly: identity.permission === "ReadOnly",
       superAdmin: roles.includes("super_admin"),
@@ -269,7 +269,7 @@ export class Admission {
     };
   }
 
-  #findBucket(identity: Identity): Bucket {
+  private findBucket(identity: Identity): Bucket {
     return this.options.limiter.ofTenant(identity.tenantId, identity.rateLimit, this.options.clock.now());
   }
 }

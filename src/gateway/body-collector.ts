@@ -3,7 +3,7 @@
 const FIRST_BYTES = 16 * 1024;
 
 export class BodyCollector {
-  #bytes: Uint8Array;
+  private bytes: Uint8Array;
   length = 0;
 
   /**
@@ -13,28 +13,28 @@ export class BodyCollector {
     private readonly expected: number,
     private readonly bytesMax: number,
   ) {
-    this.#bytes = new Uint8Array(FIRST_BYTES);
+    this.bytes = new Uint8Array(FIRST_BYTES);
   }
 
   /** Copies the chunk, which is only valid during the call. False when the body would be longer than allowed. */
   add(chunk: Uint8Array): boolean {
     const length = this.length + chunk.length;
     if (length > this.bytesMax) return false;
-    if (length > this.#bytes.length) this.#grow(length);
-    this.#bytes.set(chunk, this.length);
+    if (length > this.bytes.length) this.grow(length);
+    this.bytes.set(chunk, this.length);
     this.length = length;
     return true;
   }
 
   get body(): Uint8Array {
-    return this.#bytes.subarray(0, this.length);
+    return this.bytes.subarray(0, this.length);
   }
 
-  #grow(length: number): void {
-    const doubled = Math.max(length, this.#bytes.length * 2);
+  private grow(length: number): void {
+    const doubled = Math.max(length, this.bytes.length * 2);
     const size = this.expected >= length ? Math.min(doubled, this.expected) : doubled;
     const grown = new Uint8Array(size);
-    grown.set(this.#bytes.subarray(0, this.length));
-    this.#bytes = grown;
+    grown.set(this.bytes.subarray(0, this.length));
+    this.bytes = grown;
   }
 }

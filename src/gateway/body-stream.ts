@@ -9,12 +9,12 @@ import type { ActorLink } from "./actor-link.js";
 
 export class BodyStream {
   /** What came before the request was sent to its actor: at most what the socket held when it was paused. */
-  #early: { readonly piece: Uint8Array; readonly isLast: boolean }[] = [];
-  #link: ActorLink | null = null;
-  #id = 0;
-  #untaken = 0;
-  #paused = false;
-  #ended = false;
+  private early: { readonly piece: Uint8Array; readonly isLast: boolean }[] = [];
+  private link: ActorLink | null = null;
+  private id = 0;
+  private untaken = 0;
+  private paused = false;
+  private hasEnded = false;
   /** Bytes so far. */
   received = 0;
 
@@ -22,54 +22,54 @@ export class BodyStream {
 
   /** All of the body has arrived. */
   get ended(): boolean {
-    return this.#ended;
+    return this.hasEnded;
   }
 
   /** The request has its place in the actor's mailbox, under that id. */
   start(link: ActorLink, id: number): void {
-    this.#link = link;
-    this.#id = id;
-    for (const { piece, isLast } of this.#early) link.sendPiece(id, piece, isLast);
-    this.#early = [];
-    this.#balance();
+    this.link = link;
+    this.id = id;
+    for (const { piece, isLast } of this.early) link.sendPiece(id, piece, isLast);
+    this.early = [];
+    this.balance();
   }
 
   /** `piece` is only valid during the call. */
   arrived(piece: Uint8Array, isLast: boolean): void {
-    this.#ended = isLast;
+    this.hasEnded = isLast;
     this.received += piece.length;
-    this.#untaken += piece.length;
-    if (this.#link === null) this.#early.push({ piece: new Uint8Array(piece), isLast });
-    else this.#link.sendPiece(this.#id, piece, isLast);
-    this.#balance();
+    this.untaken += piece.length;
+    if (this.link === null) this.early.push({ piece: new Uint8Array(piece), isLast });
+    else this.link.sendPiece(this.id, piece, isLast);
+    this.balance();
   }
 
   /** The actor has processed this many further bytes. */
   taken(bytes: number): void {
-    this.#untaken -= bytes;
-    this.#balance();
+    this.untaken -= bytes;
+    this.balance();
   }
 
   /** Nobody wants the rest: the socket is read on, and what comes is dropped. */
   release(): void {
-    this.#link = null;
-    this.#early = [];
-    this.#untaken = 0;
-    this.#resume();
+    this.link = null;
+    this.early = [];
+    this.untaken = 0;
+    this.resume();
   }
 
-  #balance(): void {
-    if (this.#ended) return;
-    const full = this.#link === null || this.#untaken >= STREAM_WINDOW_BYTES;
-    if (full && !this.#paused) {
-      this.#paused = true;
+  private balance(): void {
+    if (this.hasEnded) return;
+    const full = this.link === null || this.untaken >= STREAM_WINDOW_BYTES;
+    if (full && !this.paused) {
+      this.paused = true;
       this.res.pause();
-    } else if (!full && this.#untaken <= STREAM_WINDOW_BYTES / 2) this.#resume();
+    } else if (!full && this.untaken <= STREAM_WINDOW_BYTES / 2) this.resume();
   }
 
-  #resume(): void {
-    if (!this.#paused) return;
-    this.#paused = false;
+  private resume(): void {
+    if (!this.paused) return;
+    this.paused = false;
     this.res.resume();
   }
 }

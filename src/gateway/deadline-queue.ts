@@ -24,26 +24,26 @@ export interface Deadlined {
 export type EndedFor = "disowned" | "shutdown";
 
 export class DeadlineQueue {
-  #first: Deadlined | null = null;
-  #last: Deadlined | null = null;
+  private first: Deadlined | null = null;
+  private last: Deadlined | null = null;
 
   constructor(readonly timeoutMs: number) {}
 
   add(entry: Deadlined, now: number): void {
     entry.queue = this;
     entry.expiresAt = now + this.timeoutMs;
-    entry.previous = this.#last;
+    entry.previous = this.last;
     entry.next = null;
-    if (this.#last === null) this.#first = entry;
-    else this.#last.next = entry;
-    this.#last = entry;
+    if (this.last === null) this.first = entry;
+    else this.last.next = entry;
+    this.last = entry;
   }
 
   remove(entry: Deadlined): void {
     if (entry.queue !== this) return;
-    if (entry.previous === null) this.#first = entry.next;
+    if (entry.previous === null) this.first = entry.next;
     else entry.previous.next = entry.next;
-    if (entry.next === null) this.#last = entry.previous;
+    if (entry.next === null) this.last = entry.previous;
     else entry.next.previous = entry.previous;
     entry.queue = null;
     entry.previous = null;
@@ -53,13 +53,13 @@ export class DeadlineQueue {
   /** All running requests, oldest first, from a copy, so that a request may end during the call. */
   entries(): Deadlined[] {
     const all: Deadlined[] = [];
-    for (let entry = this.#first; entry !== null; entry = entry.next) all.push(entry);
+    for (let entry = this.first; entry !== null; entry = entry.next) all.push(entry);
     return all;
   }
 
   /** Takes out and tells every entry whose time has come. */
   expire(now: number): void {
-    for (let entry = this.#first; entry !== null && entry.expiresAt <= now; entry = this.#first) {
+    for (let entry = this.first; entry !== null && entry.expiresAt <= now; entry = this.first) {
       this.remove(entry);
       entry.expired();
     }

@@ -26,7 +26,7 @@ interface Loaded {
 }
 
 class SiteFile {
-  #loaded: Loaded | null = null;
+  private loaded: Loaded | null = null;
 
   constructor(
     readonly type: string,
@@ -34,11 +34,11 @@ class SiteFile {
   ) {}
 
   load(): Loaded {
-    if (this.#loaded === null) {
+    if (this.loaded === null) {
       const body = readFileSync(this.path);
-      this.#loaded = { body, etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"` };
+      this.loaded = { body, etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"` };
     }
-    return this.#loaded;
+    return this.loaded;
   }
 }
 

@@ -19,62 +19,62 @@ interface Channel {
 }
 
 export class LiveChannels {
-  readonly #channels = new Map<number, Channel>();
-  readonly #channelOf = new Map<LiveSubscriber, number>();
-  #waiting: Channel[] = [];
-  #armed = false;
+  private readonly channels = new Map<number, Channel>();
+  private readonly channelOf = new Map<LiveSubscriber, number>();
+  private waiting: Channel[] = [];
+  private armed = false;
 
   /** `subscriber`: who has the frame's id, if it is a request's. */
   heard({ id, status, headers, body }: ReplyFrame, subscriber: LiveSubscriber | undefined): void {
-    if (status === LIVE.published) this.#publish(id, Number(headers), body);
+    if (status === LIVE.published) this.publish(id, Number(headers), body);
     else if (status === LIVE.began) subscriber?.began();
-    else if (subscriber !== undefined) this.#join(Number(headers), subscriber);
+    else if (subscriber !== undefined) this.join(Number(headers), subscriber);
   }
 
   leave(subscriber: LiveSubscriber): void {
-    const id = this.#channelOf.get(subscriber);
+    const id = this.channelOf.get(subscriber);
     if (id === undefined) return;
-    this.#channelOf.delete(subscriber);
-    const channel = this.#channels.get(id)!;
+    this.channelOf.delete(subscriber);
+    const channel = this.channels.get(id)!;
     channel.members.delete(subscriber);
-    if (channel.members.size === 0) this.#channels.delete(id);
+    if (channel.members.size === 0) this.channels.delete(id);
   }
 
   clear(): void {
-    this.#channels.clear();
-    this.#channelOf.clear();
-    this.#waiting = [];
+    this.channels.clear();
+    this.channelOf.clear();
+    this.waiting = [];
   }
 
-  #join(id: number, subscriber: LiveSubscriber): void {
-    let channel = this.#channels.get(id);
+  private join(id: number, subscriber: LiveSubscriber): void {
+    let channel = this.channels.get(id);
     if (channel === undefined) {
       channel = { members: new Set(), messages: [], sequence: 0 };
-      this.#channels.set(id, channel);
+      this.channels.set(id, channel);
     }
     // What came before is not for it.
-    if (channel.messages.length > 0) this.#handOut(channel);
+    if (channel.messages.length > 0) this.handOut(channel);
     channel.members.add(subscriber);
-    this.#channelOf.set(subscriber, id);
+    this.channelOf.set(subscriber, id);
   }
 
-  #publish(id: number, sequence: number, message: Uint8Array): void {
-    const channel = this.#channels.get(id);
+  private publish(id: number, sequence: number, message: Uint8Array): void {
+    const channel = this.channels.get(id);
     if (channel === undefined) return;
-    if (channel.messages.length === 0) this.#waiting.push(channel);
+    if (channel.messages.length === 0) this.waiting.push(channel);
     channel.messages.push(new Uint8Array(message));
     channel.sequence = sequence;
-    if (this.#armed) return;
-    this.#armed = true;
-    setImmediate(this.#handOutAll);
+    if (this.armed) return;
+    this.armed = true;
+    setImmediate(this.handOutAll);
   }
 
-  readonly #handOutAll = (): void => {
-    this.#armed = false;
-    for (const channel of this.#waiting.splice(0)) this.#handOut(channel);
+  private readonly handOutAll = (): void => {
+    this.armed = false;
+    for (const channel of this.waiting.splice(0)) this.handOut(channel);
   };
 
-  #handOut(channel: Channel): void {
+  private handOut(channel: Channel): void {
     const { messages, sequence, members } = channel;
     channel.messages = [];
     if (messages.length > 0) for (const member of [...members]) member.published(messages, sequence);

@@ -22,7 +22,7 @@ const COMMENT = Buffer.from(": still here\n\n");
 
 export class LiveEvents implements LiveSubscriber, LiveReply {
   isOpen = false;
-  #sequence = 0;
+  private sequence = 0;
 
   constructor(
     private readonly services: Services,
@@ -38,20 +38,20 @@ export class LiveEvents implements LiveSubscriber, LiveReply {
 
   published(messages: readonly Uint8Array[], sequence: number): void {
     if (this.sink.waiting() > this.services.config.changes.unreadBytesMax) {
-      this.#fail("subscription_dropped");
+      this.fail("subscription_dropped");
       return;
     }
-    this.#sequence = sequence;
+    this.sequence = sequence;
     this.sink.write(messages.length === 1 ? messages[0]! : Buffer.concat(messages));
   }
 
   /** The actor has ended. */
   interrupted(): void {
-    this.#fail("subscription_interrupted");
+    this.fail("subscription_interrupted");
   }
 
-  #fail(code: ErrorCode): void {
-    const details = this.#sequence === 0 ? {} : { details: { sequence: this.#sequence } };
+  private fail(code: ErrorCode): void {
+    const details = this.sequence === 0 ? {} : { details: { sequence: this.sequence } };
     this.endWith(JSON.stringify({ type: "error", code, message: ERRORS[code].message, ...details }));
   }
 

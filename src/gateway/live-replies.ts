@@ -15,37 +15,37 @@ export interface LiveReply {
 }
 
 export class LiveReplies {
-  readonly #open = new Set<LiveReply>();
-  readonly #perTenant = new Map<string, number>();
+  private readonly open = new Set<LiveReply>();
+  private readonly perTenant = new Map<string, number>();
 
   constructor(private readonly perTenantMax: number) {}
 
   get size(): number {
-    return this.#open.size;
+    return this.open.size;
   }
 
   /** False: the caller's tenant has as many as it may. */
   mayOpen(caller: Caller): boolean {
-    return (this.#perTenant.get(caller.identity.tenantId) ?? 0) < this.perTenantMax;
+    return (this.perTenant.get(caller.identity.tenantId) ?? 0) < this.perTenantMax;
   }
 
   add(reply: LiveReply): void {
-    this.#open.add(reply);
+    this.open.add(reply);
     const { tenantId } = reply.caller.identity;
-    this.#perTenant.set(tenantId, (this.#perTenant.get(tenantId) ?? 0) + 1);
+    this.perTenant.set(tenantId, (this.perTenant.get(tenantId) ?? 0) + 1);
   }
 
   remove(reply: LiveReply): void {
-    if (!this.#open.delete(reply)) return;
+    if (!this.open.delete(reply)) return;
     const { tenantId } = reply.caller.identity;
-    const left = this.#perTenant.get(tenantId)! - 1;
-    if (left === 0) this.#perTenant.delete(tenantId);
-    else this.#perTenant.set(tenantId, left);
+    const left = this.perTenant.get(tenantId)! - 1;
+    if (left === 0) this.perTenant.delete(tenantId);
+    else this.perTenant.set(tenantId, left);
   }
 
   /** Called now and then. */
   keepAlive(wallMs: number): void {
-    for (const reply of [...this.#open]) {
+    for (const reply of [...this.open]) {
       const { expiresAtMs } = reply.caller.identity;
       if (expiresAtMs !== null && expiresAtMs <= wallMs) reply.endWith(EXPIRED);
       else reply.keepAlive();
@@ -54,7 +54,7 @@ export class LiveReplies {
 
   /** The callers for whom `gone` holds have changed. */
   forget(gone: (caller: Caller) => boolean): void {
-    for (const reply of [...this.#open]) if (gone(reply.caller)) reply.endWith(CHANGED);
+    for (const reply of [...this.open]) if (gone(reply.caller)) reply.endWith(CHANGED);
   }
 }
 

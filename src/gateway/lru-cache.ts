@@ -4,41 +4,41 @@
  * exact order of use would double that.
  */
 export class LruCache<K, V> {
-  #young = new Map<K, V>();
-  #old = new Map<K, V>();
+  private young = new Map<K, V>();
+  private old = new Map<K, V>();
 
   /** Holds between half of and all of `entriesMax`. */
   constructor(private readonly entriesMax: number) {}
 
   /** Entries, those that are in both generations twice. */
   get size(): number {
-    return this.#young.size + this.#old.size;
+    return this.young.size + this.old.size;
   }
 
   get(key: K): V | undefined {
-    const young = this.#young.get(key);
+    const young = this.young.get(key);
     if (young !== undefined) return young;
-    const old = this.#old.get(key);
+    const old = this.old.get(key);
     if (old !== undefined) this.set(key, old);
     return old;
   }
 
   set(key: K, value: V): void {
-    if (this.#young.size >= this.entriesMax / 2) {
-      this.#old = this.#young;
-      this.#young = new Map();
+    if (this.young.size >= this.entriesMax / 2) {
+      this.old = this.young;
+      this.young = new Map();
     }
-    this.#young.set(key, value);
+    this.young.set(key, value);
   }
 
   delete(key: K): void {
-    this.#young.delete(key);
-    this.#old.delete(key);
+    this.young.delete(key);
+    this.old.delete(key);
   }
 
   /** Every entry, some perhaps twice. Deleting while iterating is fine. */
   *entries(): Generator<[K, V]> {
-    yield* this.#young;
-    yield* this.#old;
+    yield* this.young;
+    yield* this.old;
   }
 }

@@ -23,28 +23,28 @@ export interface RouteLabels {
 
 /** Counts by route and status, and times by route. */
 export class RequestMetrics {
-  readonly #counts: Float64Array;
-  readonly #times: Float64Array;
-  readonly #sumsMs: Float64Array;
+  private readonly counts: Float64Array;
+  private readonly times: Float64Array;
+  private readonly sumsMs: Float64Array;
 
   constructor(readonly routes: readonly RouteLabels[]) {
-    this.#counts = new Float64Array(routes.length * STATUSES);
-    this.#times = new Float64Array(routes.length * SLOTS);
-    this.#sumsMs = new Float64Array(routes.length);
+    this.counts = new Float64Array(routes.length * STATUSES);
+    this.times = new Float64Array(routes.length * SLOTS);
+    this.sumsMs = new Float64Array(routes.length);
   }
 
   count(route: number, status: number, tookMs: number): void {
     let slot = 0;
     while (slot < BUCKETS_MS.length && tookMs > BUCKETS_MS[slot]!) slot++;
-    this.#counts[route * STATUSES + status]!++;
-    this.#times[route * SLOTS + slot]!++;
-    this.#sumsMs[route]! += tookMs;
+    this.counts[route * STATUSES + status]!++;
+    this.times[route * SLOTS + slot]!++;
+    this.sumsMs[route]! += tookMs;
   }
 
   /** Every count that is not zero. */
   eachCount(visit: (labels: RouteLabels, status: number, count: number) => void): void {
-    for (let i = 0; i < this.#counts.length; i++) {
-      const count = this.#counts[i]!;
+    for (let i = 0; i < this.counts.length; i++) {
+      const count = this.counts[i]!;
       if (count > 0) visit(this.routes[Math.floor(i / STATUSES)]!, i % STATUSES, count);
     }
   }
@@ -56,14 +56,14 @@ export class RequestMetrics {
       let total = 0;
       const buckets: Sample[] = [];
       for (let slot = 0; slot < SLOTS; slot++) {
-        total += this.#times[index * SLOTS + slot]!;
+        total += this.times[index * SLOTS + slot]!;
         const le = slot < BUCKETS_MS.length ? String(BUCKETS_MS[slot]! / 1000) : "+Inf";
         buckets.push({ metricName: `${name}_bucket`, labels: { le, method, route: path }, value: total });
       }
       if (total === 0) continue;
       const labels = { method, route: path };
       samples.push(...buckets);
-      samples.push({ metricName: `${name}_sum`, labels, value: this.#sumsMs[index]! / 1000 });
+      samples.push({ metricName: `${name}_sum`, labels, value: this.sumsMs[index]! / 1000 });
       samples.push({ metricName: `${name}_count`, labels, value: total });
     }
     return samples;

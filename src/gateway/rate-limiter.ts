@@ -15,7 +15,7 @@ export class Bucket {
   inFlight = 0;
   /** Thrown out of the table; whoever holds it asks the limiter for the current one. */
   detached = false;
-  #refilledAt: number;
+  private refilledAt: number;
 
   constructor(
     public perSecond: number,
@@ -23,7 +23,7 @@ export class Bucket {
     now: number,
   ) {
     this.tokens = burst;
-    this.#refilledAt = now;
+    this.refilledAt = now;
   }
 
   get limited(): boolean {
@@ -41,10 +41,10 @@ export class Bucket {
 
   refill(now: number): void {
     // A request that waited for its body or its identity is charged for when it began.
-    if (now <= this.#refilledAt) return;
-    const refilled = this.tokens + ((now - this.#refilledAt) / 1000) * this.perSecond;
+    if (now <= this.refilledAt) return;
+    const refilled = this.tokens + ((now - this.refilledAt) / 1000) * this.perSecond;
     this.tokens = Math.min(refilled, this.burst);
-    this.#refilledAt = now;
+    this.refilledAt = now;
   }
 
   /** Changes the limit; what was spent stays spent. */
@@ -54,7 +54,7 @@ export class Bucket {
     this.perSecond = limit.perSecond;
     this.burst = limit.burst;
     this.tokens = Math.max(0, limit.burst - spent);
-    this.#refilledAt = now;
+    this.refilledAt = now;
   }
 
   get remaining(): number {
@@ -73,8 +73,8 @@ export class Bucket {
 }
 
 export class RateLimiter {
-  readonly #tenants = new Map<string, Bucket>();
-  readonly #addresses = new Map<string, Bucket>();
+  private readonly tenants = new Map<string, Bucket>();
+  private readonly addresses = new Map<string, Bucket>();
 
   constructor(
     private readonly standard: RateLimit,
@@ -84,19 +84,19 @@ export class RateLimiter {
   /** The tenant's bucket, with the tenant's own limit or, for null, the configured one. */
   ofTenant(tenantId: string, own: RateLimit | null, now: number): Bucket {
     const limit = own ?? this.standard;
-    const bucket = this.#bucketOf(this.#tenants, tenantId, limit, now);
+    const bucket = this.bucketOf(this.tenants, tenantId, limit, now);
     bucket.configure(limit, now);
     return bucket;
   }
 
   ofAddress(address: string, now: number): Bucket {
-    return this.#bucketOf(this.#addresses, networkOf(address), this.standard, now);
+    return this.bucketOf(this.addresses, networkOf(address), this.standard, now);
   }
 
-  #bucketOf(buckets: Map<string, Bucket>, key: string, limit: RateLimit, now: number): Bucket {
+  private bucketOf(buckets: Map<string, Bucket>, key: string, limit: RateLimit, now: number): Bucket {
     let bucket = buckets.get(key);
     if (bucket === undefined) {
-      if (buckets.size >= this.bucketsMax) this.#makeRoom(buckets, now);
+      if (buckets.size >= this.bucketsMax) this.makeRoom(buckets, now);
       bucket = new Bucket(limit.perSecond, limit.burst, now);
       buckets.set(key, bucket);
     }
@@ -107,7 +107,7 @@ export class RateLimiter {
    * Full buckets with nothing running say nothing worth keeping; when none of the oldest is such, the oldest goes. Only a
    * few are looked at, so that a flood of new addresses costs no more than that each.
    */
-  #makeRoom(buckets: Map<string, Bucket>, now: number): void {
+  private makeRoom(buckets: Map<string, Bucket>, now: number): void {
     let looked = 0;
     for (const [key, bucket] of buckets) {
       if (++looked > LOOKED_AT_MAX) break;

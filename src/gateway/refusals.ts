@@ -13,21 +13,21 @@ const EVENTS_MAX = 1_000;
 const MANY = "auth.many";
 
 export class Refusals {
-  #events = new Map<string, AuditEvent>();
+  private events = new Map<string, AuditEvent>();
 
   constructor(private readonly clock: Clock) {}
 
   note(action: string, code: ErrorCode, caller: Caller | null, address: string, requestId: string): void {
     const identity = caller?.identity;
     const key = [action, code, identity?.tenantId, identity?.username, identity?.keyId, address].join("\0");
-    const known = this.#events.get(key) ?? (this.#events.size >= EVENTS_MAX ? this.#events.get(MANY) : undefined);
+    const known = this.events.get(key) ?? (this.events.size >= EVENTS_MAX ? this.events.get(MANY) : undefined);
     if (known !== undefined) {
-      this.#events.set(known.action === MANY ? MANY : key, { ...known, count: known.count + 1 });
+      this.events.set(known.action === MANY ? MANY : key, { ...known, count: known.count + 1 });
       return;
     }
-    const full = this.#events.size >= EVENTS_MAX;
+    const full = this.events.size >= EVENTS_MAX;
     const { status } = ERRORS[code];
-    this.#events.set(full ? MANY : key, {
+    this.events.set(full ? MANY : key, {
       atMs: this.clock.wall(),
       action: full ? MANY : action,
       outcome: auditOutcome(status),
@@ -45,9 +45,9 @@ export class Refusals {
 
   /** What was noted since the last time. */
   take(): readonly AuditEvent[] {
-    if (this.#events.size === 0) return [];
-    const events = [...this.#events.values()];
-    this.#events = new Map();
+    if (this.events.size === 0) return [];
+    const events = [...this.events.values()];
+    this.events = new Map();
     return events;
   }
 }

@@ -8,7 +8,7 @@ import type { ActorLink } from "./actor-link.js";
 
 export class ReplyStream {
   /** Bytes given to the socket that have not left the process. */
-  #waiting = 0;
+  private waiters = 0;
 
   constructor(
     private readonly res: HttpResponse,
@@ -16,7 +16,7 @@ export class ReplyStream {
     private readonly id: number,
   ) {
     res.onWritable(() => {
-      this.#handedOver();
+      this.handedOver();
       return true;
     });
   }
@@ -24,18 +24,18 @@ export class ReplyStream {
   /** Writes a piece; call it within a cork. */
   write(piece: Uint8Array): void {
     if (piece.length === 0) return;
-    this.#waiting += piece.length;
-    if (this.res.write(piece)) this.#handedOver();
+    this.waiters += piece.length;
+    if (this.res.write(piece)) this.handedOver();
   }
 
   /** Bytes that were written and have not left. */
   get waiting(): number {
-    return this.#waiting;
+    return this.waiters;
   }
 
-  #handedOver(): void {
-    if (this.#waiting === 0) return;
-    this.link.taken(this.id, this.#waiting);
-    this.#waiting = 0;
+  private handedOver(): void {
+    if (this.waiters === 0) return;
+    this.link.taken(this.id, this.waiters);
+    this.waiters = 0;
   }
 }

@@ -5,11 +5,11 @@ const ACCEPTED = /^[A-Za-z0-9._-]{1,64}$/;
 
 export class RequestIds {
   /** Differs between runs, so that ids stay unique across restarts. */
-  readonly #run = `${randomBytes(5).toString("hex")}-`;
-  #count = 0;
+  private readonly run = `${randomBytes(5).toString("hex")}-`;
+  private count = 0;
 
   /** The client's own id when it is a fitting one, else a new one. */
   of(header: string): string {
-    return header !== "" && ACCEPTED.test(header) ? header : this.#run + (++this.#count).toString(36);
+    return header !== "" && ACCEPTED.test(header) ? header : this.run + (++this.count).toString(36);
   }
 }

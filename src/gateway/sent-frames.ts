@@ -25,7 +25,7 @@ export interface Keeping {
 }
 
 export class SentFramesKeeper {
-  #largeBytes = 0;
+  private largeBytes = 0;
 
   /** `frames` are about to be sent; those requests of `turn` that are among them are found by `requestOf`. */
   keep(turn: SentFrames, frames: ArrayBuffer, requestOf: (id: number) => Keeping | undefined): void {
@@ -36,22 +36,22 @@ export class SentFramesKeeper {
     const small: Uint8Array[] = [];
     eachFrame(frames, (id, start, end) => {
       if (end - start <= SMALL_FRAME_BYTES_MAX) small.push(new Uint8Array(frames, start, end - start));
-      else this.#keepLarge(turn, frames.slice(start, end), requestOf(id));
+      else this.keepLarge(turn, frames.slice(start, end), requestOf(id));
     });
     turn.frames = new Uint8Array(Buffer.concat(small)).buffer;
   }
 
-  #keepLarge(turn: SentFrames, frames: ArrayBuffer, request: Keeping | undefined): void {
+  private keepLarge(turn: SentFrames, frames: ArrayBuffer, request: Keeping | undefined): void {
     // Pieces of a body that is streamed are of no use by themselves.
-    if (request?.keptIn !== turn || this.#largeBytes + frames.byteLength > LARGE_FRAMES_BYTES_MAX) return;
-    this.#largeBytes += frames.byteLength;
+    if (request?.keptIn !== turn || this.largeBytes + frames.byteLength > LARGE_FRAMES_BYTES_MAX) return;
+    this.largeBytes += frames.byteLength;
     request.keptIn = { frames, isLarge: true };
   }
 
   /** It has ended, or cannot be sent again. */
   release(request: Keeping): void {
     const { keptIn } = request;
-    if (keptIn?.isLarge) this.#largeBytes -= keptIn.frames!.byteLength;
+    if (keptIn?.isLarge) this.largeBytes -= keptIn.frames!.byteLength;
     request.keptIn = null;
   }
 }

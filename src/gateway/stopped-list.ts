@@ -11,7 +11,7 @@ import type { Clock } from "./clock.js";
 const ENTRIES_MAX = 1_000;
 
 export class StoppedList {
-  #entries: StoppedStatement[] = [];
+  private entries: StoppedStatement[] = [];
 
   constructor(
     private readonly clock: Clock,
@@ -25,19 +25,19 @@ export class StoppedList {
 
   list(): readonly StoppedStatement[] {
     const now = this.clock.wall();
-    this.#entries = this.#entries.filter(({ untilMs }) => untilMs > now);
-    return this.#entries;
+    this.entries = this.entries.filter(({ untilMs }) => untilMs > now);
+    return this.entries;
   }
 
   /** `frame`: of the request, where it had begun no statement; null: it is not known. */
   add({ tenant, statement, language }: AtWork, frame: Uint8Array | null): void {
     if (this.refusedSeconds === 0) return;
     const untilMs = this.clock.wall() + this.refusedSeconds * 1000;
-    if (statement !== "") this.#add({ tenant, untilMs, what: { shape: shapeOf(statement, language), language } });
-    else if (frame !== null) this.#add({ tenant, untilMs, what: { frame } });
+    if (statement !== "") this.addEntry({ tenant, untilMs, what: { shape: shapeOf(statement, language), language } });
+    else if (frame !== null) this.addEntry({ tenant, untilMs, what: { frame } });
   }
 
-  #add(entry: StoppedStatement): void {
-    this.#entries = [...this.list(), entry].slice(-ENTRIES_MAX);
+  private addEntry(entry: StoppedStatement): void {
+    this.entries = [...this.list(), entry].slice(-ENTRIES_MAX);
   }
 }

@@ -45,52 +45,52 @@ export class Watchdog {
   /** Times that an actor was late, and that one was ended for it or for want of memory. */
   late = 0;
   stopped = 0;
-  #isClosing = false;
-  #lookedAt: number;
-  readonly #watched = new Map<number, Watched>();
-  readonly #cancel: Cancel;
+  private isClosing = false;
+  private lookedAt: number;
+  private readonly watched = new Map<number, Watched>();
+  private readonly cancel: Cancel;
 
   constructor(private readonly options: WatchdogOptions) {
-    this.#lookedAt = options.clock.now();
+    this.lookedAt = options.clock.now();
     const watches = options.lateMs > 0 || options.stopMs > 0;
-    this.#cancel = watches ? options.clock.every(TICK_MS, () => this.#look()) : () => undefined;
+    this.cancel = watches ? options.clock.every(TICK_MS, () => this.look()) : () => undefined;
   }
 
   watch(actor: number, memory: SharedArrayBuffer, operators: readonly string[]): void {
     const marks = new MarksReader(memory);
     const watched = { marks, operators, beats: 0, awayMs: 0, isLate: false, isPrepared: false, isStopped: false };
-    this.#watched.set(actor, watched);
+    this.watched.set(actor, watched);
   }
 
   leave(actor: number): void {
-    this.#watched.delete(actor);
+    this.watched.delete(actor);
   }
 
   isLate(actor: number): boolean {
-    return this.#watched.get(actor)?.isLate === true;
+    return this.watched.get(actor)?.isLate === true;
   }
 
   /** The server shuts down. */
   closing(): void {
-    this.#isClosing = true;
+    this.isClosing = true;
   }
 
   close(): void {
-    this.#cancel();
+    this.cancel();
   }
 
-  #look(): void {
+  private look(): void {
     const now = this.options.clock.now();
-    const passedMs = Math.min(now - this.#lookedAt, COUNTED_MS_MAX);
-    this.#lookedAt = now;
-    for (const [actor, watched] of this.#watched) this.#lookAt(actor, watched, passedMs);
+    const passedMs = Math.min(now - this.lookedAt, COUNTED_MS_MAX);
+    this.lookedAt = now;
+    for (const [actor, watched] of this.watched) this.lookAt(actor, watched, passedMs);
   }
 
-  #lookAt(actor: number, watched: Watched, passedMs: number): void {
+  private lookAt(actor: number, watched: Watched, passedMs: number): void {
     const { beats } = watched.marks;
     if (beats !== watched.beats) {
       watched.beats = beats;
-      if (watched.isLate) this.#cameBack(actor, watched);
+      if (watched.isLate) this.cameBack(actor, watched);
       watched.awayMs = 0;
       return;
     }
@@ -99,29 +99,29 @@ export class Watchdog {
     watched.awayMs += passedMs;
     const { awayMs } = watched;
     const { lateMs, prepare } = this.options;
-    if (!watched.isLate && lateMs > 0 && awayMs >= lateMs) this.#isLate(actor, watched);
-    const stopMs = this.#stopMs;
+    if (!watched.isLate && lateMs > 0 && awayMs >= lateMs) this.isActorLate(actor, watched);
+    const stopMs = this.stopMs;
     if (stopMs === 0 || awayMs < stopMs / 2) return;
-    if (!watched.isPrepared && !this.#isClosing) {
+    if (!watched.isPrepared && !this.isClosing) {
       watched.isPrepared = true;
       prepare(actor);
     }
-    if (awayMs >= stopMs) this.#stop(actor, watched);
+    if (awayMs >= stopMs) this.stopActor(actor, watched);
   }
 
-  get #stopMs(): number {
+  private get stopMs(): number {
     const { stopMs } = this.options;
-    if (!this.#isClosing) return stopMs;
+    if (!this.isClosing) return stopMs;
     return stopMs === 0 ? CLOSING_STOP_MS : Math.min(stopMs, CLOSING_STOP_MS);
   }
 
-  #isLate(actor: number, watched: Watched): void {
+  private isActorLate(actor: number, watched: Watched): void {
     watched.isLate = true;
     this.late++;
-    this.options.logger.warn(this.#factsOf(actor, watched), "the actor does not give way");
+    this.options.logger.warn(this.factsOf(actor, watched), "the actor does not give way");
   }
 
-  #cameBack(actor: number, watched: Watched): void {
+  private cameBack(actor: number, watched: Watched): void {
     watched.isLate = false;
     this.options.logger.info({ actor, awayMs: Math.round(watched.awayMs) }, "the actor gives way again");
     if (!watched.isPrepared) return;
@@ -129,23 +129,23 @@ export class Watchdog {
     this.options.spare(actor);
   }
 
-  #stop(actor: number, watched: Watched): void {
+  private stopActor(actor: number, watched: Watched): void {
     // To end it would not make the disk answer.
     if (watched.marks.isFlushing) return;
     watched.isStopped = true;
     this.stopped++;
-    this.options.logger.error(this.#factsOf(actor, watched), "the actor is ended, since it does not give way");
+    this.options.logger.error(this.factsOf(actor, watched), "the actor is ended, since it does not give way");
     this.options.stop(actor, watched.awayMs);
   }
 
-  #factsOf(actor: number, { marks, operators, awayMs }: Watched): object {
+  private factsOf(actor: number, { marks, operators, awayMs }: Watched): object {
     const { atWork } = marks;
     const facts = { actor, awayMs: Math.round(awayMs), writesLog: marks.isFlushing };
     if (atWork === null) return facts;
-    return { ...facts, ...this.#who(actor, atWork), operator: operators[atWork.operator] || null };
+    return { ...facts, ...this.who(actor, atWork), operator: operators[atWork.operator] || null };
   }
 
-  #who(actor: number, { request, tenant, statement, language }: AtWork): object {
+  private who(actor: number, { request, tenant, statement, language }: AtWork): object {
     const shape = withoutConstants(statement, language).slice(0, SHAPE_CHARACTERS_MAX);
     return {
       tenantNumber: tenant,

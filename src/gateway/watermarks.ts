@@ -52,54 +52,54 @@ export class Watermarks {
   room: Room | null = null;
   refusal: WriteRefusal | null = null;
   readonly memoryBytesMax: number;
-  readonly #timer: NodeJS.Timeout;
-  readonly #look: () => Promise<Room>;
-  #looking = false;
+  private readonly timer: NodeJS.Timeout;
+  private readonly look: () => Promise<Room>;
+  private looking = false;
 
   constructor(private readonly options: WatermarksOptions) {
     const { config } = options;
     this.memoryBytesMax = config.limits.memoryBytesMax || Math.floor(MEMORY_SHARE * memoryOfMachine());
-    this.#look = options.look ?? (() => lookAt(config.data.dir));
-    this.#timer = setInterval(() => void this.check(), LOOK_MS).unref();
+    this.look = options.look ?? (() => lookAt(config.data.dir));
+    this.timer = setInterval(() => void this.check(), LOOK_MS).unref();
   }
 
   async check(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
+    if (this.looking) return;
+    this.looking = true;
     try {
-      this.room = await this.#look();
-      this.#decide(this.room);
-      await this.#careForReserve(this.room.diskFreeBytes);
+      this.room = await this.look();
+      this.decide(this.room);
+      await this.careForReserve(this.room.diskFreeBytes);
     } catch (error) {
       this.options.logger.warn({ err: error }, "the room that is left cannot be told");
     } finally {
-      this.#looking = false;
+      this.looking = false;
     }
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    clearInterval(this.timer);
   }
 
-  #decide({ diskFreeBytes, memoryBytes }: Room): void {
+  private decide({ diskFreeBytes, memoryBytes }: Room): void {
     const { refusal } = this;
     const { freeBytesMin } = this.options.config.storage;
     const diskMin = refusal?.code === "disk_full" ? freeBytesMin * CALM : freeBytesMin;
     const memoryMax = refusal?.code === "overloaded" ? this.memoryBytesMax / CALM : this.memoryBytesMax;
     if (diskFreeBytes < diskMin) {
-      this.#become({
+      this.become({
         code: "disk_full",
         message: `The disk has ${mebibytes(diskFreeBytes)} MiB left and keeps ${mebibytes(freeBytesMin)} (storage.free_bytes_min): nothing that needs room is written. Reading and deleting work; DELETE or DROP something, or make room on the disk.`,
       });
     } else if (memoryBytes > memoryMax) {
-      this.#become({
+      this.become({
         code: "overloaded",
         message: `The server uses ${mebibytes(memoryBytes)} MiB of memory, more than ${mebibytes(this.memoryBytesMax)} (limits.memory_bytes_max): nothing more is written for the moment. Reading and deleting work; retry shortly.`,
       });
-    } else this.#become(null);
+    } else this.become(null);
   }
 
-  async #careForReserve(freeBytes: number): Promise<void> {
+  private async careForReserve(freeBytes: number): Promise<void> {
     const { reserve, logger, config } = this.options;
     if (reserve === undefined) return;
     if (reserve.isNeeded(freeBytes)) {
@@ -111,7 +111,7 @@ export class Watermarks {
     }
   }
 
-  #become(refusal: WriteRefusal | null): void {
+  private become(refusal: WriteRefusal | null): void {
     if (refusal?.code === this.refusal?.code) return;
     this.refusal = refusal;
     const { logger, tell } = this.options;

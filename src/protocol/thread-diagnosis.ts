@@ -18,19 +18,19 @@ export interface ThreadDiagnosis {
 
 /** The last lines that a thread has logged. */
 export class RecentLines {
-  readonly #lines: string[] = [];
-  #next = 0;
+  private readonly lines: string[] = [];
+  private next = 0;
 
   add(line: string): void {
-    this.#lines[this.#next % DIAGNOSTIC_LINES_MAX] = line.slice(0, DIAGNOSTIC_LINE_CHARACTERS_MAX).trimEnd();
-    this.#next++;
+    this.lines[this.next % DIAGNOSTIC_LINES_MAX] = line.slice(0, DIAGNOSTIC_LINE_CHARACTERS_MAX).trimEnd();
+    this.next++;
   }
 
   get all(): string[] {
-    const start = this.#next % DIAGNOSTIC_LINES_MAX;
-    return this.#next <= DIAGNOSTIC_LINES_MAX
-      ? [...this.#lines]
-      : [...this.#lines.slice(start), ...this.#lines.slice(0, start)];
+    const start = this.next % DIAGNOSTIC_LINES_MAX;
+    return this.next <= DIAGNOSTIC_LINES_MAX
+      ? [...this.lines]
+      : [...this.lines.slice(start), ...this.lines.slice(0, start)];
   }
 }
 

@@ -30,15 +30,15 @@ export function provideCapability<T>(capability: Capability<T>, provide: Provide
 
 /** Those that one statement has asked for. */
 export class Capabilities {
-  readonly #made = new Map<Capability<unknown>, unknown>();
+  private readonly made = new Map<Capability<unknown>, unknown>();
 
   constructor(private readonly statement: AskingStatement) {}
 
   get<T>(capability: Capability<T>): T | null {
-    let made = this.#made.get(capability) as T | null | undefined;
+    let made = this.made.get(capability) as T | null | undefined;
     if (made === undefined) {
       made = (providers.get(capability) as Provide<T> | undefined)?.(this.statement) ?? null;
-      this.#made.set(capability, made);
+      this.made.set(capability, made);
     }
     return made;
   }

@@ -39,7 +39,7 @@ export class SlowStatements {
     const startedMs = performance.now();
     const look = (rows: number | null, error: string | null): void => {
       const ms = performance.now() - startedMs;
-      if (ms >= slowMs) this.#log(plan, run, { tenant, user, ms: Math.round(ms), rows, error });
+      if (ms >= slowMs) this.log(plan, run, { tenant, user, ms: Math.round(ms), rows, error });
     };
     outcome.then(
       ({ rows, rowsAffected }) => look(rowsAffected ?? rows.count ?? rows.plain?.length ?? null, null),
@@ -48,7 +48,7 @@ export class SlowStatements {
     return outcome;
   }
 
-  #log(plan: StatementPlan, run: StatementRun, facts: object): void {
+  private log(plan: StatementPlan, run: StatementRun, facts: object): void {
     this.count++;
     const { values, log } = this.options;
     const lines = plan.program === null ? [] : explainText(plan.program.plan).slice(0, PLAN_LINES_MAX);

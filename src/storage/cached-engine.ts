@@ -22,12 +22,12 @@ const ENTRY_BYTES = 160;
  * one is dropped. A hit in the young one costs one lookup, and nothing is ever sorted by age.
  */
 export class CachedEngine implements Engine {
-  #young = new Map<string, Uint8Array>();
-  #old = new Map<string, Uint8Array>();
-  #youngBytes = 0;
-  readonly #tops = new TableTops();
-  #lookups = 0;
-  #misses = 0;
+  private young = new Map<string, Uint8Array>();
+  private old = new Map<string, Uint8Array>();
+  private youngBytes = 0;
+  private readonly tops = new TableTops();
+  private lookups = 0;
+  private misses = 0;
 
   /** Holds between half of and all of `bytesMax`. */
   constructor(
@@ -37,56 +37,56 @@ export class CachedEngine implements Engine {
 
   get(key: Uint8Array): Uint8Array | undefined {
     const text = keyText(key);
-    this.#lookups++;
-    const young = this.#young.get(text);
+    this.lookups++;
+    const young = this.young.get(text);
     if (young !== undefined) return young;
-    const value = this.#old.get(text) ?? (this.#tops.isAbove(text) ? undefined : this.#read(key, text));
-    if (value !== undefined) this.#keep(text, value);
+    const value = this.old.get(text) ?? (this.tops.isAbove(text) ? undefined : this.read(key, text));
+    if (value !== undefined) this.keep(text, value);
     return value;
   }
 
-  #read(key: Uint8Array, text: string): Uint8Array | undefined {
-    this.#misses++;
+  private read(key: Uint8Array, text: string): Uint8Array | undefined {
+    this.misses++;
     const value = this.engine.get(key);
-    if (value === undefined && this.#tops.isUnknown(text)) {
+    if (value === undefined && this.tops.isUnknown(text)) {
       const cursor = this.engine.cursor(prefixRange(key.subarray(0, ROW_PREFIX_BYTES), true));
       const [greatest] = cursor.next(1).keys;
       cursor.close();
-      this.#tops.learn(text, greatest === undefined ? null : keyText(greatest));
+      this.tops.learn(text, greatest === undefined ? null : keyText(greatest));
     }
     return value;
   }
 
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
-    return keys.length > FEW_KEYS ? this.engine.getMany(keys) : this.#few(keys);
+    return keys.length > FEW_KEYS ? this.engine.getMany(keys) : this.few(keys);
   }
 
   /** Those that are not cached are read together. */
-  #few(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+  private few(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
     const values: (Uint8Array | undefined)[] = [];
     const missing: number[] = [];
     const texts: string[] = [];
     for (let i = 0; i < keys.length; i++) {
       const text = keyText(keys[i]!);
-      let value = this.#young.get(text);
+      let value = this.young.get(text);
       if (value === undefined) {
-        value = this.#old.get(text);
-        if (value !== undefined) this.#keep(text, value);
-        else if (!this.#tops.isAbove(text)) {
+        value = this.old.get(text);
+        if (value !== undefined) this.keep(text, value);
+        else if (!this.tops.isAbove(text)) {
           missing.push(i);
           texts.push(text);
         }
       }
       values.push(value);
     }
-    this.#lookups += keys.length;
-    this.#misses += missing.length;
+    this.lookups += keys.length;
+    this.misses += missing.length;
     if (missing.length === 0) return values;
     const read = this.engine.getMany(missing.length === keys.length ? keys : missing.map((i) => keys[i]!));
     for (const [m, i] of missing.entries()) {
       const value = read[m];
       values[i] = value;
-      if (value !== undefined) this.#keep(texts[m]!, value);
+      if (value !== undefined) this.keep(texts[m]!, value);
     }
     return values;
   }
@@ -101,14 +101,14 @@ export class CachedEngine implements Engine {
    */
   write(operations: readonly Operation[], persisted = false): void {
     this.engine.write(operations, persisted);
-    if (this.#young.size + this.#old.size === 0 && this.#tops.isEmpty) return;
+    if (this.young.size + this.old.size === 0 && this.tops.isEmpty) return;
     for (const { key, value } of operations) {
       const text = keyText(key);
-      if (value !== null) this.#tops.wrote(text);
-      const wasOld = this.#old.delete(text);
-      if (!wasOld && !this.#young.has(text)) continue;
-      if (value === null) this.#young.delete(text);
-      else this.#keep(text, value);
+      if (value !== null) this.tops.wrote(text);
+      const wasOld = this.old.delete(text);
+      if (!wasOld && !this.young.has(text)) continue;
+      if (value === null) this.young.delete(text);
+      else this.keep(text, value);
     }
   }
 
@@ -127,10 +127,10 @@ export class CachedEngine implements Engine {
   /** What was known of keys without a record counts as a hit. The bytes of the older generation are taken for half of the bound. */
   recordCache(): RecordCacheMetrics {
     return {
-      hits: this.#lookups - this.#misses,
-      misses: this.#misses,
-      entries: this.#young.size + this.#old.size,
-      bytes: this.#youngBytes + (this.#old.size > 0 ? this.bytesMax / 2 : 0),
+      hits: this.lookups - this.misses,
+      misses: this.misses,
+      entries: this.young.size + this.old.size,
+      bytes: this.youngBytes + (this.old.size > 0 ? this.bytesMax / 2 : 0),
     };
   }
 
@@ -138,12 +138,12 @@ export class CachedEngine implements Engine {
     return this.engine.close();
   }
 
-  #keep(text: string, value: Uint8Array): void {
-    this.#young.set(text, value);
-    this.#youngBytes += text.length + value.length + ENTRY_BYTES;
-    if (this.#youngBytes < this.bytesMax / 2) return;
-    this.#old = this.#young;
-    this.#young = new Map();
-    this.#youngBytes = 0;
+  private keep(text: string, value: Uint8Array): void {
+    this.young.set(text, value);
+    this.youngBytes += text.length + value.length + ENTRY_BYTES;
+    if (this.youngBytes < this.bytesMax / 2) return;
+    this.old = this.young;
+    this.young = new Map();
+    this.youngBytes = 0;
   }
 }

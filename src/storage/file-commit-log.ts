@@ -44,29 +44,29 @@ const RETENTION_BYTES = 64 * 1024 * 1024;
 const SCRATCH_BYTES = 1024 * 1024;
 
 export class FileCommitLog implements CommitLog {
-  readonly #directory: string;
-  readonly #disk: Disk;
-  readonly #segmentBytes: number;
-  readonly #retentionBytes: number;
-  readonly #isReadOnly: boolean;
+  private readonly directory: string;
+  private readonly disk: Disk;
+  private readonly segmentBytes: number;
+  private readonly retentionBytes: number;
+  private readonly isReadOnly: boolean;
   /** Oldest first; the last one is appended to, through `#file`. */
-  readonly #segments: Segment[];
-  #file: number | null = null;
+  private readonly segments: Segment[];
+  private file: number | null = null;
   /** Full segments with bytes that are not synced yet. */
-  #unsynced: number[];
-  #directoryChanged = false;
+  private unsynced: number[];
+  private directoryChanged = false;
   /** Something was written since the last sync started. */
-  #dirty = false;
-  #last: number;
-  #durable: number;
+  private dirty = false;
+  private last: number;
+  private durable: number;
   /** The last record is a mark for `#last`. */
-  #marked: boolean;
-  #failure: DbError | null = null;
-  #running: Promise<void> | null = null;
-  #following: Promise<void> | null = null;
-  #scratch = Buffer.allocUnsafeSlow(64 * 1024);
+  private marked: boolean;
+  private failure: DbError | null = null;
+  private running: Promise<void> | null = null;
+  private following: Promise<void> | null = null;
+  private scratch = Buffer.allocUnsafeSlow(64 * 1024);
   /** Where parts begin (the `first` of a segment) that recovery may need, and the sequence of their commit, if any. */
-  readonly #parts = new Map<number, { readonly firstSegment: number; sequence: number }>();
+  private readonly parts = new Map<number, { readonly firstSegment: number; sequence: number }>();
   bytesAppended = 0;
   lastMicros: number;
   keeps: CommitLog["keeps"] = null;
@@ -79,37 +79,37 @@ export class FileCommitLog implements CommitLog {
   }
 
   private constructor(options: FileCommitLogOptions, found: LogEnd) {
-    this.#directory = options.directory;
-    this.#disk = options.disk ?? fileDisk;
-    this.#segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
-    this.#retentionBytes = options.retentionBytes ?? RETENTION_BYTES;
-    this.#isReadOnly = options.isReadOnly === true;
-    this.#segments = found.segments;
-    this.#unsynced = found.unsynced;
-    this.#last = found.last;
-    this.#durable = found.durable;
-    this.#marked = found.isMarked;
+    this.directory = options.directory;
+    this.disk = options.disk ?? fileDisk;
+    this.segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
+    this.retentionBytes = options.retentionBytes ?? RETENTION_BYTES;
+    this.isReadOnly = options.isReadOnly === true;
+    this.segments = found.segments;
+    this.unsynced = found.unsynced;
+    this.last = found.last;
+    this.durable = found.durable;
+    this.marked = found.isMarked;
     this.lastMicros = found.lastMicros;
-    const current = this.#segments.at(-1);
+    const current = this.segments.at(-1);
     if (current === undefined) return;
-    this.#file = this.#disk.open(current.path, false);
+    this.file = this.disk.open(current.path, false);
     // The previous process may have died before its last sync.
-    this.#directoryChanged = true;
-    this.#dirty = true;
+    this.directoryChanged = true;
+    this.dirty = true;
   }
 
   get firstSequence(): number {
-    return this.#segments[0]?.first ?? this.#last + 1;
+    return this.segments[0]?.first ?? this.last + 1;
   }
 
   get lastSequence(): number {
-    return this.#last;
+    return this.last;
   }
 
   append(commits: readonly Commit[]): void {
     if (commits.length === 0) return;
-    this.#write(RECORD_KIND.commit, commits);
-    for (const { parts, sequence } of commits) if (parts !== undefined) this.#parts.get(parts.id)!.sequence = sequence;
+    this.write(RECORD_KIND.commit, commits);
+    for (const { parts, sequence } of commits) if (parts !== undefined) this.parts.get(parts.id)!.sequence = sequence;
   }
 
   beginParts(): CommitParts {
@@ -117,42 +117,42 @@ export class FileCommitLog implements CommitLog {
   }
 
   appendPart(parts: CommitParts, operations: readonly Operation[]): void {
-    this.#write(RECORD_KIND.part, [{ sequence: this.#last, micros: parts.id, operations }]);
-    if (!this.#parts.has(parts.id)) {
-      this.#parts.set(parts.id, { firstSegment: this.#segments.at(-1)!.first, sequence: Number.POSITIVE_INFINITY });
+    this.write(RECORD_KIND.part, [{ sequence: this.last, micros: parts.id, operations }]);
+    if (!this.parts.has(parts.id)) {
+      this.parts.set(parts.id, { firstSegment: this.segments.at(-1)!.first, sequence: Number.POSITIVE_INFINITY });
     }
     parts.operations += operations.length;
   }
 
   dropParts(parts: CommitParts): void {
-    this.#parts.delete(parts.id);
+    this.parts.delete(parts.id);
   }
 
   appendGap(sequence: number, micros: number): void {
-    this.#write(RECORD_KIND.gap, [{ sequence, micros, operations: [] }]);
+    this.write(RECORD_KIND.gap, [{ sequence, micros, operations: [] }]);
   }
 
   sync(): Promise<void> {
-    if (this.#failure !== null) return Promise.reject(this.#failure);
-    if (this.#running === null) return this.#start();
+    if (this.failure !== null) return Promise.reject(this.failure);
+    if (this.running === null) return this.start();
     // What was appended since the running one began waits for the next, together with all other callers.
-    this.#following ??= this.#running.then(() => {
-      this.#following = null;
+    this.following ??= this.running.then(() => {
+      this.following = null;
       // Somebody may have started it already, right when the one before ended.
-      return this.#running ?? this.#start();
+      return this.running ?? this.start();
     });
-    return this.#following;
+    return this.following;
   }
 
   *replay(fromSequence: number): Iterable<LogEntry> {
-    const start = this.#segments.findLastIndex((segment) => segment.first <= fromSequence);
-    const end = this.#last;
+    const start = this.segments.findLastIndex((segment) => segment.first <= fromSequence);
+    const end = this.last;
     let previous = -1;
-    for (const segment of this.#segments.slice(Math.max(start, 0))) {
+    for (const segment of this.segments.slice(Math.max(start, 0))) {
       if (segment.first > end) return;
-      if (!this.#segments.includes(segment))
+      if (!this.segments.includes(segment))
         throw new DbError("internal_error", "The change log was trimmed meanwhile.");
-      const bytes = loadSegment(this.#disk, segment);
+      const bytes = loadSegment(this.disk, segment);
       if (segment.salt === null) throw damaged(segment, 0);
       let offset = SEGMENT_HEADER_BYTES;
       while (offset < bytes.length) {
@@ -165,34 +165,34 @@ export class FileCommitLog implements CommitLog {
         offset = record.end;
         const isEntry = record.kind !== RECORD_KIND.mark && record.kind !== RECORD_KIND.part;
         if (previous < fromSequence || !isEntry) continue;
-        yield record.kind === RECORD_KIND.whole ? this.#assemble(record, segment) : record;
+        yield record.kind === RECORD_KIND.whole ? this.assemble(record, segment) : record;
       }
     }
   }
 
   /** The operations of a large commit, whose record is in the segment `last`. */
-  #assemble(record: LogRecord, last: Segment): LogEntry {
+  private assemble(record: LogRecord, last: Segment): LogEntry {
     const reference = readPartsKey(record.operations[0]!.key);
-    const operations = partsIn(this.#disk, this.#segments, reference, last);
+    const operations = partsIn(this.disk, this.segments, reference, last);
     if (operations.length !== reference.operations) throw incomplete(record, reference);
-    this.#parts.set(reference.id, { firstSegment: reference.firstSegment, sequence: record.sequence });
+    this.parts.set(reference.id, { firstSegment: reference.firstSegment, sequence: record.sequence });
     for (const operation of record.operations.slice(1)) operations.push(operation);
     const { sequence, micros, before } = record;
     return { sequence, micros, operations, gap: false, ...(before !== undefined && { before }) };
   }
 
   sequenceBefore(micros: number): number {
-    for (let i = this.#segments.length - 1; i > 0; i--) {
-      const segment = this.#segments[i]!;
-      if (this.#microsOf(segment) <= micros) return segment.first;
+    for (let i = this.segments.length - 1; i > 0; i--) {
+      const segment = this.segments[i]!;
+      if (this.microsOf(segment) <= micros) return segment.first;
     }
     return this.firstSequence;
   }
 
   /** Of the first commit in the segment, or, while it has none, of the newest. */
-  #microsOf(segment: Segment): number {
+  private microsOf(segment: Segment): number {
     if (segment.micros !== null) return segment.micros;
-    const bytes = loadSegment(this.#disk, segment);
+    const bytes = loadSegment(this.disk, segment);
     let offset = SEGMENT_HEADER_BYTES;
     while (segment.salt !== null && offset < bytes.length) {
       const record = readRecord(bytes, offset, segment.salt);
@@ -206,136 +206,136 @@ export class FileCommitLog implements CommitLog {
   }
 
   trim(sequence: number): void {
-    if (this.#isReadOnly) return;
+    if (this.isReadOnly) return;
     let neededFrom = Number.POSITIVE_INFINITY;
-    for (const [id, parts] of this.#parts) {
-      if (parts.sequence <= sequence) this.#parts.delete(id);
+    for (const [id, parts] of this.parts) {
+      if (parts.sequence <= sequence) this.parts.delete(id);
       else neededFrom = Math.min(neededFrom, parts.firstSegment);
     }
     let kept = 0;
-    for (const segment of this.#segments) kept += segment.length;
-    while (this.#segments.length > 1 && this.#segments[1]!.first <= sequence + 1) {
-      const oldest = this.#segments[0]!;
+    for (const segment of this.segments) kept += segment.length;
+    while (this.segments.length > 1 && this.segments[1]!.first <= sequence + 1) {
+      const oldest = this.segments[0]!;
       kept -= oldest.length;
       // Everything in the oldest segment is older than the next one's first commit.
       const { keeps } = this;
-      const isKept = keeps !== null && kept < keeps.bytesMax && this.#microsOf(this.#segments[1]!) > keeps.afterMicros;
+      const isKept = keeps !== null && kept < keeps.bytesMax && this.microsOf(this.segments[1]!) > keeps.afterMicros;
       if (isKept) return;
-      if (kept < this.#retentionBytes || this.#unsynced.length > 0 || oldest.first >= neededFrom) return;
-      this.#disk.remove(oldest.path);
-      this.#segments.shift();
+      if (kept < this.retentionBytes || this.unsynced.length > 0 || oldest.first >= neededFrom) return;
+      this.disk.remove(oldest.path);
+      this.segments.shift();
     }
   }
 
   async close(): Promise<void> {
     try {
-      if (this.#failure === null) {
+      if (this.failure === null) {
         await this.sync();
-        this.#mark();
+        this.mark();
         await this.sync();
       }
     } finally {
-      await this.#running?.catch(() => {});
-      this.#failure ??= new DbError("shutting_down", "The commit log is closed.");
-      for (const file of this.#unsynced) this.#disk.close(file);
-      if (this.#file !== null) this.#disk.close(this.#file);
-      this.#unsynced = [];
-      this.#file = null;
+      await this.running?.catch(() => {});
+      this.failure ??= new DbError("shutting_down", "The commit log is closed.");
+      for (const file of this.unsynced) this.disk.close(file);
+      if (this.file !== null) this.disk.close(this.file);
+      this.unsynced = [];
+      this.file = null;
     }
   }
 
   /** Records that all of the log is durable, so that later damage can be told from a torn tail. */
-  #mark(): void {
-    if (this.#marked || this.#segments.length === 0) return;
+  private mark(): void {
+    if (this.marked || this.segments.length === 0) return;
     try {
-      this.#write(RECORD_KIND.mark, [{ sequence: this.#last, micros: Date.now() * 1000, operations: [] }]);
+      this.write(RECORD_KIND.mark, [{ sequence: this.last, micros: Date.now() * 1000, operations: [] }]);
     } catch (error) {
       if (!(error instanceof DbError && error.code === "disk_full")) throw error;
     }
   }
 
-  #write(kind: LogRecord["kind"], commits: readonly Commit[]): void {
-    if (this.#failure !== null) throw this.#failure;
-    if (this.#isReadOnly) throw new DbError("disk_full");
-    let segment = this.#segments.at(-1);
+  private write(kind: LogRecord["kind"], commits: readonly Commit[]): void {
+    if (this.failure !== null) throw this.failure;
+    if (this.isReadOnly) throw new DbError("disk_full");
+    let segment = this.segments.at(-1);
     // A segment without commits, only parts of some to come, has the name that the next one would get.
-    const mayEnd = kind !== RECORD_KIND.mark && segment !== undefined && segment.first <= this.#last;
-    if (segment === undefined || (segment.length >= this.#segmentBytes && mayEnd)) {
-      segment = this.#startSegment(kind === RECORD_KIND.part ? this.#last + 1 : commits[0]!.sequence);
+    const mayEnd = kind !== RECORD_KIND.mark && segment !== undefined && segment.first <= this.last;
+    if (segment === undefined || (segment.length >= this.segmentBytes && mayEnd)) {
+      segment = this.startSegment(kind === RECORD_KIND.part ? this.last + 1 : commits[0]!.sequence);
     }
-    const records = commits.map((commit) => (commit.parts === undefined ? commit : this.#wholeOf(commit)));
+    const records = commits.map((commit) => (commit.parts === undefined ? commit : this.wholeOf(commit)));
     let length = 0;
     for (const record of records) length += recordBytes(record);
-    const bytes = this.#buffer(length);
+    const bytes = this.buffer(length);
     // Parts of a commit to come may stand unsynced in earlier segments, although all commits there are durable.
-    const durable = this.#unsynced.length > 0 ? Math.min(this.#durable, Math.max(segment.first - 2, 0)) : this.#durable;
+    const durable = this.unsynced.length > 0 ? Math.min(this.durable, Math.max(segment.first - 2, 0)) : this.durable;
     let end = 0;
     for (const record of records) {
       const own = record.parts === undefined ? kind : RECORD_KIND.whole;
       end = writeRecord(bytes, end, { salt: segment.salt!, kind: own, durable }, record);
     }
-    this.#writeBytes(segment, bytes.subarray(0, end));
-    this.#last = commits.at(-1)!.sequence;
+    this.writeBytes(segment, bytes.subarray(0, end));
+    this.last = commits.at(-1)!.sequence;
     if (kind !== RECORD_KIND.part) {
       segment.micros ??= commits[0]!.micros;
       this.lastMicros = Math.max(this.lastMicros, lastMicrosOf(commits.at(-1)!));
     }
-    this.#marked = kind === RECORD_KIND.mark;
-    this.#dirty = true;
+    this.marked = kind === RECORD_KIND.mark;
+    this.dirty = true;
     this.bytesAppended += end;
   }
 
-  #wholeOf(commit: Commit): Commit {
+  private wholeOf(commit: Commit): Commit {
     const { id, operations } = commit.parts!;
-    const key = partsKey({ id, operations, firstSegment: this.#parts.get(id)!.firstSegment });
+    const key = partsKey({ id, operations, firstSegment: this.parts.get(id)!.firstSegment });
     return { ...commit, operations: [{ key, value: null }, ...commit.operations] };
   }
 
-  #buffer(length: number): Buffer {
-    if (length <= this.#scratch.length) return this.#scratch;
+  private buffer(length: number): Buffer {
+    if (length <= this.scratch.length) return this.scratch;
     if (length > SCRATCH_BYTES) return Buffer.allocUnsafeSlow(length);
-    this.#scratch = Buffer.allocUnsafeSlow(Math.max(length, this.#scratch.length * 2));
-    return this.#scratch;
+    this.scratch = Buffer.allocUnsafeSlow(Math.max(length, this.scratch.length * 2));
+    return this.scratch;
   }
 
   /** Writes at the end of the segment; after a failure the file is as before. */
-  #writeBytes(segment: Segment, bytes: Buffer): void {
+  private writeBytes(segment: Segment, bytes: Buffer): void {
     try {
       let offset = 0;
       while (offset < bytes.length) {
-        offset += this.#disk.write(this.#file!, bytes, offset, segment.length + offset);
+        offset += this.disk.write(this.file!, bytes, offset, segment.length + offset);
       }
     } catch (error) {
-      throw this.#undo(error, () => this.#disk.truncate(this.#file!, segment.length));
+      throw this.undo(error, () => this.disk.truncate(this.file!, segment.length));
     }
     segment.length += bytes.length;
   }
 
-  #startSegment(first: number): Segment {
-    const path = segmentPath(this.#directory, first);
+  private startSegment(first: number): Segment {
+    const path = segmentPath(this.directory, first);
     const header = segmentHeader();
     const segment: Segment = { first, path, micros: null, salt: segmentSalt(header), length: 0 };
-    const before = this.#file;
+    const before = this.file;
     try {
-      this.#file = this.#disk.open(path, true);
+      this.file = this.disk.open(path, true);
     } catch (error) {
-      throw this.#undo(error, () => {});
+      throw this.undo(error, () => {});
     }
     try {
-      this.#writeBytes(segment, header);
+      this.writeBytes(segment, header);
     } catch (error) {
-      this.#disk.close(this.#file);
-      this.#file = before;
-      throw this.#undo(error, () => this.#disk.remove(path));
+      this.disk.close(this.file);
+      this.file = before;
+      throw this.undo(error, () => this.disk.remove(path));
     }
-    if (before !== null) this.#unsynced.push(before);
-    this.#directoryChanged = true;
-    this.#segments.push(segment);
+    if (before !== null) this.unsynced.push(before);
+    this.directoryChanged = true;
+    this.segments.push(segment);
     return segment;
   }
 
   /** The error to throw for a failed write, after `restore` has put the file back; a failing restore is final. */
-  #undo(error: unknown, restore: () => void): DbError {
+  private undo(error: unknown, restore: () => void): DbError {
     if (error instanceof DbError) {
       if (error.code === "disk_full") restore();
       return error;
@@ -343,46 +343,46 @@ export class FileCommitLog implements CommitLog {
     try {
       restore();
     } catch (second) {
-      this.#failure = unusable("The commit log cannot be repaired after a failed write", second);
-      return this.#failure;
+      this.failure = unusable("The commit log cannot be repaired after a failed write", second);
+      return this.failure;
     }
     if (isDiskFull(error)) return new DbError("disk_full");
-    this.#failure = unusable("Writing the commit log failed", error);
-    return this.#failure;
+    this.failure = unusable("Writing the commit log failed", error);
+    return this.failure;
   }
 
-  #start(): Promise<void> {
-    if (!this.#dirty) return Promise.resolve();
-    this.#dirty = false;
-    this.#running = this.#syncFiles().then(
+  private start(): Promise<void> {
+    if (!this.dirty) return Promise.resolve();
+    this.dirty = false;
+    this.running = this.syncFiles().then(
       () => {
-        this.#running = null;
+        this.running = null;
       },
       (error: unknown) => {
-        this.#running = null;
+        this.running = null;
         // After a failed fsync the kernel may have dropped the pages: nothing about them can be promised any more.
-        this.#failure ??= unusable("Syncing the commit log failed", error);
-        throw this.#failure;
+        this.failure ??= unusable("Syncing the commit log failed", error);
+        throw this.failure;
       },
     );
-    return this.#running;
+    return this.running;
   }
 
-  async #syncFiles(): Promise<void> {
-    if (this.#failure !== null) throw this.#failure;
-    const upTo = this.#last;
-    const current = this.#file;
+  private async syncFiles(): Promise<void> {
+    if (this.failure !== null) throw this.failure;
+    const upTo = this.last;
+    const current = this.file;
     if (current === null) return;
-    for (const file of this.#unsynced.splice(0)) {
-      await this.#disk.sync(file);
-      this.#disk.close(file);
+    for (const file of this.unsynced.splice(0)) {
+      await this.disk.sync(file);
+      this.disk.close(file);
     }
-    if (this.#directoryChanged) {
-      this.#directoryChanged = false;
-      await this.#disk.syncDirectory(this.#directory);
+    if (this.directoryChanged) {
+      this.directoryChanged = false;
+      await this.disk.syncDirectory(this.directory);
     }
-    await this.#disk.sync(current);
-    this.#durable = upTo;
+    await this.disk.sync(current);
+    this.durable = upTo;
   }
 }
 

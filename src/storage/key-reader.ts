@@ -10,27 +10,27 @@ const INT32_MIN = -(2 ** 31);
 const INT32_MAX = 2 ** 31 - 1;
 
 export class KeyReader {
-  #bytes: Buffer;
+  private source: Buffer;
   position: number;
 
   constructor(key: Uint8Array, position: number) {
-    this.#bytes = Buffer.from(key.buffer, key.byteOffset, key.byteLength);
+    this.source = Buffer.from(key.buffer, key.byteOffset, key.byteLength);
     this.position = position;
   }
 
   /** A reader of the bytes from here on, inverted. */
   inverted(): KeyReader {
-    const rest = Buffer.from(this.#bytes.subarray(this.position));
+    const rest = Buffer.from(this.source.subarray(this.position));
     for (let i = 0; i < rest.length; i++) rest[i] = ~rest[i]!;
     return new KeyReader(rest, 0);
   }
 
   byte(): number {
-    return this.#bytes[this.#take(1)]!;
+    return this.source[this.take(1)]!;
   }
 
   int16(): number {
-    return ((this.#bytes.readUInt16BE(this.#take(2)) ^ 0x8000) << 16) >> 16;
+    return ((this.source.readUInt16BE(this.take(2)) ^ 0x8000) << 16) >> 16;
   }
 
   int32(): number {
@@ -38,11 +38,11 @@ export class KeyReader {
   }
 
   uint24(): number {
-    return this.#bytes.readUIntBE(this.#take(3), 3);
+    return this.source.readUIntBE(this.take(3), 3);
   }
 
   uint32(): number {
-    return this.#bytes.readUInt32BE(this.#take(4));
+    return this.source.readUInt32BE(this.take(4));
   }
 
   /** An integer of any size: a number while it is exact, else a bigint. */
@@ -75,8 +75,8 @@ export class KeyReader {
   }
 
   raw(length: number): Buffer {
-    const start = this.#take(length);
-    return this.#bytes.subarray(start, start + length);
+    const start = this.take(length);
+    return this.source.subarray(start, start + length);
   }
 
   text(): string {
@@ -86,29 +86,29 @@ export class KeyReader {
   /** A string of bytes, in a buffer of its own if anything was escaped. */
   bytes(): Buffer {
     const start = this.position;
-    let end = this.#nextEscape(start);
+    let end = this.nextEscape(start);
     const pieces: Buffer[] = [];
     let from = start;
-    while (this.#bytes[end + 1] !== ESCAPED_END) {
-      pieces.push(this.#bytes.subarray(from, end + 1));
+    while (this.source[end + 1] !== ESCAPED_END) {
+      pieces.push(this.source.subarray(from, end + 1));
       from = end + 2;
-      end = this.#nextEscape(from);
+      end = this.nextEscape(from);
     }
     this.position = end + 2;
-    const rest = this.#bytes.subarray(from, end);
+    const rest = this.source.subarray(from, end);
     return pieces.length === 0 ? rest : Buffer.concat([...pieces, rest]);
   }
 
-  #nextEscape(from: number): number {
-    const at = this.#bytes.indexOf(ESCAPE, from);
-    if (at === -1 || at + 1 >= this.#bytes.length) throw damagedKey();
+  private nextEscape(from: number): number {
+    const at = this.source.indexOf(ESCAPE, from);
+    if (at === -1 || at + 1 >= this.source.length) throw damagedKey();
     return at;
   }
 
-  #take(count: number): number {
+  private take(count: number): number {
     const start = this.position;
     this.position += count;
-    if (this.position > this.#bytes.length) throw damagedKey();
+    if (this.position > this.source.length) throw damagedKey();
     return start;
   }
 }

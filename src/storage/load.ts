@@ -19,7 +19,7 @@ export const LOAD_WRITE_BYTES = 20;
 
 export class Load implements OrderedEntries<LoadWrite> {
   /** In the order of their prefixes, none of which begins with another. */
-  readonly #runs: LoadRun[] = [];
+  private readonly runs: LoadRun[] = [];
   bytes = 0;
 
   constructor(
@@ -31,15 +31,15 @@ export class Load implements OrderedEntries<LoadWrite> {
 
   get size(): number {
     let size = 0;
-    for (const run of this.#runs) size += run.size;
+    for (const run of this.runs) size += run.size;
     return size;
   }
 
   /** Where writes go whose keys begin with the prefix; call it once for each. */
   run(prefix: Uint8Array): LoadRun {
     const run = new LoadRun(prefix);
-    const place = this.#runs.findIndex((other) => Buffer.compare(other.prefix, prefix) > 0);
-    this.#runs.splice(place === -1 ? this.#runs.length : place, 0, run);
+    const place = this.runs.findIndex((other) => Buffer.compare(other.prefix, prefix) > 0);
+    this.runs.splice(place === -1 ? this.runs.length : place, 0, run);
     return run;
   }
 
@@ -56,19 +56,19 @@ export class Load implements OrderedEntries<LoadWrite> {
 
   /** To be done before it is attached, in steps (in-steps.ts). */
   *sort(): Generator<undefined, void> {
-    for (const run of this.#runs) yield* run.sort();
+    for (const run of this.runs) yield* run.sort();
   }
 
   get isSorted(): boolean {
-    return this.#runs.every((run) => run.isSorted);
+    return this.runs.every((run) => run.isSorted);
   }
 
   *operations(): IterableIterator<Operation> {
-    for (const run of this.#runs) for (let i = 0; i < run.size; i++) yield run.operationAt(i);
+    for (const run of this.runs) for (let i = 0; i < run.size; i++) yield run.operationAt(i);
   }
 
   find(key: Uint8Array): Operation | undefined {
-    for (const run of this.#runs) {
+    for (const run of this.runs) {
       if (!beginsWith(key, run.prefix)) continue;
       const place = run.lowerBound(key);
       if (place === run.size) return undefined;
@@ -80,7 +80,7 @@ export class Load implements OrderedEntries<LoadWrite> {
 
   get(text: string): LoadWrite | undefined {
     const operation = this.find(bytesOf(text));
-    return operation === undefined ? undefined : this.#write(operation);
+    return operation === undefined ? undefined : this.write(operation);
   }
 
   has(text: string): boolean {
@@ -88,7 +88,7 @@ export class Load implements OrderedEntries<LoadWrite> {
   }
 
   *values(): IterableIterator<LoadWrite> {
-    for (const operation of this.operations()) yield this.#write(operation);
+    for (const operation of this.operations()) yield this.write(operation);
   }
 
   /** It does not change while somebody reads it in order. */
@@ -98,15 +98,15 @@ export class Load implements OrderedEntries<LoadWrite> {
 
   *entries(low: string): IterableIterator<[string, LoadWrite]> {
     const key = bytesOf(low);
-    for (const run of this.#runs) {
-      for (let i = run.lowerBound(key); i < run.size; i++) yield this.#entry(run, i);
+    for (const run of this.runs) {
+      for (let i = run.lowerBound(key); i < run.size; i++) yield this.entry(run, i);
     }
   }
 
   *entriesReversed(high: string): IterableIterator<[string, LoadWrite]> {
     const key = bytesOf(high);
-    for (const run of [...this.#runs].reverse()) {
-      for (let i = run.lowerBound(key) - 1; i >= 0; i--) yield this.#entry(run, i);
+    for (const run of [...this.runs].reverse()) {
+      for (let i = run.lowerBound(key) - 1; i >= 0; i--) yield this.entry(run, i);
     }
   }
 
@@ -125,12 +125,12 @@ export class Load implements OrderedEntries<LoadWrite> {
     return count;
   }
 
-  #entry(run: LoadRun, place: number): [string, LoadWrite] {
-    const write = this.#write(run.operationAt(place));
+  private entry(run: LoadRun, place: number): [string, LoadWrite] {
+    const write = this.write(run.operationAt(place));
     return [write.text, write];
   }
 
-  #write({ key, value }: Operation): LoadWrite {
+  private write({ key, value }: Operation): LoadWrite {
     return { text: keyText(key), key, value, snapshot: this.snapshot };
   }
 }

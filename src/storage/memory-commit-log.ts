@@ -3,61 +3,61 @@ import { type Commit, type CommitLog, type CommitParts, type LogEntry, lastMicro
 import type { Operation } from "./operation.js";
 
 export class MemoryCommitLog implements CommitLog {
-  #entries: LogEntry[] = [];
-  #trimmed = 0;
-  #nextParts = 1;
-  readonly #parts = new Map<number, Operation[]>();
+  private entries: LogEntry[] = [];
+  private trimmed = 0;
+  private nextParts = 1;
+  private readonly parts = new Map<number, Operation[]>();
   bytesAppended = 0;
   lastMicros = 0;
   keeps: CommitLog["keeps"] = null;
 
   get firstSequence(): number {
-    return this.#entries[0]?.sequence ?? this.lastSequence + 1;
+    return this.entries[0]?.sequence ?? this.lastSequence + 1;
   }
 
   get lastSequence(): number {
-    return this.#entries.at(-1)?.sequence ?? this.#trimmed;
+    return this.entries.at(-1)?.sequence ?? this.trimmed;
   }
 
   append(commits: readonly Commit[]): void {
     for (const { sequence, micros, operations, parts, before } of commits) {
-      const early = parts === undefined ? [] : this.#parts.get(parts.id)!;
-      if (parts !== undefined) this.#parts.delete(parts.id);
+      const early = parts === undefined ? [] : this.parts.get(parts.id)!;
+      if (parts !== undefined) this.parts.delete(parts.id);
       const old = before === undefined ? {} : { before };
-      this.#entries.push({ sequence, micros, operations: early.concat(operations), gap: false, ...old });
-      this.lastMicros = Math.max(this.lastMicros, lastMicrosOf(this.#entries.at(-1)!));
-      this.#count(operations);
+      this.entries.push({ sequence, micros, operations: early.concat(operations), gap: false, ...old });
+      this.lastMicros = Math.max(this.lastMicros, lastMicrosOf(this.entries.at(-1)!));
+      this.count(operations);
     }
   }
 
   beginParts(): CommitParts {
-    const id = this.#nextParts++;
-    this.#parts.set(id, []);
+    const id = this.nextParts++;
+    this.parts.set(id, []);
     return { id, operations: 0 };
   }
 
   appendPart(parts: CommitParts, operations: readonly Operation[]): void {
-    this.#parts.get(parts.id)!.push(...operations);
+    this.parts.get(parts.id)!.push(...operations);
     parts.operations += operations.length;
-    this.#count(operations);
+    this.count(operations);
   }
 
   dropParts(parts: CommitParts): void {
-    this.#parts.delete(parts.id);
+    this.parts.delete(parts.id);
   }
 
-  #count(operations: readonly Operation[]): void {
+  private count(operations: readonly Operation[]): void {
     for (const { key, value } of operations) this.bytesAppended += key.length + (value?.length ?? 0);
   }
 
   appendGap(sequence: number, micros: number): void {
-    this.#entries.push({ sequence, micros, operations: [], gap: true });
+    this.entries.push({ sequence, micros, operations: [], gap: true });
   }
 
   async sync(): Promise<void> {}
 
   *replay(fromSequence: number): Iterable<LogEntry> {
-    for (const entry of [...this.#entries]) if (entry.sequence >= fromSequence) yield entry;
+    for (const entry of [...this.entries]) if (entry.sequence >= fromSequence) yield entry;
   }
 
   sequenceBefore(): number {
@@ -65,9 +65,9 @@ export class MemoryCommitLog implements CommitLog {
   }
 
   trim(sequence: number): void {
-    this.#trimmed = this.lastSequence;
+    this.trimmed = this.lastSequence;
     const after = this.keeps?.afterMicros ?? Number.POSITIVE_INFINITY;
-    this.#entries = this.#entries.filter((entry) => entry.sequence > sequence || entry.micros > after);
+    this.entries = this.entries.filter((entry) => entry.sequence > sequence || entry.micros > after);
   }
 
   async close(): Promise<void> {}

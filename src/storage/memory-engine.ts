@@ -13,11 +13,11 @@ interface Item {
 }
 
 export class MemoryEngine implements Engine {
-  #items: OrderedMap<Item> = createOrderedMap();
-  #written = 0;
+  private items: OrderedMap<Item> = createOrderedMap();
+  private written = 0;
 
   get(key: Uint8Array): Uint8Array | undefined {
-    return this.#items.get(keyText(key))?.value;
+    return this.items.get(keyText(key))?.value;
   }
 
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
@@ -25,21 +25,21 @@ export class MemoryEngine implements Engine {
   }
 
   cursor(range: KeyRange): Cursor {
-    return new MemoryCursor(this.#items.clone(), range);
+    return new MemoryCursor(this.items.clone(), range);
   }
 
   write(operations: readonly Operation[]): void {
     for (const { key, value } of operations) {
       const text = keyText(key);
-      if (value === null) this.#items.delete(text);
-      else this.#items.set(text, { key, value });
+      if (value === null) this.items.delete(text);
+      else this.items.set(text, { key, value });
     }
-    this.#written += operations.length;
+    this.written += operations.length;
   }
 
   /** Nothing is ever persisted. */
   entriesInMemory(): number {
-    return this.#written;
+    return this.written;
   }
 
   metrics(): null {
@@ -52,7 +52,7 @@ export class MemoryEngine implements Engine {
 
   storedBytes(): number {
     let bytes = 0;
-    for (const { key, value } of this.#items.values()) bytes += key.length + value.length;
+    for (const { key, value } of this.items.values()) bytes += key.length + value.length;
     return bytes;
   }
 
@@ -67,31 +67,31 @@ export class MemoryEngine implements Engine {
 
   /** Has the content of the other from now on. */
   takeFrom(other: MemoryEngine): void {
-    this.#items = other.#items.clone();
-    this.#written = other.#written;
+    this.items = other.items.clone();
+    this.written = other.written;
   }
 }
 
 class MemoryCursor implements Cursor {
-  readonly #gte: string;
-  readonly #lt: string;
-  #steps: Iterator<[string, Item]> | null;
-  readonly #reverse: boolean;
+  private readonly gte: string;
+  private readonly lt: string;
+  private steps: Iterator<[string, Item]> | null;
+  private readonly reverse: boolean;
 
   constructor(items: OrderedMap<Item>, range: KeyRange) {
-    this.#gte = keyText(range.gte);
-    this.#lt = keyText(range.lt);
-    this.#reverse = range.reverse === true;
-    this.#steps = this.#reverse ? items.entriesReversed(this.#lt, undefined, true) : items.entries(this.#gte);
+    this.gte = keyText(range.gte);
+    this.lt = keyText(range.lt);
+    this.reverse = range.reverse === true;
+    this.steps = this.reverse ? items.entriesReversed(this.lt, undefined, true) : items.entries(this.gte);
   }
 
   next(max: number): Entries {
     const keys: Uint8Array[] = [];
     const values: Uint8Array[] = [];
-    while (this.#steps !== null && keys.length < max) {
-      const step = this.#steps.next();
-      if (step.done === true || (this.#reverse ? step.value[0] < this.#gte : step.value[0] >= this.#lt)) {
-        this.#steps = null;
+    while (this.steps !== null && keys.length < max) {
+      const step = this.steps.next();
+      if (step.done === true || (this.reverse ? step.value[0] < this.gte : step.value[0] >= this.lt)) {
+        this.steps = null;
         break;
       }
       keys.push(step.value[1].key);
@@ -101,6 +101,6 @@ class MemoryCursor implements Cursor {
   }
 
   close(): void {
-    this.#steps = null;
+    this.steps = null;
   }
 }

@@ -23,30 +23,30 @@ class MapOverlay<V extends Keyed> implements Overlay {
   text: string | null = null;
   key: Uint8Array = NO_BYTES;
   value: Uint8Array | null = null;
-  readonly #steps: Iterator<[string, V]>;
-  readonly #low: string;
-  readonly #high: string;
-  readonly #reverse: boolean;
-  readonly #correct: (item: V) => Uint8Array | null | undefined;
+  private readonly steps: Iterator<[string, V]>;
+  private readonly low: string;
+  private readonly high: string;
+  private readonly reverse: boolean;
+  private readonly correct: (item: V) => Uint8Array | null | undefined;
 
   constructor(map: OrderedEntries<V>, range: KeyRange, correct: (item: V) => Uint8Array | null | undefined) {
-    this.#low = keyText(range.gte);
-    this.#high = keyText(range.lt);
-    this.#reverse = range.reverse === true;
-    this.#correct = correct;
+    this.low = keyText(range.gte);
+    this.high = keyText(range.lt);
+    this.reverse = range.reverse === true;
+    this.correct = correct;
     const clone = map.clone();
-    this.#steps = this.#reverse ? clone.entriesReversed(this.#high, undefined, true) : clone.entries(this.#low);
+    this.steps = this.reverse ? clone.entriesReversed(this.high, undefined, true) : clone.entries(this.low);
     this.advance();
   }
 
   advance(): void {
     for (;;) {
-      const step = this.#steps.next();
-      if (step.done === true || (this.#reverse ? step.value[0] < this.#low : step.value[0] >= this.#high)) {
+      const step = this.steps.next();
+      if (step.done === true || (this.reverse ? step.value[0] < this.low : step.value[0] >= this.high)) {
         this.text = null;
         return;
       }
-      const value = this.#correct(step.value[1]);
+      const value = this.correct(step.value[1]);
       if (value === undefined) continue;
       this.text = step.value[0];
       this.key = step.value[1].key;
@@ -85,24 +85,24 @@ export class MergedCorrections implements Corrections {
   text: string | null = null;
   key: Uint8Array = NO_BYTES;
   value: Uint8Array | null = null;
-  #sources: Overlay[];
+  private sources: Overlay[];
 
   constructor(sources: readonly (Overlay | null)[]) {
-    this.#sources = sources.filter((source) => source !== null);
-    this.#settle();
+    this.sources = sources.filter((source) => source !== null);
+    this.settle();
   }
 
   advance(): void {
-    for (const source of this.#sources) if (source.text === this.text) source.advance();
-    this.#settle();
+    for (const source of this.sources) if (source.text === this.text) source.advance();
+    this.settle();
   }
 
-  #settle(): void {
-    if (this.#sources.some((source) => source.text === null)) {
-      this.#sources = this.#sources.filter((source) => source.text !== null);
+  private settle(): void {
+    if (this.sources.some((source) => source.text === null)) {
+      this.sources = this.sources.filter((source) => source.text !== null);
     }
     let first: Overlay | null = null;
-    for (const source of this.#sources) if (first === null || source.text! < first.text!) first = source;
+    for (const source of this.sources) if (first === null || source.text! < first.text!) first = source;
     this.text = first === null ? null : first.text;
     if (first === null) return;
     this.key = first.key;
@@ -111,15 +111,15 @@ export class MergedCorrections implements Corrections {
 }
 
 export class MergedCursor implements Cursor {
-  readonly #engine: Cursor;
+  private readonly engine: Cursor;
   /** Own writes before versions: the earlier one wins where both have a key. */
-  #overlays: Overlay[];
-  readonly #reverse: boolean;
-  readonly #read: RangeRead | null;
-  readonly #onClose: (cursor: MergedCursor) => void;
-  #buffer: Entries = NO_ENTRIES;
-  #position = 0;
-  #isOpen = true;
+  private overlays: Overlay[];
+  private readonly reverse: boolean;
+  private readonly read: RangeRead | null;
+  private readonly onClose: (cursor: MergedCursor) => void;
+  private buffer: Entries = NO_ENTRIES;
+  private position = 0;
+  private isOpen = true;
 
   constructor(
     engine: Cursor,
@@ -128,86 +128,86 @@ export class MergedCursor implements Cursor {
     read: RangeRead | null,
     onClose: (cursor: MergedCursor) => void,
   ) {
-    this.#engine = engine;
-    this.#overlays = overlays.filter((overlay) => overlay !== null);
-    this.#reverse = reverse;
-    this.#read = read;
-    this.#onClose = onClose;
+    this.engine = engine;
+    this.overlays = overlays.filter((overlay) => overlay !== null);
+    this.reverse = reverse;
+    this.read = read;
+    this.onClose = onClose;
   }
 
   next(max: number): Entries {
-    if (!this.#isOpen) return NO_ENTRIES;
-    const isPlain = this.#overlays.length === 0 && this.#position === this.#buffer.keys.length;
-    const entries = isPlain ? this.#engine.next(max) : this.#merge(max);
+    if (!this.isOpen) return NO_ENTRIES;
+    const isPlain = this.overlays.length === 0 && this.position === this.buffer.keys.length;
+    const entries = isPlain ? this.engine.next(max) : this.merge(max);
     const count = entries.keys.length;
-    if (this.#read !== null) {
-      if (count > 0) this.#read.last = entries.keys[count - 1]!;
-      if (count < max) this.#read.finished = true;
+    if (this.read !== null) {
+      if (count > 0) this.read.last = entries.keys[count - 1]!;
+      if (count < max) this.read.finished = true;
     }
     if (count === 0) this.close();
     return entries;
   }
 
   close(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    this.#engine.close();
-    this.#overlays = [];
-    if (this.#read !== null) this.#read.closed = true;
-    this.#onClose(this);
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.engine.close();
+    this.overlays = [];
+    if (this.read !== null) this.read.closed = true;
+    this.onClose(this);
   }
 
-  #merge(max: number): Entries {
+  private merge(max: number): Entries {
     const keys: Uint8Array[] = [];
     const values: Uint8Array[] = [];
     while (keys.length < max) {
-      if (this.#position === this.#buffer.keys.length) {
-        this.#buffer = this.#engine.next(max);
-        this.#position = 0;
+      if (this.position === this.buffer.keys.length) {
+        this.buffer = this.engine.next(max);
+        this.position = 0;
       }
-      const engineKey = this.#buffer.keys[this.#position];
-      const overlay = this.#nextOverlay();
+      const engineKey = this.buffer.keys[this.position];
+      const overlay = this.nextOverlay();
       if (overlay === null) {
         if (engineKey === undefined) break;
         keys.push(engineKey);
-        values.push(this.#buffer.values[this.#position++]!);
+        values.push(this.buffer.values[this.position++]!);
         continue;
       }
-      const order = engineKey === undefined ? -1 : this.#compare(overlay.text!, keyText(engineKey));
+      const order = engineKey === undefined ? -1 : this.compare(overlay.text!, keyText(engineKey));
       if (order > 0) {
         keys.push(engineKey!);
-        values.push(this.#buffer.values[this.#position++]!);
+        values.push(this.buffer.values[this.position++]!);
         continue;
       }
-      if (order === 0) this.#position++;
+      if (order === 0) this.position++;
       if (overlay.value !== null) {
         keys.push(overlay.key);
         values.push(overlay.value);
       }
-      this.#skip(overlay.text!);
+      this.skip(overlay.text!);
     }
     return { keys, values };
   }
 
   /** The overlay whose correction comes next, null when none is left. */
-  #nextOverlay(): Overlay | null {
+  private nextOverlay(): Overlay | null {
     let first: Overlay | null = null;
-    for (const overlay of this.#overlays) {
-      if (first === null || this.#compare(overlay.text!, first.text!) < 0) first = overlay;
+    for (const overlay of this.overlays) {
+      if (first === null || this.compare(overlay.text!, first.text!) < 0) first = overlay;
     }
     return first;
   }
 
   /** Moves all overlays past a key. */
-  #skip(text: string): void {
-    for (const overlay of this.#overlays) if (overlay.text === text) overlay.advance();
-    if (this.#overlays.some((overlay) => overlay.text === null)) {
-      this.#overlays = this.#overlays.filter((overlay) => overlay.text !== null);
+  private skip(text: string): void {
+    for (const overlay of this.overlays) if (overlay.text === text) overlay.advance();
+    if (this.overlays.some((overlay) => overlay.text === null)) {
+      this.overlays = this.overlays.filter((overlay) => overlay.text !== null);
     }
   }
 
-  #compare(a: string, b: string): number {
+  private compare(a: string, b: string): number {
     if (a === b) return 0;
-    return a < b === this.#reverse ? 1 : -1;
+    return a < b === this.reverse ? 1 : -1;
   }
 }

@@ -3,15 +3,15 @@ import type { ShardTransaction } from "./transaction.js";
 
 export class OpenTransactions {
   oldest: ShardTransaction | null = null;
-  #newest: ShardTransaction | null = null;
+  private newest: ShardTransaction | null = null;
   count = 0;
 
   add(transaction: ShardTransaction): void {
-    transaction.older = this.#newest;
+    transaction.older = this.newest;
     transaction.newer = null;
-    if (this.#newest === null) this.oldest = transaction;
-    else this.#newest.newer = transaction;
-    this.#newest = transaction;
+    if (this.newest === null) this.oldest = transaction;
+    else this.newest.newer = transaction;
+    this.newest = transaction;
     this.count++;
   }
 
@@ -19,7 +19,7 @@ export class OpenTransactions {
     const { older, newer } = transaction;
     if (older === null) this.oldest = newer;
     else older.newer = newer;
-    if (newer === null) this.#newest = older;
+    if (newer === null) this.newest = older;
     else newer.older = older;
     transaction.older = null;
     transaction.newer = null;

@@ -33,21 +33,21 @@ const BEGINNING = 4;
 const CHANGED_MAX = 1024;
 
 export class ReadSet {
-  #keys: Uint8Array[] = [];
-  #ranges: RangeRead[] = [];
-  #merged: Interval[] = [];
+  private keys: Uint8Array[] = [];
+  private ranges: RangeRead[] = [];
+  private merged: Interval[] = [];
   /** Reads at which to merge next. */
-  #bound = READS_MAX;
+  private bound = READS_MAX;
 
   addKey(key: Uint8Array): void {
-    this.#keys.push(key);
-    if (this.#keys.length >= this.#bound) this.#merge();
+    this.keys.push(key);
+    if (this.keys.length >= this.bound) this.merge();
   }
 
   addRange(range: KeyRange): RangeRead {
-    if (this.#ranges.length >= this.#bound) this.#merge();
+    if (this.ranges.length >= this.bound) this.merge();
     const read = { range, last: null, finished: false, closed: false };
-    this.#ranges.push(read);
+    this.ranges.push(read);
     return read;
   }
 
@@ -55,19 +55,19 @@ export class ReadSet {
   isOverwritten(versions: RecentVersions, snapshot: number): boolean {
     if (versions.size === 0) return false;
     const changed = versions.changedSince(snapshot, CHANGED_MAX);
-    if (changed !== null && !this.#isNear(changed)) return false;
-    for (const key of this.#keys) {
+    if (changed !== null && !this.isNear(changed)) return false;
+    for (const key of this.keys) {
       if (versions.isChanged(keyText(key), snapshot)) return true;
     }
-    for (const read of this.#ranges) {
+    for (const read of this.ranges) {
       const interval = intervalOf(read);
       if (interval !== null && isIntervalOverwritten(interval, versions, snapshot)) return true;
     }
-    return this.#merged.some((interval) => isIntervalOverwritten(interval, versions, snapshot));
+    return this.merged.some((interval) => isIntervalOverwritten(interval, versions, snapshot));
   }
 
   /** False when all reads are among keys that begin otherwise than the changed ones: those of other tenants. */
-  #isNear(changed: readonly VersionedKey[]): boolean {
+  private isNear(changed: readonly VersionedKey[]): boolean {
     const beginnings = new Set<string>();
     for (const { text } of changed) beginnings.add(text.slice(0, BEGINNING));
     if (beginnings.size === 0) return false;
@@ -76,28 +76,28 @@ export class ReadSet {
     const isNear = (low: string, high: string): boolean =>
       low.slice(0, BEGINNING) !== high.slice(0, BEGINNING) || beginnings.has(low.slice(0, BEGINNING));
     return (
-      this.#keys.some((key) => numbers.has(numberOf(key))) ||
-      this.#ranges.some(({ range }) => isNear(keyText(range.gte), keyText(range.lt))) ||
-      this.#merged.some(({ low, high }) => isNear(low, high))
+      this.keys.some((key) => numbers.has(numberOf(key))) ||
+      this.ranges.some(({ range }) => isNear(keyText(range.gte), keyText(range.lt))) ||
+      this.merged.some(({ low, high }) => isNear(low, high))
     );
   }
 
-  #merge(): void {
-    const intervals = this.#merged;
-    for (const key of this.#keys) {
+  private merge(): void {
+    const intervals = this.merged;
+    for (const key of this.keys) {
       const low = keyText(key);
       intervals.push({ low, high: `${low}\0` });
     }
-    for (const read of this.#ranges) {
+    for (const read of this.ranges) {
       const interval = read.closed ? intervalOf(read) : null;
       if (interval !== null) intervals.push(interval);
     }
-    this.#keys = [];
-    this.#ranges = this.#ranges.filter((read) => !read.closed);
-    this.#bound = Math.max(READS_MAX, this.#ranges.length * 2);
+    this.keys = [];
+    this.ranges = this.ranges.filter((read) => !read.closed);
+    this.bound = Math.max(READS_MAX, this.ranges.length * 2);
     intervals.sort((a, b) => (a.low < b.low ? -1 : a.low > b.low ? 1 : 0));
-    this.#merged = unite(intervals, false);
-    while (this.#merged.length > READS_MAX / 2) this.#merged = unite(this.#merged, true);
+    this.merged = unite(intervals, false);
+    while (this.merged.length > READS_MAX / 2) this.merged = unite(this.merged, true);
   }
 }
 

@@ -47,11 +47,11 @@ const MIB = 1024 * 1024;
 const PERSISTED = { sync: true };
 
 export class RocksEngine implements Engine {
-  readonly #binding: Binding;
-  readonly #db: Handle;
-  readonly #batch: Handle;
-  readonly #single: Uint8Array[] = [];
-  #isOpen = true;
+  private readonly binding: Binding;
+  private readonly db: Handle;
+  private readonly batch: Handle;
+  private readonly single: Uint8Array[] = [];
+  private opened = true;
 
   /**
    * Throws disk_full when there is no room for the files that it makes, internal_error with what to do when the
@@ -85,21 +85,21 @@ export class RocksEngine implements Engine {
     db: Handle,
     private readonly afterClose: () => void,
   ) {
-    this.#binding = binding;
-    this.#db = db;
-    this.#batch = binding.batch_init();
+    this.binding = binding;
+    this.db = db;
+    this.batch = binding.batch_init();
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    this.#single[0] = key;
-    return this.getMany(this.#single)[0];
+    this.single[0] = key;
+    return this.getMany(this.single)[0];
   }
 
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
-    this.#checkOpen();
+    this.checkOpen();
     let values: (Buffer | null | undefined)[];
     try {
-      values = this.#binding.db_get_many_sync(this.#db, keys, undefined);
+      values = this.binding.db_get_many_sync(this.db, keys, undefined);
     } catch (error) {
       throw damageOr(error);
     }
@@ -109,20 +109,20 @@ export class RocksEngine implements Engine {
   }
 
   cursor(range: KeyRange): Cursor {
-    this.#checkOpen();
-    return new RocksCursor(this, this.#binding, this.#db, range);
+    this.checkOpen();
+    return new RocksCursor(this, this.binding, this.db, range);
   }
 
   write(operations: readonly Operation[], persisted = false): void {
-    this.#checkOpen();
-    const binding = this.#binding;
-    const batch = this.#batch;
+    this.checkOpen();
+    const binding = this.binding;
+    const batch = this.batch;
     try {
       for (const { key, value } of operations) {
         if (value === null) binding.batch_del(batch, key, undefined);
         else binding.batch_put(batch, key, value, undefined);
       }
-      binding.batch_write(this.#db, batch, persisted ? PERSISTED : undefined);
+      binding.batch_write(this.db, batch, persisted ? PERSISTED : undefined);
     } catch (error) {
       throw damageOr(error);
     } finally {
@@ -131,22 +131,22 @@ export class RocksEngine implements Engine {
   }
 
   entriesInMemory(): number {
-    this.#checkOpen();
-    const active = this.#binding.db_get_property(this.#db, "rocksdb.num-entries-active-mem-table");
-    const immutable = this.#binding.db_get_property(this.#db, "rocksdb.num-entries-imm-mem-tables");
+    this.checkOpen();
+    const active = this.binding.db_get_property(this.db, "rocksdb.num-entries-active-mem-table");
+    const immutable = this.binding.db_get_property(this.db, "rocksdb.num-entries-imm-mem-tables");
     return Number(active) + Number(immutable);
   }
 
   storedBytes(): number {
-    this.#checkOpen();
-    const files = this.#binding.db_get_property(this.#db, "rocksdb.total-sst-files-size");
-    const memory = this.#binding.db_get_property(this.#db, "rocksdb.cur-size-all-mem-tables");
+    this.checkOpen();
+    const files = this.binding.db_get_property(this.db, "rocksdb.total-sst-files-size");
+    const memory = this.binding.db_get_property(this.db, "rocksdb.cur-size-all-mem-tables");
     return Number(files) + Number(memory);
   }
 
   metrics(): EngineMetrics {
-    this.#checkOpen();
-    const text = (name: string): string => this.#binding.db_get_property(this.#db, `rocksdb.${name}`);
+    this.checkOpen();
+    const text = (name: string): string => this.binding.db_get_property(this.db, `rocksdb.${name}`);
     const number = (name: string): number => Number(text(name));
     return {
       blockCacheBytes: number("block-cache-usage"),
@@ -168,20 +168,20 @@ export class RocksEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
+    if (!this.opened) return;
+    this.opened = false;
     await new Promise<void>((resolve, reject) => {
-      this.#binding.db_close(this.#db, (error) => (error === null ? resolve() : reject(error)));
+      this.binding.db_close(this.db, (error) => (error === null ? resolve() : reject(error)));
     });
     this.afterClose();
   }
 
   get isOpen(): boolean {
-    return this.#isOpen;
+    return this.opened;
   }
 
-  #checkOpen(): void {
-    if (!this.#isOpen) throw new DbError("shutting_down");
+  private checkOpen(): void {
+    if (!this.opened) throw new DbError("shutting_down");
   }
 }
 
@@ -197,16 +197,16 @@ function levelsOf(table: string): EngineMetrics["levels"] {
 const NO_BYTES = new Uint8Array(0);
 
 class RocksCursor implements Cursor {
-  readonly #engine: RocksEngine;
-  readonly #binding: Binding;
-  readonly #only: KeyRange["only"];
-  #iterator: Handle | null;
+  private readonly engine: RocksEngine;
+  private readonly binding: Binding;
+  private readonly only: KeyRange["only"];
+  private iterator: Handle | null;
 
   constructor(engine: RocksEngine, binding: Binding, db: Handle, range: KeyRange) {
-    this.#engine = engine;
-    this.#binding = binding;
-    this.#only = range.only;
-    this.#iterator = binding.iterator_init(db, {
+    this.engine = engine;
+    this.binding = binding;
+    this.only = range.only;
+    this.iterator = binding.iterator_init(db, {
       gte: range.gte,
       lt: range.lt,
       reverse: range.reverse === true,
@@ -219,33 +219,33 @@ class RocksCursor implements Cursor {
   }
 
   next(max: number): Entries {
-    if (this.#iterator === null) return { keys: [], values: [] };
-    if (!this.#engine.isOpen) throw new DbError("shutting_down");
-    const { rows, finished } = this.#some(this.#iterator, max);
+    if (this.iterator === null) return { keys: [], values: [] };
+    if (!this.engine.isOpen) throw new DbError("shutting_down");
+    const { rows, finished } = this.some(this.iterator, max);
     const count = rows.length >>> 1;
     const keys = new Array<Uint8Array>(count);
     const values = new Array<Uint8Array>(count);
-    if (this.#only === "values") keys.fill(NO_BYTES);
+    if (this.only === "values") keys.fill(NO_BYTES);
     else for (let i = 0; i < count; i++) keys[i] = rows[2 * i]!;
-    if (this.#only === "keys") values.fill(NO_BYTES);
+    if (this.only === "keys") values.fill(NO_BYTES);
     else for (let i = 0; i < count; i++) values[i] = rows[2 * i + 1]!;
     if (finished) this.close();
     return { keys, values };
   }
 
-  #some(iterator: Handle, max: number): ReturnType<Binding["iterator_nextv_sync"]> {
+  private some(iterator: Handle, max: number): ReturnType<Binding["iterator_nextv_sync"]> {
     try {
-      return this.#binding.iterator_nextv_sync(iterator, max);
+      return this.binding.iterator_nextv_sync(iterator, max);
     } catch (error) {
       throw damageOr(error);
     }
   }
 
   close(): void {
-    if (this.#iterator === null) return;
+    if (this.iterator === null) return;
     // Closing the database has closed its iterators.
-    if (this.#engine.isOpen) this.#binding.iterator_close(this.#iterator);
-    this.#iterator = null;
+    if (this.engine.isOpen) this.binding.iterator_close(this.iterator);
+    this.iterator = null;
   }
 }
 

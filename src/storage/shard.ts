@@ -98,9 +98,9 @@ export class Shard implements TransactionHost {
   readonly versions = new RecentVersions();
   readonly log: CommitLog;
   readonly largeSizes: LargeCommitSizes;
-  readonly #options: ShardOptions;
-  readonly #open = new OpenTransactions();
-  readonly #counters = {
+  private readonly options: ShardOptions;
+  private readonly open = new OpenTransactions();
+  private readonly counters = {
     commits: 0,
     conflicts: 0,
     flushes: 0,
@@ -119,25 +119,25 @@ export class Shard implements TransactionHost {
   committedSequence = 0;
   appliedSequence = 0;
   durableSequence = 0;
-  #synced = 0;
+  private synced = 0;
   /** The newest commit in the log. */
-  #appended = 0;
+  private appended = 0;
   /** The large commit that the engine is taking, and the operations that remain. */
-  #large: { readonly sequence: number; readonly rest: Iterator<Operation> } | null = null;
-  readonly #largeWaiters: (() => void)[] = [];
-  readonly #syncWaiters: (() => void)[] = [];
+  private large: { readonly sequence: number; readonly rest: Iterator<Operation> } | null = null;
+  private readonly largeWaiters: (() => void)[] = [];
+  private readonly syncWaiters: (() => void)[] = [];
   /** Commits of this turn. */
-  #turn: Commit[] = [];
-  #prunedTo = 0;
-  #lastMicros = 0;
-  #failed: DbError | null = null;
-  #isClosed = false;
-  #syncing: Promise<void> | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  private turn: Commit[] = [];
+  private prunedTo = 0;
+  private newestMicros = 0;
+  private failure: DbError | null = null;
+  private isClosed = false;
+  private syncing: Promise<void> | null = null;
+  private timer: NodeJS.Timeout | null = null;
   /** Operations given to the engine since open, and where it stood after some of them, oldest first. */
-  #operations = 0;
-  #checkpoints: { readonly sequence: number; readonly operations: number }[] = [];
-  #trimAt = TRIM_EVERY_BYTES;
+  private operations = 0;
+  private checkpoints: { readonly sequence: number; readonly operations: number }[] = [];
+  private trimAt = TRIM_EVERY_BYTES;
 
   /** Replays what the engine lacks from the log. The shard owns both, and closes them if it cannot be opened. */
   static async open(options: ShardOptions): Promise<Shard> {
@@ -147,8 +147,8 @@ export class Shard implements TransactionHost {
       recoverEngine(
         options.engine,
         options.log,
-        () => shard.#now(),
-        (operations, sequence) => shard.#writeEngine(operations, sequence),
+        () => shard.now(),
+        (operations, sequence) => shard.writeEngine(operations, sequence),
       );
       await options.log.sync();
     } catch (error) {
@@ -158,15 +158,15 @@ export class Shard implements TransactionHost {
     const sequence = shard.appliedSequence;
     shard.committedSequence = sequence;
     shard.durableSequence = sequence;
-    shard.#synced = sequence;
-    shard.#appended = sequence;
-    shard.#prunedTo = sequence;
-    shard.#lastMicros = options.log.lastMicros;
+    shard.synced = sequence;
+    shard.appended = sequence;
+    shard.prunedTo = sequence;
+    shard.newestMicros = options.log.lastMicros;
     return shard;
   }
 
   private constructor(options: ShardOptions) {
-    this.#options = options;
+    this.options = options;
     this.engine = options.engine;
     this.log = options.log;
     this.largeSizes = options.largeSizes ?? LARGE_COMMIT_SIZES;
@@ -174,80 +174,80 @@ export class Shard implements TransactionHost {
 
   /** Why the shard cannot be used any more; it must be opened again. */
   get failed(): DbError | null {
-    return this.#failed;
+    return this.failure;
   }
 
   get metrics(): ShardMetrics {
     return {
-      ...this.#counters,
+      ...this.counters,
       logBytes: this.log.bytesAppended,
-      openTransactions: this.#open.count,
+      openTransactions: this.open.count,
       versionBytes: this.versions.bytes,
     };
   }
 
   /** Serializable unless said otherwise. Throws partition_unavailable when the shard has failed. */
   begin(options?: BeginOptions): ShardTransaction {
-    this.#checkUsable();
+    this.checkUsable();
     const transaction = new ShardTransaction(this, options?.readOnly ?? false, options?.isolation ?? "serializable");
-    this.#open.add(transaction);
+    this.open.add(transaction);
     return transaction;
   }
 
   /** Ends the turn: hands its commits to the log and the engine and starts making them durable. Never throws. */
   flush(): void {
-    if (this.#turn.length === 0 || this.#failed !== null) return;
-    this.#options.onFlush?.();
-    this.#flushTurn();
+    if (this.turn.length === 0 || this.failure !== null) return;
+    this.options.onFlush?.();
+    this.flushTurn();
     // What did not get into the log whole may be there in part.
-    if (this.#failed === null) this.#options.onFlushed?.();
+    if (this.failure === null) this.options.onFlushed?.();
   }
 
-  #flushTurn(): void {
-    const commits = this.#turn;
-    this.#turn = [];
-    this.#counters.groupMax = Math.max(this.#counters.groupMax, commits.length);
+  private flushTurn(): void {
+    const commits = this.turn;
+    this.turn = [];
+    this.counters.groupMax = Math.max(this.counters.groupMax, commits.length);
     try {
       this.log.append(commits);
     } catch (error) {
-      this.#appendFailed(commits, error);
+      this.appendFailed(commits, error);
       return;
     }
-    this.#appended = this.committedSequence;
+    this.appended = this.committedSequence;
     try {
       // Later commits wait until the engine has all of a large commit.
-      if (this.#large === null) this.#apply();
+      if (this.large === null) this.apply();
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
       return;
     }
-    this.#counters.flushes++;
-    this.#startSync();
-    if (this.#options.durability !== undefined && this.#options.durability !== "fsync") {
-      this.#durable(this.#appended);
+    this.counters.flushes++;
+    this.startSync();
+    if (this.options.durability !== undefined && this.options.durability !== "fsync") {
+      this.durable(this.appended);
     }
-    this.#endOldestBeyondMemory();
-    if (this.log.bytesAppended >= this.#trimAt) this.#trim();
+    this.endOldestBeyondMemory();
+    if (this.log.bytesAppended >= this.trimAt) this.trim();
   }
 
   /** Flushes, waits until all is durable, and closes log and engine. Open transactions end with shutting_down. */
   async close(): Promise<void> {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     this.flush();
-    this.#isClosed = true;
-    for (const transaction of this.#open.list()) transaction.abort(new DbError("shutting_down"));
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    await this.#syncing;
+    this.isClosed = true;
+    for (const transaction of this.open.list()) transaction.abort(new DbError("shutting_down"));
+    if (this.timer !== null) clearTimeout(this.timer);
+    await this.syncing;
     try {
-      if (this.#large !== null) {
+      if (this.large !== null) {
         await this.log.sync();
-        this.#synced = this.#appended;
+        this.synced = this.appended;
         while (this.hasBacklog) this.applySome();
       }
       await this.log.close();
-      if (this.#failed === null && this.durableSequence < this.appliedSequence) this.#durable(this.appliedSequence);
+      if (this.failure === null && this.durableSequence < this.appliedSequence) this.durable(this.appliedSequence);
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
     } finally {
       await this.engine.close();
     }
@@ -255,55 +255,55 @@ export class Shard implements TransactionHost {
 
   /** The oldest snapshot that an open transaction reads; the newest commit when none is open. */
   get oldestSnapshot(): number {
-    return this.#open.oldest?.since ?? this.committedSequence;
+    return this.open.oldest?.since ?? this.committedSequence;
   }
 
   /** For transactions only: the sequence of the new commit. */
   commit(writes: readonly Write[]): number {
-    this.#checkUsable();
-    const micros = this.#nextMicros();
+    this.checkUsable();
+    const micros = this.nextMicros();
     const before = this.watcher?.committing(this.committedSequence + 1, micros, writes);
     const sequence = ++this.committedSequence;
     this.versions.add(sequence, writes);
-    if (before === undefined) this.#turn.push({ sequence, micros, operations: writes });
-    else this.#turn.push(this.#followed({ sequence, micros, operations: writes, before }));
-    this.#counters.commits++;
+    if (before === undefined) this.turn.push({ sequence, micros, operations: writes });
+    else this.turn.push(this.followed({ sequence, micros, operations: writes, before }));
+    this.counters.commits++;
     return sequence;
   }
 
   /** For transactions only: a commit whose operations are in the log already, and whose maps can be kept as they are. */
   commitLarge(sources: readonly LargeSource[], parts: CommitParts, late: readonly Write[]): number {
-    this.#checkUsable();
+    this.checkUsable();
     // The engine takes commits in order: those before this one now.
     this.flush();
-    this.#checkUsable();
-    const micros = this.#nextMicros();
+    this.checkUsable();
+    const micros = this.nextMicros();
     const before = this.watcher?.committing(this.committedSequence + 1, micros, mergedOperationsOf(sources));
     const sequence = ++this.committedSequence;
-    if (this.#large === null) {
+    if (this.large === null) {
       this.versions.addLarge({ sequence, sources });
-      this.#large = { sequence, rest: operationsOf(sources) };
+      this.large = { sequence, rest: operationsOf(sources) };
     } else this.versions.add(sequence, textOperationsOf(sources));
     const commit = { sequence, micros, operations: late, parts };
-    this.#turn.push(before === undefined ? commit : this.#followed({ ...commit, before }));
-    this.#counters.commits++;
+    this.turn.push(before === undefined ? commit : this.followed({ ...commit, before }));
+    this.counters.commits++;
     return sequence;
   }
 
   /** A large commit waits for the engine to take it: call `applySome` now and then. */
   get hasBacklog(): boolean {
-    return this.#large !== null;
+    return this.large !== null;
   }
 
   /** Resolves when `applySome` has something to do, or there is no backlog any more. */
   async backlogReady(): Promise<void> {
-    while (this.#large !== null && this.#large.sequence > this.#synced) {
-      await new Promise<void>((resolve) => this.#syncWaiters.push(resolve));
+    while (this.large !== null && this.large.sequence > this.synced) {
+      await new Promise<void>((resolve) => this.syncWaiters.push(resolve));
     }
   }
 
   async largeCommitDone(): Promise<void> {
-    while (this.#large !== null) await new Promise<void>((resolve) => this.#largeWaiters.push(resolve));
+    while (this.large !== null) await new Promise<void>((resolve) => this.largeWaiters.push(resolve));
   }
 
   /**
@@ -311,8 +311,8 @@ export class Shard implements TransactionHost {
    * the engine may keep any part of what it took, and then the log must have the rest. Never throws.
    */
   applySome(): void {
-    const large = this.#large;
-    if (large === null || large.sequence > this.#synced) return;
+    const large = this.large;
+    if (large === null || large.sequence > this.synced) return;
     const { stepOperations, stepBytes } = this.largeSizes;
     const operations: Operation[] = [];
     let bytes = 0;
@@ -327,67 +327,67 @@ export class Shard implements TransactionHost {
       bytes += step.value.key.length + (step.value.value?.length ?? 0);
     }
     try {
-      const { oldest } = this.#open;
+      const { oldest } = this.open;
       if (oldest !== null && oldest.since < large.sequence) {
         this.versions.keepReplacedBy(operations, (keys) => this.engine.getMany(keys));
       }
-      this.#writeEngine(operations, isLast ? large.sequence : null);
-      if (isLast) this.#largeApplied();
+      this.writeEngine(operations, isLast ? large.sequence : null);
+      if (isLast) this.largeApplied();
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
     }
   }
 
-  #largeApplied(): void {
-    this.#endLarge();
+  private largeApplied(): void {
+    this.endLarge();
     // Commits of a turn that has not ended are not in the log yet; its end applies them.
-    if (this.#turn.length === 0 && this.versions.hasPending) this.#apply();
-    else this.#prune();
+    if (this.turn.length === 0 && this.versions.hasPending) this.apply();
+    else this.prune();
   }
 
-  #endLarge(): void {
-    this.#large = null;
-    for (const resolve of [...this.#largeWaiters.splice(0), ...this.#syncWaiters.splice(0)]) resolve();
+  private endLarge(): void {
+    this.large = null;
+    for (const resolve of [...this.largeWaiters.splice(0), ...this.syncWaiters.splice(0)]) resolve();
   }
 
   conflicted(): void {
-    this.#counters.conflicts++;
+    this.counters.conflicts++;
   }
 
   refreshed(transaction: ShardTransaction): void {
-    this.#open.remove(transaction);
-    this.#open.add(transaction);
-    this.#prune();
+    this.open.remove(transaction);
+    this.open.add(transaction);
+    this.prune();
   }
 
   ended(transaction: ShardTransaction): void {
-    this.#open.remove(transaction);
-    this.#prune();
+    this.open.remove(transaction);
+    this.prune();
   }
 
-  #checkUsable(): void {
-    if (this.#isClosed) throw new DbError("shutting_down");
-    if (this.#failed !== null) throw new DbError("partition_unavailable", this.#failed.message);
+  private checkUsable(): void {
+    if (this.isClosed) throw new DbError("shutting_down");
+    if (this.failure !== null) throw new DbError("partition_unavailable", this.failure.message);
   }
 
-  #followed(commit: Commit): Commit {
-    this.#lastMicros = lastMicrosOf(commit);
+  private followed(commit: Commit): Commit {
+    this.newestMicros = lastMicrosOf(commit);
     return commit;
   }
 
   /** The time of the newest change; every later one has a greater. */
   get lastMicros(): number {
-    return this.#lastMicros;
+    return this.newestMicros;
   }
 
   /** Later changes get greater times than that one. */
   advanceTime(micros: number): void {
-    this.#lastMicros = Math.max(this.#lastMicros, micros);
+    this.newestMicros = Math.max(this.newestMicros, micros);
   }
 
-  #nextMicros(): number {
-    this.#lastMicros = Math.max(this.#now(), this.#lastMicros + 1);
-    return this.#lastMicros;
+  private nextMicros(): number {
+    this.newestMicros = Math.max(this.now(), this.newestMicros + 1);
+    return this.newestMicros;
   }
 
   /** What the newest commit left under the key. */
@@ -396,134 +396,134 @@ export class Shard implements TransactionHost {
     return recent === undefined ? this.engine.get(key) : (recent ?? undefined);
   }
 
-  #now(): number {
-    return this.#options.now === undefined ? Date.now() * 1000 : this.#options.now();
+  private now(): number {
+    return this.options.now === undefined ? Date.now() * 1000 : this.options.now();
   }
 
   /** The engine takes the turn's commits, and recent versions that no reader needs are dropped. */
-  #apply(): void {
-    const hasReaders = this.#open.oldest !== null;
+  private apply(): void {
+    const hasReaders = this.open.oldest !== null;
     if (hasReaders) this.versions.keepReplaced((keys) => this.engine.getMany(keys));
-    this.#writeEngine(this.versions.pendingOperations(), this.committedSequence);
+    this.writeEngine(this.versions.pendingOperations(), this.committedSequence);
     this.versions.applied();
     if (hasReaders) {
-      this.#prune();
+      this.prune();
     } else {
       this.versions.clear();
-      this.#prunedTo = this.appliedSequence;
+      this.prunedTo = this.appliedSequence;
     }
   }
 
   /** `sequence` null: a part of a commit. */
-  #writeEngine(operations: Operation[], sequence: number | null): void {
+  private writeEngine(operations: Operation[], sequence: number | null): void {
     if (sequence !== null) operations.push({ key: APPLIED_SEQUENCE_KEY, value: encodeSequence(sequence) });
     this.engine.write(operations);
     if (sequence !== null) this.appliedSequence = sequence;
     this.onApplied?.(operations);
-    this.#operations += operations.length;
+    this.operations += operations.length;
     if (sequence === null) return;
-    if (this.#operations - (this.#checkpoints.at(-1)?.operations ?? 0) >= CHECKPOINT_OPERATIONS) {
-      this.#checkpoints.push({ sequence, operations: this.#operations });
+    if (this.operations - (this.checkpoints.at(-1)?.operations ?? 0) >= CHECKPOINT_OPERATIONS) {
+      this.checkpoints.push({ sequence, operations: this.operations });
     }
   }
 
-  #prune(): void {
+  private prune(): void {
     if (this.versions.size === 0) return;
-    const floor = this.#open.oldest === null ? this.appliedSequence : this.#open.oldest.floor;
-    if (floor <= this.#prunedTo) return;
-    this.#prunedTo = floor;
+    const floor = this.open.oldest === null ? this.appliedSequence : this.open.oldest.floor;
+    if (floor <= this.prunedTo) return;
+    this.prunedTo = floor;
     this.versions.prune(floor);
   }
 
-  #endOldestBeyondMemory(): void {
-    const max = this.#options.versionBytesMax ?? VERSION_BYTES_MAX;
-    while (this.versions.bytes > max && this.#open.oldest !== null) {
+  private endOldestBeyondMemory(): void {
+    const max = this.options.versionBytesMax ?? VERSION_BYTES_MAX;
+    while (this.versions.bytes > max && this.open.oldest !== null) {
       const why = "The transaction was ended: too much was changed while it was open to keep what it may read.";
-      this.#open.oldest.abort(new DbError("transaction_aborted", why, { sqlstate: "72000" }));
-      this.#counters.abortedForMemory++;
+      this.open.oldest.abort(new DbError("transaction_aborted", why, { sqlstate: "72000" }));
+      this.counters.abortedForMemory++;
     }
   }
 
-  #appendFailed(commits: readonly Commit[], error: unknown): void {
+  private appendFailed(commits: readonly Commit[], error: unknown): void {
     if (!(error instanceof DbError && error.code === "disk_full")) {
-      this.#fail(error);
+      this.fail(error);
       return;
     }
     const first = commits[0]!.sequence;
     const last = this.committedSequence;
     for (const { parts } of commits) if (parts !== undefined) this.log.dropParts(parts);
-    if (this.#large !== null && this.#large.sequence >= first) this.#endLarge();
+    if (this.large !== null && this.large.sequence >= first) this.endLarge();
     this.versions.undo(first);
     this.watcher?.undone(first);
     this.committedSequence = first - 1;
-    for (const transaction of this.#open.list()) {
+    for (const transaction of this.open.list()) {
       // It has read what never came to be.
       if (transaction.snapshot >= first) transaction.abort(error);
     }
-    this.#options.onFlushFailed?.(first, last, error);
+    this.options.onFlushFailed?.(first, last, error);
   }
 
-  #startSync(): void {
-    const { durability } = this.#options;
-    if (this.#syncing !== null || this.#timer !== null || this.#failed !== null) return;
-    if (durability === undefined || durability === "fsync" || this.#isClosed) {
-      this.#syncing = this.#sync();
+  private startSync(): void {
+    const { durability } = this.options;
+    if (this.syncing !== null || this.timer !== null || this.failure !== null) return;
+    if (durability === undefined || durability === "fsync" || this.isClosed) {
+      this.syncing = this.sync();
       return;
     }
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      this.#syncing = this.#sync();
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      this.syncing = this.sync();
     }, durability.intervalMs).unref();
   }
 
-  async #sync(): Promise<void> {
-    const upTo = this.#appended;
+  private async sync(): Promise<void> {
+    const upTo = this.appended;
     const start = process.hrtime.bigint();
     try {
       await this.log.sync();
     } catch (error) {
-      this.#syncing = null;
-      this.#fail(error);
+      this.syncing = null;
+      this.fail(error);
       return;
     }
-    this.#syncing = null;
-    this.#counters.syncs++;
+    this.syncing = null;
+    this.counters.syncs++;
     const micros = Number((process.hrtime.bigint() - start) / 1000n);
-    this.#counters.syncMicros += micros;
-    this.#counters.syncMicrosMax = Math.max(this.#counters.syncMicrosMax, micros);
-    this.#synced = upTo;
-    for (const resolve of this.#syncWaiters.splice(0)) resolve();
-    if (this.#appended > upTo) this.#startSync();
-    this.#durable(upTo);
+    this.counters.syncMicros += micros;
+    this.counters.syncMicrosMax = Math.max(this.counters.syncMicrosMax, micros);
+    this.synced = upTo;
+    for (const resolve of this.syncWaiters.splice(0)) resolve();
+    if (this.appended > upTo) this.startSync();
+    this.durable(upTo);
   }
 
-  #durable(sequence: number): void {
+  private durable(sequence: number): void {
     if (sequence <= this.durableSequence) return;
     this.durableSequence = sequence;
-    this.#options.onDurable?.(sequence);
+    this.options.onDurable?.(sequence);
   }
 
-  #fail(cause: unknown): void {
-    if (this.#failed !== null) return;
+  private fail(cause: unknown): void {
+    if (this.failure !== null) return;
     const error = cause instanceof DbError ? cause : new DbError("internal_error", `The shard failed: ${cause}`);
-    this.#failed = error;
-    this.#turn = [];
-    this.#endLarge();
-    for (const transaction of this.#open.list()) {
+    this.failure = error;
+    this.turn = [];
+    this.endLarge();
+    for (const transaction of this.open.list()) {
       transaction.abort(new DbError("partition_unavailable", error.message));
     }
-    this.#options.onFailed?.(error);
+    this.options.onFailed?.(error);
   }
 
   /** Drops log segments whose commits the engine has written to its files. */
-  #trim(): void {
-    this.#trimAt = this.log.bytesAppended + TRIM_EVERY_BYTES;
-    const persisted = this.#operations - this.engine.entriesInMemory();
+  private trim(): void {
+    this.trimAt = this.log.bytesAppended + TRIM_EVERY_BYTES;
+    const persisted = this.operations - this.engine.entriesInMemory();
     let sequence = 0;
-    while (this.#checkpoints.length > 0 && this.#checkpoints[0]!.operations <= persisted) {
-      sequence = this.#checkpoints.shift()!.sequence;
+    while (this.checkpoints.length > 0 && this.checkpoints[0]!.operations <= persisted) {
+      sequence = this.checkpoints.shift()!.sequence;
     }
     // Unsynced segments cannot be dropped, even if the engine was quicker.
-    if (sequence > 0) this.log.trim(Math.min(sequence, this.#synced));
+    if (sequence > 0) this.log.trim(Math.min(sequence, this.synced));
   }
 }

@@ -14,46 +14,46 @@ interface Top {
 }
 
 export class TableTops {
-  readonly #tops = new Map<string, Top>();
+  private readonly tops = new Map<string, Top>();
   /** The table asked about last; the next question is often about the same one. */
-  #last: Top | null = null;
+  private last: Top | null = null;
 
   get isEmpty(): boolean {
-    return this.#tops.size === 0;
+    return this.tops.size === 0;
   }
 
   /** True: the key is that of a row, and surely not there. */
   isAbove(key: string): boolean {
-    const top = this.#topOf(key);
+    const top = this.topOf(key);
     return top !== null && key > top.key;
   }
 
   /** Whether the key is that of a row of a table that nothing is known of. */
   isUnknown(key: string): boolean {
-    return isRow(key) && this.#topOf(key) === null;
+    return isRow(key) && this.topOf(key) === null;
   }
 
   /** The greatest key of the table in which `key` would be is `greatest`; null: it has no rows. */
   learn(key: string, greatest: string | null): void {
-    if (this.#tops.size >= TABLES_MAX) this.#tops.clear();
+    if (this.tops.size >= TABLES_MAX) this.tops.clear();
     const prefix = key.slice(0, ROW_PREFIX_BYTES);
     const top = { prefix, key: greatest ?? prefix };
-    this.#tops.set(prefix, top);
-    this.#last = top;
+    this.tops.set(prefix, top);
+    this.last = top;
   }
 
   wrote(key: string): void {
-    const top = this.#topOf(key);
+    const top = this.topOf(key);
     if (top !== null && key > top.key) top.key = key;
   }
 
-  #topOf(key: string): Top | null {
-    if (this.#tops.size === 0 || !isRow(key)) return null;
-    const last = this.#last;
+  private topOf(key: string): Top | null {
+    if (this.tops.size === 0 || !isRow(key)) return null;
+    const last = this.last;
     if (last !== null && key.startsWith(last.prefix)) return last;
-    const found = this.#tops.get(key.slice(0, ROW_PREFIX_BYTES));
+    const found = this.tops.get(key.slice(0, ROW_PREFIX_BYTES));
     if (found === undefined) return null;
-    this.#last = found;
+    this.last = found;
     return found;
   }
 }

@@ -88,119 +88,119 @@ export class ShardTransaction implements Transaction {
   /** Neighbours in the shard's list of open transactions. */
   older: ShardTransaction | null = null;
   newer: ShardTransaction | null = null;
-  readonly #host: TransactionHost;
-  readonly #reads: ReadSet | null;
+  private readonly host: TransactionHost;
+  private readonly reads: ReadSet | null;
   /** Reads that are validated whatever the isolation (`guardReads`), and the oldest snapshot that they were made on. */
-  #guarded: ReadSet | null = null;
-  #guardedFrom = 0;
-  #guarding = false;
+  private guarded: ReadSet | null = null;
+  private guardedFrom = 0;
+  private guarding = false;
   /** What is read now does not count as read. */
-  #unread = false;
-  #isHeld = false;
+  private isUnread = false;
+  private isHeld = false;
   /** No commit up to here can conflict. */
-  #validFrom: number;
+  private validFrom: number;
   /** Why it is not open any more. */
-  #end: Ending | null = null;
-  #writes: Map<string, Write> | null = null;
+  private end: Ending | null = null;
+  private writes: Map<string, Write> | null = null;
   /** Writes beneath those, oldest first. */
-  #loads: Load[] = [];
+  private loads: Load[] = [];
   /** The writes in order; made by the first scan that may meet one. */
-  #ordered: OrderedMap<Write> | null = null;
-  #bytes = 0;
+  private ordered: OrderedMap<Write> | null = null;
+  private bytes = 0;
   /** The part that is in the log already, and the writes since. */
-  #prepared: {
+  private prepared: {
     readonly parts: CommitParts;
     readonly late: Map<string, Write>;
   } | null = null;
-  #undo: Undo[] = [];
-  #savepoints: Savepoint[] = [];
-  #nextSavepoint = 1;
-  #cursors: Set<MergedCursor> | null = null;
+  private undo: Undo[] = [];
+  private savepoints: Savepoint[] = [];
+  private nextSavepoint = 1;
+  private cursors: Set<MergedCursor> | null = null;
 
   constructor(host: TransactionHost, readOnly: boolean, isolation: Isolation) {
-    this.#host = host;
+    this.host = host;
     this.readOnly = readOnly;
     this.isolation = isolation;
     this.snapshot = host.committedSequence;
     this.floor = host.appliedSequence;
     this.since = this.snapshot;
-    this.#validFrom = this.snapshot;
-    this.#reads = isolation === "serializable" && !readOnly ? new ReadSet() : null;
+    this.validFrom = this.snapshot;
+    this.reads = isolation === "serializable" && !readOnly ? new ReadSet() : null;
   }
 
   get dirty(): boolean {
-    return (this.#writes !== null && this.#writes.size > 0) || this.#loads.length > 0;
+    return (this.writes !== null && this.writes.size > 0) || this.loads.length > 0;
   }
 
   get isOpen(): boolean {
-    return this.#end === null;
+    return this.end === null;
   }
 
   /** Read committed: from now on sees everything that is committed. Cursors that are open keep what they see. */
   refresh(): void {
-    this.#checkOpen();
-    this.snapshot = this.#host.committedSequence;
-    if (this.dirty || this.#isHeld || (this.#cursors !== null && this.#cursors.size > 0)) return;
-    this.floor = this.#host.appliedSequence;
+    this.checkOpen();
+    this.snapshot = this.host.committedSequence;
+    if (this.dirty || this.isHeld || (this.cursors !== null && this.cursors.size > 0)) return;
+    this.floor = this.host.appliedSequence;
     this.since = this.snapshot;
-    this.#validFrom = this.snapshot;
-    this.#host.refreshed(this);
+    this.validFrom = this.snapshot;
+    this.host.refreshed(this);
   }
 
   /** What `frozen` gave stays readable however often the transaction refreshes. */
   holdSnapshot(): void {
-    this.#isHeld = true;
+    this.isHeld = true;
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    this.#checkOpen();
-    const found = this.#inMemory(key);
-    return found === undefined ? this.#host.engine.get(key) : (found ?? undefined);
+    this.checkOpen();
+    const found = this.inMemory(key);
+    return found === undefined ? this.host.engine.get(key) : (found ?? undefined);
   }
 
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
-    this.#checkOpen();
+    this.checkOpen();
     const values = new Array<Uint8Array | undefined>(keys.length);
     const missing: number[] = [];
     for (let i = 0; i < keys.length; i++) {
-      const found = this.#inMemory(keys[i]!);
+      const found = this.inMemory(keys[i]!);
       if (found === undefined) missing.push(i);
       else values[i] = found ?? undefined;
     }
-    if (missing.length === keys.length) return this.#host.engine.getMany(keys);
+    if (missing.length === keys.length) return this.host.engine.getMany(keys);
     if (missing.length === 0) return values;
-    const stored = this.#host.engine.getMany(missing.map((i) => keys[i]!));
+    const stored = this.host.engine.getMany(missing.map((i) => keys[i]!));
     for (let j = 0; j < missing.length; j++) values[missing[j]!] = stored[j];
     return values;
   }
 
   scan(range: KeyRange): Cursor {
-    return this.#scan(range, this.#orderedWrites(), this.#loads, this.snapshot);
+    return this.scanRange(range, this.orderedWrites(), this.loads, this.snapshot);
   }
 
   greatestKey(prefix: Uint8Array): Uint8Array | null {
     const range: KeyRange = { ...prefixRange(prefix, true), only: "keys" };
-    const cursor = this.#scan(range, this.#orderedWrites(), this.#loads, this.snapshot, false);
+    const cursor = this.scanRange(range, this.orderedWrites(), this.loads, this.snapshot, false);
     const { keys } = cursor.next(1);
     cursor.close();
     return keys.length === 0 ? null : Buffer.from(keys[0]!);
   }
 
-  #scan(
+  private scanRange(
     range: KeyRange,
     writes: OrderedMap<Write> | null,
     loads: readonly Load[],
     snapshot: number,
     isRead = true,
   ): Cursor {
-    this.#checkOpen();
-    const { engine, versions } = this.#host;
+    this.checkOpen();
+    const { engine, versions } = this.host;
     const own = ownOverlays(writes, loads, range);
     const recent = versionOverlays(versions, range, snapshot);
-    const reads = isRead && !this.#unread ? (this.#reads ?? this.#guardedNow()) : null;
+    const reads = isRead && !this.isUnread ? (this.reads ?? this.guardedNow()) : null;
     const read = reads === null ? null : reads.addRange(range);
-    this.#cursors ??= new Set();
-    const cursors = this.#cursors;
+    this.cursors ??= new Set();
+    const cursors = this.cursors;
     const overlays = [...own, ...recent].filter((overlay) => overlay !== null);
     // Merging goes by keys, and so does what is validated.
     const needsKeys = range.only === "values" && (overlays.length > 0 || read !== null);
@@ -218,31 +218,31 @@ export class ShardTransaction implements Transaction {
   }
 
   get seesEngine(): boolean {
-    return !this.dirty && this.#engineIsCurrent(this.snapshot);
+    return !this.dirty && this.engineIsCurrent(this.snapshot);
   }
 
-  #engineIsCurrent(snapshot: number): boolean {
-    const { committedSequence, appliedSequence } = this.#host;
+  private engineIsCurrent(snapshot: number): boolean {
+    const { committedSequence, appliedSequence } = this.host;
     return snapshot === committedSequence && committedSequence === appliedSequence;
   }
 
   corrections(range: KeyRange, newer: NewerEntries): Corrections {
-    return this.#corrections(range, newer, this.#orderedWrites(), this.#loads, this.snapshot);
+    return this.correctionsIn(range, newer, this.orderedWrites(), this.loads, this.snapshot);
   }
 
   correctionsUnread(range: KeyRange, newer: NewerEntries): Corrections {
-    return this.#corrections(range, newer, this.#orderedWrites(), this.#loads, this.snapshot, false);
+    return this.correctionsIn(range, newer, this.orderedWrites(), this.loads, this.snapshot, false);
   }
 
   noteRead(range: KeyRange): boolean {
-    const read = (this.#reads ?? this.#guardedNow())?.addRange(range);
+    const read = (this.reads ?? this.guardedNow())?.addRange(range);
     if (read === undefined) return false;
     read.finished = true;
     read.closed = true;
     return true;
   }
 
-  #corrections(
+  private correctionsIn(
     range: KeyRange,
     newer: NewerEntries,
     writes: OrderedMap<Write> | null,
@@ -250,8 +250,8 @@ export class ShardTransaction implements Transaction {
     snapshot: number,
     isRead = true,
   ): Corrections {
-    this.#checkOpen();
-    const { versions } = this.#host;
+    this.checkOpen();
+    const { versions } = this.host;
     const own = ownOverlays(writes, loads, range);
     const recent = versionOverlays(versions, range, snapshot);
     const beneath = newer.entries.size > 0 ? writeOverlay(newer.entries, range) : null;
@@ -260,59 +260,59 @@ export class ShardTransaction implements Transaction {
   }
 
   requireOpen(): void {
-    this.#checkOpen();
+    this.checkOpen();
   }
 
   frozen(): Transaction {
-    this.#checkOpen();
-    const writes = this.#orderedWrites()?.clone() ?? null;
-    const loads = [...this.#loads];
+    this.checkOpen();
+    const writes = this.orderedWrites()?.clone() ?? null;
+    const loads = [...this.loads];
     const { snapshot } = this;
     return new FrozenTransaction(snapshot, {
       get: (key) => {
-        this.#checkOpen();
+        this.checkOpen();
         const text = keyText(key);
         const write = writes?.get(text);
         if (write !== undefined) return write.value ?? undefined;
         const loaded = findInLoads(loads, key);
         if (loaded !== undefined) return loaded.value ?? undefined;
-        const found = this.#recent(key, text, snapshot);
-        return found === undefined ? this.#host.engine.get(key) : (found ?? undefined);
+        const found = this.recent(key, text, snapshot);
+        return found === undefined ? this.host.engine.get(key) : (found ?? undefined);
       },
-      scan: (range) => this.#scan(range, writes, loads, snapshot),
-      corrections: (range, newer, isRead) => this.#corrections(range, newer, writes, loads, snapshot, isRead),
+      scan: (range) => this.scanRange(range, writes, loads, snapshot),
+      corrections: (range, newer, isRead) => this.correctionsIn(range, newer, writes, loads, snapshot, isRead),
       noteRead: (range) => this.noteRead(range),
-      seesEngine: () => writes === null && loads.length === 0 && this.#engineIsCurrent(snapshot),
-      requireOpen: () => this.#checkOpen(),
+      seesEngine: () => writes === null && loads.length === 0 && this.engineIsCurrent(snapshot),
+      requireOpen: () => this.checkOpen(),
     });
   }
 
   put(key: Uint8Array, value: Uint8Array): void {
-    this.#write(key, value);
+    this.write(key, value);
   }
 
   beginLoad(): Load | null {
-    this.#checkWritable();
-    const isCrowded = this.#loads.length >= LOADS_MAX || (this.#writes?.size ?? 0) > WRITES_BESIDE_MAX;
-    if (this.#prepared !== null || isCrowded) return null;
-    return new Load(this.snapshot, LOAD_BYTES_MAX - this.#bytes);
+    this.checkWritable();
+    const isCrowded = this.loads.length >= LOADS_MAX || (this.writes?.size ?? 0) > WRITES_BESIDE_MAX;
+    if (this.prepared !== null || isCrowded) return null;
+    return new Load(this.snapshot, LOAD_BYTES_MAX - this.bytes);
   }
 
   attach(load: Load): void {
-    this.#checkWritable();
+    this.checkWritable();
     if (!load.isSorted) throw new Error("a load is attached before it was sorted");
     // Single writes come before loads; those to the same keys were made before this one.
-    for (const { key } of [...(this.#writes?.values() ?? [])]) {
+    for (const { key } of [...(this.writes?.values() ?? [])]) {
       const later = load.find(key);
-      if (later !== undefined) this.#write(key, later.value);
+      if (later !== undefined) this.write(key, later.value);
     }
-    this.#bytes += load.bytes;
+    this.bytes += load.bytes;
     // The arrays that frozen views have stay as they are.
-    this.#loads = [...this.#loads, load];
+    this.loads = [...this.loads, load];
   }
 
   delete(key: Uint8Array): void {
-    this.#write(key, null);
+    this.write(key, null);
   }
 
   /**
@@ -320,115 +320,115 @@ export class ShardTransaction implements Transaction {
    * constraint depends on. Switched off with false.
    */
   guardReads(on: boolean): void {
-    this.#guarding = on && !this.readOnly;
+    this.guarding = on && !this.readOnly;
   }
 
   unread<T>(read: () => T): T {
-    const before = this.#unread;
-    this.#unread = true;
+    const before = this.isUnread;
+    this.isUnread = true;
     try {
       return read();
     } finally {
-      this.#unread = before;
+      this.isUnread = before;
     }
   }
 
-  #guardedNow(): ReadSet | null {
-    if (!this.#guarding) return null;
-    if (this.#guarded === null) {
-      this.#guarded = new ReadSet();
-      this.#guardedFrom = this.snapshot;
+  private guardedNow(): ReadSet | null {
+    if (!this.guarding) return null;
+    if (this.guarded === null) {
+      this.guarded = new ReadSet();
+      this.guardedFrom = this.snapshot;
     }
-    return this.#guarded;
+    return this.guarded;
   }
 
   savepoint(): number {
-    this.#checkOpen();
-    const id = this.#nextSavepoint++;
-    this.#savepoints.push({ id, loads: this.#loads.length, undoLength: this.#undo.length });
+    this.checkOpen();
+    const id = this.nextSavepoint++;
+    this.savepoints.push({ id, loads: this.loads.length, undoLength: this.undo.length });
     return id;
   }
 
   rollbackTo(savepoint: number): void {
-    this.#dropPrepared();
-    const index = this.#savepointIndex(savepoint);
-    this.#savepoints.length = index + 1;
-    const { undoLength, loads } = this.#savepoints[index]!;
-    for (const { bytes } of this.#loads.slice(loads)) this.#bytes -= bytes;
-    this.#loads = this.#loads.slice(0, loads);
-    while (this.#undo.length > undoLength) {
-      const { text, before } = this.#undo.pop()!;
-      const dropped = this.#writes!.get(text)!;
-      this.#bytes -= sizeOf(dropped);
+    this.dropPrepared();
+    const index = this.savepointIndex(savepoint);
+    this.savepoints.length = index + 1;
+    const { undoLength, loads } = this.savepoints[index]!;
+    for (const { bytes } of this.loads.slice(loads)) this.bytes -= bytes;
+    this.loads = this.loads.slice(0, loads);
+    while (this.undo.length > undoLength) {
+      const { text, before } = this.undo.pop()!;
+      const dropped = this.writes!.get(text)!;
+      this.bytes -= sizeOf(dropped);
       if (before === undefined) {
-        this.#writes!.delete(text);
-        this.#ordered?.delete(text);
+        this.writes!.delete(text);
+        this.ordered?.delete(text);
       } else {
-        this.#writes!.set(text, before);
-        this.#ordered?.set(text, before);
+        this.writes!.set(text, before);
+        this.ordered?.set(text, before);
       }
     }
   }
 
   release(savepoint: number): void {
-    this.#savepoints.length = this.#savepointIndex(savepoint);
-    if (this.#savepoints.length > 0) return;
-    for (const { before } of this.#undo) if (before !== undefined) this.#bytes -= sizeOf(before);
-    this.#undo = [];
+    this.savepoints.length = this.savepointIndex(savepoint);
+    if (this.savepoints.length > 0) return;
+    for (const { before } of this.undo) if (before !== undefined) this.bytes -= sizeOf(before);
+    this.undo = [];
   }
 
   /** Throws serialization_failure, after which the transaction has ended, when it must be run again. */
   commit(): number {
-    this.#checkOpen();
+    this.checkOpen();
     if (!this.dirty) {
-      this.#finish(ENDED);
+      this.finish(ENDED);
       return this.snapshot;
     }
-    const host = this.#host;
-    const conflict = host.committedSequence === this.#validFrom ? null : this.#conflict();
+    const host = this.host;
+    const conflict = host.committedSequence === this.validFrom ? null : this.conflict();
     if (conflict !== null) {
       host.conflicted();
-      this.#finish(ENDED);
+      this.finish(ENDED);
       throw conflict;
     }
-    if (host.refusal !== null) this.#refuseGrowth(host.refusal);
-    const sequence = this.#commitWrites();
-    this.#finish(ENDED);
+    if (host.refusal !== null) this.refuseGrowth(host.refusal);
+    const sequence = this.commitWrites();
+    this.finish(ENDED);
     return sequence;
   }
 
   /** Throws where the commit needs room. */
-  #refuseGrowth({ code, message }: NonNullable<TransactionHost["refusal"]>): void {
-    let growth = growthOf(this.#writes?.values() ?? []);
-    for (const load of this.#loads) growth += growthOf(load.values());
+  private refuseGrowth({ code, message }: NonNullable<TransactionHost["refusal"]>): void {
+    let growth = growthOf(this.writes?.values() ?? []);
+    for (const load of this.loads) growth += growthOf(load.values());
     if (growth <= 0) return;
-    this.#finish(ENDED);
+    this.finish(ENDED);
     throw new DbError(code, message);
   }
 
-  #commitWrites(): number {
-    const host = this.#host;
-    const prepared = this.#prepared;
-    this.#prepared = null;
+  private commitWrites(): number {
+    const host = this.host;
+    const prepared = this.prepared;
+    this.prepared = null;
     if (prepared === null) {
-      const loaded = this.#loads.flatMap((load) => [...load.values()]);
-      if (loaded.length === 0) return host.commit([...this.#writes!.values()]);
+      const loaded = this.loads.flatMap((load) => [...load.values()]);
+      if (loaded.length === 0) return host.commit([...this.writes!.values()]);
       const writes = new Map<string, Write>();
       for (const write of loaded) writes.set(write.text, write);
-      for (const write of this.#writes?.values() ?? []) writes.set(write.text, write);
+      for (const write of this.writes?.values() ?? []) writes.set(write.text, write);
       return host.commit([...writes.values()]);
     }
-    const own = { writes: this.#writes!, ordered: this.#ordered! };
-    const loads = this.#loads.map((load) => ({ writes: load, ordered: load })).reverse();
+    const own = { writes: this.writes!, ordered: this.ordered! };
+    const loads = this.loads.map((load) => ({ writes: load, ordered: load })).reverse();
     return host.commitLarge([own, ...loads], prepared.parts, [...prepared.late.values()]);
   }
 
   /** The commit is large: `prepareCommit` should be awaited before `commit`. */
   get isLarge(): boolean {
-    let size = this.#writes?.size ?? 0;
-    for (const load of this.#loads) size += load.size;
-    const { operations, bytes } = this.#host.largeSizes;
-    return this.#prepared === null && (size >= operations || (size > 0 && this.#bytes >= bytes));
+    let size = this.writes?.size ?? 0;
+    for (const load of this.loads) size += load.size;
+    const { operations, bytes } = this.host.largeSizes;
+    return this.prepared === null && (size >= operations || (size > 0 && this.bytes >= bytes));
   }
 
   /**
@@ -437,122 +437,122 @@ export class ShardTransaction implements Transaction {
    * resolves; then a few more writes may follow. Rejects if the transaction has been ended or the disk is full.
    */
   async prepareCommit(turns: CheckedTurns): Promise<void> {
-    this.#checkOpen();
+    this.checkOpen();
     if (!this.isLarge) return;
-    const host = this.#host;
-    if (host.refusal !== null) this.#refuseGrowth(host.refusal);
+    const host = this.host;
+    if (host.refusal !== null) this.refuseGrowth(host.refusal);
     await host.largeCommitDone();
-    this.#checkOpen();
-    this.#writes ??= new Map();
-    const isNew = this.#ordered === null;
-    const ordered = this.#ordered ?? createOrderedMap<Write>();
+    this.checkOpen();
+    this.writes ??= new Map();
+    const isNew = this.ordered === null;
+    const ordered = this.ordered ?? createOrderedMap<Write>();
     const parts = host.log.beginParts();
-    this.#prepared = { parts, late: new Map() };
+    this.prepared = { parts, late: new Map() };
     // What comes later in the log counts.
     const write = (writes: Iterable<Operation>): Promise<void> =>
-      writeParts(host.log, parts, host.largeSizes, writes, turns, () => this.#checkOpen());
-    for (const load of this.#loads) await write(load.operations());
-    await write(isNew ? filling(ordered, this.#writes.values()) : this.#writes.values());
-    this.#ordered = ordered;
+      writeParts(host.log, parts, host.largeSizes, writes, turns, () => this.checkOpen());
+    for (const load of this.loads) await write(load.operations());
+    await write(isNew ? filling(ordered, this.writes.values()) : this.writes.values());
+    this.ordered = ordered;
   }
 
-  #dropPrepared(): void {
-    if (this.#prepared === null) return;
-    this.#host.log.dropParts(this.#prepared.parts);
-    this.#prepared = null;
+  private dropPrepared(): void {
+    if (this.prepared === null) return;
+    this.host.log.dropParts(this.prepared.parts);
+    this.prepared = null;
   }
 
   rollback(): void {
-    if (this.#end === null) this.#finish(ENDED);
+    if (this.end === null) this.finish(ENDED);
   }
 
   /** Ended by the shard: every later call throws `reason`. */
   abort(reason: DbError): void {
-    if (this.#end === null) this.#finish(reason);
+    if (this.end === null) this.finish(reason);
   }
 
-  #checkOpen(): void {
-    if (this.#end !== null) throw new DbError(this.#end.code, this.#end.message, this.#end.details);
+  private checkOpen(): void {
+    if (this.end !== null) throw new DbError(this.end.code, this.end.message, this.end.details);
   }
 
   /** The value if memory knows it: null when the key is absent; undefined when the engine must be asked. */
-  #inMemory(key: Uint8Array): Uint8Array | null | undefined {
+  private inMemory(key: Uint8Array): Uint8Array | null | undefined {
     let text: string | null = null;
-    if (this.#writes !== null) {
+    if (this.writes !== null) {
       text = keyText(key);
-      const write = this.#writes.get(text);
+      const write = this.writes.get(text);
       if (write !== undefined) return write.value;
     }
-    const loaded = this.#loads.length === 0 ? undefined : findInLoads(this.#loads, key);
-    return loaded === undefined ? this.#recent(key, text, this.snapshot) : loaded.value;
+    const loaded = this.loads.length === 0 ? undefined : findInLoads(this.loads, key);
+    return loaded === undefined ? this.recent(key, text, this.snapshot) : loaded.value;
   }
 
   /** The same without the transaction's own writes. */
-  #recent(key: Uint8Array, text: string | null, snapshot: number): Uint8Array | null | undefined {
-    if (!this.#unread) (this.#reads ?? this.#guardedNow())?.addKey(key);
-    const { versions } = this.#host;
+  private recent(key: Uint8Array, text: string | null, snapshot: number): Uint8Array | null | undefined {
+    if (!this.isUnread) (this.reads ?? this.guardedNow())?.addKey(key);
+    const { versions } = this.host;
     if (versions.size === 0) return undefined;
     return versions.valueOf(text ?? keyText(key), snapshot);
   }
 
-  #checkWritable(): void {
-    this.#checkOpen();
+  private checkWritable(): void {
+    this.checkOpen();
     if (this.readOnly) {
       throw sqlError("25006", "cannot write in a read-only transaction");
     }
   }
 
   /** Counts bytes of writes. Throws 54000 past TRANSACTION_BYTES_MAX. */
-  #grow(bytes: number): void {
-    if (this.#bytes + bytes > TRANSACTION_BYTES_MAX) {
+  private grow(bytes: number): void {
+    if (this.bytes + bytes > TRANSACTION_BYTES_MAX) {
       throw sqlError("54000", `the transaction's changes exceed ${TRANSACTION_BYTES_MAX} bytes`);
     }
-    this.#bytes += bytes;
+    this.bytes += bytes;
   }
 
-  #write(key: Uint8Array, value: Uint8Array | null): void {
-    this.#checkWritable();
+  private write(key: Uint8Array, value: Uint8Array | null): void {
+    this.checkWritable();
     const text = keyText(key);
-    this.#writes ??= new Map();
-    const before = this.#writes.get(text);
-    const snapshot = before?.snapshot ?? this.#snapshotOfLoaded(key);
+    this.writes ??= new Map();
+    const before = this.writes.get(text);
+    const snapshot = before?.snapshot ?? this.snapshotOfLoaded(key);
     const write = { text, key, value, snapshot };
-    const isUndoable = this.#savepoints.length > 0;
-    this.#grow(sizeOf(write) - (before === undefined || isUndoable ? 0 : sizeOf(before)));
-    if (isUndoable) this.#undo.push({ text, before });
-    this.#writes.set(text, write);
-    this.#ordered?.set(text, write);
-    this.#prepared?.late.set(text, write);
+    const isUndoable = this.savepoints.length > 0;
+    this.grow(sizeOf(write) - (before === undefined || isUndoable ? 0 : sizeOf(before)));
+    if (isUndoable) this.undo.push({ text, before });
+    this.writes.set(text, write);
+    this.ordered?.set(text, write);
+    this.prepared?.late.set(text, write);
   }
 
   /** What the transaction saw when it first wrote the key. */
-  #snapshotOfLoaded(key: Uint8Array): number {
-    for (const load of this.#loads) if (load.find(key) !== undefined) return load.snapshot;
+  private snapshotOfLoaded(key: Uint8Array): number {
+    for (const load of this.loads) if (load.find(key) !== undefined) return load.snapshot;
     return this.snapshot;
   }
 
   /** Null: there are none. */
-  #orderedWrites(): OrderedMap<Write> | null {
-    if (this.#writes === null || (this.#ordered === null && this.#writes.size === 0)) return null;
-    if (this.#ordered === null) {
-      this.#ordered = createOrderedMap();
-      for (const write of this.#writes.values()) this.#ordered.set(write.text, write);
+  private orderedWrites(): OrderedMap<Write> | null {
+    if (this.writes === null || (this.ordered === null && this.writes.size === 0)) return null;
+    if (this.ordered === null) {
+      this.ordered = createOrderedMap();
+      for (const write of this.writes.values()) this.ordered.set(write.text, write);
     }
-    return this.#ordered;
+    return this.ordered;
   }
 
-  #savepointIndex(savepoint: number): number {
-    this.#checkOpen();
-    const index = this.#savepoints.findIndex(({ id }) => id === savepoint);
+  private savepointIndex(savepoint: number): number {
+    this.checkOpen();
+    const index = this.savepoints.findIndex(({ id }) => id === savepoint);
     if (index === -1) throw sqlError("3B001", `savepoint "${savepoint}" does not exist`);
     return index;
   }
 
-  #conflict(): DbError | null {
-    const { versions } = this.#host;
-    if (this.#isOverwritten()) return sqlError("40001", "could not serialize access due to concurrent update");
+  private conflict(): DbError | null {
+    const { versions } = this.host;
+    if (this.isOverwritten()) return sqlError("40001", "could not serialize access due to concurrent update");
     const overwritten =
-      this.#reads?.isOverwritten(versions, this.snapshot) || this.#guarded?.isOverwritten(versions, this.#guardedFrom);
+      this.reads?.isOverwritten(versions, this.snapshot) || this.guarded?.isOverwritten(versions, this.guardedFrom);
     if (overwritten) {
       return sqlError("40001", "could not serialize access due to read/write dependencies among transactions");
     }
@@ -560,23 +560,23 @@ export class ShardTransaction implements Transaction {
   }
 
   /** Whether a later commit wrote what this transaction writes. */
-  #isOverwritten(): boolean {
-    const { versions } = this.#host;
+  private isOverwritten(): boolean {
+    const { versions } = this.host;
     const isOverwritten = (writes: WritesByKey<Write> | null): boolean =>
-      writes !== null && versions.isOverwritten(writes, this.#validFrom);
-    return [this.#writes, ...this.#loads].some(isOverwritten);
+      writes !== null && versions.isOverwritten(writes, this.validFrom);
+    return [this.writes, ...this.loads].some(isOverwritten);
   }
 
-  #finish(reason: Ending): void {
-    this.#end = reason;
-    this.#dropPrepared();
-    if (this.#cursors !== null) for (const cursor of [...this.#cursors]) cursor.close();
-    this.#cursors = null;
-    this.#writes = null;
-    this.#loads = [];
-    this.#ordered = null;
-    this.#undo = [];
-    this.#host.ended(this);
+  private finish(reason: Ending): void {
+    this.end = reason;
+    this.dropPrepared();
+    if (this.cursors !== null) for (const cursor of [...this.cursors]) cursor.close();
+    this.cursors = null;
+    this.writes = null;
+    this.loads = [];
+    this.ordered = null;
+    this.undo = [];
+    this.host.ended(this);
   }
 }
 

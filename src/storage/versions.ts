@@ -65,44 +65,44 @@ const OVERHEAD_BYTES = 200;
 const NO_LARGE_COMMITS: readonly LargeCommit[] = [];
 
 export class RecentVersions {
-  readonly #keys = new Map<string, VersionedKey>();
+  private readonly keys = new Map<string, VersionedKey>();
   /** The same keys in order; made when somebody needs order, kept until the map is empty again. */
-  #ordered: OrderedMap<VersionedKey> | null = null;
+  private orderedKeys: OrderedMap<VersionedKey> | null = null;
   /** What is to be pruned, in commit order from `#oldest` on. */
-  #history: Commit[] = [];
-  #oldest = 0;
+  private history: Commit[] = [];
+  private oldest = 0;
   /** Commits that the engine has not applied; large ones are the shard's affair. */
-  #pending: Commit[] = [];
+  private pending: Commit[] = [];
   /** Oldest first. */
-  #large: Commit[] = [];
-  #bytes = 0;
+  private large: Commit[] = [];
+  private bytesHeld = 0;
 
   /** 0: there are no recent versions. */
   get size(): number {
-    return this.#keys.size + this.#large.length;
+    return this.keys.size + this.large.length;
   }
 
   get hasPending(): boolean {
-    return this.#pending.length > 0;
+    return this.pending.length > 0;
   }
 
   /** The large commits that a snapshot sees, newest first; keys that also have versions are found among those. */
   largeCommits(snapshot: number): readonly LargeCommit[] {
-    if (this.#large.length === 0) return NO_LARGE_COMMITS;
-    return this.#large.flatMap(({ sequence, large }) => (sequence <= snapshot ? [large!] : [])).reverse();
+    if (this.large.length === 0) return NO_LARGE_COMMITS;
+    return this.large.flatMap(({ sequence, large }) => (sequence <= snapshot ? [large!] : [])).reverse();
   }
 
   /** Approximate memory held. */
   get bytes(): number {
-    return this.#bytes;
+    return this.bytesHeld;
   }
 
   /** The key's value at a snapshot: null if it had none, undefined if the engine must be asked. */
   valueOf(text: string, snapshot: number): Uint8Array | null | undefined {
-    const entry = this.#keys.get(text);
+    const entry = this.keys.get(text);
     if (entry !== undefined) return valueAt(entry, snapshot);
-    for (let i = this.#large.length - 1; i >= 0; i--) {
-      const { sequence, large } = this.#large[i]!;
+    for (let i = this.large.length - 1; i >= 0; i--) {
+      const { sequence, large } = this.large[i]!;
       const write = sequence <= snapshot ? writeOf(large!, text) : undefined;
       if (write !== undefined) return write.value;
     }
@@ -111,9 +111,9 @@ export class RecentVersions {
 
   /** Whether a commit after `snapshot` wrote the key. */
   isChanged(text: string, snapshot: number): boolean {
-    const entry = this.#keys.get(text);
+    const entry = this.keys.get(text);
     if (entry !== undefined) return entry.newest.sequence > snapshot;
-    return this.#large.some(
+    return this.large.some(
       ({ sequence, large }) => sequence > snapshot && large!.sources.some(({ writes }) => writes.has(text)),
     );
   }
@@ -122,17 +122,17 @@ export class RecentVersions {
   isRangeChanged(low: string, high: string, snapshot: number): boolean {
     const visit = (_text: string, entry: VersionedKey) => (entry.newest.sequence > snapshot ? STOP_WALK : undefined);
     // A walk answers with a number when nothing stopped it.
-    if (this.#keys.size > 0 && typeof this.ordered().forRange(low, high, false, visit) !== "number") return true;
+    if (this.keys.size > 0 && typeof this.ordered().forRange(low, high, false, visit) !== "number") return true;
     const isChanged = ({ ordered }: LargeSource) =>
       typeof ordered.forRange(low, high, false, () => STOP_WALK) !== "number";
-    return this.#large.some(({ sequence, large }) => sequence > snapshot && large!.sources.some(isChanged));
+    return this.large.some(({ sequence, large }) => sequence > snapshot && large!.sources.some(isChanged));
   }
 
   /** The keys that commits after `snapshot` wrote; null when there are more than `max`, or a large one is among them. */
   changedSince(snapshot: number, max: number): readonly VersionedKey[] | null {
     const keys: VersionedKey[] = [];
-    for (let i = this.#history.length - 1; i >= this.#oldest && this.#history[i]!.sequence > snapshot; i--) {
-      const commit = this.#history[i]!;
+    for (let i = this.history.length - 1; i >= this.oldest && this.history[i]!.sequence > snapshot; i--) {
+      const commit = this.history[i]!;
       if (commit.large !== null || keys.length + commit.keys.length > max) return null;
       for (const entry of commit.keys) keys.push(entry);
     }
@@ -157,33 +157,33 @@ export class RecentVersions {
   }
 
   ordered(): OrderedMap<VersionedKey> {
-    if (this.#ordered === null) {
-      this.#ordered = createOrderedMap();
-      for (const entry of this.#keys.values()) this.#ordered.set(entry.text, entry);
+    if (this.orderedKeys === null) {
+      this.orderedKeys = createOrderedMap();
+      for (const entry of this.keys.values()) this.orderedKeys.set(entry.text, entry);
     }
-    return this.#ordered;
+    return this.orderedKeys;
   }
 
   add(sequence: number, writes: Iterable<TextOperation>): void {
     const keys: VersionedKey[] = [];
     for (const { text, key, value } of writes) {
-      const entry = this.#keys.get(text) ?? this.#ofLarge(text, key);
-      this.#bytes += OVERHEAD_BYTES + (value === null ? 0 : value.length);
+      const entry = this.keys.get(text) ?? this.ofLarge(text, key);
+      this.bytesHeld += OVERHEAD_BYTES + (value === null ? 0 : value.length);
       if (entry !== undefined) {
         entry.newest = { sequence, value, older: entry.newest };
         keys.push(entry);
-      } else keys.push(this.#create(text, key, { sequence, value, older: null }));
+      } else keys.push(this.create(text, key, { sequence, value, older: null }));
     }
     const commit = { sequence, keys, large: null };
-    this.#history.push(commit);
-    this.#pending.push(commit);
+    this.history.push(commit);
+    this.pending.push(commit);
   }
 
-  #create(text: string, key: Uint8Array, newest: Version): VersionedKey {
+  private create(text: string, key: Uint8Array, newest: Version): VersionedKey {
     const created = { text, key, newest, base: undefined };
-    this.#bytes += key.length;
-    this.#keys.set(text, created);
-    this.#ordered?.set(text, created);
+    this.bytesHeld += key.length;
+    this.keys.set(text, created);
+    this.orderedKeys?.set(text, created);
     return created;
   }
 
@@ -192,42 +192,42 @@ export class RecentVersions {
     const commit: Commit = { sequence: large.sequence, keys: [], large };
     let size = 0;
     for (const { writes } of large.sources) size += writes.size;
-    if (this.#keys.size < size) {
-      for (const entry of this.#keys.values()) {
+    if (this.keys.size < size) {
+      for (const entry of this.keys.values()) {
         const write = writeOf(large, entry.text);
-        if (write !== undefined) this.#push(entry, commit, write.value);
+        if (write !== undefined) this.push(entry, commit, write.value);
       }
     } else {
       // The version that is made last counts.
       for (const { writes } of [...large.sources].reverse()) {
         for (const { text, value } of writes.values()) {
-          const entry = this.#keys.get(text);
-          if (entry !== undefined) this.#push(entry, commit, value);
+          const entry = this.keys.get(text);
+          if (entry !== undefined) this.push(entry, commit, value);
         }
       }
     }
-    this.#history.push(commit);
-    this.#large.push(commit);
+    this.history.push(commit);
+    this.large.push(commit);
   }
 
-  #push(entry: VersionedKey, commit: Commit, value: Uint8Array | null): void {
+  private push(entry: VersionedKey, commit: Commit, value: Uint8Array | null): void {
     entry.newest = { sequence: commit.sequence, value, older: entry.newest };
     commit.keys.push(entry);
-    this.#bytes += OVERHEAD_BYTES + (value?.length ?? 0);
+    this.bytesHeld += OVERHEAD_BYTES + (value?.length ?? 0);
   }
 
   /** Versions for a key of large commits that has none; undefined when it is in none of them. */
-  #ofLarge(text: string, key: Uint8Array): VersionedKey | undefined {
+  private ofLarge(text: string, key: Uint8Array): VersionedKey | undefined {
     let entry: VersionedKey | undefined;
-    for (const commit of this.#large) {
+    for (const commit of this.large) {
       const write = writeOf(commit.large!, text);
       if (write === undefined) continue;
       const { sequence } = commit;
-      if (entry !== undefined) this.#push(entry, commit, write.value);
+      if (entry !== undefined) this.push(entry, commit, write.value);
       else {
-        entry = this.#create(text, key, { sequence, value: write.value, older: null });
+        entry = this.create(text, key, { sequence, value: write.value, older: null });
         commit.keys.push(entry);
-        this.#bytes += OVERHEAD_BYTES + (write.value?.length ?? 0);
+        this.bytesHeld += OVERHEAD_BYTES + (write.value?.length ?? 0);
       }
     }
     return entry;
@@ -236,19 +236,19 @@ export class RecentVersions {
   /** The newest value of each key that the engine has not applied; every key once. */
   pendingOperations(): Operation[] {
     const operations: Operation[] = [];
-    for (const entry of this.#pendingKeys()) operations.push({ key: entry.key, value: entry.newest.value });
+    for (const entry of this.pendingKeys()) operations.push({ key: entry.key, value: entry.newest.value });
     return operations;
   }
 
-  #pendingKeys(): ReadonlySet<VersionedKey> {
+  private pendingKeys(): ReadonlySet<VersionedKey> {
     const keys = new Set<VersionedKey>();
-    for (const commit of this.#pending) for (const entry of commit.keys) keys.add(entry);
+    for (const commit of this.pending) for (const entry of commit.keys) keys.add(entry);
     return keys;
   }
 
   /** Before the engine applies the pending commits: keeps the values that they replace, for open readers. */
   keepReplaced(getMany: (keys: readonly Uint8Array[]) => (Uint8Array | undefined)[]): void {
-    this.#keepBases([...this.#pendingKeys()], getMany);
+    this.keepBases([...this.pendingKeys()], getMany);
   }
 
   /** The same before the engine takes some operations of a large commit. */
@@ -256,16 +256,16 @@ export class RecentVersions {
     operations: readonly Operation[],
     getMany: (keys: readonly Uint8Array[]) => (Uint8Array | undefined)[],
   ): void {
-    this.#keepBases(
+    this.keepBases(
       operations.map(({ key }) => {
         const text = keyText(key);
-        return this.#keys.get(text) ?? this.#ofLarge(text, key)!;
+        return this.keys.get(text) ?? this.ofLarge(text, key)!;
       }),
       getMany,
     );
   }
 
-  #keepBases(
+  private keepBases(
     keys: readonly VersionedKey[],
     getMany: (keys: readonly Uint8Array[]) => (Uint8Array | undefined)[],
   ): void {
@@ -273,62 +273,62 @@ export class RecentVersions {
     const values = getMany(entries.map((entry) => entry.key));
     for (let i = 0; i < entries.length; i++) {
       entries[i]!.base = values[i] ?? null;
-      this.#bytes += values[i]?.length ?? 0;
+      this.bytesHeld += values[i]?.length ?? 0;
     }
   }
 
   /** The engine has applied all pending commits. */
   applied(): void {
-    this.#pending = [];
+    this.pending = [];
   }
 
   /** Forgets the commits from `first` on, which the engine has not applied. */
   undo(first: number): void {
-    while (this.#history.length > this.#oldest && this.#history.at(-1)!.sequence >= first) {
-      const commit = this.#history.pop()!;
-      if (commit.large !== null) this.#large = this.#large.filter((other) => other !== commit);
+    while (this.history.length > this.oldest && this.history.at(-1)!.sequence >= first) {
+      const commit = this.history.pop()!;
+      if (commit.large !== null) this.large = this.large.filter((other) => other !== commit);
       for (const entry of commit.keys) {
-        this.#bytes -= OVERHEAD_BYTES + (entry.newest.value?.length ?? 0);
+        this.bytesHeld -= OVERHEAD_BYTES + (entry.newest.value?.length ?? 0);
         if (entry.newest.older !== null) entry.newest = entry.newest.older;
-        else this.#remove(entry);
+        else this.remove(entry);
       }
     }
-    this.#pending = this.#pending.filter(({ sequence }) => sequence < first);
+    this.pending = this.pending.filter(({ sequence }) => sequence < first);
   }
 
   /** All open readers have floors of at least `floor`, which the engine has applied: drops what none needs. */
   prune(floor: number): void {
-    while (this.#oldest < this.#history.length && this.#history[this.#oldest]!.sequence <= floor) {
-      const commit = this.#history[this.#oldest]!;
-      for (const entry of commit.keys) this.#pruneKey(entry, floor);
-      if (commit.large !== null) this.#large = this.#large.filter((other) => other !== commit);
-      this.#oldest++;
+    while (this.oldest < this.history.length && this.history[this.oldest]!.sequence <= floor) {
+      const commit = this.history[this.oldest]!;
+      for (const entry of commit.keys) this.pruneKey(entry, floor);
+      if (commit.large !== null) this.large = this.large.filter((other) => other !== commit);
+      this.oldest++;
     }
-    if (this.#oldest * 2 > this.#history.length) {
-      this.#history = this.#history.slice(this.#oldest);
-      this.#oldest = 0;
+    if (this.oldest * 2 > this.history.length) {
+      this.history = this.history.slice(this.oldest);
+      this.oldest = 0;
     }
-    if (this.#keys.size === 0) this.#ordered = null;
+    if (this.keys.size === 0) this.orderedKeys = null;
   }
 
   /** Drops everything: nothing is pending and no reader is open. */
   clear(): void {
-    if (this.#keys.size > 0) this.#keys.clear();
-    this.#ordered = null;
-    this.#history = [];
-    this.#oldest = 0;
-    this.#pending = [];
-    this.#large = [];
-    this.#bytes = 0;
+    if (this.keys.size > 0) this.keys.clear();
+    this.orderedKeys = null;
+    this.history = [];
+    this.oldest = 0;
+    this.pending = [];
+    this.large = [];
+    this.bytesHeld = 0;
   }
 
-  #pruneKey(entry: VersionedKey, floor: number): void {
+  private pruneKey(entry: VersionedKey, floor: number): void {
     if (entry.newest.sequence <= floor) {
-      if (this.#keys.get(entry.text) !== entry) return;
+      if (this.keys.get(entry.text) !== entry) return;
       for (let version: Version | null = entry.newest; version !== null; version = version.older) {
-        this.#bytes -= OVERHEAD_BYTES + (version.value?.length ?? 0);
+        this.bytesHeld -= OVERHEAD_BYTES + (version.value?.length ?? 0);
       }
-      this.#remove(entry);
+      this.remove(entry);
       return;
     }
     let version = entry.newest;
@@ -336,17 +336,17 @@ export class RecentVersions {
     const base = version.older;
     if (base === null) return;
     version.older = null;
-    this.#bytes -= OVERHEAD_BYTES + (entry.base?.length ?? 0);
+    this.bytesHeld -= OVERHEAD_BYTES + (entry.base?.length ?? 0);
     entry.base = base.value;
     for (let dropped = base.older; dropped !== null; dropped = dropped.older) {
-      this.#bytes -= OVERHEAD_BYTES + (dropped.value?.length ?? 0);
+      this.bytesHeld -= OVERHEAD_BYTES + (dropped.value?.length ?? 0);
     }
   }
 
-  #remove(entry: VersionedKey): void {
-    this.#bytes -= entry.key.length + (entry.base?.length ?? 0);
-    this.#keys.delete(entry.text);
-    this.#ordered?.delete(entry.text);
+  private remove(entry: VersionedKey): void {
+    this.bytesHeld -= entry.key.length + (entry.base?.length ?? 0);
+    this.keys.delete(entry.text);
+    this.orderedKeys?.delete(entry.text);
   }
 }
 

@@ -29,13 +29,13 @@ class Kept {
       if (done) break;
     }
     // It ends with the test's connection.
-    kept.#follow(client).catch((error) => {
+    kept.follow(client).catch((error) => {
       kept.failed ??= error;
     });
     return kept;
   }
 
-  async #follow(client: SocketClient): Promise<void> {
+  private async follow(client: SocketClient): Promise<void> {
     for (;;) {
       const { added, removed, changed } = await client.next();
       this.count++;

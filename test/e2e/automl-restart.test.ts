@@ -17,20 +17,20 @@ interface Delivery {
 class Receiver {
   readonly got: Delivery[] = [];
   accepts = false;
-  readonly #server = createServer((request, response) => this.#receive(request, response));
+  private readonly server = createServer((request, response) => this.receive(request, response));
 
   async listen(): Promise<string> {
-    this.#server.listen(0, "127.0.0.1");
-    await new Promise((resolve) => this.#server.once("listening", resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    this.server.listen(0, "127.0.0.1");
+    await new Promise((resolve) => this.server.once("listening", resolve));
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
   close(): void {
-    this.#server.closeAllConnections();
-    this.#server.close();
+    this.server.closeAllConnections();
+    this.server.close();
   }
 
-  #receive(request: IncomingMessage, response: ServerResponse): void {
+  private receive(request: IncomingMessage, response: ServerResponse): void {
     let body = "";
     request.on("data", (piece: Buffer) => {
       body += piece.toString();

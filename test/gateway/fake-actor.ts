@@ -31,29 +31,29 @@ export class FakeActor implements ActorPort {
   readonly cancelled: number[] = [];
   readonly messages: ToActor[] = [];
   terminated = false;
-  readonly #events = new EventEmitter();
-  readonly #here: MessageChannel["port1"];
-  readonly #there: MessageChannel["port2"];
+  private readonly events = new EventEmitter();
+  private readonly here: MessageChannel["port1"];
+  private readonly there: MessageChannel["port2"];
 
   constructor(
     readonly index: number,
     private readonly behaviour: Behaviour,
   ) {
     const { port1, port2 } = new MessageChannel();
-    this.#here = port1;
-    this.#there = port2;
-    port1.on("message", (message) => this.#events.emit("message", message));
-    port2.on("message", (message) => this.#receive(message));
+    this.here = port1;
+    this.there = port2;
+    port1.on("message", (message) => this.events.emit("message", message));
+    port2.on("message", (message) => this.receive(message));
     if (behaviour.start === undefined) this.say({ kind: "ready", adminPassword: null });
     else behaviour.start(this);
   }
 
   postMessage(value: unknown, transfer: readonly ArrayBuffer[] = []): void {
-    this.#here.postMessage(value, transfer);
+    this.here.postMessage(value, transfer);
   }
 
   on(event: string, listener: (value: never) => void): unknown {
-    return this.#events.on(event, listener as (value: unknown) => void);
+    return this.events.on(event, listener as (value: unknown) => void);
   }
 
   async terminate(): Promise<void> {
@@ -62,7 +62,7 @@ export class FakeActor implements ActorPort {
   }
 
   say(message: FromActor): void {
-    this.#there.postMessage(message);
+    this.there.postMessage(message);
   }
 
   reply(
@@ -76,66 +76,66 @@ export class FakeActor implements ActorPort {
     if (typeof body === "string") writer.text(id, status, flags, headers, body);
     else writer.bytes(id, status, flags, headers, body);
     const frames = writer.take();
-    this.#there.postMessage(frames, [frames]);
+    this.there.postMessage(frames, [frames]);
   }
 
   /** The thread ends, as after a crash. What it said before still arrives. */
   exit(code: number): void {
-    this.#there.close();
-    this.#here.once("close", () => this.#events.emit("exit", code));
+    this.there.close();
+    this.here.once("close", () => this.events.emit("exit", code));
   }
 
   /** The next request that arrives. */
   async nextRequest(): Promise<RequestFrame> {
-    const [frame] = await once(this.#events, "request");
+    const [frame] = await once(this.events, "request");
     return frame as RequestFrame;
   }
 
   /** The id of the next cancelled request. */
   async nextCancel(): Promise<number> {
-    const [id] = await once(this.#events, "cancel");
+    const [id] = await once(this.events, "cancel");
     return id as number;
   }
 
   async nextMessage(kind: ToActor["kind"]): Promise<ToActor> {
-    const [message] = await once(this.#events, kind);
+    const [message] = await once(this.events, kind);
     return message as ToActor;
   }
 
-  #receive(message: ArrayBuffer | ToActor): void {
-    if (message instanceof ArrayBuffer) readRequests(message, (frame) => this.#accept(frame));
-    else this.#hear(message);
+  private receive(message: ArrayBuffer | ToActor): void {
+    if (message instanceof ArrayBuffer) readRequests(message, (frame) => this.accept(frame));
+    else this.hear(message);
   }
 
-  #accept(frame: RequestFrame): void {
+  private accept(frame: RequestFrame): void {
     if (frame.code === CANCEL_CODE) {
       this.cancelled.push(frame.id);
-      this.#events.emit("cancel", frame.id);
+      this.events.emit("cancel", frame.id);
       return;
     }
     // Pieces of bodies and word of what was taken belong to requests that are there already.
     if (frame.code === PIECE_CODE || frame.code === TAKEN_CODE) return;
     this.requests.push(frame);
-    this.#events.emit("request", frame);
+    this.events.emit("request", frame);
     if (this.behaviour.request === undefined) this.reply(frame.id);
     else this.behaviour.request(frame, this);
   }
 
-  #hear(message: ToActor): void {
+  private hear(message: ToActor): void {
     this.messages.push(message);
-    this.#events.emit(message.kind, message);
+    this.events.emit(message.kind, message);
     if (message.kind === "find-identity") {
       const identity = this.behaviour.identity?.(message.by, message.value) ?? null;
       this.say({ kind: "identity", id: message.id, identity });
     } else if (message.kind === "metrics" && this.behaviour.silentMetrics !== true) {
-      this.say({ kind: "metrics", id: message.id, metrics: this.#metrics() });
+      this.say({ kind: "metrics", id: message.id, metrics: this.metrics() });
     } else if (message.kind === "close") {
       if (this.behaviour.close === undefined) this.exit(0);
       else this.behaviour.close(this);
     }
   }
 
-  #metrics(): ActorMetrics {
+  private metrics(): ActorMetrics {
     const partition = {
       partition: this.index,
       commits: 11,

@@ -8,42 +8,42 @@ interface Timer {
 }
 
 export class FakeClock implements Clock {
-  #now = 1000;
-  readonly #timers = new Set<Timer>();
-  readonly #startedAt = Date.now();
+  private nowMs = 1000;
+  private readonly timers = new Set<Timer>();
+  private readonly startedAt = Date.now();
 
   now(): number {
-    return this.#now;
+    return this.nowMs;
   }
 
   wall(): number {
-    return this.#startedAt + this.#now;
+    return this.startedAt + this.nowMs;
   }
 
   after(ms: number, run: () => void): Cancel {
-    return this.#add({ dueAt: this.#now + ms, everyMs: null, run });
+    return this.add({ dueAt: this.nowMs + ms, everyMs: null, run });
   }
 
   every(ms: number, run: () => void): Cancel {
-    return this.#add({ dueAt: this.#now + ms, everyMs: ms, run });
+    return this.add({ dueAt: this.nowMs + ms, everyMs: ms, run });
   }
 
   /** Moves on and runs what has become due, in order. */
   advance(ms: number): void {
-    const end = this.#now + ms;
+    const end = this.nowMs + ms;
     for (;;) {
-      const due = [...this.#timers].filter(({ dueAt }) => dueAt <= end).sort((a, b) => a.dueAt - b.dueAt)[0];
+      const due = [...this.timers].filter(({ dueAt }) => dueAt <= end).sort((a, b) => a.dueAt - b.dueAt)[0];
       if (due === undefined) break;
-      this.#now = due.dueAt;
-      if (due.everyMs === null) this.#timers.delete(due);
+      this.nowMs = due.dueAt;
+      if (due.everyMs === null) this.timers.delete(due);
       else due.dueAt += due.everyMs;
       due.run();
     }
-    this.#now = end;
+    this.nowMs = end;
   }
 
-  #add(timer: Timer): Cancel {
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
+  private add(timer: Timer): Cancel {
+    this.timers.add(timer);
+    return () => this.timers.delete(timer);
   }
 }

@@ -48,13 +48,13 @@ export class BackupWork {
   backups = 0;
   restores = 0;
   /** Backups that were acknowledged, or were seen whole, and not deleted since. */
-  readonly #whole = new Set<string>();
-  readonly #deleted = new Set<string>();
+  private readonly whole = new Set<string>();
+  private readonly deleted = new Set<string>();
   /** When the first one was there. */
   first: number | null = null;
   /** What the copy is known to have, and the restores since, of which nobody knows what became of them. */
-  #known: string | null;
-  #open: Restore[] = [];
+  private known: string | null;
+  private open: Restore[] = [];
 
   constructor(
     readonly source: TenantWork,
@@ -63,7 +63,7 @@ export class BackupWork {
     /** The copy has something to begin with, whatever it is. */
     hasContent = false,
   ) {
-    this.#known = hasContent ? null : EMPTY;
+    this.known = hasContent ? null : EMPTY;
   }
 
   async run(): Promise<void> {
@@ -71,15 +71,15 @@ export class BackupWork {
     while (!this.isStopped) {
       await this.source.node.loop.sleep(random.next() * 120);
       const dice = random.next();
-      if (dice < 0.45) await this.#backUp();
-      else if (dice < 0.85) await this.#restore();
-      else if (dice < 0.95) await this.#verify();
-      else await this.#delete();
+      if (dice < 0.45) await this.backUpOne();
+      else if (dice < 0.85) await this.restore();
+      else if (dice < 0.95) await this.verify();
+      else await this.delete();
       await this.look();
     }
   }
 
-  async #backUp(): Promise<void> {
+  private async backUpOne(): Promise<void> {
     const passphrase = this.random.chance(0.2) ? { passphrase: PASSPHRASE } : {};
     await this.backUp({ incremental: this.random.chance(0.7), ...passphrase });
   }
@@ -90,7 +90,7 @@ export class BackupWork {
     const { loop } = source.node;
     const began = loop.now;
     const asked = await source.call("backups.create", options);
-    this.#judge(asked, "a backup", [202, 409]);
+    this.judge(asked, "a backup", [202, 409]);
     if (statusOf(asked) !== 202) return null;
     const { id } = (asked as Reply).body.data as View;
     for (;;) {
@@ -99,37 +99,37 @@ export class BackupWork {
       // Without an answer nobody knows; that there is none any more, somebody has crashed.
       if (statusOf(outcome) !== 200) return null;
       const view = (outcome as Reply).body.data as View;
-      if (view.status === "failed") this.#judgeFailure(view, `backup ${id}`);
+      if (view.status === "failed") this.judgeFailure(view, `backup ${id}`);
       if (view.status === "failed") return null;
       if (view.status !== "completed") continue;
-      const moment = this.#momentOf(view);
+      const moment = this.momentOf(view);
       if (moment.began + 1 < began || moment.ended > loop.now + 1) {
         this.problems.push(`backup ${id} says it was made from ${moment.began} to ${moment.ended}, not since ${began}`);
       }
       this.first ??= loop.now;
       this.backups++;
-      this.#whole.add(id);
+      this.whole.add(id);
       return view;
     }
   }
 
   /** Whole ones; null: nobody answered. */
-  async #list(): Promise<View[] | null> {
+  private async list(): Promise<View[] | null> {
     const outcome = await this.source.call("backups.list", undefined);
-    this.#judge(outcome, "a list of backups", [200]);
+    this.judge(outcome, "a list of backups", [200]);
     if (statusOf(outcome) !== 200) return null;
     const all = ((outcome as Reply).body.data.backups as View[]).filter(({ status }) => status === "completed");
     const ids = new Set(all.map(({ id }) => id));
-    for (const id of this.#whole) if (!ids.has(id)) this.problems.push(`backup ${id} was whole and is lost`);
-    for (const id of this.#deleted) if (ids.has(id)) this.problems.push(`backup ${id} was deleted and is there`);
-    for (const id of ids) this.#whole.add(id);
-    for (const view of all) this.#momentOf(view);
+    for (const id of this.whole) if (!ids.has(id)) this.problems.push(`backup ${id} was whole and is lost`);
+    for (const id of this.deleted) if (ids.has(id)) this.problems.push(`backup ${id} was deleted and is there`);
+    for (const id of ids) this.whole.add(id);
+    for (const view of all) this.momentOf(view);
     return all;
   }
 
   /** When a backup was made; the moment that it names is one of those. */
-  #momentOf({ id, started_at, finished_at, holds_until }: View): Moment {
-    const [began, ended, until] = [started_at, finished_at, holds_until].map((time) => this.#loopTime(time));
+  private momentOf({ id, started_at, finished_at, holds_until }: View): Moment {
+    const [began, ended, until] = [started_at, finished_at, holds_until].map((time) => this.loopTime(time));
     // Earlier than it was begun where nothing was committed in between.
     const missed = this.source.transactions.find(
       (one) =>
@@ -145,36 +145,36 @@ export class BackupWork {
     return { began: began!, ended: ended! + 1 };
   }
 
-  #loopTime(time: string): number {
+  private loopTime(time: string): number {
     return Date.parse(time) - this.source.node.loop.epochMs;
   }
 
-  async #verify(): Promise<void> {
-    const backup = await this.#pick();
+  private async verify(): Promise<void> {
+    const backup = await this.pick();
     if (backup === null) return;
     const body = backup.encrypted ? { passphrase: PASSPHRASE } : {};
     const outcome = await this.source.call("backups.verify", body, { params: [backup.id] });
-    this.#judge(outcome, `verifying backup ${backup.id}`, [200]);
+    this.judge(outcome, `verifying backup ${backup.id}`, [200]);
   }
 
-  async #delete(): Promise<void> {
-    const backup = await this.#pick();
+  private async delete(): Promise<void> {
+    const backup = await this.pick();
     if (backup === null) return;
-    this.#whole.delete(backup.id);
+    this.whole.delete(backup.id);
     const outcome = await this.source.call("backups.delete", undefined, { params: [backup.id] });
-    this.#judge(outcome, `deleting backup ${backup.id}`, [204, 409]);
-    if (statusOf(outcome) === 204) this.#deleted.add(backup.id);
-    else if (statusOf(outcome) === 409) this.#whole.add(backup.id);
+    this.judge(outcome, `deleting backup ${backup.id}`, [204, 409]);
+    if (statusOf(outcome) === 204) this.deleted.add(backup.id);
+    else if (statusOf(outcome) === 409) this.whole.add(backup.id);
   }
 
-  async #pick(): Promise<View | null> {
-    const all = await this.#list();
+  private async pick(): Promise<View | null> {
+    const all = await this.list();
     return all === null || all.length === 0 ? null : this.random.pick(all);
   }
 
-  async #restore(): Promise<void> {
+  private async restore(): Promise<void> {
     const { random, source } = this;
-    const backup = await this.#pick();
+    const backup = await this.pick();
     if (backup === null) return;
     const named = random.chance(0.5) ? { backup: backup.id } : {};
     const isEncrypted = backup.encrypted ? { passphrase: PASSPHRASE } : {};
@@ -183,7 +183,7 @@ export class BackupWork {
       return;
     }
     const { loop } = source.node;
-    const first = this.first ?? this.#loopTime(backup.finished_at);
+    const first = this.first ?? this.loopTime(backup.finished_at);
     await this.asOf(first + random.next() * (loop.now - first), { ...named, ...isEncrypted });
   }
 
@@ -191,7 +191,7 @@ export class BackupWork {
   of(backup: View): Promise<boolean> {
     const { id, encrypted } = backup;
     const options = { backup: id, ...(encrypted && { passphrase: PASSPHRASE }) };
-    return this.#into(options, this.#momentOf(backup));
+    return this.into(options, this.momentOf(backup));
   }
 
   /** Restores the source's content of that moment, in the loop's milliseconds. */
@@ -199,13 +199,13 @@ export class BackupWork {
     const { epochMs } = this.source.node.loop;
     const ms = Math.floor(epochMs + at);
     // Of commits within that millisecond some are later.
-    return this.#into(
+    return this.into(
       { ...options, until: new Date(ms).toISOString() },
       { began: ms - 1 - epochMs, ended: ms + 1 - epochMs },
     );
   }
 
-  async #into(options: object, moment: Moment): Promise<boolean> {
+  private async into(options: object, moment: Moment): Promise<boolean> {
     const { node, name: from } = this.source;
     const what = `restoring ${JSON.stringify(options)} into ${this.copy.name}`;
     const params = [this.copy.name];
@@ -213,10 +213,10 @@ export class BackupWork {
     const asked = await node.call({
       ...{ endpoint: "admin.tenants.restore", body: { ...options, from, replace: true }, params },
     });
-    this.#judge(asked, what, [202, 400, 404, 409]);
+    this.judge(asked, what, [202, 400, 404, 409]);
     // Some are answered 500 or 507 as the log could not be written, and go on: they write nothing themselves.
     const isUnknown = asked === "lost" || asked.status >= 500;
-    if (isUnknown || asked.status === 202) this.#open.push(restore);
+    if (isUnknown || asked.status === 202) this.open.push(restore);
     if (isUnknown || asked.status !== 202) return false;
     const { started_at } = asked.body.data;
     for (;;) {
@@ -225,14 +225,14 @@ export class BackupWork {
       if (statusOf(outcome) !== 200) return false;
       const view = (outcome as Reply).body.data;
       if (view.started_at !== started_at) return false;
-      if (view.state === "failed") this.#judgeFailure(view, what);
+      if (view.state === "failed") this.judgeFailure(view, what);
       if (view.state === "failed") return false;
       if (view.state !== "completed") continue;
       if (view.verified === false) this.problems.push(`${what} found another digest`);
       this.restores++;
       // Whatever it had before, and whatever else was begun, is gone.
-      this.#open = [restore];
-      this.#known = "";
+      this.open = [restore];
+      this.known = "";
       return true;
     }
   }
@@ -241,31 +241,31 @@ export class BackupWork {
   async look(): Promise<Content | string | null> {
     const { copy } = this;
     const outcome = await copy.call("query.batch", { statements: EVERYTHING, transactional: true, max_rows: 100_000 });
-    this.#judge(outcome, `a read of ${copy.name}`, [200, 400, 404, 409, 422]);
+    this.judge(outcome, `a read of ${copy.name}`, [200, 400, 404, 409, 422]);
     const status = statusOf(outcome);
     // A request that a restore ended, or a tenant that is on its way, says nothing.
     if (status === null || status >= 500 || status === 409) return null;
     const content = status === 200 ? contentOf((outcome as Reply).body.data.results) : EMPTY;
-    this.#found(content);
+    this.found(content);
     return content;
   }
 
   /** Holds what a tenant has against what may have become of the restores. */
-  #found(content: Content | string): void {
+  private found(content: Content | string): void {
     const { problems, source, copy } = this;
     const told = typeof content === "string" ? content : textOf(content);
-    if (this.#known === null && typeof content !== "string") this.#known = told;
-    if (told === this.#known) return;
-    if (typeof content === "string" || this.#open.length === 0) {
-      const open = this.#open.map(({ what }) => what).join("; ");
-      problems.push(`${copy.name} has ${told}, not ${this.#known || "what was restored"} (${open || "no restores"})`);
+    if (this.known === null && typeof content !== "string") this.known = told;
+    if (told === this.known) return;
+    if (typeof content === "string" || this.open.length === 0) {
+      const open = this.open.map(({ what }) => what).join("; ");
+      problems.push(`${copy.name} has ${told}, not ${this.known || "what was restored"} (${open || "no restores"})`);
       return;
     }
     // Of several that nobody knows the end of, it may be any.
-    const began = Math.min(...this.#open.map((one) => one.began));
-    const ended = Math.max(...this.#open.map((one) => one.ended));
-    const what = this.#open.map((one) => one.what).join("; ");
-    this.#known = told;
+    const began = Math.min(...this.open.map((one) => one.began));
+    const ended = Math.max(...this.open.map((one) => one.ended));
+    const what = this.open.map((one) => one.what).join("; ");
+    this.known = told;
     const read: Transaction = {
       ...{ id: source.transactions.length + 1, client: what, began, ended, ending: "committed" },
       operations: [...content.lists].map(([key, list]) => ({ kind: "read", key, list })),
@@ -280,11 +280,11 @@ export class BackupWork {
     }
   }
 
-  #judgeFailure({ error }: Pick<View, "error">, what: string): void {
+  private judgeFailure({ error }: Pick<View, "error">, what: string): void {
     if (error?.code === "backup_damaged") this.problems.push(`${what} failed: ${error.message}`);
   }
 
-  #judge(outcome: Outcome, what: string, expected: readonly number[]): void {
+  private judge(outcome: Outcome, what: string, expected: readonly number[]): void {
     if (outcome === "lost" || outcome.status === 503 || outcome.status === 507 || expected.includes(outcome.status))
       return;
     const { files, loop } = this.source.node;

@@ -52,7 +52,7 @@ export class FaultPlan {
   async mend(): Promise<void> {
     const { node } = this;
     await node.loop.sleep(500);
-    this.#heal();
+    this.heal();
     if (this.random.chance(0.7)) await this.cutPower();
     else await node.loop.sleep(61_000);
     if (node.pool === null) throw new Error("the node does not start");
@@ -61,7 +61,7 @@ export class FaultPlan {
     }
   }
 
-  #heal(): void {
+  private heal(): void {
     for (const disk of this.node.disks) Object.assign(disk, SOUND);
     for (const engine of this.node.engines) engine.writeError = null;
     Object.assign(this.node.files, SOUND_FILES);
@@ -70,7 +70,7 @@ export class FaultPlan {
   async cutPower(): Promise<void> {
     const { node } = this;
     node.cutPower();
-    this.#heal();
+    this.heal();
     await node.loop.sleep(50);
     while (this.random.chance(0.25)) {
       // Again while it starts, or right after; what the start comes to, nobody hears.

@@ -44,10 +44,10 @@ const FLUSH_OPERATIONS = 600;
 
 export class FaultyEngine extends MemoryEngine {
   /** What is in files. */
-  #files: MemoryEngine;
+  private files: MemoryEngine;
   /** Batches that are in RocksDB's own log only, which is not synced. */
-  #batches: Operation[][] = [];
-  #inMemory = 0;
+  private batches: Operation[][] = [];
+  private inMemory = 0;
   /** What the next write fails with; the batch may have been written nevertheless. */
   writeError: string | null = null;
 
@@ -56,7 +56,7 @@ export class FaultyEngine extends MemoryEngine {
     from = new MemoryEngine(),
   ) {
     super();
-    this.#files = from;
+    this.files = from;
     this.takeFrom(from);
   }
 
@@ -66,35 +66,35 @@ export class FaultyEngine extends MemoryEngine {
     const batch = operations.map(({ key, value }) => ({ key: Buffer.from(key), value: value && Buffer.from(value) }));
     if (writeError === null || this.random.chance(0.5)) {
       super.write(batch);
-      this.#batches.push(batch);
-      this.#inMemory += batch.length;
+      this.batches.push(batch);
+      this.inMemory += batch.length;
     }
     if (writeError !== null) throw new Error(`IO error: ${writeError}`);
-    if (persisted || (this.#inMemory > FLUSH_OPERATIONS && this.random.chance(0.3))) this.#flush();
+    if (persisted || (this.inMemory > FLUSH_OPERATIONS && this.random.chance(0.3))) this.flush();
   }
 
-  #flush(): void {
-    this.#files = this.clone();
-    this.#batches = [];
-    this.#inMemory = 0;
+  private flush(): void {
+    this.files = this.clone();
+    this.batches = [];
+    this.inMemory = 0;
   }
 
   override entriesInMemory(): number {
-    return this.#inMemory;
+    return this.inMemory;
   }
 
   /** As the next process finds it after this one was killed. */
   reopened(): FaultyEngine {
-    const engine = new FaultyEngine(this.random, this.#files.clone());
-    for (const batch of this.#batches) engine.write(batch);
+    const engine = new FaultyEngine(this.random, this.files.clone());
+    for (const batch of this.batches) engine.write(batch);
     return engine;
   }
 
   /** After a power cut. */
   rebooted(): FaultyEngine {
-    const engine = new FaultyEngine(this.random, this.#files.clone());
-    const kept = this.random.between(0, this.#batches.length);
-    for (const batch of this.#batches.slice(0, kept)) engine.write(batch);
+    const engine = new FaultyEngine(this.random, this.files.clone());
+    const kept = this.random.between(0, this.batches.length);
+    for (const batch of this.batches.slice(0, kept)) engine.write(batch);
     return engine;
   }
 }

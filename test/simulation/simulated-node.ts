@@ -84,11 +84,11 @@ export class SimulatedNode {
   /** What the log says that is no consequence of a fault. */
   readonly complaints: string[] = [];
   readonly logger = memoryLogger();
-  #gateway: Owner;
-  readonly #clients: Owner;
-  readonly #waiting = new Set<() => void>();
+  private gateway: Owner;
+  private readonly clients: Owner;
+  private readonly waiting = new Set<() => void>();
   /** Where tenants were seen last, as a gateway's cache of identities has it. */
-  readonly #places = new Map<number, number>();
+  private readonly places = new Map<number, number>();
 
   constructor(
     readonly loop: VirtualLoop,
@@ -99,43 +99,43 @@ export class SimulatedNode {
     this.engines = numbers.map(() => new FaultyEngine(loop.random));
     this.files = new VirtualFiles(DATA, loop, loop.random);
     this.files.install();
-    this.#gateway = new Owner("gateway");
-    this.#clients = loop.current;
+    this.gateway = new Owner("gateway");
+    this.clients = loop.current;
   }
 
   /** Resolves when every actor is up or has failed once; rejects when the directory does not come up. */
   start(): Promise<void> {
-    this.#gateway = new Owner("gateway");
-    return this.#in(this.#gateway, async () => {
+    this.gateway = new Owner("gateway");
+    return this.in(this.gateway, async () => {
       this.pool = await ActorPool.start({
         actors: this.options.actors,
         partitions: this.options.partitions,
-        spawn: (actor) => this.#spawn(actor),
+        spawn: (actor) => this.spawn(actor),
         startInference: () => undefined,
         logger: this.logger.logger,
         clock: systemClock,
         // Simulated actors give way; what is held up there is held up for all.
         watch: { lateMs: 0, stopMs: 0, stoppedRefusedSeconds: 0 },
-        identityChanged: () => this.#places.clear(),
-        directoryRestarted: () => this.#places.clear(),
+        identityChanged: () => this.places.clear(),
+        directoryRestarted: () => this.places.clear(),
       });
     });
   }
 
   /** Runs it as that owner's; what it gives comes back to the clients. */
-  #in<T>(owner: Owner, run: () => Promise<T>): Promise<T> {
+  private in<T>(owner: Owner, run: () => Promise<T>): Promise<T> {
     const { loop } = this;
     return new Promise((resolve, reject) => {
       loop.soon(() => {
         run().then(
-          (value) => loop.soon(() => resolve(value), this.#clients),
-          (error) => loop.soon(() => reject(error), this.#clients),
+          (value) => loop.soon(() => resolve(value), this.clients),
+          (error) => loop.soon(() => reject(error), this.clients),
         );
       }, owner);
     });
   }
 
-  #spawn(actor: number): ActorPort {
+  private spawn(actor: number): ActorPort {
     const { actors, partitions } = this.options;
     const settings: ActorSettings = {
       actor,
@@ -148,7 +148,7 @@ export class SimulatedNode {
       claimBundles: [],
       adminPassword: "a password",
     };
-    const thread = new SimulatedThread(this, settings, this.#gateway);
+    const thread = new SimulatedThread(this, settings, this.gateway);
     this.threads[actor] = thread;
     return thread;
   }
@@ -173,20 +173,20 @@ export class SimulatedNode {
 
   /** Everything ends, and of what was not synced some is lost. `start` begins again. */
   cutPower(): void {
-    this.#gateway.alive = false;
+    this.gateway.alive = false;
     for (const thread of this.threads) thread.owner.alive = false;
     this.pool = null;
-    this.#places.clear();
+    this.places.clear();
     for (const [i, disk] of this.disks.entries()) this.disks[i] = disk.rebooted();
     for (const [i, engine] of this.engines.entries()) this.engines[i] = engine.rebooted();
     this.files.cutPower();
-    for (const lost of [...this.#waiting]) lost();
-    this.#waiting.clear();
+    for (const lost of [...this.waiting]) lost();
+    this.waiting.clear();
   }
 
   identityOf(userId: string): Promise<Identity> {
-    return this.#in(
-      this.#gateway,
+    return this.in(
+      this.gateway,
       () =>
         new Promise((resolve, reject) =>
           this.pool!.directory.findIdentity("user", userId, (identity) =>
@@ -201,18 +201,18 @@ export class SimulatedNode {
     const { loop } = this;
     return new Promise((resolve) => {
       const answer = (outcome: Outcome): void => {
-        if (!this.#waiting.delete(lost)) return;
-        loop.after(loop.random.next() * 0.5, () => resolve(outcome), this.#clients);
+        if (!this.waiting.delete(lost)) return;
+        loop.after(loop.random.next() * 0.5, () => resolve(outcome), this.clients);
       };
       const lost = (): void => answer("lost");
-      this.#waiting.add(lost);
+      this.waiting.add(lost);
       // The power may be off: then nobody takes it.
-      if (this.pool === null) loop.after(1, () => answer({ status: 503, body: null }), this.#clients);
-      else loop.after(loop.random.next() * 0.5, () => this.#send(call, answer), this.#gateway);
+      if (this.pool === null) loop.after(1, () => answer({ status: 503, body: null }), this.clients);
+      else loop.after(loop.random.next() * 0.5, () => this.send(call, answer), this.gateway);
     });
   }
 
-  #send(call: Call, answer: (outcome: Outcome) => void): void {
+  private send(call: Call, answer: (outcome: Outcome) => void): void {
     const { pool, loop } = this;
     if (pool === null) {
       answer({ status: 503, body: null });
@@ -220,7 +220,7 @@ export class SimulatedNode {
     }
     const { identity, params = [], idempotencyKey = "" } = call;
     const tenant = identity?.tenantNumber ?? 0;
-    let partition = identity === undefined ? 0 : (this.#places.get(tenant) ?? identity.partition);
+    let partition = identity === undefined ? 0 : (this.places.get(tenant) ?? identity.partition);
     const caller =
       identity === undefined
         ? ADMIN
@@ -235,7 +235,7 @@ export class SimulatedNode {
       replied: (frame) => {
         if ((frame.flags & REPLY_MOVED) !== 0) {
           partition = Number(frame.headers);
-          this.#places.set(tenant, partition);
+          this.places.set(tenant, partition);
           if (++redirects > REDIRECTS_MAX) answer({ status: 503, body: null });
           else send();
         } else answer({ status: frame.status, body: parsed(frame) });
@@ -282,14 +282,14 @@ const CONFIG = loadConfig({
 /** What the gateway holds of an actor's thread, and the actor behind it. */
 class SimulatedThread implements ActorPort {
   readonly owner: Owner;
-  #actor: Actor | null = null;
-  readonly #early: (ArrayBuffer | ToActor)[] = [];
-  readonly #listeners: { event: string; run: (value: never) => void }[] = [];
-  #toActorAt = 0;
-  #toGatewayAt = 0;
-  #ended = false;
+  private actor: Actor | null = null;
+  private readonly early: (ArrayBuffer | ToActor)[] = [];
+  private readonly listeners: { event: string; run: (value: never) => void }[] = [];
+  private toActorAt = 0;
+  private toGatewayAt = 0;
+  private ended = false;
   /** Messages to the gateway that are on their way. */
-  #flying: { lost: boolean }[] = [];
+  private flying: { lost: boolean }[] = [];
 
   constructor(
     private readonly node: SimulatedNode,
@@ -297,23 +297,23 @@ class SimulatedThread implements ActorPort {
     private readonly gateway: Owner,
   ) {
     this.owner = new Owner(`actor${settings.actor}`);
-    node.loop.soon(() => void this.#open(settings), this.owner);
+    node.loop.soon(() => void this.open(settings), this.owner);
   }
 
-  async #open(settings: ActorSettings): Promise<void> {
+  private async open(settings: ActorSettings): Promise<void> {
     const { node } = this;
     try {
       const actor = await Actor.open(
         settings,
         {
-          frames: (buffer) => this.#say(buffer, [buffer]),
-          control: (message, transfer = []) => this.#control(message, transfer),
+          frames: (buffer) => this.say(buffer, [buffer]),
+          control: (message, transfer = []) => this.control(message, transfer),
           startInference: () => {
             throw new Error("there are no models in a simulation");
           },
           deriveKey: async (job) => deriveKey({ ...job, cost: { logN: 1, r: 8, p: 1 } }),
           failed: (error) => {
-            this.#control({ kind: "failed", message: error.message, fatal: false }, []);
+            this.control({ kind: "failed", message: error.message, fatal: false }, []);
             this.end(1);
           },
           setLogLevel: () => undefined,
@@ -325,31 +325,31 @@ class SimulatedThread implements ActorPort {
         },
         actorFeatures,
       );
-      this.#actor = actor;
-      for (const message of this.#early.splice(0)) actor.receive(message);
+      this.actor = actor;
+      for (const message of this.early.splice(0)) actor.receive(message);
     } catch (error) {
-      this.#control({ kind: "failed", message: (error as Error).message, fatal: false }, []);
+      this.control({ kind: "failed", message: (error as Error).message, fatal: false }, []);
       this.end(1, "all arrives");
     }
   }
 
-  #control(message: FromActor, transfer: readonly ArrayBuffer[]): void {
-    this.#say(message, transfer);
+  private control(message: FromActor, transfer: readonly ArrayBuffer[]): void {
+    this.say(message, transfer);
     if (message.kind === "closed") this.end(0);
   }
 
-  #say(message: unknown, transfer: readonly ArrayBuffer[]): void {
+  private say(message: unknown, transfer: readonly ArrayBuffer[]): void {
     if (!this.owner.alive) return;
     const { loop } = this.node;
     const copy = structuredClone(message, { transfer: [...transfer] });
-    this.#toGatewayAt = Math.max(this.#toGatewayAt, loop.now + delay(loop));
+    this.toGatewayAt = Math.max(this.toGatewayAt, loop.now + delay(loop));
     const flying = { lost: false };
-    this.#flying.push(flying);
+    this.flying.push(flying);
     loop.after(
-      this.#toGatewayAt - loop.now,
+      this.toGatewayAt - loop.now,
       () => {
-        this.#flying.shift();
-        if (!flying.lost) this.#emit("message", copy);
+        this.flying.shift();
+        if (!flying.lost) this.emit("message", copy);
       },
       this.gateway,
     );
@@ -359,36 +359,36 @@ class SimulatedThread implements ActorPort {
   postMessage(message: unknown, transfer: readonly ArrayBuffer[] = []): void {
     const { loop } = this.node;
     const copy = structuredClone(message, { transfer: [...transfer] }) as ArrayBuffer | ToActor;
-    this.#toActorAt = Math.max(this.#toActorAt, loop.now + delay(loop));
+    this.toActorAt = Math.max(this.toActorAt, loop.now + delay(loop));
     loop.after(
-      this.#toActorAt - loop.now,
+      this.toActorAt - loop.now,
       () => {
-        if (this.#actor === null) this.#early.push(copy);
-        else this.#actor.receive(copy);
+        if (this.actor === null) this.early.push(copy);
+        else this.actor.receive(copy);
       },
       this.owner,
     );
   }
 
   on(event: string, run: (value: never) => void): unknown {
-    this.#listeners.push({ event, run });
+    this.listeners.push({ event, run });
     return this;
   }
 
-  #emit(event: string, value: unknown): void {
-    for (const listener of this.#listeners) if (listener.event === event) listener.run(value as never);
+  private emit(event: string, value: unknown): void {
+    for (const listener of this.listeners) if (listener.event === event) listener.run(value as never);
   }
 
   /** The thread ends: what it was doing is not done, and of what it said the last is lost. */
   end(code: number, what?: "all arrives"): void {
-    if (this.#ended) return;
-    this.#ended = true;
+    if (this.ended) return;
+    this.ended = true;
     this.owner.alive = false;
     const { loop } = this.node;
     const mayLose = code !== 0 && what === undefined;
-    if (mayLose) for (const one of this.#flying.slice(loop.random.between(0, this.#flying.length))) one.lost = true;
-    this.#toGatewayAt = Math.max(this.#toGatewayAt, loop.now) + delay(loop);
-    loop.after(this.#toGatewayAt - loop.now, () => this.#emit("exit", code), this.gateway);
+    if (mayLose) for (const one of this.flying.slice(loop.random.between(0, this.flying.length))) one.lost = true;
+    this.toGatewayAt = Math.max(this.toGatewayAt, loop.now) + delay(loop);
+    loop.after(this.toGatewayAt - loop.now, () => this.emit("exit", code), this.gateway);
   }
 
   async terminate(): Promise<void> {

@@ -42,11 +42,11 @@ export class VirtualLoop {
   tasksRun = 0;
   /** Of what ran when; equal for equal runs. */
   trace = 0;
-  #order = 0;
-  readonly #heap: Task[] = [];
+  private order = 0;
+  private readonly heap: Task[] = [];
   /** When the run began, by the wall clock. */
   readonly epochMs: number;
-  #restore: (() => void)[] = [];
+  private restore: (() => void)[] = [];
 
   constructor(
     seed: number,
@@ -57,8 +57,8 @@ export class VirtualLoop {
 
   /** Has `run` happen so many milliseconds from now, as the owner's doing. */
   after(ms: number, run: () => void, owner: Owner = this.current): Task {
-    const task = { at: this.now + Math.max(0, ms), order: this.#order++, owner, run, cancelled: false };
-    this.#push(task);
+    const task = { at: this.now + Math.max(0, ms), order: this.order++, owner, run, cancelled: false };
+    this.push(task);
     return task;
   }
 
@@ -77,7 +77,7 @@ export class VirtualLoop {
   async run(done: () => boolean, msMax: number): Promise<void> {
     const end = this.now + msMax;
     while (!done()) {
-      const task = this.#pop();
+      const task = this.pop();
       if (task === undefined) throw new Error(`nothing is left to do at ${this.now.toFixed(3)} ms`);
       if (task.cancelled || !task.owner.alive) continue;
       this.now = Math.max(this.now, task.at);
@@ -100,7 +100,7 @@ export class VirtualLoop {
   }
 
   /** Clocks go on while code runs, now and then by more than a slice of the scheduler's. */
-  #tick(): number {
+  private tick(): number {
     this.now += this.random.chance(0.01) ? this.random.next() * 3 : this.random.next() * 0.004;
     return this.now;
   }
@@ -109,7 +109,7 @@ export class VirtualLoop {
     const { random } = this;
     const wall = () => Math.floor(this.epochMs + this.now);
     const once = (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
-      this.#handle(this.after(Math.max(1, ms), () => run(...args)));
+      this.handle(this.after(Math.max(1, ms), () => run(...args)));
     const RealDate = Date;
     this.replace(Date as never, "now", wall);
     this.replace(
@@ -119,11 +119,11 @@ export class VirtualLoop {
         construct: (target, args, made) => Reflect.construct(target, args.length === 0 ? [wall()] : args, made),
       }),
     );
-    this.replace(performance as never, "now", () => this.#tick());
+    this.replace(performance as never, "now", () => this.tick());
     this.replace(
       process as never,
       "hrtime",
-      Object.assign(() => [0, 0], { bigint: () => BigInt(Math.floor(this.#tick() * 1e6)) }),
+      Object.assign(() => [0, 0], { bigint: () => BigInt(Math.floor(this.tick() * 1e6)) }),
     );
     this.replace(process as never, "cpuUsage", () => {
       throw new Error("a simulated thread has no CPU time");
@@ -131,20 +131,20 @@ export class VirtualLoop {
     this.replace(Math as never, "random", () => random.next());
     const g = globalThis as never;
     this.replace(g, "setImmediate", (run: (...args: unknown[]) => void, ...args: unknown[]) =>
-      this.#handle(this.soon(() => run(...args))),
+      this.handle(this.soon(() => run(...args))),
     );
     this.replace(g, "setTimeout", once);
-    this.replace(g, "setInterval", (run: () => void, ms: number) => this.#repeat(run, Math.max(1, ms)));
+    this.replace(g, "setInterval", (run: () => void, ms: number) => this.repeat(run, Math.max(1, ms)));
     for (const name of ["clearTimeout", "clearInterval", "clearImmediate"]) {
       this.replace(g, name, (handle: { cancel?: () => void } | undefined | null) => handle?.cancel?.());
     }
     this.replace(timersPromises, "setTimeout", (ms: number) => this.sleep(ms));
     this.replace(timersPromises, "setImmediate", () => new Promise<void>((resolve) => this.soon(resolve)));
-    this.#replaceChance();
+    this.replaceChance();
     syncBuiltinESMExports();
   }
 
-  #replaceChance(): void {
+  private replaceChance(): void {
     const { random } = this;
     const bytes = (size: number): Buffer => {
       const all = Buffer.alloc(size);
@@ -173,8 +173,8 @@ export class VirtualLoop {
   }
 
   uninstall(): void {
-    for (const restore of this.#restore.reverse()) restore();
-    this.#restore = [];
+    for (const restore of this.restore.reverse()) restore();
+    this.restore = [];
     syncBuiltinESMExports();
   }
 
@@ -182,13 +182,13 @@ export class VirtualLoop {
   replace(target: Record<string, unknown>, name: string, value: unknown): void {
     const before = Object.getOwnPropertyDescriptor(target, name);
     Object.defineProperty(target, name, { value, configurable: true, writable: true, enumerable: true });
-    this.#restore.push(() => {
+    this.restore.push(() => {
       if (before === undefined) delete target[name];
       else Object.defineProperty(target, name, before);
     });
   }
 
-  #handle(task: Task): object {
+  private handle(task: Task): object {
     const handle = {
       cancel: () => {
         task.cancelled = true;
@@ -199,7 +199,7 @@ export class VirtualLoop {
     return handle;
   }
 
-  #repeat(run: () => void, ms: number): object {
+  private repeat(run: () => void, ms: number): object {
     let task = this.after(ms, again);
     const loop = this;
     function again(): void {
@@ -218,8 +218,8 @@ export class VirtualLoop {
 
   // A binary heap by time, then by order of making.
 
-  #push(task: Task): void {
-    const heap = this.#heap;
+  private push(task: Task): void {
+    const heap = this.heap;
     let at = heap.length;
     heap.push(task);
     while (at > 0) {
@@ -231,8 +231,8 @@ export class VirtualLoop {
     heap[at] = task;
   }
 
-  #pop(): Task | undefined {
-    const heap = this.#heap;
+  private pop(): Task | undefined {
+    const heap = this.heap;
     const first = heap[0];
     const last = heap.pop();
     if (first === undefined || last === undefined || heap.length === 0) return first;

@@ -29,7 +29,7 @@ export class TenantWork {
   readonly transactions: Transaction[] = [];
   readonly bulks = new Map<number, Pick<Transaction, "began" | "ended" | "ending">>();
   readonly problems: string[] = [];
-  #nextValue = 1;
+  private nextValue = 1;
 
   constructor(
     readonly node: SimulatedNode,
@@ -39,7 +39,7 @@ export class TenantWork {
 
   /** No other tenant's value is equal. */
   takeValue(): number {
-    return this.#nextValue++ * 10 + Number(this.identity.tenantNumber % 10);
+    return this.nextValue++ * 10 + Number(this.identity.tenantNumber % 10);
   }
 
   call(
@@ -172,24 +172,24 @@ export class Client {
   async run(): Promise<void> {
     const { loop } = this.work.node;
     while (!this.isStopped) {
-      await this.#step();
+      await this.step();
       await loop.sleep(this.random.next() * 5);
     }
   }
 
-  #step(): Promise<void> {
+  private step(): Promise<void> {
     const { random } = this;
     const dice = random.next();
-    if (dice < 0.5) return this.#interactive();
-    if (dice < 0.7) return this.#batch();
-    if (dice < 0.85) return this.#single();
-    if (dice < 0.92) return this.#sums();
-    if (dice < 0.95) return this.#search();
-    if (dice < 0.97) return this.#define();
-    return this.#bulk();
+    if (dice < 0.5) return this.interactive();
+    if (dice < 0.7) return this.batch();
+    if (dice < 0.85) return this.single();
+    if (dice < 0.92) return this.sums();
+    if (dice < 0.95) return this.search();
+    if (dice < 0.97) return this.define();
+    return this.bulk();
   }
 
-  #begin(): Transaction {
+  private begin(): Transaction {
     const { transactions, node } = this.work;
     const id = transactions.length + 1;
     const one: Transaction = {
@@ -204,13 +204,13 @@ export class Client {
     return one;
   }
 
-  #end(one: Transaction, ending: Ending): void {
+  private end(one: Transaction, ending: Ending): void {
     one.ended = this.work.node.loop.now;
     one.ending = ending;
   }
 
   /** A 500 is nobody's fault but ours. */
-  #judge(outcome: Outcome, what: string): void {
+  private judge(outcome: Outcome, what: string): void {
     if (outcome === "lost") return;
     if (outcome.status === 500) this.work.problems.push(`${what} answered 500: ${JSON.stringify(outcome.body)}`);
     const code = outcome.body?.error?.code;
@@ -219,18 +219,18 @@ export class Client {
     }
   }
 
-  #noteRead(one: Transaction, model: Model, k: number, outcome: Reply): void {
+  private noteRead(one: Transaction, model: Model, k: number, outcome: Reply): void {
     const rows = outcome.body.data.rows;
     if (rows.length !== 1)
       this.work.problems.push(`${listName(model, k)} of ${this.work.name} has ${rows.length} rows`);
     else one.operations.push({ kind: "read", key: listName(model, k), list: valuesOf(rows[0][0]) });
   }
 
-  async #interactive(): Promise<void> {
+  private async interactive(): Promise<void> {
     const { work, random } = this;
-    const one = this.#begin();
+    const one = this.begin();
     const begun = await work.call("transactions.begin", {});
-    if (begun === "lost" || !isOk(begun.status)) return this.#end(one, "aborted");
+    if (begun === "lost" || !isOk(begun.status)) return this.end(one, "aborted");
     const id = begun.body.data.id as string;
     const execute = ({ sql, parameters }: Statement): Promise<Outcome> =>
       work.call("transactions.execute", { sql, parameters }, { params: [id] });
@@ -242,29 +242,29 @@ export class Client {
       if (isAppend) one.operations.push({ kind: "append", key: listName(model, k), value: x });
       for (const statement of statements) {
         const outcome = await execute(statement);
-        this.#judge(outcome, statement.sql);
+        this.judge(outcome, statement.sql);
         // Without its commit nothing of it may ever be there.
-        if (outcome === "lost" || !isOk(outcome.status)) return this.#end(one, "aborted");
-        if (!isAppend) this.#noteRead(one, model, k, outcome);
+        if (outcome === "lost" || !isOk(outcome.status)) return this.end(one, "aborted");
+        if (!isAppend) this.noteRead(one, model, k, outcome);
       }
     }
     if (random.chance(0.08)) {
       await work.call("transactions.rollback", {}, { params: [id] });
-      return this.#end(one, "aborted");
+      return this.end(one, "aborted");
     }
-    const committed = await work.call("transactions.commit", {}, { params: [id], ...this.#leaving() });
-    this.#judge(committed, "commit");
-    this.#end(one, endingOf(committed, isOk));
+    const committed = await work.call("transactions.commit", {}, { params: [id], ...this.leaving() });
+    this.judge(committed, "commit");
+    this.end(one, endingOf(committed, isOk));
   }
 
   /** Now and then a client does not wait for the answer. */
-  #leaving(): { leavesAfterMs?: number } {
+  private leaving(): { leavesAfterMs?: number } {
     return this.random.chance(0.04) ? { leavesAfterMs: this.random.next() * 3 } : {};
   }
 
-  async #batch(): Promise<void> {
+  private async batch(): Promise<void> {
     const { work, random } = this;
-    const one = this.#begin();
+    const one = this.begin();
     const statements: Statement[] = [];
     const reads: { at: number; model: Model; k: number }[] = [];
     for (let count = random.between(1, 3); count > 0; count--) {
@@ -279,8 +279,8 @@ export class Client {
       one.operations.push({ kind: "append", key: listName(model, k), value: x });
       statements.push(appendOf(model, k, x), journalOf(model, k, x));
     }
-    const outcome = await work.call("query.batch", { statements, transactional: true }, this.#leaving());
-    this.#judge(outcome, JSON.stringify(statements));
+    const outcome = await work.call("query.batch", { statements, transactional: true }, this.leaving());
+    this.judge(outcome, JSON.stringify(statements));
     const places = one.operations.flatMap((operation, i) => (operation.kind === "read" ? [i] : []));
     const ending = endingOf(outcome, isOk);
     if (ending === "committed") {
@@ -293,19 +293,19 @@ export class Client {
       const appends = one.operations.filter(({ kind }) => kind === "append");
       one.operations.splice(0, one.operations.length, ...(appends as Operation[]));
     }
-    this.#end(one, ending);
+    this.end(one, ending);
   }
 
   /** A statement by itself, sent again under its key until somebody knows what became of it. */
-  async #single(): Promise<void> {
+  private async single(): Promise<void> {
     const { work, random } = this;
-    const one = this.#begin();
+    const one = this.begin();
     const { model, k } = random.pick(LISTS);
     if (random.chance(0.6)) {
       const outcome = await work.call("query.execute", readOf(model, k));
-      this.#judge(outcome, "read");
-      if (outcome !== "lost" && isOk(outcome.status)) this.#noteRead(one, model, k, outcome);
-      return this.#end(one, outcome !== "lost" && isOk(outcome.status) ? "committed" : "aborted");
+      this.judge(outcome, "read");
+      if (outcome !== "lost" && isOk(outcome.status)) this.noteRead(one, model, k, outcome);
+      return this.end(one, outcome !== "lost" && isOk(outcome.status) ? "committed" : "aborted");
     }
     const x = work.takeValue();
     const key = listName(model, k);
@@ -318,19 +318,19 @@ export class Client {
       const outcome = await work.call(
         "query.batch",
         { statements, transactional: true },
-        { idempotencyKey, ...this.#leaving() },
+        { idempotencyKey, ...this.leaving() },
       );
-      this.#judge(outcome, "a statement with a key");
+      this.judge(outcome, "a statement with a key");
       const now = endingOf(outcome, isOk);
       // Of an attempt after one without an answer a refusal says nothing about that one, unless it was looked up.
       if (now === "committed" || attempt === 0) ending = now;
     }
-    this.#end(one, ending);
+    this.end(one, ending);
   }
 
-  async #sums(): Promise<void> {
+  private async sums(): Promise<void> {
     const outcome = await this.work.call("query.execute", { sql: SUMS });
-    this.#judge(outcome, "sums");
+    this.judge(outcome, "sums");
     if (outcome === "lost" || !isOk(outcome.status)) return;
     const [journal, lists, missing] = outcome.body.data.rows[0];
     if (journal !== lists || missing !== 0) {
@@ -341,36 +341,36 @@ export class Client {
   }
 
   /** By text and vector, from indexes that are being changed. */
-  async #search(): Promise<void> {
+  private async search(): Promise<void> {
     const k = this.random.between(0, KEYS - 1);
     const sql = "SELECT k, e FROM list_vec ORDER BY e <-> $1 LIMIT 3";
     const outcome = await this.work.call("query.execute", { sql, parameters: [[0, k, 50]] });
-    this.#judge(outcome, sql);
+    this.judge(outcome, sql);
     if (outcome !== "lost" && isOk(outcome.status) && outcome.body.data.rows.length !== KEYS) {
       this.work.problems.push(`a search for ${KEYS} vectors found ${outcome.body.data.rows.length}`);
     }
   }
 
   /** An index comes or goes while others write. */
-  async #define(): Promise<void> {
+  private async define(): Promise<void> {
     const sql = this.random.pick([
       "CREATE INDEX IF NOT EXISTS extra_row ON list_row (v)",
       "CREATE INDEX IF NOT EXISTS extra_vec ON list_vec (v, n)",
       "DROP INDEX IF EXISTS extra_row",
       "DROP INDEX IF EXISTS extra_vec",
     ]);
-    this.#judge(await this.work.call("query.execute", { sql }, this.#leaving()), sql);
+    this.judge(await this.work.call("query.execute", { sql }, this.leaving()), sql);
   }
 
   /** So many rows that the commit is written in parts. */
-  async #bulk(): Promise<void> {
+  private async bulk(): Promise<void> {
     const { work } = this;
     const b = work.takeValue();
     const sql = `INSERT INTO bulk SELECT $1::integer, i FROM generate_series(1, ${BULK_ROWS}) AS i`;
     const began = work.node.loop.now;
     work.bulks.set(b, { began, ended: 0, ending: "unknown" });
-    const outcome = await work.call("query.execute", { sql, parameters: [b] }, this.#leaving());
-    this.#judge(outcome, sql);
+    const outcome = await work.call("query.execute", { sql, parameters: [b] }, this.leaving());
+    this.judge(outcome, sql);
     work.bulks.set(b, { began, ended: work.node.loop.now, ending: endingOf(outcome, isOk) });
   }
 }

@@ -20,10 +20,10 @@ const PAGE_BYTES = 256;
 
 export class SimulatedDisk implements Disk {
   readonly files = new Map<string, File>();
-  readonly #descriptors = new Map<number, File>();
+  private readonly descriptors = new Map<number, File>();
   /** Names that a directory sync has made durable. */
-  #names = new Set<string>();
-  #nextDescriptor = 3;
+  private names = new Set<string>();
+  private nextDescriptor = 3;
   /** Bytes that files may still grow by. */
   spaceBytes = Number.POSITIVE_INFINITY;
   /** Error code of every write, after half of it was done. */
@@ -32,7 +32,7 @@ export class SimulatedDisk implements Disk {
   syncs = 0;
   /** While set, syncs wait for `release` instead of finishing. */
   isSlow = false;
-  #waiting: (() => void)[] = [];
+  private waiting: (() => void)[] = [];
 
   makeDirectory(): void {}
 
@@ -47,32 +47,32 @@ export class SimulatedDisk implements Disk {
     }
     const file = this.files.get(path);
     if (file === undefined) throw failure("ENOENT");
-    this.#descriptors.set(this.#nextDescriptor, file);
-    return this.#nextDescriptor++;
+    this.descriptors.set(this.nextDescriptor, file);
+    return this.nextDescriptor++;
   }
 
   close(descriptor: number): void {
-    if (!this.#descriptors.delete(descriptor)) throw failure("EBADF");
+    if (!this.descriptors.delete(descriptor)) throw failure("EBADF");
   }
 
   get openFiles(): number {
-    return this.#descriptors.size;
+    return this.descriptors.size;
   }
 
   size(descriptor: number): number {
-    return this.#file(descriptor).bytes.length;
+    return this.file(descriptor).bytes.length;
   }
 
   read(descriptor: number, position: number, length: number): Buffer {
-    return Buffer.from(this.#file(descriptor).bytes.subarray(position, position + length));
+    return Buffer.from(this.file(descriptor).bytes.subarray(position, position + length));
   }
 
   write(descriptor: number, bytes: Uint8Array, offset: number, position: number): number {
-    const file = this.#file(descriptor);
+    const file = this.file(descriptor);
     let chunk = bytes.subarray(offset);
     if (this.writeError !== null) {
       chunk = chunk.subarray(0, chunk.length >> 1);
-      this.#store(file, position, chunk);
+      this.store(file, position, chunk);
       throw failure(this.writeError);
     }
     const growth = Math.max(position + chunk.length - file.bytes.length, 0);
@@ -80,18 +80,18 @@ export class SimulatedDisk implements Disk {
       chunk = chunk.subarray(0, chunk.length - (growth - this.spaceBytes));
       if (chunk.length === 0) throw failure("ENOSPC");
     }
-    this.#store(file, position, chunk);
+    this.store(file, position, chunk);
     return chunk.length;
   }
 
   truncate(descriptor: number, length: number): void {
-    const file = this.#file(descriptor);
+    const file = this.file(descriptor);
     this.spaceBytes += file.bytes.length - length;
     file.bytes = file.bytes.subarray(0, length);
   }
 
   async sync(descriptor: number): Promise<void> {
-    const file = this.#file(descriptor);
+    const file = this.file(descriptor);
     this.syncs++;
     const content = Buffer.from(file.bytes);
     const device = this.device();
@@ -111,11 +111,11 @@ export class SimulatedDisk implements Disk {
 
   /** What a sync waits for; null: nothing. */
   protected device(): Promise<void> | null {
-    return this.isSlow ? new Promise<void>((resolve) => this.#waiting.push(resolve)) : null;
+    return this.isSlow ? new Promise<void>((resolve) => this.waiting.push(resolve)) : null;
   }
 
   async syncDirectory(): Promise<void> {
-    this.#names = new Set(this.files.keys());
+    this.names = new Set(this.files.keys());
   }
 
   remove(path: string): void {
@@ -123,18 +123,18 @@ export class SimulatedDisk implements Disk {
   }
 
   get waitingSyncs(): number {
-    return this.#waiting.length;
+    return this.waiting.length;
   }
 
   /** Lets the waiting syncs finish; later ones wait again as long as the disk is slow. */
   release(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    for (const resolve of this.waiting.splice(0)) resolve();
   }
 
   /** The disk after a power cut: of what was not synced, the pages for which `survives` says so. */
   afterPowerCut(survives: () => boolean, disk = new SimulatedDisk()): SimulatedDisk {
     for (const [path, { bytes, synced, given }] of this.files) {
-      if (!this.#names.has(path) && !survives()) continue;
+      if (!this.names.has(path) && !survives()) continue;
       const content = Buffer.alloc(Math.max(bytes.length, synced.length));
       synced.copy(content);
       let length = synced.length;
@@ -152,16 +152,16 @@ export class SimulatedDisk implements Disk {
   /** A durable file with this content. */
   put(path: string, content: Uint8Array): void {
     this.files.set(path, { bytes: Buffer.from(content), synced: Buffer.from(content), given: new Set() });
-    this.#names.add(path);
+    this.names.add(path);
   }
 
-  #file(descriptor: number): File {
-    const file = this.#descriptors.get(descriptor);
+  private file(descriptor: number): File {
+    const file = this.descriptors.get(descriptor);
     if (file === undefined) throw failure("EBADF");
     return file;
   }
 
-  #store(file: File, position: number, chunk: Uint8Array): void {
+  private store(file: File, position: number, chunk: Uint8Array): void {
     const length = Math.max(file.bytes.length, position + chunk.length);
     this.spaceBytes -= length - file.bytes.length;
     const bytes = Buffer.alloc(length);

@@ -70,62 +70,62 @@ interface ModelTransaction {
 
 /** One run on a shard, in a range of keys of its own. */
 export class ModelRun {
-  readonly #shard: Shard;
-  readonly #prefix: string;
-  readonly #open: (ModelTransaction | null)[] = [null, null, null, null];
-  #state: State = new Map();
-  readonly #commits: { readonly sequence: number; readonly keys: ReadonlySet<string> }[] = [];
+  private readonly shard: Shard;
+  private readonly prefix: string;
+  private readonly open: (ModelTransaction | null)[] = [null, null, null, null];
+  private state: State = new Map();
+  private readonly commits: { readonly sequence: number; readonly keys: ReadonlySet<string> }[] = [];
 
   constructor(shard: Shard, prefix: string) {
-    this.#shard = shard;
-    this.#prefix = prefix;
+    this.shard = shard;
+    this.prefix = prefix;
   }
 
   async run(all: readonly Step[]): Promise<void> {
     try {
-      for (const each of all) await this.#step(each);
+      for (const each of all) await this.step(each);
     } finally {
-      for (const transaction of this.#open) transaction?.real.rollback();
-      this.#shard.flush();
-      await this.#applyAll();
+      for (const transaction of this.open) transaction?.real.rollback();
+      this.shard.flush();
+      await this.applyAll();
     }
   }
 
-  async #applyAll(): Promise<void> {
-    while (this.#shard.hasBacklog) {
-      this.#shard.flush();
-      await this.#shard.backlogReady();
-      this.#shard.applySome();
+  private async applyAll(): Promise<void> {
+    while (this.shard.hasBacklog) {
+      this.shard.flush();
+      await this.shard.backlogReady();
+      this.shard.applySome();
     }
   }
 
-  async #step(each: Step): Promise<void> {
-    const transaction = this.#open[each.who]!;
+  private async step(each: Step): Promise<void> {
+    const transaction = this.open[each.who]!;
     if (each.kind === "flush") {
-      this.#shard.flush();
+      this.shard.flush();
     } else if (each.kind === "apply") {
       // The log's sync may end.
       for (let i = 0; i < 5; i++) await Promise.resolve();
-      this.#shard.applySome();
+      this.shard.applySome();
     } else if (each.kind === "commitLarge") {
       if (transaction === null) return;
-      await this.#applyAll();
+      await this.applyAll();
       await transaction.real.prepareCommit(NEVER_YIELD);
-      this.#open[each.who] = null;
-      this.#commit(transaction);
+      this.open[each.who] = null;
+      this.commit(transaction);
     } else if (each.kind === "begin") {
-      if (transaction === null) this.#begin(each.who, ISOLATIONS[each.isolation]!, each.readOnly === 0);
+      if (transaction === null) this.begin(each.who, ISOLATIONS[each.isolation]!, each.readOnly === 0);
     } else if (transaction !== null) {
-      this.#stepIn(transaction, each);
+      this.stepIn(transaction, each);
     }
   }
 
-  #begin(who: number, isolation: Isolation, readOnly: boolean): void {
-    const real = this.#shard.begin({ readOnly, isolation });
-    const state = this.#state;
-    const snapshot = this.#shard.committedSequence;
+  private begin(who: number, isolation: Isolation, readOnly: boolean): void {
+    const real = this.shard.begin({ readOnly, isolation });
+    const state = this.state;
+    const snapshot = this.shard.committedSequence;
     strictEqual(real.snapshot, snapshot);
-    this.#open[who] = {
+    this.open[who] = {
       real,
       isolation,
       state,
@@ -137,34 +137,34 @@ export class ModelRun {
     };
   }
 
-  #stepIn(
+  private stepIn(
     transaction: ModelTransaction,
     each: Exclude<Step, { kind: "begin" | "flush" | "apply" | "commitLarge" }>,
   ): void {
     const { real, savepoints } = transaction;
     switch (each.kind) {
       case "get":
-        strictEqual(get(real, this.#name(each.name)), this.#read(transaction, each.name));
+        strictEqual(get(real, this.name(each.name)), this.read(transaction, each.name));
         break;
       case "getMany": {
-        const values = real.getMany(each.names.map((index) => key(this.#name(index))));
+        const values = real.getMany(each.names.map((index) => key(this.name(index))));
         deepStrictEqual(
           values.map((value) => (value === undefined ? undefined : Buffer.from(value).toString("latin1"))),
-          each.names.map((index) => this.#read(transaction, index)),
+          each.names.map((index) => this.read(transaction, index)),
         );
         break;
       }
       case "put":
-        this.#write(transaction, each.name, String(each.value));
+        this.write(transaction, each.name, String(each.value));
         break;
       case "delete":
-        this.#write(transaction, each.name, null);
+        this.write(transaction, each.name, null);
         break;
       case "scan":
-        this.#scan(transaction, this.#name(each.low), this.#name(each.high), each.reverse);
+        this.scan(transaction, this.name(each.low), this.name(each.high), each.reverse);
         break;
       case "next":
-        this.#next(transaction.cursors.at(-1), each.max);
+        this.next(transaction.cursors.at(-1), each.max);
         break;
       case "savepoint":
         savepoints.push({ id: real.savepoint(), writes: new Map(transaction.writes) });
@@ -185,33 +185,33 @@ export class ModelRun {
       case "refresh":
         if (transaction.isolation !== "read committed") break;
         real.refresh();
-        transaction.state = this.#state;
-        transaction.snapshot = this.#shard.committedSequence;
+        transaction.state = this.state;
+        transaction.snapshot = this.shard.committedSequence;
         break;
       case "commit":
-        this.#open[each.who] = null;
-        this.#commit(transaction);
+        this.open[each.who] = null;
+        this.commit(transaction);
         break;
       case "rollback":
-        this.#open[each.who] = null;
+        this.open[each.who] = null;
         real.rollback();
     }
   }
 
-  #name(index: number): string {
-    return this.#prefix + NAMES[index]!;
+  private name(index: number): string {
+    return this.prefix + NAMES[index]!;
   }
 
-  #read(transaction: ModelTransaction, index: number): string | undefined {
-    const text = this.#name(index);
+  private read(transaction: ModelTransaction, index: number): string | undefined {
+    const text = this.name(index);
     const own = transaction.writes.get(text);
     if (own !== undefined) return own.value ?? undefined;
     transaction.reads.add(text);
     return transaction.state.get(text);
   }
 
-  #write(transaction: ModelTransaction, index: number, value: string | null): void {
-    const text = this.#name(index);
+  private write(transaction: ModelTransaction, index: number, value: string | null): void {
+    const text = this.name(index);
     try {
       if (value === null) transaction.real.delete(key(text));
       else transaction.real.put(key(text), key(value));
@@ -224,7 +224,7 @@ export class ModelRun {
     transaction.writes.set(text, { value, snapshot });
   }
 
-  #scan(transaction: ModelTransaction, low: string, high: string, reverse: boolean): void {
+  private scan(transaction: ModelTransaction, low: string, high: string, reverse: boolean): void {
     const seen = new Map(transaction.state);
     for (const [text, { value }] of transaction.writes) {
       if (value === null) seen.delete(text);
@@ -239,7 +239,7 @@ export class ModelRun {
     transaction.cursors.push({ real, expected, low, high, reverse, last: null, finished: false });
   }
 
-  #next(cursor: ModelCursor | undefined, max: number): void {
+  private next(cursor: ModelCursor | undefined, max: number): void {
     if (cursor === undefined) return;
     const expected = cursor.expected.splice(0, max);
     deepStrictEqual(rows(cursor.real, max), expected);
@@ -248,8 +248,8 @@ export class ModelRun {
     if (expected.length < max) cursor.finished = true;
   }
 
-  #commit(transaction: ModelTransaction): void {
-    const expected = this.#conflict(transaction);
+  private commit(transaction: ModelTransaction): void {
+    const expected = this.conflict(transaction);
     if (transaction.writes.size === 0) {
       strictEqual(transaction.real.commit(), transaction.snapshot);
       return;
@@ -262,18 +262,18 @@ export class ModelRun {
       return;
     }
     strictEqual(null, expected);
-    const state = new Map(this.#state);
+    const state = new Map(this.state);
     for (const [text, { value }] of transaction.writes) {
       if (value === null) state.delete(text);
       else state.set(text, value);
     }
-    this.#state = state;
-    this.#commits.push({ sequence, keys: new Set(transaction.writes.keys()) });
+    this.state = state;
+    this.commits.push({ sequence, keys: new Set(transaction.writes.keys()) });
   }
 
-  #conflict(transaction: ModelTransaction): string | null {
+  private conflict(transaction: ModelTransaction): string | null {
     const writtenAfter = (sequence: number, matches: (text: string) => boolean) =>
-      this.#commits.some((commit) => commit.sequence > sequence && [...commit.keys].some(matches));
+      this.commits.some((commit) => commit.sequence > sequence && [...commit.keys].some(matches));
     for (const [text, { snapshot }] of transaction.writes) {
       if (writtenAfter(snapshot, (each) => each === text)) {
         return "could not serialize access due to concurrent update";

@@ -64,7 +64,7 @@ export class SmallDisk {
 
 export class Torture {
   readonly works: readonly { readonly work: Work; readonly clients: number }[];
-  #isStopped = false;
+  private isStopped = false;
 
   private constructor(
     readonly server: TestServer,
@@ -109,12 +109,12 @@ export class Torture {
   /** Loads until so many items more are acknowledged, kills, starts, and looks. */
   async round(kind: Kind, items = 60): Promise<Round> {
     const { server, random } = this;
-    this.#isStopped = false;
-    const enough = this.#sum("acknowledged") + items;
+    this.isStopped = false;
+    const enough = this.sum("acknowledged") + items;
     const running = Promise.all(
-      this.works.flatMap(({ work, clients }) => Array.from({ length: clients }, () => this.#load(work))),
+      this.works.flatMap(({ work, clients }) => Array.from({ length: clients }, () => this.load(work))),
     );
-    while (this.#sum("acknowledged") < enough) await sleep(5);
+    while (this.sum("acknowledged") < enough) await sleep(5);
     let makeRoom: (() => void) | null = null;
     if (kind === "killed with a full disk") {
       makeRoom = this.disk!.fill();
@@ -126,30 +126,30 @@ export class Torture {
       }
     }
     await sleep(random.next() * 400);
-    this.#isStopped = true;
+    this.isStopped = true;
     await server.kill();
     makeRoom?.();
     await running;
-    if (kind === "killed twice") await this.#bootAndKill();
+    if (kind === "killed twice") await this.bootAndKill();
     await server.boot();
     const problems: string[] = [];
     for (const { work } of this.works) problems.push(...(await work.problems()));
-    return { kind, problems, acknowledged: this.#sum("acknowledged"), refused: this.#sum("refused") };
+    return { kind, problems, acknowledged: this.sum("acknowledged"), refused: this.sum("refused") };
   }
 
-  async #bootAndKill(): Promise<void> {
+  private async bootAndKill(): Promise<void> {
     const booting = this.server.boot().catch(() => undefined);
     await sleep(this.random.next() * 2500);
     await this.server.kill();
     await booting;
   }
 
-  #sum(what: "acknowledged" | "refused"): number {
+  private sum(what: "acknowledged" | "refused"): number {
     return this.works.reduce((sum, { work }) => sum + work[what].size, 0);
   }
 
-  async #load(work: Work): Promise<void> {
-    while (!this.#isStopped) {
+  private async load(work: Work): Promise<void> {
+    while (!this.isStopped) {
       await work.one();
       await sleep(1);
     }

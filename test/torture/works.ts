@@ -268,22 +268,22 @@ class Memories extends Work {
 class Chats extends Work {
   readonly name = "chats";
   readonly parts = 2;
-  #session = "";
+  private session = "";
 
   async prepare(): Promise<void> {
     const { body } = await this.server.expect(201, "POST", "/v1/ai/sessions", {});
-    this.#session = body.data.session_id;
+    this.session = body.data.session_id;
   }
 
   protected write(n: number): Promise<Reply> {
-    return this.server.call("POST", "/v1/ai/chat", { session_id: this.#session, content: `item ${n}`, max_tokens: 5 });
+    return this.server.call("POST", "/v1/ai/chat", { session_id: this.session, content: `item ${n}`, max_tokens: 5 });
   }
 
   protected async stored(): Promise<Map<number, number>> {
     const rows = (
       await this.server.expect(200, "POST", "/v1/query/execute", {
         sql: "SELECT role, content FROM _chat_messages WHERE session_id = $1 ORDER BY created_at, id",
-        parameters: [this.#session],
+        parameters: [this.session],
         max_rows: 1_000_000,
       })
     ).body.data.rows as [string, string][];
@@ -337,7 +337,7 @@ const PAUSE_MS = 200;
 class TakenBackups extends Work {
   readonly name = "backups";
   readonly parts = 1;
-  readonly #ids = new Map<string, number>();
+  private readonly ids = new Map<string, number>();
 
   async prepare(): Promise<void> {
     await this.server.expect(201, "POST", "/admin/tenants", { id: "restored" });
@@ -351,7 +351,7 @@ class TakenBackups extends Work {
     const made = await server.call("POST", "/v1/backups", { incremental: n % 3 !== 1 });
     if (made.status !== 202) return made;
     const { id } = made.body.data;
-    this.#ids.set(id, n);
+    this.ids.set(id, n);
     for (;;) {
       const reply = await server.call("GET", `/v1/backups/${id}`);
       if (reply.status !== 200) return reply;
@@ -364,17 +364,17 @@ class TakenBackups extends Work {
   }
 
   /** The small disk has no room for those of a hundred rounds. Newest first, as they continue each other. */
-  async #removeAll(backups: readonly { readonly id: string; readonly status: string }[]): Promise<void> {
+  private async removeAll(backups: readonly { readonly id: string; readonly status: string }[]): Promise<void> {
     for (const { id, status } of backups) {
       await this.server.expect(204, "DELETE", `/v1/backups/${id}`);
-      if (status === "completed") this.acknowledged.delete(this.#ids.get(id) ?? -1);
+      if (status === "completed") this.acknowledged.delete(this.ids.get(id) ?? -1);
     }
   }
 
   protected async stored(): Promise<Map<number, number>> {
     const { backups } = (await this.server.expect(200, "GET", "/v1/backups?limit=1000")).body.data;
     const whole = backups.filter(({ status }: { status: string }) => status === "completed");
-    return new Map(whole.map(({ id }: { id: string }) => [this.#ids.get(id) ?? -1, 1]));
+    return new Map(whole.map(({ id }: { id: string }) => [this.ids.get(id) ?? -1, 1]));
   }
 
   protected override async problemsOfIndexes(items: readonly number[]): Promise<string[]> {
@@ -399,7 +399,7 @@ class TakenBackups extends Work {
       [],
       as,
     );
-    await this.#removeAll(backups);
+    await this.removeAll(backups);
     return torn.map((row) => `restored by half: ${row}`);
   }
 }

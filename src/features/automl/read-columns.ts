@@ -159,9 +159,9 @@ function embeddingDimensions(request: Request): number | null {
 type Add = (value: Value) => void;
 
 class Filling extends RowsInTurns {
-  readonly #builders: ColumnBuilder[] = [];
-  readonly #documents = new DocumentColumns();
-  readonly #adds: readonly Add[];
+  private readonly builders: ColumnBuilder[] = [];
+  private readonly documents = new DocumentColumns();
+  private readonly adds: readonly Add[];
 
   /** `expand`: a column of objects whose fields are columns. */
   constructor(
@@ -170,28 +170,28 @@ class Filling extends RowsInTurns {
     private readonly request: Turns,
   ) {
     super(request);
-    this.#adds = shape.outputs.map(({ name, type }) => {
-      if (name !== expand) return this.#builderFor(name, type);
+    this.adds = shape.outputs.map(({ name, type }) => {
+      if (name !== expand) return this.builderFor(name, type);
       const write = plainWriter(type);
-      return (value) => this.#documents.add(value === null ? {} : (write(value) as Record<string, unknown>));
+      return (value) => this.documents.add(value === null ? {} : (write(value) as Record<string, unknown>));
     });
   }
 
   /** Own columns and then fields of documents; of two of one name the first. */
   async *columns(isWanted: (name: string) => boolean): AsyncGenerator<PackedColumn> {
     const given = new Set<string>();
-    for (const builder of this.#builders) {
+    for (const builder of this.builders) {
       given.add(builder.name);
       if (isWanted(builder.name)) yield builder.finish();
     }
-    for (const name of this.#documents.names) {
-      if (!given.has(name) && isWanted(name)) yield await takeSteps(this.request, this.#documents.column(name));
+    for (const name of this.documents.names) {
+      if (!given.has(name) && isWanted(name)) yield await takeSteps(this.request, this.documents.column(name));
     }
   }
 
   protected *take(columns: Columns, count: number): Generator<void, void> {
-    for (let c = 0; c < this.#adds.length; c++) {
-      const add = this.#adds[c]!;
+    for (let c = 0; c < this.adds.length; c++) {
+      const add = this.adds[c]!;
       const column = columns[c]!;
       for (let r = 0; r < count; r++) {
         add(column[r]!);
@@ -207,34 +207,34 @@ class Filling extends RowsInTurns {
   }
 
   protected get byteLength(): number {
-    return this.#builders.reduce((sum, builder) => sum + builder.byteLength, this.#documents.byteLength);
+    return this.builders.reduce((sum, builder) => sum + builder.byteLength, this.documents.byteLength);
   }
 
-  #builderFor(name: string, type: SqlType): Add {
+  private builderFor(name: string, type: SqlType): Add {
     const scale = TIMES[type.name];
     if (scale !== undefined) {
       const times = new NumberBuilder(name, "timestamp");
-      this.#builders.push(times);
+      this.builders.push(times);
       return (value) => times.append(value === null ? Number.NaN : finite(Number(value) * scale));
     }
     if (type.name === "bool") {
       const flags = new NumberBuilder(name, "boolean");
-      this.#builders.push(flags);
+      this.builders.push(flags);
       return (value) => flags.append(value === null ? Number.NaN : value === true ? 1 : 0);
     }
     if (NUMBERS.has(type.name)) {
       const numbers = new NumberBuilder(name, "number");
-      this.#builders.push(numbers);
+      this.builders.push(numbers);
       return (value) =>
         numbers.append(finite(value instanceof Numeric ? value.toNumber() : Number(value ?? Number.NaN)));
     }
     if (type.name === "vector" && typeof type.modifier === "number" && type.modifier > 0) {
       const vectors = new VectorBuilder(name, type.modifier);
-      this.#builders.push(vectors);
+      this.builders.push(vectors);
       return (value) => vectors.append(value as Float32Array | null);
     }
     const texts = new TextBuilder(name);
-    this.#builders.push(texts);
+    this.builders.push(texts);
     const write = plainWriter(type);
     return (value) => texts.append(value === null ? null : textOf(write(value)));
   }

@@ -31,9 +31,9 @@ const CELL_BYTES = 24;
 
 class RowObjects extends RowsInTurns {
   readonly objects: PredictedRow[] = [];
-  readonly #cells: readonly { readonly name: string; readonly plain: (value: Value) => unknown }[];
-  readonly #names: ReadonlySet<string>;
-  #bytes = 0;
+  private readonly cells: readonly { readonly name: string; readonly plain: (value: Value) => unknown }[];
+  private readonly names: ReadonlySet<string>;
+  private bytes = 0;
 
   /** `expand`: a column of objects whose fields are columns, too; where both have a name, the column is meant. */
   constructor(
@@ -43,40 +43,39 @@ class RowObjects extends RowsInTurns {
     turns: Turns,
   ) {
     super(turns);
-    this.#cells = outputs.map(({ name, type }) => ({ name, plain: plainWriter(type) }));
-    this.#names = new Set(outputs.map(({ name }) => name));
+    this.cells = outputs.map(({ name, type }) => ({ name, plain: plainWriter(type) }));
+    this.names = new Set(outputs.map(({ name }) => name));
   }
 
   protected *take(columns: Columns, count: number): Generator<void, void> {
     for (let r = 0; r < count; r++) {
       const row: Record<string, unknown> = {};
-      for (let c = 0; c < this.#cells.length; c++) {
-        const { name, plain } = this.#cells[c]!;
+      for (let c = 0; c < this.cells.length; c++) {
+        const { name, plain } = this.cells[c]!;
         const value = columns[c]![r]!;
         const cell = value === null ? null : plain(value);
-        if (name !== this.expand) this.#put(row, name, cell);
+        if (name !== this.expand) this.put(row, name, cell);
         else
-          for (const field in cell as object)
-            if (!this.#names.has(field)) this.#put(row, field, (cell as never)[field]);
+          for (const field in cell as object) if (!this.names.has(field)) this.put(row, field, (cell as never)[field]);
       }
       this.objects.push(row);
       yield;
     }
   }
 
-  #put(row: Record<string, unknown>, name: string, cell: unknown): void {
+  private put(row: Record<string, unknown>, name: string, cell: unknown): void {
     if (this.only?.includes(name) === false) return;
     row[name] = cell;
-    this.#bytes += CELL_BYTES + (typeof cell === "string" ? cell.length : 0);
+    this.bytes += CELL_BYTES + (typeof cell === "string" ? cell.length : 0);
   }
 
   protected check(): void {
-    if (this.count <= AUTOML_EVALUATE_ROWS_MAX && this.#bytes <= AUTOML_BYTES_MAX) return;
+    if (this.count <= AUTOML_EVALUATE_ROWS_MAX && this.bytes <= AUTOML_BYTES_MAX) return;
     const why = `The data are larger than ${AUTOML_EVALUATE_ROWS_MAX} rows or ${AUTOML_BYTES_MAX} bytes; name a query with fewer rows (LIMIT, a sample).`;
     throw new DbError("invalid_request", why, { field: "query" });
   }
 
   protected get byteLength(): number {
-    return this.#bytes;
+    return this.bytes;
   }
 }

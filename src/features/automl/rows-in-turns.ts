@@ -21,8 +21,8 @@ export async function takeSteps<T>(turns: Turns, steps: Generator<void, T>): Pro
 export abstract class RowsInTurns implements Rows {
   readonly plain = [];
   count = 0;
-  #aside: Columns = [];
-  #reported = 0;
+  private aside: Columns = [];
+  private reported = 0;
 
   constructor(private readonly turns: Turns) {}
 
@@ -35,17 +35,17 @@ export abstract class RowsInTurns implements Rows {
 
   append({ columns }: Batch, count: number): number {
     // The batch is its operator's to use again.
-    this.#aside = columns.map((column) => Array.prototype.slice.call(column, 0, count) as Value[]);
+    this.aside = columns.map((column) => Array.prototype.slice.call(column, 0, count) as Value[]);
     this.count += count;
     this.check();
-    const grown = this.byteLength - this.#reported;
-    this.#reported += grown;
+    const grown = this.byteLength - this.reported;
+    this.reported += grown;
     return grown;
   }
 
   room(): Promise<void> {
-    const columns = this.#aside;
-    this.#aside = [];
+    const columns = this.aside;
+    this.aside = [];
     return takeSteps(this.turns, this.take(columns, columns[0]?.length ?? 0));
   }
 }

@@ -260,19 +260,19 @@ export const EXPERIMENTS: TableFunction = {
 };
 
 class ExperimentRows implements TableRows {
-  #rows: readonly (readonly Value[])[] | null = null;
-  #given = 0;
+  private rows: readonly (readonly Value[])[] | null = null;
+  private given = 0;
 
   constructor(private readonly request: Request) {}
 
   async next(out: readonly Value[][], at: number, max: number): Promise<number> {
-    this.#rows ??= (await listExperiments(this.request)).map((job) => [
+    this.rows ??= (await listExperiments(this.request)).map((job) => [
       ...[job.experiment, job.status, job.progress, job.bestScore, job.modelId],
       Date.parse(job.createdAt) * 1000,
     ]);
-    const rows = this.#rows.slice(this.#given, this.#given + max);
+    const rows = this.rows.slice(this.given, this.given + max);
     for (const [i, row] of rows.entries()) for (let c = 0; c < out.length; c++) out[c]![at + i] = row[c]!;
-    this.#given += rows.length;
+    this.given += rows.length;
     return rows.length;
   }
 }

@@ -150,41 +150,41 @@ async function endAsFailed(job: Job, error: DbError): Promise<void> {
 
 /** Writes what the thread says, one transaction after the other and the newest state only. */
 class ProgressSaver {
-  #progress: TrainProgress | null = null;
-  readonly #checkpoints: { readonly seq: number; readonly bytes: Uint8Array }[] = [];
-  #saving: Promise<void> | null = null;
-  #savedMs = Number.NEGATIVE_INFINITY;
-  #timer: NodeJS.Timeout | null = null;
-  #failure: unknown = null;
-  #seq: number;
+  private progress: TrainProgress | null = null;
+  private readonly checkpoints: { readonly seq: number; readonly bytes: Uint8Array }[] = [];
+  private saving: Promise<void> | null = null;
+  private savedMs = Number.NEGATIVE_INFINITY;
+  private timer: NodeJS.Timeout | null = null;
+  private failure: unknown = null;
+  private seq: number;
 
   constructor(
     private readonly job: Job,
     private readonly stored: TrainingJob,
     checkpoints: number,
   ) {
-    this.#seq = checkpoints;
+    this.seq = checkpoints;
   }
 
   hear(message: TrainMessage): void {
-    if (message.kind === "checkpoint") this.#checkpoints.push({ seq: this.#seq++, bytes: message.bytes });
+    if (message.kind === "checkpoint") this.checkpoints.push({ seq: this.seq++, bytes: message.bytes });
     else {
       const { kind: _kind, ...progress } = message;
-      this.#progress = progress;
-      this.#tell(progress);
+      this.progress = progress;
+      this.tell(progress);
     }
-    this.#saveSoon();
+    this.saveSoon();
   }
 
   /** Resolves when nothing is being written. */
   async finish(): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    await this.#saving;
-    if (this.#failure !== null) throw this.#failure;
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
+    await this.saving;
+    if (this.failure !== null) throw this.failure;
   }
 
-  #tell({ phase, trial, trials, bestScore, etaMs }: TrainProgress): void {
+  private tell({ phase, trial, trials, bestScore, etaMs }: TrainProgress): void {
     const { partition, record } = this.job;
     const now: TrainingJob = {
       ...this.stored,
@@ -196,24 +196,24 @@ class ProgressSaver {
       .progress.publish(record.tenant, topicOf(record.id), { type: "automl.progress", ...followedView(now) });
   }
 
-  #saveSoon(): void {
-    if (this.#saving !== null || this.#timer !== null) return;
-    const waitMs = Math.max(0, this.#savedMs + SAVE_MS - performance.now());
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      this.#saving = this.#save().finally(() => {
-        this.#saving = null;
-        if (this.#checkpoints.length > 0 && this.#failure === null) this.#saveSoon();
+  private saveSoon(): void {
+    if (this.saving !== null || this.timer !== null) return;
+    const waitMs = Math.max(0, this.savedMs + SAVE_MS - performance.now());
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      this.saving = this.save().finally(() => {
+        this.saving = null;
+        if (this.checkpoints.length > 0 && this.failure === null) this.saveSoon();
       });
     }, waitMs);
   }
 
-  async #save(): Promise<void> {
-    this.#savedMs = performance.now();
+  private async save(): Promise<void> {
+    this.savedMs = performance.now();
     const { job } = this;
-    if (job.signal.aborted || this.#progress === null) return;
-    const progress = this.#progress;
-    const checkpoints = this.#checkpoints.splice(0);
+    if (job.signal.aborted || this.progress === null) return;
+    const progress = this.progress;
+    const checkpoints = this.checkpoints.splice(0);
     try {
       await job.work((request) =>
         together(
@@ -224,7 +224,7 @@ class ProgressSaver {
         ),
       );
     } catch (error) {
-      if (!job.signal.aborted) this.#failure = error;
+      if (!job.signal.aborted) this.failure = error;
     }
   }
 }

@@ -17,7 +17,7 @@ interface Open {
 }
 
 export class BackupOrders {
-  readonly #open = new Map<string, Open>();
+  private readonly open = new Map<string, Open>();
 
   constructor(private readonly say: (message: FromActor) => void) {}
 
@@ -33,16 +33,16 @@ export class BackupOrders {
     const cancel = (): void => this.say({ kind: "backup", partition, order: { do: "cancel", ask } });
     signal.addEventListener("abort", cancel);
     return new Promise<MadeBackup>((resolve, reject) => {
-      this.#open.set(ask, { tenant: order.tenant, heard, resolve, reject });
+      this.open.set(ask, { tenant: order.tenant, heard, resolve, reject });
       this.say({ kind: "backup", partition, order: { do: "create", ask, ...order } });
     }).finally(() => {
       signal.removeEventListener("abort", cancel);
-      this.#open.delete(ask);
+      this.open.delete(ask);
     });
   }
 
   heard(report: BackupReport): void {
-    const open = this.#open.get(report.ask);
+    const open = this.open.get(report.ask);
     if (open === undefined) return;
     open.heard(report);
     if (report.state === "completed") open.resolve(report.backup!);
@@ -51,7 +51,7 @@ export class BackupOrders {
 
   /** An actor's thread ended; its tenants are those that `isOf` names. */
   actorEnded(isOf: (tenant: number) => boolean): void {
-    for (const { tenant, reject } of this.#open.values()) {
+    for (const { tenant, reject } of this.open.values()) {
       if (isOf(tenant)) reject(new DbError("partition_unavailable", "The tenant's actor ended during the backup."));
     }
   }

@@ -53,15 +53,15 @@ interface Base {
 
 export class Backups {
   /** By store and tenant's id. */
-  readonly #latest = new Map<string, Making>();
-  readonly #ordered = new Map<string, { cancelled: boolean; making: Making | null }>();
-  #closing = false;
+  private readonly latest = new Map<string, Making>();
+  private readonly ordered = new Map<string, { cancelled: boolean; making: Making | null }>();
+  private closing = false;
 
   constructor(private readonly host: BackupsHost) {}
 
   /** Backups that are being made. */
   get running(): number {
-    return [...this.#latest.values()].filter(({ view }) => view.finished_at === null).length;
+    return [...this.latest.values()].filter(({ view }) => view.finished_at === null).length;
   }
 
   /** Throws conflict while one of the tenant's is being made. */
@@ -69,14 +69,14 @@ export class Backups {
     const { incremental, passphrase } = options;
     const base = incremental ? "newest" : "none";
     const wish = { tenantId, tenant, store: "tenant", passphrase, base, schedule: null, verifies: false } as const;
-    const making = await this.#make(partition, { ...wish, progress: () => undefined });
+    const making = await this.make(partition, { ...wish, progress: () => undefined });
     return { ...making.view };
   }
 
   /** Waits for the tenant's running backup, if any; its result is reported. */
   order(partition: Partition, order: BackupOrder): void {
     if (order.do === "cancel") {
-      const ordered = this.#ordered.get(order.ask);
+      const ordered = this.ordered.get(order.ask);
       if (ordered === undefined) return;
       ordered.cancelled = true;
       if (ordered.making !== null) ordered.making.cancelled = true;
@@ -90,7 +90,7 @@ export class Backups {
       told = { entries, bytes };
       if (status === "running" || status === "verifying") report({ state: status, backup: null, error: null });
     };
-    this.#carryOut(partition, order, progress).then(
+    this.carryOut(partition, order, progress).then(
       ({ id, kind, base, entries, bytes, micros, note }) => {
         told = { entries, bytes };
         report({ state: "completed", backup: { id, kind, base, entries, bytes, micros, note }, error: null });
@@ -99,29 +99,29 @@ export class Backups {
     );
   }
 
-  async #carryOut(partition: Partition, order: CreateOrder, progress: Wish["progress"]): Promise<Manifest> {
+  private async carryOut(partition: Partition, order: CreateOrder, progress: Wish["progress"]): Promise<Manifest> {
     const ordered: { cancelled: boolean; making: Making | null } = { cancelled: false, making: null };
-    this.#ordered.set(order.ask, ordered);
+    this.ordered.set(order.ask, ordered);
     try {
       for (;;) {
-        const other = this.#latest.get(nameOf(order.store, order.tenantId));
+        const other = this.latest.get(nameOf(order.store, order.tenantId));
         if (other === undefined || other.view.finished_at !== null) break;
         await other.made.catch(() => undefined);
       }
       if (ordered.cancelled) throw new DbError("cancelled", "The backup was given up.");
-      ordered.making = await this.#make(partition, { ...order, progress });
+      ordered.making = await this.make(partition, { ...order, progress });
       ordered.making.cancelled ||= ordered.cancelled;
       return await ordered.making.made;
     } finally {
-      this.#ordered.delete(order.ask);
+      this.ordered.delete(order.ask);
     }
   }
 
-  async #make(partition: Partition, wish: Wish): Promise<Making> {
+  private async make(partition: Partition, wish: Wish): Promise<Making> {
     const { tenantId, store, passphrase, schedule } = wish;
-    if (this.#closing) throw new DbError("shutting_down");
+    if (this.closing) throw new DbError("shutting_down");
     const name = nameOf(store, tenantId);
-    if (this.#latest.get(name)?.view.finished_at === null) {
+    if (this.latest.get(name)?.view.finished_at === null) {
       throw new DbError("conflict", "A backup of the tenant is being made already.");
     }
     const id = newBackupId();
@@ -132,31 +132,31 @@ export class Backups {
     };
     const making: Making = { view, cancelled: false, made: Promise.reject(new DbError("cancelled")) };
     making.made.catch(() => undefined);
-    this.#latest.set(name, making);
+    this.latest.set(name, making);
     try {
-      await this.#discardUnfinished(store, tenantId);
-      const chosen = await this.#baseOf(partition, wish);
+      await this.discardUnfinished(store, tenantId);
+      const chosen = await this.baseOf(partition, wish);
       const kind = chosen.base === null ? "full" : "incremental";
       Object.assign(view, { kind, base: chosen.base?.id ?? null, note: chosen.note });
-      making.made = this.#write(partition, wish, making, chosen);
+      making.made = this.write(partition, wish, making, chosen);
     } catch (error) {
-      this.#latest.delete(name);
+      this.latest.delete(name);
       throw error;
     }
     making.made.then(
-      () => void (this.#latest.get(name) === making && this.#latest.delete(name)),
-      (error: unknown) => this.#failed(making, wish, error),
+      () => void (this.latest.get(name) === making && this.latest.delete(name)),
+      (error: unknown) => this.failed(making, wish, error),
     );
     return making;
   }
 
   /** Removes leftovers of crashes. No backup of the tenant is being made in that store. */
-  async #discardUnfinished(store: BackupStore, tenantId: string): Promise<void> {
+  private async discardUnfinished(store: BackupStore, tenantId: string): Promise<void> {
     const folder = this.host.folders[store];
     for (const { id } of folder.unfinished(tenantId)) await folder.discard(tenantId, id);
   }
 
-  async #write(partition: Partition, wish: Wish, making: Making, { base, note }: Base): Promise<Manifest> {
+  private async write(partition: Partition, wish: Wish, making: Making, { base, note }: Base): Promise<Manifest> {
     const { tenantId, tenant, passphrase, schedule, verifies, progress } = wish;
     const { view } = making;
     const folder = this.host.folders[wish.store];
@@ -165,7 +165,7 @@ export class Backups {
     const work = { usedMs: 0, account: partition.account };
     const turn = async (): Promise<void> => {
       await this.host.scheduler.yieldTurn(tenant, work);
-      if (this.#closing) throw new DbError("shutting_down");
+      if (this.closing) throw new DbError("shutting_down");
       if (making.cancelled) throw new DbError("cancelled", "The backup was given up.");
       if (partition.places.get(tenant) !== undefined)
         throw new DbError("conflict", "The tenant was moved or is being restored; make the backup again.");
@@ -177,7 +177,7 @@ export class Backups {
     if (!verifies) return manifest;
     progress(Object.assign(view, { status: "verifying" }));
     try {
-      await this.#verified(folder, [manifest], passphrase, turn);
+      await this.verified(folder, [manifest], passphrase, turn);
     } catch (error) {
       await folder.discard(tenantId, view.id);
       throw error;
@@ -185,14 +185,14 @@ export class Backups {
     return manifest;
   }
 
-  #failed({ view }: Making, { tenantId }: Wish, error: unknown): void {
+  private failed({ view }: Making, { tenantId }: Wish, error: unknown): void {
     const failure = failureOf(error);
     Object.assign(view, { status: "failed", finished_at: new Date().toISOString(), error: failure });
     this.host.log("warn", "a backup failed", { tenant: tenantId, backup: view.id, error: String(error) });
   }
 
   /** The newest backup that the log still continues. Without one, a full backup is made, which says why. */
-  async #baseOf(partition: Partition, { tenantId, store, base, passphrase, schedule }: Wish): Promise<Base> {
+  private async baseOf(partition: Partition, { tenantId, store, base, passphrase, schedule }: Wish): Promise<Base> {
     if (base === "none") return { base: null, note: null };
     const folder = this.host.folders[store];
     const source = { dataOf: (one: Manifest) => folder.dataOf(one), passphrase };
@@ -223,7 +223,7 @@ export class Backups {
   /** Newest first. */
   list(tenantId: string): BackupView[] {
     const { tenant: folder } = this.host.folders;
-    const latest = this.#latest.get(nameOf("tenant", tenantId))?.view;
+    const latest = this.latest.get(nameOf("tenant", tenantId))?.view;
     const whole = folder.list(tenantId).filter(({ id }) => id !== latest?.id);
     const unfinished = folder.unfinished(tenantId).filter(({ id }) => id !== latest?.id);
     return [...(latest === undefined ? [] : [{ ...latest }]), ...unfinished.map(cutShort), ...whole.map(viewOf)];
@@ -232,7 +232,7 @@ export class Backups {
   /** Throws not_found. */
   get(tenantId: string, id: string): BackupView {
     const { tenant: folder } = this.host.folders;
-    const latest = this.#latest.get(nameOf("tenant", tenantId))?.view;
+    const latest = this.latest.get(nameOf("tenant", tenantId))?.view;
     if (latest?.id === id) return { ...latest };
     const unfinished = folder.unfinished(tenantId).find((one) => one.id === id);
     return unfinished === undefined ? viewOf(folder.get(tenantId, id)) : cutShort(unfinished);
@@ -241,7 +241,7 @@ export class Backups {
   /** One that is being made is given up first. */
   async remove(tenantId: string, id: string): Promise<void> {
     const name = nameOf("tenant", tenantId);
-    const latest = this.#latest.get(name);
+    const latest = this.latest.get(name);
     if (latest?.view.id !== id) {
       const { tenant: folder } = this.host.folders;
       const isUnfinished = folder.unfinished(tenantId).some((one) => one.id === id);
@@ -255,16 +255,16 @@ export class Backups {
       () => false,
     );
     if (isMade) await this.host.folders.tenant.remove(tenantId, id);
-    else if (this.#latest.get(name) === latest) this.#latest.delete(name);
+    else if (this.latest.get(name) === latest) this.latest.delete(name);
   }
 
   /** Reads the backup and those that it continues. Throws backup_damaged, and invalid_request for a wrong passphrase. */
   verify(tenantId: string, id: string, passphrase: string | null, turn: () => Promise<void>): Promise<Verified> {
     const folder = this.host.folders.tenant;
-    return this.#verified(folder, folder.chainOf(folder.get(tenantId, id)), passphrase, turn);
+    return this.verified(folder, folder.chainOf(folder.get(tenantId, id)), passphrase, turn);
   }
 
-  async #verified(
+  private async verified(
     folder: BackupFolder,
     chain: readonly Manifest[],
     passphrase: string | null,
@@ -276,8 +276,8 @@ export class Backups {
   }
 
   async close(): Promise<void> {
-    this.#closing = true;
-    await Promise.all([...this.#latest.values()].map(({ made }) => made.catch(() => undefined)));
+    this.closing = true;
+    await Promise.all([...this.latest.values()].map(({ made }) => made.catch(() => undefined)));
   }
 }
 

@@ -9,20 +9,20 @@ import type { RestoreAnswer, RestoreAsk } from "../../protocol/placement.js";
 type Hear = (answer: RestoreAnswer) => void;
 
 export class RestoreAsks {
-  readonly #waiting = new Map<number, Hear>();
-  #last = 0;
+  private readonly waiting = new Map<number, Hear>();
+  private last = 0;
 
   constructor(private readonly say: (message: FromActor) => void) {}
 
   /** How the restore began. Rejects with what was wrong with the question, or why `signal` was aborted. */
   ask(wanted: Omit<RestoreAsk, "id">, signal: AbortSignal): Promise<object> {
-    const id = ++this.#last;
+    const id = ++this.last;
     return new Promise((resolve, reject) => {
       const stop = (): void => {
-        this.#waiting.delete(id);
+        this.waiting.delete(id);
         reject(signal.reason as Error);
       };
-      this.#waiting.set(id, (answer) => {
+      this.waiting.set(id, (answer) => {
         signal.removeEventListener("abort", stop);
         if ("view" in answer) resolve(answer.view);
         else reject(new DbError(answer.error.code, answer.error.message));
@@ -33,7 +33,7 @@ export class RestoreAsks {
   }
 
   heard(answer: RestoreAnswer): void {
-    this.#waiting.get(answer.id)?.(answer);
-    this.#waiting.delete(answer.id);
+    this.waiting.get(answer.id)?.(answer);
+    this.waiting.delete(answer.id);
   }
 }

@@ -36,7 +36,7 @@ interface Entry {
 
 export class RestoreOrders {
   /** The newest by tenant number. */
-  readonly #newest = new Map<number, Entry>();
+  private readonly newest = new Map<number, Entry>();
 
   constructor(private readonly say: (message: FromActor) => void) {}
 
@@ -46,7 +46,7 @@ export class RestoreOrders {
     order: Omit<RestoreOrder, "tenant" | "restore">,
     heard: (view: RestoreView) => void = () => undefined,
   ): RestoreView {
-    const { restore, view } = this.#begin(place, order.backup, heard);
+    const { restore, view } = this.begin(place, order.backup, heard);
     this.say({ kind: "restore", partition: place.partition, order: { tenant: place.number, restore, ...order } });
     return view;
   }
@@ -59,10 +59,10 @@ export class RestoreOrders {
     find: () => Promise<string>,
   ): RestoreView {
     const { number: tenant, partition } = place;
-    const { restore, view } = this.#begin(place, wanted ?? "", () => undefined);
+    const { restore, view } = this.begin(place, wanted ?? "", () => undefined);
     find().then(
       (backup) => {
-        const entry = this.#newest.get(tenant)!;
+        const entry = this.newest.get(tenant)!;
         if (entry.restore === restore) entry.view = { ...entry.view, backup };
         this.say({ kind: "restore", partition, order: { tenant, restore, backup, ...order } });
       },
@@ -72,8 +72,8 @@ export class RestoreOrders {
     return view;
   }
 
-  #begin({ tenantId, number }: RestorePlace, backup: string, heard: Entry["heard"]): Entry {
-    if (this.#newest.get(number)?.view.finished_at === null) {
+  private begin({ tenantId, number }: RestorePlace, backup: string, heard: Entry["heard"]): Entry {
+    if (this.newest.get(number)?.view.finished_at === null) {
       throw new DbError("conflict", `Tenant "${tenantId}" is being restored already.`);
     }
     const view: RestoreView = {
@@ -81,23 +81,23 @@ export class RestoreOrders {
       ...{ started_at: new Date().toISOString(), finished_at: null, error: null },
     };
     const entry = { restore: randomUUID(), view, heard };
-    this.#newest.delete(number);
-    this.#newest.set(number, entry);
-    if (this.#newest.size > REMEMBERED_MAX) this.#newest.delete(this.#newest.keys().next().value!);
+    this.newest.delete(number);
+    this.newest.set(number, entry);
+    if (this.newest.size > REMEMBERED_MAX) this.newest.delete(this.newest.keys().next().value!);
     return entry;
   }
 
   /** Throws not_found. */
   get(tenantId: string, number: number): RestoreView {
-    const entry = this.#newest.get(number);
+    const entry = this.newest.get(number);
     if (entry === undefined) throw new DbError("not_found", `Tenant "${tenantId}" has not been restored lately.`);
     return { ...entry.view, tenant: tenantId };
   }
 
   heard(report: RestoreReport): void {
     const { tenant, restore, state, entries, verified, error } = report;
-    const entry = this.#newest.get(tenant);
-    if (entry === undefined && report.cutShort !== undefined) this.#remember(report, report.cutShort);
+    const entry = this.newest.get(tenant);
+    if (entry === undefined && report.cutShort !== undefined) this.remember(report, report.cutShort);
     if (entry === undefined || entry.restore !== restore) return;
     const hasEnded = state === "completed" || state === "failed";
     const finished_at = hasEnded ? new Date().toISOString() : null;
@@ -106,15 +106,15 @@ export class RestoreOrders {
   }
 
   /** One that was begun before this process. Nobody knows when. */
-  #remember({ tenant, restore, state, entries, verified, error }: RestoreReport, backup: string): void {
+  private remember({ tenant, restore, state, entries, verified, error }: RestoreReport, backup: string): void {
     const finished_at = new Date().toISOString();
     const view = { tenant: "", backup, state, entries, verified, started_at: finished_at, finished_at, error };
-    this.#newest.set(tenant, { restore, view, heard: () => undefined });
+    this.newest.set(tenant, { restore, view, heard: () => undefined });
   }
 
   /** An actor's thread ended; its partitions are those that `isOf` names. */
   actorEnded(isOf: (tenant: number) => boolean): void {
-    for (const [tenant, { restore, view }] of this.#newest) {
+    for (const [tenant, { restore, view }] of this.newest) {
       if (view.finished_at !== null || !isOf(tenant)) continue;
       const error = { code: "partition_unavailable", message: "The tenant's actor ended; restore it again." };
       this.heard({ tenant, restore, state: "failed", entries: view.entries, verified: null, error });

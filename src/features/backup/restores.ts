@@ -52,21 +52,21 @@ const CUT_SHORT =
 
 export class Restores {
   /** By the tenant's number. */
-  readonly #running = new Map<number, Running>();
+  private readonly running = new Map<number, Running>();
   /** Those that were found so when their partition was opened. */
-  readonly #cutShort = new Map<number, RestoreReport>();
-  #closing = false;
+  private readonly cutShort = new Map<number, RestoreReport>();
+  private closing = false;
 
   constructor(private readonly host: RestoresHost) {}
 
   /** The partition was opened: tells of restores that the end of its server cut short. */
   opened(partition: Partition): void {
     for (const [tenant, place] of partition.places.entries()) {
-      if (place.kind !== "restoring" || this.#running.has(tenant)) continue;
+      if (place.kind !== "restoring" || this.running.has(tenant)) continue;
       const { restore, backup = "" } = place;
       const error = { code: "partition_unavailable", message: CUT_SHORT } as const;
       const report = { tenant, restore, state: "failed", entries: 0, verified: null, error, cutShort: backup } as const;
-      this.#cutShort.set(tenant, report);
+      this.cutShort.set(tenant, report);
       this.host.failed("a tenant's restore was cut short; restore it again: until then it is not served", {
         tenant,
         backup,
@@ -77,8 +77,8 @@ export class Restores {
 
   /** The error for requests of a tenant that is being restored. */
   refusal(tenant: number): DbError {
-    const isRunning = this.#running.has(tenant);
-    const report = isRunning ? undefined : this.#cutShort.get(tenant);
+    const isRunning = this.running.has(tenant);
+    const report = isRunning ? undefined : this.cutShort.get(tenant);
     // Again: whoever keeps the reports may not have been there.
     if (report !== undefined) this.host.report(report);
     const message = isRunning ? "The tenant is being restored from a backup; retry later." : CUT_SHORT;
@@ -97,20 +97,20 @@ export class Restores {
         ...{ tenant, restore, state, entries, verified },
         error: error && { code: error.code, message: error.message },
       });
-    if (this.#closing || this.#running.has(tenant)) {
+    if (this.closing || this.running.has(tenant)) {
       report("failed", 0, null, new DbError("conflict", "The tenant is being restored already."));
       return;
     }
     const running: Running = { partition, undone: null, done: Promise.resolve() };
-    this.#running.set(tenant, running);
-    this.#cutShort.delete(tenant);
-    running.done = this.#run(running, order, report)
+    this.running.set(tenant, running);
+    this.cutShort.delete(tenant);
+    running.done = this.run(running, order, report)
       .catch((error: unknown) => {
         if (!(error instanceof DbError))
           this.host.failed("a tenant could not be restored", { tenant, error: String(error) });
         report("failed", 0, null, error instanceof DbError ? error : new DbError("internal_error", String(error)));
       })
-      .finally(() => this.#running.delete(tenant));
+      .finally(() => this.running.delete(tenant));
   }
 
   /**
@@ -118,15 +118,15 @@ export class Restores {
    * tenant stays refused until it is restored again.
    */
   undone(partition: Partition, error: DbError): void {
-    for (const running of this.#running.values()) if (running.partition === partition) running.undone ??= error;
+    for (const running of this.running.values()) if (running.partition === partition) running.undone ??= error;
   }
 
   async close(): Promise<void> {
-    this.#closing = true;
-    await Promise.all([...this.#running.values()].map(({ done }) => done));
+    this.closing = true;
+    await Promise.all([...this.running.values()].map(({ done }) => done));
   }
 
-  async #run(
+  private async run(
     running: Running,
     order: RestoreOrder,
     report: (state: RestoreState, entries: number, verified?: boolean | null) => void,
@@ -139,7 +139,7 @@ export class Restores {
     const work = { usedMs: 0, account: partition.account };
     const turn = async (): Promise<void> => {
       await this.host.scheduler.yieldTurn(tenant, work);
-      if (this.#closing) throw new DbError("shutting_down");
+      if (this.closing) throw new DbError("shutting_down");
       isWhole();
     };
     report("checking", 0);
@@ -164,12 +164,12 @@ export class Restores {
     }
     report("restoring", 0);
     try {
-      await this.#silence(partition, order);
+      await this.silence(partition, order);
     } catch (error) {
       if (place === undefined) serveAgain(partition, tenant);
       throw error;
     }
-    await removeTenant(partition, tenant, this.host.scheduler, () => this.#closing || running.undone !== null);
+    await removeTenant(partition, tenant, this.host.scheduler, () => this.closing || running.undone !== null);
     let entries = 0;
     for await (const operations of operationsOf(chain, source, order.untilMicros)) {
       for (let at = 0; at < operations.length; at += WRITTEN_AT_ONCE) {
@@ -181,7 +181,7 @@ export class Restores {
     }
     await partition.durable();
     isWhole();
-    const verified = await this.#verify(partition, order, manifest, turn, () => report("verifying", entries));
+    const verified = await this.verify(partition, order, manifest, turn, () => report("verifying", entries));
     isWhole();
     partition.forget(tenant);
     partition.places.clear(tenant);
@@ -191,7 +191,7 @@ export class Restores {
   }
 
   /** Nothing of the tenant runs any more, and nothing new begins. */
-  async #silence(partition: Partition, { tenant, restore, backup }: RestoreOrder): Promise<void> {
+  private async silence(partition: Partition, { tenant, restore, backup }: RestoreOrder): Promise<void> {
     await partition.part(JOBS).queue.pause(tenant);
     partition.places.set(tenant, { kind: "restoring", restore, backup });
     const error = new DbError("partition_unavailable", "The request was ended: the tenant is being restored.");
@@ -213,7 +213,7 @@ export class Restores {
   }
 
   /** Null: the backup has no digest, or the content is of another moment. Throws backup_damaged when it is another. */
-  async #verify(
+  private async verify(
     partition: Partition,
     { tenant, untilMicros }: RestoreOrder,
     { digest, micros, id }: Manifest,

@@ -48,10 +48,10 @@ type NextRun = (cron: string, timezone: string, afterMs: number) => number | nul
 
 export class Schedules {
   /** As they are on disk. */
-  readonly #all = new Map<string, ScheduleRecord>();
-  readonly #running = new Map<string, { readonly controller: AbortController; readonly ended: Promise<void> }>();
-  #nextRun: NextRun | null = null;
-  #closing = false;
+  private readonly all = new Map<string, ScheduleRecord>();
+  private readonly running = new Map<string, { readonly controller: AbortController; readonly ended: Promise<void> }>();
+  private nextRun: NextRun | null = null;
+  private closing = false;
 
   private constructor(private readonly host: SchedulesHost) {}
 
@@ -63,14 +63,14 @@ export class Schedules {
 
   /** Takes what the directory has: at the beginning, and after its records were replaced. */
   async reload(): Promise<void> {
-    this.#all.clear();
-    for (const schedule of this.host.directory.listSchedules()) this.#all.set(schedule.id, schedule);
-    if (this.#all.size > 0) await this.#loadCron();
+    this.all.clear();
+    for (const schedule of this.host.directory.listSchedules()) this.all.set(schedule.id, schedule);
+    if (this.all.size > 0) await this.loadCron();
   }
 
   /** `tenantId` null: of the whole installation. Throws invalid_request, rate_limited. */
   async create(tenantId: string | null, wish: ScheduleWish): Promise<ScheduleRecord> {
-    const nextRun = await this.#loadCron();
+    const nextRun = await this.loadCron();
     const { cron, timezone, fullEvery, keep, keepDays, passphrase, enabled } = wish;
     const now = this.host.now();
     const nextAt = nextRun(cron, timezone, now);
@@ -86,18 +86,18 @@ export class Schedules {
       ...{ id, tenantId, cron, timezone, fullEvery, keep, keepDays, passphrase: sealed, enabled, createdAt: now },
       ...{ nextAt: enabled ? nextAt : null, due: null, last: null, lastSuccessAt: null, completed: 0, failures: 0 },
     };
-    this.#save(schedule);
+    this.save(schedule);
     return schedule;
   }
 
   /** By creation. */
   list(isWanted: (schedule: ScheduleRecord) => boolean): ScheduleRecord[] {
-    return [...this.#all.values()].filter(isWanted).sort((a, b) => a.createdAt - b.createdAt);
+    return [...this.all.values()].filter(isWanted).sort((a, b) => a.createdAt - b.createdAt);
   }
 
   /** Throws not_found. */
   get(id: string, isVisible: (schedule: ScheduleRecord) => boolean): ScheduleRecord {
-    const schedule = this.#all.get(id);
+    const schedule = this.all.get(id);
     if (schedule === undefined || !isVisible(schedule)) {
       throw new DbError("not_found", `Schedule "${id}" does not exist.`);
     }
@@ -105,53 +105,53 @@ export class Schedules {
   }
 
   isRunning(id: string): boolean {
-    return this.#running.has(id);
+    return this.running.has(id);
   }
 
   setEnabled(schedule: ScheduleRecord, enabled: boolean): ScheduleRecord {
-    const nextAt = enabled ? this.#next(schedule) : null;
-    return this.#save({ ...schedule, enabled, nextAt, due: enabled ? schedule.due : null });
+    const nextAt = enabled ? this.next(schedule) : null;
+    return this.save({ ...schedule, enabled, nextAt, due: enabled ? schedule.due : null });
   }
 
   /** Makes one now, beside its times. */
   runNow(schedule: ScheduleRecord): ScheduleRecord {
     const now = this.host.now();
-    if (schedule.due !== null) return this.#save({ ...schedule, due: { ...schedule.due, notBefore: now } });
-    return this.#save({ ...schedule, due: { at: now, attempts: 0, notBefore: now } });
+    if (schedule.due !== null) return this.save({ ...schedule, due: { ...schedule.due, notBefore: now } });
+    return this.save({ ...schedule, due: { at: now, attempts: 0, notBefore: now } });
   }
 
   /** Its backups stay; one that is being made is given up. */
   async remove({ id }: ScheduleRecord): Promise<void> {
-    this.#all.delete(id);
+    this.all.delete(id);
     this.host.directory.removeSchedule(id);
-    const running = this.#running.get(id);
+    const running = this.running.get(id);
     running?.controller.abort();
     await running?.ended;
   }
 
   /** Called every now and then. */
   sweep(): void {
-    if (this.#closing || this.#all.size === 0 || this.#nextRun === null) return;
+    if (this.closing || this.all.size === 0 || this.nextRun === null) return;
     const now = this.host.now();
-    for (let schedule of this.#all.values()) {
+    for (let schedule of this.all.values()) {
       if (schedule.due === null && schedule.enabled && schedule.nextAt !== null && schedule.nextAt <= now) {
         const due = { at: schedule.nextAt, attempts: 0, notBefore: now };
-        schedule = this.#save({ ...schedule, due, nextAt: this.#next(schedule) });
+        schedule = this.save({ ...schedule, due, nextAt: this.next(schedule) });
       }
       if (
         schedule.due !== null &&
         schedule.due.attempts >= SCHEDULED_BACKUP_ATTEMPTS &&
-        !this.#running.has(schedule.id)
+        !this.running.has(schedule.id)
       ) {
-        schedule = this.#giveUp(schedule, schedule.due);
+        schedule = this.giveUp(schedule, schedule.due);
       }
-      const isFree = !this.#running.has(schedule.id) && this.#running.size < SCHEDULED_BACKUPS_AT_ONCE;
-      if (schedule.due !== null && schedule.due.notBefore <= now && isFree) this.#run(schedule);
+      const isFree = !this.running.has(schedule.id) && this.running.size < SCHEDULED_BACKUPS_AT_ONCE;
+      if (schedule.due !== null && schedule.due.notBefore <= now && isFree) this.run(schedule);
     }
   }
 
   /** The last attempt did not come to its end: the server ended with it. */
-  #giveUp(schedule: ScheduleRecord, due: Due): ScheduleRecord {
+  private giveUp(schedule: ScheduleRecord, due: Due): ScheduleRecord {
     const message = `The server ended during the last of ${SCHEDULED_BACKUP_ATTEMPTS} attempts.`;
     const last = {
       dueAt: due.at,
@@ -162,11 +162,11 @@ export class Schedules {
     const { id, tenantId, failures } = schedule;
     const fields = { schedule: id, tenant: tenantId, attempt: due.attempts, again: false, error: message };
     this.host.log("warn", "a scheduled backup failed", fields);
-    return this.#save({ ...schedule, due: null, last, failures: failures + 1 });
+    return this.save({ ...schedule, due: null, last, failures: failures + 1 });
   }
 
   metrics(): ScheduleMetrics[] {
-    return [...this.#all.values()].map(({ id, tenantId, lastSuccessAt, nextAt, completed, failures }) => ({
+    return [...this.all.values()].map(({ id, tenantId, lastSuccessAt, nextAt, completed, failures }) => ({
       ...{ schedule: id, tenant: tenantId, completed, failures },
       lastSuccessSeconds: (lastSuccessAt ?? 0) / 1000,
       nextSeconds: (nextAt ?? 0) / 1000,
@@ -174,52 +174,51 @@ export class Schedules {
   }
 
   async close(): Promise<void> {
-    this.#closing = true;
-    for (const { controller } of this.#running.values()) controller.abort();
-    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    this.closing = true;
+    for (const { controller } of this.running.values()) controller.abort();
+    await Promise.all([...this.running.values()].map(({ ended }) => ended));
   }
 
-  #run(schedule: ScheduleRecord): void {
+  private run(schedule: ScheduleRecord): void {
     const controller = new AbortController();
-    const ended = this.#attempt(schedule, controller.signal)
+    const ended = this.attempt(schedule, controller.signal)
       .catch((error: unknown) => {
         this.host.log("error", "a schedule of backups failed", { schedule: schedule.id, error: String(error) });
       })
-      .finally(() => this.#running.delete(schedule.id));
-    this.#running.set(schedule.id, { controller, ended });
+      .finally(() => this.running.delete(schedule.id));
+    this.running.set(schedule.id, { controller, ended });
   }
 
-  async #attempt(schedule: ScheduleRecord, signal: AbortSignal): Promise<void> {
+  private async attempt(schedule: ScheduleRecord, signal: AbortSignal): Promise<void> {
     const due = { ...schedule.due!, attempts: schedule.due!.attempts + 1 };
-    this.#save({ ...schedule, due });
+    this.save({ ...schedule, due });
     // A crash from here on counts as an attempt, so nothing crashes for ever.
     await this.host.durable();
     const { id } = schedule;
     let backup: string | null = null;
     let error: { code: string; message: string } | null = null;
     try {
-      backup =
-        schedule.tenantId === null ? await this.#makeWhole(schedule, signal) : await this.#make(schedule, signal);
+      backup = schedule.tenantId === null ? await this.makeWhole(schedule, signal) : await this.make(schedule, signal);
     } catch (thrown) {
       error = failureOf(thrown);
     }
-    const current = this.#all.get(id);
+    const current = this.all.get(id);
     if (current === undefined) return;
-    if (this.#closing && error !== null) {
-      this.#save({ ...current, due: { ...due, attempts: due.attempts - 1 } });
+    if (this.closing && error !== null) {
+      this.save({ ...current, due: { ...due, attempts: due.attempts - 1 } });
       return;
     }
     const now = this.host.now();
     const last = { dueAt: due.at, finishedAt: now, backup, error };
     if (error === null) {
       const { completed } = current;
-      this.#save({ ...current, due: null, last, lastSuccessAt: now, completed: completed + 1 });
-      await this.#removeExpired(current);
+      this.save({ ...current, due: null, last, lastSuccessAt: now, completed: completed + 1 });
+      await this.removeExpired(current);
       return;
     }
     const again = due.attempts < SCHEDULED_BACKUP_ATTEMPTS;
     const pause = (SCHEDULED_BACKUP_PAUSES_MINUTES[due.attempts - 1] ?? 0) * 60_000;
-    this.#save({
+    this.save({
       ...current,
       due: again ? { ...due, notBefore: now + pause } : null,
       last,
@@ -230,7 +229,7 @@ export class Schedules {
     });
   }
 
-  #passphraseOf({ id, passphrase }: ScheduleRecord): string | null {
+  private passphraseOf({ id, passphrase }: ScheduleRecord): string | null {
     if (passphrase === null) return null;
     const plain = unsealPassphrase(passphrase, id, this.host.secret);
     if (plain !== null) return plain;
@@ -240,7 +239,7 @@ export class Schedules {
     );
   }
 
-  async #make(schedule: ScheduleRecord, signal: AbortSignal): Promise<string> {
+  private async make(schedule: ScheduleRecord, signal: AbortSignal): Promise<string> {
     const tenantId = schedule.tenantId!;
     const { number, partition } = this.host.directory.placeOf(tenantId);
     const made = this.host.folder.list(tenantId).filter((one) => one.schedule === schedule.id);
@@ -248,7 +247,7 @@ export class Schedules {
     const backup = await this.host.orders.make(
       partition,
       {
-        ...{ tenant: number, tenantId, store: "tenant", passphrase: this.#passphraseOf(schedule) },
+        ...{ tenant: number, tenantId, store: "tenant", passphrase: this.passphraseOf(schedule) },
         ...{ base: isFullDue(kinds, schedule.fullEvery) ? "none" : "newest", schedule: schedule.id, verifies: true },
       },
       signal,
@@ -256,17 +255,17 @@ export class Schedules {
     return backup.id;
   }
 
-  async #makeWhole(schedule: ScheduleRecord, signal: AbortSignal): Promise<string> {
+  private async makeWhole(schedule: ScheduleRecord, signal: AbortSignal): Promise<string> {
     const made = this.host.wholeFolder.list().filter((one) => one.schedule === schedule.id);
     const incremental = !isFullDue(
       made.map(({ kind }) => kind),
       schedule.fullEvery,
     );
-    const passphrase = this.#passphraseOf(schedule);
+    const passphrase = this.passphraseOf(schedule);
     return (await this.host.whole.make({ incremental, passphrase, schedule: schedule.id, verifies: true }, signal)).id;
   }
 
-  async #removeExpired(schedule: ScheduleRecord): Promise<void> {
+  private async removeExpired(schedule: ScheduleRecord): Promise<void> {
     const { folder, wholeFolder } = this.host;
     const finishedAt = (one: { readonly finishedAt: string }): number => Date.parse(one.finishedAt);
     const { id, tenantId } = schedule;
@@ -278,7 +277,7 @@ export class Schedules {
         needs: one.base === null ? [] : [one.base],
       }));
       for (const one of expired(backups, schedule, this.host.now()))
-        await this.#removeOne(() => folder.remove(tenantId, one.id));
+        await this.removeOne(() => folder.remove(tenantId, one.id));
       return;
     }
     const own = wholeFolder.list().filter((one) => one.schedule === id);
@@ -288,22 +287,22 @@ export class Schedules {
       return { id: one.id, finishedAt: finishedAt(one), needs };
     });
     for (const one of expired(backups, schedule, this.host.now()))
-      await this.#removeOne(() => wholeFolder.remove(one.id));
+      await this.removeOne(() => wholeFolder.remove(one.id));
   }
 
   /** One that somebody's own backup continues stays. */
-  async #removeOne(remove: () => Promise<void>): Promise<void> {
+  private async removeOne(remove: () => Promise<void>): Promise<void> {
     await remove().catch((error: unknown) => {
       if (!(error instanceof DbError)) throw error;
     });
   }
 
-  #next({ cron, timezone }: ScheduleRecord): number | null {
-    return this.#nextRun!(cron, timezone, this.host.now());
+  private next({ cron, timezone }: ScheduleRecord): number | null {
+    return this.nextRun!(cron, timezone, this.host.now());
   }
 
-  #save(schedule: ScheduleRecord): ScheduleRecord {
-    this.#all.set(schedule.id, schedule);
+  private save(schedule: ScheduleRecord): ScheduleRecord {
+    this.all.set(schedule.id, schedule);
     this.host.directory.saveSchedule(schedule);
     // A write that is undone has everything read again (reload).
     this.host.durable().catch(() => undefined);
@@ -311,10 +310,10 @@ export class Schedules {
   }
 
   /** Installations without schedules do not load it. */
-  async #loadCron(): Promise<NextRun> {
-    if (this.#nextRun !== null) return this.#nextRun;
+  private async loadCron(): Promise<NextRun> {
+    if (this.nextRun !== null) return this.nextRun;
     const { Cron } = await import("croner");
-    this.#nextRun = (cron, timezone, afterMs) => {
+    this.nextRun = (cron, timezone, afterMs) => {
       try {
         return new Cron(cron, { timezone }).nextRun(new Date(afterMs))?.getTime() ?? null;
       } catch (error) {
@@ -322,7 +321,7 @@ export class Schedules {
         throw isTimeZone(timezone) ? noSchedule(cron) : noTimeZone(timezone);
       }
     };
-    return this.#nextRun;
+    return this.nextRun;
   }
 }
 

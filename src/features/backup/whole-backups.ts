@@ -58,26 +58,30 @@ const ATTEMPTS = 5;
 const PAUSE_MS = 1000;
 
 export class WholeBackups {
-  #latest: { readonly view: Running; readonly controller: AbortController; made: Promise<WholeManifest> } | null = null;
+  private latest: {
+    readonly view: Running;
+    readonly controller: AbortController;
+    made: Promise<WholeManifest>;
+  } | null = null;
 
   constructor(private readonly host: WholeBackupsHost) {}
 
   /** Throws conflict while one is being made. */
   start(wish: WholeBackupWish): WholeBackupView {
-    const { view, made } = this.#begin(wish);
+    const { view, made } = this.begin(wish);
     made.catch(() => undefined);
     return { ...view };
   }
 
   /** Resolves when it is whole and on disk; `signal` gives it up. */
   make(wish: WholeBackupWish, signal: AbortSignal): Promise<WholeManifest> {
-    const { controller, made } = this.#begin(wish);
+    const { controller, made } = this.begin(wish);
     signal.addEventListener("abort", () => controller.abort());
     return made;
   }
 
-  #begin(wish: WholeBackupWish) {
-    if (this.#latest?.view.finished_at === null) {
+  private begin(wish: WholeBackupWish) {
+    if (this.latest?.view.finished_at === null) {
       throw new DbError("conflict", "A backup of the installation is being made already.");
     }
     const controller = new AbortController();
@@ -87,12 +91,12 @@ export class WholeBackups {
       ...{ started_at: new Date().toISOString(), finished_at: null, schedule: wish.schedule, verified_at: null },
       ...{ tenants: [], error: null },
     };
-    const made = this.#make(view, wish, controller.signal);
+    const made = this.makeOfAll(view, wish, controller.signal);
     const latest = { view, controller, made };
-    this.#latest = latest;
+    this.latest = latest;
     made.then(
       () => {
-        if (this.#latest === latest) this.#latest = null;
+        if (this.latest === latest) this.latest = null;
       },
       (error: unknown) => {
         const failure = failureOf(error);
@@ -103,7 +107,7 @@ export class WholeBackups {
     return latest;
   }
 
-  async #make(view: Running, wish: WholeBackupWish, signal: AbortSignal): Promise<WholeManifest> {
+  private async makeOfAll(view: Running, wish: WholeBackupWish, signal: AbortSignal): Promise<WholeManifest> {
     const { folder, directory } = this.host;
     const made: Made[] = [];
     try {
@@ -111,7 +115,7 @@ export class WholeBackups {
       const records = directory.wholeRecords();
       view.tenants_total = records.tenants.length;
       const saved = await folder.saveRecords(view.id, records, wish.passphrase);
-      await this.#makeAll(records.tenants, view, wish, signal, made);
+      await this.makeAll(records.tenants, view, wish, signal, made);
       const finishedAt = new Date().toISOString();
       const kind = made.some((one) => one.kind === "incremental") ? "incremental" : "full";
       const manifest: WholeManifest = {
@@ -131,7 +135,7 @@ export class WholeBackups {
   }
 
   /** Some at a time; the first that fails ends them all. */
-  async #makeAll(
+  private async makeAll(
     tenants: readonly TenantRecord[],
     view: Running,
     wish: WholeBackupWish,
@@ -143,7 +147,7 @@ export class WholeBackups {
     const either = AbortSignal.any([signal, failed.signal]);
     const next = async (): Promise<void> => {
       for (let tenant = waiting.shift(); tenant !== undefined; tenant = waiting.shift()) {
-        const backup = await this.#makeOne(tenant, wish, either);
+        const backup = await this.makeOne(tenant, wish, either);
         made.push({ tenant: tenant.id, ...backup });
         view.tenants_done++;
         view.entries += backup.entries;
@@ -161,7 +165,7 @@ export class WholeBackups {
     if (end !== undefined && isRejected(end)) throw end.reason;
   }
 
-  async #makeOne(tenant: TenantRecord, wish: WholeBackupWish, signal: AbortSignal): Promise<MadeBackup> {
+  private async makeOne(tenant: TenantRecord, wish: WholeBackupWish, signal: AbortSignal): Promise<MadeBackup> {
     for (let attempt = 1; ; attempt++) {
       const { number, partition } = this.host.directory.placeOf(tenant.id);
       try {
@@ -186,17 +190,17 @@ export class WholeBackups {
   /** Newest first. */
   list(): WholeBackupView[] {
     const made = this.host.folder.list().map(viewOf);
-    return this.#latest === null ? made : [{ ...this.#latest.view }, ...made];
+    return this.latest === null ? made : [{ ...this.latest.view }, ...made];
   }
 
   /** Throws not_found. */
   get(id: string): WholeBackupView {
-    return this.#latest?.view.id === id ? { ...this.#latest.view } : viewOf(this.host.folder.get(id));
+    return this.latest?.view.id === id ? { ...this.latest.view } : viewOf(this.host.folder.get(id));
   }
 
   /** One that is being made is given up. */
   async remove(id: string): Promise<void> {
-    const latest = this.#latest;
+    const latest = this.latest;
     if (latest?.view.id !== id) {
       await this.host.folder.remove(id);
       return;
@@ -207,7 +211,7 @@ export class WholeBackups {
       () => false,
     );
     if (isMade) await this.host.folder.remove(id);
-    else if (this.#latest === latest) this.#latest = null;
+    else if (this.latest === latest) this.latest = null;
   }
 
   /** Reads all of it, and of what it continues. Errors as verifyBackups. */
@@ -229,8 +233,8 @@ export class WholeBackups {
   }
 
   async close(): Promise<void> {
-    this.#latest?.controller.abort();
-    await this.#latest?.made.catch(() => undefined);
+    this.latest?.controller.abort();
+    await this.latest?.made.catch(() => undefined);
   }
 }
 

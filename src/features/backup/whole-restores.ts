@@ -48,13 +48,13 @@ export interface WholeRestoreView {
 type Running = { -readonly [K in keyof WholeRestoreView]: WholeRestoreView[K] };
 
 export class WholeRestores {
-  #latest: Running | null = null;
+  private latest: Running | null = null;
 
   constructor(private readonly host: WholeRestoresHost) {}
 
   /** Throws conflict while one runs, not_found. */
   start(plan: RestorePlan, passphrase: string | null): WholeRestoreView {
-    if (this.#latest?.finished_at === null) {
+    if (this.latest?.finished_at === null) {
       throw new DbError("conflict", "A backup of an installation is being restored already.");
     }
     const manifest = this.host.folder.get(plan.backup);
@@ -62,8 +62,8 @@ export class WholeRestores {
       ...{ backup: plan.backup, state: "checking", tenants_total: 0, tenants_done: 0, entries: 0, tenants: [] },
       ...{ started_at: new Date().toISOString(), finished_at: null, error: null },
     };
-    this.#latest = view;
-    this.#run(manifest, plan, passphrase, view).then(
+    this.latest = view;
+    this.run(manifest, plan, passphrase, view).then(
       () => Object.assign(view, { state: "completed", finished_at: new Date().toISOString() }),
       (error: unknown) => {
         const failure = failureOf(error);
@@ -76,15 +76,20 @@ export class WholeRestores {
 
   /** Throws not_found. */
   get(backup: string): WholeRestoreView {
-    if (this.#latest?.backup === backup) return { ...this.#latest };
+    if (this.latest?.backup === backup) return { ...this.latest };
     throw new DbError("not_found", `Backup "${backup}" has not been restored lately.`);
   }
 
-  async #run(manifest: WholeManifest, plan: RestorePlan, passphrase: string | null, view: Running): Promise<void> {
+  private async run(
+    manifest: WholeManifest,
+    plan: RestorePlan,
+    passphrase: string | null,
+    view: Running,
+  ): Promise<void> {
     const { directory, folder, backups } = this.host;
     const records = await folder.readRecords(manifest, passphrase);
     // Refused before all of it is read; and decided again below, since that may take long.
-    const again = this.#plan(records, plan);
+    const again = this.plan(records, plan);
     await backups.verify(manifest.id, passphrase);
     const planned = again();
     view.state = "restoring";
@@ -92,7 +97,7 @@ export class WholeRestores {
     await this.host.durable();
     planned.sort((a, b) => Number(a.tenantId === SYSTEM_TENANT) - Number(b.tenantId === SYSTEM_TENANT));
     for (const tenant of planned) {
-      const done = await this.#restoreOne(tenant, manifest, passphrase, view.entries, (entries) => {
+      const done = await this.restoreOne(tenant, manifest, passphrase, view.entries, (entries) => {
         view.entries = entries;
       });
       view.tenants_done++;
@@ -104,7 +109,7 @@ export class WholeRestores {
   }
 
   /** Throws the errors of planRestore, now and when the returned function is called. */
-  #plan(records: WholeRecords, plan: RestorePlan): () => PlannedTenant[] {
+  private plan(records: WholeRecords, plan: RestorePlan): () => PlannedTenant[] {
     const make = (): PlannedTenant[] => {
       const planned = this.host.directory.planRestore(records, plan);
       const system = planned.find(({ tenantId }) => tenantId === SYSTEM_TENANT);
@@ -118,7 +123,7 @@ export class WholeRestores {
     return make;
   }
 
-  async #restoreOne(
+  private async restoreOne(
     { tenantId, number, partition }: PlannedTenant,
     manifest: WholeManifest,
     passphrase: string | null,

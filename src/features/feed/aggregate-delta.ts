@@ -59,8 +59,8 @@ interface CallSteps {
 }
 
 export class AggregateDelta implements AnswerDelta {
-  #groups = new Map<string, Group>();
-  readonly #keyOf: (input: Input) => string;
+  private groups = new Map<string, Group>();
+  private readonly keyOf: (input: Input) => string;
 
   private constructor(
     /** Inputs of the whole table. */
@@ -75,7 +75,7 @@ export class AggregateDelta implements AnswerDelta {
     private readonly calls: readonly CallSteps[],
   ) {
     const keyOf = rowKeyOf(types);
-    this.#keyOf = (input) =>
+    this.keyOf = (input) =>
       String(
         keyOf(
           types.map((_, i) => [input[i]!]),
@@ -110,22 +110,22 @@ export class AggregateDelta implements AnswerDelta {
   }
 
   async whole(context: ExecContext, rowsMax: number, write: WriteRow): Promise<AnswerRows> {
-    this.#groups = new Map();
-    if (this.types.length === 0) this.#groupOf("", []);
+    this.groups = new Map();
+    if (this.types.length === 0) this.groupOf("", []);
     const operator = this.inputs.open(context);
     try {
-      while (this.#groups.size <= rowsMax) {
+      while (this.groups.size <= rowsMax) {
         const batch = await operator.next();
         if (batch === null) break;
-        this.#stepBatch(batch);
+        this.stepBatch(batch);
         if (context.shouldYield()) await context.yieldTurn();
       }
     } finally {
       operator.close();
     }
     const answer: AnswerRows = new Map();
-    for (const [key, group] of this.#groups) {
-      answer.set(key, this.#written(group, context, write));
+    for (const [key, group] of this.groups) {
+      answer.set(key, this.written(group, context, write));
       if (context.shouldYield()) await context.yieldTurn();
     }
     return answer;
@@ -135,27 +135,27 @@ export class AggregateDelta implements AnswerDelta {
     const touched = new Map<string, Group>();
     // What comes is stepped before anything is taken back, so that fewer states are lost: a larger maximum replaces one.
     for (const { after } of rows) {
-      const input = after && this.#inputOf(after, context);
+      const input = after && this.readInput(after, context);
       if (input === null) continue;
-      const key = this.#keyOf(input);
-      const group = this.#groupOf(key, input);
+      const key = this.keyOf(input);
+      const group = this.groupOf(key, input);
       touched.set(key, group);
-      this.#step(group, input, false);
+      this.step(group, input, false);
     }
     for (const { before } of rows) {
-      const input = before && this.#inputOf(before, context);
+      const input = before && this.readInput(before, context);
       if (input === null) continue;
-      const key = this.#keyOf(input);
-      const group = this.#groups.get(key);
+      const key = this.keyOf(input);
+      const group = this.groups.get(key);
       if (group === undefined) throw new Error("a row that leaves was in a group");
       touched.set(key, group);
-      this.#takeBack(group, input);
+      this.takeBack(group, input);
     }
-    for (const [key, group] of touched) if (group.count === 0) this.#empty(key, group);
+    for (const [key, group] of touched) if (group.count === 0) this.empty(key, group);
     if ([...touched.values()].some(({ states }) => states.includes(undefined))) return null;
     const difference = new Difference();
     for (const [key, group] of touched) {
-      const now = this.#groups.has(key) ? this.#written(group, context, write) : undefined;
+      const now = this.groups.has(key) ? this.written(group, context, write) : undefined;
       difference.tell(answer.get(key), now);
       if (now === undefined) answer.delete(key);
       else answer.set(key, now);
@@ -163,37 +163,37 @@ export class AggregateDelta implements AnswerDelta {
     return difference;
   }
 
-  #inputOf(row: readonly Value[], context: ExecContext): Input | null {
+  private readInput(row: readonly Value[], context: ExecContext): Input | null {
     return this.inputOf.of(
       this.source.map((position) => row[position]!),
       context,
     );
   }
 
-  #groupOf(key: string, input: Input): Group {
-    let group = this.#groups.get(key);
+  private groupOf(key: string, input: Input): Group {
+    let group = this.groups.get(key);
     if (group === undefined) {
       const states = this.calls.map((call) => call.init());
       group = { key: input.slice(0, this.types.length), count: 0, states };
-      this.#groups.set(key, group);
+      this.groups.set(key, group);
     }
     return group;
   }
 
   /** Nothing is left of its states, whatever they could not tell. */
-  #empty(key: string, { states }: Group): void {
-    if (this.types.length > 0) this.#groups.delete(key);
+  private empty(key: string, { states }: Group): void {
+    if (this.types.length > 0) this.groups.delete(key);
     for (const [i, call] of this.calls.entries()) states[i] = call.init();
   }
 
-  #stepBatch({ columns, length }: Batch): void {
+  private stepBatch({ columns, length }: Batch): void {
     for (let row = 0; row < length; row++) {
       const input = columns.map((values) => values[row]!);
-      this.#step(this.#groupOf(this.#keyOf(input), input), input, true);
+      this.step(this.groupOf(this.keyOf(input), input), input, true);
     }
   }
 
-  #step(group: Group, input: Input, inOrder: boolean): void {
+  private step(group: Group, input: Input, inOrder: boolean): void {
     group.count++;
     const { states } = group;
     for (const [i, call] of this.calls.entries()) {
@@ -201,7 +201,7 @@ export class AggregateDelta implements AnswerDelta {
     }
   }
 
-  #takeBack(group: Group, input: Input): void {
+  private takeBack(group: Group, input: Input): void {
     group.count--;
     const { states } = group;
     for (const [i, call] of this.calls.entries()) {
@@ -209,7 +209,7 @@ export class AggregateDelta implements AnswerDelta {
     }
   }
 
-  #written({ key, states }: Group, context: ExecContext, write: WriteRow): string {
+  private written({ key, states }: Group, context: ExecContext, write: WriteRow): string {
     const values = [...key, ...this.calls.map((call, i) => call.result(states[i]))];
     const row = this.answerOf.of(values, context);
     if (row === null) throw new Error("a group makes a row");

@@ -45,71 +45,71 @@ export interface FeedHost {
 }
 
 export class ChangeFeed implements CommitWatcher {
-  readonly #records: WatchRecords;
-  readonly #tenants = new Map<number, Watches>();
+  private readonly records: WatchRecords;
+  private readonly tenants = new Map<number, Watches>();
   /** Records of tables that nobody has asked for since the start. */
-  #unread: WatchRecord[];
+  private unread: WatchRecord[];
   /** Records of tables that are gone. */
-  #gone: WatchRecord[] = [];
-  #pending: Pending[] = [];
+  private gone: WatchRecord[] = [];
+  private pending: Pending[] = [];
   /** Time of the newest change on disk. */
-  #durableMicros: number;
+  private newestDurableMicros: number;
   /** Reads of the log that are under way, by watch. */
-  readonly #reading = new Map<TableWatch, Promise<void>>();
+  private readonly reading = new Map<TableWatch, Promise<void>>();
 
   constructor(private readonly host: FeedHost) {
-    this.#records = new WatchRecords(host.shard, () => host.flushSoon());
-    this.#durableMicros = host.shard.lastMicros;
+    this.records = new WatchRecords(host.shard, () => host.flushSoon());
+    this.newestDurableMicros = host.shard.lastMicros;
     const now = Date.now();
-    const records = this.#records.load();
-    this.#unread = records.filter(({ untilMs }) => untilMs > now);
-    this.#watchOrNot();
+    const records = this.records.load();
+    this.unread = records.filter(({ untilMs }) => untilMs > now);
+    this.watchOrNot();
   }
 
   /** Changes that are kept in memory for those who come back soon. */
   get historyBytes(): number {
     let bytes = 0;
-    for (const { byTable } of this.#tenants.values()) for (const watch of byTable.values()) bytes += watch.historyBytes;
+    for (const { byTable } of this.tenants.values()) for (const watch of byTable.values()) bytes += watch.historyBytes;
     return bytes;
   }
 
   /** Time of the newest change on disk: a client that has seen everything up to it has missed nothing. */
   get durableMicros(): number {
-    return this.#durableMicros;
+    return this.newestDurableMicros;
   }
 
   /** Tables that are watched. */
   get size(): number {
-    let size = this.#unread.length;
-    for (const { byTable } of this.#tenants.values()) size += byTable.size;
+    let size = this.unread.length;
+    for (const { byTable } of this.tenants.values()) size += byTable.size;
     return size;
   }
 
   /** Has the table watched from now on. What is answered may be followed once the tenant's commits are on disk. */
   watch(tenant: number, table: TableDef, catalog: CatalogView): TableWatch {
-    this.#readRecords(tenant);
-    const known = this.#tenants.get(tenant)?.byTable.get(table.id);
+    this.readRecords(tenant);
+    const known = this.tenants.get(tenant)?.byTable.get(table.id);
     if (known !== undefined) {
-      this.#renew([known]);
+      this.renew([known]);
       return known;
     }
     const now = this.host.shard.lastMicros;
-    const watch = this.#make(tenant, table, catalog, now, now);
-    this.#renew([watch]);
-    this.#watchOrNot();
+    const watch = this.make(tenant, table, catalog, now, now);
+    this.renew([watch]);
+    this.watchOrNot();
     return watch;
   }
 
   /** `now`: all changes after it will be heard of. */
-  #make(tenant: number, table: TableDef, catalog: CatalogView, since: number, now: number): TableWatch {
+  private make(tenant: number, table: TableDef, catalog: CatalogView, since: number, now: number): TableWatch {
     const { config } = this.host;
     const family = familyOf(table, catalog);
     const { memoryBytes } = config;
     const watch = new TableWatch({ tenant, table, family, since, now, memoryBytes });
-    let watches = this.#tenants.get(tenant);
+    let watches = this.tenants.get(tenant);
     if (watches === undefined) {
       watches = { byTable: new Map(), byStorage: new Map() };
-      this.#tenants.set(tenant, watches);
+      this.tenants.set(tenant, watches);
     }
     watches.byTable.set(table.id, watch);
     indexStorage(watches);
@@ -117,22 +117,22 @@ export class ChangeFeed implements CommitWatcher {
   }
 
   /** Of watches from before the start nothing is known but their records, until something is asked for of the tenant. */
-  #readRecords(tenant: number, now = this.host.shard.lastMicros): void {
-    const records = this.#unread.filter((record) => record.tenant === tenant);
+  private readRecords(tenant: number, now = this.host.shard.lastMicros): void {
+    const records = this.unread.filter((record) => record.tenant === tenant);
     if (records.length === 0) return;
-    this.#unread = this.#unread.filter((record) => record.tenant !== tenant);
+    this.unread = this.unread.filter((record) => record.tenant !== tenant);
     this.host.definitions(tenant, (catalog) => {
       for (const record of records) {
         const table = catalog.tableById(record.tableId);
         // Perhaps a commit is being made: nothing is written now.
-        if (table === null) this.#gone.push(record);
-        else this.#make(tenant, table, catalog, record.since, now).untilMs = record.untilMs;
+        if (table === null) this.gone.push(record);
+        else this.make(tenant, table, catalog, record.since, now).untilMs = record.untilMs;
       }
     });
   }
 
   /** Writes records that have less than half of the window left. */
-  #renew(watches: readonly TableWatch[]): void {
+  private renew(watches: readonly TableWatch[]): void {
     const windowMs = this.host.config.windowSeconds * 1000;
     const now = Date.now();
     const put: WatchRecord[] = [];
@@ -142,14 +142,14 @@ export class ChangeFeed implements CommitWatcher {
       watch.untilMs = now + windowMs * 1.5;
       put.push({ tenant: watch.tenant, tableId: watch.tableId, since: watch.since, untilMs: watch.untilMs });
     }
-    this.#records.write(put, []);
+    this.records.write(put, []);
   }
 
-  #rewrite({ tenant, tableId, since, untilMs }: TableWatch): void {
-    this.#records.write([{ tenant, tableId, since, untilMs }], []);
+  private rewrite({ tenant, tableId, since, untilMs }: TableWatch): void {
+    this.records.write([{ tenant, tableId, since, untilMs }], []);
   }
 
-  #watchOrNot(): void {
+  private watchOrNot(): void {
     const { shard, config } = this.host;
     const isWatched = this.size > 0;
     shard.watcher = isWatched ? this : null;
@@ -167,8 +167,8 @@ export class ChangeFeed implements CommitWatcher {
       const owner = tenantOfKey(key);
       if (owner !== tenant) {
         // The commit has its time already, and its changes come after the one before.
-        if (this.#unread.length > 0) this.#readRecords(owner, micros - 1);
-        watches = this.#tenants.get(owner);
+        if (this.unread.length > 0) this.readRecords(owner, micros - 1);
+        watches = this.tenants.get(owner);
         tenant = owner;
       }
       const storageId = storageIdOf(key);
@@ -176,7 +176,7 @@ export class ChangeFeed implements CommitWatcher {
       if (interested === undefined) continue;
       const at = micros + before.length;
       if (before.length >= CHANGES_PER_COMMIT_MAX) {
-        this.#overflowed(watches!, sequence, at);
+        this.overflowed(watches!, sequence, at);
         return before;
       }
       const old = this.host.shard.newestOf(key) ?? null;
@@ -190,58 +190,58 @@ export class ChangeFeed implements CommitWatcher {
       }
     }
     if (rows === null) return undefined;
-    this.#pending.push({ sequence, micros: micros + before.length - 1, rows });
+    this.pending.push({ sequence, micros: micros + before.length - 1, rows });
     return before;
   }
 
   /** A commit changes more than can be told. */
-  #overflowed(watches: Watches, sequence: number, micros: number): void {
+  private overflowed(watches: Watches, sequence: number, micros: number): void {
     for (const watch of watches.byTable.values()) {
       watch.restart(micros);
-      this.#pending.push({ sequence, watch, event: "truncated", micros });
+      this.pending.push({ sequence, watch, event: "truncated", micros });
     }
   }
 
   undone(first: number): void {
-    this.#pending = this.#pending.filter(({ sequence }) => sequence < first);
+    this.pending = this.pending.filter(({ sequence }) => sequence < first);
   }
 
   /** Everything up to `sequence` is on disk. */
   durable(sequence: number): void {
     const { shard } = this.host;
-    const { length } = this.#pending;
+    const { length } = this.pending;
     let count = 0;
-    while (count < length && this.#pending[count]!.sequence <= sequence) count++;
-    const ready = this.#pending.splice(0, count);
-    for (const pending of ready) this.#hand(pending);
-    if (sequence === shard.committedSequence) this.#durableMicros = shard.lastMicros;
+    while (count < length && this.pending[count]!.sequence <= sequence) count++;
+    const ready = this.pending.splice(0, count);
+    for (const pending of ready) this.hand(pending);
+    if (sequence === shard.committedSequence) this.newestDurableMicros = shard.lastMicros;
   }
 
-  #hand(pending: Pending): void {
+  private hand(pending: Pending): void {
     if ("event" in pending) {
       const { watch, event, micros } = pending;
-      this.#durableMicros = Math.max(this.#durableMicros, micros);
+      this.newestDurableMicros = Math.max(this.newestDurableMicros, micros);
       for (const follower of [...watch.followers]) follower.happened(event, micros);
-      if (event === "dropped") this.#forget(watch);
+      if (event === "dropped") this.forget(watch);
       return;
     }
-    this.#durableMicros = Math.max(this.#durableMicros, pending.micros);
+    this.newestDurableMicros = Math.max(this.newestDurableMicros, pending.micros);
     for (const [watch, rows] of pending.rows) watch.deliver(rows);
   }
 
-  #forget(watch: TableWatch): void {
-    const watches = this.#tenants.get(watch.tenant);
+  private forget(watch: TableWatch): void {
+    const watches = this.tenants.get(watch.tenant);
     if (watches?.byTable.get(watch.tableId) !== watch) return;
     watches.byTable.delete(watch.tableId);
-    if (watches.byTable.size === 0) this.#tenants.delete(watch.tenant);
+    if (watches.byTable.size === 0) this.tenants.delete(watch.tenant);
     else indexStorage(watches);
-    this.#records.write([], [watch]);
-    this.#watchOrNot();
+    this.records.write([], [watch]);
+    this.watchOrNot();
   }
 
   /** A commit of the tenant has changed its definitions. */
   definitionsChanged(tenant: number): void {
-    const watches = this.#tenants.get(tenant);
+    const watches = this.tenants.get(tenant);
     if (watches === undefined) return;
     const { shard } = this.host;
     const sequence = shard.committedSequence;
@@ -249,15 +249,15 @@ export class ChangeFeed implements CommitWatcher {
       for (const watch of watches.byTable.values()) {
         const table = catalog.tableById(watch.tableId);
         if (table === null) {
-          this.#pending.push({ sequence, watch, event: "dropped", micros: shard.lastMicros });
+          this.pending.push({ sequence, watch, event: "dropped", micros: shard.lastMicros });
           continue;
         }
         const { table: before, since } = watch;
         watch.redefine(table, familyOf(table, catalog), shard.lastMicros);
         if (table === before && watch.since === since) continue;
         const event = watch.since === since ? "altered" : eventOf(before, table);
-        this.#pending.push({ sequence, watch, event, micros: shard.lastMicros });
-        if (watch.since !== since) this.#rewrite(watch);
+        this.pending.push({ sequence, watch, event, micros: shard.lastMicros });
+        if (watch.since !== since) this.rewrite(watch);
       }
     });
     indexStorage(watches);
@@ -273,15 +273,15 @@ export class ChangeFeed implements CommitWatcher {
 
   /** Reads changes of the log into memory: as far back as that can be, and fit. */
   readBack(watch: TableWatch, turn: () => Promise<void>): Promise<void> {
-    let reading = this.#reading.get(watch);
+    let reading = this.reading.get(watch);
     if (reading === undefined) {
-      reading = this.#readBack(watch, turn).finally(() => this.#reading.delete(watch));
-      this.#reading.set(watch, reading);
+      reading = this.readBackFrom(watch, turn).finally(() => this.reading.delete(watch));
+      this.reading.set(watch, reading);
     }
     return reading;
   }
 
-  async #readBack(watch: TableWatch, turn: () => Promise<void>): Promise<void> {
+  private async readBackFrom(watch: TableWatch, turn: () => Promise<void>): Promise<void> {
     const upTo = watch.historySince;
     const { shard, config } = this.host;
     const range = { tenant: watch.tenant, storageIds: new Set(watch.storageIds), after: watch.since, upTo };
@@ -291,36 +291,36 @@ export class ChangeFeed implements CommitWatcher {
 
   /** Called now and then. */
   sweep(nowMs: number): void {
-    if (this.size + this.#gone.length === 0) return;
+    if (this.size + this.gone.length === 0) return;
     const followed: TableWatch[] = [];
     const expired: TableWatch[] = [];
     const windowSince = (nowMs - this.host.config.windowSeconds * 1000) * 1000;
-    for (const { byTable } of this.#tenants.values()) {
+    for (const { byTable } of this.tenants.values()) {
       for (const watch of byTable.values()) {
         watch.forgetUntil(windowSince);
         if (watch.followers.size > 0) followed.push(watch);
         else if (watch.untilMs < nowMs) expired.push(watch);
       }
     }
-    this.#renew(followed);
-    for (const watch of expired) this.#forget(watch);
-    const old = this.#unread.filter(({ untilMs }) => untilMs <= nowMs);
-    if (old.length > 0) this.#unread = this.#unread.filter(({ untilMs }) => untilMs > nowMs);
-    this.#records.write([], [...old, ...this.#gone.splice(0)]);
-    this.#watchOrNot();
+    this.renew(followed);
+    for (const watch of expired) this.forget(watch);
+    const old = this.unread.filter(({ untilMs }) => untilMs <= nowMs);
+    if (old.length > 0) this.unread = this.unread.filter(({ untilMs }) => untilMs > nowMs);
+    this.records.write([], [...old, ...this.gone.splice(0)]);
+    this.watchOrNot();
   }
 
   /** The tenant goes to another partition: its watches, which end here. */
   leave(tenant: number): TenantMemory["watched"] {
-    this.#readRecords(tenant);
-    const watches = [...(this.#tenants.get(tenant)?.byTable.values() ?? [])];
+    this.readRecords(tenant);
+    const watches = [...(this.tenants.get(tenant)?.byTable.values() ?? [])];
     const tables = watches.map(({ tableId, lastChange }) => ({ id: tableId, lastChange }));
     return { tables, lastMicros: this.host.shard.lastMicros };
   }
 
   left(tenant: number): void {
-    this.#readRecords(tenant);
-    for (const watch of [...(this.#tenants.get(tenant)?.byTable.values() ?? [])]) this.#forget(watch);
+    this.readRecords(tenant);
+    for (const watch of [...(this.tenants.get(tenant)?.byTable.values() ?? [])]) this.forget(watch);
   }
 
   /** The tenant has arrived with its watches; nothing of it has changed since they ended. */
@@ -330,10 +330,10 @@ export class ChangeFeed implements CommitWatcher {
     this.host.definitions(tenant, (catalog) => {
       for (const { id, lastChange } of tables) {
         const table = catalog.tableById(id);
-        if (table !== null) this.#renew([this.#make(tenant, table, catalog, lastChange, lastChange)]);
+        if (table !== null) this.renew([this.make(tenant, table, catalog, lastChange, lastChange)]);
       }
     });
-    this.#watchOrNot();
+    this.watchOrNot();
   }
 }
 

@@ -29,9 +29,9 @@ export interface GroupHost {
 
 export class ChangeGroup implements TableFollower {
   readonly members = new Set<Member>();
-  #view: RowView;
+  private view: RowView;
   /** Messages by change, while the change is in memory; null: the change does not concern this group. */
-  #messages = new WeakMap<RowChange, Uint8Array | null>();
+  private messages = new WeakMap<RowChange, Uint8Array | null>();
 
   constructor(
     readonly channel: number,
@@ -39,7 +39,7 @@ export class ChangeGroup implements TableFollower {
     readonly watch: TableWatch,
     private readonly host: GroupHost,
   ) {
-    this.#view = host.view();
+    this.view = host.view();
   }
 
   join(member: Member): void {
@@ -57,7 +57,7 @@ export class ChangeGroup implements TableFollower {
     try {
       for (const { micros, message } of this.messagesOf(rows)) this.host.publish(this.channel, micros, message);
     } catch (error) {
-      this.#endAll(error);
+      this.endAll(error);
     }
   }
 
@@ -66,10 +66,10 @@ export class ChangeGroup implements TableFollower {
     return this.host.withContext((context) => {
       const messages: { micros: number; message: Uint8Array }[] = [];
       for (const row of rows) {
-        let message = this.#messages.get(row.change);
+        let message = this.messages.get(row.change);
         if (message === undefined) {
-          message = this.#messageOf(row, context);
-          this.#messages.set(row.change, message);
+          message = this.messageOf(row, context);
+          this.messages.set(row.change, message);
         }
         if (message !== null) messages.push({ micros: row.micros, message });
       }
@@ -81,16 +81,16 @@ export class ChangeGroup implements TableFollower {
    * To followers, a row that leaves the filter is deleted and a row that enters it is inserted, as in PostgreSQL's row
    * filters.
    */
-  #messageOf({ before, after, micros }: ChangedRow, context: ExecContext): Uint8Array | null {
-    const old = before !== null && this.#view.holds(before, context) ? before : null;
-    const now = after !== null && this.#view.holds(after, context) ? after : null;
+  private messageOf({ before, after, micros }: ChangedRow, context: ExecContext): Uint8Array | null {
+    const old = before !== null && this.view.holds(before, context) ? before : null;
+    const now = after !== null && this.view.holds(after, context) ? after : null;
     if (now === null && old === null) return null;
     const operation = now === null ? "delete" : old === null ? "insert" : "update";
-    return this.#written(operation, this.#view.document(now ?? old!), micros);
+    return this.written(operation, this.view.document(now ?? old!), micros);
   }
 
-  #written(operation: string, document: string, micros: number): Uint8Array {
-    const { name, fields } = this.#view;
+  private written(operation: string, document: string, micros: number): Uint8Array {
+    const { name, fields } = this.view;
     const timestamp = new Date(micros / 1000).toISOString();
     const head = `{"operation":"${operation}","collection":${JSON.stringify(name)}${fields}`;
     const json = `${head},"document":${document},"timestamp":"${timestamp}","sequence":${micros}}`;
@@ -99,21 +99,21 @@ export class ChangeGroup implements TableFollower {
 
   happened(event: TableEvent, micros: number): void {
     if (event === "dropped") {
-      this.#endAll(
+      this.endAll(
         new DbError("not_found", "What was subscribed to was dropped.", { sequence: micros, sqlstate: "42P01" }),
       );
       return;
     }
-    if (event === "truncated") this.host.publish(this.channel, micros, this.#written("truncate", "null", micros));
+    if (event === "truncated") this.host.publish(this.channel, micros, this.written("truncate", "null", micros));
     try {
-      this.#view = this.host.view();
-      this.#messages = new WeakMap();
+      this.view = this.host.view();
+      this.messages = new WeakMap();
     } catch (error) {
-      this.#endAll(error);
+      this.endAll(error);
     }
   }
 
-  #endAll(thrown: unknown): void {
+  private endAll(thrown: unknown): void {
     if (!(thrown instanceof DbError)) this.host.failed(thrown);
     const error = thrown instanceof DbError ? thrown : new DbError("internal_error");
     for (const member of [...this.members]) member.end(error);

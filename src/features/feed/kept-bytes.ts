@@ -6,20 +6,20 @@
 const SLAB_BYTES = 16 * 1024;
 
 export class KeptBytes {
-  #slab = new Uint8Array(0);
-  #used = 0;
+  private slab = new Uint8Array(0);
+  private used = 0;
 
   copy(bytes: Uint8Array): Uint8Array {
     const { length } = bytes;
     // A long one has a buffer of its own.
     if (length > SLAB_BYTES / 4) return length * 2 > bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-    if (this.#used + length > this.#slab.length) {
-      this.#slab = new Uint8Array(SLAB_BYTES);
-      this.#used = 0;
+    if (this.used + length > this.slab.length) {
+      this.slab = new Uint8Array(SLAB_BYTES);
+      this.used = 0;
     }
-    const copy = this.#slab.subarray(this.#used, this.#used + length);
+    const copy = this.slab.subarray(this.used, this.used + length);
     copy.set(bytes);
-    this.#used += length;
+    this.used += length;
     return copy;
   }
 }

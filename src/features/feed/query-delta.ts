@@ -43,16 +43,16 @@ export class QueryDelta implements AnswerDelta {
 
   async whole(context: ExecContext, rowsMax: number, write: WriteRow): Promise<AnswerRows> {
     const { rows } = await runToCompletion(this.all, context, { maxRows: rowsMax + 1 });
-    return new Map(rows.map((row) => [this.#keyOf(row), write(row)]));
+    return new Map(rows.map((row) => [this.keyOf(row), write(row)]));
   }
 
   apply(rows: readonly ChangedRow[], answer: AnswerRows, context: ExecContext, write: WriteRow): Difference {
     const difference = new Difference();
     for (const { before, after } of rows) {
-      const old = before && this.#rowOf(before, context);
-      const now = after && this.#rowOf(after, context);
-      const oldKey = old && this.#keyOf(old);
-      const nowKey = now && this.#keyOf(now);
+      const old = before && this.rowOf(before, context);
+      const now = after && this.rowOf(after, context);
+      const oldKey = old && this.keyOf(old);
+      const nowKey = now && this.keyOf(now);
       if (oldKey !== null && oldKey === nowKey) difference.tell(write(old!), write(now!));
       else {
         if (old !== null) difference.removed.push(write(old));
@@ -65,14 +65,14 @@ export class QueryDelta implements AnswerDelta {
   }
 
   /** The answer's row that this row of the table makes: its values, then those of the key; null: none. */
-  #rowOf(row: readonly Value[], context: ExecContext): readonly Value[] | null {
+  private rowOf(row: readonly Value[], context: ExecContext): readonly Value[] | null {
     return this.single.of(
       this.source.map((position) => row[position]!),
       context,
     );
   }
 
-  #keyOf(values: readonly Value[]): string {
+  private keyOf(values: readonly Value[]): string {
     return values.slice(this.width).map(String).join("\u0000");
   }
 }

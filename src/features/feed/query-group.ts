@@ -36,17 +36,17 @@ export interface QueryGroupOptions {
 export class QueryGroup implements TableFollower {
   readonly members = new Set<Member>();
   /** Null until the first answer is there. */
-  #rows: AnswerRows | null = null;
-  #micros = 0;
+  private rows: AnswerRows | null = null;
+  private micros = 0;
   /** Changes that came while the query ran. */
-  #waiting: ChangedRow[] = [];
-  #isRunning = false;
-  #isStale = false;
-  #isOver = false;
-  #lastRunMs = 0;
+  private waiting: ChangedRow[] = [];
+  private isRunning = false;
+  private isStale = false;
+  private isOver = false;
+  private lastRunMs = 0;
   /** Of a row that a delta gave. */
   readonly write: WriteRow;
-  #first: Promise<void> | null = null;
+  private first: Promise<void> | null = null;
 
   constructor(
     readonly channel: number,
@@ -66,10 +66,10 @@ export class QueryGroup implements TableFollower {
 
   /** Resolves when there is an answer to begin with. */
   ready(): Promise<void> {
-    this.#first ??= this.#run().then(() => {
-      if (this.#rows === null) throw new DbError("internal_error");
+    this.first ??= this.run().then(() => {
+      if (this.rows === null) throw new DbError("internal_error");
     });
-    return this.#first;
+    return this.first;
   }
 
   get columns(): readonly OutputColumn[] {
@@ -78,7 +78,7 @@ export class QueryGroup implements TableFollower {
 
   /** The answer as it is now. */
   answer(): { readonly rows: AnswerRows; readonly micros: number } {
-    return { rows: new Map(this.#rows!), micros: this.#micros };
+    return { rows: new Map(this.rows!), micros: this.micros };
   }
 
   join(member: Member): void {
@@ -91,50 +91,50 @@ export class QueryGroup implements TableFollower {
   }
 
   close(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.isOver) return;
+    this.isOver = true;
     for (const watch of this.options.watches) watch.followers.delete(this);
     this.host.empty();
   }
 
   changed(rows: readonly ChangedRow[]): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     if (this.options.delta === null) {
-      if (rows.some(({ micros }) => micros > this.#micros)) this.#soon();
-    } else if (this.#rows === null || this.#isRunning) this.#waiting.push(...rows);
+      if (rows.some(({ micros }) => micros > this.micros)) this.soon();
+    } else if (this.rows === null || this.isRunning) this.waiting.push(...rows);
     // A run that is to come has them.
-    else if (!this.#isStale) this.#apply(rows);
+    else if (!this.isStale) this.apply(rows);
   }
 
   happened(event: TableEvent, _micros: number): void {
-    if (this.#isOver) return;
-    if (event === "truncated") this.#soon();
+    if (this.isOver) return;
+    if (event === "truncated") this.soon();
     else {
       const what = event === "dropped" ? "A table of the query was dropped." : "A table of the query was altered.";
-      this.#endAll(new DbError("subscription_interrupted", `${what} Subscribe again.`));
+      this.endAll(new DbError("subscription_interrupted", `${what} Subscribe again.`));
     }
   }
 
-  #apply(given: readonly ChangedRow[]): void {
+  private apply(given: readonly ChangedRow[]): void {
     const delta = this.options.delta!;
-    const answer = this.#rows!;
-    const rows = given.filter(({ micros }) => micros > this.#micros);
+    const answer = this.rows!;
+    const rows = given.filter(({ micros }) => micros > this.micros);
     if (rows.length === 0) return;
     try {
       const difference = this.host.withContext((context) => delta.apply(rows, answer, context, this.write));
       if (difference === null) {
-        this.#soon();
+        this.soon();
         return;
       }
-      this.#micros = rows.at(-1)!.micros;
-      this.#tell(difference);
-      this.#checkSize(answer);
+      this.micros = rows.at(-1)!.micros;
+      this.tell(difference);
+      this.checkSize(answer);
     } catch (error) {
-      this.#endAll(error);
+      this.endAll(error);
     }
   }
 
-  #checkSize(answer: AnswerRows): void {
+  private checkSize(answer: AnswerRows): void {
     const { rowsMax } = this.options;
     if (answer.size > rowsMax) {
       throw new DbError("query_error", `The answer has more than ${rowsMax} rows, the most of a subscription.`, {
@@ -144,10 +144,10 @@ export class QueryGroup implements TableFollower {
     }
   }
 
-  #tell(difference: Difference): void {
-    const json = this.changesJson(difference, this.#micros);
+  private tell(difference: Difference): void {
+    const json = this.changesJson(difference, this.micros);
     if (json === null) return;
-    this.host.publish(this.channel, this.#micros, this.form.shared("changes", json, this.#micros));
+    this.host.publish(this.channel, this.micros, this.form.shared("changes", json, this.micros));
   }
 
   /** Null: nothing is different. */
@@ -160,45 +160,45 @@ export class QueryGroup implements TableFollower {
   }
 
   /** Runs the query again, not before the interval has passed, nor more than a tenth of the time. */
-  #soon(): void {
-    if (this.#isStale) return;
-    this.#isStale = true;
-    if (this.#isRunning) return;
-    this.host.after(Math.max(this.options.intervalMs, this.#lastRunMs * 9), () => {
-      if (this.#isStale && !this.#isRunning && !this.#isOver) void this.#run();
+  private soon(): void {
+    if (this.isStale) return;
+    this.isStale = true;
+    if (this.isRunning) return;
+    this.host.after(Math.max(this.options.intervalMs, this.lastRunMs * 9), () => {
+      if (this.isStale && !this.isRunning && !this.isOver) void this.run();
     });
   }
 
-  async #run(): Promise<void> {
-    this.#isRunning = true;
-    this.#isStale = false;
+  private async run(): Promise<void> {
+    this.isRunning = true;
+    this.isStale = false;
     const started = performance.now();
     try {
       const { rows, micros } = await this.host.run();
-      this.#checkSize(rows);
-      const before = this.#rows;
-      this.#rows = rows;
-      this.#micros = Math.max(this.#micros, micros);
-      if (before !== null) this.#tell(differenceOf(before, rows));
+      this.checkSize(rows);
+      const before = this.rows;
+      this.rows = rows;
+      this.micros = Math.max(this.micros, micros);
+      if (before !== null) this.tell(differenceOf(before, rows));
     } catch (error) {
-      if (this.#rows === null) {
+      if (this.rows === null) {
         this.close();
         throw error;
       }
-      this.#endAll(error);
+      this.endAll(error);
     } finally {
-      this.#isRunning = false;
-      this.#lastRunMs = performance.now() - started;
+      this.isRunning = false;
+      this.lastRunMs = performance.now() - started;
     }
-    if (this.#isOver) return;
-    const waiting = this.#waiting.splice(0);
-    if (this.#isStale) {
-      this.#isStale = false;
-      this.#soon();
-    } else if (waiting.length > 0) this.#apply(waiting);
+    if (this.isOver) return;
+    const waiting = this.waiting.splice(0);
+    if (this.isStale) {
+      this.isStale = false;
+      this.soon();
+    } else if (waiting.length > 0) this.apply(waiting);
   }
 
-  #endAll(thrown: unknown): void {
+  private endAll(thrown: unknown): void {
     if (!(thrown instanceof DbError)) this.host.failed(thrown);
     const error = thrown instanceof DbError ? thrown : new DbError("internal_error");
     for (const member of [...this.members]) member.end(error);

@@ -49,7 +49,7 @@ interface Prepared {
 }
 
 export class QuerySubscriptions {
-  readonly #groups = new Map<string, QueryGroup>();
+  private readonly groups = new Map<string, QueryGroup>();
 
   constructor(
     private readonly partition: SubscriptionHost,
@@ -67,16 +67,16 @@ export class QuerySubscriptions {
     const owner: Owner = { number: request.tenant.number, tenantId, username };
     const params = paramsOf(query);
     const key = JSON.stringify([owner.number, username, query.sql, query.language ?? "", params, form.name]);
-    let group = this.#groups.get(key);
+    let group = this.groups.get(key);
     if (group === undefined) {
-      group = this.#newGroup(key, owner, query, params, form, output);
-      this.#groups.set(key, group);
+      group = this.newGroup(key, owner, query, params, form, output);
+      this.groups.set(key, group);
     }
     await group.ready();
     return group;
   }
 
-  #newGroup(
+  private newGroup(
     key: string,
     owner: Owner,
     query: QueryRequest,
@@ -86,9 +86,9 @@ export class QuerySubscriptions {
   ): QueryGroup {
     const { partition } = this;
     const { number, tenantId } = owner;
-    const prepared = this.#prepare(owner, query, params);
+    const prepared = this.prepare(owner, query, params);
     const { delta, tables, plan } = prepared;
-    const watches = this.#watch(partition.tenant(number), tables);
+    const watches = this.watch(partition.tenant(number), tables);
     const { queryRowsMax, queryIntervalMs } = partition.config.changes;
     const columns = plan.shape!.outputs;
     const options = { columns, delta, watches, rowsMax: queryRowsMax, intervalMs: queryIntervalMs };
@@ -102,11 +102,11 @@ export class QuerySubscriptions {
         }
       },
       run: () =>
-        delta === null ? this.#runAll(owner, query, params, prepared) : this.#runDelta(owner, delta, prepared, group),
+        delta === null ? this.runAll(owner, query, params, prepared) : this.runDelta(owner, delta, prepared, group),
       publish: (channel, sequence, message) => output.publish(channel, sequence, message),
       failed: (error) => output.failed(error),
       empty: () => {
-        if (this.#groups.get(key) === group) this.#groups.delete(key);
+        if (this.groups.get(key) === group) this.groups.delete(key);
       },
       after: (ms, work) => {
         setTimeout(work, ms).unref();
@@ -115,9 +115,9 @@ export class QuerySubscriptions {
     return group;
   }
 
-  #prepare(owner: Owner, query: QueryRequest, params: ParameterValues): Prepared {
+  private prepare(owner: Owner, query: QueryRequest, params: ParameterValues): Prepared {
     const tenant = this.partition.tenant(owner.number);
-    const session = this.#session(owner);
+    const session = this.session(owner);
     const tx = this.partition.shard.begin({ readOnly: true });
     try {
       const text = { sql: query.sql, params, ...(query.language !== undefined && { language: query.language }) };
@@ -139,7 +139,7 @@ export class QuerySubscriptions {
     }
   }
 
-  #session({ number, username, tenantId }: Owner): Session {
+  private session({ number, username, tenantId }: Owner): Session {
     const options = {
       isolation: null,
       readOnly: true,
@@ -150,7 +150,7 @@ export class QuerySubscriptions {
     return new Session(this.partition.tenant(number), options);
   }
 
-  #watch(tenant: Tenant, tables: readonly TableDef[]) {
+  private watch(tenant: Tenant, tables: readonly TableDef[]) {
     const tx = this.partition.shard.begin({ readOnly: true });
     try {
       const catalog = tenant.catalog.view(tx);
@@ -160,13 +160,13 @@ export class QuerySubscriptions {
     }
   }
 
-  async #runAll(owner: Owner, query: QueryRequest, params: ParameterValues, { plan }: Prepared) {
+  private async runAll(owner: Owner, query: QueryRequest, params: ParameterValues, { plan }: Prepared) {
     const client = this.turnsOf(owner.number);
     await client.yieldTurn();
     const rows: AnswerRows = new Map();
     const keys = plan.bound.kind === "query" ? keyPositions(plan.bound.plan) : null;
     const micros = this.partition.shard.lastMicros;
-    const session = this.#session(owner);
+    const session = this.session(owner);
     const text = { sql: query.sql, params, ...(query.language !== undefined && { language: query.language }) };
     const maxRows = this.partition.config.changes.queryRowsMax + 1;
     await session.execute({ ...text, maxRows, collector: collecting(rows, keys), request: client }, (tx) =>
@@ -177,7 +177,7 @@ export class QuerySubscriptions {
     return { rows, micros };
   }
 
-  async #runDelta(owner: Owner, delta: AnswerDelta, { values }: Prepared, group: QueryGroup) {
+  private async runDelta(owner: Owner, delta: AnswerDelta, { values }: Prepared, group: QueryGroup) {
     const client = this.turnsOf(owner.number);
     await client.yieldTurn();
     const { shard } = this.partition;

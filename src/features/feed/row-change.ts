@@ -26,8 +26,8 @@ export type TableEvent = "truncated" | "dropped" | "altered";
 
 /** A change while it is handed to those who follow the table. */
 export class ChangedRow {
-  #before: readonly Value[] | null | undefined = undefined;
-  #after: readonly Value[] | null | undefined = undefined;
+  private madeBefore: readonly Value[] | null | undefined = undefined;
+  private madeAfter: readonly Value[] | null | undefined = undefined;
 
   constructor(
     readonly change: RowChange,
@@ -40,32 +40,32 @@ export class ChangedRow {
 
   /** Values of the followed table's columns, in its order; null: the row was not there. */
   get before(): readonly Value[] | null {
-    if (this.#before === undefined) this.#before = this.mapping.valuesOf(this.change.before);
-    return this.#before;
+    if (this.madeBefore === undefined) this.madeBefore = this.mapping.valuesOf(this.change.before);
+    return this.madeBefore;
   }
 
   get after(): readonly Value[] | null {
-    if (this.#after === undefined) this.#after = this.mapping.valuesOf(this.change.after);
-    return this.#after;
+    if (this.madeAfter === undefined) this.madeAfter = this.mapping.valuesOf(this.change.after);
+    return this.madeAfter;
   }
 }
 
 /** Reads records of a table, or of one below it in its family, as rows of the followed table. */
 export class RowMapping {
   /** Column ids of the stored table, by the followed table's order. */
-  readonly #ids: readonly number[];
+  private readonly ids: readonly number[];
 
   constructor(
     private readonly stored: TableDef,
     followed: TableDef,
   ) {
     const byName = new Map(stored.columns.map(({ name, id }) => [name, id]));
-    this.#ids = followed.columns.map(({ name }) => byName.get(name) ?? -1);
+    this.ids = followed.columns.map(({ name }) => byName.get(name) ?? -1);
   }
 
   valuesOf(record: Uint8Array | null): readonly Value[] | null {
     if (record === null) return null;
     const row = rowOfRecord(layoutOf(this.stored), record);
-    return this.#ids.map((id) => row[id] ?? null);
+    return this.ids.map((id) => row[id] ?? null);
   }
 }

@@ -35,27 +35,27 @@ const LOG_READERS_MAX = 2;
 
 export class Subscriptions {
   output: LiveOutput | null = null;
-  #queries: QuerySubscriptions | null = null;
-  readonly #groups = new Map<string, ChangeGroup>();
+  private queries: QuerySubscriptions | null = null;
+  private readonly groups = new Map<string, ChangeGroup>();
   /** How many each tenant has. */
-  readonly #counts = new Map<number, Set<Subscription>>();
-  #logReaders = 0;
-  readonly #logWaiters: (() => void)[] = [];
+  private readonly counts = new Map<number, Set<Subscription>>();
+  private logReaders = 0;
+  private readonly logWaiters: (() => void)[] = [];
 
   constructor(private readonly partition: SubscriptionHost) {}
 
   get size(): number {
     let size = 0;
-    for (const subscriptions of this.#counts.values()) size += subscriptions.size;
+    for (const subscriptions of this.counts.values()) size += subscriptions.size;
     return size;
   }
 
   /** Subscribes to the answer of a query. Throws an error that says what is wrong with it. */
   async followQuery(request: FollowingRequest, query: QueryRequest, way: Way): Promise<void> {
     const { tenant } = request;
-    const output = this.#begin(tenant.number);
-    this.#queries ??= new QuerySubscriptions(this.partition, (number) => output.turnsOf(number));
-    const group = await this.#queries.groupOf(request, query, way.form, output);
+    const output = this.begin(tenant.number);
+    this.queries ??= new QuerySubscriptions(this.partition, (number) => output.turnsOf(number));
+    const group = await this.queries.groupOf(request, query, way.form, output);
     tenant.sawEverything();
     request.deadlineMs = Number.POSITIVE_INFINITY;
     const subscription = new Subscription(request.id, tenant.number, way, group, this, output);
@@ -74,13 +74,13 @@ export class Subscriptions {
       group.leave(subscription);
       throw error;
     }
-    this.#live(request, subscription, output);
+    this.live(request, subscription, output);
   }
 
   /** From now on it gets what its group gets. */
-  #live(request: FollowingRequest, subscription: Subscription, output: LiveOutput): void {
+  private live(request: FollowingRequest, subscription: Subscription, output: LiveOutput): void {
     subscription.isLive = true;
-    this.#add(subscription);
+    this.add(subscription);
     output.joined(request.id, subscription.group.channel);
     output.listen(request.id, subscription);
   }
@@ -89,8 +89,8 @@ export class Subscriptions {
   async follow(request: FollowingRequest, options: FollowOptions, way: Way): Promise<void> {
     const { tenant } = request;
     const { feed, shard } = this.partition;
-    const output = this.#begin(tenant.number);
-    const { target, watch, group } = this.#prepare(request, options, way.form);
+    const output = this.begin(tenant.number);
+    const { target, watch, group } = this.prepare(request, options, way.form);
     // The client hears nothing before the record of the watch is on disk.
     tenant.sawEverything();
     const { sequence } = options;
@@ -106,23 +106,23 @@ export class Subscriptions {
     const position = sequence ?? Math.max(feed.durableMicros, watch.since);
     const about = JSON.stringify({ collection: target.label ?? target.table.name, sequence: position });
     await sink.write(way.form.whole(way.id, way.form.shared("subscribed", about, position)));
-    await this.#catchUp(request, sink, way, group, position);
+    await this.catchUp(request, sink, way, group, position);
     request.checkpoint();
     group.join(subscription);
-    this.#live(request, subscription, output);
+    this.live(request, subscription, output);
   }
 
-  #begin(tenant: number): LiveOutput {
+  private begin(tenant: number): LiveOutput {
     const { output, partition } = this;
     if (output === null) throw new Error("subscriptions have no way out");
     const max = partition.config.changes.subscriptionsPerTenantMax;
-    if ((this.#counts.get(tenant)?.size ?? 0) >= max) {
+    if ((this.counts.get(tenant)?.size ?? 0) >= max) {
       throw new DbError("rate_limited", `The tenant has ${max} subscriptions, the most it may have.`);
     }
     return output;
   }
 
-  #prepare(request: FollowingRequest, options: FollowOptions, form: ChangeForm) {
+  private prepare(request: FollowingRequest, options: FollowOptions, form: ChangeForm) {
     const { partition } = this;
     const { tenant } = request;
     const tx = partition.shard.begin({ readOnly: true });
@@ -133,10 +133,10 @@ export class Subscriptions {
       const view = viewOf(tenant, tx, target, options.filter);
       const watch = partition.feed.watch(tenant.number, target.table, catalog);
       const key = JSON.stringify([tenant.number, target.table.id, target.label, options.filter ?? null, form.name]);
-      let group = this.#groups.get(key);
+      let group = this.groups.get(key);
       if (group === undefined || group.watch !== watch) {
-        group = this.#newGroup(key, request, watch, target, options.filter, form, view);
-        this.#groups.set(key, group);
+        group = this.newGroup(key, request, watch, target, options.filter, form, view);
+        this.groups.set(key, group);
       }
       return { target, watch, group };
     } finally {
@@ -144,7 +144,7 @@ export class Subscriptions {
     }
   }
 
-  #newGroup(
+  private newGroup(
     key: string,
     request: FollowingRequest,
     watch: TableWatch,
@@ -158,7 +158,7 @@ export class Subscriptions {
     const { tenantId } = request.head;
     let known: typeof first | null = first;
     const group: ChangeGroup = new ChangeGroup(output.newChannel(), form, watch, {
-      withContext: (work) => this.#withContext(watch.tenant, tenantId, work),
+      withContext: (work) => this.withContext(watch.tenant, tenantId, work),
       publish: (channel, sequence, message) => output.publish(channel, sequence, message),
       view: () => {
         if (known === null) {
@@ -175,13 +175,13 @@ export class Subscriptions {
       },
       failed: (error) => output.failed(error),
       empty: () => {
-        if (this.#groups.get(key) === group) this.#groups.delete(key);
+        if (this.groups.get(key) === group) this.groups.delete(key);
       },
     });
     return group;
   }
 
-  #withContext<T>(tenant: number, tenantName: string, work: (context: ExecContext) => T): T {
+  private withContext<T>(tenant: number, tenantName: string, work: (context: ExecContext) => T): T {
     const tx = this.partition.shard.begin({ readOnly: true });
     try {
       return work(conditionContext(this.partition.tenant(tenant), tenantName, tx));
@@ -191,7 +191,7 @@ export class Subscriptions {
   }
 
   /** Sends all changes after `from`; when it resolves, none is missing at that moment. */
-  async #catchUp(
+  private async catchUp(
     request: FollowingRequest,
     sink: ReplySink,
     way: Way,
@@ -208,7 +208,7 @@ export class Subscriptions {
       if (changes === null) {
         if (position < watch.since) throw tooOld(position, watch);
         if (readings++ < READINGS_MAX) await feed.readBack(watch, turn);
-        if (position < watch.historySince) position = await this.#fromLog(request, sink, way, group, position);
+        if (position < watch.historySince) position = await this.fromLog(request, sink, way, group, position);
         continue;
       }
       if (changes.length === 0) return;
@@ -223,7 +223,7 @@ export class Subscriptions {
   }
 
   /** The same straight from the log, which has more than fits into memory; answers how far it came. */
-  async #fromLog(
+  private async fromLog(
     request: FollowingRequest,
     sink: ReplySink,
     way: Way,
@@ -232,7 +232,7 @@ export class Subscriptions {
   ): Promise<number> {
     const { watch } = group;
     const { shard } = this.partition;
-    await this.#logTurn();
+    await this.logTurn();
     try {
       const range = {
         tenant: watch.tenant,
@@ -248,39 +248,39 @@ export class Subscriptions {
       }
       return range.upTo;
     } finally {
-      this.#logReaders--;
-      this.#logWaiters.shift()?.();
+      this.logReaders--;
+      this.logWaiters.shift()?.();
     }
   }
 
-  async #logTurn(): Promise<void> {
-    while (this.#logReaders >= LOG_READERS_MAX) {
-      await new Promise<void>((resolve) => this.#logWaiters.push(resolve));
+  private async logTurn(): Promise<void> {
+    while (this.logReaders >= LOG_READERS_MAX) {
+      await new Promise<void>((resolve) => this.logWaiters.push(resolve));
     }
-    this.#logReaders++;
+    this.logReaders++;
   }
 
-  #add(subscription: Subscription): void {
-    const own = this.#counts.get(subscription.tenant);
-    if (own === undefined) this.#counts.set(subscription.tenant, new Set([subscription]));
+  private add(subscription: Subscription): void {
+    const own = this.counts.get(subscription.tenant);
+    if (own === undefined) this.counts.set(subscription.tenant, new Set([subscription]));
     else own.add(subscription);
   }
 
   remove(subscription: Subscription): void {
-    const own = this.#counts.get(subscription.tenant);
+    const own = this.counts.get(subscription.tenant);
     own?.delete(subscription);
-    if (own?.size === 0) this.#counts.delete(subscription.tenant);
+    if (own?.size === 0) this.counts.delete(subscription.tenant);
   }
 
   /** Those of all tenants. */
   endAll(error: DbError): void {
-    for (const own of [...this.#counts.values()]) for (const subscription of [...own]) subscription.end(error);
+    for (const own of [...this.counts.values()]) for (const subscription of [...own]) subscription.end(error);
   }
 
   /** The tenant is elsewhere: its subscriptions end, and say where to go on. */
   tenantLeft(tenant: number): void {
     const message = "The tenant was moved to another partition: subscribe again with this sequence.";
-    for (const subscription of [...(this.#counts.get(tenant) ?? [])]) {
+    for (const subscription of [...(this.counts.get(tenant) ?? [])]) {
       const { group } = subscription;
       const details = group instanceof ChangeGroup ? { sequence: group.watch.lastChange } : {};
       subscription.end(new DbError("subscription_interrupted", message, details));

@@ -36,67 +36,67 @@ export class TableWatch {
   /** Time of its last change. */
   lastChange: number;
   /** Changes on disk, oldest first; all of those after `historySince`. */
-  #history: RowChange[] = [];
-  #historySince: number;
-  #historyBytes = 0;
-  readonly #kept = new KeptBytes();
-  #mappings = new Map<number, RowMapping>();
-  readonly #memoryBytes: number;
+  private history: RowChange[] = [];
+  private historyStart: number;
+  private bytesInHistory = 0;
+  private readonly kept = new KeptBytes();
+  private mappings = new Map<number, RowMapping>();
+  private readonly memoryBytes: number;
 
   constructor({ tenant, table, family, since, now, memoryBytes }: TableWatchOptions) {
     this.tenant = tenant;
     this.tableId = table.id;
     this.table = table;
     this.since = since;
-    this.#historySince = now;
+    this.historyStart = now;
     this.lastChange = now;
-    this.#memoryBytes = memoryBytes;
-    this.#map(family);
+    this.memoryBytes = memoryBytes;
+    this.map(family);
   }
 
   get storageIds(): IterableIterator<number> {
-    return this.#mappings.keys();
+    return this.mappings.keys();
   }
 
   get historyBytes(): number {
-    return this.#historyBytes;
+    return this.bytesInHistory;
   }
 
   get historySince(): number {
-    return this.#historySince;
+    return this.historyStart;
   }
 
   /** Of the definitions as they are now. Rows in other storage than before cannot be followed back. */
   redefine(table: TableDef, family: readonly TableDef[], now: number): void {
-    const before = [...this.#mappings.keys()].sort().join();
+    const before = [...this.mappings.keys()].sort().join();
     this.table = table;
-    this.#map(family);
-    if ([...this.#mappings.keys()].sort().join() !== before) this.restart(now);
+    this.map(family);
+    if ([...this.mappings.keys()].sort().join() !== before) this.restart(now);
   }
 
   /** Nobody can come back to a time before. */
   restart(now: number): void {
     this.since = now;
     this.lastChange = now;
-    this.#history = [];
-    this.#historyBytes = 0;
-    this.#historySince = now;
+    this.history = [];
+    this.bytesInHistory = 0;
+    this.historyStart = now;
   }
 
-  #map(family: readonly TableDef[]): void {
-    this.#mappings = new Map(family.map((table) => [storageOf(table), new RowMapping(table, this.table)]));
+  private map(family: readonly TableDef[]): void {
+    this.mappings = new Map(family.map((table) => [storageOf(table), new RowMapping(table, this.table)]));
   }
 
   /** A change of storage that the watch has. */
   rowOf(change: RowChange): ChangedRow {
     this.lastChange = change.micros;
-    return new ChangedRow(change, this.#mappings.get(change.storageId)!);
+    return new ChangedRow(change, this.mappings.get(change.storageId)!);
   }
 
   /** For those who follow; each row is decoded once. Changes of other storage are left out. */
   rowsOf(changes: readonly RowChange[]): ChangedRow[] {
     return changes.flatMap((change) => {
-      const mapping = this.#mappings.get(change.storageId);
+      const mapping = this.mappings.get(change.storageId);
       return mapping === undefined ? [] : new ChangedRow(change, mapping);
     });
   }
@@ -104,64 +104,64 @@ export class TableWatch {
   /** These are on disk. */
   deliver(rows: readonly ChangedRow[]): void {
     for (const { change } of rows) {
-      this.#history.push(this.#keep(change));
-      this.#historyBytes += bytesOfChange(change);
+      this.history.push(this.keep(change));
+      this.bytesInHistory += bytesOfChange(change);
     }
-    this.#shorten();
+    this.shorten();
     for (const follower of [...this.followers]) follower.changed(rows);
   }
 
   /** What was read of the log: all changes after `since` and before the history. */
   prepend(changes: readonly RowChange[], since: number): void {
-    this.#history = [...changes.map((change) => this.#keep(change)), ...this.#history];
-    for (const change of changes) this.#historyBytes += bytesOfChange(change);
-    this.#historySince = since;
-    this.#shorten();
+    this.history = [...changes.map((change) => this.keep(change)), ...this.history];
+    for (const change of changes) this.bytesInHistory += bytesOfChange(change);
+    this.historyStart = since;
+    this.shorten();
   }
 
   /** Changes after that time, all that are on disk; null: they are not in memory. */
   changesAfter(micros: number): readonly RowChange[] | null {
-    if (micros < this.#historySince) return null;
-    return this.#history.slice(this.#countUntil(micros));
+    if (micros < this.historyStart) return null;
+    return this.history.slice(this.countUntil(micros));
   }
 
-  #keep({ micros, storageId, before, after }: RowChange): RowChange {
-    const kept = this.#kept;
+  private keep({ micros, storageId, before, after }: RowChange): RowChange {
+    const kept = this.kept;
     return { micros, storageId, before: before && kept.copy(before), after: after && kept.copy(after) };
   }
 
   /** Changes up to that time are left to the log; many at once, since the array is copied. */
   forgetUntil(micros: number): void {
-    const middle = this.#history[this.#history.length >>> 2];
-    if (middle !== undefined && middle.micros <= micros) this.#drop(this.#countUntil(micros));
+    const middle = this.history[this.history.length >>> 2];
+    if (middle !== undefined && middle.micros <= micros) this.drop(this.countUntil(micros));
   }
 
-  #shorten(): void {
-    if (this.#historyBytes <= this.#memoryBytes) return;
+  private shorten(): void {
+    if (this.bytesInHistory <= this.memoryBytes) return;
     let count = 0;
-    let bytes = this.#historyBytes;
-    while (bytes > this.#memoryBytes * 0.75 && count < this.#history.length) {
-      bytes -= bytesOfChange(this.#history[count]!);
+    let bytes = this.bytesInHistory;
+    while (bytes > this.memoryBytes * 0.75 && count < this.history.length) {
+      bytes -= bytesOfChange(this.history[count]!);
       count++;
     }
-    this.#drop(count);
+    this.drop(count);
   }
 
   /** The oldest `count`. */
-  #drop(count: number): void {
+  private drop(count: number): void {
     if (count === 0) return;
-    for (let i = 0; i < count; i++) this.#historyBytes -= bytesOfChange(this.#history[i]!);
-    this.#historySince = this.#history[count - 1]!.micros;
-    this.#history = this.#history.slice(count);
+    for (let i = 0; i < count; i++) this.bytesInHistory -= bytesOfChange(this.history[i]!);
+    this.historyStart = this.history[count - 1]!.micros;
+    this.history = this.history.slice(count);
   }
 
   /** Of the history, up to that time. */
-  #countUntil(micros: number): number {
+  private countUntil(micros: number): number {
     let low = 0;
-    let high = this.#history.length;
+    let high = this.history.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#history[middle]!.micros <= micros) low = middle + 1;
+      if (this.history[middle]!.micros <= micros) low = middle + 1;
       else high = middle;
     }
     return low;

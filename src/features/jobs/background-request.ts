@@ -27,16 +27,16 @@ const NO_ENDPOINT = {
 } as const;
 
 export class BackgroundRequests {
-  readonly #open = new Set<Request>();
-  #made = 0;
-  readonly #channel: RequestChannel;
+  private readonly open = new Set<Request>();
+  private made = 0;
+  private readonly channel: RequestChannel;
 
   constructor(
     private readonly scheduler: Scheduler,
     marks: ActorMarks,
     durable: RequestChannel["durable"],
   ) {
-    this.#channel = {
+    this.channel = {
       marks,
       taken: () => undefined,
       durable,
@@ -56,32 +56,32 @@ export class BackgroundRequests {
     /** The job's name, for reports of what is at work. */
     name = "",
   ): Promise<T> {
-    const request = this.#make(partition, partition.tenant(tenant), owner);
+    const request = this.make(partition, partition.tenant(tenant), owner);
     if (name !== "") request.named(name);
     const stop = (): void => request.end(reasonOf(signal));
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop);
-    this.#open.add(request);
+    this.open.add(request);
     try {
       await request.yieldTurn();
       return await work(request);
     } finally {
       signal.removeEventListener("abort", stop);
-      this.#open.delete(request);
+      this.open.delete(request);
       request.ended();
     }
   }
 
   of(partition: Partition, tenant: number): Request[] {
-    return [...this.#open].filter((request) => request.partition === partition && request.tenant.number === tenant);
+    return [...this.open].filter((request) => request.partition === partition && request.tenant.number === tenant);
   }
 
   /** Those that must stay in memory. */
   tenants(): Tenant[] {
-    return [...this.#open].map(({ tenant }) => tenant);
+    return [...this.open].map(({ tenant }) => tenant);
   }
 
-  #make(partition: Partition, tenant: Tenant, owner: JobOwner): Request {
+  private make(partition: Partition, tenant: Tenant, owner: JobOwner): Request {
     const { userId, username, tenantId, roles, readOnly } = owner;
     const head: RequestHead = {
       ...{ userId, username, tenantId, roles },
@@ -89,13 +89,13 @@ export class BackgroundRequests {
     };
     const origin = {
       id: 0,
-      requestId: `background-${++this.#made}`,
+      requestId: `background-${++this.made}`,
       flags: readOnly ? REQUEST_READ_ONLY : 0,
       deadlineMs: Number.POSITIVE_INFINITY,
       head,
     };
     const work = { usedMs: 0, account: partition.account };
-    return new Request(origin, NO_ENDPOINT, partition, tenant, this.scheduler, work, this.#channel, null);
+    return new Request(origin, NO_ENDPOINT, partition, tenant, this.scheduler, work, this.channel, null);
   }
 }
 

@@ -28,24 +28,24 @@ interface Topic {
 export class ProgressHub {
   output: LiveOutput | null = null;
   /** By tenant, then by name. */
-  readonly #topics = new Map<number, Map<string, Topic>>();
-  readonly #counts = new Map<number, number>();
+  private readonly topics = new Map<number, Map<string, Topic>>();
+  private readonly counts = new Map<number, number>();
 
   constructor(private readonly followersPerTenantMax: number) {}
 
   /** Calls `hear` with each message on the topic, until what it answers is called: for work inside the actor. */
   listen(tenant: number, name: string, hear: (message: ProgressMessage) => void): () => void {
-    const topic = this.#topicOf(tenant, name);
+    const topic = this.topicOf(tenant, name);
     topic.listeners.add(hear);
     return () => {
       topic.listeners.delete(hear);
-      this.#forgetUnused(tenant, name, topic);
+      this.forgetUnused(tenant, name, topic);
     };
   }
 
   /** Sent to all followers of the topic, and to those that come before the next message. */
   publish(tenant: number, name: string, message: ProgressMessage): void {
-    const topic = this.#topicOf(tenant, name);
+    const topic = this.topicOf(tenant, name);
     topic.last = message;
     for (const hear of topic.listeners) hear(message);
     for (const [form, { id }] of topic.channels) this.output?.publish(id, 0, writtenIn(form, message));
@@ -53,13 +53,13 @@ export class ProgressHub {
 
   /** The last message: those who follow get it as the end of their subscription. */
   end(tenant: number, name: string, message: ProgressMessage): void {
-    const topic = this.#topics.get(tenant)?.get(name);
+    const topic = this.topics.get(tenant)?.get(name);
     if (topic === undefined) return;
     topic.final = message;
     for (const { followers } of topic.channels.values()) {
       for (const follower of [...followers]) follower.end(200, follower.written(message));
     }
-    this.#forget(tenant, name);
+    this.forget(tenant, name);
   }
 
   /**
@@ -76,12 +76,12 @@ export class ProgressHub {
     const { output } = this;
     const { number: tenant } = request.tenant;
     if (output === null) throw new Error("progress has no way out");
-    if ((this.#counts.get(tenant) ?? 0) >= this.followersPerTenantMax) {
+    if ((this.counts.get(tenant) ?? 0) >= this.followersPerTenantMax) {
       const why = `The tenant follows ${this.followersPerTenantMax} pieces of work, the most it may.`;
       throw new DbError("rate_limited", why);
     }
-    const topic = this.#topicOf(tenant, name);
-    const follower = new Follower(request.id, way, output, () => this.#leave(tenant, name, topic, follower));
+    const topic = this.topicOf(tenant, name);
+    const follower = new Follower(request.id, way, output, () => this.leave(tenant, name, topic, follower));
     topic.joining++;
     try {
       // What ends from here on is seen in the topic.
@@ -104,31 +104,31 @@ export class ProgressHub {
         sink.end(follower.written(topic.final));
         return;
       }
-      const channel = this.#join(tenant, topic, follower);
+      const channel = this.join(tenant, topic, follower);
       output.joined(request.id, channel);
       output.listen(request.id, follower);
     } finally {
       topic.joining--;
-      this.#forgetUnused(tenant, name, topic);
+      this.forgetUnused(tenant, name, topic);
     }
   }
 
   /** The tenant is elsewhere. */
   tenantLeft(tenant: number): void {
     const error = new DbError("subscription_interrupted", "The tenant was moved to another partition: follow again.");
-    for (const [name, { channels }] of [...(this.#topics.get(tenant) ?? [])]) {
+    for (const [name, { channels }] of [...(this.topics.get(tenant) ?? [])]) {
       for (const { followers } of channels.values()) {
         for (const follower of [...followers]) follower.end(error.status, follower.way.errorMessage(error));
       }
-      this.#forget(tenant, name);
+      this.forget(tenant, name);
     }
   }
 
-  #topicOf(tenant: number, name: string): Topic {
-    let topics = this.#topics.get(tenant);
+  private topicOf(tenant: number, name: string): Topic {
+    let topics = this.topics.get(tenant);
     if (topics === undefined) {
       topics = new Map();
-      this.#topics.set(tenant, topics);
+      this.topics.set(tenant, topics);
     }
     let topic = topics.get(name);
     if (topic === undefined) {
@@ -138,7 +138,7 @@ export class ProgressHub {
     return topic;
   }
 
-  #join(tenant: number, { channels }: Topic, follower: Follower): number {
+  private join(tenant: number, { channels }: Topic, follower: Follower): number {
     const { form } = follower.way;
     let channel = channels.get(form);
     if (channel === undefined) {
@@ -146,30 +146,30 @@ export class ProgressHub {
       channels.set(form, channel);
     }
     channel.followers.add(follower);
-    this.#counts.set(tenant, (this.#counts.get(tenant) ?? 0) + 1);
+    this.counts.set(tenant, (this.counts.get(tenant) ?? 0) + 1);
     return channel.id;
   }
 
-  #leave(tenant: number, name: string, topic: Topic, follower: Follower): void {
+  private leave(tenant: number, name: string, topic: Topic, follower: Follower): void {
     const { form } = follower.way;
     const channel = topic.channels.get(form);
     if (channel === undefined || !channel.followers.delete(follower)) return;
-    const left = this.#counts.get(tenant)! - 1;
-    if (left === 0) this.#counts.delete(tenant);
-    else this.#counts.set(tenant, left);
+    const left = this.counts.get(tenant)! - 1;
+    if (left === 0) this.counts.delete(tenant);
+    else this.counts.set(tenant, left);
     if (channel.followers.size === 0) topic.channels.delete(form);
-    this.#forgetUnused(tenant, name, topic);
+    this.forgetUnused(tenant, name, topic);
   }
 
-  #forgetUnused(tenant: number, name: string, topic: Topic): void {
+  private forgetUnused(tenant: number, name: string, topic: Topic): void {
     const isUsed = topic.last !== null || topic.joining > 0 || topic.listeners.size > 0 || topic.channels.size > 0;
-    if (!isUsed && this.#topics.get(tenant)?.get(name) === topic) this.#forget(tenant, name);
+    if (!isUsed && this.topics.get(tenant)?.get(name) === topic) this.forget(tenant, name);
   }
 
-  #forget(tenant: number, name: string): void {
-    const topics = this.#topics.get(tenant);
+  private forget(tenant: number, name: string): void {
+    const topics = this.topics.get(tenant);
     topics?.delete(name);
-    if (topics?.size === 0) this.#topics.delete(tenant);
+    if (topics?.size === 0) this.topics.delete(tenant);
   }
 }
 

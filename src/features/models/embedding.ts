@@ -8,7 +8,7 @@ import { traced } from "../../session/trace.js";
 
 export class StatementEmbedding implements Embedding {
   /** Of generated columns, by model and text. */
-  #keptVectors: Map<string, Float32Array> | null = null;
+  private keptVectors: Map<string, Float32Array> | null = null;
 
   constructor(private readonly statement: AskingStatement) {}
 
@@ -24,7 +24,7 @@ export class StatementEmbedding implements Embedding {
     const { models } = this;
     const vector = models.embedNow(text, model, this.statement.tenantName);
     if (vector !== null) return vector;
-    const kept = this.#keptVectors?.get(`${model ?? ""}\0${text}`);
+    const kept = this.keptVectors?.get(`${model ?? ""}\0${text}`);
     if (kept !== undefined) return kept;
     throw sqlError("0A000", `EMBED cannot wait for the model "${models.describe(model).id}" here`, {
       hint: "In defaults, checks, generated columns and indexes only models of the architecture static can be used.",
@@ -42,7 +42,7 @@ export class StatementEmbedding implements Embedding {
       const later = await traced(client.trace, "inference", { "gen_ai.request.texts": texts.length }, () =>
         models.embedSome(texts, model, tenantName, context.signal),
       );
-      if (context.keeps) this.#keepVectors(texts, model, later, context);
+      if (context.keeps) this.keepVectors(texts, model, later, context);
       return later;
     }
     const vectors: Float32Array[] = [];
@@ -54,18 +54,18 @@ export class StatementEmbedding implements Embedding {
   }
 
   /** They count as the statement's memory, until it ends. */
-  #keepVectors(
+  private keepVectors(
     texts: readonly string[],
     model: string | null,
     vectors: readonly Float32Array[],
     context: DeferredContext,
   ): void {
-    this.#keptVectors ??= new Map();
+    this.keptVectors ??= new Map();
     for (const [i, text] of texts.entries()) {
       const vector = vectors[i]!;
       const { statement } = context as DeferredContext & ExecContext;
       statement.reserve(2 * text.length + vector.byteLength);
-      this.#keptVectors.set(`${model ?? ""}\0${text}`, vector);
+      this.keptVectors.set(`${model ?? ""}\0${text}`, vector);
     }
   }
 }

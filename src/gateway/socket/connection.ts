@@ -21,13 +21,13 @@ import {
 import { readMessageHead, readPackedHead } from "./message-head.js";
 
 export class Connection implements SocketEnd, Member {
-  #ws: WebSocket<SocketUser> | null = null;
-  #running: Set<RunningRequest> | null = null;
-  #subscriptions: Set<RunningRequest> | null = null;
+  private ws: WebSocket<SocketUser> | null = null;
+  private runningById: Set<RunningRequest> | null = null;
+  private subscriptionsById: Set<RunningRequest> | null = null;
   /** Requests with unread answers in the socket's buffer. */
-  #waiting: Set<RunningRequest> | null = null;
+  private waiting: Set<RunningRequest> | null = null;
   /** It ends when the last request that runs has ended. */
-  #ending = false;
+  private ending = false;
   /** When the client last read from the socket's buffer, on the steady clock; 0: the buffer is empty. */
   blockedSince = 0;
 
@@ -43,19 +43,19 @@ export class Connection implements SocketEnd, Member {
   }
 
   get running(): number {
-    return this.#running?.size ?? 0;
+    return this.runningById?.size ?? 0;
   }
 
   get subscriptions(): number {
-    return this.#subscriptions?.size ?? 0;
+    return this.subscriptionsById?.size ?? 0;
   }
 
   get unreadBytes(): number {
-    return this.blockedSince === 0 ? 0 : (this.#ws?.getBufferedAmount() ?? 0);
+    return this.blockedSince === 0 ? 0 : (this.ws?.getBufferedAmount() ?? 0);
   }
 
   opened(ws: WebSocket<SocketUser>): void {
-    this.#ws = ws;
+    this.ws = ws;
     this.sockets.add(this);
   }
 
@@ -71,11 +71,11 @@ export class Connection implements SocketEnd, Member {
         "",
         format,
       );
-    } else if (this.#ending) this.fail(name.id, "shutting_down", undefined, "", format);
-    else this.#handle({ ...name, format, isPacked: isBinary }, bytes);
+    } else if (this.ending) this.fail(name.id, "shutting_down", undefined, "", format);
+    else this.handle({ ...name, format, isPacked: isBinary }, bytes);
   }
 
-  #handle(head: MessageHead, bytes: Buffer): void {
+  private handle(head: MessageHead, bytes: Buffer): void {
     const handle = this.sockets.handlers.get(head.type);
     if (handle !== undefined) {
       handle(this, head, bytes);
@@ -88,8 +88,8 @@ export class Connection implements SocketEnd, Member {
   }
 
   send(message: Uint8Array | string, isBinary = false): boolean {
-    if (this.#ws === null) return true;
-    if (this.#ws.send(message, isBinary) === 1) return true;
+    if (this.ws === null) return true;
+    if (this.ws.send(message, isBinary) === 1) return true;
     if (this.blockedSince === 0) {
       this.blockedSince = this.services.clock.now();
       this.sockets.blocked.add(this);
@@ -98,9 +98,9 @@ export class Connection implements SocketEnd, Member {
   }
 
   sendAll(messages: readonly Uint8Array[], isBinary: boolean): boolean {
-    if (this.#ws === null || messages.length === 1) return this.send(messages[0]!, isBinary);
+    if (this.ws === null || messages.length === 1) return this.send(messages[0]!, isBinary);
     let taken = true;
-    this.#ws.cork(() => {
+    this.ws.cork(() => {
       for (const message of messages) taken = this.send(message, isBinary) && taken;
     });
     return taken;
@@ -123,72 +123,72 @@ export class Connection implements SocketEnd, Member {
   }
 
   drained(): void {
-    if (this.#ws === null) return;
-    if (this.#ws.getBufferedAmount() > 0) {
+    if (this.ws === null) return;
+    if (this.ws.getBufferedAmount() > 0) {
       this.blockedSince = this.services.clock.now();
       return;
     }
     this.blockedSince = 0;
     this.sockets.blocked.delete(this);
-    const waiting = this.#waiting;
-    this.#waiting = null;
+    const waiting = this.waiting;
+    this.waiting = null;
     if (waiting !== null) for (const request of waiting) request.drained();
   }
 
   began(request: RunningRequest): void {
-    this.#running ??= new Set();
-    this.#running.add(request);
+    this.runningById ??= new Set();
+    this.runningById.add(request);
   }
 
   subscribed(request: RunningRequest): void {
-    this.#subscriptions ??= new Set();
-    this.#subscriptions.add(request);
-    this.#running?.delete(request);
-    this.#endIfIdle();
+    this.subscriptionsById ??= new Set();
+    this.subscriptionsById.add(request);
+    this.runningById?.delete(request);
+    this.endIfIdle();
   }
 
   waits(request: RunningRequest): void {
-    this.#waiting ??= new Set();
-    this.#waiting.add(request);
+    this.waiting ??= new Set();
+    this.waiting.add(request);
   }
 
   ended(request: RunningRequest): void {
-    this.#waiting?.delete(request);
-    this.#running?.delete(request);
-    this.#subscriptions?.delete(request);
-    if (this.subscriptions === 0) this.#subscriptions = null;
-    this.#endIfIdle();
+    this.waiting?.delete(request);
+    this.runningById?.delete(request);
+    this.subscriptionsById?.delete(request);
+    if (this.subscriptions === 0) this.subscriptionsById = null;
+    this.endIfIdle();
   }
 
-  #endIfIdle(): void {
+  private endIfIdle(): void {
     if (this.running > 0) return;
-    this.#running = null;
-    if (this.#ending) this.end(CLOSE.goingAway, "The server is shutting down.");
+    this.runningById = null;
+    if (this.ending) this.end(CLOSE.goingAway, "The server is shutting down.");
   }
 
   find(id: string): RunningRequest | null {
-    for (const requests of [this.#running, this.#subscriptions]) {
+    for (const requests of [this.runningById, this.subscriptionsById]) {
       if (requests !== null) for (const request of requests) if (request.id === id) return request;
     }
     return null;
   }
 
   endWhenIdle(): void {
-    this.#ending = true;
+    this.ending = true;
     if (this.running === 0) this.end(CLOSE.goingAway, "The server is shutting down.");
   }
 
   end(code: number, reason: string): void {
-    this.#ws?.end(code, reason);
+    this.ws?.end(code, reason);
   }
 
   closed(): void {
-    this.#ws = null;
-    this.#ending = false;
+    this.ws = null;
+    this.ending = false;
     this.sockets.remove(this);
-    for (const requests of [this.#running, this.#subscriptions]) {
+    for (const requests of [this.runningById, this.subscriptionsById]) {
       if (requests !== null) for (const request of [...requests]) request.cancel();
     }
-    this.#waiting = null;
+    this.waiting = null;
   }
 }

@@ -28,7 +28,7 @@ export class McpConnection extends Connection {
     }
     const head = readMessageHead(bytes, "method");
     if (head === null) this.send(PARSE_ERROR);
-    else if (head.type === "notifications/cancelled") this.#cancel(bytes);
+    else if (head.type === "notifications/cancelled") this.cancel(bytes);
     else if (!head.type.startsWith("notifications/")) {
       this.call(this, { ...head, format: "json", isPacked: false }, bytes);
     }
@@ -41,7 +41,7 @@ export class McpConnection extends Connection {
   }
 
   /** Nothing is answered to a request that was cancelled, nor to the notification. */
-  #cancel(bytes: Buffer): void {
+  private cancel(bytes: Buffer): void {
     let requestId: unknown;
     try {
       requestId = (JSON.parse(bytes.toString("utf8")) as { params?: { requestId?: unknown } }).params?.requestId;

@@ -29,28 +29,28 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
   suspicions = 0;
   private frameId = 0;
   /** Something of its answer is out. */
-  #progressed = false;
-  #redirects = 0;
+  private hasProgressed = false;
+  private redirects = 0;
   /** Bytes in the socket's buffer because the client does not read. */
-  #unread = 0;
-  #ended = false;
+  private unread = 0;
+  private ended = false;
   /** It counts as a request that runs; a subscription does not. */
-  #counted = true;
+  private counted = true;
   /** Of a subscription: what the client can come back with, 0 while nobody knows. */
-  #sequence = 0;
+  private sequence = 0;
   /** Messages of rows that the client can take; null: as many as there are. */
-  #credits: number | null = null;
+  private credits: number | null = null;
   /** What has no credit, and the end of the answer behind it. */
-  #held: Uint8Array[] = [];
-  #last: ReplyFrame | null = null;
+  private held: Uint8Array[] = [];
+  private last: ReplyFrame | null = null;
   /** Until its spans are sent; of a subscription that is when it begins. */
-  #trace: ExchangeTrace | null = null;
-  readonly #traceId: string | undefined;
+  private trace: ExchangeTrace | null = null;
+  private readonly traceId: string | undefined;
   readonly id: string;
   readonly format: MessageFormat;
   readonly live: LiveSubscriber = {
-    began: () => this.#becomeSubscription(),
-    published: (messages, sequence) => this.#published(messages, sequence),
+    began: () => this.becomeSubscription(),
+    published: (messages, sequence) => this.published(messages, sequence),
   };
 
   constructor(
@@ -69,8 +69,8 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
     this.id = id;
     this.format = format;
     const { traces } = connection.services;
-    if (traces !== null) this.#trace = ExchangeTrace.choose(traces, "");
-    this.#traceId = this.#trace?.traceId;
+    if (traces !== null) this.trace = ExchangeTrace.choose(traces, "");
+    this.traceId = this.trace?.traceId;
     connection.services.open++;
     bucket.inFlight++;
     route.deadlines!.add(this, startedAt);
@@ -81,82 +81,82 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
   begin(body: Uint8Array): void {
     this.frameId = this.send(this, this.link, this.partition, body);
     // What is posted goes ahead of the frame, which waits for the end of the turn.
-    if (this.#trace !== null) this.link.post({ kind: "trace", id: this.frameId, context: this.#trace.sent() });
+    if (this.trace !== null) this.link.post({ kind: "trace", id: this.frameId, context: this.trace.sent() });
   }
 
   /** The tenant is in another partition, and the message goes there. */
-  #follow({ headers, body }: ReplyFrame): void {
+  private follow({ headers, body }: ReplyFrame): void {
     const { services, caller } = this.connection;
     const to = Number(headers);
     redirect(services, this.partition, to, this.reserved);
     this.partition = to;
     this.link = services.pool.linkOf(to);
     caller.partition = to;
-    if (!services.pool.takes(to) || ++this.#redirects > REDIRECTS_MAX) this.lost();
+    if (!services.pool.takes(to) || ++this.redirects > REDIRECTS_MAX) this.lost();
     else this.begin(body);
   }
 
   replied(frame: ReplyFrame): void {
-    this.#trace?.replied();
+    this.trace?.replied();
     if ((frame.flags & REPLY_MOVED) !== 0) {
-      this.#follow(frame);
+      this.follow(frame);
       return;
     }
-    if (this.#held.length > 0) {
-      this.#last = { ...frame, body: Buffer.from(frame.body) };
+    if (this.held.length > 0) {
+      this.last = { ...frame, body: Buffer.from(frame.body) };
       return;
     }
-    if (frame.body.length > 0) this.#say(frame.body);
-    this.#end(frame.status);
+    if (frame.body.length > 0) this.say(frame.body);
+    this.endNow(frame.status);
   }
 
-  #say(body: Uint8Array): boolean {
+  private say(body: Uint8Array): boolean {
     return this.connection.send(body, this.format === "msgpack");
   }
 
   /** The first piece is no rows, and says whether the client counts. */
   progressed({ headers, body }: ReplyFrame): void {
-    this.#progressed = true;
-    if (headers !== "") this.#credits = creditsOf(headers);
-    else if (this.#credits !== null && body.length > 0) {
-      if (this.#credits === 0 || this.#held.length > 0) {
+    this.hasProgressed = true;
+    if (headers !== "") this.credits = creditsOf(headers);
+    else if (this.credits !== null && body.length > 0) {
+      if (this.credits === 0 || this.held.length > 0) {
         // The actor stops after a window's worth that nobody has taken.
-        this.#held.push(new Uint8Array(body));
+        this.held.push(new Uint8Array(body));
         return;
       }
-      this.#credits--;
+      this.credits--;
     }
-    this.#pass(body);
+    this.pass(body);
   }
 
   credit(messages: number): void {
-    if (this.#credits === null) return;
-    this.#credits += messages;
-    while (this.#credits > 0 && this.#held.length > 0 && !this.#ended) {
-      this.#credits--;
-      this.#pass(this.#held.shift()!);
+    if (this.credits === null) return;
+    this.credits += messages;
+    while (this.credits > 0 && this.held.length > 0 && !this.ended) {
+      this.credits--;
+      this.pass(this.held.shift()!);
     }
-    const last = this.#last;
-    if (last === null || this.#held.length > 0) return;
-    this.#last = null;
+    const last = this.last;
+    if (last === null || this.held.length > 0) return;
+    this.last = null;
     this.replied(last);
   }
 
   /** Tells the actor what the client took. It stops when a whole window has not been taken. */
-  #pass(body: Uint8Array): void {
+  private pass(body: Uint8Array): void {
     if (body.length === 0) return;
-    if (this.#say(body)) {
+    if (this.say(body)) {
       this.link.taken(this.frameId, body.length);
       return;
     }
-    this.#unread += body.length;
+    this.unread += body.length;
     this.connection.waits(this);
   }
 
   drained(): void {
-    if (this.#unread === 0) return;
-    this.link.taken(this.frameId, this.#unread);
-    this.#unread = 0;
+    if (this.unread === 0) return;
+    this.link.taken(this.frameId, this.unread);
+    this.unread = 0;
   }
 
   get tenantId(): string {
@@ -166,51 +166,51 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
   readonly ofDirectory = false;
 
   get repeatable(): Repeatable {
-    if (this.#progressed || !this.#counted || isOfOpenTransaction(this.route.endpoint!.name)) return "never";
+    if (this.hasProgressed || !this.counted || isOfOpenTransaction(this.route.endpoint!.name)) return "never";
     return "uncommitted";
   }
 
   lost(loss?: Loss): void {
     const { connection } = this;
-    const code = this.#counted ? (loss?.code ?? "partition_unavailable") : "subscription_interrupted";
-    const message = this.#counted ? loss?.message : undefined;
-    const details = this.#counted && loss !== undefined ? detailsOf(loss) : this.#sequenceDetails();
+    const code = this.counted ? (loss?.code ?? "partition_unavailable") : "subscription_interrupted";
+    const message = this.counted ? loss?.message : undefined;
+    const details = this.counted && loss !== undefined ? detailsOf(loss) : this.sequenceDetails();
     connection.fail(this.id, code, message ?? ERRORS[code].message, details, this.format);
-    this.#end(ERRORS[code].status);
+    this.endNow(ERRORS[code].status);
   }
 
   /** From now on it ends when the client wants it to, and counts as none that runs. */
-  #becomeSubscription(): void {
-    this.#uncount();
-    this.#endTrace(200);
+  private becomeSubscription(): void {
+    this.uncount();
+    this.endTrace(200);
     this.connection.subscribed(this);
   }
 
-  #published(messages: readonly Uint8Array[], sequence: number): void {
+  private published(messages: readonly Uint8Array[], sequence: number): void {
     const { connection } = this;
     const { unreadBytesMax } = connection.services.config.changes;
     if (connection.unreadBytes > unreadBytesMax) {
       this.link.cancel(this.frameId);
       const { message } = ERRORS.subscription_dropped;
-      connection.fail(this.id, "subscription_dropped", message, this.#sequenceDetails(), this.format);
-      this.#end(ERRORS.subscription_dropped.status);
+      connection.fail(this.id, "subscription_dropped", message, this.sequenceDetails(), this.format);
+      this.endNow(ERRORS.subscription_dropped.status);
       return;
     }
-    this.#sequence = sequence;
+    this.sequence = sequence;
     const { format } = this;
     const prefix = prefixOf(format, this.id);
     const whole = messages.map((message) => prefixedMessage(format, prefix, message));
     connection.sendAll(whole, format === "msgpack");
   }
 
-  #sequenceDetails(): string {
-    return this.#sequence === 0 ? "" : `{"sequence":${this.#sequence}}`;
+  private sequenceDetails(): string {
+    return this.sequence === 0 ? "" : `{"sequence":${this.sequence}}`;
   }
 
   expired(): void {
     this.link.cancel(this.frameId);
     this.connection.fail(this.id, "request_timeout", undefined, "", this.format);
-    this.#end(ERRORS.request_timeout.status);
+    this.endNow(ERRORS.request_timeout.status);
   }
 
   get running(): Identity {
@@ -222,38 +222,38 @@ export class MessageRequest implements PendingReply, Deadlined, RunningRequest {
     if (why === "disowned") return;
     this.link.cancel(this.frameId);
     this.connection.fail(this.id, "shutting_down", undefined, "", this.format);
-    this.#end(ERRORS.shutting_down.status);
+    this.endNow(ERRORS.shutting_down.status);
   }
 
   cancel(): void {
     this.link.cancel(this.frameId);
-    this.#end(ERRORS.cancelled.status);
+    this.endNow(ERRORS.cancelled.status);
   }
 
-  #end(status: number): void {
+  private endNow(status: number): void {
     // Sending may find that the connection is gone, which has ended it.
-    if (this.#ended) return;
-    this.#ended = true;
+    if (this.ended) return;
+    this.ended = true;
     const { services, caller } = this.connection;
     const tookMs = services.clock.now() - this.startedAt;
     services.metrics.count(this.route.index, status, tookMs);
-    logRequest(services, this.route, this.requestId, caller.identity.tenantId, status, tookMs, this.#traceId);
-    this.#endTrace(status);
+    logRequest(services, this.route, this.requestId, caller.identity.tenantId, status, tookMs, this.traceId);
+    this.endTrace(status);
     this.connection.ended(this);
-    this.#uncount();
+    this.uncount();
   }
 
-  #endTrace(status: number): void {
-    const trace = this.#trace;
+  private endTrace(status: number): void {
+    const trace = this.trace;
     if (trace === null) return;
-    this.#trace = null;
+    this.trace = null;
     const { services, caller } = this.connection;
     services.traces?.record(trace.end(this.route, this.requestId, caller.identity.tenantId, status));
   }
 
-  #uncount(): void {
-    if (!this.#counted) return;
-    this.#counted = false;
+  private uncount(): void {
+    if (!this.counted) return;
+    this.counted = false;
     const { services } = this.connection;
     this.queue?.remove(this);
     this.bucket.inFlight--;

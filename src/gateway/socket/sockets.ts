@@ -35,8 +35,8 @@ export class Sockets implements ConnectionSet {
   readonly followFiles: HandleMessage;
   /** Connections whose clients have not read everything that was sent. */
   readonly blocked = new Set<Blocked>();
-  readonly #open = new Set<Member>();
-  readonly #perTenant = new Map<string, number>();
+  private readonly open = new Set<Member>();
+  private readonly perTenant = new Map<string, number>();
 
   constructor(
     readonly services: Services,
@@ -56,7 +56,7 @@ export class Sockets implements ConnectionSet {
   }
 
   get size(): number {
-    return this.#open.size;
+    return this.open.size;
   }
 
   /** Bytes in the sockets of clients that do not read. */
@@ -68,14 +68,14 @@ export class Sockets implements ConnectionSet {
 
   /** Registers the routes of WebSockets; requests to them without an upgrade fall through to others. */
   register(app: TemplatedApp): void {
-    for (const path of ["/ws", "/v1/ws", "/v2/ws"]) this.#registerPath(app, path, "ticket");
-    this.#registerPath(app, "/mcp", "bearer");
+    for (const path of ["/ws", "/v1/ws", "/v2/ws"]) this.registerPath(app, path, "ticket");
+    this.registerPath(app, "/mcp", "bearer");
     for (const version of ["", "/v1", "/v2"]) {
-      this.#registerPath(app, `${version}/ws/filesystem-collections/:id/progress`, "progress");
+      this.registerPath(app, `${version}/ws/filesystem-collections/:id/progress`, "progress");
     }
   }
 
-  #registerPath(app: TemplatedApp, path: string, token: TokenKind): void {
+  private registerPath(app: TemplatedApp, path: string, token: TokenKind): void {
     const { websocket, limits } = this.services.config;
     const { messageBytesMax, idleTimeout, requestsRunningMax } = websocket;
     app.ws<SocketUser>(path, {
@@ -88,7 +88,7 @@ export class Sockets implements ConnectionSet {
       closeOnBackpressureLimit: true,
       upgrade: (res, req, context) => upgrade(this, token, res, req, context),
       open: (ws) => ws.getUserData().user.opened(ws),
-      message: (ws, message, isBinary) => this.#message(ws.getUserData().user, message, isBinary),
+      message: (ws, message, isBinary) => this.message(ws.getUserData().user, message, isBinary),
       drain: (ws) => ws.getUserData().user.drained(),
       close: (ws) => {
         // The filter that counts connections is not told of those that were upgraded.
@@ -111,38 +111,38 @@ export class Sockets implements ConnectionSet {
   /** The callers for whom `gone` holds have changed: a new connection finds out what they may now. */
   forget(gone: (caller: Caller) => boolean): void {
     this.services.tickets.forget(gone);
-    for (const connection of [...this.#open]) {
+    for (const connection of [...this.open]) {
       if (gone(connection.caller)) connection.end(CLOSE.policy, "The credential was changed; connect again.");
     }
   }
 
   /** Lets requests that run end and closes every connection after them. */
   close(): void {
-    for (const connection of [...this.#open]) connection.endWhenIdle();
+    for (const connection of [...this.open]) connection.endWhenIdle();
   }
 
   add(connection: Member): void {
-    this.#open.add(connection);
+    this.open.add(connection);
     const { tenantId } = connection.caller.identity;
-    const ofTenant = (this.#perTenant.get(tenantId) ?? 0) + 1;
-    this.#perTenant.set(tenantId, ofTenant);
+    const ofTenant = (this.perTenant.get(tenantId) ?? 0) + 1;
+    this.perTenant.set(tenantId, ofTenant);
     const { connectionsMax, connectionsPerTenantMax } = this.services.config.websocket;
-    if (this.#open.size > connectionsMax) connection.end(CLOSE.tryAgainLater, "Too many connections are open.");
+    if (this.open.size > connectionsMax) connection.end(CLOSE.tryAgainLater, "Too many connections are open.");
     else if (ofTenant > connectionsPerTenantMax) {
       connection.end(CLOSE.tryAgainLater, "Too many connections of this tenant are open.");
     }
   }
 
   remove(connection: Member): void {
-    this.#open.delete(connection);
+    this.open.delete(connection);
     this.blocked.delete(connection);
     const { tenantId } = connection.caller.identity;
-    const ofTenant = this.#perTenant.get(tenantId)! - 1;
-    if (ofTenant === 0) this.#perTenant.delete(tenantId);
-    else this.#perTenant.set(tenantId, ofTenant);
+    const ofTenant = this.perTenant.get(tenantId)! - 1;
+    if (ofTenant === 0) this.perTenant.delete(tenantId);
+    else this.perTenant.set(tenantId, ofTenant);
   }
 
-  #message(socket: SocketEnd, message: ArrayBuffer, isBinary: boolean): void {
+  private message(socket: SocketEnd, message: ArrayBuffer, isBinary: boolean): void {
     const { messageBytesMax } = this.services.config.websocket;
     try {
       if (message.byteLength > messageBytesMax) {

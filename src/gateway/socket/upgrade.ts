@@ -92,11 +92,11 @@ function refuseUpgrade(
 
 /** An upgrade whose caller is perhaps still being asked for. */
 class Upgrade implements Applicant {
-  readonly #key: string;
-  readonly #protocol: string;
+  private readonly key: string;
+  private readonly protocol: string;
   /** Of the path's variable, where it has one. */
-  readonly #collectionId: string;
-  #gone = false;
+  private readonly collectionId: string;
+  private gone = false;
 
   constructor(
     private readonly sockets: ConnectionSet,
@@ -108,16 +108,16 @@ class Upgrade implements Applicant {
     /** A ticket was paid for when it was issued. */
     private readonly spends: boolean,
   ) {
-    this.#collectionId = token === "progress" ? decoded(req.getParameter(0) ?? "") : "";
-    this.#key = req.getHeader("sec-websocket-key");
+    this.collectionId = token === "progress" ? decoded(req.getParameter(0) ?? "") : "";
+    this.key = req.getHeader("sec-websocket-key");
     const offered = req.getHeader("sec-websocket-protocol").split(",");
     const known = token === "bearer" ? MCP_PROTOCOL : MSGPACK_PROTOCOL;
-    this.#protocol = offered.some((name) => name.trim() === known) ? known : "";
+    this.protocol = offered.some((name) => name.trim() === known) ? known : "";
   }
 
   waitForJudgement(): void {
     this.res.onAborted(() => {
-      this.#gone = true;
+      this.gone = true;
     });
   }
 
@@ -129,33 +129,33 @@ class Upgrade implements Applicant {
   }
 
   admitted(caller: Caller): void {
-    if (this.#gone) return;
+    if (this.gone) return;
     const { services } = this.sockets;
     if (this.spends && !services.admission.bucketOf(caller).take(services.clock.now())) {
       refuseUpgrade(services, this.res, "rate_limited");
     } else if (this.token === "ticket") {
-      const format = this.#protocol === MSGPACK_PROTOCOL ? "msgpack" : "json";
-      this.#upgrade(new Connection(this.sockets, caller, format));
+      const format = this.protocol === MSGPACK_PROTOCOL ? "msgpack" : "json";
+      this.upgrade(new Connection(this.sockets, caller, format));
     } else if (this.token === "progress") {
-      const format = this.#protocol === MSGPACK_PROTOCOL ? "msgpack" : "json";
-      this.#upgrade(new ProgressConnection(this.sockets, caller, format, this.sockets.followFiles, this.#collectionId));
-    } else this.#upgrade(new McpConnection(this.sockets, caller, this.sockets.mcp));
+      const format = this.protocol === MSGPACK_PROTOCOL ? "msgpack" : "json";
+      this.upgrade(new ProgressConnection(this.sockets, caller, format, this.sockets.followFiles, this.collectionId));
+    } else this.upgrade(new McpConnection(this.sockets, caller, this.sockets.mcp));
   }
 
   refused(code: ErrorCode, message: string): void {
-    if (this.#gone) return;
+    if (this.gone) return;
     const isTheirs = ERRORS[code].status === 401;
     const { services } = this.sockets;
     if (isTheirs) {
       this.failures.take(services.clock.now());
       services.refusals.note("auth.refused", code, null, remoteAddress(this.res), services.requestIds.of(""));
     }
-    this.#upgrade(new Refusal(isTheirs ? CLOSE.policy : CLOSE.tryAgainLater, message));
+    this.upgrade(new Refusal(isTheirs ? CLOSE.policy : CLOSE.tryAgainLater, message));
   }
 
-  #upgrade(user: SocketEnd): void {
+  private upgrade(user: SocketEnd): void {
     // No extension is offered back.
-    this.res.cork(() => this.res.upgrade<SocketUser>({ user }, this.#key, this.#protocol, "", this.context));
+    this.res.cork(() => this.res.upgrade<SocketUser>({ user }, this.key, this.protocol, "", this.context));
   }
 }
 

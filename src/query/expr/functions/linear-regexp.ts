@@ -53,44 +53,44 @@ interface Engines {
 
 /** RegExp's other methods (replace, split, matchAll) all go through `exec`. */
 class LinearRegExp extends RegExp {
-  readonly #engines: Engines;
+  private readonly engines: Engines;
 
   /** As matchAll and split make copies: of another one. */
   constructor(source: string | LinearRegExp, flags: string, engines?: Engines) {
     super(source, flags);
-    const own = source instanceof LinearRegExp ? source.#engines : engines!;
-    this.#engines = engines ?? { ...own, plain: new RegExp(own.plain.source, flags) };
+    const own = source instanceof LinearRegExp ? source.engines : engines!;
+    this.engines = engines ?? { ...own, plain: new RegExp(own.plain.source, flags) };
   }
 
   override test(text: string): boolean {
-    const { plain, lengthMax } = this.#engines;
+    const { plain, lengthMax } = this.engines;
     if (this.lastIndex !== 0) return this.exec(text) !== null;
     if (text.length <= lengthMax) {
       plain.lastIndex = 0;
       return plain.test(text);
     }
-    const linear = linearOf(this.#engines, this);
-    return linear === null ? this.#guarded(text) !== null : linear.test(text);
+    const linear = linearOf(this.engines, this);
+    return linear === null ? this.guarded(text) !== null : linear.test(text);
   }
 
   override exec(text: string): RegExpExecArray | null {
-    const { plain, lengthMax, isExact } = this.#engines;
+    const { plain, lengthMax, isExact } = this.engines;
     if (text.length <= lengthMax || this.sticky)
-      return text.length <= lengthMax ? this.#by(plain, text) : this.#guarded(text);
-    const linear = isExact ? linearOf(this.#engines, this) : null;
-    if (linear === null || text.length * linear.programSize() > REGEX_LINEAR_STEPS_MAX) return this.#guarded(text);
-    return this.#linearly(linear, text);
+      return text.length <= lengthMax ? this.by(plain, text) : this.guarded(text);
+    const linear = isExact ? linearOf(this.engines, this) : null;
+    if (linear === null || text.length * linear.programSize() > REGEX_LINEAR_STEPS_MAX) return this.guarded(text);
+    return this.linearly(linear, text);
   }
 
-  #by(plain: RegExp, text: string): RegExpExecArray | null {
+  private by(plain: RegExp, text: string): RegExpExecArray | null {
     plain.lastIndex = this.lastIndex;
     const match = plain.exec(text);
     this.lastIndex = plain.lastIndex;
     return match;
   }
 
-  #linearly(linear: RE2JS, text: string): RegExpExecArray | null {
-    const engines = this.#engines;
+  private linearly(linear: RE2JS, text: string): RegExpExecArray | null {
+    const engines = this.engines;
     if (engines.matcher?.text !== text) engines.matcher = { text, matcher: linear.matcher(text) };
     const { matcher } = engines.matcher;
     const from = this.global ? this.lastIndex : 0;
@@ -109,10 +109,10 @@ class LinearRegExp extends RegExp {
     }) as unknown as RegExpExecArray;
   }
 
-  #guarded(text: string): RegExpExecArray | null {
+  private guarded(text: string): RegExpExecArray | null {
     let match: RegExpExecArray | null = null;
     guard.match = () => {
-      match = this.#by(this.#engines.plain, text);
+      match = this.by(this.engines.plain, text);
     };
     try {
       script.runInContext(context, { timeout: REGEX_GUARDED_MS_MAX });

@@ -138,17 +138,17 @@ export const SHOW_MODELS: TableFunction = Object.freeze({
 });
 
 class ShownModels implements TableRows {
-  #rows: readonly (readonly Value[])[] | null = null;
-  #given = 0;
+  private rows: readonly (readonly Value[])[] | null = null;
+  private given = 0;
 
   constructor(private readonly services: EvalServices) {}
 
   async next(out: readonly Value[][], at: number, max: number): Promise<number> {
     const { services } = this;
-    this.#rows ??= [...installedRows(services), ...((await services.capability?.(TRAINED_MODELS)?.()) ?? [])];
-    const rows = this.#rows.slice(this.#given, this.#given + max);
+    this.rows ??= [...installedRows(services), ...((await services.capability?.(TRAINED_MODELS)?.()) ?? [])];
+    const rows = this.rows.slice(this.given, this.given + max);
     for (const [i, row] of rows.entries()) for (let c = 0; c < out.length; c++) out[c]![at + i] = row[c]!;
-    this.#given += rows.length;
+    this.given += rows.length;
     return rows.length;
   }
 }
