@@ -12,11 +12,11 @@ import { addressOf, bytesOf, enlarger, sendExamples, WAYS } from "./large-bodies
 import { type Reply, TestServer } from "./server.js";
 
 /** Of a body. */
-const CHARACTERS = Number(process.env.CHARACTERS ?? 300_000);
+const CHARACTERS = Number(process.env.CHARACTERS ?? 200_000);
 /** Seconds of CPU time: a bucket of the histogram. A look is 10 ms after the one before, so a turn counts with up to 10 ms of others. */
 const TURN_MAX = "0.05";
 /** Collections of garbage lengthen a turn. */
-const TRIES = 5;
+const TRIES = 20;
 const JSON_TYPE = { "content-type": "application/json" };
 /** What makes the next requests mean nothing. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
