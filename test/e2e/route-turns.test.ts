@@ -12,7 +12,7 @@ import { addressOf, bytesOf, enlarger, sendExamples, WAYS } from "./large-bodies
 import { type Reply, TestServer } from "./server.js";
 
 /** Of a body. */
-const CHARACTERS = Number(process.env.CHARACTERS ?? 200_000);
+const CHARACTERS = Number(process.env.CHARACTERS ?? 100_000);
 /** Seconds of CPU time: a bucket of the histogram. A look is 10 ms after the one before, so a turn counts with up to 10 ms of others. */
 const TURN_MAX = "0.05";
 /** Collections of garbage lengthen a turn. */
