@@ -19,6 +19,8 @@ export function compareVersions(a: string, b: string): number {
 
 /** A test of versions; null for what is no range. */
 export function parseRange(text: string): ((version: string) => boolean) | null {
+  // The library takes nothing for anything.
+  if (text.split("||").some((part) => part.trim() === "")) return null;
   if (validRange(text, OPTIONS) === null) return null;
   return (version) => satisfies(version, text, OPTIONS);
 }
