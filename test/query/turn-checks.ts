@@ -12,7 +12,7 @@ export const TURN_MAX = 50;
 /** Collections of garbage lengthen a turn; the shortest of some tries counts. */
 const TRIES = 24;
 /** Characters, bytes or elements of a large value. An aggregate's step takes its value at once, so it gets fewer. */
-export const UNITS = Number(process.env.TURN_UNITS ?? 64_000);
+export const UNITS = Number(process.env.TURN_UNITS ?? 40_000);
 export const AGGREGATED_UNITS = UNITS / 2;
 
 /** The name of one function; undefined: all. */
