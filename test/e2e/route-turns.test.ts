@@ -8,13 +8,14 @@
 import t from "tap";
 import { EXAMPLES } from "../../src/protocol/endpoints/examples.js";
 import { ENDPOINTS } from "../../src/protocol/endpoints.js";
+import { TURN_MAX_MS } from "../turn-bound.js";
 import { addressOf, bytesOf, enlarger, sendExamples, WAYS } from "./large-bodies.js";
 import { type Reply, TestServer } from "./server.js";
 
 /** Of a body. */
 const CHARACTERS = Number(process.env.CHARACTERS ?? 100_000);
-/** Seconds of CPU time: a bucket of the histogram. A look is 10 ms after the one before, so a turn counts with up to 10 ms of others. */
-const TURN_MAX = "0.05";
+/** A bucket of the histogram. A look is 10 ms after the one before, so a turn counts with up to 10 ms of others. */
+const TURN_MAX = String(TURN_MAX_MS / 1000);
 /** Collections of garbage lengthen a turn. */
 const TRIES = 20;
 const JSON_TYPE = { "content-type": "application/json" };

@@ -4,15 +4,14 @@ import type { AggregateFunction, ScalarFunction, WindowFunction } from "../../sr
 import type { TableFunction } from "../../src/query/expr/table-function.js";
 import type { SqlType, Value } from "../../src/values/values.js";
 import { tries } from "../lengths.js";
+import { TURN_MAX_MS } from "../turn-bound.js";
 import { largeValues, smallValues } from "./large-values.js";
 import type { TurnLengths } from "./turn-lengths.js";
 
-/** Milliseconds of a turn, of CPU time. */
-export const TURN_MAX = 50;
 /** Collections of garbage lengthen a turn; the shortest of some tries counts. */
 const TRIES = 24;
 /** Characters, bytes or elements of a large value. An aggregate's step takes its value at once, so it gets fewer. */
-export const UNITS = Number(process.env.TURN_UNITS ?? 40_000);
+export const UNITS = Number(process.env.TURN_UNITS ?? 16_000);
 export const AGGREGATED_UNITS = UNITS / 2;
 
 /** The name of one function; undefined: all. */
@@ -58,7 +57,7 @@ function described(name: string, types: readonly SqlType[], args: readonly Value
 
 export async function shortest(measure: () => Promise<TurnLengths>): Promise<TurnLengths> {
   let best = await measure();
-  for (let i = 1; i < TRIES && best.longest > TURN_MAX; i++) {
+  for (let i = 1; i < TRIES && best.longest > TURN_MAX_MS; i++) {
     const turns = await measure();
     if (turns.longest < best.longest) best = turns;
   }
@@ -85,7 +84,7 @@ export async function checkTurns(
 export async function checkCall(t: Test, call: string, measure: () => Promise<TurnLengths>): Promise<void> {
   const turns = await shortest(measure);
   longest.push({ call, turns });
-  if (turns.longest > TURN_MAX) t.fail(`${call}: a turn of ${turns.longest.toFixed(0)} ms, ${turns.way}`);
+  if (turns.longest > TURN_MAX_MS) t.fail(`${call}: a turn of ${turns.longest.toFixed(0)} ms, ${turns.way}`);
 }
 
 /** The ten longest turns as comments. */

@@ -70,7 +70,7 @@ function atOnce(work: () => void): { readonly took: number; readonly error: unkn
 }
 
 /** Fewer steps than these are looked at one by one. */
-const STEPS_OF_TURN = 100;
+const STEPS_OF_TURN = 1000;
 
 /** Of the longest step, or of the result after so many. */
 export async function aggregateTurns(
