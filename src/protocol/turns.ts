@@ -11,3 +11,8 @@ export interface CheckedTurns extends Turns {
   /** Throws when the work was cancelled or ran past its deadline. */
   checkpoint(): void;
 }
+
+/** Between steps that take milliseconds each: waits for the next turn where this one is used up. */
+export async function giveWay(turns: Turns): Promise<void> {
+  if (turns.shouldYield()) await turns.yieldTurn();
+}

@@ -8,8 +8,10 @@ import type { Operator } from "../query/exec/operator.js";
 import type { Batch } from "../query/expr/expr.js";
 import { cypherError } from "../values/cypher-error.js";
 import { fromParameter } from "../values/json-format.js";
+import { writeInTurns } from "../values/json-in-turns.js";
 import { sqlArray } from "../values/text-format-array.js";
-import type { SqlArray, SqlType, Value } from "../values/values.js";
+import { costLeft } from "../values/value-cost.js";
+import type { Json, SqlArray, SqlType, Value } from "../values/values.js";
 import { variantFromJson } from "../values/variant-format.js";
 import { appendInTurns, isHeavy } from "./heavy-rows.js";
 import { overrunError } from "./overrun.js";
@@ -137,11 +139,13 @@ export function convertParameters(plan: StatementPlan, params: ParameterValues):
 
 /** Items of a list that are made values at once. */
 const ITEMS_AT_ONCE = 4096;
+/** Parts of a document whose text is made only when it is stored. */
+const PARTS_AT_ONCE = 4096;
 
-/** Values that were made of long lists: a statement that is run again finds them. */
-const madeOfLists = new WeakMap<object, { readonly type: SqlType; readonly value: Value }>();
+/** Values that were made of long lists and large objects: a statement that is run again finds them. */
+const madeBefore = new WeakMap<object, { readonly type: SqlType; readonly value: Value }>();
 
-/** As `convertParameters`; long lists are converted in turns. */
+/** As `convertParameters`; long lists are converted in turns, and large documents written as they will be stored. */
 export function parametersInTurns(
   plan: StatementPlan,
   params: ParameterValues,
@@ -151,13 +155,17 @@ export function parametersInTurns(
   const types = plan.parameterTypes;
   if (params.length !== types.length) return convertParameters(plan, params);
   for (let i = 0; i < types.length; i++) {
-    if (isLongList(types[i]!, params[i])) return convertInTurns(types, params, turns);
+    if (isLongList(types[i]!, params[i]) || isDocument(types[i]!, params[i]))
+      return convertInTurns(types, params, turns);
   }
   return convertParameters(plan, params);
 }
 
 const isLongList = (type: SqlType, given: unknown): given is readonly unknown[] =>
   type.element !== null && Array.isArray(given) && given.length > ITEMS_AT_ONCE;
+
+const isDocument = (type: SqlType, given: unknown): given is object =>
+  type.name === "jsonb" && typeof given === "object" && given !== null && costLeft(given, PARTS_AT_ONCE) < 0;
 
 async function convertInTurns(
   types: readonly SqlType[],
@@ -167,13 +175,24 @@ async function convertInTurns(
   const values: Value[] = [];
   for (const [i, type] of types.entries()) {
     const given = params[i];
-    values.push(isLongList(type, given) ? await arrayInTurns(type, given, turns) : fromParameter(type, given));
+    if (isLongList(type, given)) values.push(await arrayInTurns(type, given, turns));
+    else if (isDocument(type, given)) values.push(await documentInTurns(type, given, turns));
+    else values.push(fromParameter(type, given));
   }
   return values;
 }
 
+async function documentInTurns(type: SqlType, given: object, turns: Turns): Promise<Value> {
+  const made = madeBefore.get(given);
+  if (made !== undefined && made.type === type) return made.value;
+  const value = fromParameter(type, given) as Json;
+  await writeInTurns(value, turns);
+  madeBefore.set(given, { type, value });
+  return value;
+}
+
 async function arrayInTurns(type: SqlType, given: readonly unknown[], turns: Turns): Promise<Value> {
-  const made = madeOfLists.get(given);
+  const made = madeBefore.get(given);
   if (made !== undefined && made.type === type) return made.value;
   const elements: Value[] = [];
   for (let at = 0; at < given.length; at += ITEMS_AT_ONCE) {
@@ -184,7 +203,7 @@ async function arrayInTurns(type: SqlType, given: readonly unknown[], turns: Tur
     if (turns.shouldYield()) await turns.yieldTurn();
   }
   const value = sqlArray(elements);
-  madeOfLists.set(given, { type, value });
+  madeBefore.set(given, { type, value });
   return value;
 }
 

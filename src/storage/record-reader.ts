@@ -5,6 +5,7 @@
 
 import { DbError } from "../protocol/errors.js";
 import { labelOfOrder } from "../values/enum-labels.js";
+import { LONG_JSON_CHARACTERS } from "../values/json-in-turns.js";
 import { parseJsonPath } from "../values/json-path-parse.js";
 import { checkJson, parseJson } from "../values/json-text.js";
 import { Numeric } from "../values/numeric.js";
@@ -270,6 +271,7 @@ function readFrames<T extends number | bigint>(
 
 function readJson(bytes: Uint8Array, start: number, end: number, keepText: boolean): Json {
   const text = utf8Slice.call(bytes, start, end);
+  if (text.length > LONG_JSON_CHARACTERS) return Json.stored(text, keepText);
   try {
     return keepText ? new Json(checkJson(text), text) : new Json(parseJson(text));
   } catch {

@@ -355,7 +355,8 @@ function jsonbText(value: Json): string {
   return text;
 }
 
-function jsonText({ value }: Json): string {
+function jsonText({ value, compact }: Json): string {
+  if (compact !== undefined) return compact;
   const text: string | undefined = jsonToCompactText(value);
   if (text === undefined) throw new DbError("internal_error", `A jsonb value cannot be stored: ${typeof value}.`);
   return text;

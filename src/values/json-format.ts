@@ -126,7 +126,7 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
       return (value) =>
         value === null ? "null" : onOneLine((value as Json).text ?? JSON.stringify((value as Json).value));
     case "jsonb":
-      return (value) => (value === null ? "null" : jsonToCompactText((value as Json).value));
+      return (value) => (value === null ? "null" : compactText(value as Json));
     case "vector":
       return (value) => (value === null ? "null" : vectorToJson(value as Float32Array));
     case "array":
@@ -176,6 +176,10 @@ function recordWriter(fields: readonly RecordField[], timeZone: string): JsonWri
   };
 }
 
+function compactText(json: Json): string {
+  return json.compact ?? jsonToCompactText(json.value);
+}
+
 /** Fields of a record, whose types only their representation tells. */
 function untypedJson(value: Value): string {
   if (value === null || typeof value === "boolean") return String(value);
@@ -183,7 +187,7 @@ function untypedJson(value: Value): string {
   if (typeof value === "number") return numberText(value);
   if (typeof value === "string") return quote(value);
   if (value instanceof Numeric) return numericText(value);
-  if (value instanceof Json) return value.text ?? jsonToCompactText(value.value);
+  if (value instanceof Json) return value.text ?? compactText(value);
   if (value instanceof JsonPath) return quote(value.toString());
   if (value instanceof Float32Array) return vectorToJson(value);
   if (Array.isArray(value)) return `[${value.map(untypedJson).join()}]`;

@@ -35,7 +35,7 @@ export function jsonPieces(type: SqlType, value: Value): Pieces {
     case "bpchar":
       return textPieces(value as string);
     case "jsonb":
-      return documentPieces((value as Json).value);
+      return compactPieces(value as Json);
     case "array":
       return arrayPieces(type.element as SqlType, value as SqlArray);
     case "variant":
@@ -103,6 +103,14 @@ function* objectPieces<T>(
 function* after(text: string, pieces: Pieces): Pieces {
   yield text;
   yield* pieces;
+}
+
+function compactPieces(json: Json): Pieces {
+  return json.compact === undefined ? documentPieces(json.value) : slicesOf(json.compact);
+}
+
+function* slicesOf(text: string): Pieces {
+  for (let at = 0; at < text.length; at += PIECE_CHARACTERS) yield text.slice(at, at + PIECE_CHARACTERS);
 }
 
 /** Of a parsed jsonb value. */

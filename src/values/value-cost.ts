@@ -8,6 +8,8 @@ import { GraphNode, GraphPath, GraphRelationship } from "./variant.js";
 
 /** Characters of a text that cost as much as one part of a value. */
 const CHARACTERS_PER_PART = 64;
+/** Of a JSON text that cost as much as one part, roughly: nobody looks through it. */
+const CHARACTERS_PER_JSON_PART = 8;
 
 /** Whether values of the type may be large: lists, documents, texts. */
 export function mayBeLarge({ name }: SqlType): boolean {
@@ -39,7 +41,7 @@ export function costLeft(value: unknown, left: number): number {
   if (value instanceof Numeric) return left - 1;
   if (ArrayBuffer.isView(value)) return left - 1 - Math.floor(value.byteLength / CHARACTERS_PER_PART);
   if (Array.isArray(value)) return listCost(value, left);
-  if (value instanceof Json) return value.text === undefined ? costLeft(value.value, left) : costLeft(value.text, left);
+  if (value instanceof Json) return jsonCost(value, left);
   if (value instanceof Map) return mapCost(value, left);
   if (value instanceof GraphNode || value instanceof GraphRelationship) return costLeft(value.properties, left - 1);
   if (value instanceof GraphPath) return listCost(value.relationships, listCost(value.nodes, left));
@@ -47,6 +49,12 @@ export function costLeft(value: unknown, left: number): number {
   if (Object.getPrototypeOf(value) === Object.prototype) return objectCost(value, left);
   if ("characters" in value) return left - 1 - Math.floor((value.characters as number) / 8);
   return left - 1;
+}
+
+function jsonCost(json: Json, left: number): number {
+  if (json.text !== undefined) return costLeft(json.text, left);
+  if (json.compact !== undefined) return left - 1 - Math.floor(json.compact.length / CHARACTERS_PER_JSON_PART);
+  return costLeft(json.value, left);
 }
 
 function listCost(list: readonly unknown[], left: number): number {

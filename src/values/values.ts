@@ -41,6 +41,7 @@
 import { sqlError } from "../protocol/errors.js";
 import { RECORD_TYPE_CHARACTERS_MAX } from "../protocol/limits.js";
 import type { JsonPath } from "./json-path.js";
+import { checkJson, parseJson } from "./json-text.js";
 import type { Numeric } from "./numeric.js";
 import type { Variant } from "./variant.js";
 
@@ -151,10 +152,43 @@ export interface Interval {
 
 /** A JSON value wrapped so that JSON null and SQL NULL stay apart. */
 export class Json {
+  private parsed: unknown;
+  private isParsed = true;
+  /** The compact text of a `jsonb` value where it is at hand: large ones keep it, so that it is not made again. */
+  compact: string | undefined = undefined;
+
   constructor(
-    readonly value: unknown,
+    value: unknown,
     /** The exact text of a `json` value; absent for `jsonb`. */ readonly text?: string,
-  ) {}
+  ) {
+    this.parsed = value;
+  }
+
+  /** A large value as it was stored, which is parsed when somebody asks for it. `keepsText`: of type `json`. */
+  static stored(text: string, keepsText: boolean): Json {
+    const json = new Json(undefined, keepsText ? text : undefined);
+    if (!keepsText) json.compact = text;
+    json.isParsed = false;
+    return json;
+  }
+
+  /** Numbers are `number`, bigint or, where those are not exact, Numeric. Throws 22P02 where the stored text is damaged. */
+  get value(): unknown {
+    return this.isParsed ? this.parsed : this.take((this.text === undefined ? parseJson : checkJson)(this.unparsed!));
+  }
+
+  /** The text of a value that nobody has parsed yet. */
+  get unparsed(): string | undefined {
+    return this.isParsed ? undefined : (this.text ?? this.compact);
+  }
+
+  /** The value of `unparsed`, which the caller has parsed. */
+  take(value: unknown): unknown {
+    this.parsed = value;
+    this.isParsed = true;
+    return value;
+  }
+
   toJSON(): unknown {
     return this.value;
   }

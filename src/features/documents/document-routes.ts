@@ -16,6 +16,7 @@ import {
 } from "../../document/document-rows.js";
 import { isObject, type JsonObject, mergePatch } from "../../document/merge-patch.js";
 import { DbError } from "../../protocol/errors.js";
+import { giveWay } from "../../protocol/turns.js";
 import type { Answer } from "../../session/answer.js";
 import type { Session } from "../../session/session.js";
 import { rowsOf, runAlone } from "../statements/run-alone.js";
@@ -189,12 +190,18 @@ function changeDocument(
     const sql = `SELECT ${collection.selectList} FROM ${collection.sqlName} WHERE id = $1::text`;
     const [stored] = (await run({ sql, params: [id] })).rows;
     if (stored === undefined) throw noDocument(id);
+    // Each step takes milliseconds for a document of thousands of keys.
+    await giveWay(request);
     const next = merges ? mergePatch(documentOfRow(collection, stored), change) : change;
+    await giveWay(request);
     const row = rowOfDocument(collection, next as JsonObject, id);
     if (row.id !== id)
       throw new DbError("invalid_request", "id: the id of a document does not change", { field: "id" });
+    await giveWay(request);
     await run(updateStatement(collection, row));
+    await giveWay(request);
     const [changed] = (await run({ sql, params: [id] })).rows;
+    await giveWay(request);
     return { plain: documentOfRow(collection, changed!) };
   });
 }

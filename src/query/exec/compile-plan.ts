@@ -5,7 +5,16 @@
 
 import type { Expr, SubqueryExpr } from "../expr/expr.js";
 import { withPlannedPatterns } from "../optimize/plan-patterns.js";
-import type { AggregatePlan, CommonTable, Plan, WithPlan } from "../plan/plan.js";
+import type {
+  AggregatePlan,
+  CommonTable,
+  IndexScanPlan,
+  Plan,
+  PointGetPlan,
+  ScanPlan,
+  TextSearchPlan,
+  WithPlan,
+} from "../plan/plan.js";
 import { similarPairs } from "../plan/similar-pairs.js";
 import { childrenOf, subqueriesOf, walkPlan } from "../plan/walk.js";
 import { compileAggregate } from "./aggregate.js";
@@ -23,6 +32,7 @@ import { compileGroupingSets } from "./grouping-sets.js";
 import { compileHashJoin } from "./hash-join.js";
 import { compileIndexScan } from "./index-scan.js";
 import { compileInsert } from "./insert.js";
+import { withParsedJson, withWrittenJson } from "./large-documents.js";
 import { withLargeJson } from "./large-json.js";
 import { withLargeKeys } from "./large-keys.js";
 import { compileLateralJoin } from "./lateral-join.js";
@@ -126,19 +136,29 @@ function compileGroups(plan: AggregatePlan, input: Open): Open {
   return plan.grouping === undefined ? compileAggregate(plan, ready) : compileGroupingSets(plan, ready);
 }
 
-function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonPrograms): Open {
-  const [first, second] = opens as [Open, Open];
+function compileTableRead(plan: ScanPlan | TextSearchPlan | PointGetPlan | IndexScanPlan): Open {
   switch (plan.kind) {
-    case "scan":
-      if (plan.nearest === undefined) return compileScan(plan);
-      if (plan.nearest.within !== undefined) return compileWithinScan(plan, plan.nearest, plan.nearest.within);
-      return compileNearestScan(plan, plan.nearest);
     case "textsearch":
       return compileTextScan(plan);
     case "pointget":
       return compilePointGet(plan);
     case "indexscan":
       return compileIndexScan(plan);
+    case "scan":
+      if (plan.nearest === undefined) return compileScan(plan);
+      if (plan.nearest.within !== undefined) return compileWithinScan(plan, plan.nearest, plan.nearest.within);
+      return compileNearestScan(plan, plan.nearest);
+  }
+}
+
+function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonPrograms): Open {
+  const [first, second] = opens as [Open, Open];
+  switch (plan.kind) {
+    case "scan":
+    case "textsearch":
+    case "pointget":
+    case "indexscan":
+      return withParsedJson(compileTableRead(plan), plan.columns);
     case "values":
       return compileValues(plan);
     case "tablefunction":
@@ -206,11 +226,11 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
     case "match":
       throw new Error("a pattern has to be planned before it is compiled");
     case "insert":
-      return compileInsert(plan, first);
+      return compileInsert(plan, withWrittenJson(first, plan.input.columns));
     case "update":
-      return compileUpdate(plan, first);
+      return compileUpdate(plan, withWrittenJson(first, plan.input.columns));
     case "merge":
-      return compileMerge(plan, first);
+      return compileMerge(plan, withWrittenJson(first, plan.input.columns));
     case "delete":
       return compileDelete(plan, first);
     case "graphwrite":

@@ -5,13 +5,11 @@
 
 import { deserialize, serialize } from "node:v8";
 import type { Turns } from "../../protocol/turns.js";
-import { readJsonInPieces } from "../../values/json-pieces.js";
-import { checkJson, parseJson } from "../../values/json-text.js";
-import { flattened, jsonPieces } from "../../values/json-value-pieces.js";
+import { jsonTextInTurns, LONG_JSON_CHARACTERS, writeInTurns } from "../../values/json-in-turns.js";
 import { Numeric } from "../../values/numeric.js";
 import { fromText, toText } from "../../values/text-format.js";
 import { costLeft } from "../../values/value-cost.js";
-import { JSON_TYPE, JSONB, Json, type SqlArray, type SqlType, type Value } from "../../values/values.js";
+import { JSON_TYPE, Json, type SqlArray, type SqlType, type Value } from "../../values/values.js";
 import { Float, type Variant } from "../../values/variant.js";
 import { isList } from "../../values/variant-format.js";
 import { atLength } from "./at-length.js";
@@ -46,29 +44,18 @@ interface Items {
 
 /** Parts of values that are written or read at once. */
 const PARTS_AT_ONCE = 2048;
-/** A shorter JSON text is read at once. */
-const LONG_TEXT = 32 * 1024;
 
 /** Undefined: the value is, or holds, an object of a class that only this process knows. */
 export async function sentValue(type: SqlType, value: Value, turns: Turns): Promise<Sent | undefined> {
   if (typeof value !== "object" || value === null) return value;
   if (value instanceof Uint8Array || value instanceof Float32Array) return value;
-  if (value instanceof Json) return { json: value.text ?? (await writtenJson(value, turns)) };
+  if (value instanceof Json) return { json: value.text ?? value.compact ?? (await writeInTurns(value, turns)) };
   if (type.name === "variant") return sentVariant(value as Variant, turns);
   if (value instanceof Numeric) return numericForm(value);
   if (type.name !== "array") return { text: await atLength(turns, () => toText(type, value)) };
   const { elements, dimensions, lowerBounds } = value as SqlArray;
   const array = await sentElements(type.element as SqlType, elements, turns);
   return { array, dimensions, lowerBounds };
-}
-
-async function writtenJson(value: Json, turns: Turns): Promise<string> {
-  let text = "";
-  for (const piece of jsonPieces(JSONB, value)) {
-    text += flattened(piece);
-    await givingWay(turns);
-  }
-  return text;
 }
 
 async function givingWay(turns: Turns): Promise<void> {
@@ -189,12 +176,10 @@ export async function receivedValue(type: SqlType, sent: Sent, turns: Turns): Pr
 
 async function receivedJson(type: SqlType, text: string, turns: Turns): Promise<Json> {
   const keepsText = type === JSON_TYPE;
-  const parse = keepsText ? checkJson : parseJson;
-  const isLong = text.length > LONG_TEXT && /^\s*[[{]/.test(text);
-  const value = isLong
-    ? await readJsonInPieces(Buffer.from(text), turns, { parse, isOurs: true })
-    : await atLength(turns, () => parse(text));
-  return keepsText ? new Json(value, text) : new Json(value);
+  const value = await jsonTextInTurns(text, keepsText, turns);
+  const json = new Json(value, keepsText ? text : undefined);
+  if (!keepsText && text.length > LONG_JSON_CHARACTERS) json.compact = text;
+  return json;
 }
 
 async function receivedItems(type: SqlType, { parts, asText }: Items, turns: Turns): Promise<Value[]> {
