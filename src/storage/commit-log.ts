@@ -27,7 +27,11 @@ export interface Commit {
 
 /** The time of the last change of a commit: those that are followed have a microsecond each, so times name changes. */
 export function lastMicrosOf({ micros, before }: Pick<Commit, "micros" | "before">): number {
-  return before === undefined || before.length === 0 ? micros : micros + before.length - 1;
+  return lastMicros(micros, before?.length ?? 0);
+}
+
+export function lastMicros(micros: number, followed: number): number {
+  return micros + Math.max(0, followed - 1);
 }
 
 /**

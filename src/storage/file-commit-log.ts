@@ -15,17 +15,17 @@ import {
   type PartsReference,
   partsKey,
   RECORD_KIND,
+  type RecordHead,
   readPartsKey,
-  readRecord,
   recordBytes,
-  SEGMENT_HEADER_BYTES,
   segmentHeader,
   segmentSalt,
   writeRecord,
 } from "./log-record.js";
 import { type LogEnd, recoverLog } from "./log-recovery.js";
-import { damaged, follows, loadSegment, partsIn, type Segment, segmentPath } from "./log-segment.js";
+import { damaged, follows, forEachRecord, partsIn, type Segment, segmentPath } from "./log-segment.js";
 import type { Operation } from "./operation.js";
+import { SegmentReader } from "./segment-reader.js";
 
 export interface FileCommitLogOptions {
   readonly directory: string;
@@ -40,6 +40,8 @@ export interface FileCommitLogOptions {
 
 const SEGMENT_BYTES = 16 * 1024 * 1024;
 const RETENTION_BYTES = 64 * 1024 * 1024;
+/** The first record of a segment is rarely longer. */
+const FIRST_RECORD_BYTES = 64 * 1024;
 /** The append buffer is kept between turns up to this size. */
 const SCRATCH_BYTES = 1024 * 1024;
 
@@ -152,20 +154,24 @@ export class FileCommitLog implements CommitLog {
       if (segment.first > end) return;
       if (!this.segments.includes(segment))
         throw new DbError("internal_error", "The change log was trimmed meanwhile.");
-      const bytes = loadSegment(this.disk, segment);
-      if (segment.salt === null) throw damaged(segment, 0);
-      let offset = SEGMENT_HEADER_BYTES;
-      while (offset < bytes.length) {
-        const record = readRecord(bytes, offset, segment.salt);
-        if (record === null || !follows(record, previous === -1 ? segment.first - 1 : previous)) {
-          throw damaged(segment, offset);
+      const reader = new SegmentReader(this.disk, segment);
+      try {
+        if (segment.salt === null) throw damaged(segment, 0);
+        while (reader.offset < segment.length) {
+          const { offset } = reader;
+          const head = reader.head();
+          if (head === null || !follows(head, previous === -1 ? segment.first - 1 : previous)) {
+            throw damaged(segment, offset);
+          }
+          previous = head.sequence;
+          if (previous > end) return;
+          const isEntry = head.kind !== RECORD_KIND.mark && head.kind !== RECORD_KIND.part;
+          if (previous < fromSequence || !isEntry) continue;
+          const record = reader.record(head);
+          yield head.kind === RECORD_KIND.whole ? this.assemble(record, segment) : record;
         }
-        previous = record.sequence;
-        if (previous > end) return;
-        offset = record.end;
-        const isEntry = record.kind !== RECORD_KIND.mark && record.kind !== RECORD_KIND.part;
-        if (previous < fromSequence || !isEntry) continue;
-        yield record.kind === RECORD_KIND.whole ? this.assemble(record, segment) : record;
+      } finally {
+        reader.close();
       }
     }
   }
@@ -192,16 +198,12 @@ export class FileCommitLog implements CommitLog {
   /** Of the first commit in the segment, or, while it has none, of the newest. */
   private microsOf(segment: Segment): number {
     if (segment.micros !== null) return segment.micros;
-    const bytes = loadSegment(this.disk, segment);
-    let offset = SEGMENT_HEADER_BYTES;
-    while (segment.salt !== null && offset < bytes.length) {
-      const record = readRecord(bytes, offset, segment.salt);
-      if (record === null) break;
-      offset = record.end;
-      if (record.kind === RECORD_KIND.part) continue;
-      segment.micros = record.micros;
-      return record.micros;
-    }
+    const look = ({ kind, micros }: RecordHead): boolean => {
+      if (kind !== RECORD_KIND.part) segment.micros = micros;
+      return segment.micros === null;
+    };
+    forEachRecord(this.disk, segment, look, FIRST_RECORD_BYTES);
+    if (segment.micros !== null) return segment.micros;
     return this.lastMicros;
   }
 

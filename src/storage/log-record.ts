@@ -38,12 +38,21 @@ const BEFORE = 3;
 const ABSENT_BEFORE = 4;
 const NOTHING: readonly Operation[] = [];
 
-export interface LogRecord extends LogEntry {
+/** A record without its operations. */
+export interface RecordHead {
   readonly kind: RecordKind;
+  readonly sequence: number;
   readonly durable: number;
+  readonly micros: number;
+  /** Operations, those of `before` not counted. */
+  readonly count: number;
+  /** Of `before`. */
+  readonly beforeCount: number;
   /** Offset after the record. */
   readonly end: number;
 }
+
+export interface LogRecord extends LogEntry, RecordHead {}
 
 /** The parts of a large commit. */
 export interface PartsReference {
@@ -145,43 +154,62 @@ function writeOperations(
   return at;
 }
 
-/** The record at `offset`, or null when the bytes there are not a whole, intact record. */
-export function readRecord(bytes: Buffer, offset: number, salt: number): LogRecord | null {
+/** Bytes of the record at `offset` as it says itself; null where so few bytes are there that it does not. */
+export function claimedBytes(bytes: Buffer, offset: number): number | null {
+  return offset + RECORD_HEADER_BYTES > bytes.length ? null : RECORD_HEADER_BYTES + bytes.readUInt32LE(offset + 4);
+}
+
+/** The head of the record at `offset`, or null when the bytes there are not a whole, intact record. */
+export function readHead(bytes: Buffer, offset: number, salt: number): RecordHead | null {
   const payload = offset + RECORD_HEADER_BYTES;
   if (payload + PAYLOAD_FIXED_BYTES > bytes.length) return null;
   const end = payload + bytes.readUInt32LE(offset + 4);
   if (end > bytes.length || end < payload + PAYLOAD_FIXED_BYTES || bytes[payload]! > RECORD_KIND.whole) return null;
   if (bytes.readUInt32LE(offset) !== crc32(bytes.subarray(offset + 4, end), salt)) return null;
-  const kind = bytes[payload] as RecordKind;
-  const all = readOperations(bytes, payload + PAYLOAD_FIXED_BYTES, bytes.readUInt32LE(payload + 21));
+  const all = bytes.readUInt32LE(payload + 21);
+  const beforeCount = countBefore(bytes, payload + PAYLOAD_FIXED_BYTES, all);
   return {
-    kind,
-    gap: kind === RECORD_KIND.gap,
+    kind: bytes[payload] as RecordKind,
     sequence: bytes.readUIntLE(payload + 1, 6),
     durable: bytes.readUIntLE(payload + 7, 6),
     micros: bytes.readDoubleLE(payload + 13),
-    ...all,
+    count: all - beforeCount,
+    beforeCount,
     end,
   };
 }
 
+/** How many of the operations are of `before`; they come last. Only called on bytes whose checksum is right. */
+function countBefore(bytes: Buffer, offset: number, count: number): number {
+  let at = offset;
+  for (let i = 0; i < count; i++) {
+    if (bytes[at]! >= BEFORE) return count - i;
+    at += OPERATION_FIXED_BYTES + bytes.readUInt16LE(at + 1) + bytes.readUInt32LE(at + 3);
+  }
+  return 0;
+}
+
+/** With the operations, which are views of the bytes. */
+export function recordOf(bytes: Buffer, offset: number, head: RecordHead): LogRecord {
+  const all = readOperations(bytes, offset + RECORD_HEADER_BYTES + PAYLOAD_FIXED_BYTES, head.count + head.beforeCount);
+  const gap = head.kind === RECORD_KIND.gap;
+  if (head.beforeCount === 0) return { ...head, gap, operations: all };
+  return { ...head, gap, operations: all.slice(0, head.count), before: all.slice(head.count) };
+}
+
 /** Only called on bytes whose checksum is right. */
-function readOperations(bytes: Buffer, offset: number, count: number): Pick<LogRecord, "operations" | "before"> {
+function readOperations(bytes: Buffer, offset: number, count: number): Operation[] {
   const operations = new Array<Operation>(count);
-  let before = count;
   let at = offset;
   for (let i = 0; i < count; i++) {
     const kind = bytes[at]!;
-    // They come last.
-    if (kind >= BEFORE && i < before) before = i;
     const key = at + OPERATION_FIXED_BYTES;
     const value = key + bytes.readUInt16LE(at + 1);
     at = value + bytes.readUInt32LE(at + 3);
     const isThere = kind === PUT || kind === BEFORE;
     operations[i] = { key: bytes.subarray(key, value), value: isThere ? bytes.subarray(value, at) : null };
   }
-  if (before === count) return { operations };
-  return { operations: operations.slice(0, before), before: operations.slice(before) };
+  return operations;
 }
 
 /**
@@ -192,13 +220,13 @@ export function attestedAfter(bytes: Buffer, offset: number, salt: number): numb
   let attested = 0;
   let at = offset;
   while (at + RECORD_HEADER_BYTES + PAYLOAD_FIXED_BYTES <= bytes.length) {
-    const record = readRecord(bytes, at, salt);
-    if (record === null) {
+    const head = readHead(bytes, at, salt);
+    if (head === null) {
       at++;
       continue;
     }
-    attested = Math.max(attested, record.durable);
-    at = record.end;
+    attested = Math.max(attested, head.durable);
+    at = head.end;
   }
   return attested;
 }

@@ -3,18 +3,21 @@
  * intact record end the log and are cut off, unless a later record proves that they had been synced (see
  * log-record.ts). In that case acknowledged commits are damaged, and the open fails.
  */
-import { lastMicrosOf } from "./commit-log.js";
+import { lastMicros } from "./commit-log.js";
 import type { Disk } from "./disk.js";
 import {
   attestedAfter,
   isHeaderMissing,
-  type LogRecord,
   RECORD_KIND,
+  type RecordHead,
   readPartsKey,
-  readRecord,
   SEGMENT_HEADER_BYTES,
 } from "./log-record.js";
-import { damaged, follows, listSegments, loadSegment, partsIn, type Segment } from "./log-segment.js";
+import { damaged, follows, forEachRecord, isPartOf, listSegments, loadSegment, type Segment } from "./log-segment.js";
+import { SegmentReader } from "./segment-reader.js";
+
+/** Bytes of the tail that are written again at a time. */
+const REWRITTEN_BYTES = 4 * 1024 * 1024;
 
 /** Where the log goes on. */
 export interface LogEnd {
@@ -51,62 +54,71 @@ export function recoverLog(disk: Disk, directory: string): LogEnd {
 function writeTailAgain(disk: Disk, { segments, durable, unsynced }: LogEnd, from: number): void {
   let isTail = false;
   for (const segment of segments.slice(from)) {
-    const bytes = loadSegment(disk, segment);
-    const start = isTail ? 0 : firstUnattested(segment, bytes, durable);
-    if (start === bytes.length) continue;
+    const start = isTail ? 0 : firstUnattested(disk, segment, durable);
+    if (start === segment.length) continue;
     isTail = true;
     const file = disk.open(segment.path, false);
     // All but the last are closed once they are synced.
     if (segment !== segments.at(-1)) unsynced.push(file);
-    for (let at = start; at < bytes.length; ) at += disk.write(file, bytes, at, at);
+    for (let at = start; at < segment.length; ) {
+      const bytes = disk.read(file, at, Math.min(REWRITTEN_BYTES, segment.length - at));
+      for (let written = 0; written < bytes.length; ) written += disk.write(file, bytes, written, at + written);
+      at += bytes.length;
+    }
     if (segment === segments.at(-1)) disk.close(file);
   }
 }
 
 /** Where the bytes begin that may not have been synced; the header counts to the first record. */
-function firstUnattested(segment: Segment, bytes: Buffer, durable: number): number {
+function firstUnattested(disk: Disk, segment: Segment, durable: number): number {
   let offset = SEGMENT_HEADER_BYTES;
-  while (offset < bytes.length) {
-    const record = readRecord(bytes, offset, segment.salt!)!;
+  forEachRecord(disk, segment, ({ kind, sequence, end }) => {
     // Parts have the sequence of the commit before theirs.
-    const attested = durable - (record.kind === RECORD_KIND.part ? 1 : 0);
-    if (record.sequence > attested) break;
-    offset = record.end;
-  }
+    if (sequence > durable - (kind === RECORD_KIND.part ? 1 : 0)) return false;
+    offset = end;
+  });
   return offset === SEGMENT_HEADER_BYTES ? 0 : offset;
 }
 
-/** The first segment that may have bytes which were never synced: no segment after it attests that it was. */
+/** The first segment that may have bytes which were never synced: no record after it attests that it was. */
 function firstUnsynced(disk: Disk, segments: readonly Segment[]): number {
   let index = segments.length - 1;
-  while (index > 0) {
-    const segment = segments[index]!;
-    const bytes = loadSegment(disk, segment);
-    const record = segment.salt === null ? null : readRecord(bytes, SEGMENT_HEADER_BYTES, segment.salt);
-    if (record !== null && record.durable >= segment.first - 1) break;
-    index--;
-  }
+  while (index > 0 && !attestsEarlier(disk, segments[index]!)) index--;
   return Math.max(index, 0);
+}
+
+/** Whether a record of the segment attests that all segments before are synced. Its first ones cannot: they were written before. */
+function attestsEarlier(disk: Disk, segment: Segment): boolean {
+  let isAttested = false;
+  forEachRecord(disk, segment, ({ durable }) => {
+    isAttested = durable >= segment.first - 1;
+    return !isAttested;
+  });
+  return isAttested;
 }
 
 /** Reads a segment, whose first sequence must be at least `expected`; false when the log ends inside or before it. */
 function scan(disk: Disk, log: LogEnd, index: number, expected: number): boolean {
   const segment = log.segments[index]!;
-  const bytes = loadSegment(disk, segment);
+  const reader = new SegmentReader(disk, segment);
   let previous = expected - 1;
-  if (segment.salt === null && !isHeaderMissing(bytes)) throw damaged(segment, 0);
   let offset = segment.salt === null ? 0 : SEGMENT_HEADER_BYTES;
-  while (segment.salt !== null && offset < bytes.length) {
-    const record = readRecord(bytes, offset, segment.salt);
-    if (record === null || !follows(record, previous) || lacksParts(disk, log.segments, record, segment)) break;
-    previous = record.sequence;
-    log.last = record.sequence;
-    log.durable = record.durable;
-    log.isMarked = record.kind === RECORD_KIND.mark;
-    if (record.kind !== RECORD_KIND.part) log.lastMicros = Math.max(log.lastMicros, lastMicrosOf(record));
-    offset = record.end;
+  try {
+    for (let head = reader.head(); head !== null; head = reader.head()) {
+      if (!follows(head, previous) || lacksParts(disk, log.segments, head, reader, segment)) break;
+      previous = head.sequence;
+      log.last = head.sequence;
+      log.durable = head.durable;
+      log.isMarked = head.kind === RECORD_KIND.mark;
+      if (head.kind !== RECORD_KIND.part)
+        log.lastMicros = Math.max(log.lastMicros, lastMicros(head.micros, head.beforeCount));
+      offset = head.end;
+    }
+  } finally {
+    reader.close();
   }
-  if (offset === bytes.length && offset > SEGMENT_HEADER_BYTES) return true;
+  if (segment.salt === null && !isHeaderMissing(loadSegment(disk, segment))) throw damaged(segment, 0);
+  if (offset === segment.length && offset > SEGMENT_HEADER_BYTES) return true;
   cut(disk, log, index, offset, previous + 1);
   return false;
 }
@@ -137,9 +149,22 @@ function cut(disk: Disk, log: LogEnd, index: number, offset: number, lost: numbe
  * True for the record of a large commit whose parts are not all there: parts have no numbers of their own, so that the
  * loss of a segment's last ones shows only here. Parts that were trimmed had been applied.
  */
-function lacksParts(disk: Disk, segments: readonly Segment[], record: LogRecord, segment: Segment): boolean {
-  if (record.kind !== RECORD_KIND.whole) return false;
-  const reference = readPartsKey(record.operations[0]!.key);
+function lacksParts(
+  disk: Disk,
+  segments: readonly Segment[],
+  head: RecordHead,
+  reader: SegmentReader,
+  last: Segment,
+): boolean {
+  if (head.kind !== RECORD_KIND.whole) return false;
+  const reference = readPartsKey(reader.record(head).operations[0]!.key);
   if (reference.firstSegment < segments[0]!.first) return false;
-  return partsIn(disk, segments, reference, segment).length !== reference.operations;
+  let found = 0;
+  for (const segment of segments) {
+    if (segment.first < reference.firstSegment || segment.first > last.first) continue;
+    forEachRecord(disk, segment, (part) => {
+      if (isPartOf(part, reference)) found += part.count;
+    });
+  }
+  return found !== reference.operations;
 }

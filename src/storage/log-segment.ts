@@ -2,26 +2,16 @@
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
 import type { Disk } from "./disk.js";
-import {
-  type LogRecord,
-  type PartsReference,
-  RECORD_KIND,
-  readRecord,
-  SEGMENT_HEADER_BYTES,
-  segmentSalt,
-} from "./log-record.js";
+import { type PartsReference, RECORD_KIND, type RecordHead, segmentSalt } from "./log-record.js";
 import type { Operation } from "./operation.js";
+import { type SegmentFile, SegmentReader } from "./segment-reader.js";
 
 const SUFFIX = ".log";
 
-export interface Segment {
+export interface Segment extends SegmentFile {
   readonly first: number;
-  readonly path: string;
   /** Time of its first commit; null while nobody has looked. */
   micros: number | null;
-  /** Seed of its records' checksums; null while the header has not been read. */
-  salt: number | null;
-  length: number;
 }
 
 export function segmentPath(directory: string, first: number): string {
@@ -47,7 +37,7 @@ function sizeOf(disk: Disk, path: string): number {
   }
 }
 
-/** The bytes of the segment; sets its salt. */
+/** All bytes of the segment, for a search for what is left of a damaged one; sets its salt. */
 export function loadSegment(disk: Disk, segment: Segment): Buffer {
   const file = disk.open(segment.path, false);
   try {
@@ -63,27 +53,41 @@ export function loadSegment(disk: Disk, segment: Segment): Buffer {
 export function partsIn(
   disk: Disk,
   segments: readonly Segment[],
-  { id, firstSegment }: PartsReference,
+  reference: PartsReference,
   last: Segment,
 ): Operation[] {
   const operations: Operation[] = [];
   for (const segment of segments) {
-    if (segment.first < firstSegment || segment.first > last.first) continue;
-    const bytes = loadSegment(disk, segment);
-    let offset = SEGMENT_HEADER_BYTES;
-    while (segment.salt !== null && offset < bytes.length) {
-      const part = readRecord(bytes, offset, segment.salt);
-      if (part === null) break;
-      offset = part.end;
-      if (part.kind !== RECORD_KIND.part || part.micros !== id) continue;
-      for (const operation of part.operations) operations.push(operation);
-    }
+    if (segment.first < reference.firstSegment || segment.first > last.first) continue;
+    forEachRecord(disk, segment, (head, reader) => {
+      if (!isPartOf(head, reference)) return;
+      for (const operation of reader.record(head).operations) operations.push(operation);
+    });
   }
   return operations;
 }
 
+export function isPartOf({ kind, micros }: RecordHead, { id }: PartsReference): boolean {
+  return kind === RECORD_KIND.part && micros === id;
+}
+
+/** The segment's intact records in order, until `visit` answers false. `chunkBytes`: as for SegmentReader. */
+export function forEachRecord(
+  disk: Disk,
+  segment: Segment,
+  visit: (head: RecordHead, reader: SegmentReader) => boolean | void,
+  chunkBytes?: number,
+): void {
+  const reader = new SegmentReader(disk, segment, chunkBytes);
+  try {
+    for (let head = reader.head(); head !== null; head = reader.head()) if (visit(head, reader) === false) return;
+  } finally {
+    reader.close();
+  }
+}
+
 /** Whether the record may come after `previous`. */
-export function follows(record: LogRecord, previous: number): boolean {
+export function follows(record: RecordHead, previous: number): boolean {
   if (record.kind === RECORD_KIND.gap) return record.sequence > previous;
   const repeats = record.kind === RECORD_KIND.mark || record.kind === RECORD_KIND.part;
   return record.sequence === (repeats ? previous : previous + 1);

@@ -2,7 +2,10 @@
 import t from "tap";
 import type { Commit } from "../../src/storage/commit-log.js";
 import { FileCommitLog, type FileCommitLogOptions } from "../../src/storage/file-commit-log.js";
+import type { RecordHead } from "../../src/storage/log-record.js";
+import { forEachRecord, listSegments } from "../../src/storage/log-segment.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
+import type { SegmentReader } from "../../src/storage/segment-reader.js";
 import { key } from "./shards.js";
 import { type File, SimulatedDisk } from "./simulated-disk.js";
 
@@ -364,4 +367,46 @@ t.test("what keys held before a commit comes back with it, and the window keeps 
   again.keeps = { afterMicros: 0, bytesMax: 1 };
   again.trim(20);
   t.ok(again.firstSequence > 11);
+});
+
+t.test("an open reads the last segments only, however long the log is", async (t) => {
+  const openedBytes = async (count: number, close: boolean) => {
+    const disk = new SimulatedDisk();
+    const log = await withCommits(disk, count, { segmentBytes: 10_000, retentionBytes: Number.POSITIVE_INFINITY });
+    if (close) await log.close();
+    let bytes = 0;
+    const read = disk.read.bind(disk);
+    disk.read = (...args) => {
+      const found = read(...args);
+      bytes += found.length;
+      return found;
+    };
+    const again = await openLog(disk);
+    t.equal(again.lastSequence, count);
+    return bytes;
+  };
+  for (const close of [true, false]) {
+    const bytes = await openedBytes(5_000, close);
+    t.ok(bytes < 60_000, `${bytes} bytes in all, of segments of 10,000`);
+  }
+});
+
+t.test("records are the same however many bytes are read at a time", async (t) => {
+  const disk = new SimulatedDisk();
+  const log = await openLog(disk);
+  for (const sequence of range(1, 50)) log.append([commitOf(sequence, sequence % 7 === 0 ? 5_000 : sequence)]);
+  const [segment] = listSegments(disk, DIRECTORY);
+  const recordsOf = (chunkBytes?: number) => {
+    const records: unknown[] = [];
+    const keep = (head: RecordHead, reader: SegmentReader): void => void records.push(reader.record(head));
+    forEachRecord(disk, segment!, keep, chunkBytes);
+    return records;
+  };
+  const whole = recordsOf();
+  t.equal(whole.length, 50);
+  for (const chunkBytes of [1, 40, 333, 4_096]) t.same(recordsOf(chunkBytes), whole, `${chunkBytes} bytes`);
+  disk.files.get(segment!.path)!.bytes[30_000]! ^= 1;
+  const intact = recordsOf().length;
+  t.ok(intact < 50);
+  for (const chunkBytes of [1, 40, 333, 4_096]) t.equal(recordsOf(chunkBytes).length, intact, "up to the damage");
 });
