@@ -238,7 +238,7 @@ t.test("a folder as a collection", async (t) => {
 });
 
 t.test("without folders that may be read", async (t) => {
-  const server = await TestServer.start();
+  const server = await TestServer.shared();
   t.teardown(() => server.stop());
   const { status, body } = await server.call("POST", ROUTE, { name: "docs", watch_dir: "/tmp" });
   t.equal(status, 403);

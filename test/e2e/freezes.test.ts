@@ -3,11 +3,14 @@
  * requests wait and are served, and every row is there as often as its writer was told. FREEZES makes it longer (100).
  */
 import t from "tap";
+import { sized } from "../lengths.js";
 import { type Reply, TestServer } from "./server.js";
 
 const FREEZES = Number(process.env.FREEZES ?? 3);
 const WRITERS = 3;
 const READERS = 2;
+/** Between two requests of a client. Only the wait of those that meet a freeze matters, not how many there are between two freezes. */
+const PAUSE_MS = sized(15, 0);
 const TENANTS = ["red", "green", "blue"];
 
 /** What an INSERT came to, by the row's id: how often the row may be there. */
@@ -31,9 +34,14 @@ const FREEZING: readonly ((round: number) => { readonly path: string; readonly b
 ];
 
 function looping(environment: Readonly<Record<string, string>> = {}): Promise<TestServer> {
-  const program = [process.execPath, new URL("./looping-server.js", import.meta.url).pathname] as const;
+  const program = [
+    process.execPath,
+    new URL("../../test-programs/looping-server.js", import.meta.url).pathname,
+  ] as const;
   return TestServer.start({ TESSERA_ACTORS: "1", TESSERA_QUERY_STOP_MS: "1000", ...environment }, undefined, program);
 }
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const states = new Map<string, number>();
 /** The others' requests: milliseconds, and how many freezes were there meanwhile. */
@@ -93,6 +101,7 @@ t.test("freezes under load", async (t) => {
         );
         ofTenant.set(id, fateOf(reply));
         if (reply.status !== 200 && reply.body.error.code !== "answer_lost") strange.push(JSON.stringify(reply.body));
+        await pause(PAUSE_MS);
       }
     };
     const reader = async (): Promise<void> => {
@@ -100,6 +109,7 @@ t.test("freezes under load", async (t) => {
         const id = 1 + (reads++ % 1000);
         const reply = await timed(() => server.sql("SELECT note FROM fixed WHERE id = $1", [id], options));
         if (reply.body.data?.rows?.[0]?.[0] !== `note ${id}`) strange.push(JSON.stringify(reply.body));
+        await pause(PAUSE_MS);
       }
     };
     return [...Array.from({ length: WRITERS }, writer), ...Array.from({ length: READERS }, reader)];
@@ -270,7 +280,7 @@ t.test("large requests wait, too", async (t) => {
 });
 
 t.test("what fills the thread's memory is stopped, too", async (t) => {
-  const server = await looping({ LOOPING_HEAP_MIB: "256", TESSERA_QUERY_STOP_MS: "0" });
+  const server = await looping({ LOOPING_HEAP_MIB: String(sized(128, 256)), TESSERA_QUERY_STOP_MS: "0" });
   t.teardown(() => server.stop());
   const other = { token: await server.tenant("other") };
   await server.rows("CREATE TABLE entry (id int)", [], other);

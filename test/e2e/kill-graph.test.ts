@@ -4,9 +4,10 @@
  * there by half. GRAPH_PAIRS and GRAPH_KILLS make it larger.
  */
 import t from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-const PAIRS = Number(process.env.GRAPH_PAIRS ?? 500);
+const PAIRS = Number(process.env.GRAPH_PAIRS ?? sized(240, 500));
 const KILLS = Number(process.env.GRAPH_KILLS ?? 2);
 const CONCURRENCY = 16;
 /** One pair in so many is deleted after it was merged. */

@@ -1,12 +1,14 @@
 /**
  * Crashes and indexes for search over HTTP: rows with vectors and texts are written in bulk while the server is killed
  * with SIGKILL and started again, its index files whole, damaged, missing or old. Every acknowledged row is found by
- * key, by filter, by text and by vector; rows that are gone never come back. KILL_ROUNDS makes it longer.
+ * key, by filter, by text and by vector; rows that are gone never come back. KILL_ROUNDS makes it longer, and so does
+ * `make properties`.
  */
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 3);
@@ -15,7 +17,9 @@ const BATCH = 250;
 /** Enough for a commit in parts. */
 const IMPORTED = 1500;
 /** Rows acknowledged between two kills, at least. */
-const ROUND_ROWS = 1500;
+const ROUND_ROWS = sized(600, 1500);
+/** Looked for one by one: so many of the last rows, and of all. */
+const SEARCHED = sized(8, 30);
 /** Below it the server looks at all vectors, without a graph. */
 const START_ROWS = 12_000;
 
@@ -138,7 +142,7 @@ async function check(t: Test, server: TestServer, writer: Writer, round: string)
   await checkSearches(t, server, writer, [...stored].slice(-4), stored, round);
   await bothReady(server);
   const ids = [...stored];
-  const some = [...ids.slice(-30), ...ids.filter((_, i) => i % Math.ceil(ids.length / 30) === 0)];
+  const some = [...ids.slice(-SEARCHED), ...ids.filter((_, i) => i % Math.ceil(ids.length / SEARCHED) === 0)];
   await checkSearches(t, server, writer, some, stored, `${round}, indexes ready`);
 }
 

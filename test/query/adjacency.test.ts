@@ -10,6 +10,7 @@ import { optimize } from "../../src/query/optimize/optimize.js";
 import type { Plan } from "../../src/query/plan/plan.js";
 import type { Transaction } from "../../src/storage/store.js";
 import { BYTEA, INT8, type Value } from "../../src/values/values.js";
+import { sized } from "../lengths.js";
 import { directory } from "../storage/shards.js";
 import { columnOf, GRAPH, idOf, manyEdges, match, newNode, ONE_ROW, oneEdge } from "./graph-tables.js";
 import { openIndexes } from "./open-indexes.js";
@@ -160,7 +161,7 @@ t.test("a reader conflicts with a relationship that appears around its node, and
 t.test("many changes at once have the pages made anew", async (t) => {
   const body = new AdjacencyBody();
   const random = new Random(5);
-  const EDGES = 60_000;
+  const EDGES = sized(20_000, 60_000);
   const edges = Array.from({ length: EDGES }, (_, i) => ({
     id: i + 1,
     type: "T",
@@ -192,7 +193,7 @@ t.test("many changes at once have the pages made anew", async (t) => {
   check(edges);
   for (const { id } of edges.slice(0, 5000)) body.remove(id);
   check(edges.slice(5000));
-  for (const { id } of edges.slice(5000, 50_000)) body.remove(id);
+  for (const { id } of edges.slice(5000, (EDGES * 5) / 6)) body.remove(id);
   work();
-  check(edges.slice(50_000));
+  check(edges.slice((EDGES * 5) / 6));
 });

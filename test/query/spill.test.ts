@@ -12,10 +12,11 @@ import { SpillArea } from "../../src/query/exec/spill/spill-area.js";
 import { Session } from "../../src/session/session.js";
 import { plainRows, type RowCollector, type Rows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
+import { sized } from "../lengths.js";
 import { directory, openShard } from "../storage/shards.js";
 
 const MIB = 1024 * 1024;
-const ROWS = 30_000;
+const ROWS = sized(12_000, 30_000);
 
 /** Collects rows as if they left at once, so that only the operators' memory counts. */
 const uncounted: RowCollector = (shape) => {
@@ -117,7 +118,7 @@ const SHARED_QUERIES = [
      SELECT a, t, n, (SELECT count(*) FROM x y WHERE y.k = x.a % 2) FROM x WHERE a % 500 = 0 ORDER BY 1`,
   `WITH x AS MATERIALIZED (SELECT * FROM big), y AS MATERIALIZED (SELECT t || 'y' AS t, a FROM x)
      SELECT (SELECT max(t) FROM y), l.a, r.t FROM x l JOIN y r ON l.a = r.a WHERE l.k < 50 ORDER BY 2`,
-  "WITH x AS MATERIALIZED (SELECT * FROM big) SELECT (SELECT t FROM x LIMIT 1), (SELECT t FROM x OFFSET 20000 LIMIT 1)",
+  `WITH x AS MATERIALIZED (SELECT * FROM big) SELECT (SELECT t FROM x LIMIT 1), (SELECT t FROM x OFFSET ${(2 * ROWS) / 3} LIMIT 1)`,
   // The rows of the query wait for the change.
   "WITH c AS (UPDATE other SET u = u WHERE a % 100 = 0 RETURNING a) SELECT big.*, c.a AS c FROM big LEFT JOIN c USING (a)",
 ];
