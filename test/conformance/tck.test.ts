@@ -11,7 +11,7 @@ const EVERY = sized(5, 1);
 
 t.test("openCypher's TCK", { skip, timeout: 600_000 }, async (t) => {
   const { pass, fail, failures } = await runTck({ every: EVERY });
-  t.ok(pass > 500, `${pass} scenarios`);
+  t.ok(pass > 300, `${pass} scenarios`);
   const known = knownScenarios();
   const surprises = [...failures].filter(([scenario]) => !known.has(scenario));
   t.same(surprises, []);

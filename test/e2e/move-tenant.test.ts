@@ -69,6 +69,7 @@ t.test("moves with writers", async (t) => {
       const sql = "SELECT count(*), count(DISTINCT note) FROM filler JOIN entry USING (id)";
       const reply = await server.sql(sql, [], as);
       if (isRetryable(reply)) continue;
+      await new Promise((resolve) => setTimeout(resolve, sized(20, 0)));
       const [rows, notes] = reply.body.data?.rows[0] ?? [];
       if (reply.status !== 200 || rows !== notes) errors.push(`read ${reply.status} ${JSON.stringify(reply.body)}`);
     }

@@ -12,11 +12,10 @@ import { SpillArea } from "../../src/query/exec/spill/spill-area.js";
 import { Session } from "../../src/session/session.js";
 import { plainRows, type RowCollector, type Rows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
-import { sized } from "../lengths.js";
 import { directory, openShard } from "../storage/shards.js";
 
 const MIB = 1024 * 1024;
-const ROWS = sized(12_000, 30_000);
+const ROWS = 30_000;
 
 /** Collects rows as if they left at once, so that only the operators' memory counts. */
 const uncounted: RowCollector = (shape) => {
@@ -34,12 +33,11 @@ interface Side {
   run(sql: string, cancelAfter?: number, collector?: RowCollector): Promise<readonly unknown[]>;
 }
 
-async function open(
-  t: Test,
-  spillBytesMax = 1024 * MIB,
-): Promise<(memoryBytes: number, segmentBytes?: number) => Side> {
-  await loadParser();
-  const shard = await openShard(t);
+await loadParser();
+const shard = await openShard(t);
+
+/** The same tables for all tests; each test has its files in a folder of its own. */
+function open(t: Test, spillBytesMax = 1024 * MIB): (memoryBytes: number, segmentBytes?: number) => Side {
   const files = join(directory(t), "spill");
   const area = new SpillArea(files, spillBytesMax);
   const side = (memoryBytes: number, segmentBytes = 0): Side => {
@@ -91,6 +89,8 @@ async function fill(side: Side): Promise<void> {
   }
 }
 
+await fill(open(t)(512 * MIB));
+
 const QUERIES = [
   "SELECT * FROM big ORDER BY t, a DESC",
   "SELECT t, n FROM big ORDER BY n DESC NULLS FIRST, k, a",
@@ -130,9 +130,8 @@ function sameRows(t: Test, rows: readonly unknown[], expected: readonly unknown[
 }
 
 t.test("rows of WITH tables go to disk", async (t) => {
-  const side = await open(t);
+  const side = open(t);
   const [small, onSegments, large] = [side(2 * MIB), side(2 * MIB, 64 * MIB), side(512 * MIB)];
-  await fill(large);
   for (const sql of SHARED_QUERIES) {
     const expected = await large.run(sql);
     for (const { run, area } of [small, onSegments]) {
@@ -147,10 +146,9 @@ t.test("rows of WITH tables go to disk", async (t) => {
 });
 
 t.test("rows are the same on disk and in memory", async (t) => {
-  const side = await open(t);
+  const side = open(t);
   // A chunk of a segment brings 4,096 groups at once, of which the share for going to disk has to have room.
   const [small, onSegments, large] = [side(2 * MIB), side(4.5 * MIB, 64 * MIB), side(512 * MIB)];
-  await fill(large);
   for (const sql of QUERIES) {
     const expected = await large.run(sql);
     for (const { run, area } of [small, onSegments]) {
@@ -165,8 +163,7 @@ t.test("rows are the same on disk and in memory", async (t) => {
 });
 
 t.test("a statement that ends early leaves nothing", async (t) => {
-  const side = await open(t);
-  await fill(side(512 * MIB));
+  const side = open(t);
   const small = side(2 * MIB);
   for (const sql of QUERIES) await t.rejects(small.run(sql, 70), /cancelled/, sql);
   t.ok(small.area.bytesWritten > 0);
@@ -175,14 +172,12 @@ t.test("a statement that ends early leaves nothing", async (t) => {
 });
 
 t.test("the files of one statement are bounded", async (t) => {
-  const side = await open(t, 100_000);
-  await fill(side(512 * MIB));
+  const side = open(t, 100_000);
   await t.rejects(side(2 * MIB).run(QUERIES[0]!), { message: /temporary file size exceeds/ });
 });
 
 t.test("rows of a result count as memory of the statement", async (t) => {
-  const side = await open(t);
-  await fill(side(512 * MIB));
+  const side = open(t);
   const statement = side(MIB).run("SELECT * FROM big", Number.POSITIVE_INFINITY, plainRows);
   await t.rejects(statement, { message: "out of memory", details: { sqlstate: "53200" } });
 });
