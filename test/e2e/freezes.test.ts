@@ -295,7 +295,7 @@ t.test("what fills the thread's memory is stopped, too", async (t) => {
 });
 
 t.test("an end in time, whatever runs", async (t) => {
-  const server = await looping();
+  const server = await looping({ TESSERA_SERVER_SHUTDOWN_TIMEOUT: "2" });
   t.teardown(() => server.stop());
   await server.rows("CREATE TABLE kept (id int PRIMARY KEY)");
   await server.rows("INSERT INTO kept VALUES (1)");

@@ -7,7 +7,7 @@ import { UnpackrStream } from "msgpackr";
 import t from "tap";
 import { TestServer } from "./server.js";
 
-const server = await TestServer.shared();
+const server = await TestServer.start({ TESSERA_ACTORS: "1" });
 t.teardown(() => server.stop());
 await server.sql("CREATE TABLE item (id integer PRIMARY KEY, name text, x double precision)");
 await server.sql("INSERT INTO item SELECT i, 'item, ' || i, i / 4.0 FROM generate_series(1, 50000) i");

@@ -161,7 +161,7 @@ t.test("a reader conflicts with a relationship that appears around its node, and
 t.test("many changes at once have the pages made anew", async (t) => {
   const body = new AdjacencyBody();
   const random = new Random(5);
-  const EDGES = sized(24_000, 60_000);
+  const EDGES = 60_000;
   const edges = Array.from({ length: EDGES }, (_, i) => ({
     id: i + 1,
     type: "T",
@@ -191,9 +191,9 @@ t.test("many changes at once have the pages made anew", async (t) => {
   for (const edge of edges.slice(1000)) body.add(edge);
   work();
   check(edges);
-  for (const { id } of edges.slice(0, EDGES / 12)) body.remove(id);
-  check(edges.slice(EDGES / 12));
-  for (const { id } of edges.slice(EDGES / 12, (EDGES * 5) / 6)) body.remove(id);
+  for (const { id } of edges.slice(0, 5000)) body.remove(id);
+  check(edges.slice(5000));
+  for (const { id } of edges.slice(5000, 50_000)) body.remove(id);
   work();
-  check(edges.slice((EDGES * 5) / 6));
+  check(edges.slice(50_000));
 });
