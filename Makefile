@@ -57,9 +57,9 @@ conformance-ldbc: build
 conformance-mcp: build
 	node dist/test/conformance/run-mcp.js
 
-# Tests with random inputs, LENGTH times as long as in `make test` (20 unless said).
+# Tests that `make test` runs in a short form: random inputs LENGTH times as many (20 unless said), sizes and rounds in full.
 properties: build
-	TEST_LENGTH=$(or $(LENGTH),20) FILE_SECONDS=36000 node scripts/run-tests.mjs $$(grep -rlF '"../lengths.js"' test)
+	TEST_LENGTH=$(or $(LENGTH),20) FILE_SECONDS=36000 node scripts/run-tests.mjs $$(grep -rlE '"(\.\./)+lengths\.js"' test --include='*.test.ts')
 
 # Hostile inputs for MINUTES=10, with large parts of up to SIZE=1000000 characters; SEED=… repeats a run, FROM=number COUNT=1 one input.
 fuzz: build

@@ -8,7 +8,7 @@ import t, { type Test } from "tap";
 import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? sized(2, 3));
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? sized(1, 3));
 const DIMENSIONS = 8;
 const BULK = 50;
 const KINDS = 7;

@@ -7,9 +7,9 @@ import t, { type Test } from "tap";
 import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-const VECTORS = Number(process.env.KILL_VECTORS ?? sized(1000, 2400));
+const VECTORS = Number(process.env.KILL_VECTORS ?? sized(800, 2400));
 const DIMENSIONS = Number(process.env.KILL_DIMENSIONS ?? 16);
-const KILLS = Number(process.env.KILL_ROUNDS ?? sized(2, 3));
+const KILLS = Number(process.env.KILL_ROUNDS ?? sized(1, 3));
 const BATCH = 20;
 const CONCURRENCY = 8;
 /** Of the vectors, those that are looked for one by one. */

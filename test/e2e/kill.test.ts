@@ -7,8 +7,8 @@ import t from "tap";
 import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-const ROWS = Number(process.env.KILL_ROWS ?? sized(1200, 3000));
-const KILLS = Number(process.env.KILL_ROUNDS ?? sized(2, 3));
+const ROWS = Number(process.env.KILL_ROWS ?? sized(800, 3000));
+const KILLS = Number(process.env.KILL_ROUNDS ?? sized(1, 3));
 const CONCURRENCY = 32;
 
 t.test("acknowledged rows survive SIGKILL", async (t) => {

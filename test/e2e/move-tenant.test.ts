@@ -62,6 +62,7 @@ t.test("moves with writers", async (t) => {
       slowestMs = Math.max(slowestMs, performance.now() - started);
       if (reply.status === 200) acknowledged.add(id);
       else if (!isRetryable(reply)) errors.push(`${reply.status} ${JSON.stringify(reply.body)}`);
+      await new Promise((resolve) => setTimeout(resolve, sized(5, 0)));
     }
   };
   const reader = async (): Promise<void> => {
