@@ -57,9 +57,9 @@ conformance-ldbc: build
 conformance-mcp: build
 	node dist/test/conformance/run-mcp.js
 
-# Tests with random inputs, LENGTH times as long as in `make test` (20 unless said).
+# Tests that `make test` runs in a short form: random inputs LENGTH times as many (20 unless said), sizes and rounds in full.
 properties: build
-	TEST_LENGTH=$(or $(LENGTH),20) FILE_SECONDS=36000 node scripts/run-tests.mjs $$(grep -rlF '"../lengths.js"' test)
+	TEST_LENGTH=$(or $(LENGTH),20) FILE_SECONDS=36000 node scripts/run-tests.mjs $$(grep -rlE '"(\.\./)+lengths\.js"' test --include='*.test.ts')
 
 # The tests of turns with large values and the bound of the product, TURN_MS=50 of CPU time. Needs a quiet machine.
 turns: build

@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { bundle, bundleSite } from "./bundle.mjs";
+import { bundle, bundleSite, bundleTestPrograms } from "./bundle.mjs";
 
 const FOLDERS = ["src", "workers", "test", "bench"];
 const WASM = "src/vector/wasm";
@@ -40,6 +40,7 @@ export async function buildChanged() {
     compile(changed),
     isFirst || before.wasm !== now.wasm ? assemble() : undefined,
     isServerChanged ? bundle() : undefined,
+    isServerChanged || changed.some(isOfTestPrograms) ? bundleTestPrograms() : undefined,
   ]);
   if (!isServerChanged && before.site !== now.site) bundleSite();
   writeFileSync(RECORD, JSON.stringify(now));
@@ -74,6 +75,8 @@ export function sourceFiles() {
 }
 
 const isOfServer = (file) => file.startsWith("src") || file.startsWith("workers") || file.startsWith("dist/src");
+
+const isOfTestPrograms = (file) => file.startsWith("test/e2e/looping-");
 
 /** Removes outputs without a source, and gives their paths. */
 function removeOrphans(sources) {

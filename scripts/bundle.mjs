@@ -11,6 +11,7 @@ import { buildSite } from "./documents-site.mjs";
 
 const FOLDER = "dist/server";
 const SITE = "docs";
+const TEST_PROGRAMS = "dist/test-programs";
 
 const packagesStay = {
   name: "packages-stay",
@@ -20,6 +21,17 @@ const packagesStay = {
       return isBundled ? undefined : { path, external: true };
     });
   },
+};
+
+const OPTIONS = {
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node20",
+  sourcemap: true,
+  plugins: [packagesStay],
+  logLevel: "warning",
 };
 
 export async function bundle() {
@@ -34,20 +46,26 @@ export async function bundle() {
       watch: "workers/watch.ts",
     },
     outdir: FOLDER,
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    sourcemap: true,
     metafile: true,
-    plugins: [packagesStay],
-    logLevel: "warning",
+    ...OPTIONS,
   });
   // Parts are named by their content: those of earlier builds stay behind.
   const made = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
   for (const file of readdirSync(FOLDER)) if (!made.has(file) && file !== SITE) rmSync(`${FOLDER}/${file}`);
   bundleSite();
+}
+
+/**
+ * Servers that tests start with threads of their own: dist/test-programs. As modules such a server takes five times as long to
+ * start.
+ */
+export async function bundleTestPrograms() {
+  rmSync(TEST_PROGRAMS, { recursive: true, force: true });
+  await build({
+    entryPoints: ["test/e2e/looping-server.ts", "test/e2e/looping-actor.ts"],
+    outdir: TEST_PROGRAMS,
+    ...OPTIONS,
+  });
 }
 
 /** The site of the documents alone. */

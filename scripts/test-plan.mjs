@@ -27,7 +27,7 @@ const OWN_PROCESS =
 /** Tests that share a server, too: `TestServer.shared` in test/e2e/server.ts. They come in processes of their own. */
 const SHARED_SERVER = /TestServer\.shared\(/;
 /** A process gets files of at most so much CPU time in all. */
-const GROUP_SECONDS = 30;
+const GROUP_SECONDS = 45;
 /** For files that are not in the list of recorded times. */
 const UNKNOWN_SECONDS = 3;
 

@@ -6,12 +6,13 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import t from "tap";
+import { sized } from "../lengths.js";
 import { startPostgres } from "./postgres.js";
 import { randomExpressions } from "./random-expressions.js";
 import { open } from "./sql-adapter.js";
 
 const GOLDEN = "test/golden/oracle/expressions.txt";
-const COUNT = 300;
+const COUNT = sized(150, 300);
 const SHOWN_MAX = 5;
 const seed = Number(process.env.EXPRESSIONS_SEED ?? 20_261_121);
 

@@ -3,11 +3,12 @@
  * PostgreSQL's binaries; skipped without them.
  */
 import t from "tap";
+import { sized } from "../lengths.js";
 import { startPostgres } from "./postgres.js";
 import { QueryGenerator, randomFrom, SETUP } from "./random-sql.js";
 import { open } from "./sql-adapter.js";
 
-const QUERIES = Number(process.env.RANDOM_SQL_QUERIES ?? 400);
+const QUERIES = Number(process.env.RANDOM_SQL_QUERIES ?? sized(150, 400));
 const seed = Number(process.env.RANDOM_SQL_SEED ?? 20_261_121);
 const SHOWN_MAX = 5;
 const SUCCESS = "00000";

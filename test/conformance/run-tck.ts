@@ -8,7 +8,7 @@ if (!tckPresent()) {
 }
 
 const under = process.argv.slice(2);
-const { pass, fail, folders, failures } = await runTck(under.length > 0 ? under : undefined);
+const { pass, fail, folders, failures } = await runTck(under.length > 0 ? { under } : {});
 for (const [folder, counts] of folders) console.log(`${folder.padEnd(42)} ${counts.pass} of ${counts.of}`);
 console.log(`${pass} of ${pass + fail} scenarios pass: ${((100 * pass) / (pass + fail)).toFixed(2)}%`);
 if (process.env.UPDATE === "1") writeKnownScenarios(failures);

@@ -301,7 +301,7 @@ function damage(files: string, random: Random): void {
   }
 }
 
-const SEEDS = tries(15);
+const SEEDS = tries(10);
 
 t.test("random histories with restarts, lost logs and damaged files", async (t) => {
   let fromFiles = 0;

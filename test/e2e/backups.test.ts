@@ -20,7 +20,7 @@ async function backUp(body: object = {}): Promise<Reply["body"]> {
   for (;;) {
     const { data } = (await server.expect(200, "GET", `/v1/backups/${id}`, undefined, as)).body;
     if (data.status !== "running") return data;
-    await pause(10);
+    await pause(25);
   }
 }
 
@@ -29,7 +29,7 @@ async function restored(tenant: string, body: object): Promise<Reply["body"]> {
   for (;;) {
     const { data } = (await server.expect(200, "GET", `/admin/tenants/${tenant}/restore`)).body;
     if (data.finished_at !== null) return data;
-    await pause(10);
+    await pause(25);
   }
 }
 

@@ -11,9 +11,10 @@ const YAML = { headers: { "content-type": "application/yaml" } };
 
 t.setTimeout(300_000);
 
+const server = await TestServer.start();
+t.teardown(() => server.stop());
+
 t.test("each recipe that comes with the server is imported, certified and executed", async (t) => {
-  const server = await TestServer.start();
-  t.teardown(() => server.stop());
   const execute = (id: string, parameters: object, token: string) =>
     server.call("POST", `/v1/recipes/${id}/execute`, { parameters }, { token });
   const list = await server.expect(200, "GET", "/v1/recipes");
@@ -47,8 +48,6 @@ t.test("each recipe that comes with the server is imported, certified and execut
 });
 
 t.test("churn: a training begins with the commit, and its model scores", async (t): Promise<void> => {
-  const server = await TestServer.start();
-  t.teardown(() => server.stop());
   const execute = (id: string, body: object) => server.call("POST", `/v1/recipes/${id}/execute`, body);
   const jobs = async () => (await server.expect(200, "GET", "/v1/automl/jobs")).body.data.jobs;
   const untrained = await execute("customer-churn", { parameters: { action: "score" } });

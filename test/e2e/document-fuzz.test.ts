@@ -6,7 +6,7 @@ import t from "tap";
 import { tries } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-const FILTERS = tries(100);
+const FILTERS = tries(60);
 
 const server = await TestServer.shared();
 t.teardown(() => server.stop());

@@ -5,14 +5,17 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 3);
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? sized(1, 3));
 const DIMENSIONS = 8;
 const BULK = 50;
 const KINDS = 7;
 /** Documents acknowledged between two kills, at least. */
-const ROUND_DOCUMENTS = 1200;
+const ROUND_DOCUMENTS = sized(500, 1200);
+/** Looked for one by one: so many of the last documents, and of all. */
+const SEARCHED = sized(6, 15);
 const PATH = "/v1/collections/note";
 
 t.setTimeout(300_000);
@@ -138,7 +141,7 @@ async function check(t: Test, server: TestServer, writer: Writer, round: string)
   t.same(torn, [], `${round}: bulks are there as a whole or not at all`);
   const all = [...acknowledged];
   const missed: string[] = [];
-  for (const n of [...all.slice(-15), ...all.filter((_, i) => i % Math.ceil(all.length / 15) === 0)]) {
+  for (const n of [...all.slice(-SEARCHED), ...all.filter((_, i) => i % Math.ceil(all.length / SEARCHED) === 0)]) {
     const id = idOf(n);
     const stored = (await server.expect(200, "GET", `${PATH}/documents/${id}`)).body.data;
     if (JSON.stringify(stored.vector) !== JSON.stringify(vectorOf(n))) missed.push(`${id} by its id`);

@@ -5,7 +5,7 @@ import MiniSearch from "minisearch";
 import t from "tap";
 import { TestServer } from "./server.js";
 
-const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
 /** The path goes as it is; fetch would take dots out of it. */

@@ -1,5 +1,6 @@
 /** Filesystem collections over a real socket: a folder becomes a collection, is searched, followed, paused and deleted. */
 import t from "tap";
+import { sized } from "../lengths.js";
 import { filesOf, ROUTE, ready, TestFolder, until, untilEqual } from "./filesystem-folder.js";
 import { TestServer } from "./server.js";
 import { SocketClient } from "./socket-client.js";
@@ -7,11 +8,13 @@ import { SocketClient } from "./socket-client.js";
 t.test("a folder as a collection", async (t) => {
   const folder = new TestFolder();
   const other = new TestFolder();
-  const server = await TestServer.start({ TESSERA_FILES_ROOTS: `${folder.root},acme:${other.root}` });
+  const many = new TestFolder();
+  const server = await TestServer.start({ TESSERA_FILES_ROOTS: `${folder.root},acme:${other.root},${many.root}` });
   t.teardown(async () => {
     await server.stop();
     folder.end();
     other.end();
+    many.end();
   });
   folder.put("notes/sea.md", "# Sea\n\nThe lighthouse keeper counts waves.\n\n## Fish\n\nCod swim in deep water.");
   folder.put("mountain.txt", "Marmots whistle when an eagle crosses the valley.");
@@ -235,29 +238,23 @@ t.test("a folder as a collection", async (t) => {
       "nothing went wrong behind the scenes",
     );
   });
+
+  await t.test("is not done before its files are counted", async (t) => {
+    for (let i = 0; i < sized(120, 400); i++) many.put(`part-${i % 20}/note-${i}.txt`, `Note ${i} of the harbour.`);
+    const { id } = (await server.expect(201, "POST", ROUTE, { name: "many", watch_dir: many.root })).body.data;
+    await until(async () => {
+      const { status, files, progress } = (await server.expect(200, "GET", `${ROUTE}/${id}`)).body.data;
+      if (status === "ready") return true;
+      t.ok(files.total > 0 || progress === 0, `${status} ${files.total} ${progress}`);
+      return false;
+    });
+  });
 });
 
 t.test("without folders that may be read", async (t) => {
-  const server = await TestServer.start();
+  const server = await TestServer.shared();
   t.teardown(() => server.stop());
   const { status, body } = await server.call("POST", ROUTE, { name: "docs", watch_dir: "/tmp" });
   t.equal(status, 403);
   t.match(body.error.details.hint, /\[files\].*TESSERA_FILES_ROOTS/);
-});
-
-t.test("before its files are counted a collection is not done", async (t) => {
-  const folder = new TestFolder();
-  for (let i = 0; i < 400; i++) folder.put(`part-${i % 20}/note-${i}.txt`, `Note ${i} of the harbour.`);
-  const server = await TestServer.start({ TESSERA_FILES_ROOTS: folder.root });
-  t.teardown(async () => {
-    await server.stop();
-    folder.end();
-  });
-  const { id } = (await server.expect(201, "POST", ROUTE, { name: "many", watch_dir: folder.root })).body.data;
-  await until(async () => {
-    const { status, files, progress } = (await server.expect(200, "GET", `${ROUTE}/${id}`)).body.data;
-    if (status === "ready") return true;
-    t.ok(files.total > 0 || progress === 0, `${status} ${files.total} ${progress}`);
-    return false;
-  });
 });

@@ -3,10 +3,11 @@
  * folder, and what had been finished was not read again. FILES_CHANGES makes it longer.
  */
 import t from "tap";
+import { sized } from "../lengths.js";
 import { filesOf, ROUTE, TestFolder, untilEqual } from "./filesystem-folder.js";
 import { TestServer } from "./server.js";
 
-const CHANGES = Number(process.env.FILES_CHANGES ?? 60);
+const CHANGES = Number(process.env.FILES_CHANGES ?? sized(30, 60));
 const KILLS = 1;
 
 /** Mulberry32. */

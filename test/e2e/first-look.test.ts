@@ -16,7 +16,7 @@ t.test("the program without arguments prints help and makes nothing", async (t) 
 });
 
 t.test("the root is a page that links the documentation", async (t) => {
-  const server = await TestServer.start();
+  const server = await TestServer.shared();
   t.teardown(() => server.stop());
   const page = await fetch(`${server.url}/`);
   t.equal(page.status, 200);
@@ -40,7 +40,7 @@ t.test("a command that there is not is told", (t) => {
 });
 
 t.test("a browser's preflight is told how to switch CORS on", async (t) => {
-  const server = await TestServer.start();
+  const server = await TestServer.shared();
   t.teardown(() => server.stop());
   const headers = { origin: "https://app.example", "access-control-request-method": "POST" };
   const reply = await fetch(`${server.url}/v1/query/execute`, { method: "OPTIONS", headers });

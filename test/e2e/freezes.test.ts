@@ -3,11 +3,14 @@
  * requests wait and are served, and every row is there as often as its writer was told. FREEZES makes it longer (100).
  */
 import t from "tap";
+import { sized } from "../lengths.js";
 import { type Reply, TestServer } from "./server.js";
 
 const FREEZES = Number(process.env.FREEZES ?? 3);
 const WRITERS = 3;
 const READERS = 2;
+/** Between two requests of a client. Only the wait of those that meet a freeze matters, not how many there are between two freezes. */
+const PAUSE_MS = sized(15, 0);
 const TENANTS = ["red", "green", "blue"];
 
 /** What an INSERT came to, by the row's id: how often the row may be there. */
@@ -31,9 +34,14 @@ const FREEZING: readonly ((round: number) => { readonly path: string; readonly b
 ];
 
 function looping(environment: Readonly<Record<string, string>> = {}): Promise<TestServer> {
-  const program = [process.execPath, new URL("./looping-server.js", import.meta.url).pathname] as const;
+  const program = [
+    process.execPath,
+    new URL("../../test-programs/looping-server.js", import.meta.url).pathname,
+  ] as const;
   return TestServer.start({ TESSERA_ACTORS: "1", TESSERA_QUERY_STOP_MS: "1000", ...environment }, undefined, program);
 }
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const states = new Map<string, number>();
 /** The others' requests: milliseconds, and how many freezes were there meanwhile. */
@@ -67,10 +75,12 @@ function waitsTold(): string {
 
 t.setTimeout(200_000 + FREEZES * 20_000);
 
+/** For three of the tests. */
+const server = await looping({ TESSERA_SERVER_SHUTDOWN_TIMEOUT: "2" });
+t.teardown(() => server.stop());
+
 t.test("freezes under load", async (t) => {
   t.setTimeout(60_000 + FREEZES * 20_000);
-  const server = await looping();
-  t.teardown(() => server.stop());
   const attacker = { token: await server.tenant("attacker") };
   await server.rows("CREATE TABLE own (id int PRIMARY KEY, n float8)", [], attacker);
   await server.rows("INSERT INTO own VALUES (1, 1)", [], attacker);
@@ -93,6 +103,7 @@ t.test("freezes under load", async (t) => {
         );
         ofTenant.set(id, fateOf(reply));
         if (reply.status !== 200 && reply.body.error.code !== "answer_lost") strange.push(JSON.stringify(reply.body));
+        await pause(PAUSE_MS);
       }
     };
     const reader = async (): Promise<void> => {
@@ -100,6 +111,7 @@ t.test("freezes under load", async (t) => {
         const id = 1 + (reads++ % 1000);
         const reply = await timed(() => server.sql("SELECT note FROM fixed WHERE id = $1", [id], options));
         if (reply.body.data?.rows?.[0]?.[0] !== `note ${id}`) strange.push(JSON.stringify(reply.body));
+        await pause(PAUSE_MS);
       }
     };
     return [...Array.from({ length: WRITERS }, writer), ...Array.from({ length: READERS }, reader)];
@@ -194,6 +206,43 @@ async function watchReady(server: TestServer, isOver: () => boolean): Promise<vo
   }
 }
 
+t.test("large requests wait, too", async (t) => {
+  const other = { token: await server.tenant("other") };
+  await server.rows("CREATE TABLE entry (id int, note text)", [], other);
+  const note = "n".repeat(3_000_000);
+  const insert = (id: number): Promise<Reply> => server.sql("INSERT INTO entry VALUES ($1, $2)", [id, note], other);
+  // By another name than that of other tests: what was stopped is refused for a while.
+  const frozen = server.sql("SELECT loop_for(-1) AS beside_large");
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const replies = await Promise.all([insert(1), insert(2), insert(3)]);
+  t.strictSame(
+    replies.map(({ status }) => status),
+    [200, 200, 200],
+  );
+  t.equal((await frozen).body.error.code, "statement_stopped");
+  t.strictSame(await server.rows("SELECT id, length(note) FROM entry ORDER BY id", [], other), [
+    [1, note.length],
+    [2, note.length],
+    [3, note.length],
+  ]);
+});
+
+t.test("an end in time, whatever runs", async (t) => {
+  await server.rows("CREATE TABLE kept (id int PRIMARY KEY)");
+  await server.rows("INSERT INTO kept VALUES (1)");
+  const frozen = server.sql("SELECT loop_for(-1) AS at_the_end").catch(() => null);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  t.equal(await server.terminate(), 0);
+  await frozen;
+  await server.boot();
+  t.strictSame(await server.rows("SELECT id FROM kept"), [[1]]);
+  const endless = server.sql("SELECT count(*) FROM generate_series(1, 4000000000) AS i WHERE i % 7 = 8");
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  t.equal(await server.terminate(), 0);
+  const { status, body } = await endless;
+  t.match([status, body.error.code], [503, "shutting_down"], "whoever still waits then is answered");
+});
+
 t.test("what looks like it is refused, and nothing else", async (t) => {
   const server = await looping({ TESSERA_QUERY_STOPPED_REFUSED_SECONDS: "3600" });
   t.teardown(() => server.stop());
@@ -247,30 +296,8 @@ t.test("a job that does not give way fails", async (t) => {
   );
 });
 
-t.test("large requests wait, too", async (t) => {
-  const server = await looping();
-  t.teardown(() => server.stop());
-  const other = { token: await server.tenant("other") };
-  await server.rows("CREATE TABLE entry (id int, note text)", [], other);
-  const note = "n".repeat(3_000_000);
-  const insert = (id: number): Promise<Reply> => server.sql("INSERT INTO entry VALUES ($1, $2)", [id, note], other);
-  const frozen = server.sql("SELECT loop_for(-1)");
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  const replies = await Promise.all([insert(1), insert(2), insert(3)]);
-  t.strictSame(
-    replies.map(({ status }) => status),
-    [200, 200, 200],
-  );
-  t.equal((await frozen).body.error.code, "statement_stopped");
-  t.strictSame(await server.rows("SELECT id, length(note) FROM entry ORDER BY id", [], other), [
-    [1, note.length],
-    [2, note.length],
-    [3, note.length],
-  ]);
-});
-
 t.test("what fills the thread's memory is stopped, too", async (t) => {
-  const server = await looping({ LOOPING_HEAP_MIB: "256", TESSERA_QUERY_STOP_MS: "0" });
+  const server = await looping({ LOOPING_HEAP_MIB: String(sized(128, 256)), TESSERA_QUERY_STOP_MS: "0" });
   t.teardown(() => server.stop());
   const other = { token: await server.tenant("other") };
   await server.rows("CREATE TABLE entry (id int)", [], other);
@@ -282,22 +309,4 @@ t.test("what fills the thread's memory is stopped, too", async (t) => {
   t.strictSame(await server.rows("SELECT count(*) FROM entry", [], other), [[20]]);
   t.equal((await server.sql("SELECT fill_memory(2)")).body.error.code, "statement_stopped", "and is not run again");
   t.match(String((await server.call("GET", "/metrics")).body), /^tessera_actors_stopped_total 1$/m);
-});
-
-t.test("an end in time, whatever runs", async (t) => {
-  const server = await looping();
-  t.teardown(() => server.stop());
-  await server.rows("CREATE TABLE kept (id int PRIMARY KEY)");
-  await server.rows("INSERT INTO kept VALUES (1)");
-  const frozen = server.sql("SELECT loop_for(-1)").catch(() => null);
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  t.equal(await server.terminate(), 0);
-  await frozen;
-  await server.boot();
-  t.strictSame(await server.rows("SELECT id FROM kept"), [[1]]);
-  const endless = server.sql("SELECT count(*) FROM generate_series(1, 4000000000) AS i WHERE i % 7 = 8");
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  t.equal(await server.terminate(), 0);
-  const { status, body } = await endless;
-  t.match([status, body.error.code], [503, "shutting_down"], "whoever still waits then is answered");
 });

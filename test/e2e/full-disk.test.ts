@@ -8,9 +8,11 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
+const ROWS = sized(5000, 20_000);
 const FREE_BYTES_MIN = 100 * 2 ** 20;
 
 const folder = t.testdir();
@@ -46,6 +48,7 @@ t.test("a disk that something else fills", { skip, timeout: 60_000 + ROUNDS * 20
         await write();
         const { status, body } = await server.sql("SELECT id FROM t WHERE id = 0", [], as);
         if (status !== 200) refused.push(body);
+        await sleep(sized(10, 0));
       }
     })();
     await sleep(300);
@@ -89,7 +92,7 @@ t.test("a start without a byte left and without a reserve", { skip, timeout: 100
   t.teardown(() => server.stop());
   const as = { token: await server.tenant("acme") };
   await server.rows("CREATE TABLE t (id int PRIMARY KEY, v text)", [], as);
-  await server.rows("INSERT INTO t SELECT i, repeat('x', 1000) FROM generate_series(1, 20000) i", [], as);
+  await server.rows(`INSERT INTO t SELECT i, repeat('x', 1000) FROM generate_series(1, ${ROWS}) i`, [], as);
   await server.rows("CREATE INDEX ON t (v)", [], as);
   for (let round = 0; round < ROUNDS; round++) {
     await server.rows("INSERT INTO t VALUES ($1, 'late')", [-1 - round], as);
@@ -99,7 +102,7 @@ t.test("a start without a byte left and without a reserve", { skip, timeout: 100
     await server.boot();
     for (let i = 0; i < 3; i++) {
       t.same(await server.rows("SELECT count(*), count(*) FILTER (WHERE id < 0) FROM t", [], as), [
-        [20_001 + round, round + 1],
+        [ROWS + 1 + round, round + 1],
       ]);
       for (const statement of ["INSERT INTO t VALUES (0, '')", "UPDATE t SET v = ''", "DELETE FROM t WHERE id = 1"]) {
         t.match(
@@ -140,9 +143,10 @@ t.test("a start without a byte left and without a reserve", { skip, timeout: 100
   }
 });
 
-/** Takes every byte as soon as somebody gives it back. */
+/** Takes every byte as soon as somebody gives it back. Starts no processes, which would cost more than the server. */
 function keepFull(path: string): ChildProcess {
-  return spawn("bash", ["-c", 'while :; do cat /dev/zero >> "$1" 2> /dev/null; sleep 0.01; done', "fill", path]);
+  const script = `exec 3<> <(:); while :; do while printf '%65536s' x >> "$1"; do :; done 2> /dev/null; read -t 0.01 -u 3; done`;
+  return spawn("bash", ["-c", script, "fill", path]);
 }
 
 /** Of this or another installation: of tests that run at the same time none is without room. */

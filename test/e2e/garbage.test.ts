@@ -1,9 +1,10 @@
 /** Random and mutated paths, headers and bodies: the server answers 4xx, never 5xx, and goes on serving. */
 import { connect, type Socket } from "node:net";
 import t from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? 1500);
+const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? sized(600, 1500));
 const server = await TestServer.start();
 t.teardown(() => server.stop());
 await server.rows("CREATE TABLE item (id integer PRIMARY KEY, name text)");

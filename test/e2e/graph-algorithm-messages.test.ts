@@ -1,12 +1,13 @@
 /** Algorithms over a graph on the WebSocket: progress, rows in pieces, cancel, what is refused. */
 import t from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 import { SocketClient } from "./socket-client.js";
 
 const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
-const NODES = 6000;
+const NODES = sized(3000, 6000);
 const match = async (cypher: string) => (await server.expect(200, "POST", "/v1/graph/match", { cypher })).body.data;
 await match(`UNWIND range(0, ${NODES - 1}) AS i CREATE (:N {i: i})`);
 await match("CREATE INDEX FOR (n:N) ON (n.i)");
@@ -22,7 +23,7 @@ async function open(): Promise<SocketClient> {
 
 t.test("progress, then rows", async (t) => {
   const client = await open();
-  client.send({ type: "graph.algorithm", id: 7, algorithm: "betweenness", options: { samples: 600 } });
+  client.send({ type: "graph.algorithm", id: 7, algorithm: "betweenness", options: { samples: NODES / 10 } });
   const messages = await client.until("graph.complete");
   t.ok(messages.every(({ id }) => id === 7));
   const progress = messages.filter(({ type }) => type === "graph.progress");
@@ -41,7 +42,7 @@ t.test("progress, then rows", async (t) => {
   t.match(messages.at(-1), { algorithm: "betweenness", graph: "default", row_count: NODES });
   const { body } = await server.expect(200, "POST", "/v1/graph/algorithms", {
     algorithm: "betweenness",
-    options: { samples: 600 },
+    options: { samples: NODES / 10 },
   });
   const results = body.data.results.map(({ node_id, score }: { node_id: number; score: number }) => [node_id, score]);
   t.same(rows.sort(), results.sort(), "as over HTTP");

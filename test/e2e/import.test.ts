@@ -4,12 +4,16 @@ import http from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import t from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
 t.setTimeout(280_000);
 
 const server = await TestServer.start({ TESSERA_ACTORS: "1" });
 t.teardown(() => server.stop());
+
+/** Rows of a body that comes in pieces. */
+const LARGE = sized(40_000, 100_000);
 
 const CSV = "/v1/data/import/csv";
 const NDJSON = "/v1/data/import/ndjson";
@@ -220,16 +224,16 @@ t.test("a large body in pieces, with progress, while another tenant works", asyn
   const { request, answer, write } = open(`${CSV}?table=large&header=false`);
   request.setHeader("accept", "application/x-ndjson");
   let served = 0;
-  for (let from = 0; from < 100_000; from += 5000) {
-    await write(csvOf(from, from + 5000));
+  for (let from = 0; from < LARGE; from += LARGE / 20) {
+    await write(csvOf(from, from + LARGE / 20));
     served += (await server.rows("SELECT 1", [], { token: other })).length;
   }
   request.end();
   const lines = (await answer)!.text.trim().split("\n");
-  t.match(JSON.parse(lines.at(-1)!), { data: { rows: 100_000 } });
+  t.match(JSON.parse(lines.at(-1)!), { data: { rows: LARGE } });
   t.equal(served, 20, "the other tenant was answered after each piece, before the body's end");
-  t.equal(await count("large"), 100_000);
-  t.equal((await server.rows("SELECT x FROM large WHERE id = 99999"))[0]![0], 99_999 / 4);
+  t.equal(await count("large"), LARGE);
+  t.equal((await server.rows("SELECT x FROM large WHERE id = $1", [LARGE - 1]))[0]![0], (LARGE - 1) / 4);
 });
 
 t.test("an error before any progress has its status; later it is the stream's last event", async (t) => {
@@ -239,7 +243,7 @@ t.test("an error before any progress has its status; later it is the stream's la
   request.setHeader("accept", "text/event-stream");
   let told = false;
   request.on("response", (response) => response.once("data", () => (told = true)));
-  for (let from = 100_000; !told; from += 10) {
+  for (let from = LARGE; !told; from += 10) {
     await write(csvOf(from, from + 10));
     await sleep(10);
   }
@@ -252,7 +256,7 @@ t.test("an error before any progress has its status; later it is the stream's la
     .map((event) => JSON.parse(event.slice("data: ".length)));
   t.ok(events[0].progress.rows > 0);
   t.match(events.at(-1).error.details, { sqlstate: "23505" });
-  t.equal(await count("large"), 100_000);
+  t.equal(await count("large"), LARGE);
 });
 
 t.test("imports at the same time; the loser of a conflict stores nothing", async (t) => {

@@ -29,7 +29,7 @@ async function ended(on: TestServer, path: string, options = {}): Promise<Reply[
   for (;;) {
     const { data } = (await on.expect(200, "GET", path, undefined, options)).body;
     if (data.finished_at !== null) return data;
-    await pause(10);
+    await pause(25);
   }
 }
 
@@ -86,7 +86,7 @@ t.test("the whole installation is backed up and comes back in an empty one", asy
     for (;;) {
       const { status } = await other.call("GET", `${path}/restore`);
       if (status === 401) break;
-      await pause(10);
+      await pause(25);
     }
   // The tokens of before are worth nothing: the accounts are the backup's.
   other.token = await other.login("admin", ADMIN_PASSWORD);

@@ -1,9 +1,10 @@
 /** Tenants: same names, mixed work, nothing crosses; and credentials that claim what they may not. */
 import { createHmac } from "node:crypto";
 import t from "tap";
+import { sized } from "../lengths.js";
 import { type Reply, TestServer } from "./server.js";
 
-const REQUESTS = Number(process.env.ISOLATION_REQUESTS ?? 2000);
+const REQUESTS = Number(process.env.ISOLATION_REQUESTS ?? sized(600, 2000));
 const server = await TestServer.start({ TESSERA_ACTORS: "2" });
 t.teardown(() => server.stop());
 

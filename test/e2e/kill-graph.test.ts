@@ -4,10 +4,11 @@
  * there by half. GRAPH_PAIRS and GRAPH_KILLS make it larger.
  */
 import t from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-const PAIRS = Number(process.env.GRAPH_PAIRS ?? 500);
-const KILLS = Number(process.env.GRAPH_KILLS ?? 2);
+const PAIRS = Number(process.env.GRAPH_PAIRS ?? sized(150, 500));
+const KILLS = Number(process.env.GRAPH_KILLS ?? sized(1, 2));
 const CONCURRENCY = 16;
 /** One pair in so many is deleted after it was merged. */
 const DELETE_ONE_IN = 4;

@@ -5,10 +5,11 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 import { SocketClient } from "./socket-client.js";
 
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 3);
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? sized(2, 3));
 const WRITERS = 8;
 
 interface Change {

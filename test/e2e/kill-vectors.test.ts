@@ -4,15 +4,16 @@
  * no other may be. KILL_VECTORS, KILL_DIMENSIONS and KILL_ROUNDS make it larger (50,000 of 384, with start-up times).
  */
 import t, { type Test } from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-const VECTORS = Number(process.env.KILL_VECTORS ?? 2400);
+const VECTORS = Number(process.env.KILL_VECTORS ?? sized(800, 2400));
 const DIMENSIONS = Number(process.env.KILL_DIMENSIONS ?? 16);
-const KILLS = Number(process.env.KILL_ROUNDS ?? 3);
+const KILLS = Number(process.env.KILL_ROUNDS ?? sized(1, 3));
 const BATCH = 20;
 const CONCURRENCY = 8;
 /** Of the vectors, those that are looked for one by one. */
-const SEARCHED = 150;
+const SEARCHED = sized(50, 150);
 const COLLECTION = "/v1/vectors/collections/item";
 
 /** Of a vector that was written: what may be stored. Several where an answer did not come. */

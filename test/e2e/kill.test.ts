@@ -4,10 +4,11 @@
  * larger (the full test: 20,000 rows, ten kills).
  */
 import t from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-const ROWS = Number(process.env.KILL_ROWS ?? 3000);
-const KILLS = Number(process.env.KILL_ROUNDS ?? 3);
+const ROWS = Number(process.env.KILL_ROWS ?? sized(800, 3000));
+const KILLS = Number(process.env.KILL_ROUNDS ?? sized(1, 3));
 const CONCURRENCY = 32;
 
 t.test("acknowledged rows survive SIGKILL", async (t) => {

@@ -3,10 +3,11 @@
  * with SIGKILL somewhere in it. Whoever reads, then or after the restart, sees all of it or nothing.
  */
 import t from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
 const ROWS = 20_000;
-const KILLS = Number(process.env.KILL_ROUNDS ?? 4);
+const KILLS = Number(process.env.KILL_ROUNDS ?? sized(1, 4));
 const UPDATES_MAX = 20;
 
 t.test("a large commit is there as a whole or not at all", async (t) => {

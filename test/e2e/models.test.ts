@@ -5,6 +5,7 @@ import t from "tap";
 import { editManifest, ID, rootWith } from "../ai/bundle-copies.js";
 import { type Hub, loopbackHub } from "../ai/library/loopback-hub.js";
 import { tinyBundle } from "../ai/tiny-bundle.js";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 import { SocketClient } from "./socket-client.js";
 
@@ -214,7 +215,7 @@ t.test("a model that ONNX Runtime runs is deleted when its runs have ended, and 
     hub.contents.set(`/by-onnx/latest/${file}`, readFileSync(join(root, ID, file)));
   }
   await pull({ model: "by-onnx", wait: true });
-  const texts = Array.from({ length: 600 }, (_, i) => `${i} many words `.repeat(150));
+  const texts = Array.from({ length: sized(200, 600) }, (_, i) => `${i} many words `.repeat(150));
   const running = server.call("POST", "/v1/ai/embeddings/batch", { texts: texts.slice(0, 64), model: "by-onnx" });
   await embed("by-onnx");
   const long = server.call("POST", "/v1/ai/embeddings/batch", { texts, model: "by-onnx" });

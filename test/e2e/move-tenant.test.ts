@@ -4,10 +4,11 @@
  * try again.
  */
 import t from "tap";
+import { sized } from "../lengths.js";
 import { type Reply, TestServer } from "./server.js";
 import { SocketClient } from "./socket-client.js";
 
-const MOVES = Number(process.env.MOVES ?? 3);
+const MOVES = Number(process.env.MOVES ?? sized(2, 3));
 const WRITERS = 4;
 const FINISHED = new Set(["done", "failed", "cancelled"]);
 
@@ -61,6 +62,7 @@ t.test("moves with writers", async (t) => {
       slowestMs = Math.max(slowestMs, performance.now() - started);
       if (reply.status === 200) acknowledged.add(id);
       else if (!isRetryable(reply)) errors.push(`${reply.status} ${JSON.stringify(reply.body)}`);
+      await new Promise((resolve) => setTimeout(resolve, sized(5, 0)));
     }
   };
   const reader = async (): Promise<void> => {
@@ -68,6 +70,7 @@ t.test("moves with writers", async (t) => {
       const sql = "SELECT count(*), count(DISTINCT note) FROM filler JOIN entry USING (id)";
       const reply = await server.sql(sql, [], as);
       if (isRetryable(reply)) continue;
+      await new Promise((resolve) => setTimeout(resolve, sized(20, 0)));
       const [rows, notes] = reply.body.data?.rows[0] ?? [];
       if (reply.status !== 200 || rows !== notes) errors.push(`read ${reply.status} ${JSON.stringify(reply.body)}`);
     }
@@ -104,9 +107,11 @@ t.test("moves with writers", async (t) => {
   await check("after a crash");
 });
 
+/** For the tests that follow; each has a tenant of its own. */
+const server = await TestServer.start({ TESSERA_ACTORS: "2" });
+t.teardown(() => server.stop());
+
 t.test("what a tenant has beside its rows comes along", async (t) => {
-  const server = await TestServer.start({ TESSERA_ACTORS: "2" });
-  t.teardown(() => server.stop());
   const token = await server.tenant("rich");
   const as = { token };
   const from = await partitionOf(server, "rich");
@@ -161,8 +166,6 @@ t.test("what a tenant has beside its rows comes along", async (t) => {
 });
 
 t.test("a cancelled move leaves the tenant where it is", async (t) => {
-  const server = await TestServer.start({ TESSERA_ACTORS: "2" });
-  t.teardown(() => server.stop());
   const token = await server.tenant("stays");
   const as = { token };
   const from = await partitionOf(server, "stays");
@@ -181,8 +184,6 @@ t.test("a cancelled move leaves the tenant where it is", async (t) => {
 });
 
 t.test("a WebSocket stays open through moves", async (t) => {
-  const server = await TestServer.start({ TESSERA_ACTORS: "2" });
-  t.teardown(() => server.stop());
   const token = await server.tenant("socket");
   const from = await partitionOf(server, "socket");
   await server.rows("CREATE TABLE item (id integer PRIMARY KEY)", [], { token });

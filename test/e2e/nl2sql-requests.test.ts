@@ -5,7 +5,7 @@ import { schemaSql } from "./nl2sql-pairs.js";
 import { TestServer } from "./server.js";
 
 t.test("by rules", async (t) => {
-  const server = await TestServer.start();
+  const server = await TestServer.shared();
   t.teardown(() => server.stop());
   for (const sql of schemaSql("shop")) await server.rows(sql);
   const ask = (body: object) => server.call("POST", "/v1/nl2sql/query", body);

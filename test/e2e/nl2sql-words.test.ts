@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import t from "tap";
+import { sized } from "../lengths.js";
 import { isRight } from "./nl2sql-pairs.js";
 import { TestServer } from "./server.js";
 
@@ -14,10 +15,12 @@ interface Schema {
   readonly questions: readonly { readonly question: string; readonly sql: string | null }[];
 }
 
+/** Of the questions to a schema. */
+const EVERY = sized(3, 1);
 const FILE = new URL("../../../test/golden/nl2sql-words.json", import.meta.url);
 const SCHEMAS: readonly Schema[] = JSON.parse(readFileSync(FILE, "utf8"));
 
-const server = await TestServer.start();
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
 t.test("no answer is to another question", async (t) => {
@@ -26,7 +29,7 @@ t.test("no answer is to another question", async (t) => {
   for (const { name, schema, questions } of SCHEMAS) {
     const token = await server.tenant(name);
     for (const sql of schema) await server.rows(sql, [], { token });
-    for (const { question, sql } of questions) {
+    for (const { question, sql } of questions.filter((_, i) => i % EVERY === 0)) {
       if (sql !== null) answerable++;
       const { status, body } = await server.call("POST", "/v1/nl2sql/query", { question }, { token });
       if (status === 422) {

@@ -3,9 +3,12 @@
  * questions that are not held back.
  */
 import t from "tap";
+import { sized } from "../lengths.js";
 import { isRight, type Pair, pairsOf, SCHEMAS, schemaSql } from "./nl2sql-pairs.js";
 import { TestServer } from "./server.js";
 
+/** Of the pairs. */
+const EVERY = sized(3, 1);
 const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
@@ -30,8 +33,9 @@ async function share(isHeldBack: boolean, show: boolean): Promise<number> {
   let right = 0;
   let all = 0;
   for (const schema of SCHEMAS) {
-    for (const pair of pairsOf(schema)) {
-      if (pair.isHeldBack !== isHeldBack) continue;
+    for (const pair of pairsOf(schema)
+      .filter((one) => one.isHeldBack === isHeldBack)
+      .filter((_, i) => i % EVERY === 0)) {
       all++;
       const wrong = await check(schema, pair);
       if (wrong === null) right++;

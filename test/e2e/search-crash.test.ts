@@ -1,23 +1,29 @@
 /**
  * Crashes and indexes for search over HTTP: rows with vectors and texts are written in bulk while the server is killed
  * with SIGKILL and started again, its index files whole, damaged, missing or old. Every acknowledged row is found by
- * key, by filter, by text and by vector; rows that are gone never come back. KILL_ROUNDS makes it longer.
+ * key, by filter, by text and by vector; rows that are gone never come back. KILL_ROUNDS makes it longer, and so does
+ * `make properties`.
  */
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 3);
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? sized(2, 5));
 const DIMENSIONS = 8;
 const BATCH = 250;
 /** Enough for a commit in parts. */
 const IMPORTED = 1500;
 /** Rows acknowledged between two kills, at least. */
-const ROUND_ROWS = 1500;
+const ROUND_ROWS = sized(600, 1500);
+/** Looked for one by one: so many of the last rows, and of all. */
+const SEARCHED = sized(8, 30);
 /** Below it the server looks at all vectors, without a graph. */
-const START_ROWS = 12_000;
+const START_ROWS = 10_500;
+
+const TREATMENTS = ["whole", "damaged", "missing", "old", "half-written"];
 
 t.setTimeout(300_000);
 
@@ -138,7 +144,7 @@ async function check(t: Test, server: TestServer, writer: Writer, round: string)
   await checkSearches(t, server, writer, [...stored].slice(-4), stored, round);
   await bothReady(server);
   const ids = [...stored];
-  const some = [...ids.slice(-30), ...ids.filter((_, i) => i % Math.ceil(ids.length / 30) === 0)];
+  const some = [...ids.slice(-SEARCHED), ...ids.filter((_, i) => i % Math.ceil(ids.length / SEARCHED) === 0)];
   await checkSearches(t, server, writer, some, stored, `${round}, indexes ready`);
 }
 
@@ -210,8 +216,10 @@ t.test("acknowledged rows are found by every way after SIGKILL", { timeout: 300_
     writer.isStopped = true;
     await server.kill();
     await running;
-    const what = ["whole", "damaged", "missing", "old", "half-written"][round % 5]!;
-    for (const path of old) {
+    // The two files are treated differently; in five rounds each has been treated in every way.
+    const treatments = old.map((_, i) => TREATMENTS[(2 * round + i) % TREATMENTS.length]!);
+    for (const [i, path] of old.entries()) {
+      const what = treatments[i];
       if (what === "missing") rmSync(path, { force: true });
       if (what === "old") copyFileSync(`${path}.old`, path);
       if (what === "half-written") writeFileSync(`${path}.new`, "TESSIDX1 and no more");
@@ -223,7 +231,7 @@ t.test("acknowledged rows are found by every way after SIGKILL", { timeout: 300_
       rmSync(`${path}.old`, { force: true });
     }
     await server.boot();
-    await check(t, server, writer, `round ${round}, files ${what}`);
+    await check(t, server, writer, `round ${round}, files ${treatments.join(" and ")}`);
     // Now and then the next files are those of a clean end.
     if (round % 2 === 0) {
       await bothReady(server);

@@ -3,7 +3,7 @@ import t from "tap";
 import { TestServer } from "./server.js";
 import { SocketClient } from "./socket-client.js";
 
-const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
 async function open(token = server.token): Promise<SocketClient> {

@@ -1,8 +1,9 @@
 /** Recall of each storage of vectors over HTTP, without and with a filter: whole, a byte and a bit per number. */
 import t from "tap";
+import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-const COUNT = 3000;
+const COUNT = sized(1500, 3000);
 const DIMENSIONS = 64;
 const K = 10;
 const QUERIES = 25;
@@ -40,7 +41,7 @@ function nearest(query: readonly number[], passes: (n: number) => boolean): Read
 }
 
 t.test("what each storage finds of the nearest", { timeout: 300_000 }, async (t) => {
-  const server = await TestServer.start();
+  const server = await TestServer.shared();
   t.teardown(() => server.stop());
   const filters = [
     { filter: undefined, passes: () => true },

@@ -3,7 +3,7 @@ import t from "tap";
 import { tries } from "../lengths.js";
 import { Fuzzer } from "./fuzzer.js";
 
-const INPUTS = tries(400);
+const INPUTS = tries(250);
 const SECONDS_MAX = 120;
 const seed = Number(process.env.FUZZ_SEED ?? 11);
 

@@ -11,12 +11,13 @@ import { loadConfig } from "../../src/config/load-config.js";
 import { startGateway } from "../../src/gateway/gateway.js";
 import { upgradeDataDirectory } from "../../src/storage/format-upgrade.js";
 import { addPartitions } from "../../src/storage/installation.js";
+import { sized } from "../lengths.js";
 import { memoryLogger } from "./memory-logger.js";
 
 t.setTimeout(300_000);
 
 /** Enough to serve, and soon used up; and not enough to start. */
-const SMALL: ResourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
+const SMALL: ResourceLimits = { maxOldGenerationSizeMb: sized(160, 256), maxYoungGenerationSizeMb: 8 };
 const TINY: ResourceLimits = { maxOldGenerationSizeMb: 4, maxYoungGenerationSizeMb: 1 };
 /** Reads what a statement may hold by its own account, which is more than the thread has. */
 const GREEDY =

@@ -10,6 +10,7 @@ import { optimize } from "../../src/query/optimize/optimize.js";
 import type { Plan } from "../../src/query/plan/plan.js";
 import type { Transaction } from "../../src/storage/store.js";
 import { BYTEA, INT8, type Value } from "../../src/values/values.js";
+import { sized } from "../lengths.js";
 import { directory } from "../storage/shards.js";
 import { columnOf, GRAPH, idOf, manyEdges, match, newNode, ONE_ROW, oneEdge } from "./graph-tables.js";
 import { openIndexes } from "./open-indexes.js";
@@ -96,7 +97,7 @@ t.test("any history", async (t) => {
   t.equal(findAdjacency(database.context({ derived }), GRAPH.edges), null, "asking begins to make it");
   await derived.idle();
   t.ok(findAdjacency(database.context({ derived }), GRAPH.edges)?.body.view());
-  for (let round = 0; round < 8; round++) {
+  for (let round = 0; round < sized(4, 8); round++) {
     const old = database.shard.begin();
     const writing = database.shard.begin();
     for (let i = 0; i < 4; i++) {

@@ -265,7 +265,7 @@ t.test("random statements leave what the model says", async (t) => {
       check(db, tx);
       tx.rollback();
     }),
-    { numRuns: tries(25) },
+    { numRuns: tries(15) },
   );
 });
 
@@ -308,6 +308,6 @@ t.test("two transactions at once leave no relationship without its nodes", async
         if (won === 2) break;
       }
     }),
-    { numRuns: tries(25) },
+    { numRuns: tries(15) },
   );
 });

@@ -6,6 +6,7 @@ import { hashKeyOf } from "../../src/query/expr/compare.js";
 import { Numeric } from "../../src/values/numeric.js";
 import { arrayOf, INT4, JSONB, Json, type SqlType, VARIANT, type Value } from "../../src/values/values.js";
 import { Float, type Variant } from "../../src/values/variant.js";
+import { sized } from "../lengths.js";
 
 /** Enough for its parts to be made in turns. */
 const LARGE = 17_000;
@@ -51,7 +52,7 @@ t.test("documents", async (t) => {
       await same(t, JSONB, new Json({ a: 1, b: { list } }));
       await same(t, JSONB, new Json(Object.fromEntries(list.map((item, i) => [`${"k".repeat(i % 3)}${i}`, item]))));
     }),
-    { numRuns: 12 },
+    { numRuns: sized(4, 12) },
   );
 });
 
@@ -63,7 +64,7 @@ t.test("values of Cypher", async (t) => {
       await same(t, VARIANT, [1, new Map([["in", list]])] as Value);
       await same(t, VARIANT, new Map(list.map((item, i) => [`${i % 7}é${i}`, item])) as Value);
     }),
-    { numRuns: 12 },
+    { numRuns: sized(4, 12) },
   );
 });
 

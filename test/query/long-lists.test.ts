@@ -1,6 +1,7 @@
 /** IN lists of many constants, which become one array: the same rows as short lists, and the plans that lists get. */
 import t, { type Test } from "tap";
 import { open } from "../conformance/sql-adapter.js";
+import { sized } from "../lengths.js";
 
 const COUNT = 400;
 
@@ -13,7 +14,7 @@ async function opened(t: Test): Promise<Awaited<ReturnType<typeof open>>> {
   await database.exec(
     `INSERT INTO r SELECT i, CASE WHEN i % 9 = 0 THEN NULL ELSE i % 500 END, 't' || i % 400, 'v' || i, 'c' || i % 300, i / 2.0,
        CASE WHEN i % 11 = 0 THEN 'NaN' ELSE i / 4.0 END::float8, date '2020-01-01' + i, lpad(to_hex(i), 32, '0')::uuid
-     FROM generate_series(1, 1500) i`,
+     FROM generate_series(1, ${sized(500, 1500)}) i`,
   );
   return database;
 }

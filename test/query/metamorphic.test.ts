@@ -27,7 +27,7 @@ function differs(database: Database, plan: Plan, other: Plan, options: object = 
   return [...explainText(plan), "gives", ...expected, "but", ...explainText(other), "gives", ...found].join("\n");
 }
 
-const RUNS = tries(100);
+const RUNS = tries(50);
 
 t.test("optimized plans give the same rows", async (t) => {
   for (let data = 0; data < 6; data++) {

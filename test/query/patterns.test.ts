@@ -188,7 +188,7 @@ t.test("patterns find what trying everything finds", async (t) => {
         expected.map((one) => [...(bound === null ? one.nodes : one.nodes.slice(1)), ...one.edges]),
       );
     }),
-    { numRuns: tries(30) },
+    { numRuns: tries(20) },
   );
 });
 
@@ -223,7 +223,7 @@ t.test("triangles, squares and walks that are counted", async (t) => {
         );
       },
     ),
-    { numRuns: tries(30) },
+    { numRuns: tries(20) },
   );
 });
 
@@ -253,7 +253,7 @@ t.test("nodes that paths end at, each once", async (t) => {
         await gives(t, database, { kind: "distinct", input: distinct, on: null, columns: distinct.columns }, expected);
       },
     ),
-    { numRuns: tries(30) },
+    { numRuns: tries(20) },
   );
 });
 
@@ -302,7 +302,7 @@ t.test("shortest paths", async (t) => {
         t.equal(database.rows(optimize(one)).length, pairs.size, "one for each pair");
       },
     ),
-    { numRuns: tries(30) },
+    { numRuns: tries(20) },
   );
 });
 

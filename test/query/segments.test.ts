@@ -232,7 +232,7 @@ function write(random: Random): string {
   }
 }
 
-const RUNS = tries(5);
+const RUNS = tries(3);
 
 t.test("random histories give the same rows with and without segments", async (t) => {
   let built = 0;

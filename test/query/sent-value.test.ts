@@ -22,6 +22,7 @@ import {
   type Value,
 } from "../../src/values/values.js";
 import { Float, GraphNode, type Variant } from "../../src/values/variant.js";
+import { sized } from "../lengths.js";
 import { arrayOfElements, numbers, text } from "./large-values.js";
 
 class CountedTurns implements Turns {
@@ -95,14 +96,15 @@ t.test("arrays keep their shape, NULLs and values of classes", async (t) => {
 });
 
 t.test("what is large goes and comes in many turns", async (t) => {
+  const LARGE = sized(40_000, 100_000);
   const large: [SqlType, Value][] = [
-    [JSONB, new Json(numbers(100_000))],
-    [JSONB, new Json(Object.fromEntries(numbers(100_000).map((value, i) => [`k${i}`, [value]])))],
-    [JSONB, new Json([[[numbers(50_000)]]])],
-    [arrayOf(INT4), arrayOfElements(numbers(100_000))],
+    [JSONB, new Json(numbers(LARGE))],
+    [JSONB, new Json(Object.fromEntries(numbers(LARGE).map((value, i) => [`k${i}`, [value]])))],
+    [JSONB, new Json([[[numbers(LARGE / 2)]]])],
+    [arrayOf(INT4), arrayOfElements(numbers(LARGE))],
     [arrayOf(NUMERIC), arrayOfElements(numbers(20_000).map((value) => Numeric.parse(`${value}.50`)))],
-    [VARIANT, numbers(100_000)],
-    [VARIANT, [1, [2, numbers(50_000)], new Map([["a", numbers(50_000)]])]],
+    [VARIANT, numbers(LARGE)],
+    [VARIANT, [1, [2, numbers(LARGE / 2)], new Map([["a", numbers(LARGE / 2)]])]],
     [VARIANT, new Map(numbers(30_000).map((value, i): [string, Variant] => [`k${i}`, [value, new Float(1)]]))],
     [VARIANT, [text(1_000_000), "a", text(1_000_000)]],
   ];

@@ -14,7 +14,7 @@ import { PARAMS, Random, randomPlan, randomPredicate, randomRows, TABLES } from 
 import { Database } from "./run-plans.js";
 import { planOf } from "./sql-catalog.js";
 
-const RUNS = tries(100);
+const RUNS = tries(50);
 const columnExpr = ({ id, type, name }: OutputColumn): Expr => ({ kind: "column", id, type, name });
 const count = (input: Plan) => aggregate(input, {}, { n: { fn: aggregateFunction("count") } });
 

@@ -33,12 +33,11 @@ interface Side {
   run(sql: string, cancelAfter?: number, collector?: RowCollector): Promise<readonly unknown[]>;
 }
 
-async function open(
-  t: Test,
-  spillBytesMax = 1024 * MIB,
-): Promise<(memoryBytes: number, segmentBytes?: number) => Side> {
-  await loadParser();
-  const shard = await openShard(t);
+await loadParser();
+const shard = await openShard(t);
+
+/** The same tables for all tests; each test has its files in a folder of its own. */
+function open(t: Test, spillBytesMax = 1024 * MIB): (memoryBytes: number, segmentBytes?: number) => Side {
   const files = join(directory(t), "spill");
   const area = new SpillArea(files, spillBytesMax);
   const side = (memoryBytes: number, segmentBytes = 0): Side => {
@@ -90,6 +89,8 @@ async function fill(side: Side): Promise<void> {
   }
 }
 
+await fill(open(t)(512 * MIB));
+
 const QUERIES = [
   "SELECT * FROM big ORDER BY t, a DESC",
   "SELECT t, n FROM big ORDER BY n DESC NULLS FIRST, k, a",
@@ -117,7 +118,7 @@ const SHARED_QUERIES = [
      SELECT a, t, n, (SELECT count(*) FROM x y WHERE y.k = x.a % 2) FROM x WHERE a % 500 = 0 ORDER BY 1`,
   `WITH x AS MATERIALIZED (SELECT * FROM big), y AS MATERIALIZED (SELECT t || 'y' AS t, a FROM x)
      SELECT (SELECT max(t) FROM y), l.a, r.t FROM x l JOIN y r ON l.a = r.a WHERE l.k < 50 ORDER BY 2`,
-  "WITH x AS MATERIALIZED (SELECT * FROM big) SELECT (SELECT t FROM x LIMIT 1), (SELECT t FROM x OFFSET 20000 LIMIT 1)",
+  `WITH x AS MATERIALIZED (SELECT * FROM big) SELECT (SELECT t FROM x LIMIT 1), (SELECT t FROM x OFFSET ${(2 * ROWS) / 3} LIMIT 1)`,
   // The rows of the query wait for the change.
   "WITH c AS (UPDATE other SET u = u WHERE a % 100 = 0 RETURNING a) SELECT big.*, c.a AS c FROM big LEFT JOIN c USING (a)",
 ];
@@ -129,9 +130,8 @@ function sameRows(t: Test, rows: readonly unknown[], expected: readonly unknown[
 }
 
 t.test("rows of WITH tables go to disk", async (t) => {
-  const side = await open(t);
+  const side = open(t);
   const [small, onSegments, large] = [side(2 * MIB), side(2 * MIB, 64 * MIB), side(512 * MIB)];
-  await fill(large);
   for (const sql of SHARED_QUERIES) {
     const expected = await large.run(sql);
     for (const { run, area } of [small, onSegments]) {
@@ -146,10 +146,9 @@ t.test("rows of WITH tables go to disk", async (t) => {
 });
 
 t.test("rows are the same on disk and in memory", async (t) => {
-  const side = await open(t);
+  const side = open(t);
   // A chunk of a segment brings 4,096 groups at once, of which the share for going to disk has to have room.
   const [small, onSegments, large] = [side(2 * MIB), side(4.5 * MIB, 64 * MIB), side(512 * MIB)];
-  await fill(large);
   for (const sql of QUERIES) {
     const expected = await large.run(sql);
     for (const { run, area } of [small, onSegments]) {
@@ -164,8 +163,7 @@ t.test("rows are the same on disk and in memory", async (t) => {
 });
 
 t.test("a statement that ends early leaves nothing", async (t) => {
-  const side = await open(t);
-  await fill(side(512 * MIB));
+  const side = open(t);
   const small = side(2 * MIB);
   for (const sql of QUERIES) await t.rejects(small.run(sql, 70), /cancelled/, sql);
   t.ok(small.area.bytesWritten > 0);
@@ -174,14 +172,12 @@ t.test("a statement that ends early leaves nothing", async (t) => {
 });
 
 t.test("the files of one statement are bounded", async (t) => {
-  const side = await open(t, 100_000);
-  await fill(side(512 * MIB));
+  const side = open(t, 100_000);
   await t.rejects(side(2 * MIB).run(QUERIES[0]!), { message: /temporary file size exceeds/ });
 });
 
 t.test("rows of a result count as memory of the statement", async (t) => {
-  const side = await open(t);
-  await fill(side(512 * MIB));
+  const side = open(t);
   const statement = side(MIB).run("SELECT * FROM big", Number.POSITIVE_INFINITY, plainRows);
   await t.rejects(statement, { message: "out of memory", details: { sqlstate: "53200" } });
 });

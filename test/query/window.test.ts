@@ -168,7 +168,7 @@ t.test("frames of every kind hold the rows that the manual says", async (t) => {
       const wrong = difference(database.rows(plan, { batchRows }), expected(rows, frame));
       if (wrong !== null) throw new Error(`${sqlOf(frame)}\n${wrong}`);
     }),
-    { numRuns: tries(150), endOnFailure: true },
+    { numRuns: tries(100), endOnFailure: true },
   );
   t.pass("all alike");
 });

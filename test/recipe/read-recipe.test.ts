@@ -9,6 +9,7 @@ import { bindStatement } from "../../src/recipe/bind-statement.js";
 import { canonicalJson, digestOf, signerOf } from "../../src/recipe/canonical.js";
 import { bindParameters } from "../../src/recipe/parameters.js";
 import { readRecipe } from "../../src/recipe/read-recipe.js";
+import { tries } from "../lengths.js";
 
 const HEAD = `id: sample
 version: 1.0.0
@@ -187,7 +188,7 @@ t.test("whatever the text is, the answer is a recipe or a fault of the recipe's"
         if (!(error instanceof DbError) || error.status !== 400) throw error;
       });
     }),
-    { numRuns: 150 },
+    { numRuns: tries(60) },
   );
   const members = fc.constantFrom(...Object.keys(sample.document), "schema", "seed", "tests", "tags", "signature");
   await fc.assert(
@@ -196,7 +197,7 @@ t.test("whatever the text is, the answer is a recipe or a fault of the recipe's"
         if (!(error instanceof DbError) || error.status !== 400) throw error;
       });
     }),
-    { numRuns: 150 },
+    { numRuns: tries(60) },
   );
 });
 

@@ -124,6 +124,7 @@ t.test("pages; a kill loses nothing; the oldest go", async (t) => {
   await server.expect(201, "POST", "/admin/tenants", { id: "last" });
   await server.kill();
   await server.boot();
+  await server.login("admin", ADMIN_PASSWORD);
   const [signIn, newest] = await audit();
   t.match(signIn, { action: "auth.login", username: "admin" });
   t.match(newest, { action: "admin.tenants.create", outcome: "ok" }, "what was answered is there");

@@ -168,7 +168,7 @@ const CASES: Readonly<Record<string, { path: string; body: unknown; statuses: re
     ...sql("CREATE FUNCTION f(n int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN f(n + 1); END $$; SELECT f(1)"),
     statuses: [400, 408],
   },
-  "a loop without end": { ...sql("DO $$ BEGIN LOOP NULL; END LOOP; END $$"), statuses: [400, 408] },
+  "a loop without end": { ...endless(sql("DO $$ BEGIN LOOP NULL; END LOOP; END $$")), statuses: [400, 408] },
   "views upon views": {
     path: "/v1/query/execute",
     body: {

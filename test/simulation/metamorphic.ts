@@ -15,9 +15,10 @@ import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
 import { SETUP as TABLES, QueryGenerator as TableQueries } from "../conformance/random-sql.js";
 import { open } from "../conformance/sql-adapter.js";
 import { SETUP as GRAPH, QueryGenerator as GraphQueries } from "../cypher/random-queries.js";
+import { sized } from "../lengths.js";
 import { SeededRandom } from "./seeded-random.js";
 
-const STEPS = 60;
+const STEPS = sized(30, 60);
 
 /** The statements of a history: what sets it up, then changes and queries. */
 export function historyOf(seed: number): string[] {

@@ -6,6 +6,7 @@ import { phraseToTsQuery, plainToTsQuery, webSearchToTsQuery } from "../../src/t
 import { TsVectorBuilder } from "../../src/text/ts-vector-builder.js";
 import { compareTsQueries, parseTsQuery, tsQueryFromText, tsQueryOf, tsQueryText } from "../../src/values/ts-query.js";
 import { compareTsVectors, tsVectorFromText, tsVectorOf, tsVectorText } from "../../src/values/ts-vector.js";
+import { tries } from "../lengths.js";
 
 const sign = fc.constantFrom(..."'\\:,!&|()<>-*\" \t1029ABcdwé😀".split(""), "<->", "<2>", "''", "or", "😀");
 const text = fc.oneof(
@@ -35,7 +36,7 @@ t.test("texts of vectors", async (t) => {
       if (tsVectorText(tsVectorOf(a)) !== a) throw new Error(`${a} is not kept`);
       if (Math.sign(compareTsVectors(a, b)) !== -Math.sign(compareTsVectors(b, a))) throw new Error("no order");
     }),
-    { numRuns: 3000 },
+    { numRuns: tries(1000) },
   );
   t.ok(read > 100);
 });
@@ -57,7 +58,7 @@ t.test("texts of queries", async (t) => {
       if (tsQueryFromText(a) !== a) throw new Error(`${a} is not read back`);
       if (Math.sign(compareTsQueries(a, b)) !== -Math.sign(compareTsQueries(b, a))) throw new Error("no order");
     }),
-    { numRuns: 3000 },
+    { numRuns: tries(1000) },
   );
   t.ok(read > 100);
 });

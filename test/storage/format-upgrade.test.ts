@@ -27,12 +27,15 @@ import {
 } from "../../src/storage/format-upgrade.js";
 import { acceptLoss, addPartitions, readInstallation, rebuildInstallation } from "../../src/storage/installation.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
+import { sized } from "../lengths.js";
 import { commit, content, key } from "./shards.js";
 
 const root = mkdtempSync(join(tmpdir(), "tessera-upgrade-"));
 t.teardown(() => rmSync(root, { recursive: true }));
 const log = () => undefined;
 const PARTITIONS = 2;
+/** Crashes come at each so many-th operation. */
+const EVERY = sized(3, 1);
 let made = 0;
 
 /** A data directory as the first release left it. */
@@ -126,11 +129,12 @@ t.test("an upgrade that ends anywhere is completed by the next start, or undone 
   for (;;) {
     const dir = copyOf(first);
     const isDone = await crashAt(crashes, () => upgrade(dir));
-    const what = `a crash at operation ${crashes++}`;
+    const what = `a crash at operation ${crashes}`;
+    crashes += EVERY;
     const back = copyOf(dir);
     await upgrade(dir);
     // Opening shards is slow, and differs by the phase only.
-    if (crashes % 10 === 0 || isDone) await isUpgraded(t, dir, what);
+    if (crashes % 12 === 0 || isDone) await isUpgraded(t, dir, what);
     else if (readInstallation(dir)?.format !== FORMAT_VERSION) t.fail(`${what}: not upgraded`);
     t.equal(rollBack(dir), 1);
     if (readInstallation(back) === undefined) {
@@ -155,7 +159,8 @@ t.test("a rollback that ends anywhere goes on when it is called again, and no se
   for (;;) {
     const dir = copyOf(upgraded);
     const isDone = await crashAt(crashes, () => rollBack(dir));
-    const what = `a crash at operation ${crashes++}`;
+    const what = `a crash at operation ${crashes}`;
+    crashes += EVERY;
     if (!isDone) {
       if (readInstallation(dir)?.rollingBackTo !== undefined) {
         await t.rejects(upgrade(dir), { message: /rollback of .* was interrupted/ }, what);

@@ -6,9 +6,12 @@ import { METRICS_BY_NUMBER as METRICS, type VectorMetric } from "../../src/value
 import { STORAGES, type VectorStorage } from "../../src/vector/graph-parameters.js";
 import { VectorGraph } from "../../src/vector/vector-graph.js";
 import { SUITES } from "../conformance/sql-suites.js";
+import { sized } from "../lengths.js";
 import { bitmapOf, clusteredVectors, randomNumbers, recallOf } from "./vectors.js";
 
 const K = 10;
+/** Vectors in most of the graphs. */
+const COUNT = sized(1_000, 2_000);
 
 function built(vectors: readonly Float32Array[], metric: VectorMetric, storage: VectorStorage): VectorGraph {
   const graph = new VectorGraph({ dimensions: vectors[0]!.length, metric, storage });
@@ -26,8 +29,8 @@ function recallAt(graph: VectorGraph, queries: readonly Float32Array[], ef: numb
 }
 
 t.test("every metric and storage", async (t) => {
-  const vectors = clusteredVectors(2_060, 48, 1);
-  const queries = vectors.splice(2_000);
+  const vectors = clusteredVectors(COUNT + 60, 48, 1);
+  const queries = vectors.splice(COUNT);
   const least: Record<VectorStorage, { ef: number; recall: number }> = {
     f32: { ef: 48, recall: 0.98 },
     int8: { ef: 48, recall: 0.98 },
@@ -43,8 +46,8 @@ t.test("every metric and storage", async (t) => {
 });
 
 t.test("filters of every selectivity, with the exact search where the walk says that it fell short", async (t) => {
-  const vectors = clusteredVectors(8_040, 24, 2);
-  const queries = vectors.splice(8_000);
+  const vectors = clusteredVectors(4 * COUNT + 40, 24, 2);
+  const queries = vectors.splice(4 * COUNT);
   for (const storage of ["f32", "int8"] as const) {
     const graph = built(vectors, "cosine", storage);
     for (const share of [0.9, 0.5, 0.2, 0.05, 0.005, 0.0005]) {
@@ -88,7 +91,7 @@ function distanceTo(graph: VectorGraph, query: Float32Array, slot: number): numb
 
 t.test("recall holds while all vectors are replaced again and again", async (t) => {
   // Many small groups: removals cut them off from each other sooner than one large one.
-  const count = 2_500;
+  const count = COUNT + 500;
   const vectors = clusteredVectors(count * 4 + 80, 32, 5, 80);
   const queries = vectors.splice(count * 4);
   const graph = built(vectors.slice(0, count), "cosine", "f32");
@@ -168,9 +171,10 @@ t.test("SIFT", { skip: existsSync(SIFT) ? false : "the suites are not there" }, 
   t.setTimeout(300_000);
   const queries = readVectors("query.bvecs");
   const files: Record<VectorMetric, string> = { l2: "gt-l2", cosine: "gt-cosine", dot: "gt-ip" };
-  for (const metric of METRICS) {
+  const all = ["f32", "int8"] as const;
+  for (const [i, metric] of METRICS.entries()) {
     const truth = readIntegers(`${files[metric]}.ivecs`);
-    for (const storage of ["f32", "int8"] as const) {
+    for (const storage of sized<readonly VectorStorage[]>([all[i % 2]!], all)) {
       const graph = built(base, metric, storage);
       let hits = 0;
       for (const [i, query] of queries.entries()) {

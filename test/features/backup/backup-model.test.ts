@@ -24,6 +24,7 @@ import { prefixRange, rowPrefix, tenantPrefix } from "../../../src/storage/keys.
 import { MemoryCommitLog } from "../../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../../src/storage/memory-engine.js";
 import { Shard } from "../../../src/storage/shard.js";
+import { sized } from "../../lengths.js";
 import { SeededRandom } from "../../simulation/seeded-random.js";
 import { SimulatedDisk } from "../../storage/simulated-disk.js";
 
@@ -31,7 +32,7 @@ const CONFIG = loadConfig({ env: {} });
 const TENANT = 7;
 const OTHER = 8;
 const TARGET = 9;
-const SEEDS = Number(process.env.BACKUP_SEEDS ?? 6);
+const SEEDS = Number(process.env.BACKUP_SEEDS ?? sized(3, 6));
 
 const OWNER = { userId: "1", username: "ann", tenantId: "target", roles: [], readOnly: false };
 /** Jobs that run until they are stopped. */

@@ -4,6 +4,7 @@
  */
 import t from "tap";
 import { rowPrefix } from "../../../src/storage/keys.js";
+import { sized } from "../../lengths.js";
 import { ACTORS, World } from "./move-world.js";
 
 const ROWS = 700;
@@ -148,6 +149,9 @@ function untold(world: World, to: number): string | null {
   return isTold ? null : `the move is ${move.state}, the tenant in partition ${at}`;
 }
 
+/** A fault comes after each so many-th message. */
+const EVERY = sized(3, 1);
+
 const ROUTES = [
   [1, 2],
   [0, 1],
@@ -171,7 +175,7 @@ for (const [from, to] of ROUTES) {
       const { delivered } = await run(from, to, { kind: "none" }, 0);
       const ends = new Set<number>();
       const problems: string[] = [];
-      for (let after = 0; after <= delivered; after++) {
+      for (let after = 0; after <= delivered; after += EVERY) {
         const { problem, at } = await run(from, to, fault, after);
         if (problem !== null) problems.push(`after ${after}: ${problem}`);
         ends.add(at);
