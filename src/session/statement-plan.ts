@@ -86,11 +86,18 @@ function queryOf(bound: BoundStatement): BoundQuery | null {
   return bound.kind === "explain" || bound.kind === "declare cursor" ? bound.statement : null;
 }
 
-/** `CALL db.labels()` is one in both languages: of Cypher where it is a procedure of Cypher's and no schema has that name. */
+/** Of procedures that clients of Neo4j call. */
+const NAMESPACES = /^(?:db|dbms|apoc|gds|algo)$/i;
+
+/**
+ * `CALL db.labels()` is one in both languages: of Cypher where it is a procedure of Cypher's and no schema has that name. A
+ * name that only looks like one of Neo4j's is Cypher's too, whose error names the procedures that there are.
+ */
 function cypherCall(tree: StatementTree, { sql, language }: StatementText, catalog: Names["catalog"]): StatementTree {
   if (language !== undefined || tree.language !== "sql" || tree.node.kind !== "call procedure") return tree;
   const { path } = tree.node.call;
-  if (path.length < 2 || catalog.hasSchema(path[0]!) || PROCEDURES.procedure(path.join(".")) === null) return tree;
+  if (path.length < 2 || catalog.hasSchema(path[0]!)) return tree;
+  if (!NAMESPACES.test(path[0]!) && PROCEDURES.procedure(path.join(".")) === null) return tree;
   return { language: "cypher", statement: parseCypher(sql) };
 }
 

@@ -10,8 +10,9 @@ import type { Expr } from "../../query/expr/expr.js";
 import type { CommonTableDefinition, OutputColumn, Plan } from "../../query/plan/plan.js";
 import { type SqlType, VARIANT } from "../../values/values.js";
 import type { CountAll, Expr as ExprNode, FunctionCall, MatchClause, Query } from "../parse/ast.js";
+import { parseCypher } from "../parse/parse.js";
 import { type SemanticErrorDetail, type SyntaxErrorDetail, syntaxError } from "../parse/syntax-error.js";
-import type { Variables } from "./variables.js";
+import { NO_VARIABLES, type Variables } from "./variables.js";
 
 /** What a statement is bound against. */
 export interface CypherContext {
@@ -89,6 +90,16 @@ export class Binding {
   /** A node or relationship of a pattern that is looked for. Throws 54001 where there are too many to be planned. */
   readsPart(): void {
     if (++this.partsRead > JOINS_MAX) throw tooManyJoins();
+  }
+
+  /** Of a query that a procedure is made of. */
+  query(text: string): Plan {
+    const { body } = parseCypher(text);
+    if (body.kind !== "query") throw new Error("a procedure is made of a query");
+    const { deletes } = this;
+    const { plan } = this.bind.query(body, NO_VARIABLES, this);
+    this.deletes = deletes;
+    return plan;
   }
 
   newColumn(name: string, type: SqlType, nullable = true): OutputColumn {
