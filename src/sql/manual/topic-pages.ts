@@ -96,7 +96,7 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
   ),
   topic(
     "backups",
-    "BACKUP [DATABASE] [WITH (incremental = true, passphrase = '…')] | BACKUP INCREMENTAL | SHOW BACKUPS | RESTORE FROM 'backup' WITH (replace = true [, until = '…', passphrase = '…'])",
+    "BACKUP [DATABASE] [TO 'name'] [WITH (incremental = true, passphrase = '…')] | BACKUP INCREMENTAL | SHOW BACKUPS | RESTORE FROM 'id or name' WITH (replace = true [, until = '…', passphrase = '…'])",
     "For admins of the tenant. A backup is of what is committed when it begins; the server keeps it in its own folder. RESTORE (super administrators) begins to put a backup in the place of all that the tenant has, in no transaction of its caller's: meanwhile the tenant answers 503, and GET /admin/tenants/{tenant}/restore tells how it goes. Another tenant's backup is restored by POST to that path.",
     "",
   ),
