@@ -334,7 +334,7 @@ export class StatementRunner {
       throw sqlError("25P01", "DECLARE CURSOR can only be used in transaction blocks");
     }
     this.requireRunnable(bound.statement);
-    const context = this.contextFor(tx, cursors.fetcher, convertParameters(plan, run.params));
+    const context = this.contextFor(tx, cursors.fetcher, convertParameters(plan, run.params, run.paramsField));
     cursors.declare(bound, plan, run.sql, context, block.savepointNames.length);
     const done = textOutcome("result", ["DECLARE CURSOR"], run.collector);
     // Alone it is its own transaction, which ends now.
@@ -362,7 +362,7 @@ export class StatementRunner {
     tx: ShardTransaction,
     given?: readonly Value[],
   ): Outcome | Promise<Outcome> {
-    const values = given ?? parametersInTurns(plan, run.params, run.request);
+    const values = given ?? parametersInTurns(plan, run.params, run.request, run.paramsField);
     if (values instanceof Promise) return values.then((made) => this.runProgram(plan, run, tx, made));
     const context = this.contextFor(tx, run.request, values, plan.graph);
     if (plan.checks.length === 0) return this.runChecked(plan, run, context);
@@ -524,7 +524,7 @@ export class StatementRunner {
     this.requireRunnable(bound.statement);
     const measurements = new Measurements();
     const measured = compilePlan(program.plan, (node, open) => measurements.around(node, open));
-    const context = this.contextFor(tx, run.request, convertParameters(plan, run.params), plan.graph);
+    const context = this.contextFor(tx, run.request, convertParameters(plan, run.params, run.paramsField), plan.graph);
     const started = performance.now();
     const report = (): Outcome => {
       const milliseconds = performance.now() - started;
