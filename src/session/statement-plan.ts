@@ -112,8 +112,11 @@ export function planNode(
 ): StatementPlan {
   const guesses = params.map(typeOfParameter);
   const reader = new GraphReader(graphOf);
-  const bound = bindStatement({ node }, { ...names, parameterTypes: guesses, cypher: reader.bind });
-  return planBound(bound, names, statistics, { ...NO_PARAMETERS, guesses, graph: reader.graph, waits });
+  const calls: CallExpr[] = [];
+  const bound = bindStatement({ node }, { ...names, parameterTypes: guesses, cypher: reader.bind, calls });
+  const plan = planBound(bound, names, statistics, { ...NO_PARAMETERS, guesses, graph: reader.graph, waits });
+  // Of a query its plan says which there are.
+  return bound.kind === "ddl" && calls.length > 0 ? { ...plan, checks: calls } : plan;
 }
 
 /** What cypher() in a statement of SQL reads: one graph. */
