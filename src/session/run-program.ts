@@ -122,7 +122,7 @@ export function convertParameters(
   field = "parameters",
 ): readonly Value[] {
   const types = plan.parameterTypes;
-  if (plan.parameterNames !== null) return namedParameters(plan.parameterNames, params, field);
+  if (plan.parameterNames !== null) return namedParameters(plan.parameterNames, params, field, plan.optionalParameters);
   if (!isPositional(params)) throw namedForSql(field);
   if (params.length !== types.length) {
     throw sqlError(
@@ -211,10 +211,16 @@ function positionalForCypher(field: string): DbError {
 }
 
 /** Cypher's `$name`. Values that no parameter asks for are passed over; an empty array has none. */
-function namedParameters(names: readonly string[], params: ParameterValues, field: string): readonly Value[] {
+function namedParameters(
+  names: readonly string[],
+  params: ParameterValues,
+  field: string,
+  optional?: ReadonlySet<string>,
+): readonly Value[] {
   if (isPositional(params) && params.length > 0) throw positionalForCypher(field);
   return names.map((name) => {
     if (!Object.hasOwn(params, name)) {
+      if (optional?.has(name)) return null;
       // Nothing has run yet: openCypher counts it among the errors of compile time.
       throw cypherError("ParameterMissing", "MissingParameter", `The parameter $${name} has no value.`, "compile time");
     }

@@ -35,6 +35,8 @@ export interface StatementPlan {
   readonly parameterTypes: readonly SqlType[];
   /** Of Cypher: the parameters' names, parallel to `parameterTypes`. */
   readonly parameterNames: readonly string[] | null;
+  /** Of those, the ones that are null where they did not come; absent: none. */
+  readonly optionalParameters?: ReadonlySet<string>;
   /** Of Cypher: the graph that it is about. */
   readonly graph: GraphTables | null;
   /** Of a query; null for everything else. */
@@ -148,7 +150,8 @@ function planCypher(
 ): StatementPlan {
   const bound = bindCypher(statement, text, { graph });
   if (bound.kind === "ddl") return planBound(bound, names, statistics, NO_PARAMETERS);
-  const parameters = { guesses: [], parameterNames: bound.parameterNames, graph, waits };
+  const { parameterNames, optionalParameters } = bound;
+  const parameters = { guesses: [], parameterNames, optionalParameters, graph, waits };
   const query = queryOfCypher(bound);
   if (statement.mode === "run") return planBound(query, names, statistics, parameters);
   const analyze = statement.mode === "profile";
@@ -166,6 +169,7 @@ interface Parameters {
   /** Types that the values suggest. */
   readonly guesses: readonly (SqlType | null)[];
   readonly parameterNames: StatementPlan["parameterNames"];
+  readonly optionalParameters?: ReadonlySet<string>;
   readonly graph: StatementPlan["graph"];
   readonly waits: boolean;
 }
@@ -186,10 +190,11 @@ function planBound(
   bound: BoundStatement,
   names: Names,
   statistics: StatisticsSource,
-  { guesses, parameterNames, graph, waits }: Parameters,
+  { guesses, parameterNames, optionalParameters, graph, waits }: Parameters,
 ): StatementPlan {
   const { version: catalogVersion } = names.catalog;
-  const common = { bound, catalogVersion, parameterNames, graph, uses: 0, overruns: 0 };
+  const optional = optionalParameters === undefined || optionalParameters.size === 0 ? {} : { optionalParameters };
+  const common = { bound, catalogVersion, parameterNames, ...optional, graph, uses: 0, overruns: 0 };
   const query = queryOf(bound);
   if (query === null) {
     return { ...common, openParameters: [], parameterTypes: NO_TYPES, program: null, shape: null, checks: [] };

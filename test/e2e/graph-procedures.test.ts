@@ -54,6 +54,20 @@ t.test("constraints and indexes", async (t) => {
   t.match((await send("SHOW INDEXES YIELD nosuch")).body.error, { code: "syntax_error", message: /gives no `nosuch`/ });
 });
 
+t.test("without parentheses, inputs are the parameters of their names", async (t) => {
+  t.equal((await rows("CALL db.indexes")).length, 3);
+  const send = async (parameters: object) => {
+    const { body } = await server.expect(200, "POST", "/v1/query/execute", { sql: "CALL db.indexes", parameters });
+    return body.data.rows.map(([name]: string[]) => name);
+  };
+  t.same(await send({ type: "vector" }), ["near"]);
+  t.same((await send({})).length, 3);
+  t.equal((await rows("CALL algo.degree")).length, 3, "an option that did not come is none");
+  t.same(await rows("CALL db.constraints('key')"), []);
+  const wrong = await server.call("POST", "/v1/query/execute", { sql: "CALL db.indexes($x)", parameters: { x: 5 } });
+  t.match([wrong.status, wrong.body.error.message], [400, /the type is a string/]);
+});
+
 t.test("SHOW CONSTRAINTS of tables", async (t) => {
   await rows("CREATE TABLE parent (id int PRIMARY KEY)");
   await rows("CREATE TABLE child (id int PRIMARY KEY, of int CONSTRAINT up REFERENCES parent, CHECK (id > 0))");

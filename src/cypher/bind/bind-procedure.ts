@@ -73,7 +73,7 @@ function procedureOf({ procedure, position }: CallClause, binding: Binding): Pro
 
 /** Without parentheses: the parameters of the inputs' names. */
 function argumentsOf({ args }: CallClause, { inputs }: Procedure, scope: Variables, binding: Binding): Expr[] {
-  if (args === null) return inputs.map(({ name }) => binding.parameter(name));
+  if (args === null) return inputs.map(({ name, optional }) => binding.parameter(name, optional));
   return args.map((arg) => bindArgument(arg, contextOf(binding, scope)));
 }
 

@@ -64,6 +64,7 @@ export interface Binders {
 export class Binding {
   /** Those in the text, then those that calls without arguments mean. */
   readonly parameterNames: string[];
+  readonly optionalParameters = new Set<string>();
   /** Of the clauses that write, in their order. */
   readonly tables: CommonTableDefinition[] = [];
   /** A clause before this one deletes: entities in rows may be gone. */
@@ -110,12 +111,14 @@ export class Binding {
     return this.context.inside?.newId() ?? this.nextId++;
   }
 
-  parameter(name: string): Expr {
+  /** `optional`: it is null where it did not come, unless the text asks for it. */
+  parameter(name: string, optional = false): Expr {
     if (this.context.inside !== undefined) return this.context.inside.parameter(name);
     let index = this.parameterPlaces.get(name);
     if (index === undefined) {
       index = this.parameterNames.push(name) - 1;
       this.parameterPlaces.set(name, index);
+      if (optional) this.optionalParameters.add(name);
     }
     return Object.freeze({ kind: "param", type: VARIANT, index });
   }

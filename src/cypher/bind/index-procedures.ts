@@ -14,11 +14,11 @@ import { cypherError } from "../../values/cypher-error.js";
 import { BOOL, FLOAT8, INT8, TEXT, VARIANT, VECTOR } from "../../values/values.js";
 import { Float, floatValue, isIntegerValue, type Variant, type VariantMap } from "../../values/variant.js";
 import { METRIC_ENTRIES, VECTOR_METRICS, type VectorMetric } from "../../values/vector-metric.js";
-import { typeFilter } from "./constant-argument.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import type { ProcedureField } from "./procedure-catalog.js";
 import { NO_ROWS } from "./rows.js";
 import { FLOAT, INTEGER, listOf, MAP, NODE, NUMBER, RELATIONSHIP, STRING } from "./static-type.js";
+import { IS_TYPE, ofType } from "./type-filter.js";
 import { call, textConst, variant } from "./variables.js";
 
 type Part = "nodes" | "edges";
@@ -190,7 +190,7 @@ const INDEX_FIELDS: readonly ProcedureField[] = [
 ];
 
 /** Those that statements made, and those of constraints. A write keeps them, so each is always complete. */
-function indexes(type: string | null, statement: ProcedureStatement): Plan {
+function indexes(statement: ProcedureStatement): Plan {
   const { graph } = statement;
   const rows = [graph.nodes, graph.edges].flatMap((table) => {
     const { of, indexes: made = [], constraints = [] } = graphDefOf(table)!;
@@ -200,21 +200,19 @@ function indexes(type: string | null, statement: ProcedureStatement): Plan {
         .filter(({ indexId }) => indexId !== null)
         .map((constraint) => ({ ...constraint, type: "RANGE", constraint: constraint.name })),
     ];
-    return listed
-      .filter((index) => type === null || index.type === type)
-      .map(({ name, type, label, properties, constraint, indexId }) => [
-        textConst(name),
-        textConst(type),
-        textConst(of === "nodes" ? "NODE" : "RELATIONSHIP"),
-        textConst(label),
-        properties.length === 0 ? variant(null) : call(LIST_OF, properties.map(textConst)),
-        call(LIST_OF, [textConst(label)]),
-        textConst(constraint === null ? "NONUNIQUE" : "UNIQUE"),
-        constraint === null ? variant(null) : textConst(constraint),
-        textConst("ONLINE"),
-        variant(floatValue(100)),
-        variant(optionsOf(table, indexId!)),
-      ]);
+    return listed.map(({ name, type, label, properties, constraint, indexId }) => [
+      textConst(name),
+      textConst(type),
+      textConst(of === "nodes" ? "NODE" : "RELATIONSHIP"),
+      textConst(label),
+      properties.length === 0 ? variant(null) : call(LIST_OF, properties.map(textConst)),
+      call(LIST_OF, [textConst(label)]),
+      textConst(constraint === null ? "NONUNIQUE" : "UNIQUE"),
+      constraint === null ? variant(null) : textConst(constraint),
+      textConst("ONLINE"),
+      variant(floatValue(100)),
+      variant(optionsOf(table, indexId!)),
+    ]);
   });
   const columns = INDEX_FIELDS.map(({ name }) => statement.newColumn(name, VARIANT));
   return Object.freeze({ kind: "values", rows, columns });
@@ -243,7 +241,7 @@ export const INDEX_PROCEDURES: readonly Procedure[] = [
     description: "The indexes of the graph, all or of one type.",
     inputs: [{ ...text("type"), optional: true }],
     outputs: INDEX_FIELDS,
-    rows: ([type], statement) => indexes(typeFilter("db.indexes", type), statement),
+    rows: ([type], statement) => ofType(indexes(statement), type, IS_TYPE),
   },
   ...["db.awaitIndexes", "db.awaitIndex"].map((name) => ({
     name,

@@ -10,10 +10,10 @@ import { columnExpr } from "../../query/plan/column-expr.js";
 import type { Plan } from "../../query/plan/plan.js";
 import { VARIANT } from "../../values/values.js";
 import { GraphNode, GraphRelationship, type Variant, type VariantMap } from "../../values/variant.js";
-import { typeFilter } from "./constant-argument.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import type { ProcedureField } from "./procedure-catalog.js";
 import { BOOLEAN, listOf, NODE, RELATIONSHIP, STRING } from "./static-type.js";
+import { HAS_TYPE, ofType } from "./type-filter.js";
 import { call, textConst, variant } from "./variables.js";
 
 const text = (name: string): ProcedureField => ({ name, type: STRING });
@@ -58,18 +58,16 @@ const CONSTRAINT_FIELDS = [
   text("description"),
 ];
 
-function constraints(type: string | null, statement: ProcedureStatement): Plan {
-  const rows = constraintsOf(statement.graph)
-    .filter((constraint) => type === null || typeOf(constraint).includes(type))
-    .map((constraint) => [
-      textConst(constraint.name),
-      textConst(typeOf(constraint)),
-      textConst(constraint.of === "nodes" ? "NODE" : "RELATIONSHIP"),
-      call(LIST_OF, [textConst(constraint.label)]),
-      call(LIST_OF, constraint.properties.map(textConst)),
-      constraint.indexId === null ? variant(null) : textConst(constraint.name),
-      textConst(statementOf(constraint)),
-    ]);
+function constraints(statement: ProcedureStatement): Plan {
+  const rows = constraintsOf(statement.graph).map((constraint) => [
+    textConst(constraint.name),
+    textConst(typeOf(constraint)),
+    textConst(constraint.of === "nodes" ? "NODE" : "RELATIONSHIP"),
+    call(LIST_OF, [textConst(constraint.label)]),
+    call(LIST_OF, constraint.properties.map(textConst)),
+    constraint.indexId === null ? variant(null) : textConst(constraint.name),
+    textConst(statementOf(constraint)),
+  ]);
   const columns = CONSTRAINT_FIELDS.map(({ name }) => statement.newColumn(name, VARIANT));
   return Object.freeze({ kind: "values", rows, columns });
 }
@@ -173,7 +171,7 @@ export const SCHEMA_PROCEDURES: readonly Procedure[] = [
     description: "The constraints of the graph, all or of one type.",
     inputs: [{ ...text("type"), optional: true }],
     outputs: CONSTRAINT_FIELDS,
-    rows: ([type], statement) => constraints(typeFilter("db.constraints", type), statement),
+    rows: ([type], statement) => ofType(constraints(statement), type, HAS_TYPE),
   },
   {
     name: "db.schema.visualization",
