@@ -78,7 +78,7 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
   ),
   topic(
     "automl",
-    "CREATE EXPERIMENT [ASYNC] name AS query WITH (target_column = 'y' [, task_type, optimization_metric, max_trials, algorithms = [xgboost, random_forest, neural_network, linear], features, time_column, seed, folds, horizon, clusters, time_budget_secs]) | SHOW EXPERIMENTS | DEPLOY MODEL model FROM EXPERIMENT name | DROP EXPERIMENT [IF EXISTS] name | PREDICT column USING model AS query | AUTOML.PREDICT('model', column, name => value, …) | AUTOML.PREDICT_PROBA(…) | AUTOML.PREDICT_SCORE(…) | AUTOML.EXPLAIN(…)",
+    "CREATE EXPERIMENT [ASYNC] name AS query WITH (target_column = 'y' [, task_type, optimization_metric, max_trials, algorithms = [xgboost, random_forest, neural_network, linear], features, time_column, seed, folds, horizon, clusters, time_budget_secs]) | SHOW EXPERIMENTS | DEPLOY MODEL model FROM EXPERIMENT name | DROP EXPERIMENT [IF EXISTS] name | [CREATE VIEW name AS | INSERT INTO table] PREDICT column USING model AS query | AUTOML.PREDICT('model', column, name => value, …) | AUTOML.PREDICT_PROBA(…) | AUTOML.PREDICT_SCORE(…) | AUTOML.EXPLAIN(…)",
     "Models that learn from rows. An experiment trains one, as a transaction of its own; its answer is one JSON cell, automl_result. Columns are features by their names; the values of AUTOML.PREDICT are JSON: a label or a number.",
     "",
   ),
