@@ -43,6 +43,8 @@ export interface Manifest {
   readonly startedAt: string;
   readonly finishedAt: string;
   readonly note: string | null;
+  /** What who asked for it called it; several may have the same. */
+  readonly name?: string;
   /** The schedule that made it; absent: somebody asked for it. */
   readonly schedule?: string;
   /** When it was last read and found whole. */

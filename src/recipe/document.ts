@@ -8,6 +8,7 @@ import { DbError } from "../protocol/errors.js";
 import { RECIPE_BYTES_MAX, RECIPE_DEPTH_MAX } from "../protocol/limits.js";
 import { recipeTooLarge } from "../protocol/size-errors.js";
 import type { Place } from "./recipe.js";
+import { yamlFaultOf } from "./yaml-fault.js";
 
 /** Members and indexes on the way to a value. */
 export type Path = readonly (string | number)[];
@@ -46,7 +47,9 @@ export function readText(text: string): SourceDocument {
   };
   const document = parsed(text, lineCounter);
   const [error] = [...document.errors, ...document.warnings];
-  if (error !== undefined) throw invalidRecipe(`not valid YAML or JSON: ${error.message}`, "", placeAt(error.pos[0]));
+  if (error !== undefined) {
+    throw invalidRecipe(`not valid YAML or JSON: ${yamlFaultOf(error, text)}`, "", placeAt(error.pos[0]));
+  }
   visit(document, (_, node) => {
     const fault = isNode(node) ? faultOf(node) : null;
     if (fault !== null) throw invalidRecipe(fault, "", placeAt((node as Scalar).range?.[0] ?? 0));

@@ -118,10 +118,14 @@ function take(
 const NO_PARAMETERS: readonly Value[] = [];
 
 /** The values of $1, $2, … in the types that the plan expects. Throws 08P01 when their number is wrong. */
-export function convertParameters(plan: StatementPlan, params: ParameterValues): readonly Value[] {
+export function convertParameters(
+  plan: StatementPlan,
+  params: ParameterValues,
+  field = "parameters",
+): readonly Value[] {
   const types = plan.parameterTypes;
-  if (plan.parameterNames !== null) return namedParameters(plan.parameterNames, params);
-  if (!isPositional(params)) throw namedForSql();
+  if (plan.parameterNames !== null) return namedParameters(plan.parameterNames, params, field, plan.optionalParameters);
+  if (!isPositional(params)) throw namedForSql(field);
   if (params.length !== types.length) {
     throw sqlError(
       "08P01",
@@ -150,15 +154,16 @@ export function parametersInTurns(
   plan: StatementPlan,
   params: ParameterValues,
   turns: Turns,
+  field?: string,
 ): readonly Value[] | Promise<readonly Value[]> {
-  if (!isPositional(params) || plan.parameterNames !== null) return convertParameters(plan, params);
+  if (!isPositional(params) || plan.parameterNames !== null) return convertParameters(plan, params, field);
   const types = plan.parameterTypes;
-  if (params.length !== types.length) return convertParameters(plan, params);
+  if (params.length !== types.length) return convertParameters(plan, params, field);
   for (let i = 0; i < types.length; i++) {
     if (isLongList(types[i]!, params[i]) || isDocument(types[i]!, params[i]))
       return convertInTurns(types, params, turns);
   }
-  return convertParameters(plan, params);
+  return convertParameters(plan, params, field);
 }
 
 const isLongList = (type: SqlType, given: unknown): given is readonly unknown[] =>
@@ -211,24 +216,30 @@ function isPositional(params: ParameterValues): params is readonly unknown[] {
   return Array.isArray(params);
 }
 
-function namedForSql(): DbError {
+function namedForSql(field: string): DbError {
   return new DbError("invalid_request", "SQL takes its parameters as an array: [value of $1, value of $2, …].", {
-    field: "parameters",
+    field,
   });
 }
 
-function positionalForCypher(): DbError {
+function positionalForCypher(field: string): DbError {
   return new DbError("invalid_request", "Cypher takes its parameters as an object, not as an array.", {
-    field: "parameters",
+    field,
     hint: 'Send {"name": value} with a value per $name; of $1 the name is "1".',
   });
 }
 
 /** Cypher's `$name`. Values that no parameter asks for are passed over; an empty array has none. */
-function namedParameters(names: readonly string[], params: ParameterValues): readonly Value[] {
-  if (isPositional(params) && params.length > 0) throw positionalForCypher();
+function namedParameters(
+  names: readonly string[],
+  params: ParameterValues,
+  field: string,
+  optional?: ReadonlySet<string>,
+): readonly Value[] {
+  if (isPositional(params) && params.length > 0) throw positionalForCypher(field);
   return names.map((name) => {
     if (!Object.hasOwn(params, name)) {
+      if (optional?.has(name)) return null;
       // Nothing has run yet: openCypher counts it among the errors of compile time.
       throw cypherError("ParameterMissing", "MissingParameter", `The parameter $${name} has no value.`, "compile time");
     }

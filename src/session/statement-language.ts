@@ -24,12 +24,19 @@ export function treeOf({ sql, language }: Pick<StatementText, "sql" | "language"
   if (language === "sql") return sqlTree(sql);
   if (language === "cypher") return { language, statement: parseCypher(sql) };
   try {
-    return sqlTree(sql.replace(OTHER_COMMENTS, (comments) => comments.replace(/[^\n]/gu, " ")));
+    const tree = sqlTree(sql.replace(OTHER_COMMENTS, (comments) => comments.replace(/[^\n]/gu, " ")));
+    if (isShownByCypher(tree)) return { language: "cypher", statement: parseCypher(sql) };
+    return tree;
   } catch (error) {
     if (error instanceof DbError && error.message === NO_STATEMENT) throw error;
     const statement = cypherOf(sql, error);
     return { language: "cypher", statement };
   }
+}
+
+/** SHOW PROCEDURES and SHOW FUNCTIONS: SQL has no settings of these names. */
+function isShownByCypher(tree: StatementTree): boolean {
+  return tree.language === "sql" && tree.node.kind === "show" && /^(?:procedures|functions)$/.test(tree.node.name);
 }
 
 function sqlTree(sql: string): StatementTree {

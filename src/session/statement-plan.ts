@@ -35,6 +35,8 @@ export interface StatementPlan {
   readonly parameterTypes: readonly SqlType[];
   /** Of Cypher: the parameters' names, parallel to `parameterTypes`. */
   readonly parameterNames: readonly string[] | null;
+  /** Of those, the ones that are null where they did not come; absent: none. */
+  readonly optionalParameters?: ReadonlySet<string>;
   /** Of Cypher: the graph that it is about. */
   readonly graph: GraphTables | null;
   /** Of a query; null for everything else. */
@@ -86,11 +88,18 @@ function queryOf(bound: BoundStatement): BoundQuery | null {
   return bound.kind === "explain" || bound.kind === "declare cursor" ? bound.statement : null;
 }
 
-/** `CALL db.labels()` is one in both languages: of Cypher where it is a procedure of Cypher's and no schema has that name. */
+/** Of procedures that clients of Neo4j call. */
+const NAMESPACES = /^(?:db|dbms|apoc|gds|algo)$/i;
+
+/**
+ * `CALL db.labels()` is one in both languages: of Cypher where it is a procedure of Cypher's and no schema has that name. A
+ * name that only looks like one of Neo4j's is Cypher's too, whose error names the procedures that there are.
+ */
 function cypherCall(tree: StatementTree, { sql, language }: StatementText, catalog: Names["catalog"]): StatementTree {
   if (language !== undefined || tree.language !== "sql" || tree.node.kind !== "call procedure") return tree;
   const { path } = tree.node.call;
-  if (path.length < 2 || catalog.hasSchema(path[0]!) || PROCEDURES.procedure(path.join(".")) === null) return tree;
+  if (path.length < 2 || catalog.hasSchema(path[0]!)) return tree;
+  if (!NAMESPACES.test(path[0]!) && PROCEDURES.procedure(path.join(".")) === null) return tree;
   return { language: "cypher", statement: parseCypher(sql) };
 }
 
@@ -105,8 +114,11 @@ export function planNode(
 ): StatementPlan {
   const guesses = params.map(typeOfParameter);
   const reader = new GraphReader(graphOf);
-  const bound = bindStatement({ node }, { ...names, parameterTypes: guesses, cypher: reader.bind });
-  return planBound(bound, names, statistics, { ...NO_PARAMETERS, guesses, graph: reader.graph, waits });
+  const calls: CallExpr[] = [];
+  const bound = bindStatement({ node }, { ...names, parameterTypes: guesses, cypher: reader.bind, calls });
+  const plan = planBound(bound, names, statistics, { ...NO_PARAMETERS, guesses, graph: reader.graph, waits });
+  // Of a query its plan says which there are.
+  return bound.kind === "ddl" && calls.length > 0 ? { ...plan, checks: calls } : plan;
 }
 
 /** What cypher() in a statement of SQL reads: one graph. */
@@ -138,7 +150,8 @@ function planCypher(
 ): StatementPlan {
   const bound = bindCypher(statement, text, { graph });
   if (bound.kind === "ddl") return planBound(bound, names, statistics, NO_PARAMETERS);
-  const parameters = { guesses: [], parameterNames: bound.parameterNames, graph, waits };
+  const { parameterNames, optionalParameters } = bound;
+  const parameters = { guesses: [], parameterNames, optionalParameters, graph, waits };
   const query = queryOfCypher(bound);
   if (statement.mode === "run") return planBound(query, names, statistics, parameters);
   const analyze = statement.mode === "profile";
@@ -156,6 +169,7 @@ interface Parameters {
   /** Types that the values suggest. */
   readonly guesses: readonly (SqlType | null)[];
   readonly parameterNames: StatementPlan["parameterNames"];
+  readonly optionalParameters?: ReadonlySet<string>;
   readonly graph: StatementPlan["graph"];
   readonly waits: boolean;
 }
@@ -176,10 +190,11 @@ function planBound(
   bound: BoundStatement,
   names: Names,
   statistics: StatisticsSource,
-  { guesses, parameterNames, graph, waits }: Parameters,
+  { guesses, parameterNames, optionalParameters, graph, waits }: Parameters,
 ): StatementPlan {
   const { version: catalogVersion } = names.catalog;
-  const common = { bound, catalogVersion, parameterNames, graph, uses: 0, overruns: 0 };
+  const optional = optionalParameters === undefined || optionalParameters.size === 0 ? {} : { optionalParameters };
+  const common = { bound, catalogVersion, parameterNames, ...optional, graph, uses: 0, overruns: 0 };
   const query = queryOf(bound);
   if (query === null) {
     return { ...common, openParameters: [], parameterTypes: NO_TYPES, program: null, shape: null, checks: [] };

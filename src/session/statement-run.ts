@@ -36,6 +36,8 @@ export type ParameterValues = readonly unknown[] | Readonly<Record<string, unkno
 export interface StatementText {
   readonly sql: string;
   readonly params: ParameterValues;
+  /** What the client called them, for errors; absent: `parameters`. */
+  readonly paramsField?: string;
   /** Absent: who can parse it decides (statement-language.ts). */
   readonly language?: Language;
   /** The graph that Cypher is about; absent: the default one. */

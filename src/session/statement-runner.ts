@@ -214,7 +214,7 @@ export class StatementRunner {
       case "analyze":
         return this.analyze(bound, run, tx);
       case "ddl":
-        return this.runDdl({ tag: null, steps: [() => bound], notices: [] }, run, tx);
+        return this.runDdl({ tag: null, steps: [() => bound], notices: [], checks: plan.checks }, run, tx);
       case "ddl steps":
         if (bound.alone !== undefined && this.block.isOpen) {
           throw sqlError("25001", `${bound.alone} cannot run inside a transaction block`);
@@ -334,7 +334,7 @@ export class StatementRunner {
       throw sqlError("25P01", "DECLARE CURSOR can only be used in transaction blocks");
     }
     this.requireRunnable(bound.statement);
-    const context = this.contextFor(tx, cursors.fetcher, convertParameters(plan, run.params));
+    const context = this.contextFor(tx, cursors.fetcher, convertParameters(plan, run.params, run.paramsField));
     cursors.declare(bound, plan, run.sql, context, block.savepointNames.length);
     const done = textOutcome("result", ["DECLARE CURSOR"], run.collector);
     // Alone it is its own transaction, which ends now.
@@ -362,7 +362,7 @@ export class StatementRunner {
     tx: ShardTransaction,
     given?: readonly Value[],
   ): Outcome | Promise<Outcome> {
-    const values = given ?? parametersInTurns(plan, run.params, run.request);
+    const values = given ?? parametersInTurns(plan, run.params, run.request, run.paramsField);
     if (values instanceof Promise) return values.then((made) => this.runProgram(plan, run, tx, made));
     const context = this.contextFor(tx, run.request, values, plan.graph);
     if (plan.checks.length === 0) return this.runChecked(plan, run, context);
@@ -524,7 +524,7 @@ export class StatementRunner {
     this.requireRunnable(bound.statement);
     const measurements = new Measurements();
     const measured = compilePlan(program.plan, (node, open) => measurements.around(node, open));
-    const context = this.contextFor(tx, run.request, convertParameters(plan, run.params), plan.graph);
+    const context = this.contextFor(tx, run.request, convertParameters(plan, run.params, run.paramsField), plan.graph);
     const started = performance.now();
     const report = (): Outcome => {
       const milliseconds = performance.now() - started;
@@ -552,7 +552,7 @@ export class StatementRunner {
 
   /** Each step is bound against the definitions that the one before it left. */
   private async runDdl(
-    { tag, steps, notices }: Pick<BoundDdlSteps, "steps" | "notices"> & { readonly tag: string | null },
+    { tag, steps, notices, checks = [] }: DdlRun,
     run: StatementRun,
     tx: ShardTransaction,
   ): Promise<Outcome> {
@@ -561,13 +561,14 @@ export class StatementRunner {
     const told = [...notices];
     let lastTag = tag;
     for (const step of steps) {
-      const bound = step({ ...this.names.environment(catalog.view(tx)), parameterTypes: [] });
+      const calls = [...checks];
+      const bound = step({ ...this.names.environment(catalog.view(tx)), parameterTypes: [], calls });
       if (bound === null) continue;
       const context = this.contextFor(tx, run.request, []);
       if (this.block.isOpen) this.block.constraints?.refusePending(bound.command, catalog.view(tx));
       if (isTemporary(bound.command)) await openTemporaries(this.names, tx, run.request);
       const query = bound.stored ?? bound.rows;
-      if (query) await checkCalls(callsToCheck(query), bound.parameters ?? [], context);
+      await checkCalls(query ? callsToCheck(query) : calls, bound.parameters ?? [], context);
       const done = await runDdl(bound, catalog, this.internalStatements(), context, this.tenant.positionOf);
       lastTag ??= done.tag;
       told.push(...done.notices);
@@ -609,6 +610,12 @@ export class StatementRunner {
     );
     if (changed !== undefined) this.requireWritable(changed.kind === "graphwrite" ? "writing clauses" : changed.kind);
   }
+}
+
+interface DdlRun extends Pick<BoundDdlSteps, "steps" | "notices"> {
+  readonly tag: string | null;
+  /** Calls in what was bound already. */
+  readonly checks?: StatementPlan["checks"];
 }
 
 function procedureColumns({ routine }: BoundCall): readonly OutputColumn[] {

@@ -45,5 +45,5 @@ export function tckProcedure(signature: string, { columns, rows }: ProcedureTabl
     (...args) => recordRows(answer(args)),
     { strict: false },
   );
-  return tableProcedure({ name: name!, inputs, outputs }, fn);
+  return tableProcedure({ name: name!, description: "Rows of a scenario.", inputs, outputs }, fn);
 }

@@ -30,7 +30,10 @@ const TYPES: Record<string, StaticType> = {
 /** Of texts like `my.proc(in :: INTEGER?) :: (out :: STRING?)`. */
 export function proceduresOf(signatures: readonly string[]): ProcedureCatalog {
   const procedures = signatures.map(signatureOf);
-  return { procedure: (name) => procedures.find((found) => found.name === name) ?? null };
+  return {
+    procedure: (name) => procedures.find((found) => found.name === name) ?? null,
+    names: () => procedures.map(({ name }) => name),
+  };
 }
 
 function signatureOf(text: string): ProcedureSignature {

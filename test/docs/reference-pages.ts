@@ -5,6 +5,7 @@ import { configurationPage } from "./configuration-page.js";
 import { endpointsPage } from "./endpoints-page.js";
 import { errorsPage } from "./errors-page.js";
 import { limitsPage } from "./limits-page.js";
+import { proceduresPage } from "./procedures-page.js";
 
 export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = {
   "authorization.md": authorizationPage,
@@ -13,4 +14,5 @@ export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = {
   "errors.md": errorsPage,
   "limits.md": limitsPage,
   "metrics.md": metricsTable,
+  "procedures.md": proceduresPage,
 };

@@ -40,6 +40,12 @@ t.test("experiments", async (t) => {
   );
   const verdicts = predicted.body.data.rows.map((row: unknown[]) => row[4]);
   for (const verdict of verdicts) t.ok(["yes", "no"].includes(verdict as string));
+  const query = "PREDICT verdict USING scorer AS SELECT id, age, income, region FROM loans";
+  await server.rows(`CREATE VIEW judged AS ${query}`);
+  t.same((await rowsOf("SELECT verdict FROM judged ORDER BY id LIMIT 5")).flat(), verdicts, "a view of predictions");
+  await server.rows(`CREATE TABLE judgement AS ${query} WHERE id < 4`);
+  await server.rows(`INSERT INTO judgement ${query} WHERE id = 4`);
+  t.equal((await rowsOf("SELECT id, verdict FROM judgement WHERE verdict IS NOT NULL")).length, 5);
   const shown = await rowsOf("SHOW MODELS LIKE 'scorer'");
   t.match(shown, [["scorer", /^automl\//]]);
   const calls = [

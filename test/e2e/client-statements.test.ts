@@ -47,8 +47,9 @@ t.test("backups", async (t) => {
   }
   const [[more]] = await sql("BACKUP INCREMENTAL", [], admin);
   t.equal(more.kind, "incremental");
-  for (const to of ["BACKUP DATABASE TO '/tmp/x'", "BACKUP main TO 'nightly'", "BACKUP INCREMENTAL TO 'x'"])
-    t.match(await sql(to, [], admin), [400, "query_error", /place to write/]);
+  for (const to of ["'/tmp/x'", "'../x'", "'s3://bucket/x'", "''"])
+    t.match(await sql(`BACKUP DATABASE TO ${to}`, [], admin), [400, "query_error", /takes a name and not a path/]);
+  t.match(await sql("BACKUP TO", [], admin), [400, "syntax_error", /the name of the backup/]);
   t.match(await sql("RESTORE DATABASE FROM 'x'", [], admin), [404, "not_found"]);
   t.match(await sql("RESTORE", [], admin), [400, "syntax_error", /the id of a backup/]);
   t.match(await sql(`RESTORE FROM '${made.id}'`, [], admin), [400, "query_error", /replaces everything/]);
@@ -62,6 +63,40 @@ t.test("backups", async (t) => {
   t.match(await sql("RESTORE FROM 'bak_0' WITH (replace = true)", [], lesser), [403, "forbidden", /super/]);
   const admin2 = await server.tenant("acme3", ["super_admin"]);
   t.match(await sql(`RESTORE FROM '${made.id}' WITH (replace = true)`, [], admin2), [404, "not_found"], "another's");
+});
+
+t.test("backups with names", async (t) => {
+  const admin = await server.tenant("named", ["super_admin"]);
+  const whole = async () => {
+    while ((await sql("SHOW BACKUPS", [], admin))[0][1] === "running") await pause(20);
+  };
+  await server.rows("CREATE TABLE item (id int PRIMARY KEY)", [], { token: admin });
+  const [[made]] = await sql("BACKUP DATABASE TO 'nightly'", [], admin);
+  t.match(made, { status: "running", kind: "full", name: "nightly" });
+  await whole();
+  t.match((await server.call("GET", `/v1/backups/${made.id}`, undefined, { token: admin })).body.data, {
+    name: "nightly",
+  });
+  const [[next]] = await sql("BACKUP INCREMENTAL TO $1", ["monday.2"], admin);
+  t.match(next, { kind: "incremental", name: "monday.2" });
+  await whole();
+  const { body } = await server.call("POST", "/v1/backups", { name: "by-route" }, { token: admin });
+  t.equal(body.data.name, "by-route");
+  await whole();
+  const refused = await server.call("POST", "/v1/backups", { name: "../x" }, { token: admin });
+  t.match([refused.status, refused.body.error.message], [400, /"name"/]);
+  const { rows, columns } = (await server.sql("SHOW BACKUPS", [], { token: admin })).body.data;
+  const at = columns.findIndex(({ name }: { name: string }) => name === "name");
+  t.same(
+    rows.map((row: unknown[]) => row[at]),
+    ["by-route", "monday.2", "nightly"],
+  );
+  await server.rows("INSERT INTO item VALUES (1)", [], { token: admin });
+  const [[again]] = await sql("BACKUP TO nightly", [], admin);
+  await whole();
+  t.match(await sql("RESTORE FROM 'weekly' WITH (replace = true)", [], admin), [404, "not_found", /"weekly"/]);
+  const [[begun]] = await sql("RESTORE FROM 'nightly' WITH (replace = true)", [], admin);
+  t.match(begun, { backup: again.id }, "the newest of that name");
 });
 
 t.test("a restore replaces what was written since", async (t) => {

@@ -198,7 +198,9 @@ t.test("a folder as a collection", async (t) => {
 
   await t.test("by statements of SQL", async (t) => {
     const create = `CREATE COLLECTION shelf FROM FILESYSTEM '${folder.root}' WITH (embed_text = false, include = '*.txt,*.md', chunk_size = 300)`;
-    const [[said]] = (await server.rows(create)) as [[string]];
+    const made = (await server.sql(create)).body.data;
+    t.notOk("notices" in made, "nothing is said of tables behind it");
+    const [[said]] = made.rows;
     t.match(said, /Collection "shelf" created \(fsc_/);
     const { data } = (await server.expect(200, "GET", `${ROUTE}/shelf`)).body;
     t.match(data, { embed_text: false, chunk_size: 300, include: ["*.txt", "*.md"] });

@@ -89,6 +89,28 @@ t.test("NDJSON: objects and arrays", async (t) => {
   ]);
 });
 
+t.test("one JSON array, where a value per line is expected", async (t) => {
+  await server.sql("CREATE TABLE listed (id integer, n text)");
+  const rows = [
+    { id: 1, n: "a" },
+    { id: 2, n: "b" },
+  ];
+  for (const body of [JSON.stringify(rows), JSON.stringify(rows, null, 1), JSON.stringify(rows[0], null, 1)]) {
+    for (const query of ["table=listed", "table=made&create=true"]) {
+      const { status, body: reply } = await send(`${NDJSON}?${query}`, body);
+      t.match([status, reply.error.code], [400, "invalid_json"], body);
+      t.match(reply.error.details, { line: 1, hint: /one whole value on each line/ });
+    }
+  }
+  t.match((await send(`${NDJSON}?table=listed`, JSON.stringify(rows))).body.error.message, /array of objects/);
+  t.equal(await count("listed"), 0);
+  await server.sql("CREATE TABLE boxes (a jsonb, b jsonb)");
+  t.equal((await send(`${NDJSON}?table=boxes`, JSON.stringify(rows))).status, 200, "fields that are objects");
+  t.same(await server.rows("SELECT a->>'n', b->>'n' FROM boxes"), [["a", "b"]]);
+  const { body: csv } = await send(`${CSV}?table=listed`, JSON.stringify(rows));
+  t.match(csv.error.details.hint, /\/v1\/data\/import\/ndjson/);
+});
+
 t.test("a wrong row is named, and nothing is stored", async (t) => {
   await server.sql(`CREATE TABLE strict (${COLUMNS})`);
   await server.sql("CREATE TABLE checked (id integer PRIMARY KEY, n integer CHECK (n > 0), u text UNIQUE)");

@@ -94,6 +94,10 @@ t.test("a life: import, execute, versions, history, delete", async (t) => {
   t.match(dryRun.body.data, { success: true, dry_run: true, set_up: false });
   t.match(dryRun.body.data.results[1], { rows: [["visits"]], stats: { nodes_created: 1 } });
   t.same(await server.rows("SELECT value FROM counters"), [[15]], "a dry run leaves nothing");
+  const broken = await bring(`${SIMPLE}\nname: [a, b`);
+  t.match([broken.status, broken.body.error.code], [400, "invalid_recipe"]);
+  t.match(broken.body.error.message, /^not valid YAML or JSON: the key "name" is there twice \(line \d+, column 1\)$/);
+  t.type(broken.body.error.details.line, "number");
   const injected = "'); DROP TABLE c--";
   t.equal((await execute("counters", { parameters: { name: injected } })).status, 200);
   t.same(await server.rows("SELECT name FROM counters WHERE value = 1"), [[injected]], "values are never text");

@@ -7,6 +7,7 @@ import { DbError } from "../../src/protocol/errors.js";
 import { RECIPE_BYTES_MAX, RECIPE_DEPTH_MAX } from "../../src/protocol/limits.js";
 import { bindStatement } from "../../src/recipe/bind-statement.js";
 import { canonicalJson, digestOf, signerOf } from "../../src/recipe/canonical.js";
+import { readText } from "../../src/recipe/document.js";
 import { bindParameters } from "../../src/recipe/parameters.js";
 import { readRecipe } from "../../src/recipe/read-recipe.js";
 import { tries } from "../lengths.js";
@@ -129,6 +130,67 @@ t.test("faults are told with their field and place", async (t) => {
   for (const [text, fault] of cases) t.match(await faultOf(text), fault, fault);
 });
 
+t.test("a text that is no YAML: what is wrong there, and where", async (t) => {
+  const cases: readonly (readonly [text: string, says: string, line: number, column: number])[] = [
+    ["id: [1, 2", "a closing bracket ] or brace } is missing", 1, 10],
+    ["a:\n  - {b: 1\nc: 2", "a closing bracket ] or brace } is missing", 3, 1],
+    ['id: "sample', 'a text without its closing "', 1, 12],
+    ["id: 'sample", "a text without its closing '", 1, 12],
+    ["id: a: b", "a second colon in one line", 1, 5],
+    ["id: sample\n\tname: x", "a tab indents the line; use spaces", 2, 1],
+    ["id: sample\n name: x", "a second colon in one line", 1, 5],
+    ["a:\n  b: 1\n c: 2", "the indentation does not fit the lines above", 3, 1],
+    ["id: sample\nname\nversion: 1", "perhaps a colon is missing above", 2, 1],
+    ["id: sample\nname", "a colon is missing after the key", 2, 1],
+    ["id: @sample", 'a text that begins with "@sample" has to stand in quotes', 1, 5],
+    ['id: "a\\q"', "an unknown escape", 1, 7],
+    ["id: [a b: c, d}", "a closing bracket ] or brace } is missing", 1, 15],
+    ["id: ]", '"]" cannot stand here', 1, 5],
+    ["id: {a: 1 b: 2}", "a comma is missing", 1, 9],
+    ["id: a\nid: b", 'the key "id" is there twice', 2, 1],
+    ["id: !nosuch a", 'the tag "!nosuch" is not known', 1, 5],
+    ["1: a", "1: no such member", 1, 4],
+  ];
+  for (const [text, says, line, column] of cases) {
+    try {
+      await readRecipe({ text });
+      t.fail(`was read: ${text}`);
+    } catch (error) {
+      if (!(error instanceof DbError)) throw error;
+      const { message, details } = error;
+      t.match([message, details?.line, details?.column], [says, line, column], text);
+    }
+  }
+});
+
+function faultOfText(text: string): string {
+  try {
+    readText(text);
+    return "";
+  } catch (error) {
+    return (error as DbError).message;
+  }
+}
+
+t.test("the parser's own words reach nobody", async (t) => {
+  const sample = `${HEAD}workflow:\n  - {name: one, sql: "SELECT $n"}\n  - name: two\n    sql: |\n      SELECT 1\n`;
+  const marks = [..."[]{}:,-\"'|>&*!%@`#?\t\n"];
+  const parsers = /scalar|implicit|flow |token|collection|props|indicator|unresolved|unexpected|must be|block map/i;
+  for (let at = 0; at < sample.length; at++) {
+    for (const mark of marks) {
+      for (const text of [
+        sample.slice(0, at) + mark + sample.slice(at),
+        sample.slice(0, at) + mark + sample.slice(at + 1),
+      ]) {
+        const fault = faultOfText(text);
+        if (fault.includes("not valid YAML") && parsers.test(fault.replaceAll(/"[^"]*"/g, "")))
+          t.fail(`${fault}: ${text}`);
+      }
+    }
+  }
+  t.pass("looked at all");
+});
+
 t.test("texts that mean harm are refused at once", async (t) => {
   const bomb = [
     "a: &a [x, x, x, x, x, x, x, x, x]",
@@ -142,11 +204,14 @@ t.test("texts that mean harm are refused at once", async (t) => {
   );
   t.match(await faultOf(`${"- ".repeat(5000)}x`), "invalid_recipe");
   t.match(await faultOf("x".repeat(RECIPE_BYTES_MAX + 1)), "payload_too_large");
-  t.match(await faultOf("a: 1\na: 2"), "Map keys must be unique");
-  t.match(await faultOf("a: !!js/function 'x'"), "invalid_recipe not valid YAML or JSON: Unresolved tag");
+  t.match(await faultOf("a: 1\na: 2"), 'the key "a" is there twice');
+  t.match(
+    await faultOf("a: !!js/function 'x'"),
+    'invalid_recipe not valid YAML or JSON: the tag "!!js/function" is not known',
+  );
   t.match(await faultOf("a: .inf"), "numbers must be finite");
   t.match(await faultOf('a: "\\0"'), "texts must hold no NUL");
-  t.match(await faultOf("a: 1\n---\nb: 2"), "invalid_recipe not valid YAML or JSON");
+  t.match(await faultOf("a: 1\n---\nb: 2"), "invalid_recipe not valid YAML or JSON: several documents");
   t.match(await faultOf("__proto__: {polluted: true}"), "invalid_recipe __proto__: no such member");
   t.equal(({} as { polluted?: boolean }).polluted, undefined);
 });

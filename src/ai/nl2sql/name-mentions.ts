@@ -91,18 +91,7 @@ export function nameMentions(question: Question, schema: SchemaFacts): NameMenti
 function tableMentions(question: Question, schema: SchemaFacts): TableMention[] {
   const mentions: TableMention[] = [];
   for (let from = 0; from < question.tokens.length; from++) {
-    let best: TableMention | null = null;
-    for (const table of schema.tables) {
-      if (isSpelledOut(question.at(from), table.name)) best = { table, from, to: from + 1, score: 1 };
-      const { all, bare } = nameWords(schema, table);
-      for (const length of new Set([all.length, bare.length, 1])) {
-        const words = length === all.length ? all : bare;
-        const score = tableScore(question, from, length, words);
-        if (score >= SCORE_MIN && (best === null || score > best.score)) {
-          best = { table, from, to: from + length, score };
-        }
-      }
-    }
+    const best = tableAt(question, from, schema);
     if (best === null) continue;
     mentions.push(best);
     from = best.to - 1;
@@ -110,9 +99,50 @@ function tableMentions(question: Question, schema: SchemaFacts): TableMention[] 
   return mentions;
 }
 
-/** A name of several words as the schema has it: `unit_price`. */
-function isSpelledOut(token: Token | null, name: string): boolean {
-  return token !== null && !token.isQuoted && token.lower === name.toLowerCase() && name.includes("_");
+function tableAt(question: Question, from: number, schema: SchemaFacts): TableMention | null {
+  let best: TableMention | null = null;
+  for (const table of schema.tables) {
+    const { all, bare } = nameWords(schema, table);
+    const written = writtenTogether(question, from, all);
+    // "Order lines" are no orders.
+    if (written !== null && written.length > 1) return { table, from, to: from + written.length, score: written.score };
+    if (written !== null && (best === null || written.score > best.score)) {
+      best = { table, from, to: from + 1, score: written.score };
+    }
+    for (const length of new Set([all.length, bare.length, 1])) {
+      const words = length === all.length ? all : bare;
+      const score = tableScore(question, from, length, words);
+      if (score >= SCORE_MIN && (best === null || score > best.score)) {
+        best = { table, from, to: from + length, score };
+      }
+    }
+  }
+  return best;
+}
+
+/** Words of a question that are one name, or more words than the name has. */
+const WRITTEN_WORDS_MAX = 4;
+const WRITTEN_LETTERS_MIN = 5;
+
+/**
+ * A name whose words are divided otherwise than in the schema: `unit_price`, "unitprice" or "unitPrice" for unit_price, "order
+ * lines" for orderlines. Null: the question does not say it here.
+ */
+function writtenTogether(question: Question, from: number, words: readonly string[]): Match | null {
+  const name = words.join("");
+  if (name.length < WRITTEN_LETTERS_MIN && !question.lower(from).includes("_")) return null;
+  let written = "";
+  for (let length = 1; length <= WRITTEN_WORDS_MAX; length++) {
+    const token = question.at(from + length - 1);
+    if (token === null || token.isQuoted || token.number !== null) return null;
+    written += token.lower.replaceAll(/[^\p{L}\p{N}]/gu, "");
+    if (written.length > name.length + 2) return null;
+    // Words divided alike are compared one by one.
+    if (length === words.length && (length > 1 || written === token.lower)) continue;
+    if (written === name) return { score: 1, length };
+    if (written === `${name}s` || name === `${written}s`) return { score: 0.98, length };
+  }
+  return null;
 }
 
 function tableScore(question: Question, from: number, length: number, words: readonly string[]): number {
@@ -150,9 +180,8 @@ function columnsAt(question: Question, from: number, schema: SchemaFacts): Colum
   const all: { ref: ColumnRef; score: number; length: number }[] = [];
   for (const table of schema.tables) {
     for (const column of table.columns) {
-      const match = isSpelledOut(question.at(from), column.name)
-        ? { score: 1, length: 1 }
-        : columnScore(question, from, nameWords(schema, column), column.isKey);
+      const words = nameWords(schema, column);
+      const match = writtenTogether(question, from, words.all) ?? columnScore(question, from, words, column.isKey);
       if (match.score >= SCORE_MIN) all.push({ ref: { table, column }, ...match });
     }
   }
@@ -163,7 +192,13 @@ function columnsAt(question: Question, from: number, schema: SchemaFacts): Colum
   return { from, to: from + length, candidates };
 }
 
-const NONE = { score: 0, length: 0 };
+interface Match {
+  readonly score: number;
+  /** Words of the question. */
+  readonly length: number;
+}
+
+const NONE: Match = { score: 0, length: 0 };
 
 function columnScore(question: Question, from: number, { all, bare }: NameWords, isKey: boolean) {
   const token = question.at(from)!;

@@ -41,11 +41,12 @@ export function bindCypher(statement: Statement, text: string, context: CypherCo
 
 function bindWhole(query: Query, binding: Binding): BoundCypherQuery {
   const result = bindQuery(query, NO_VARIABLES, binding);
-  const { tables, parameterNames } = binding;
+  const { tables, parameterNames, optionalParameters } = binding;
   const plan: Plan =
     tables.length === 0
       ? result.plan
       : Object.freeze({ kind: "with", sequential: true, tables, input: result.plan, columns: result.plan.columns });
   const readOnly = tables.length === 0;
-  return { kind: "query", plan, columns: result.columns, parameterNames, readOnly, returnsRows: result.returns };
+  const { columns, returns: returnsRows } = result;
+  return { kind: "query", plan, columns, parameterNames, optionalParameters, readOnly, returnsRows };
 }

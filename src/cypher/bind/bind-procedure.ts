@@ -8,17 +8,28 @@ import { bindArgument } from "./bind-expr.js";
 import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
 import { GRAPH_PROCEDURES } from "./graph-procedures.js";
 import { INDEX_PROCEDURES } from "./index-procedures.js";
-import { type Procedure, type ProcedureRegistry, registeredProcedure } from "./procedure.js";
+import { type Procedure, type ProcedureRegistry, registeredProcedure, registeredProcedures } from "./procedure.js";
 import { filtered, NO_ROWS, ONE_ROW, resultOf } from "./rows.js";
+import { SCHEMA_PROCEDURES } from "./schema-procedures.js";
+import { serverProcedures } from "./server-procedures.js";
 import { NO_VARIABLES, type Variable, type Variables } from "./variables.js";
 
+/** All that can be called, by name. */
+export function allProcedures(): readonly Procedure[] {
+  const all = new Map([...byName.values(), ...registeredProcedures()].map((procedure) => [procedure.name, procedure]));
+  return [...all.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
 const byName = new Map(
-  [...GRAPH_PROCEDURES, ...INDEX_PROCEDURES].map((procedure) => [procedure.name.toLowerCase(), procedure]),
+  [...GRAPH_PROCEDURES, ...INDEX_PROCEDURES, ...SCHEMA_PROCEDURES, ...serverProcedures(allProcedures)].map(
+    (procedure) => [procedure.name.toLowerCase(), procedure],
+  ),
 );
 
 /** Those of every graph, and those that have been registered. */
 export const PROCEDURES: ProcedureRegistry = {
   procedure: (name) => registeredProcedure(name) ?? byName.get(name.toLowerCase()) ?? null,
+  names: () => allProcedures().map(({ name }) => name),
 };
 
 /** The statement's only clause: all that the procedure gives, unless YIELD names some of it. */
@@ -62,7 +73,7 @@ function procedureOf({ procedure, position }: CallClause, binding: Binding): Pro
 
 /** Without parentheses: the parameters of the inputs' names. */
 function argumentsOf({ args }: CallClause, { inputs }: Procedure, scope: Variables, binding: Binding): Expr[] {
-  if (args === null) return inputs.map(({ name }) => binding.parameter(name));
+  if (args === null) return inputs.map(({ name, optional }) => binding.parameter(name, optional));
   return args.map((arg) => bindArgument(arg, contextOf(binding, scope)));
 }
 

@@ -10,8 +10,9 @@ import type { Expr } from "../../query/expr/expr.js";
 import type { CommonTableDefinition, OutputColumn, Plan } from "../../query/plan/plan.js";
 import { type SqlType, VARIANT } from "../../values/values.js";
 import type { CountAll, Expr as ExprNode, FunctionCall, MatchClause, Query } from "../parse/ast.js";
+import { parseCypher } from "../parse/parse.js";
 import { type SemanticErrorDetail, type SyntaxErrorDetail, syntaxError } from "../parse/syntax-error.js";
-import type { Variables } from "./variables.js";
+import { NO_VARIABLES, type Variables } from "./variables.js";
 
 /** What a statement is bound against. */
 export interface CypherContext {
@@ -63,6 +64,7 @@ export interface Binders {
 export class Binding {
   /** Those in the text, then those that calls without arguments mean. */
   readonly parameterNames: string[];
+  readonly optionalParameters = new Set<string>();
   /** Of the clauses that write, in their order. */
   readonly tables: CommonTableDefinition[] = [];
   /** A clause before this one deletes: entities in rows may be gone. */
@@ -91,6 +93,16 @@ export class Binding {
     if (++this.partsRead > JOINS_MAX) throw tooManyJoins();
   }
 
+  /** Of a query that a procedure is made of. */
+  query(text: string): Plan {
+    const { body } = parseCypher(text);
+    if (body.kind !== "query") throw new Error("a procedure is made of a query");
+    const { deletes } = this;
+    const { plan } = this.bind.query(body, NO_VARIABLES, this);
+    this.deletes = deletes;
+    return plan;
+  }
+
   newColumn(name: string, type: SqlType, nullable = true): OutputColumn {
     return Object.freeze({ id: this.newId(), name, type, nullable });
   }
@@ -99,12 +111,14 @@ export class Binding {
     return this.context.inside?.newId() ?? this.nextId++;
   }
 
-  parameter(name: string): Expr {
+  /** `optional`: it is null where it did not come, unless the text asks for it. */
+  parameter(name: string, optional = false): Expr {
     if (this.context.inside !== undefined) return this.context.inside.parameter(name);
     let index = this.parameterPlaces.get(name);
     if (index === undefined) {
       index = this.parameterNames.push(name) - 1;
       this.parameterPlaces.set(name, index);
+      if (optional) this.optionalParameters.add(name);
     }
     return Object.freeze({ kind: "param", type: VARIANT, index });
   }

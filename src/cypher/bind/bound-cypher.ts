@@ -9,6 +9,8 @@ export interface BoundCypherQuery {
   readonly columns: readonly OutputColumn[];
   /** The parameter `index` of the plan is the one of this name; all are variants. */
   readonly parameterNames: readonly string[];
+  /** Those that are null where they did not come. */
+  readonly optionalParameters: ReadonlySet<string>;
   /** Writes nothing. */
   readonly readOnly: boolean;
   /** It ends in RETURN, or is a lone CALL. */

@@ -1,4 +1,7 @@
 /** Checks queries clause by clause. Extended by `check.ts`, which checks whole statements. */
+
+import { DbError } from "../../protocol/errors.js";
+import { nearestName } from "../../protocol/nearest-name.js";
 import type {
   CallClause,
   Clause,
@@ -142,16 +145,31 @@ export abstract class QueryChecker extends ProjectionChecker {
   private procedureCall(call: CallClause, place: Place): void {
     const signature = this.procedures.procedure(call.procedure);
     if (signature === null) {
-      const what = `there is no procedure \`${call.procedure}\``;
-      throw this.mistake(call.position, "ProcedureNotFound", what, "", "ProcedureError");
+      throw this.noProcedure(call);
     }
     this.procedureArguments(call, signature, place);
+    if (call.yields === "*") {
+      for (const { name, type } of signature.outputs) this.define({ name, position: call.position }, type, place.scope);
+    }
     for (const { field, variable, position } of yieldedFields(call)) {
       const output = signature.outputs.find(({ name }) => name === field);
       if (output === undefined) throw this.unknownOutput(signature, field, position);
       this.define(variable, output.type, place.scope);
     }
     if (call.where !== null) this.condition(call.where, place, "WHERE");
+  }
+
+  private noProcedure({ procedure, position }: CallClause): DbError {
+    const names = this.procedures.names();
+    const near = nearestName(procedure, names);
+    const meant = near === null ? "" : `Did you mean ${near}? `;
+    const what = `there is no procedure \`${procedure}\``;
+    const error = this.mistake(position, "ProcedureNotFound", what, "", "ProcedureError");
+    if (names.length === 0) return error;
+    return new DbError(error.code, error.message, {
+      ...error.details,
+      hint: `${meant}The procedures are ${names.join(", ")}.`,
+    });
   }
 
   private unknownOutput({ name, outputs }: ProcedureSignature, field: string, position: number) {

@@ -1,9 +1,9 @@
-/** The procedures that every graph has: they list its content and its indexes. */
+/** Procedures that list a graph's content. */
 
 import { EDGE_COLUMN, NODE_COLUMN } from "../../catalog/graph.js";
 import type { TableDef } from "../../catalog/table.js";
 import { UNWIND } from "../../query/expr/cypher/clause-functions.js";
-import { cypherFunction, LABELS_OF, LIST_OF } from "../../query/expr/cypher/registry.js";
+import { cypherFunction, LABELS_OF } from "../../query/expr/cypher/registry.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { Plan } from "../../query/plan/plan.js";
@@ -11,14 +11,15 @@ import { type SqlType, TEXT, VARIANT } from "../../values/values.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import type { ProcedureField } from "./procedure-catalog.js";
 import { only } from "./rows.js";
-import { listOf, STRING } from "./static-type.js";
-import { call, textConst } from "./variables.js";
+import { STRING } from "./static-type.js";
+import { call } from "./variables.js";
 
 const text = (name: string): ProcedureField => ({ name, type: STRING });
 
 export const GRAPH_PROCEDURES: readonly Procedure[] = [
   {
     name: "db.labels",
+    description: "The labels of the graph's nodes.",
     inputs: [],
     outputs: [text("label")],
     rows: (_args, statement) => {
@@ -28,12 +29,14 @@ export const GRAPH_PROCEDURES: readonly Procedure[] = [
   },
   {
     name: "db.relationshipTypes",
+    description: "The types of the graph's relationships.",
     inputs: [],
     outputs: [text("relationshipType")],
     rows: (_args, statement) => distinct(scanOf(statement.graph.edges, EDGE_COLUMN.type, TEXT, statement)),
   },
   {
     name: "db.propertyKeys",
+    description: "The names of the properties of nodes and relationships.",
     inputs: [],
     outputs: [text("propertyKey")],
     rows: (_args, statement) => {
@@ -44,17 +47,6 @@ export const GRAPH_PROCEDURES: readonly Procedure[] = [
       const keys = call(cypherFunction("keys", 1) as ScalarFunction, [columnExpr(columns[0]!)]);
       return distinct(unwound(all, keys, "propertyKey", statement));
     },
-  },
-  {
-    name: "dbms.components",
-    inputs: [],
-    outputs: [text("name"), { name: "versions", type: listOf(STRING) }, text("edition")],
-    rows: (_args, statement) =>
-      Object.freeze({
-        kind: "values",
-        rows: [[textConst("Tessera"), call(LIST_OF, [textConst("9")]), textConst("community")]],
-        columns: ["name", "versions", "edition"].map((name) => statement.newColumn(name, VARIANT)),
-      }),
   },
 ];
 

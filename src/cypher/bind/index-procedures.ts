@@ -12,11 +12,13 @@ import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { cypherError } from "../../values/cypher-error.js";
 import { BOOL, FLOAT8, INT8, TEXT, VARIANT, VECTOR } from "../../values/values.js";
-import { Float, floatValue, isIntegerValue, type Variant } from "../../values/variant.js";
+import { Float, floatValue, isIntegerValue, type Variant, type VariantMap } from "../../values/variant.js";
 import { METRIC_ENTRIES, VECTOR_METRICS, type VectorMetric } from "../../values/vector-metric.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import type { ProcedureField } from "./procedure-catalog.js";
-import { FLOAT, INTEGER, listOf, NODE, NUMBER, RELATIONSHIP, STRING } from "./static-type.js";
+import { NO_ROWS } from "./rows.js";
+import { FLOAT, INTEGER, listOf, MAP, NODE, NUMBER, RELATIONSHIP, STRING } from "./static-type.js";
+import { IS_TYPE, ofType } from "./type-filter.js";
 import { call, textConst, variant } from "./variables.js";
 
 type Part = "nodes" | "edges";
@@ -24,6 +26,8 @@ type Part = "nodes" | "edges";
 function text(name: string): ProcedureField {
   return { name, type: STRING };
 }
+
+const WHAT = { nodes: "nodes", edges: "relationships" } as const;
 
 const required = (field: ProcedureField) => ({ ...field, optional: false });
 
@@ -33,6 +37,7 @@ const found = (of: Part): ProcedureField =>
 function vectorSearch(name: string, of: Part): Procedure {
   return {
     name,
+    description: `Finds the ${WHAT[of]} whose vectors are nearest, by a vector index.`,
     inputs: [
       text("indexName"),
       { name: "numberOfNearestNeighbours", type: INTEGER },
@@ -46,6 +51,7 @@ function vectorSearch(name: string, of: Part): Procedure {
 function fulltextSearch(name: string, of: Part): Procedure {
   return {
     name,
+    description: `Finds ${WHAT[of]} by words, by a fulltext index.`,
     inputs: [text("indexName"), text("queryString")].map(required),
     outputs: [found(of), { name: "score", type: FLOAT }],
     rows: ([index, query], statement) => matching(of, index!, query!, statement),
@@ -169,30 +175,60 @@ const TEXT_OF = plain("text_of", VARIANT, TEXT, (query: Variant) => {
   throw cypherError("TypeError", "InvalidArgumentType", "a fulltext index is asked with a string");
 });
 
+const INDEX_FIELDS: readonly ProcedureField[] = [
+  text("name"),
+  text("type"),
+  text("entityType"),
+  text("label"),
+  { name: "properties", type: listOf(STRING) },
+  { name: "labelsOrTypes", type: listOf(STRING) },
+  text("uniqueness"),
+  text("owningConstraint"),
+  text("state"),
+  { name: "populationPercent", type: FLOAT },
+  { name: "options", type: MAP },
+];
+
+/** Those that statements made, and those of constraints. A write keeps them, so each is always complete. */
 function indexes(statement: ProcedureStatement): Plan {
   const { graph } = statement;
   const rows = [graph.nodes, graph.edges].flatMap((table) => {
     const { of, indexes: made = [], constraints = [] } = graphDefOf(table)!;
-    const entity = of === "nodes" ? "NODE" : "RELATIONSHIP";
-    const described = [
-      ...made.map(({ method, ...index }) => ({ ...index, type: method.toUpperCase() })),
-      ...constraints.map(({ requires, ...constraint }) => ({ ...constraint, type: TYPES[requires] })),
+    const listed = [
+      ...made.map(({ method, ...index }) => ({ ...index, type: method.toUpperCase(), constraint: null })),
+      ...constraints
+        .filter(({ indexId }) => indexId !== null)
+        .map((constraint) => ({ ...constraint, type: "RANGE", constraint: constraint.name })),
     ];
-    return described.map(({ name, type, label, properties }) => [
+    return listed.map(({ name, type, label, properties, constraint, indexId }) => [
       textConst(name),
       textConst(type),
-      textConst(entity),
+      textConst(of === "nodes" ? "NODE" : "RELATIONSHIP"),
       textConst(label),
       properties.length === 0 ? variant(null) : call(LIST_OF, properties.map(textConst)),
+      call(LIST_OF, [textConst(label)]),
+      textConst(constraint === null ? "NONUNIQUE" : "UNIQUE"),
+      constraint === null ? variant(null) : textConst(constraint),
+      textConst("ONLINE"),
+      variant(floatValue(100)),
+      variant(optionsOf(table, indexId!)),
     ]);
   });
-  const columns = ["name", "type", "entityType", "label", "properties"].map((name) =>
-    statement.newColumn(name, VARIANT),
-  );
+  const columns = INDEX_FIELDS.map(({ name }) => statement.newColumn(name, VARIANT));
   return Object.freeze({ kind: "values", rows, columns });
 }
 
-const TYPES = { unique: "UNIQUENESS", key: "NODE_KEY", "not-null": "PROPERTY_EXISTENCE" } as const;
+/** As CREATE VECTOR INDEX takes them; of other indexes nothing. */
+function optionsOf(table: TableDef, indexId: number): VariantMap {
+  const index = table.searchIndexes?.find(({ id }) => id === indexId);
+  if (index?.vector === undefined) return new Map();
+  const column = table.columns.find(({ id }) => id === index.columnIds[0])!;
+  const config = new Map<string, Variant>([
+    ["vector.dimensions", column.type.modifier ?? null],
+    ["vector.similarity_function", index.vector.metric.toUpperCase()],
+  ]);
+  return new Map<string, Variant>([["indexConfig", config]]);
+}
 
 /** Placed below their sources. */
 export const INDEX_PROCEDURES: readonly Procedure[] = [
@@ -202,14 +238,19 @@ export const INDEX_PROCEDURES: readonly Procedure[] = [
   fulltextSearch("db.index.fulltext.queryRelationships", "edges"),
   {
     name: "db.indexes",
-    inputs: [],
-    outputs: [
-      text("name"),
-      text("type"),
-      text("entityType"),
-      text("label"),
-      { name: "properties", type: listOf(STRING) },
-    ],
-    rows: (_args, statement) => indexes(statement),
+    description: "The indexes of the graph, all or of one type.",
+    inputs: [{ ...text("type"), optional: true }],
+    outputs: INDEX_FIELDS,
+    rows: ([type], statement) => ofType(indexes(statement), type, IS_TYPE),
   },
+  ...["db.awaitIndexes", "db.awaitIndex"].map((name) => ({
+    name,
+    description: "Does nothing, because indexes are always complete.",
+    inputs: [
+      ...(name === "db.awaitIndex" ? [required(text("indexName"))] : []),
+      { name: "timeOutSeconds", type: INTEGER, optional: true },
+    ],
+    outputs: [],
+    rows: () => NO_ROWS,
+  })),
 ];

@@ -22,7 +22,20 @@ export interface ProcedureSignature {
   readonly outputs: readonly ProcedureField[];
 }
 
+/** `db.labels() :: (label :: STRING)`, as openCypher writes it. */
+export function signatureText({ name, inputs, outputs }: ProcedureSignature): string {
+  const fields = (list: readonly (ProcedureField & { readonly optional?: boolean })[]) =>
+    list.map((field) => `${field.name} :: ${typeText(field.type)}${field.optional === true ? "?" : ""}`).join(", ");
+  return `${name}(${fields(inputs)}) :: (${fields(outputs)})`;
+}
+
+function typeText(type: StaticType): string {
+  return type.kind === "list" ? `LIST<${typeText(type.item)}>` : type.kind.toUpperCase();
+}
+
 export interface ProcedureCatalog {
   /** By name, without case; null: there is none. */
   procedure(name: string): ProcedureSignature | null;
+  /** Of all, for hints. */
+  names(): readonly string[];
 }

@@ -12,10 +12,14 @@ import type { ProcedureCatalog, ProcedureSignature } from "./procedure-catalog.j
 /** The statement that calls: what a plan of rows is made with. */
 export interface ProcedureStatement {
   readonly graph: GraphTables;
+  /** The rows of a query of Cypher that only reads, without parameters and without variables of the statement. */
+  query(text: string): Plan;
   newColumn(name: string, type: SqlType, nullable?: boolean): OutputColumn;
 }
 
 export interface Procedure extends ProcedureSignature {
+  /** What it is for, in a sentence. */
+  readonly description: string;
   /** Rows with a column per output, in their order; not asked for when there are no outputs. */
   readonly rows: (args: readonly Expr[], statement: ProcedureStatement) => Plan;
 }
@@ -40,8 +44,10 @@ export function registeredProcedure(name: string): Procedure | null {
   return registered.get(name.toLowerCase()) ?? null;
 }
 
+export const registeredProcedures = (): readonly Procedure[] => [...registered.values()];
+
 /** A procedure whose rows a table function gives: a record with a variant per output, or one variant. */
-export function tableProcedure(signature: ProcedureSignature, fn: TableFunction): Procedure {
+export function tableProcedure(signature: Omit<Procedure, "rows">, fn: TableFunction): Procedure {
   return {
     ...signature,
     rows: (args, statement) =>

@@ -1,11 +1,11 @@
 /** Whole statements: queries, indexes and constraints, EXPLAIN and PROFILE. Constructed by `parse.ts`, one per text. */
 import type { CreateConstraintCommand, CreateIndexCommand, SchemaCommand, SchemaSubject, Statement } from "./ast.js";
-import { QueryParser } from "./queries.js";
+import { ShowParser } from "./show.js";
 
-export class Parser extends QueryParser {
+export class Parser extends ShowParser {
   statement(): Statement {
     const mode = this.acceptKeyword("EXPLAIN") ? "explain" : this.acceptKeyword("PROFILE") ? "profile" : "run";
-    const body = this.schemaCommand() ?? this.query(false);
+    const body = this.schemaCommand() ?? this.showCommand() ?? this.query(false);
     this.accept(";");
     if (this.kind !== "end") throw this.expected("the end of the statement");
     this.checkPatternsPlaced();

@@ -207,7 +207,7 @@ export abstract class QueryParser extends PatternParser {
     return { kind: "call", procedure, args, yields, where, standalone, position };
   }
 
-  private yields(): YieldItem[] | "*" {
+  protected yields(): YieldItem[] | "*" {
     if (this.accept("*")) return "*";
     // `YIELD -`: nothing of the procedure's fields.
     if (this.accept("-")) return [];
@@ -221,7 +221,7 @@ export abstract class QueryParser extends PatternParser {
     });
   }
 
-  private projection(kind: "with" | "return", position: number): ProjectionClause {
+  protected projection(kind: "with" | "return", position: number): ProjectionClause {
     this.at++;
     const distinct = this.acceptKeyword("DISTINCT");
     const star = this.accept("*");
@@ -245,7 +245,7 @@ export abstract class QueryParser extends PatternParser {
     return { expr, alias: null, name: this.text.slice(position, end), position };
   }
 
-  private sortItem(): SortItem {
+  protected sortItem(): SortItem {
     const position = this.position();
     const expr = this.expression();
     const descending = this.acceptKeyword("DESC") || this.acceptKeyword("DESCENDING");

@@ -90,8 +90,8 @@ export abstract class TokenReader {
   }
 
   /** The next token as it is written. */
-  protected word(): string {
-    return this.text.slice(this.position(), this.end(this.at));
+  protected word(at = this.at): string {
+    return this.text.slice(this.position(at), this.end(at));
   }
 
   protected error(position: number, detail: SyntaxErrorDetail, message: string): DbError {

@@ -15,6 +15,7 @@ import { deferredFn } from "../../query/expr/functions/define.js";
 import { AGENTS } from "../../query/expr/functions/generation.js";
 import { readCallOptions } from "../../session/call-options.js";
 import { BOOL, JSONB, Json, TEXT, type Value } from "../../values/values.js";
+import { checkTools } from "./request-tools.js";
 import { AGENT_OPTIONS } from "./run-agent.js";
 
 const TABLE = `public."_agents"`;
@@ -78,6 +79,7 @@ async function create([given, options, mode]: readonly Value[], context: AgentCo
     prompt,
     ...run
   } = readCallOptions("CREATE AGENT", OPTIONS, options as Json | null);
+  checkTools(run);
   const said = instructions ?? persona ?? systemPrompt ?? prompt ?? "";
   if (!hasTable(context)) await context.run(DEFINITION, [], 0);
   const { rows } = await context.run(

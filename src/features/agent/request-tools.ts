@@ -16,7 +16,7 @@ import { together } from "../statements/run-together.js";
 import type { Tool } from "../tools/tool.js";
 import { checkedArguments, findTool } from "../tools/toolbox.js";
 import type { AgentTools, AgentTrace, ToolBounds } from "./agent-tools.js";
-import { AGENT_OPTIONS, runAgent } from "./run-agent.js";
+import { AGENT_OPTIONS, type AgentOptions, refuseUnknownTool, runAgent } from "./run-agent.js";
 
 const READING = [
   "list_tables",
@@ -46,7 +46,7 @@ const TRACES = `CREATE TABLE IF NOT EXISTS "_agent_runs" (
 /** Agents for one statement: with its tenant's provider, and the rights of its request. */
 export function statementAgents({ tenant, client }: AskingStatement): Agents {
   return {
-    check: (options) => void readCallOptions("AGENT_RUN error", AGENT_OPTIONS, options),
+    check: (options) => checkTools(readCallOptions("AGENT_RUN error", AGENT_OPTIONS, options)),
     run: (persona, task, given, { signal }) => {
       const options = readCallOptions("AGENT_RUN error", AGENT_OPTIONS, given);
       const provider = tenant.partition.providers.forTenant(tenant);
@@ -65,6 +65,14 @@ function agentToolsOf(request: Request): AgentTools {
     call: (name, args, bounds) => callTool(request, name, args, bounds),
     keep: (trace) => keep(request, trace),
   };
+}
+
+/** Throws 22023 for a tool that there is not. */
+export function checkTools(options: Pick<AgentOptions, "tools" | "allow_writes">): void {
+  refuseUnknownTool(
+    options,
+    toolsOf(options.allow_writes === true).map(({ name }) => name),
+  );
 }
 
 function toolsOf(allowWrites: boolean): Tool[] {

@@ -66,6 +66,16 @@ interface Run {
   readonly tokens: { input: number; output: number };
 }
 
+/** Throws 22023 for a tool that is not among the known ones. */
+export function refuseUnknownTool({ tools = [] }: Pick<AgentOptions, "tools">, known: readonly string[]): void {
+  const unknown = tools.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw agentError(`there is no tool "${unknown}" for it`, "query_error", {
+    sqlstate: "22023",
+    hint: `Tools: ${known.join(", ")}.`,
+  });
+}
+
 /** The answer, or with `format: "json"` an object with the answer, the run's id, its steps and its usage. */
 export async function runAgent(
   provider: Provider | null,
@@ -89,14 +99,12 @@ export async function runAgent(
       sqlstate: "42501",
     });
   }
-  const specs = tools.specs(allowWrites).filter(({ name }) => options.tools?.includes(name) ?? true);
-  const unknown = options.tools?.find((name) => !specs.some((spec) => spec.name === name));
-  if (unknown !== undefined) {
-    throw agentError(`there is no tool "${unknown}" for it`, "query_error", {
-      sqlstate: "22023",
-      hint: `Tools: ${specs.map(({ name }) => name).join(", ")}.`,
-    });
-  }
+  const offered = tools.specs(allowWrites);
+  refuseUnknownTool(
+    options,
+    offered.map(({ name }) => name),
+  );
+  const specs = offered.filter(({ name }) => options.tools?.includes(name) ?? true);
   const stop = new AbortController();
   const late = () =>
     stop.abort(agentError(`the task was not finished within ${seconds} s`, "request_timeout", { sqlstate: "57014" }));

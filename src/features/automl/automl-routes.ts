@@ -7,6 +7,7 @@ import type { Input } from "../../actor/validate.js";
 import { TRAIN_OPTIONS } from "../../protocol/endpoints/automl.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
+import { sentName } from "../../protocol/sent-name.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { isAdministrator } from "../../session/owner.js";
 import { CHANGE_FORMS } from "../feed/change-form.js";
@@ -20,7 +21,7 @@ import { evaluateRows, forecast, type PredictedRow, predictRows } from "./predic
 import { readRows } from "./read-rows.js";
 import { startTraining, stopTraining, waitForTraining } from "./start-training.js";
 import { checkNamed, sourceOf, specOf } from "./train-spec.js";
-import { webhookSecret } from "./webhook.js";
+import { checkCallback, webhookSecret } from "./webhook.js";
 
 export const automlHandlers = {
   "automl.train": train,
@@ -80,11 +81,15 @@ async function train(request: Request, { body }: Input): Promise<Answer> {
   if (callback_url !== undefined && webhook_url !== undefined && callback_url !== webhook_url) {
     throw new DbError("invalid_request", 'Send "callback_url" or "webhook_url", not both.', { field: "webhook_url" });
   }
+  const callbackUrl = callback_url ?? webhook_url;
+  if (callbackUrl !== undefined) {
+    checkCallback(callbackUrl, request.partition.config, sentName(body, ["callback_url", "webhook_url"]));
+  }
   const spec = await specOf(request, rest);
   const order = {
     spec,
     name: name ?? model_name ?? `${spec.target ?? "clusters"}_model`.replace(/[^A-Za-z0-9_.-]/g, "_").slice(0, 100),
-    ...((callback_url ?? webhook_url) !== undefined && { callbackUrl: callback_url ?? webhook_url }),
+    ...(callbackUrl !== undefined && { callbackUrl }),
   };
   let answer: Answer = {};
   const job = await startTraining(request, order, (tx, made) => {
@@ -136,7 +141,7 @@ async function predict(request: Request, { params, body }: Input): Promise<Answe
   if (model.task === "forecasting") {
     if (rowsIn(body) !== null) {
       const why = `The model "${model.name}" forecasts a series: send "steps", how many to look ahead, and no rows.`;
-      throw new DbError("invalid_request", why, { field: "rows" });
+      throw new DbError("invalid_request", why, { field: sentName(body, ["rows", "inputs", "features"]) });
     }
     return { plain: { ...(await forecast(request, model, body.steps)), ...about } };
   }

@@ -19,6 +19,7 @@ import { collectionOf } from "../../document/collection.js";
 import { identifier, literal } from "../../document/sql-text.js";
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_KNOWN_ROWS_MIN, AUTOML_ROWS_MAX, AUTOML_TRIALS_DEFAULT } from "../../protocol/limits.js";
+import { sentName } from "../../protocol/sent-name.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import { plainRows } from "../../session/sql-result.js";
@@ -86,21 +87,26 @@ function secondsOf(body: TrainBody, usual: number): number {
   return sent[0] ?? usual;
 }
 
+const TASK_FIELDS = ["task", "task_type"] as const;
+const TARGET_FIELDS = ["target", "target_column"] as const;
+const METRIC_FIELDS = ["metric", "optimization_metric"] as const;
+const SOURCE_FIELDS = ["dataset_id", "dataset", "collection", "table", "query", "sql"] as const;
+
 const TASK_NAMES = ["auto", "classification", ...TASKS] as const;
 
 /** Throws invalid_request that names the field, and not_found for a source that does not exist. */
 export async function specOf(request: Request, body: TrainBody): Promise<TrainSpec> {
-  const task = oneOf(body, "task", "task_type") ?? "auto";
+  const task = oneOf(body, ...TASK_FIELDS) ?? "auto";
   if (!(TASK_NAMES as readonly string[]).includes(task)) {
-    throw invalid("task", `must be one of ${TASK_NAMES.join(", ")}, not "${task}"`);
+    throw invalid(sentName(body, TASK_FIELDS), `must be one of ${TASK_NAMES.join(", ")}, not "${task}"`);
   }
-  const target = oneOf(body, "target", "target_column") ?? null;
+  const target = oneOf(body, ...TARGET_FIELDS) ?? null;
   if (target === null && task !== "clustering") {
     throw invalid("target", "the name of the column to predict is missing (only clustering has none)");
   }
   const algorithms = body.algorithms && [...new Set(body.algorithms.map(knownAlgorithm))];
-  const metric = oneOf(body, "metric", "optimization_metric");
-  if (metric !== undefined) listed("metric", [metric], METRICS);
+  const metric = oneOf(body, ...METRIC_FIELDS);
+  if (metric !== undefined) listed(sentName(body, METRIC_FIELDS), [metric], METRICS);
   const { features, time_column: timeColumn, folds, horizon, clusters } = body;
   const spec: TrainSpec = {
     source: await sourceOf(request, body),
@@ -117,7 +123,7 @@ export async function specOf(request: Request, body: TrainBody): Promise<TrainSp
     ...(horizon !== undefined && { horizon }),
     ...(clusters !== undefined && { clusters }),
   };
-  await checkData(request, spec);
+  await checkData(request, spec, body);
   return spec;
 }
 
@@ -147,9 +153,7 @@ function invalid(field: string, why: string): DbError {
 
 /** Where rows come from; the body names one place. */
 export async function sourceOf(request: Request, body: TrainBody): Promise<Source> {
-  const named = (["dataset_id", "dataset", "collection", "table", "query", "sql"] as const).filter(
-    (field) => body[field] !== undefined,
-  );
+  const named = SOURCE_FIELDS.filter((field) => body[field] !== undefined);
   if (named.length !== 1) {
     const why = "name one source of rows: dataset_id, collection, table or query";
     throw invalid(named[1] ?? "dataset_id", why);
@@ -246,8 +250,9 @@ function sourceOfRelation(found: TableDef | ViewDef): Source {
  * Looks at the target before anything is made: a training that cannot be is refused at once. Throws an error that says
  * what is wrong with the statement, and invalid_request.
  */
-async function checkData(request: Request, { source, ...spec }: TrainSpec): Promise<void> {
+async function checkData(request: Request, { source, ...spec }: TrainSpec, body: TrainBody): Promise<void> {
   const { target } = spec;
+  const targetField = sentName(body, TARGET_FIELDS);
   const all = await columnsOf(request, source);
   const { only } = source;
   const columns = only === undefined ? all : all.filter((name) => only.includes(name));
@@ -255,7 +260,7 @@ async function checkData(request: Request, { source, ...spec }: TrainSpec): Prom
   const missing = wanted.find((name) => !columns.includes(name));
   // A document's fields are known when it is read.
   if (missing !== undefined && (source.expand === undefined || only?.includes(missing) === false)) {
-    const field = missing === target ? "target" : missing === spec.timeColumn ? "time_column" : "features";
+    const field = missing === target ? targetField : missing === spec.timeColumn ? "time_column" : "features";
     const known = (only ?? columns).slice(0, 30).join(", ");
     throw invalid(field, `there is no column "${missing}" in the data; there are ${known}`);
   }
@@ -268,24 +273,30 @@ async function checkData(request: Request, { source, ...spec }: TrainSpec): Prom
     params: source.params,
   });
   const [rows, known, least, most] = row!;
-  checkTarget(target, Number(rows), Number(known), least === most);
+  const sourceField = sentName(body, SOURCE_FIELDS);
+  checkRows(sourceField, Number(rows));
+  checkTarget(targetField, target, Number(known), least === most);
+}
+
+/** Throws invalid_request for too many rows and for too few. */
+function checkRows(field: string, rows: number): void {
+  if (rows > AUTOML_ROWS_MAX) {
+    throw invalid(field, `there are more than ${AUTOML_ROWS_MAX} rows; name a query with fewer (LIMIT, a sample)`);
+  }
+  if (rows < 2)
+    throw invalid(field, `there ${rows === 1 ? "is one row" : "are no rows"}; nothing can be learnt from that`);
 }
 
 /** Throws invalid_request for a target from which nothing can be learnt. */
-function checkTarget(target: string, rows: number, known: number, isConstant: boolean): void {
-  if (rows > AUTOML_ROWS_MAX) {
-    throw invalid("dataset", `there are more than ${AUTOML_ROWS_MAX} rows; name a query with fewer (LIMIT, a sample)`);
-  }
-  if (rows < 2)
-    throw invalid("dataset", `there ${rows === 1 ? "is one row" : "are no rows"}; nothing can be learnt from that`);
-  if (known === 0) throw invalid("target", `the column "${target}" is null in all rows, or in no row at all`);
+function checkTarget(field: string, target: string, known: number, isConstant: boolean): void {
+  if (known === 0) throw invalid(field, `the column "${target}" is null in all rows, or in no row at all`);
   if (known < AUTOML_KNOWN_ROWS_MIN) {
     throw invalid(
-      "target",
+      field,
       `the column "${target}" has a value in ${known} row(s) only; at least ${AUTOML_KNOWN_ROWS_MIN} are needed`,
     );
   }
-  if (isConstant) throw invalid("target", `the column "${target}" has the same value in all rows`);
+  if (isConstant) throw invalid(field, `the column "${target}" has the same value in all rows`);
 }
 
 /** Names of the statement's columns. It runs as it stands, for one row, so that positions in errors are the client's. */

@@ -51,9 +51,9 @@ export const webhookJobs: JobKind = {
 };
 
 /** Throws invalid_request for an address that could never be asked. */
-export function checkCallback(address: string, { automl }: Config): void {
+export function checkCallback(address: string, { automl }: Config, field = "callback_url"): void {
   const { schemes, privateAllowed } = automl.webhook;
-  const refuse = (why: string) => new DbError("invalid_request", `callback_url: ${why}`, { field: "callback_url" });
+  const refuse = (why: string) => new DbError("invalid_request", `${field}: ${why}`, { field });
   if (!URL.canParse(address)) throw refuse("is no address; expected one such as https://example.com/hook");
   const url = new URL(address);
   const scheme = url.protocol.slice(0, -1);

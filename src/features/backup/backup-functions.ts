@@ -6,6 +6,7 @@
 import Type from "typebox";
 import type { Partition } from "../../actor/partition.js";
 import { CALLER, type Request } from "../../actor/request.js";
+import { BACKUP_NAME } from "../../protocol/endpoints/backups.js";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { BACKUP_PASSPHRASE_CHARACTERS_MIN } from "../../protocol/limits.js";
@@ -24,6 +25,7 @@ interface Provided {
 const ofPartition = new WeakMap<Partition, Provided>();
 
 const OPTIONS = Strict({
+  name: Type.Optional(Type.String()),
   incremental: Type.Optional(Type.Boolean()),
   passphrase: Type.Optional(Type.String({ minLength: BACKUP_PASSPHRASE_CHARACTERS_MIN, maxLength: 1024 })),
 });
@@ -48,9 +50,14 @@ function backupsFor({ services }: DeferredContext): Provided & { readonly reques
 
 async function create([[options], [incremental]]: readonly (readonly Value[])[], context: DeferredContext) {
   const { request, backups } = backupsFor(context);
-  const { passphrase = null, ...given } = readCallOptions("BACKUP", OPTIONS, options as Json);
+  const { passphrase = null, name = null, ...given } = readCallOptions("BACKUP", OPTIONS, options as Json);
+  if (name !== null && !BACKUP_NAME.test(name)) {
+    throw sqlError("22023", `BACKUP … TO takes a name and not a path: "${name}"`, {
+      hint: "The server keeps backups in its own folder (backup.directory). A name has letters, digits, dots, dashes and underscores. GET /v1/backups/{id}/download or `tessera backup download` gives a backup as one file.",
+    });
+  }
   const { partition, tenant, head } = request;
-  const wanted = { incremental: incremental === true || given.incremental === true, passphrase };
+  const wanted = { incremental: incremental === true || given.incremental === true, passphrase, name };
   return new Json(await backups.start(partition, head.tenantId, tenant.number, wanted));
 }
 
@@ -73,7 +80,7 @@ async function restore([[id], [options]]: readonly (readonly Value[])[], context
       sqlstate: "42501",
     });
   }
-  const backup = id === null ? null : backups.get(tenantId, id as string).id;
+  const backup = id === null ? null : backups.named(tenantId, id as string).id;
   if (!replace) {
     throw sqlError("55006", "RESTORE replaces everything that the tenant has", {
       hint: "Say so: RESTORE FROM 'bak_…' WITH (replace = true).",

@@ -19,8 +19,8 @@ const MEDIA_HEADERS = 3;
 export function backupHandlers(backups: Backups, folder: BackupFolder) {
   return {
     "backups.create": async ({ partition, tenant, head }, { body }) => {
-      const { incremental = false, passphrase = null } = body;
-      return { plain: await backups.start(partition, head.tenantId, tenant.number, { incremental, passphrase }) };
+      const { incremental = false, passphrase = null, name = null } = body;
+      return { plain: await backups.start(partition, head.tenantId, tenant.number, { incremental, passphrase, name }) };
     },
     "backups.list": ({ head }, { query }) => {
       const all = backups.list(head.tenantId);

@@ -3,6 +3,7 @@ import type { Manifest } from "../../backup/backup-folder.js";
 
 export interface BackupView {
   readonly id: string;
+  readonly name: string | null;
   readonly status: "running" | "verifying" | "completed" | "failed";
   readonly kind: "full" | "incremental";
   readonly base: string | null;
@@ -23,9 +24,9 @@ export interface BackupView {
 
 export function viewOf(manifest: Manifest): BackupView {
   const { id, kind, base, encrypted, entries, bytes, startedAt, finishedAt, micros, digest, note } = manifest;
-  const { schedule = null, verifiedAt = null, imported = false } = manifest;
+  const { name = null, schedule = null, verifiedAt = null, imported = false } = manifest;
   return {
-    ...{ id, status: "completed", kind, base, encrypted, entries, bytes },
+    ...{ id, name, status: "completed", kind, base, encrypted, entries, bytes },
     ...{ started_at: startedAt, finished_at: finishedAt, holds_until: new Date(micros / 1000).toISOString() },
     ...{ digest: digest?.sha256 ?? null, schedule, verified_at: verifiedAt, imported, note, error: null },
   };
@@ -36,7 +37,7 @@ export function cutShort({ id, startedAt }: { readonly id: string; readonly star
   const message =
     "The server ended before the backup did. Make it again: what is left of this one goes then, or when you delete it.";
   return {
-    ...{ id, status: "failed", kind: "full", base: null, encrypted: false, entries: 0, bytes: 0 },
+    ...{ id, name: null, status: "failed", kind: "full", base: null, encrypted: false, entries: 0, bytes: 0 },
     ...{ started_at: startedAt, finished_at: null, holds_until: null, digest: null, schedule: null },
     ...{ verified_at: null, imported: false, note: null, error: { code: "cancelled", message } },
   };

@@ -28,6 +28,7 @@ export interface BackupsHost {
 export interface BackupOptions {
   readonly incremental: boolean;
   readonly passphrase: string | null;
+  readonly name: string | null;
 }
 
 type Running = { -readonly [K in keyof BackupView]: BackupView[K] };
@@ -43,6 +44,7 @@ interface Making {
 /** How a backup is to be made. */
 interface Wish extends Pick<CreateOrder, "tenantId" | "tenant" | "store" | "passphrase" | "base" | "schedule"> {
   readonly verifies: boolean;
+  readonly name: string | null;
   readonly progress: (view: BackupView) => void;
 }
 
@@ -66,10 +68,11 @@ export class Backups {
 
   /** Throws conflict while one of the tenant's is being made. */
   async start(partition: Partition, tenantId: string, tenant: number, options: BackupOptions): Promise<BackupView> {
-    const { incremental, passphrase } = options;
+    const { incremental, passphrase, name } = options;
     const base = incremental ? "newest" : "none";
-    const wish = { tenantId, tenant, store: "tenant", passphrase, base, schedule: null, verifies: false } as const;
-    const making = await this.make(partition, { ...wish, progress: () => undefined });
+    const wish = { tenantId, tenant, store: "tenant", passphrase, base, name } as const;
+    const asked = { schedule: null, verifies: false, progress: () => undefined };
+    const making = await this.make(partition, { ...wish, ...asked });
     return { ...making.view };
   }
 
@@ -109,7 +112,7 @@ export class Backups {
         await other.made.catch(() => undefined);
       }
       if (ordered.cancelled) throw new DbError("cancelled", "The backup was given up.");
-      ordered.making = await this.make(partition, { ...order, progress });
+      ordered.making = await this.make(partition, { ...order, name: null, progress });
       ordered.making.cancelled ||= ordered.cancelled;
       return await ordered.making.made;
     } finally {
@@ -126,7 +129,16 @@ export class Backups {
     }
     const id = newBackupId();
     const view: Running = {
-      ...{ id, status: "running", kind: "full", base: null, encrypted: passphrase !== null, entries: 0, bytes: 0 },
+      ...{
+        id,
+        name: wish.name,
+        status: "running",
+        kind: "full",
+        base: null,
+        encrypted: passphrase !== null,
+        entries: 0,
+        bytes: 0,
+      },
       ...{ started_at: new Date().toISOString(), finished_at: null, holds_until: null, digest: null, schedule },
       ...{ verified_at: null, imported: false, note: null, error: null },
     };
@@ -157,7 +169,7 @@ export class Backups {
   }
 
   private async write(partition: Partition, wish: Wish, making: Making, { base, note }: Base): Promise<Manifest> {
-    const { tenantId, tenant, passphrase, schedule, verifies, progress } = wish;
+    const { tenantId, tenant, passphrase, name, schedule, verifies, progress } = wish;
     const { view } = making;
     const folder = this.host.folders[wish.store];
     const backup = bytesOfId(view.id);
@@ -171,7 +183,7 @@ export class Backups {
         throw new DbError("conflict", "The tenant was moved or is being restored; make the backup again.");
     };
     const manifest = await writeBackup({
-      ...{ id: view.id, tenantId, tenant, partition, folder, seal: { backup, key }, base, note, schedule, turn },
+      ...{ id: view.id, tenantId, tenant, partition, folder, seal: { backup, key }, base, note, name, schedule, turn },
       progress: (entries, bytes) => progress(Object.assign(view, { entries, bytes })),
     });
     if (!verifies) return manifest;
@@ -236,6 +248,12 @@ export class Backups {
     if (latest?.id === id) return { ...latest };
     const unfinished = folder.unfinished(tenantId).find((one) => one.id === id);
     return unfinished === undefined ? viewOf(folder.get(tenantId, id)) : cutShort(unfinished);
+  }
+
+  /** The one of that id, or the newest whole one of that name. Throws not_found. */
+  named(tenantId: string, name: string): BackupView {
+    const found = this.host.folders.tenant.list(tenantId).find((one) => one.name === name);
+    return this.get(tenantId, found?.id ?? name);
   }
 
   /** One that is being made is given up first. */

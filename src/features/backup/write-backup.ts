@@ -35,6 +35,7 @@ export interface BackupJob {
   /** What it continues; null: a full one. */
   readonly base: Manifest | null;
   readonly note: string | null;
+  readonly name: string | null;
   readonly schedule: string | null;
   /** The tenant's next turn. Throws when the backup is to end. */
   readonly turn: () => Promise<void>;
@@ -43,7 +44,7 @@ export interface BackupJob {
 
 /** Resolves when it is complete and on disk. Throws the errors of `turn` and of the disk. */
 export async function writeBackup(job: BackupJob): Promise<Manifest> {
-  const { id, tenantId, partition, folder, seal, base, note, schedule } = job;
+  const { id, tenantId, partition, folder, seal, base, note, name, schedule } = job;
   const startedAt = new Date().toISOString();
   await folder.create(tenantId, id);
   const writer = await BackupWriter.open(folder.dataOf({ tenant: tenantId, id }), seal);
@@ -59,6 +60,7 @@ export async function writeBackup(job: BackupJob): Promise<Manifest> {
       ...{ engine: VERSION, sequence, micros, entries, bytes: writer.bytes, sha256 },
       ...{ fromSequence: base === null ? null : base.sequence + 1, encrypted: seal.key !== null, digest },
       ...{ startedAt, finishedAt: new Date().toISOString(), note },
+      ...(name === null ? {} : { name }),
       ...(schedule === null ? {} : { schedule }),
       storageFormat: FORMAT_VERSION,
     };

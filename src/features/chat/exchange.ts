@@ -8,6 +8,7 @@
 import type { Request } from "../../actor/request.js";
 import type { ChatMessage, ChatRequest, DoneReason, Provider } from "../../ai/providers/provider.js";
 import { DbError } from "../../protocol/errors.js";
+import { sentName } from "../../protocol/sent-name.js";
 import type { Client } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
 import { writerOf } from "../generation/generate-texts.js";
@@ -98,13 +99,15 @@ export async function exchange(request: Request, body: MessageBody, events: Exch
   return inTurn(request, body.session_id, () => run(request, body, content, events));
 }
 
-function contentOf({ content, message }: MessageBody): string {
+function contentOf(body: MessageBody): string {
+  const { content, message } = body;
   if (content !== undefined && message !== undefined) {
     throw new DbError("invalid_request", 'Send "content" or "message", not both.', { field: "message" });
   }
   const text = content ?? message;
   if (text === undefined || text.trim() === "") {
-    throw new DbError("invalid_request", "content: expected a text that is not empty", { field: "content" });
+    const field = sentName(body, ["content", "message"]);
+    throw new DbError("invalid_request", `${field}: expected a text that is not empty`, { field });
   }
   return text;
 }

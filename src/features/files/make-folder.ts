@@ -17,7 +17,7 @@ import { deleteJob, putJob } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
 import { fileTasksOf, jobName, workOf } from "./file-jobs.js";
 import { deleteFolder, type Folder, insertFolder, listFolders, newId } from "./file-store.js";
-import { CREATE_TABLES, passageSchema } from "./file-tables.js";
+import { CREATE_TABLES, FOLDERS_NAME, passageSchema, THUMBNAILS_NAME } from "./file-tables.js";
 import { type FolderOptions, folderOptions } from "./folder-options.js";
 import { type IngestPlan, planOf } from "./ingest-plan.js";
 import { addLooksFields } from "./looks.js";
@@ -71,7 +71,10 @@ export async function writeFolder(
   tx: Transaction,
   run: RunStatement,
 ): Promise<void> {
-  for (const sql of CREATE_TABLES) await run({ sql, params: [] });
+  // A client hears nothing of the tables behind its collection, as it would of those that are there already.
+  const { catalog } = request.tenant;
+  const isThere = [FOLDERS_NAME, THUMBNAILS_NAME].every((name) => catalog.view(tx).table(null, name) !== null);
+  if (!isThere) for (const sql of CREATE_TABLES) await run({ sql, params: [] });
   const schema = readSchema(passageSchema(folder.options.embed_text));
   await createCollectionIn(request, tx, run, folder.name, schema);
   await addLooksFields(request, tx, run, folder.name);

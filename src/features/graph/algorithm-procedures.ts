@@ -29,6 +29,7 @@ function procedureOf(algorithm: Algorithm): Procedure {
   const nodes = algorithm.columns.filter(({ kind }) => kind === "node");
   return {
     name: `algo.${algorithm.name}`,
+    description: `Runs the algorithm ${algorithm.name} over the graph.`,
     inputs: [{ name: "options", type: MAP, optional: true }],
     outputs: [...outputs, ...nodes.map(({ name }): ProcedureField => ({ name: `${name}Id`, type: INTEGER }))],
     rows: ([options], statement) => rowsOf(algorithm, options ?? NO_OPTIONS, statement),

@@ -100,19 +100,32 @@ function asked(body: Input["body"]): Asked {
   return { text, common: { algorithm: algorithm.name, graph }, writes, warnings };
 }
 
-function runAlgorithm(request: Request, body: Input["body"]): Answer | Promise<Answer> {
+function runAlgorithm(request: Request, body: Input["body"]): Promise<Answer> {
   const started = performance.now();
   const { text, common, writes, warnings } = asked(body);
   request.warnings = [...request.warnings, ...warnings];
-  return runAlone(request, text, ({ rows, shape, stats }) => {
-    const plain = rows.plain!;
-    const took = { execution_time_ms: elapsedSince(started) };
-    const changed = stats === null ? {} : { stats };
-    if (writes) return { plain: { ...common, ...took, written: plain[0]![0], ...changed } };
-    const columns = shape.outputs.map(({ name }) => name);
-    const results = plain.map((row) => Object.fromEntries(columns.map((column, i) => [column, row[i]])));
-    return { plain: { ...common, ...took, columns, results, count: results.length } };
-  });
+  return namingOptions(body, () =>
+    runAlone(request, text, ({ rows, shape, stats }) => {
+      const plain = rows.plain!;
+      const took = { execution_time_ms: elapsedSince(started) };
+      const changed = stats === null ? {} : { stats };
+      if (writes) return { plain: { ...common, ...took, written: plain[0]![0], ...changed } };
+      const columns = shape.outputs.map(({ name }) => name);
+      const results = plain.map((row) => Object.fromEntries(columns.map((column, i) => [column, row[i]])));
+      return { plain: { ...common, ...took, columns, results, count: results.length } };
+    }),
+  );
+}
+
+/** Faults of options name the field that the client sent them in. */
+async function namingOptions<T>(body: Input["body"], run: () => T | Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    const field = error instanceof DbError ? error.details?.field : undefined;
+    if (!(error instanceof DbError) || body.params === undefined || typeof field !== "string") throw error;
+    throw new DbError(error.code, error.message, { ...error.details, field: field.replace(/^options\./, "params.") });
+  }
 }
 
 /** The same for a message: how far it is comes as messages, then rows in pieces. */

@@ -11,7 +11,6 @@ import { meant } from "../../catalog/did-you-mean.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { TableUse } from "../../catalog/table-use.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { jsonFaultOf } from "../../protocol/json-fault.js";
 import { IMPORT_ROW_BYTES_MAX, LARGE_BODY_BYTES } from "../../protocol/limits.js";
 import {
   BulkInsert,
@@ -28,8 +27,10 @@ import type { Transaction } from "../../storage/store.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
 import { CsvReader, FIELD_PLAIN } from "../../values/csv-reader.js";
 import { LineReader } from "../../values/line-reader.js";
+import { JSON_TYPE, JSONB } from "../../values/values.js";
 import { checkText, sampled } from "./body-pieces.js";
 import { columnsOfCsv, columnsOfJson, type InferredColumn } from "./infer-columns.js";
+import { type JsonRow, jsonLine, jsonRow, refuseArrayOfRows, saidOfJsonFile } from "./json-line.js";
 import { type ConflictRule, StatementImport } from "./statement-import.js";
 
 export interface ImportOptions {
@@ -57,11 +58,9 @@ export interface ImportCounts {
   readonly made?: readonly InferredColumn[];
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
-type JsonRow = JsonObject | unknown[];
-
 /** Bytes of a file that say what columns its table is to have. */
 const SAMPLE_BYTES = 256 * 1024;
+const BEGINNING_BYTES = 64;
 /** Rows between two looks at the clock. */
 const ROWS_PER_LOOK = 64;
 
@@ -88,7 +87,8 @@ export async function importRows(
     await run.read(options.create ? await run.withTable(pieces) : pieces);
     return await run.finish(commit);
   } catch (error) {
-    throw run.made === null ? error : saidOfInferred(error, run.made);
+    const said = run.made === null ? error : saidOfInferred(error, run.made);
+    throw options.csv === null ? said : saidOfJsonFile(said, run.beginning);
   } finally {
     run.close();
   }
@@ -106,6 +106,8 @@ class ImportRun {
   /** Of objects: the keys, in the order of the columns. */
   private names: readonly string[] = [];
   private ended = false;
+  /** Of the file, to see what it is. */
+  beginning = "";
   /** The columns of the table that this import made; null: it was there. */
   made: readonly InferredColumn[] | null = null;
 
@@ -160,6 +162,7 @@ class ImportRun {
     // What is read goes on in a turn of the tenant's, since the body was waited for.
     await this.request.yieldTurn();
     for await (const piece of pieces) {
+      if (this.beginning === "") this.beginning = Buffer.from(piece.subarray(0, BEGINNING_BYTES)).toString("latin1");
       reader.push(piece);
       await this.request.yieldTurn();
       checkText(reader, false);
@@ -237,9 +240,9 @@ class ImportRun {
       const { line, bytes } = reader;
       if (bytes.length >= LARGE_BODY_BYTES) {
         const value = parseJsonBody(bytes, { what: `Line ${line}` }, this.request);
-        return Promise.resolve(value).then((json) => this.jsonRow(rowOf(json, line), line));
+        return Promise.resolve(value).then((json) => this.jsonRow(jsonRow(json, line), line));
       }
-      this.jsonRow(jsonOf(reader.text, line), line);
+      this.jsonRow(jsonLine(reader.text, line), line);
       return undefined;
     };
   }
@@ -249,8 +252,13 @@ class ImportRun {
       const own = Array.isArray(value) ? null : Object.keys(value);
       const keys = this.made === null ? own : this.made.map(({ name }) => name);
       this.target = this.targetOf(this.options.columns ?? keys);
+      const takesObjects = this.table.columns.every(({ type }) => type === JSONB || type === JSON_TYPE);
+      if (!takesObjects) refuseArrayOfRows(value, line);
     }
-    this.target.json(Array.isArray(value) ? value : this.fieldsOf(value as JsonObject, line), line);
+    this.target.json(
+      Array.isArray(value) ? value : this.fieldsOf(value as Readonly<Record<string, unknown>>, line),
+      line,
+    );
   }
 
   private fieldsOf(value: Readonly<Record<string, unknown>>, line: number): unknown[] {
@@ -453,19 +461,4 @@ function saidOfInferred(error: unknown, made: readonly InferredColumn[]): unknow
   const types = made.map(({ name, type }) => `${name} ${type}`).join(", ");
   const hint = `Nothing was stored. The beginning of the file suggested: ${types}. Make the table with wider types first (text takes everything), then import without create.`;
   return new DbError(error.code, error.message, { ...error.details, hint });
-}
-
-function jsonOf(text: string, line: number): JsonRow {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new DbError("invalid_json", `Line ${line} is not valid JSON: ${jsonFaultOf(text)}.`, { line });
-  }
-  return rowOf(value, line);
-}
-
-function rowOf(value: unknown, line: number): JsonRow {
-  if (typeof value === "object" && value !== null) return value as JsonRow;
-  throw new DbError("invalid_json", `Line ${line} is neither an object nor an array.`, { line });
 }

@@ -4,10 +4,10 @@
  * import-rows.ts; pure.
  */
 
-import { DbError, sqlError } from "../../protocol/errors.js";
-import { jsonFaultOf } from "../../protocol/json-fault.js";
+import { sqlError } from "../../protocol/errors.js";
 import { CsvReader, FIELD_PLAIN } from "../../values/csv-reader.js";
 import { LineReader } from "../../values/line-reader.js";
+import { jsonLine, refuseArrayOfRows } from "./json-line.js";
 
 export interface InferredColumn {
   readonly name: string;
@@ -140,7 +140,8 @@ export function columnsOfJson(
   const columns = new Columns([...(names ?? [])]);
   const places = new Map(columns.names.map((name, i) => [name, i]));
   for (let rows = 0; rows < SAMPLE_ROWS && reader.next(isWhole); rows++) {
-    const row = parsed(reader.text, reader.line);
+    const row = jsonLine(reader.text, reader.line);
+    refuseArrayOfRows(row, reader.line);
     const entries = Array.isArray(row)
       ? row.map((value, i): [string, unknown] => [names?.[i] ?? `column${i + 1}`, value])
       : Object.entries(row);
@@ -150,15 +151,4 @@ export function columnsOfJson(
     }
   }
   return columns.all;
-}
-
-function parsed(text: string, line: number): object {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new DbError("invalid_json", `Line ${line} is not valid JSON: ${jsonFaultOf(text)}.`, { line });
-  }
-  if (typeof value === "object" && value !== null) return value;
-  throw new DbError("invalid_json", `Line ${line} is neither an object nor an array.`, { line });
 }

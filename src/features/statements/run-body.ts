@@ -42,6 +42,7 @@ export function runOf(
     sql: body.sql,
     ...textOptionsOf(body),
     params: body.parameters ?? body.params ?? NO_PARAMETERS,
+    ...(body.params !== undefined && AS_PARAMS),
     maxRows: limits.max_rows ?? request.tenant.partition.config.query.maxRows,
     collector,
     request,
@@ -55,6 +56,7 @@ export function textOptionsOf({ language, graph }: Pick<StatementBody, "language
 }
 
 const NO_OPTIONS = {};
+const AS_PARAMS = { paramsField: "params" } as const;
 
 /** Runs one statement and sends its rows as they come. */
 export async function executeStreamed(

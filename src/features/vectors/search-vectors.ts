@@ -9,6 +9,7 @@ import type { FilterTarget } from "../../document/filter-place.js";
 import { Parameters } from "../../document/sql-text.js";
 import { DbError } from "../../protocol/errors.js";
 import { RESULT_BYTES_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../../protocol/limits.js";
+import { sentName } from "../../protocol/sent-name.js";
 import { resultTooLarge } from "../../protocol/size-errors.js";
 import type { Batch } from "../../query/expr/expr.js";
 import type { Answer } from "../../session/answer.js";
@@ -47,15 +48,16 @@ export interface VectorSearch {
 export function searchVectors(request: Request, name: string, asked: VectorSearch): Answer | Promise<Answer> {
   const wanted = searchedByLikeness(request, underOneName(asked));
   const collection = findVectorCollection(request, name);
+  const queryField = sentName(asked, ["query", "text_query"]);
   const { vector, query } = wanted;
   if (vector !== undefined && query !== undefined) {
-    throw new DbError("invalid_request", 'Send "vector" or "query", not both.', { field: "query" });
+    throw new DbError("invalid_request", `Send "vector" or "${queryField}", not both.`, { field: queryField });
   }
   if (vector !== undefined) return searchNear(request, wanted, collection, vectorIn(vector, "vector", collection));
   if (query === undefined) throw new DbError("invalid_request", 'Missing field "vector".', { field: "vector" });
   return embedderOf(request)
     .embed([query])
-    .then(([embedded]) => searchNear(request, wanted, collection, vectorIn(embedded, "query", collection)));
+    .then(([embedded]) => searchNear(request, wanted, collection, vectorIn(embedded, queryField, collection)));
 }
 
 function searchNear(

@@ -86,7 +86,7 @@ export function checkedOptions(algorithm: Algorithm, given: Readonly<Record<stri
       const names = algorithm.options.map((one) => one.name).join(", ");
       throw wrong(`${algorithm.name} has no option "${name}"${names === "" ? "" : `; it has ${names}`}`);
     }
-    if (value !== null || def.default === null) options[def.name] = checked(def, value);
+    if (value !== null || def.default === null) options[def.name] = checked(def, value, name);
   }
   for (const { name } of algorithm.options) {
     if (options[name] === undefined) throw wrong(`${algorithm.name} needs the option "${name}"`);
@@ -94,9 +94,10 @@ export function checkedOptions(algorithm: Algorithm, given: Readonly<Record<stri
   return options;
 }
 
-function checked(def: OptionDef, value: unknown): OptionValue {
+/** `name`: the client's for it. */
+function checked(def: OptionDef, value: unknown, name: string): OptionValue {
   if (value === null) return null;
-  const { name, type, min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = def;
+  const { type, min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = def;
   if (type === "boolean" || type === "text") {
     if (typeof value !== (type === "text" ? "string" : "boolean"))
       throw wrong(`The option "${name}" must be ${type === "text" ? "a string" : "true or false"}.`, name);

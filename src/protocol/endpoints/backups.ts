@@ -9,6 +9,7 @@ const Passphrase = Type.Optional(Type.String({ minLength: BACKUP_PASSPHRASE_CHAR
 
 const Backup = Type.Object({
   id: Type.String(),
+  name: Nullable(Type.String({ description: "What who asked for it called it." })),
   status: Type.Enum(["running", "verifying", "completed", "failed"]),
   kind: Type.Enum(["full", "incremental"]),
   base: Nullable(Type.String({ description: "The backup that it continues." })),
@@ -102,6 +103,15 @@ const Schedule = Type.Object({
 });
 
 const Checked = Type.Object({ files: Type.Integer(), entries: Type.Integer(), bytes: Type.Integer() });
+/** A name for people: no path. */
+export const BACKUP_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+const Name = Type.Optional(
+  Type.String({
+    pattern: BACKUP_NAME.source,
+    description: "For SHOW BACKUPS and RESTORE: letters, digits, dots, dashes and underscores; no path.",
+  }),
+);
 const wanted = { incremental: Type.Optional(Type.Boolean()), passphrase: Passphrase };
 
 const params = Type.Object({ id: Type.String() });
@@ -118,7 +128,7 @@ export const backupEndpoints = [
     access: "admin",
     home: "tenant",
     keeps: "memory",
-    body: Strict(wanted),
+    body: Strict({ ...wanted, name: Name }),
     bodyOptional: true,
     response: Backup,
     status: 202,

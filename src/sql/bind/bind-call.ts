@@ -3,7 +3,7 @@
 import { meant } from "../../catalog/did-you-mean.js";
 import type { FunctionDef } from "../../catalog/function.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
-import type { ColumnId, Expr, ScalarFunction } from "../../query/expr/expr.js";
+import type { CallExpr, ColumnId, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { isHypotheticalSetName } from "../../query/expr/functions/ordered-sets.js";
 import {
   functionNames,
@@ -80,7 +80,9 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
     coerceImplicit(arg, argTypes[i]!, binding, node.args[i]!.value.position || position),
   );
   const place = fn.deferred === undefined ? {} : { position };
-  return checkedRecord(Object.freeze({ kind: "call", type: fn.returns, fn, args, ...place }), name, given, binding);
+  const made: CallExpr = Object.freeze({ kind: "call", type: fn.returns, fn, args, ...place });
+  if (fn.deferred?.check !== undefined) binding.env.calls?.push(made);
+  return checkedRecord(made, name, given, binding);
 }
 
 /** A call of a function of no known name gets the nearest one as its hint. */

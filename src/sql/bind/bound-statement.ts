@@ -27,6 +27,8 @@ export interface BindEnvironment {
   readonly temporarySchema?: string;
   /** Whether a call of a deferred function that may be applied needs no waiting; absent: none does. */
   readonly answersAtOnce?: (call: CallExpr) => boolean;
+  /** Takes the calls that can be checked before a row is there (session/check-calls.ts), of what a definition keeps. */
+  readonly calls?: CallExpr[];
   /** Binds what cypher() in FROM reads; absent: it cannot be called. */
   readonly cypher?: CypherBinder;
   /** Of a statement inside a function: what names mean that no relation has, and what $n is. */

@@ -78,7 +78,7 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
   ),
   topic(
     "automl",
-    "CREATE EXPERIMENT [ASYNC] name AS query WITH (target_column = 'y' [, task_type, optimization_metric, max_trials, algorithms = [xgboost, random_forest, neural_network, linear], features, time_column, seed, folds, horizon, clusters, time_budget_secs]) | SHOW EXPERIMENTS | DEPLOY MODEL model FROM EXPERIMENT name | DROP EXPERIMENT [IF EXISTS] name | PREDICT column USING model AS query | AUTOML.PREDICT('model', column, name => value, …) | AUTOML.PREDICT_PROBA(…) | AUTOML.PREDICT_SCORE(…) | AUTOML.EXPLAIN(…)",
+    "CREATE EXPERIMENT [ASYNC] name AS query WITH (target_column = 'y' [, task_type, optimization_metric, max_trials, algorithms = [xgboost, random_forest, neural_network, linear], features, time_column, seed, folds, horizon, clusters, time_budget_secs]) | SHOW EXPERIMENTS | DEPLOY MODEL model FROM EXPERIMENT name | DROP EXPERIMENT [IF EXISTS] name | [CREATE VIEW name AS | INSERT INTO table] PREDICT column USING model AS query | AUTOML.PREDICT('model', column, name => value, …) | AUTOML.PREDICT_PROBA(…) | AUTOML.PREDICT_SCORE(…) | AUTOML.EXPLAIN(…)",
     "Models that learn from rows. An experiment trains one, as a transaction of its own; its answer is one JSON cell, automl_result. Columns are features by their names; the values of AUTOML.PREDICT are JSON: a label or a number.",
     "",
   ),
@@ -96,7 +96,7 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
   ),
   topic(
     "backups",
-    "BACKUP [DATABASE] [WITH (incremental = true, passphrase = '…')] | BACKUP INCREMENTAL | SHOW BACKUPS | RESTORE FROM 'backup' WITH (replace = true [, until = '…', passphrase = '…'])",
+    "BACKUP [DATABASE] [TO 'name'] [WITH (incremental = true, passphrase = '…')] | BACKUP INCREMENTAL | SHOW BACKUPS | RESTORE FROM 'id or name' WITH (replace = true [, until = '…', passphrase = '…'])",
     "For admins of the tenant. A backup is of what is committed when it begins; the server keeps it in its own folder. RESTORE (super administrators) begins to put a backup in the place of all that the tenant has, in no transaction of its caller's: meanwhile the tenant answers 503, and GET /admin/tenants/{tenant}/restore tells how it goes. Another tenant's backup is restored by POST to that path.",
     "",
   ),

@@ -166,15 +166,31 @@ function wrong({ text, tokens }: Statement, at: number, wanted: string): Error {
 /** `PREDICT c USING m AS SELECT …`, whose query stays where it is. */
 export function predictStatement(statement: Statement): void {
   const { tokens, edits } = statement;
-  const [verb, column, using, model, as, query] = tokens;
+  const at = predictAt(tokens);
+  const [verb, column, using, model, as, query] = tokens.slice(at);
   if (!isWord(verb, "predict") || !isName(column) || !isWord(using, "using")) return;
-  if (model?.kind !== "parameter" && !isName(model)) throw wrong(statement, 3, "the name of a model");
-  if (!isWord(as, "as")) throw wrong(statement, 4, "AS SELECT …");
-  if (query === undefined) throw wrong(statement, 5, "SELECT …");
+  if (model?.kind !== "parameter" && !isName(model)) throw wrong(statement, at + 3, "the name of a model");
+  if (!isWord(as, "as")) throw wrong(statement, at + 4, "AS SELECT …");
+  if (query === undefined) throw wrong(statement, at + 5, "SELECT …");
   const name = `"${nameOf(column).replaceAll('"', '""')}"`;
   const call = `automl_predict(${nameText(model)}, to_jsonb(q)) AS ${name}`;
   edits.push({ start: verb!.start, end: query.start, text: `SELECT q.*, ${call} FROM (` });
   edits.push({ start: tokens.at(-1)!.end, end: tokens.at(-1)!.end, text: ") AS q" });
+}
+
+/** Where PREDICT begins: the statement, or the query of CREATE VIEW, CREATE TABLE, INSERT or EXPLAIN. */
+function predictAt(tokens: readonly Token[]): number {
+  if (!isWord(tokens[0], "create", "insert", "explain")) return 0;
+  const at = tokens.findIndex(
+    (token, i) =>
+      i > 0 &&
+      token.depth === 0 &&
+      isWord(token, "predict") &&
+      isName(tokens[i + 1]) &&
+      isWord(tokens[i + 2], "using") &&
+      isWord(tokens[i + 4], "as"),
+  );
+  return Math.max(at, 0);
 }
 
 const CALLS: Readonly<Record<string, string>> = {
@@ -225,8 +241,9 @@ function namedArguments({ tokens, edits }: Statement, from: number, close: numbe
   );
   if (commas.length === 0) return;
   const first = tokens.slice(commas[0]! + 1, commas[1] ?? close);
-  // One that is no column is the whole row, as JSON.
-  if (commas.length === 1 && columnName(first) === null && !isNamed(first)) return;
+  // One that is no column is the whole row, as JSON; a number is a feature.
+  const isNumber = first.length === 1 && first[0]!.kind === "number";
+  if (commas.length === 1 && columnName(first) === null && !isNamed(first) && !isNumber) return;
   for (const [n, comma] of commas.entries()) {
     const arg = tokens.slice(comma + 1, commas[n + 1] ?? close);
     if (arg.length === 0) return;

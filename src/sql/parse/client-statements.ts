@@ -6,15 +6,16 @@
  *   EXECUTE AGENT a 'task', DROP AGENT [IF EXISTS] a        SELECT execute_agent(…) AS answer, SELECT drop_agent(…) AS result
  *   SHOW AGENTS, DESCRIBE AGENT a                           SELECT … FROM jsonb_to_recordset(list_agents())
  *   DESCRIBE MODEL m, DROP MODEL [IF EXISTS] m              SELECT … FROM jsonb_each(describe_model(…)), SELECT drop_model(…)
- *   BACKUP DATABASE [WITH (…)], SHOW BACKUPS                SELECT create_backup(…) AS result, SELECT … list_backups()
+ *   BACKUP [DATABASE] [TO 'name'] [WITH (…)], SHOW BACKUPS   SELECT create_backup(…) AS result, SELECT … list_backups()
+ *   SHOW CONSTRAINTS [FROM t]                               SELECT … FROM pg_constraint
  *   RESTORE [DATABASE] [FROM] 'backup' [WITH (…)]           SELECT restore_backup(…) AS result
  */
 import { sqlError } from "../../protocol/errors.js";
 import { optionsOf } from "./automl-dialect.js";
-import { isName, isSymbol, isWord, nameOf, type Token } from "./tokens.js";
+import { isName, isSymbol, isWord, nameOf, type Token, tableName } from "./tokens.js";
 
 export const CLIENT_SUSPECT =
-  /\b(?:create|drop|describe|desc|execute|replace|show)\s+(?:agents?|model|backups)\b|(?:^|;|\*\/|\n)\s*(?:backup|restore)\b/i;
+  /\b(?:create|drop|describe|desc|execute|replace|show)\s+(?:agents?|model|backups|constraints)\b|(?:^|;|\*\/|\n)\s*(?:backup|restore)\b/i;
 
 interface Statement {
   readonly text: string;
@@ -26,6 +27,7 @@ export function clientStatement(statement: Statement): string | null {
   const [verb, second, third] = statement.tokens;
   if (isWord(verb, "backup")) return backup(statement);
   if (isWord(verb, "restore")) return restore(statement);
+  if (isWord(verb, "show") && isWord(second, "constraints")) return constraints(statement);
   if (isWord(verb, "show") && statement.tokens.length === 2) {
     if (isWord(second, "agents")) return agents(null);
     return isWord(second, "backups") ? BACKUPS : null;
@@ -143,7 +145,23 @@ function ofModel(statement: Statement): string | null {
 }
 
 const BACKUPS = `SELECT backup.* FROM (SELECT list_backups() AS found) AS list,
-  jsonb_to_recordset(list.found) AS backup (id text, status text, kind text, base text, encrypted boolean, entries bigint, bytes bigint, started_at timestamptz, finished_at timestamptz, holds_until timestamptz, note text, error jsonb)`;
+  jsonb_to_recordset(list.found) AS backup (id text, status text, kind text, base text, encrypted boolean, entries bigint, bytes bigint, started_at timestamptz, finished_at timestamptz, holds_until timestamptz, note text, error jsonb, name text)`;
+
+/** Of tables. Null: it goes on as only Cypher's statement of that name does. */
+function constraints({ text, tokens }: Statement): string | null {
+  const isOfOne = isWord(tokens[2], "from", "in", "on");
+  const table = isOfOne ? tableName(tokens, 3) : null;
+  if (isOfOne ? table === null || table.next < tokens.length : tokens.length > 2) return null;
+  const one = isOfOne
+    ? ` AND held.conrelid = ${literal(text.slice(tokens[3]!.start, tokens.at(-1)!.end))}::regclass`
+    : "";
+  return `${CONSTRAINTS}${one} ORDER BY table_name, constraint_name`;
+}
+
+const CONSTRAINTS = `SELECT held.conname AS constraint_name, held.conrelid::regclass::text AS table_name,
+  CASE held.contype WHEN 'p' THEN 'PRIMARY KEY' WHEN 'u' THEN 'UNIQUE' WHEN 'f' THEN 'FOREIGN KEY' WHEN 'c' THEN 'CHECK' WHEN 'n' THEN 'NOT NULL' ELSE 'OTHER' END AS constraint_type,
+  pg_get_constraintdef(held.oid) AS definition
+  FROM pg_constraint held JOIN pg_namespace space ON space.oid = held.connamespace WHERE held.conrelid <> 0 AND held.contype <> 'n' AND space.nspname NOT LIKE 'graph:%'`;
 
 function backup(statement: Statement): string | null {
   const { tokens } = statement;
@@ -159,14 +177,13 @@ function backupWith(statement: Statement, from: number, incremental: boolean): s
   if (incremental && isWord(tokens[at], "database")) at++;
   // There is one database, whatever a client calls it.
   if (isName(tokens[at]) && !isWord(tokens[at], "to", "with")) at++;
+  let name = "";
   if (isWord(tokens[at], "to")) {
-    const position = [...statement.text.slice(0, tokens[at]!.start)].length + 1;
-    throw sqlError("22023", "BACKUP does not take a place to write to", {
-      position,
-      hint: "The server keeps backups in its own folder (backup.directory). BACKUP DATABASE makes one and tells its id; GET /v1/backups/{id}/download or `tessera backup download` gives it as one file.",
-    });
+    const written = named(statement, at + 1, "the name of the backup");
+    name = ` || jsonb_build_object('name', ${written})`;
+    at += 2;
   }
-  return `SELECT create_backup(${options(statement, at)}, ${incremental}) AS result`;
+  return `SELECT create_backup(${options(statement, at)}${name}, ${incremental}) AS result`;
 }
 
 /** `RESTORE [DATABASE [name]] [FROM] 'backup' [WITH (…)]`. */
@@ -178,6 +195,6 @@ function restore(statement: Statement): string {
     if (isName(tokens[at]) && !isWord(tokens[at], "from", "with")) at++;
   }
   if (isWord(tokens[at], "from")) at++;
-  const backup = named(statement, at, "the id of a backup, as SHOW BACKUPS tells it");
+  const backup = named(statement, at, "the id of a backup, as SHOW BACKUPS tells it, or its name");
   return `SELECT restore_backup(${backup}, ${options(statement, at + 1)}) AS result`;
 }

@@ -115,7 +115,7 @@ class World {
 
   /** Null: it was cut short. */
   async backUp(incremental: boolean): Promise<Manifest | null> {
-    const options = { incremental, passphrase: null };
+    const options = { incremental, passphrase: null, name: null };
     const { id } = await this.backups.start(this.partition, "acme", TENANT, options);
     for (;;) {
       const { status } = this.backups.get("acme", id);

@@ -47,6 +47,15 @@ export function cypherFunction(name: string, argumentCount: number): ScalarFunct
   return found ?? { error: "arity", expected: overloads.map(({ args }) => args.length).join(" or ") };
 }
 
+/** All that can be written in a query, with the numbers of arguments that they take. */
+export function cypherFunctionList(): { name: string; aggregating: boolean; counts: readonly number[] }[] {
+  const of = (name: string) => byName.get(name.toLowerCase())?.map(({ args }) => args.length) ?? [1];
+  const aggregating = (name: string) => aggregates.has(name.toLowerCase());
+  return cypherFunctionNames()
+    .sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1))
+    .map((name) => ({ name, aggregating: aggregating(name), counts: of(name) }));
+}
+
 /** For hints. */
 export function cypherFunctionNames(): string[] {
   const names = [...CYPHER_FUNCTIONS, COALESCE, ...AGGREGATES.map(({ fn }) => fn)].map(({ name }) => name);

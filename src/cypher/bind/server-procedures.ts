@@ -1,0 +1,89 @@
+/** Procedures about the server and about procedures themselves, with the columns of Neo4j that there is something for. */
+import { cypherFunctionList, LIST_OF } from "../../query/expr/cypher/registry.js";
+import type { Expr } from "../../query/expr/expr.js";
+import type { Plan } from "../../query/plan/plan.js";
+import { VARIANT } from "../../values/values.js";
+import type { Procedure, ProcedureStatement } from "./procedure.js";
+import { type ProcedureField, signatureText } from "./procedure-catalog.js";
+import { BOOLEAN, listOf, STRING } from "./static-type.js";
+import { call, textConst, variant } from "./variables.js";
+
+const text = (name: string): ProcedureField => ({ name, type: STRING });
+
+function rowsOf(
+  fields: readonly ProcedureField[],
+  rows: readonly (readonly Expr[])[],
+  statement: ProcedureStatement,
+): Plan {
+  return Object.freeze({ kind: "values", rows, columns: fields.map(({ name }) => statement.newColumn(name, VARIANT)) });
+}
+
+/** Of the language: clients compare it with versions of Neo4j to learn what they may send. */
+const CYPHER_VERSION = "9";
+
+const COMPONENTS = [text("name"), { name: "versions", type: listOf(STRING) }, text("edition")];
+const INFO = [text("id"), text("name")];
+const PROCEDURE_FIELDS = [text("name"), text("signature"), text("description"), text("mode")];
+const FUNCTION_FIELDS = [text("name"), text("signature"), { name: "aggregating", type: BOOLEAN }];
+
+/** `all`: asked when a statement is bound, because features register theirs. */
+export function serverProcedures(all: () => readonly Procedure[]): readonly Procedure[] {
+  return [
+    {
+      name: "db.ping",
+      description: "Says that the database answers.",
+      inputs: [],
+      outputs: [{ name: "success", type: BOOLEAN }],
+      rows: (_args, statement) => rowsOf([{ name: "success", type: BOOLEAN }], [[variant(true)]], statement),
+    },
+    {
+      name: "db.info",
+      description: "The name of the graph.",
+      inputs: [],
+      outputs: INFO,
+      rows: (_args, statement) => {
+        const { name } = statement.graph;
+        return rowsOf(INFO, [[textConst(name), textConst(name)]], statement);
+      },
+    },
+    {
+      name: "dbms.components",
+      description: "The name of the server, and the version of openCypher that it speaks.",
+      inputs: [],
+      outputs: COMPONENTS,
+      rows: (_args, statement) => {
+        const row = [textConst("Tessera"), call(LIST_OF, [textConst(CYPHER_VERSION)]), textConst("community")];
+        return rowsOf(COMPONENTS, [row], statement);
+      },
+    },
+    {
+      name: "dbms.procedures",
+      description: "All procedures.",
+      inputs: [],
+      outputs: PROCEDURE_FIELDS,
+      rows: (_args, statement) => {
+        const rows = all().map((procedure) =>
+          [procedure.name, signatureText(procedure), procedure.description, "READ"].map(textConst),
+        );
+        return rowsOf(PROCEDURE_FIELDS, rows, statement);
+      },
+    },
+    {
+      name: "dbms.functions",
+      description: "All functions and aggregates of Cypher.",
+      inputs: [],
+      outputs: FUNCTION_FIELDS,
+      rows: (_args, statement) => {
+        const rows = cypherFunctionList().map(({ name, aggregating, counts }) => [
+          textConst(name),
+          textConst(counts.map((count) => `${name}(${argumentNames(count)})`).join(", ")),
+          variant(aggregating),
+        ]);
+        return rowsOf(FUNCTION_FIELDS, rows, statement);
+      },
+    },
+  ];
+}
+
+const argumentNames = (count: number): string =>
+  Array.from({ length: count }, (_, i) => String.fromCharCode(97 + i)).join(", ");

@@ -1,0 +1,90 @@
+/**
+ * SHOW INDEXES, CONSTRAINTS, PROCEDURES and FUNCTIONS, as queries that call the procedure with the same rows. Extended by
+ * parser.ts.
+ *
+ *   SHOW VECTOR INDEXES YIELD name, options WHERE name = $n   CALL db.indexes('VECTOR') YIELD name, options WHERE name = $n
+ *   SHOW CONSTRAINTS YIELD * ORDER BY name RETURN name        CALL db.constraints() YIELD * WITH * ORDER BY name RETURN name
+ */
+import type { CallClause, Clause, Expr, ProjectionClause, Query } from "./ast.js";
+import { QueryParser } from "./queries.js";
+
+const LISTS: Readonly<Record<string, string>> = {
+  INDEX: "db.indexes",
+  INDEXES: "db.indexes",
+  CONSTRAINT: "db.constraints",
+  CONSTRAINTS: "db.constraints",
+  PROCEDURE: "dbms.procedures",
+  PROCEDURES: "dbms.procedures",
+  FUNCTION: "dbms.functions",
+  FUNCTIONS: "dbms.functions",
+};
+
+/** Words before INDEXES and CONSTRAINTS, and the part of the type that they choose; null: all. */
+const TYPES: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
+  "db.indexes": { ALL: null, RANGE: "RANGE", TEXT: "TEXT", POINT: "POINT", VECTOR: "VECTOR", FULLTEXT: "FULLTEXT" },
+  "db.constraints": {
+    ALL: null,
+    UNIQUE: "UNIQUENESS",
+    UNIQUENESS: "UNIQUENESS",
+    KEY: "KEY",
+    EXIST: "EXISTENCE",
+    EXISTENCE: "EXISTENCE",
+  },
+  "dbms.procedures": { ALL: null },
+  "dbms.functions": { ALL: null },
+};
+
+export abstract class ShowParser extends QueryParser {
+  /** null: this is no SHOW, or one of what only SQL lists. */
+  protected showCommand(): Query | null {
+    const [verb, first = "", second = ""] = [0, 1, 2].map((i) => this.wordAt(this.at + i));
+    if (verb !== "SHOW") return null;
+    const position = this.position();
+    const isFiltered = LISTS[first] === undefined;
+    const procedure = LISTS[isFiltered ? second : first];
+    const type = isFiltered ? TYPES[procedure ?? ""]?.[first] : null;
+    if (procedure === undefined || type === undefined) return null;
+    this.at += isFiltered ? 3 : 2;
+    if (procedure === "dbms.procedures" && this.wordAt(this.at) === "EXECUTABLE") this.at++;
+    const args: Expr[] = type === null ? [] : [{ kind: "string", value: type, position }];
+    const clauses = this.shown({ kind: "call", procedure, args, position });
+    return { kind: "query", parts: [{ clauses, position }], all: false, position };
+  }
+
+  private wordAt(at: number): string {
+    return this.kinds[at] === "word" ? this.word(at).toUpperCase() : "";
+  }
+
+  /** `[YIELD …] [ORDER BY …] [SKIP …] [LIMIT …] [WHERE …] [RETURN …]` */
+  private shown(call: Pick<CallClause, "kind" | "procedure" | "args" | "position">): Clause[] {
+    const yields = this.acceptKeyword("YIELD") ? this.yields() : null;
+    const between = yields === null ? null : this.ordered(call.position);
+    const where = this.optionalWhere();
+    const result = yields !== null && this.keyword === "RETURN" ? this.projection("return", this.position()) : null;
+    const standalone = between === null && result === null;
+    const given = yields ?? (where === null ? null : "*");
+    const calls: CallClause = { ...call, yields: given, where: between === null ? where : null, standalone };
+    if (standalone) return [calls];
+    const all = { ...EVERYTHING, position: call.position };
+    return [calls, ...(between === null ? [] : [{ ...between, where }]), result ?? { ...all, kind: "return" as const }];
+  }
+
+  /** WITH * and the order; null: none is given. */
+  private ordered(position: number): ProjectionClause | null {
+    const orderBy = this.acceptKeywords("ORDER", "BY") ? this.commaList(() => this.sortItem()) : [];
+    const skip = this.acceptKeyword("SKIP") ? this.expression() : null;
+    const limit = this.acceptKeyword("LIMIT") ? this.expression() : null;
+    if (orderBy.length === 0 && skip === null && limit === null) return null;
+    return { ...EVERYTHING, kind: "with", orderBy, skip, limit, position };
+  }
+}
+
+const EVERYTHING = {
+  distinct: false,
+  star: true,
+  items: [],
+  orderBy: [],
+  skip: null,
+  limit: null,
+  where: null,
+} satisfies Omit<ProjectionClause, "kind" | "position">;
