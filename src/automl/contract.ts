@@ -3,6 +3,7 @@
  * and keep the results; `train` and `loadModel` (train.ts, load-model.ts) do the work in task threads. No state.
  */
 import type { MessagePort } from "node:worker_threads";
+import type { CalibrationReport } from "./calibration.js";
 
 /**
  * A column of a table; all columns of one job or request have the same number of rows.
@@ -190,15 +191,7 @@ export interface ModelCard {
   /** The same metrics of the plainest model: class shares, mean, or the season before. */
   readonly baseline: Readonly<Partial<Record<Metric, number>>>;
   readonly members: readonly { readonly algorithm: string; readonly weight: number; readonly trial: number }[];
-  readonly calibration: {
-    readonly method: "none" | "platt" | "isotonic";
-    readonly brierBefore: number;
-    readonly brierAfter: number;
-    readonly eceBefore: number;
-    readonly eceAfter: number;
-    readonly logLossBefore: number;
-    readonly logLossAfter: number;
-  } | null;
+  readonly calibration: CalibrationReport | null;
   /** By permutation: how much the metric worsens when a feature's values are shuffled; the greatest first. */
   readonly importance: readonly { readonly feature: string; readonly importance: number }[];
   readonly limits: readonly string[];
