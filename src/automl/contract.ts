@@ -3,7 +3,6 @@
  * and keep the results; `train` and `loadModel` (train.ts, load-model.ts) do the work in task threads. No state.
  */
 import type { MessagePort } from "node:worker_threads";
-import type { CalibrationReport } from "./calibration.js";
 
 /**
  * A column of a table; all columns of one job or request have the same number of rows.
@@ -172,6 +171,16 @@ export interface Feature {
   readonly kind: ColumnKind;
   /** Of a vector: its numbers. */
   readonly dimensions?: number;
+}
+
+export interface CalibrationReport {
+  readonly method: "none" | "platt" | "isotonic";
+  readonly brierBefore: number;
+  readonly brierAfter: number;
+  readonly eceBefore: number;
+  readonly eceAfter: number;
+  readonly logLossBefore: number;
+  readonly logLossAfter: number;
 }
 
 export interface ModelCard {

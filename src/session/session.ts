@@ -12,6 +12,7 @@ import type { IsolationLevel } from "../sql/parse/ast.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import type { Identity } from "./execution-scope.js";
 import { afterOverrun, isKnownToOverrun } from "./overrun.js";
 import { SessionCursors } from "./session-cursors.js";
 import { SessionNames } from "./session-names.js";
@@ -19,7 +20,7 @@ import type { Settings } from "./settings.js";
 import { type Outcome, textOutcome } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { Client, StatementRun, StatementText } from "./statement-run.js";
-import { type Identity, StatementRunner } from "./statement-runner.js";
+import { StatementRunner } from "./statement-runner.js";
 import { applyOnCommit, endTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
 import { threadCpuMs } from "./thread-cpu.js";
@@ -143,7 +144,7 @@ export class Session {
     if (constraints === null) return;
     try {
       // The end of a transaction does not give way: where there was much to check, `prepareCommit` did.
-      void constraints.endTransaction(this.runner.contextFor(tx, COMMITTING, []));
+      void constraints.endTransaction(this.runner.scope.contextFor(tx, COMMITTING, []));
     } catch (error) {
       this.tenant.rollback(tx);
       throw error;
@@ -208,7 +209,7 @@ export class Session {
 
   /** Of work in the open transaction that is no statement: an import. */
   contextFor(client: Client): ExecContext {
-    return this.runner.contextFor(this.block.forStatement(), client, []);
+    return this.runner.scope.contextFor(this.block.forStatement(), client, []);
   }
 
   /** Removes the session's temporary relations (temporary-relations.ts). Call it when the session ends. */
@@ -427,7 +428,7 @@ export class Session {
     const tx = this.block.open();
     const { constraints } = this.block;
     const checked = constraints?.manyWait
-      ? constraints.endTransaction(this.runner.contextFor(tx, client, []))
+      ? constraints.endTransaction(this.runner.scope.contextFor(tx, client, []))
       : undefined;
     return after(checked, () => (tx.isLarge ? tx.prepareCommit(client) : undefined));
   }

@@ -1,0 +1,58 @@
+/** Runs statements that change definitions or statistics, in the transaction of the statement. Called by statement-runner.ts. */
+import { analyzeTable } from "../query/exec/analyze-table.js";
+import type { BoundAnalyze, BoundDdlSteps } from "../sql/bind/bound-statement.js";
+import type { ShardTransaction } from "../storage/transaction.js";
+import { callsToCheck, checkCalls } from "./check-calls.js";
+import type { ExecutionScope } from "./execution-scope.js";
+import { runDdl } from "./run-ddl.js";
+import { type Outcome, textOutcome } from "./sql-result.js";
+import type { StatementRun } from "./statement-run.js";
+import { isTemporary, openTemporaries } from "./temporary-relations.js";
+
+/** A tag of null: that of the first step. */
+type Definitions = Pick<BoundDdlSteps, "steps" | "notices"> & { readonly tag: string | null };
+
+/** Each step is bound against the definitions that the one before it left. */
+export async function runDefinitions(
+  scope: ExecutionScope,
+  { tag, steps, notices }: Definitions,
+  run: StatementRun,
+  tx: ShardTransaction,
+): Promise<Outcome> {
+  scope.requireWritable(tag ?? "definition");
+  const { tenant, names, block } = scope;
+  const { catalog } = tenant;
+  const told = [...notices];
+  let lastTag = tag;
+  for (const step of steps) {
+    const bound = step({ ...names.environment(catalog.view(tx)), parameterTypes: [] });
+    if (bound === null) continue;
+    const context = scope.contextFor(tx, run.request, []);
+    if (block.isOpen) block.constraints?.refusePending(bound.command, catalog.view(tx));
+    if (isTemporary(bound.command)) await openTemporaries(names, tx, run.request);
+    const query = bound.stored ?? bound.rows;
+    if (query) await checkCalls(callsToCheck(query), bound.parameters ?? [], context);
+    const done = await runDdl(bound, catalog, scope.internalStatements(), context, tenant.positionOf);
+    lastTag ??= done.tag;
+    told.push(...done.notices);
+    // A statement may have thousands of steps (ALTER TABLE … ADD COLUMN …, ADD COLUMN …).
+    context.checkpoint();
+    if (context.shouldYield()) await context.yieldTurn();
+  }
+  return textOutcome("result", [lastTag ?? ""], run.collector, told);
+}
+
+export async function analyze(
+  scope: ExecutionScope,
+  bound: BoundAnalyze,
+  run: StatementRun,
+  tx: ShardTransaction,
+): Promise<Outcome> {
+  scope.requireWritable(bound.tag);
+  const { tenant } = scope;
+  const { checkpoint, shouldYield, yieldTurn } = run.request;
+  const work = { tx, tenantNumber: tenant.number, checkpoint, shouldYield, yieldTurn };
+  for (const table of bound.tables) tenant.statistics.put(table, await analyzeTable(work, table), tx);
+  tenant.plans.clear();
+  return textOutcome("result", [bound.tag], run.collector);
+}
