@@ -13,6 +13,7 @@ import { parseSql } from "../sql/parse/parse.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { Identity } from "./execution-scope.js";
+import { withLongerTurn } from "./longer-turn.js";
 import { afterOverrun, isKnownToOverrun } from "./overrun.js";
 import { SessionCursors } from "./session-cursors.js";
 import { SessionNames } from "./session-names.js";
@@ -23,7 +24,6 @@ import type { Client, StatementRun, StatementText } from "./statement-run.js";
 import { StatementRunner } from "./statement-runner.js";
 import { applyOnCommit, endTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
-import { threadCpuMs } from "./thread-cpu.js";
 import { nowMicros, TransactionBlock } from "./transaction-block.js";
 import { type GivenModes, NO_MODES } from "./transaction-modes.js";
 
@@ -38,38 +38,6 @@ export type Commit = (tx: ShardTransaction, outcome: Outcome) => void;
 
 /** How often an autocommit statement that loses against concurrent changes is run before the client hears of it. */
 const ATTEMPTS_MAX = 4;
-
-/**
- * What has lost is run again in a longer turn, since what nobody interrupts cannot lose: milliseconds of CPU time by the
- * number of the attempt before. So a statement that takes no longer gets through however many others want the same rows.
- */
-const LONGER_TURN_MS: readonly number[] = [0, 30, 100, 100];
-
-function withLongerTurn(run: StatementRun, attempt: number): StatementRun {
-  const { request } = run;
-  const cpuMs = () => threadCpuMs() ?? performance.now();
-  const end = cpuMs() + LONGER_TURN_MS[attempt]!;
-  // The clock, which is cheaper to look at, is never slower.
-  let nextLook = performance.now() + LONGER_TURN_MS[attempt]!;
-  return {
-    ...run,
-    request: {
-      trace: request.trace ?? null,
-      atStatement: (text) => request.atStatement?.(text),
-      inCypher: () => request.inCypher?.(),
-      checkpoint: () => request.checkpoint(),
-      shouldYield: () => {
-        if (!request.shouldYield() || performance.now() < nextLook) return false;
-        const left = end - cpuMs();
-        if (left > 0) nextLook = performance.now() + left;
-        return left <= 0;
-      },
-      yieldTurn: () => request.yieldTurn(),
-      origin: request.origin ?? request,
-      signal: request.signal,
-    },
-  };
-}
 
 /** Statements that may come before SET TRANSACTION: they read nothing. */
 const BEFORE_QUERIES: ReadonlySet<string> = new Set(["set", "show", "set constraints", "deallocate"]);
