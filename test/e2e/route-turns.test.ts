@@ -6,7 +6,6 @@
  *   node dist/test/e2e/route-turns.test.js [name]
  */
 import t from "tap";
-import { EXAMPLES } from "../../src/protocol/endpoints/examples.js";
 import { ENDPOINTS } from "../../src/protocol/endpoints.js";
 import { addressOf, bytesOf, enlarger, sendExamples, WAYS } from "./large-bodies.js";
 import { type Reply, TestServer } from "./server.js";
@@ -58,9 +57,9 @@ function isForeseen({ status, body }: Reply): boolean {
 
 t.test("every endpoint with a body, with large ones", async (t) => {
   await sendExamples(server, acme);
-  for (const { name, method, path, body } of ENDPOINTS) {
+  for (const endpoint of ENDPOINTS) {
+    const { name, method, body, example } = endpoint;
     if (body === undefined || name in LEFT_OUT || (only !== undefined && name !== only)) continue;
-    const example = EXAMPLES[name];
     if (example === undefined) {
       t.fail(`the endpoint ${name} has no example`);
       continue;
@@ -73,7 +72,7 @@ t.test("every endpoint with a body, with large ones", async (t) => {
       const what = `${name}: ${way}`;
       let before = await loop();
       for (let tried = 1; ; tried++) {
-        const reply = await server.call(method, addressOf({ name, path }), bytes, { token, headers: JSON_TYPE });
+        const reply = await server.call(method, addressOf(endpoint), bytes, { token, headers: JSON_TYPE });
         if (!isForeseen(reply)) t.fail(`${what}: ${reply.status} ${JSON.stringify(reply.body).slice(0, 300)}`);
         const now = await loop();
         mostSeconds = now.max;
