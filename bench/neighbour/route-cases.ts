@@ -1,9 +1,8 @@
 /**
- * Large bodies for every route that takes one: the example of the route (protocol/endpoints/examples.ts) with one kind of part made
+ * Large bodies for every route that takes one: the example of the route with one kind of part made
  * large. A route without an example is an error.
  */
 
-import { EXAMPLES } from "../../src/protocol/endpoints/examples.js";
 import { ENDPOINTS } from "../../src/protocol/endpoints.js";
 import { addressOf, bytesOf, enlarger, WAYS } from "../../test/e2e/large-bodies.js";
 import type { NeighbourCase } from "./cases.js";
@@ -13,11 +12,11 @@ const BODY_CHARACTERS = 12_000_000;
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-export const ROUTE_CASES: readonly NeighbourCase[] = ENDPOINTS.flatMap(({ name, method, path, body }) => {
+export const ROUTE_CASES: readonly NeighbourCase[] = ENDPOINTS.flatMap((endpoint) => {
+  const { name, method, body, example } = endpoint;
   if (body === undefined) return [];
-  const example = EXAMPLES[name];
   if (example === undefined) throw new Error(`the endpoint ${name} has no example`);
-  const address = addressOf({ name, path });
+  const address = addressOf(endpoint);
   return Object.entries(WAYS).flatMap(([way, kind]): NeighbourCase[] => {
     const large = enlarger(example.body, kind, way === "many keys", BODY_CHARACTERS);
     if (large === null) return [];

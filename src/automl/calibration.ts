@@ -4,6 +4,7 @@
  * made to sum to 1. Called by the search and by loaded models; no state.
  */
 
+import type { CalibrationReport } from "./contract.js";
 import { calibrationError, scoresOf } from "./metrics.js";
 import type { Fold } from "./search/folds.js";
 
@@ -15,16 +16,6 @@ export interface Calibration {
   readonly method: "none" | "platt" | "isotonic";
   /** One for two classes, otherwise one a class; none with the method `none`. */
   readonly curves: readonly Curve[];
-}
-
-export interface CalibrationReport {
-  readonly method: Calibration["method"];
-  readonly brierBefore: number;
-  readonly brierAfter: number;
-  readonly eceBefore: number;
-  readonly eceAfter: number;
-  readonly logLossBefore: number;
-  readonly logLossAfter: number;
 }
 
 export function calibrate(

@@ -173,6 +173,16 @@ export interface Feature {
   readonly dimensions?: number;
 }
 
+export interface CalibrationReport {
+  readonly method: "none" | "platt" | "isotonic";
+  readonly brierBefore: number;
+  readonly brierAfter: number;
+  readonly eceBefore: number;
+  readonly eceAfter: number;
+  readonly logLossBefore: number;
+  readonly logLossAfter: number;
+}
+
 export interface ModelCard {
   readonly task: Task;
   readonly taskReason: string;
@@ -190,15 +200,7 @@ export interface ModelCard {
   /** The same metrics of the plainest model: class shares, mean, or the season before. */
   readonly baseline: Readonly<Partial<Record<Metric, number>>>;
   readonly members: readonly { readonly algorithm: string; readonly weight: number; readonly trial: number }[];
-  readonly calibration: {
-    readonly method: "none" | "platt" | "isotonic";
-    readonly brierBefore: number;
-    readonly brierAfter: number;
-    readonly eceBefore: number;
-    readonly eceAfter: number;
-    readonly logLossBefore: number;
-    readonly logLossAfter: number;
-  } | null;
+  readonly calibration: CalibrationReport | null;
   /** By permutation: how much the metric worsens when a feature's values are shuffled; the greatest first. */
   readonly importance: readonly { readonly feature: string; readonly importance: number }[];
   readonly limits: readonly string[];

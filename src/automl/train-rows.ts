@@ -4,9 +4,10 @@
  * best vote; 5. calibrate; 6. fit the members on all rows; 7. importance and the card. Called by train.ts; no state.
  */
 import { DbError } from "../protocol/errors.js";
-import { type Calibration, type CalibrationReport, chooseCalibration, take } from "./calibration.js";
+import { type Calibration, chooseCalibration, take } from "./calibration.js";
 import {
   ALGORITHMS,
+  type CalibrationReport,
   higherIsBetter,
   type Metric,
   type ModelCard,

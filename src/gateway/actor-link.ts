@@ -4,6 +4,7 @@
  * outlives the thread: after a crash the supervisor (actor-pool.ts) gives it the next one. It owns the table of
  * requests in flight.
  */
+import type { Endpoint } from "../protocol/endpoint.js";
 import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
 import {
   REPLY_LIVE,
@@ -406,4 +407,12 @@ export class ActorLink {
 /** It is about what lives in the actor's memory, and is gone with that. */
 export function isOfOpenTransaction(endpoint: string): boolean {
   return /^(socket\.transaction|transactions)\.(?!begin$)/.test(endpoint);
+}
+
+/** Of a request over HTTP; `hasKey`: an Idempotency-Key counts for it. */
+export function repeatableBy({ name, method, home, keeps }: Endpoint, hasKey: boolean): Repeatable {
+  if (isOfOpenTransaction(name)) return "never";
+  if (method === "GET" || name === "auth.login") return "always";
+  // What the directory does and the answer that is kept of it are written together.
+  return hasKey && home === "directory" && keeps !== "memory" ? "always" : "uncommitted";
 }

@@ -11,8 +11,8 @@ const EXPOSED =
 export interface CorsPolicy {
   /** The value of Access-Control-Allow-Origin for a request from that origin; null when it is not allowed. */
   allowOrigin(origin: string): string | null;
-  /** "name: value" lines for an allowed request's reply. */
-  replyHeaders(allowed: string): string;
+  /** "name: value" lines for the reply to a request from that origin; "" for none and for one that is not allowed. */
+  replyHeaders(origin: string): string;
   /** Those that the answer to an allowed preflight carries besides. */
   preflightHeaders(methods: string): string;
 }
@@ -53,14 +53,18 @@ export function corsPolicy(config: Config["server"]["cors"]): CorsPolicy | null 
   const all = config.origins.includes("*");
   const origins = new Set(config.origins.map((origin) => origin.toLowerCase()));
   const requestHeaders = config.headers.join(", ");
+  const allowOrigin = (origin: string): string | null => {
+    if (all) return "*";
+    return origins.has(origin.toLowerCase()) ? origin : null;
+  };
   return {
-    allowOrigin(origin) {
-      if (all) return "*";
-      return origins.has(origin.toLowerCase()) ? origin : null;
+    allowOrigin,
+    replyHeaders(origin) {
+      const allowed = origin === "" ? null : allowOrigin(origin);
+      if (allowed === null) return "";
+      const shared = `Access-Control-Allow-Origin: ${allowed}\nAccess-Control-Expose-Headers: ${EXPOSED}`;
+      return allowed === "*" ? shared : `${shared}\nVary: Origin`;
     },
-    replyHeaders: (allowed) =>
-      `Access-Control-Allow-Origin: ${allowed}\nAccess-Control-Expose-Headers: ${EXPOSED}` +
-      (allowed === "*" ? "" : "\nVary: Origin"),
     preflightHeaders: (methods) =>
       `Access-Control-Allow-Methods: ${methods}\nAccess-Control-Allow-Headers: ${requestHeaders}\nAccess-Control-Max-Age: ${PREFLIGHT_SECONDS}`,
   };

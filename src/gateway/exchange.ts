@@ -2,12 +2,10 @@
  * One request and its reply. The life of a request in the gateway:
  *
  *  1. `begin` reads the headers it needs, while uWebSockets.js still holds them.
- *  2. The caller is looked up or, the first time, verified (admission.ts); then what they may do is checked, and whether their
- *     tenant has budget left (rate-limiter.ts).
- *  3. The body is received. A body that comes in one piece is copied from the socket's buffer into the frame at once.
- *  4. `dispatch` queues the frame for the partition's actor (actor-link.ts); nothing is parsed here.
- *     If the endpoint streams its body, the frame goes without it, and the pieces follow as the actor takes them
- *     (body-stream.ts).
+ *  2. caller-check.ts finds the caller, checks what they may do, and takes a token of their tenant's rate limit.
+ *  3. body-receiver.ts receives the body. A body that comes in one piece is copied from the socket's buffer into the frame at once.
+ *  4. `dispatch` queues the frame for the partition's actor (actor-call.ts); nothing is parsed here.
+ *     If the endpoint streams its body, the frame goes without it, and the pieces follow as the actor takes them.
  *  5. The actor's reply, finished to the byte, is written (reply.ts) and the exchange is counted and logged. A long reply
  *     comes in pieces as the client reads (reply-stream.ts).
  *
@@ -26,23 +24,19 @@ import {
   REQUEST_STREAMED,
   REQUEST_WANTS_MSGPACK,
   type ReplyFrame,
-  STREAM_WINDOW_BYTES,
 } from "../protocol/frames.js";
 import type { Identity } from "../protocol/identity.js";
-import { type ActorLink, isOfOpenTransaction, type Loss, type PendingReply, type Repeatable } from "./actor-link.js";
+import { ActorCall } from "./actor-call.js";
+import { type Loss, type PendingReply, type Repeatable, repeatableBy } from "./actor-link.js";
 import { DIRECTORY_PARTITION } from "./actor-pool.js";
-import type { Applicant, Caller } from "./admission.js";
-import { BodyCollector } from "./body-collector.js";
-import { BodyStream } from "./body-stream.js";
-import { hostAllowed, originAllowed } from "./cors.js";
+import type { Caller } from "./admission.js";
+import { BodyReceiver, type ReceivingRequest } from "./body-receiver.js";
+import { CallerCheck, type CheckedRequest } from "./caller-check.js";
 import type { Deadlined, DeadlineQueue, EndedFor } from "./deadline-queue.js";
 import { ExchangeTrace } from "./exchange-trace.js";
 import type { LiveSubscriber } from "./live-channels.js";
 import { LiveEvents } from "./live-events.js";
 import { acceptedFormat, answersOnly } from "./media-type.js";
-import { REDIRECTS_MAX, redirect, release, reserve } from "./partition-load.js";
-import type { Bucket } from "./rate-limiter.js";
-import { remoteAddress } from "./remote-address.js";
 import {
   beginReply,
   endReply,
@@ -55,21 +49,19 @@ import {
 } from "./reply.js";
 import { ReplyStream } from "./reply-stream.js";
 import { formatFlag, headOf } from "./request-frame.js";
-import { type RequestHeaders, readHeaders, tooLarge } from "./request-headers.js";
+import { type RequestHeaders, readHeaders } from "./request-headers.js";
 import { logRequest } from "./request-log.js";
 import type { LocalExchange, Route } from "./route.js";
 import type { SentFrames } from "./sent-frames.js";
 import type { Services } from "./services.js";
-import { whyRefused } from "./why-refused.js";
 
 /** A body declared larger than this many times the bound is not drained: the connection is closed instead. */
 const DRAINED_RATIO_MAX = 4;
 const DISOWNED = "The user or API key was disabled or removed while the request ran; it was ended.";
 const NOT_WAITED_FOR =
   "The server is shutting down and waits no longer for the request. What it was to write may have been written.";
-const CHALLENGE = 'WWW-Authenticate: Bearer realm="tessera"';
 
-export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, LocalExchange {
+export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedRequest, ReceivingRequest, LocalExchange {
   previous: Deadlined | null = null;
   next: Deadlined | null = null;
   expiresAt = 0;
@@ -79,34 +71,23 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   suspicions = 0;
 
   requestId = "";
-  rateRemaining = -1;
-  rateResetSeconds = 0;
   corsHeaders = "";
   noStore = false;
   closeAfter = false;
   clientCloses = false;
 
-  private caller: Caller | null = null;
+  private check: CallerCheck | null = null;
   private flags = 0;
   private headers: RequestHeaders | null = null;
-  private remoteAddress = "";
-  private authorization = "";
-  private collector: BodyCollector | null = null;
-  private bodyStream: BodyStream | null = null;
+  private body: BodyReceiver | null = null;
   private replyStream: ReplyStream | null = null;
-  private bodyArrived = false;
   /** The reply has begun, or the client is gone: nothing more may be written. */
   private hasAnswered = false;
   private abortable = false;
   private status = 0;
   private counted = true;
-  private partition = -1;
-  /** Bytes counted against the partition. */
-  private reserved = 0;
-  private bucket: Bucket | null = null;
-  private link: ActorLink | null = null;
-  private frameId = 0;
-  private redirects = 0;
+  /** Null: it has not been dispatched. */
+  private call: ActorCall | null = null;
   private trace: ExchangeTrace | null = null;
   /** A stream of events that lasts as long as its client stays. */
   private events: LiveEvents | null = null;
@@ -122,12 +103,24 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     services.open++;
   }
 
+  get rateRemaining(): number {
+    return this.check === null ? -1 : this.check.rateRemaining;
+  }
+
+  get rateResetSeconds(): number {
+    return this.check === null ? 0 : this.check.rateResetSeconds;
+  }
+
   get query(): string {
     return this.headers?.query ?? "";
   }
 
   get traceparent(): string {
     return this.trace === null ? "" : this.trace.traceparent;
+  }
+
+  private get caller(): Caller | null {
+    return this.check === null ? null : this.check.caller;
   }
 
   get answered(): boolean {
@@ -152,7 +145,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     const accept = req.getHeader("accept");
     const format = acceptedFormat(accept);
     if (format === "msgpack") this.flags |= REQUEST_WANTS_MSGPACK;
-    if (services.cors !== null) this.readOrigin(req);
+    if (services.cors !== null) this.corsHeaders = services.cors.replyHeaders(req.getHeader("origin"));
     if (services.closing) {
       this.closeAfter = true;
       this.fail("shutting_down");
@@ -163,7 +156,6 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
       return;
     }
     const endpoint = route.endpoint!;
-    if (endpoint.jsonRpc !== undefined && !this.pageMayAsk(req)) return;
     this.noStore = endpoint.home === "directory";
     const { bodyBytesMax } = services.config.server;
     const streams = endpoint.live === true || endpoint.streamedReply?.some((type) => accept.includes(type)) === true;
@@ -174,9 +166,9 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     // After any answer the rest of the body is read and dropped, unless that would take too long.
     if (endpoint.streamedBody === undefined) {
       this.closeAfter = headers.contentLength > bodyBytesMax * DRAINED_RATIO_MAX;
-    } else this.bodyStream = new BodyStream(this.res);
-    if (endpoint.access === "public") this.beginPublic();
-    else this.beginAuthenticated(req);
+    } else this.body = new BodyReceiver(this, headers, true);
+    this.check = new CallerCheck(this);
+    this.check.begin(req);
   }
 
   /** For routes that answer later without an actor: the client may leave before. */
@@ -186,294 +178,96 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     this.res.onAborted(() => this.aborted());
   }
 
-  private readOrigin(req: HttpRequest): void {
-    const origin = req.getHeader("origin");
-    if (origin === "") return;
-    const allowed = this.services.cors!.allowOrigin(origin);
-    if (allowed !== null) this.corsHeaders = this.services.cors!.replyHeaders(allowed);
-  }
-
-  /** What programs talk to, pages of other sites may not. */
-  private pageMayAsk(req: HttpRequest): boolean {
-    const { config, cors } = this.services;
-    const host = req.getHeader("host");
-    if (!originAllowed(req.getHeader("origin"), host, config.server.host, cors)) {
-      this.fail("forbidden", "Pages of this origin may not connect; see [server.cors].");
-      return false;
-    }
-    if (hostAllowed(host, config.server)) return true;
-    this.fail("forbidden", "The request names a host that this server does not go by; server.names lists its names.");
-    return false;
-  }
-
-  // The caller
-
-  private beginPublic(): void {
-    this.remoteAddress = remoteAddress(this.res);
-    const { services } = this;
-    const now = this.startedAt;
-    if (this.spend(services.limiter.ofAddress(this.remoteAddress, now), now)) this.proceed();
-  }
-
-  private beginAuthenticated(req: HttpRequest): void {
-    if (this.route.endpoint!.isAudited) this.remoteAddress = remoteAddress(this.res);
-    const authorization = req.getHeader("authorization");
-    const ticket = this.route.endpoint!.live ? (req.getQuery("token") ?? "") : "";
-    if (authorization === "" && ticket !== "") {
-      this.presentTicket(ticket);
-      return;
-    }
-    if (authorization === "") {
-      this.refuseAnonymous(req.getHeader("x-api-key") !== "");
-      return;
-    }
-    const caller = this.services.admission.known(authorization, this.services.clock.wall());
-    if (caller !== null) this.admitted(caller);
-    else this.judge(authorization);
-  }
-
-  /** Pages cannot send a header with an EventSource. */
-  private presentTicket(ticket: string): void {
-    const { tickets, clock } = this.services;
-    const caller = tickets.redeem(ticket, clock.now());
-    if (caller !== null) this.admitted(caller);
-    else this.fail("unauthorized", "The ticket is unknown, used or too old: get one from POST /v1/ws/ticket.");
-  }
-
-  private refuseAnonymous(hasApiKeyHeader: boolean): void {
-    const hint = "Send the key as Authorization: Bearer <key>; the X-API-Key header is not accepted any more.";
-    const code = this.codeOf("missing_authorization");
-    if (hasApiKeyHeader) this.fail(code, hint, { hint }, CHALLENGE);
-    else this.fail(code, ERRORS.missing_authorization.message, undefined, CHALLENGE);
-  }
-
-  /** Failed attempts are counted by address, and an address that had too many must wait before it may try again. */
-  private judge(authorization: string): void {
-    this.remoteAddress = remoteAddress(this.res);
-    const bucket = this.services.limiter.ofAddress(this.remoteAddress, this.startedAt);
-    bucket.refill(this.startedAt);
-    if (bucket.limited && bucket.tokens < 1) {
-      this.noteRefusal("auth.blocked", "rate_limited");
-      this.fail(
-        "rate_limited",
-        "Too many failed attempts from this address.",
-        undefined,
-        `Retry-After: ${bucket.retryAfterSeconds}`,
-      );
-      return;
-    }
-    this.authorization = authorization;
-    this.services.admission.judge(authorization, this);
-    // The directory is asked; the body is received at the same time.
-    if (this.caller === null && !this.hasAnswered) this.receive();
-  }
-
-  /** Called by Admission, or directly for a known caller. */
-  admitted(caller: Caller): void {
-    if (this.hasAnswered) return;
-    const waited = this.abortable;
-    this.caller = caller;
-    const { access } = this.route.endpoint!;
-    const { services } = this;
-    if (!this.spend(services.admission.bucketOf(caller), this.startedAt)) return;
-    if (caller.identity.keyId !== null) services.admission.countUse(caller, services.clock.wall());
-    if (caller.readOnly) this.flags |= REQUEST_READ_ONLY;
-    const refusal = whyRefused(access, caller);
-    if (refusal !== null) {
-      if (access !== "writer") this.noteRefusal(this.route.endpoint!.name, "forbidden");
-      this.fail("forbidden", refusal);
-      return;
-    }
-    if (waited) this.resume();
-    else this.proceed();
-  }
-
-  /** Called by Admission. */
-  refused(code: ErrorCode, message: string): void {
-    if (this.hasAnswered) return;
-    if (ERRORS[code].status !== 401) {
-      this.fail(code, message);
-      return;
-    }
-    const now = this.services.clock.now();
-    this.services.limiter.ofAddress(this.remoteAddress, now).take(now);
-    this.noteRefusal("auth.refused", code);
-    const sent = this.authorization.toLowerCase();
-    const why = sent.startsWith("bearer ") || sent.startsWith("apikey ") ? `, error="invalid_token"` : "";
-    this.fail(this.codeOf(code), message, undefined, CHALLENGE + why);
-  }
-
-  private noteRefusal(action: string, code: ErrorCode): void {
-    const address = this.remoteAddress || remoteAddress(this.res);
-    this.services.refusals.note(action, code, this.caller, address, this.requestId);
-  }
-
-  /** As the endpoint calls it. */
-  private codeOf(code: ErrorCode): ErrorCode {
-    return this.route.endpoint?.codes?.[code] ?? code;
-  }
-
-  /** Takes a token, and a place among the tenant's running requests. */
-  private spend(bucket: Bucket, now: number): boolean {
-    const taken = bucket.take(now);
-    if (bucket.limited) {
-      this.rateRemaining = bucket.remaining;
-      this.rateResetSeconds = bucket.secondsToFull;
-    }
-    if (!taken) {
-      this.fail("rate_limited", undefined, undefined, `Retry-After: ${bucket.retryAfterSeconds}`);
-      return false;
-    }
-    if (bucket.inFlight >= this.services.config.limits.requestsPerTenantMax) {
-      this.fail("rate_limited", "Too many requests are running at the same time.", undefined, "Retry-After: 1");
-      return false;
-    }
-    bucket.inFlight++;
-    this.bucket = bucket;
-    return true;
-  }
-
-  // The body
-
-  /** The caller is known before any of the body is looked at. */
-  private proceed(): void {
+  /** The caller is known before any of the body is looked at, unless the directory had to be asked. */
+  passed(): void {
     const { problem } = this.headers!;
+    const hasWaited = this.abortable;
     if (problem !== null) this.fail(problem.code, problem.message);
     else if (this.route.serveCaller !== null) this.route.serveCaller(this, this.caller!);
-    else if (this.bodyStream !== null) {
+    else if (hasWaited) this.body!.resume();
+    else if (this.body !== null) {
       this.receive();
       this.dispatch(null);
     } else if (this.route.hasBody) this.receive();
     else this.dispatch(null);
   }
 
-  /** The caller became known while or after the body arrived. */
-  private resume(): void {
-    const { problem } = this.headers!;
-    if (problem !== null) this.fail(problem.code, problem.message);
-    else if (this.route.serveCaller !== null) this.route.serveCaller(this, this.caller!);
-    else if (this.bodyStream !== null) this.dispatch(null);
-    else if (this.bodyArrived) this.dispatch(this.collector === null ? null : this.collector.body);
-  }
+  // The body
 
-  private receive(): void {
+  receive(): void {
     this.waitForAnswer();
     this.startDeadline();
-    if (this.route.hasBody) this.res.onData(this.onData);
-    else this.bodyArrived = true;
+    this.body ??= new BodyReceiver(this, this.headers!, false);
+    this.body.begin(this.route.hasBody);
   }
 
-  private readonly onData = (chunk: ArrayBuffer, isLast: boolean): void => {
-    try {
-      this.arrived(new Uint8Array(chunk), isLast);
-    } catch (error) {
-      this.broken(error);
-    }
-  };
+  /** The answer may begin before the end of a streamed body. */
+  get wantsBody(): boolean {
+    return !this.hasAnswered || this.replyStream !== null;
+  }
 
-  /** A fault of ours. It must not leave uWebSockets.js's callback, which would end the process without a word. */
-  private broken(error: unknown): void {
+  get isAdmitted(): boolean {
+    return this.caller !== null || this.route.endpoint!.access === "public";
+  }
+
+  refuseBody(code: ErrorCode, message: string): void {
+    this.closeAfter = true;
+    this.fail(code, message);
+  }
+
+  /** It must not leave uWebSockets.js's callback, which would end the process without a word. */
+  broken(error: unknown): void {
     this.services.logger.error({ err: error, request_id: this.requestId }, "request failed");
     if (!this.hasAnswered) this.fail("internal_error");
   }
 
-  private arrived(chunk: Uint8Array, isLast: boolean): void {
-    // The answer may begin before the end of a streamed body.
-    if (this.hasAnswered && this.replyStream === null) return;
-    if (this.bodyStream !== null) {
-      this.bodyStream.arrived(chunk, isLast);
-      return;
-    }
-    const admitted = this.caller !== null || this.route.endpoint!.access === "public";
-    if (isLast && admitted && this.collector === null) {
-      if (chunk.length > this.services.config.server.bodyBytesMax) this.tooLarge();
-      else this.dispatch(chunk.length === 0 ? null : chunk);
-      return;
-    }
-    this.bodyArrived = isLast;
-    if (this.collect(chunk) && isLast && admitted) this.dispatch(this.collector!.body);
-  }
-
-  /** Keeps a piece of the body; false when the request has been refused because of it. */
-  private collect(chunk: Uint8Array): boolean {
-    // The body of a request that is going to be refused anyway is not kept.
-    const { problem, contentLength } = this.headers!;
-    if (problem !== null || chunk.length === 0) return true;
-    const { services } = this;
-    this.collector ??= new BodyCollector(contentLength, services.config.server.bodyBytesMax);
-    if (!this.collector.add(chunk)) {
-      this.tooLarge();
-      return false;
-    }
-    services.collectedBytes += chunk.length;
-    if (services.collectedBytes <= services.config.limits.requestBytesPerPartitionMax) return true;
-    this.closeAfter = true;
-    this.fail("overloaded", "Too many bodies are being received; retry shortly.");
-    return false;
-  }
-
-  private tooLarge(): void {
-    this.closeAfter = true;
-    const { code, message } = tooLarge(this.services.config.server.bodyBytesMax);
-    this.fail(code, message);
-  }
-
   // To the actor and back
 
-  private dispatch(body: Uint8Array | null): void {
-    const { services, route } = this;
-    const caller = this.caller;
+  dispatch(body: Uint8Array | null): void {
+    const { services, route, caller } = this;
+    const endpoint = route.endpoint!;
     if (body !== null) {
-      const format = formatFlag(this.headers!.contentType, route.endpoint!);
+      const format = formatFlag(this.headers!.contentType, endpoint);
       if (format < 0) {
         this.fail("unsupported_media_type");
         return;
       }
       this.flags |= format;
     }
-    const endpoint = route.endpoint!;
     const home = endpoint.home === "directory" ? DIRECTORY_PARTITION : caller!.partition;
-    const link = services.pool.linkOf(home);
+    const stream = this.body === null ? null : this.body.stream;
     // What streams its body cannot wait for a thread.
-    if (!(this.bodyStream === null ? services.pool.takes(home) : services.pool.serves(home))) {
+    if (!(stream === null ? services.pool.takes(home) : services.pool.serves(home))) {
       this.unavailable(home);
       return;
     }
-    const streamed = this.bodyStream === null ? 0 : STREAM_WINDOW_BYTES;
-    if (streamed > 0) this.flags |= REQUEST_STREAMED;
-    if (!this.reserve(home, body === null ? streamed : body.length)) {
+    const call = new ActorCall(services, this);
+    if (!call.reserve(home, body, stream !== null)) {
       this.fail("overloaded", undefined, undefined, "Retry-After: 1");
       return;
     }
+    this.call = call;
+    if (stream !== null) this.flags |= REQUEST_STREAMED;
+    if (caller?.readOnly) this.flags |= REQUEST_READ_ONLY;
     this.waitForAnswer();
     this.startDeadline();
-    this.send(link, home, body);
-    this.bodyStream?.start(link, this.frameId);
+    this.send(call, body);
+    stream?.start(call.link!, call.frameId);
   }
 
-  private send(link: ActorLink, partition: number, body: Uint8Array | null): void {
-    const { clock } = this.services;
-    const caller = this.caller;
-    this.link = link;
-    const deadlineMs = clock.wall() + this.expiresAt - this.startedAt;
-    const tenant = caller === null ? 0 : caller.identity.tenantNumber;
+  private send(call: ActorCall, body: Uint8Array | null): void {
+    const { caller, requestId, flags } = this;
     const { code, isAudited } = this.route.endpoint!;
-    const head = headOf(caller, this.headers!, this.remoteAddress, isAudited);
-    this.frameId = link.send(this, code, this.flags, partition, tenant, deadlineMs, this.requestId, head, body);
+    const deadlineMs = this.services.clock.wall() + this.expiresAt - this.startedAt;
+    const tenant = caller === null ? 0 : caller.identity.tenantNumber;
+    const head = headOf(caller, this.headers!, this.check!.remoteAddress, isAudited);
+    call.send({ code, flags, tenant, deadlineMs, requestId, head }, body);
     // What is posted goes ahead of the frame, which waits for the end of the turn.
-    if (this.trace !== null) link.post({ kind: "trace", id: this.frameId, context: this.trace.sent() });
+    if (this.trace !== null) call.link!.post({ kind: "trace", id: call.frameId, context: this.trace.sent() });
   }
 
   private startDeadline(): void {
     if (this.queue === null) this.route.deadlines!.add(this, this.startedAt);
-  }
-
-  /** Counts the request and its body against the partition's bounds; false when one of them is reached. */
-  private reserve(partition: number, bytes: number): boolean {
-    if (!reserve(this.services, partition, bytes)) return false;
-    this.partition = partition;
-    this.reserved = bytes;
-    return true;
   }
 
   private unavailable(partition: number): void {
@@ -487,16 +281,11 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
 
   /** The tenant is in another partition, and the request goes there: its body has come back. */
   private follow(frame: ReplyFrame): void {
-    const { services } = this;
-    const caller = this.caller!;
+    const call = this.call!;
     const to = Number(frame.headers);
-    redirect(services, this.partition, to, this.reserved);
-    this.partition = to;
-    caller.partition = to;
-    this.link = null;
-    const link = services.pool.linkOf(to);
-    if (!services.pool.takes(to) || ++this.redirects > REDIRECTS_MAX) this.unavailable(to);
-    else this.send(link, to, frame.body.length === 0 ? null : frame.body);
+    this.caller!.partition = to;
+    if (call.moveTo(to)) this.send(call, frame.body.length === 0 ? null : frame.body);
+    else this.unavailable(to);
   }
 
   /** The actor's reply, finished to the byte. */
@@ -510,7 +299,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
       this.endStream(frame);
       return;
     }
-    this.link = null;
+    this.call!.link = null;
     const type = (frame.flags & REPLY_MSGPACK) === 0 ? JSON_TYPE : MSGPACK_TYPE;
     this.answer(frame.status, type, frame.headers, frame.body);
   }
@@ -529,8 +318,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
 
   private endEvents(event: Uint8Array): void {
     if (this.replyStream === null) return;
-    this.link?.cancel(this.frameId);
-    this.link = null;
+    this.call!.cancel();
     endReply(this, event);
     this.endReply();
   }
@@ -538,7 +326,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   /** A piece of the reply, or word that pieces of the body were taken. */
   progressed(frame: ReplyFrame): void {
     if ((frame.flags & REPLY_TAKEN) !== 0) {
-      this.bodyStream?.taken(frame.body.readUInt32LE(0));
+      this.body?.stream?.taken(frame.body.readUInt32LE(0));
       return;
     }
     if (this.replyStream !== null) {
@@ -548,7 +336,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     }
     this.hasAnswered = true;
     this.status = frame.status;
-    const stream = new ReplyStream(this.res, this.link!, this.frameId);
+    const stream = new ReplyStream(this.res, this.call!.link!, this.call!.frameId);
     this.replyStream = stream;
     beginReply(this, frame.status, frame.headers, () => {
       if (!this.headOnly) stream.write(frame.body);
@@ -557,13 +345,13 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   }
 
   private endStream(frame: ReplyFrame): void {
-    this.link = null;
+    this.call!.link = null;
     if ((frame.flags & REPLY_BROKEN) !== 0) {
       this.res.close();
       return;
     }
     // Once the reply has ended the socket is no longer ours to resume.
-    this.bodyStream?.release();
+    this.body?.stream?.release();
     endReply(this, frame.body);
     this.endReply();
   }
@@ -584,21 +372,17 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   }
 
   get repeatable(): Repeatable {
-    const { name, home, keeps } = this.route.endpoint!;
-    if (this.bodyStream !== null || this.replyStream !== null) return "never";
-    if (isOfOpenTransaction(name)) return "never";
-    if (this.route.method === "GET" || name === "auth.login") return "always";
-    // What the directory does and the answer that is kept of it are written together.
-    const isKept = home === "directory" && keeps !== "memory" && (this.flags & REQUEST_IDEMPOTENT) !== 0;
-    return isKept ? "always" : "uncommitted";
+    const endpoint = this.route.endpoint!;
+    if (this.body?.stream || this.replyStream !== null) return "never";
+    return repeatableBy(endpoint, (this.flags & REQUEST_IDEMPOTENT) !== 0);
   }
 
   lost(loss?: Loss): void {
-    this.link = null;
+    this.call!.link = null;
     // Half a reply is out already.
     if (this.events?.isOpen) this.events.interrupted();
     else if (this.replyStream !== null) this.res.close();
-    else if (loss === undefined) this.unavailable(this.partition);
+    else if (loss === undefined) this.unavailable(this.call!.partition);
     else {
       const { code, message, details, retryAfterSeconds } = loss;
       this.fail(code, message, details, retryAfter(code, retryAfterSeconds));
@@ -623,7 +407,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
       return;
     }
     // A body that is still coming in is not waited for.
-    this.closeAfter = this.link === null || this.bodyStream?.ended === false;
+    this.closeAfter = this.call === null || this.call.link === null || this.body?.isComplete === false;
     this.fail("request_timeout");
   }
 
@@ -632,7 +416,8 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
     if (!this.hasAnswered || this.replyStream !== null) {
       this.hasAnswered = true;
       this.replyStream = null;
-      this.bodyStream = null;
+      // The socket is no longer ours to resume.
+      if (this.body?.stream) this.body = null;
       this.release();
     }
     this.finished();
@@ -644,14 +429,8 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   fail(code: ErrorCode, message?: string, details?: ErrorDetails, headers?: string): void {
     const entry = ERRORS[code];
     const msgpack = (this.flags & REQUEST_WANTS_MSGPACK) !== 0;
-    const body = errorBody(
-      code,
-      message ?? entry.message,
-      details,
-      this.requestId,
-      this.services.clock.wall(),
-      msgpack,
-    );
+    const now = this.services.clock.wall();
+    const body = errorBody(code, message ?? entry.message, details, this.requestId, now, msgpack);
     this.answer(entry.status, msgpack ? MSGPACK_TYPE : JSON_TYPE, headers ?? retryAfter(code, 1), body);
   }
 
@@ -659,8 +438,9 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   answer(status: number, type: string, headers: string, body: Uint8Array | string): void {
     this.hasAnswered = true;
     this.status = status;
-    if (this.bodyStream !== null && !this.bodyStream.ended) {
-      const left = this.headers!.contentLength - this.bodyStream.received;
+    const stream = this.body === null ? null : this.body.stream;
+    if (stream !== null && !stream.ended) {
+      const left = this.headers!.contentLength - stream.received;
       if (left > this.services.config.server.bodyBytesMax * DRAINED_RATIO_MAX) this.closeAfter = true;
     }
     this.release();
@@ -675,12 +455,14 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
 
   /** Releases what it holds as a running request. */
   private uncount(): void {
-    this.queue?.remove(this);
-    if (this.bucket !== null) this.bucket.inFlight--;
-    this.bucket = null;
-    if (this.partition >= 0) release(this.services, this.partition, this.reserved);
-    this.partition = -1;
+    this.stopRunning();
     this.leave();
+  }
+
+  private stopRunning(): void {
+    this.queue?.remove(this);
+    this.check?.release();
+    this.call?.release();
   }
 
   /** It is not waited for any more when the server closes. */
@@ -695,23 +477,17 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, Applicant, L
   /** Gives back everything that was held while the request ran. */
   private release(): void {
     this.events?.closed();
-    this.queue?.remove(this);
-    if (this.bucket !== null) this.bucket.inFlight--;
-    this.bucket = null;
-    this.bodyStream?.release();
-    if (this.collector !== null) this.services.collectedBytes -= this.collector.length;
-    this.collector = null;
-    if (this.partition >= 0) release(this.services, this.partition, this.reserved);
-    this.link?.cancel(this.frameId);
-    this.link = null;
+    this.stopRunning();
+    this.body?.release();
+    this.call?.cancel();
   }
 
   /** The last byte is out, or nobody reads any more. */
   private finished(): void {
     const { services } = this;
     const tookMs = services.clock.now() - this.startedAt;
-    services.metrics.count(this.route.index, this.status, tookMs);
     const tenant = this.caller?.identity.tenantId;
+    services.metrics.count(this.route.index, this.status, tookMs);
     logRequest(services, this.route, this.requestId, tenant, this.status, tookMs, this.trace?.traceId);
     if (this.trace !== null && services.traces !== null) {
       services.traces.record(this.trace.end(this.route, this.requestId, tenant, this.status));

@@ -5,7 +5,6 @@
 import type { TObject } from "typebox";
 import type { Config } from "../protocol/config.js";
 import type { Endpoint } from "../protocol/endpoint.js";
-import { EXAMPLES } from "../protocol/endpoints/examples.js";
 import { ERRORS, type ErrorCode } from "../protocol/errors.js";
 import { exampleOf } from "./schema-example.js";
 
@@ -107,8 +106,8 @@ function parametersOf(endpoint: Endpoint): Json[] {
   return [...variables, ...queries, ...key, ref("parameters", "RequestId")];
 }
 
-function exampleOfVariable({ name }: Endpoint, variable: string): Json {
-  const example = EXAMPLES[name]?.params?.[variable];
+function exampleOfVariable({ example: request }: Endpoint, variable: string): Json {
+  const example = request?.params?.[variable];
   return example === undefined ? {} : { example };
 }
 
@@ -120,11 +119,11 @@ const BYTES: Json = { type: "string", format: "binary" };
 
 const bytesOf = (types: readonly string[]): Json => Object.fromEntries(types.map((type) => [type, { schema: BYTES }]));
 
-function requestBody({ name, body, bodyOptional, jsonRpc, streamedBody, textBody }: Endpoint): Json {
+function requestBody({ example, body, bodyOptional, jsonRpc, streamedBody, textBody }: Endpoint): Json {
   if (jsonRpc !== undefined) return { required: true, content: { "application/json": { schema: jsonRpc } } };
   if (streamedBody !== undefined) return { required: true, content: bytesOf(streamedBody) };
   const texts = Object.fromEntries((textBody?.types ?? []).map((type) => [type, { schema: { type: "string" } }]));
-  const content = { ...contentOf(body as unknown as Json, EXAMPLES[name]?.body ?? exampleOf(body)), ...texts };
+  const content = { ...contentOf(body as unknown as Json, example?.body ?? exampleOf(body)), ...texts };
   return { required: bodyOptional !== true, content };
 }
 

@@ -18,6 +18,13 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "MESSAGE";
  */
 export type Access = "public" | "member" | "writer" | "admin" | "system";
 
+/** A request as a newcomer might send it. */
+export interface RequestExample {
+  /** Of path variables. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
 export interface EndpointSpec {
   /** Unique, dotted: "query.execute". Also the OpenAPI operationId. */
   readonly name: string;
@@ -64,6 +71,11 @@ export interface EndpointSpec {
   readonly headers?: readonly string[];
   /** It may become a subscription, which lives until the client leaves. */
   readonly live?: true;
+  /**
+   * For the OpenAPI document and the page of the API; every endpoint with a body has one. test/e2e/endpoint-examples.test.ts sends
+   * all of them, one after the other, to a new tenant.
+   */
+  readonly example?: RequestExample;
   /** Of `data` in the envelope; absent for 204 and for replies that are not enveloped. */
   readonly response?: TSchema;
   /** Of success; 200 unless said. */

@@ -3,11 +3,13 @@
  * starts; a statement makes those that its functions ask for.
  */
 import type { Capability } from "../query/expr/capability.js";
+import type { SequenceValues } from "../sql/bind/sequence-functions.js";
+import type { SystemServices } from "../sql/bind/system/system-view.js";
 import type { Client } from "./statement-run.js";
 import type { Tenant } from "./tenant.js";
 
 /** The statement whose functions ask. */
-export interface AskingStatement {
+export interface AskingStatement extends SystemServices {
   readonly tenant: Tenant;
   readonly tenantName: string;
   /** On whose behalf it runs. */
@@ -15,6 +17,7 @@ export interface AskingStatement {
   /** Its user may change what models the installation has. */
   readonly managesModels: boolean;
   capability<T>(capability: Capability<T>): T | null;
+  sequenceValues(): SequenceValues;
 }
 
 /** Null: not for this statement. */

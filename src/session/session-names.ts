@@ -9,7 +9,7 @@ import type { CallExpr } from "../query/expr/expr.js";
 import type { BindEnvironment } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
-import type { SessionMemory } from "./session-services.js";
+import type { SessionMemory } from "./session-memory.js";
 import { Settings } from "./settings.js";
 import type { StatementText } from "./statement-run.js";
 import type { Tenant } from "./tenant.js";

@@ -12,6 +12,8 @@ import type { IsolationLevel } from "../sql/parse/ast.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import type { Identity } from "./execution-scope.js";
+import { withLongerTurn } from "./longer-turn.js";
 import { afterOverrun, isKnownToOverrun } from "./overrun.js";
 import { SessionCursors } from "./session-cursors.js";
 import { SessionNames } from "./session-names.js";
@@ -19,10 +21,9 @@ import type { Settings } from "./settings.js";
 import { type Outcome, textOutcome } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { Client, StatementRun, StatementText } from "./statement-run.js";
-import { type Identity, StatementRunner } from "./statement-runner.js";
+import { StatementRunner } from "./statement-runner.js";
 import { applyOnCommit, endTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
-import { threadCpuMs } from "./thread-cpu.js";
 import { nowMicros, TransactionBlock } from "./transaction-block.js";
 import { type GivenModes, NO_MODES } from "./transaction-modes.js";
 
@@ -37,38 +38,6 @@ export type Commit = (tx: ShardTransaction, outcome: Outcome) => void;
 
 /** How often an autocommit statement that loses against concurrent changes is run before the client hears of it. */
 const ATTEMPTS_MAX = 4;
-
-/**
- * What has lost is run again in a longer turn, since what nobody interrupts cannot lose: milliseconds of CPU time by the
- * number of the attempt before. So a statement that takes no longer gets through however many others want the same rows.
- */
-const LONGER_TURN_MS: readonly number[] = [0, 30, 100, 100];
-
-function withLongerTurn(run: StatementRun, attempt: number): StatementRun {
-  const { request } = run;
-  const cpuMs = () => threadCpuMs() ?? performance.now();
-  const end = cpuMs() + LONGER_TURN_MS[attempt]!;
-  // The clock, which is cheaper to look at, is never slower.
-  let nextLook = performance.now() + LONGER_TURN_MS[attempt]!;
-  return {
-    ...run,
-    request: {
-      trace: request.trace ?? null,
-      atStatement: (text) => request.atStatement?.(text),
-      inCypher: () => request.inCypher?.(),
-      checkpoint: () => request.checkpoint(),
-      shouldYield: () => {
-        if (!request.shouldYield() || performance.now() < nextLook) return false;
-        const left = end - cpuMs();
-        if (left > 0) nextLook = performance.now() + left;
-        return left <= 0;
-      },
-      yieldTurn: () => request.yieldTurn(),
-      origin: request.origin ?? request,
-      signal: request.signal,
-    },
-  };
-}
 
 /** Statements that may come before SET TRANSACTION: they read nothing. */
 const BEFORE_QUERIES: ReadonlySet<string> = new Set(["set", "show", "set constraints", "deallocate"]);
@@ -143,7 +112,7 @@ export class Session {
     if (constraints === null) return;
     try {
       // The end of a transaction does not give way: where there was much to check, `prepareCommit` did.
-      void constraints.endTransaction(this.runner.contextFor(tx, COMMITTING, []));
+      void constraints.endTransaction(this.runner.scope.contextFor(tx, COMMITTING, []));
     } catch (error) {
       this.tenant.rollback(tx);
       throw error;
@@ -208,7 +177,7 @@ export class Session {
 
   /** Of work in the open transaction that is no statement: an import. */
   contextFor(client: Client): ExecContext {
-    return this.runner.contextFor(this.block.forStatement(), client, []);
+    return this.runner.scope.contextFor(this.block.forStatement(), client, []);
   }
 
   /** Removes the session's temporary relations (temporary-relations.ts). Call it when the session ends. */
@@ -427,7 +396,7 @@ export class Session {
     const tx = this.block.open();
     const { constraints } = this.block;
     const checked = constraints?.manyWait
-      ? constraints.endTransaction(this.runner.contextFor(tx, client, []))
+      ? constraints.endTransaction(this.runner.scope.contextFor(tx, client, []))
       : undefined;
     return after(checked, () => (tx.isLarge ? tx.prepareCommit(client) : undefined));
   }

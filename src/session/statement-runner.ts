@@ -4,25 +4,16 @@
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { type FunctionDef, outputsOf } from "../catalog/function.js";
-import type { GraphTables } from "../catalog/graph.js";
-import { isTemporarySchema } from "../catalog/schema.js";
 import { sqlError } from "../protocol/errors.js";
 import { withoutConstants } from "../protocol/statement-shape.js";
-import { analyzeTable } from "../query/exec/analyze-table.js";
 import { compilePlan } from "../query/exec/compile-plan.js";
-import type { BindTable, ExecContext } from "../query/exec/context.js";
-import { createContext } from "../query/exec/create-context.js";
+import type { ExecContext } from "../query/exec/context.js";
 import { Measurements } from "../query/exec/measure-operators.js";
 import { after } from "../query/exec/operator.js";
-import { VERIFY_COLUMNS, VERIFY_RECORD_COLUMNS, verifyRecord, verifyTable } from "../query/exec/verify-table.js";
 import type { OutputColumn, Plan } from "../query/plan/plan.js";
-import { modifyingNodes } from "../query/plan/walk.js";
 import { bindArguments } from "../sql/bind/bind-arguments.js";
-import { bindTable } from "../sql/bind/bind-table.js";
 import type {
-  BoundAnalyze,
   BoundCall,
-  BoundDdlSteps,
   BoundDeclare,
   BoundDiscard,
   BoundExecute,
@@ -30,51 +21,33 @@ import type {
   BoundFetch,
   BoundFill,
   BoundPrepare,
-  BoundQuery,
   BoundSetConstraints,
-  BoundVerify,
   DdlStep,
 } from "../sql/bind/bound-statement.js";
-import { parseSql } from "../sql/parse/parse.js";
 import { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { Value } from "../values/values.js";
-import { callsToCheck, checkCalls } from "./check-calls.js";
+import { checkCalls } from "./check-calls.js";
 import type { TakeRows } from "./cursor.js";
 import { graphFinder } from "./ensure-graph.js";
+import { ExecutionScope, type Identity } from "./execution-scope.js";
 import { explainLines } from "./explain-statement.js";
-import { InternalStatements } from "./internal-statements.js";
-import { refusedToReader, writerIn } from "./reader.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
-import { runDdl } from "./run-ddl.js";
+import { analyze, runDefinitions } from "./run-definitions.js";
 import { collect, collected, convertParameters, parametersInTurns } from "./run-program.js";
+import { verify } from "./run-verify.js";
 import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
-import { SessionServices } from "./session-services.js";
-import { type PlanNode, SessionStatements } from "./session-statements.js";
+import { SessionStatements } from "./session-statements.js";
 import { languageOf } from "./slow-statements.js";
 import { countOutcome, type Outcome, type Rows, rowsOutcome, shapeOf, statsOf, textOutcome } from "./sql-result.js";
-import { planNode, planStatement, type StatementPlan } from "./statement-plan.js";
+import { planStatement, type StatementPlan } from "./statement-plan.js";
 import type { Client, StatementRun, StatementText } from "./statement-run.js";
-import { dropTemporaries, isTemporary, openTemporaries } from "./temporary-relations.js";
+import { dropTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
 import type { Trace } from "./trace.js";
-import { nowMicros, type TransactionBlock } from "./transaction-block.js";
-import { TransactionConstraints } from "./transaction-constraints.js";
-
-/** Who a session's statements run for. */
-export interface Identity {
-  readonly user: string;
-  readonly tenantName: string;
-  /** The credential may not write. */
-  readonly readOnly: boolean;
-  /** May change what models the installation has. */
-  readonly managesModels?: boolean;
-}
-
-const VERIFY_SHAPE = shapeOf(VERIFY_COLUMNS);
-const VERIFY_RECORD_SHAPE = shapeOf(VERIFY_RECORD_COLUMNS);
+import type { TransactionBlock } from "./transaction-block.js";
 
 /** Of a statement, without its constants, in a span. */
 const TRACED_CHARACTERS_MAX = 2_000;
@@ -83,8 +56,7 @@ const TRACED_CHARACTERS_MAX = 2_000;
 const NO_ROWS: Rows = { append: () => 0 };
 
 export class StatementRunner {
-  private internal: InternalStatements | null = null;
-  private readonly bindTable: BindTable;
+  readonly scope: ExecutionScope;
   private preparedStatements: SessionStatements | null = null;
   /** Made when a statement first calls a function that statements made. */
   private madeRoutines: { readonly host: SessionRoutineHost; readonly runner: RoutineRunner } | null = null;
@@ -96,10 +68,7 @@ export class StatementRunner {
     private readonly block: TransactionBlock,
     private readonly cursors: SessionCursors,
   ) {
-    this.bindTable = (table, tx) => {
-      const catalog = tenant.catalog.view(tx);
-      return bindTable(table, catalog, names.searchPath(catalog));
-    };
+    this.scope = new ExecutionScope(tenant, identity, names, block, cursors);
   }
 
   /** Throws the error that ends the statement; the caller rolls back. */
@@ -162,7 +131,7 @@ export class StatementRunner {
 
   private routineSession(): RoutineSession {
     return {
-      requireRunnable: (bound) => this.requireRunnable(bound),
+      requireRunnable: (bound) => this.scope.requireRunnable(bound),
       runOther: (plan, context, rows) => {
         const { checkpoint, shouldYield, yieldTurn, signal } = context;
         const request = { checkpoint, shouldYield, yieldTurn, signal };
@@ -173,7 +142,7 @@ export class StatementRunner {
       settle: (plan, context) => {
         const { rowsAffected, constraintEvents } = context.statement;
         if (rowsAffected > 0) this.countChanges(plan.program!.plan, rowsAffected);
-        return constraintEvents === null ? undefined : this.checkConstraints(constraintEvents, context);
+        return constraintEvents === null ? undefined : this.scope.checkConstraints(constraintEvents, context);
       },
       savepoint: () => {
         const { block } = this;
@@ -191,8 +160,8 @@ export class StatementRunner {
   private callProcedure(bound: BoundCall, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     // Inside a function the statement has its variables for parameters.
     const params = run.params as readonly Value[];
-    const context = this.contextFor(tx, run.request, params);
-    const args = this.internalStatements().runPlan(bound.args, context, params);
+    const context = this.scope.contextFor(tx, run.request, params);
+    const args = this.scope.internalStatements().runPlan(bound.args, context, params);
     return after(args, ({ rows }) =>
       after(this.routines().callProcedure(bound.routine, rows[0]!, context), (values) => {
         const shape = shapeOf(procedureColumns(bound));
@@ -207,21 +176,26 @@ export class StatementRunner {
     const { bound } = plan;
     switch (bound.kind) {
       case "query":
-        this.requireRunnable(bound);
+        this.scope.requireRunnable(bound);
         return this.runProgram(plan, run, tx);
       case "explain":
         return this.explain(plan, bound, run, tx);
       case "analyze":
-        return this.analyze(bound, run, tx);
+        return analyze(this.scope, bound, run, tx);
       case "ddl":
-        return this.runDdl({ tag: null, steps: [() => bound], notices: [], checks: plan.checks }, run, tx);
+        return runDefinitions(
+          this.scope,
+          { tag: null, steps: [() => bound], notices: [], checks: plan.checks },
+          run,
+          tx,
+        );
       case "ddl steps":
         if (bound.alone !== undefined && this.block.isOpen) {
           throw sqlError("25001", `${bound.alone} cannot run inside a transaction block`);
         }
-        return this.runDdl(bound, run, tx);
+        return runDefinitions(this.scope, bound, run, tx);
       case "verify":
-        return this.verify(bound, run, tx);
+        return verify(this.scope, bound, run, tx);
       case "set constraints":
         return this.setConstraints(bound, run, tx);
       case "set":
@@ -253,7 +227,7 @@ export class StatementRunner {
       case "call":
         return this.callProcedure(bound, run, tx);
       case "do": {
-        const context = this.contextFor(tx, run.request, []);
+        const context = this.scope.contextFor(tx, run.request, []);
         return after(this.routines().block(bound.body, context), () => textOutcome("result", ["DO"], run.collector));
       }
       default:
@@ -278,15 +252,8 @@ export class StatementRunner {
     return plan;
   }
 
-  private nodePlanner(tx: ShardTransaction): PlanNode {
-    const names = this.names.environment(this.tenant.catalog.view(tx));
-    const statistics = this.tenant.statistics.source(tx);
-    return (node, declaredTypes) =>
-      planNode(node, [], { ...names, declaredTypes }, statistics, graphFinder(this.tenant, tx));
-  }
-
   private prepare(bound: BoundPrepare, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
-    const plan = this.statements.plan(bound, this.nodePlanner(tx));
+    const plan = this.statements.plan(bound, this.scope.nodePlanner(tx));
     return after(this.check(plan, tx, run.request), () => {
       this.statements.add(bound, plan);
       return textOutcome("result", ["PREPARE"], run.collector);
@@ -295,13 +262,13 @@ export class StatementRunner {
 
   /** For a plan that is not run now: throws the errors that do not depend on rows. */
   check({ checks, graph }: StatementPlan, tx: ShardTransaction, client: Client): Promise<void> | void {
-    if (checks.length > 0) return checkCalls(checks, [], this.contextFor(tx, client, [], graph));
+    if (checks.length > 0) return checkCalls(checks, [], this.scope.contextFor(tx, client, [], graph));
   }
 
   /** The arguments are a row that is computed first. */
   private executePrepared(bound: BoundExecute, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     const { plan, query, row } = this.prepared(bound, run, tx);
-    this.requireRunnable(query);
+    this.scope.requireRunnable(query);
     return after(row, ({ rows }) => this.runProgram(plan, run, tx, rows[0]!));
   }
 
@@ -309,17 +276,17 @@ export class StatementRunner {
     const { query, row } = this.prepared(bound.execute, run, tx);
     return after(row, ({ rows }) => {
       const step: DdlStep = (env) => bound.fill(query, rows[0]!, env);
-      return this.runDdl({ tag: null, steps: [step], notices: [] }, run, tx);
+      return runDefinitions(this.scope, { tag: null, steps: [step], notices: [] }, run, tx);
     });
   }
 
   private prepared(bound: BoundExecute, run: StatementRun, tx: ShardTransaction) {
     const catalog = this.tenant.catalog.view(tx);
-    const plan = this.statements.planOf(bound.name, catalog.version, this.nodePlanner(tx));
+    const plan = this.statements.planOf(bound.name, catalog.version, this.scope.nodePlanner(tx));
     if (plan.bound.kind !== "query") throw new Error(`${plan.bound.kind} cannot be prepared`);
     const env = { ...this.names.environment(catalog), parameterTypes: [] };
     const args = bindArguments(bound, plan.parameterTypes, env);
-    const row = this.internalStatements().runPlan(args, this.contextFor(tx, run.request, []));
+    const row = this.scope.internalStatements().runPlan(args, this.scope.contextFor(tx, run.request, []));
     return { plan, query: plan.bound, row };
   }
 
@@ -333,8 +300,8 @@ export class StatementRunner {
     if (!block.isOpen && !bound.hold) {
       throw sqlError("25P01", "DECLARE CURSOR can only be used in transaction blocks");
     }
-    this.requireRunnable(bound.statement);
-    const context = this.contextFor(tx, cursors.fetcher, convertParameters(plan, run.params, run.paramsField));
+    this.scope.requireRunnable(bound.statement);
+    const context = this.scope.contextFor(tx, cursors.fetcher, convertParameters(plan, run.params, run.paramsField));
     cursors.declare(bound, plan, run.sql, context, block.savepointNames.length);
     const done = textOutcome("result", ["DECLARE CURSOR"], run.collector);
     // Alone it is its own transaction, which ends now.
@@ -364,7 +331,7 @@ export class StatementRunner {
   ): Outcome | Promise<Outcome> {
     const values = given ?? parametersInTurns(plan, run.params, run.request, run.paramsField);
     if (values instanceof Promise) return values.then((made) => this.runProgram(plan, run, tx, made));
-    const context = this.contextFor(tx, run.request, values, plan.graph);
+    const context = this.scope.contextFor(tx, run.request, values, plan.graph);
     if (plan.checks.length === 0) return this.runChecked(plan, run, context);
     return after(checkCalls(plan.checks, values, context), () => this.runChecked(plan, run, context));
   }
@@ -390,7 +357,7 @@ export class StatementRunner {
       if (changedRows !== null) for (const [table, rows] of changedRows) this.tenant.statistics.changed(table, rows);
       return events === null
         ? finish(truncated)
-        : after(this.checkConstraints(events, context), () => finish(truncated));
+        : after(this.scope.checkConstraints(events, context), () => finish(truncated));
     });
   }
 
@@ -404,99 +371,6 @@ export class StatementRunner {
     }
   }
 
-  contextFor(
-    tx: ShardTransaction,
-    request: Client,
-    params: readonly Value[],
-    graph: GraphTables | null = null,
-  ): ExecContext {
-    return createContext({
-      tx,
-      tenantNumber: this.tenant.number,
-      tenant: this.identity.tenantName,
-      user: this.identity.user,
-      params,
-      rowNumbers: this.tenant.partition.rowNumbers,
-      segments: this.tenant.partition.segments,
-      derived: this.tenant.partition.derived,
-      spill: this.tenant.partition.spill,
-      transactionMicros: this.block.startedMicros,
-      statementMicros: this.block.isOpen ? nowMicros() : this.block.startedMicros,
-      timeZone: this.names.settings.timeZone,
-      memoryBytesMax: this.tenant.partition.config.query.memoryBytesMax,
-      checkpoint: request.checkpoint,
-      shouldYield: request.shouldYield,
-      yieldTurn: request.yieldTurn,
-      signal: request.signal,
-      services: new SessionServices(
-        this.names,
-        this.cursors,
-        tx,
-        this.identity.tenantName,
-        graph,
-        request.progress ?? null,
-        request,
-        this.identity.managesModels === true && !this.identity.readOnly,
-        !this.block.isOpen,
-      ),
-      bindTable: this.bindTable,
-    });
-  }
-
-  private checkConstraints(
-    events: NonNullable<ExecContext["statement"]["constraintEvents"]>,
-    context: ExecContext,
-  ): void | Promise<void> {
-    return this.constraints().endStatement(events, context, !this.block.isOpen);
-  }
-
-  private constraints(): TransactionConstraints {
-    this.block.constraints ??= new TransactionConstraints(this.internalStatements());
-    return this.block.constraints;
-  }
-
-  private internalStatements(): InternalStatements {
-    this.internal ??= new InternalStatements(this.tenant, (sql, { tx }) =>
-      planNode(
-        parseSql(sql)[0]!.node,
-        [],
-        this.names.environment(this.tenant.catalog.view(tx)),
-        this.tenant.statistics.source(tx),
-        graphFinder(this.tenant, tx),
-      ),
-    );
-    return this.internal;
-  }
-
-  private verify(bound: BoundVerify, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
-    if (bound.key !== undefined) return this.verifyOne(bound.table, bound.key, run, tx);
-    return after(verifyTable(this.contextFor(tx, run.request, []), bound.table), (result) => {
-      const rows = run.collector(VERIFY_SHAPE);
-      rows.append({ columns: result.map((value) => [value]), length: 1 }, 1);
-      return rowsOutcome(VERIFY_SHAPE, rows, false, null);
-    });
-  }
-
-  private verifyOne(
-    table: BoundVerify["table"],
-    key: readonly (string | number)[],
-    run: StatementRun,
-    tx: ShardTransaction,
-  ): Outcome | Promise<Outcome> {
-    const given = Array.isArray(run.params) ? (run.params as readonly unknown[]) : [];
-    const texts = key.map((value) => {
-      if (typeof value === "string") return value;
-      const parameter = given[value - 1];
-      if (parameter !== undefined && parameter !== null) return String(parameter);
-      throw sqlError("08P01", `there is no value for the parameter $${value}`);
-    });
-    return after(verifyRecord(this.contextFor(tx, run.request, []), table, texts), (result) => {
-      const rows = run.collector(VERIFY_RECORD_SHAPE);
-      rows.append({ columns: result.map((value) => [value]), length: 1 }, 1);
-      return rowsOutcome(VERIFY_RECORD_SHAPE, rows, false, null);
-    });
-  }
-
   private setConstraints(
     bound: BoundSetConstraints,
     run: StatementRun,
@@ -504,8 +378,8 @@ export class StatementRunner {
   ): Outcome | Promise<Outcome> {
     const done = textOutcome("result", ["SET CONSTRAINTS"], run.collector);
     if (!this.block.isOpen) return done;
-    const context = this.contextFor(tx, run.request, []);
-    return after(this.constraints().set(bound, this.tenant.catalog.view(tx), context), () => done);
+    const context = this.scope.contextFor(tx, run.request, []);
+    return after(this.scope.constraints().set(bound, this.tenant.catalog.view(tx), context), () => done);
   }
 
   private explain(
@@ -521,10 +395,15 @@ export class StatementRunner {
         textOutcome("QUERY PLAN", explainLines(program.plan, bound, statistics, null), run.collector),
       );
     }
-    this.requireRunnable(bound.statement);
+    this.scope.requireRunnable(bound.statement);
     const measurements = new Measurements();
     const measured = compilePlan(program.plan, (node, open) => measurements.around(node, open));
-    const context = this.contextFor(tx, run.request, convertParameters(plan, run.params, run.paramsField), plan.graph);
+    const context = this.scope.contextFor(
+      tx,
+      run.request,
+      convertParameters(plan, run.params, run.paramsField),
+      plan.graph,
+    );
     const started = performance.now();
     const report = (): Outcome => {
       const milliseconds = performance.now() - started;
@@ -536,47 +415,9 @@ export class StatementRunner {
       collect(measured.open(context), NO_ROWS, Number.MAX_SAFE_INTEGER, context.statement, run.request),
       () => {
         const events = context.statement.constraintEvents;
-        return events === null ? report() : after(this.checkConstraints(events, context), report);
+        return events === null ? report() : after(this.scope.checkConstraints(events, context), report);
       },
     );
-  }
-
-  private async analyze(bound: BoundAnalyze, run: StatementRun, tx: ShardTransaction): Promise<Outcome> {
-    this.requireWritable(bound.tag);
-    const { checkpoint, shouldYield, yieldTurn } = run.request;
-    const work = { tx, tenantNumber: this.tenant.number, checkpoint, shouldYield, yieldTurn };
-    for (const table of bound.tables) this.tenant.statistics.put(table, await analyzeTable(work, table), tx);
-    this.tenant.plans.clear();
-    return textOutcome("result", [bound.tag], run.collector);
-  }
-
-  /** Each step is bound against the definitions that the one before it left. */
-  private async runDdl(
-    { tag, steps, notices, checks = [] }: DdlRun,
-    run: StatementRun,
-    tx: ShardTransaction,
-  ): Promise<Outcome> {
-    this.requireWritable(tag ?? "definition");
-    const { catalog } = this.tenant;
-    const told = [...notices];
-    let lastTag = tag;
-    for (const step of steps) {
-      const calls = [...checks];
-      const bound = step({ ...this.names.environment(catalog.view(tx)), parameterTypes: [], calls });
-      if (bound === null) continue;
-      const context = this.contextFor(tx, run.request, []);
-      if (this.block.isOpen) this.block.constraints?.refusePending(bound.command, catalog.view(tx));
-      if (isTemporary(bound.command)) await openTemporaries(this.names, tx, run.request);
-      const query = bound.stored ?? bound.rows;
-      await checkCalls(query ? callsToCheck(query) : calls, bound.parameters ?? [], context);
-      const done = await runDdl(bound, catalog, this.internalStatements(), context, this.tenant.positionOf);
-      lastTag ??= done.tag;
-      told.push(...done.notices);
-      // A statement may have thousands of steps (ALTER TABLE … ADD COLUMN …, ADD COLUMN …).
-      context.checkpoint();
-      if (context.shouldYield()) await context.yieldTurn();
-    }
-    return textOutcome("result", [lastTag ?? ""], run.collector, told);
   }
 
   private async discard(what: BoundDiscard["what"], run: StatementRun, tx: ShardTransaction): Promise<Outcome> {
@@ -592,30 +433,6 @@ export class StatementRunner {
     if (what === "all" || what === "temp") await dropTemporaries(this.names, tx, run.request);
     return textOutcome("result", [`DISCARD${what === "all" ? " ALL" : ""}`], run.collector);
   }
-
-  /** Throws 25006, or 42501 for a credential that may not write. */
-  private requireWritable(command: string): void {
-    if (this.identity.readOnly) throw refusedToReader(command.toUpperCase());
-    if (!this.block.modes.readOnly) return;
-    throw sqlError("25006", `cannot execute ${command.toUpperCase()} in a read-only transaction`);
-  }
-
-  /** A transaction that only reads may still change temporary tables. */
-  private requireRunnable({ readOnly, callsRoutines, command, plan }: BoundQuery): void {
-    // Of functions that may write, each statement that does is refused.
-    if (readOnly || callsRoutines || !(this.identity.readOnly || this.block.modes.readOnly)) return;
-    if (this.identity.readOnly) throw refusedToReader(writerIn(command, plan));
-    const changed = modifyingNodes(plan).find(
-      (node) => node.kind === "graphwrite" || !isTemporarySchema(node.table.schema),
-    );
-    if (changed !== undefined) this.requireWritable(changed.kind === "graphwrite" ? "writing clauses" : changed.kind);
-  }
-}
-
-interface DdlRun extends Pick<BoundDdlSteps, "steps" | "notices"> {
-  readonly tag: string | null;
-  /** Calls in what was bound already. */
-  readonly checks?: StatementPlan["checks"];
 }
 
 function procedureColumns({ routine }: BoundCall): readonly OutputColumn[] {

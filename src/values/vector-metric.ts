@@ -24,8 +24,10 @@ export interface MetricFacts {
   readonly scoreSql: (distance: string) => string;
   /** The score of Cypher's procedures, from 0 to 1 as Neo4j computes it; of inner products the product. */
   readonly neo4jScoreOf: (distance: number) => number;
-  /** Its constant in vector/wasm/layout.ts, which saved graphs hold, too: never change one. */
+  /** Its constant in vector/wasm/distance.ts. Saved graphs hold it too: never change one. */
   readonly wasm: number;
+  /** The distance, from what the walk of an index measures; absent: they are the same. */
+  readonly ofMeasured?: (measured: number) => number;
 }
 
 const FACTS = {
@@ -53,6 +55,8 @@ const FACTS = {
     scoreSql: (distance: string) => `1 / (1 + (${distance}))`,
     neo4jScoreOf: (distance: number) => 1 / (1 + distance * distance),
     wasm: 1,
+    // Roots keep the order, so the walk does without.
+    ofMeasured: Math.sqrt,
   },
   dot: {
     names: ["dot", "dot_product", "inner_product", "ip"],

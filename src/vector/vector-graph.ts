@@ -77,6 +77,8 @@ export class VectorGraph {
   /** Slots without links yet, oldest first. */
   private readonly waiting = new Set<number>();
   private changes = 0;
+  /** The metric's distance, from what the module measures. */
+  private readonly ofMeasured: (measured: number) => number;
   private removals = 0;
 
   /** @throws DbError 22023 for a parameter out of its range, 53200 when `bytesMax` holds not even the empty graph. */
@@ -88,13 +90,14 @@ export class VectorGraph {
     this.storage = options.storage ?? "f32";
     this.bytesMax = Math.min(options.bytesMax ?? BYTES_MAX, BYTES_MAX);
     this.original = this.storage === "f32" ? undefined : options.original;
-    const metric = VECTOR_METRICS[this.metric]?.wasm ?? -1;
+    const metric = VECTOR_METRICS[this.metric];
     const storage = STORAGES.indexOf(this.storage);
-    if (metric < 0) throw sqlError("22023", `unknown vector metric "${this.metric}"`);
+    if (metric === undefined) throw sqlError("22023", `unknown vector metric "${this.metric}"`);
     if (storage < 0) throw sqlError("22023", `unknown vector storage "${this.storage}"`);
     this.module = instantiateGraph();
+    this.ofMeasured = metric.ofMeasured ?? Number;
     const keeps = this.original === undefined ? 1 : 0;
-    this.module.configure(metric, storage, this.dimensions, this.m, this.efConstruction, keeps, this.bytesMax);
+    this.module.configure(metric.wasm, storage, this.dimensions, this.m, this.efConstruction, keeps, this.bytesMax);
     if (this.module.create((options.seed ?? 1) >>> 0) === 0) throw this.full();
   }
 
@@ -396,7 +399,7 @@ export class VectorGraph {
     measured.length = Math.min(measured.length, k);
     return {
       slots: Uint32Array.from(measured, (entry) => entry.slot),
-      distances: Float64Array.from(measured, (entry) => this.distanceOf(entry.distance)),
+      distances: Float64Array.from(measured, (entry) => this.ofMeasured(entry.distance)),
       complete,
     };
   }
@@ -419,13 +422,8 @@ export class VectorGraph {
     const at = this.module.poolAt() >>> 0;
     const measured = new Float32Array(this.module.memory.buffer, at, size * 2);
     const distances = new Float64Array(size);
-    for (let i = 0; i < size; i++) distances[i] = this.distanceOf(measured[2 * i]!);
+    for (let i = 0; i < size; i++) distances[i] = this.ofMeasured(measured[2 * i]!);
     return { slots: this.poolSlots(size), distances, complete };
-  }
-
-  /** The metric's distance of what the module measures, which is squared for l2. */
-  private distanceOf(measured: number): number {
-    return this.metric === "l2" ? Math.sqrt(measured) : measured;
   }
 
   private writeInput(vector: Float32Array): void {

@@ -1,9 +1,9 @@
 /**
- * Large bodies for endpoints: the example of the endpoint (protocol/endpoints/examples.ts) with one kind of part made large.
+ * Large bodies for endpoints: the endpoint's example with one kind of part made large.
  */
-import { EXAMPLES } from "../../src/protocol/endpoints/examples.js";
-import { ENDPOINTS } from "../../src/protocol/endpoints.js";
+import type { Endpoint } from "../../src/protocol/endpoint.js";
 import type { TestServer } from "./server.js";
+import { STORY } from "./story.js";
 
 type Json = unknown;
 /** Text in the body's JSON: what is nested too deeply for JSON.stringify. */
@@ -78,15 +78,15 @@ export function bytesOf(body: Json): Buffer {
 }
 
 /** The address of the endpoint's example. */
-export function addressOf({ name, path }: { readonly name: string; readonly path: string }): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, variable: string) => EXAMPLES[name]?.params?.[variable] ?? "x");
+export function addressOf({ path, example }: Pick<Endpoint, "path" | "example">): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, variable: string) => example?.params?.[variable] ?? "x");
 }
 
 /** Makes what the examples are about; those that a tenant's user may not send make nothing. */
 export async function sendExamples(server: TestServer, token: string): Promise<void> {
-  for (const [name, { body }] of Object.entries(EXAMPLES)) {
-    const { method, path } = ENDPOINTS.find((one) => one.name === name)!;
+  for (const endpoint of STORY) {
+    const { name, method, example } = endpoint;
     if (!/provider|logout|password|mfa/.test(name))
-      await server.call(method, addressOf({ name, path }), body, { token });
+      await server.call(method, addressOf(endpoint), example.body, { token });
   }
 }

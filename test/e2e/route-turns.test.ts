@@ -6,7 +6,6 @@
  *   node dist/test/e2e/route-turns.test.js [name]
  */
 import t, { type Test } from "tap";
-import { EXAMPLES } from "../../src/protocol/endpoints/examples.js";
 import { ENDPOINTS } from "../../src/protocol/endpoints.js";
 import { TURN_MAX_MS } from "../turn-bound.js";
 import { addressOf, bytesOf, enlarger, sendExamples, WAYS } from "./large-bodies.js";
@@ -69,9 +68,9 @@ async function checkTurns(t: Test, what: string, send: () => Promise<Reply>): Pr
 
 t.test("every endpoint with a body, with large ones", async (t) => {
   await sendExamples(server, acme);
-  for (const { name, method, path, body } of ENDPOINTS) {
+  for (const endpoint of ENDPOINTS) {
+    const { name, method, body, example } = endpoint;
     if (body === undefined || name in LEFT_OUT || (only !== undefined && name !== only)) continue;
-    const example = EXAMPLES[name];
     if (example === undefined) {
       t.fail(`the endpoint ${name} has no example`);
       continue;
@@ -82,7 +81,7 @@ t.test("every endpoint with a body, with large ones", async (t) => {
       if (large === null) continue;
       const bytes = bytesOf(large());
       await checkTurns(t, `${name}: ${way}`, () =>
-        server.call(method, addressOf({ name, path }), bytes, { token, headers: JSON_TYPE }),
+        server.call(method, addressOf(endpoint), bytes, { token, headers: JSON_TYPE }),
       );
     }
   }

@@ -10,6 +10,7 @@ import {
   HAS_LABEL,
 } from "../../src/query/expr/cypher/registry.js";
 import type { AggregateFunction, EvalContext, ScalarFunction } from "../../src/query/expr/expr.js";
+import { NO_SERVICES } from "../../src/query/expr/no-services.js";
 import { decodeLabels, encodeLabels } from "../../src/values/labels.js";
 import { CypherDate, Duration } from "../../src/values/temporal.js";
 import { Float, floatValue, GraphNode, GraphPath, GraphRelationship, type Variant } from "../../src/values/variant.js";
@@ -268,7 +269,7 @@ t.test("entities", async (t) => {
   t.strictSame(NODE_OF.apply(1, "\u001fPerson\u001f", ann.properties), ann);
   t.equal(NODE_OF.apply(null, null, null), null);
   t.strictSame(RELATIONSHIP_OF.apply(7, "KNOWS", 1, 2, knows.properties), knows);
-  const services = { graphNode: (id: number) => (id === 1 ? ann : bob) };
+  const services = { ...NO_SERVICES, graphNode: (id: number) => (id === 1 ? ann : bob) };
   const back = new GraphRelationship(8, "KNOWS", 1, 2, map({}));
   const path = call(PATH_OF, [ann, knows, [back]], { services });
   t.strictSame(path, new GraphPath([ann, bob, ann], [knows, back]));

@@ -6,6 +6,7 @@ import { DbError } from "../../src/protocol/errors.js";
 import { OPERATORS } from "../../src/query/expr/cypher/operators.js";
 import { CYPHER_FUNCTIONS, cypherAggregate, cypherFunction } from "../../src/query/expr/cypher/registry.js";
 import type { EvalContext, ScalarFunction } from "../../src/query/expr/expr.js";
+import { NO_SERVICES } from "../../src/query/expr/no-services.js";
 import { compareVariants } from "../../src/query/expr/variant-order.js";
 import { VARIANT } from "../../src/values/values.js";
 import { Float, floatValue, GraphNode, isIntegerValue, type Variant } from "../../src/values/variant.js";
@@ -18,7 +19,7 @@ const context = {
   statementMicros: 1_600_000_000_000_000,
   transactionMicros: 1_600_000_000_000_000,
   timeZone: "UTC",
-  services: { graphNode: (id: number) => new GraphNode(id, [], new Map()) },
+  services: { ...NO_SERVICES, graphNode: (id: number) => new GraphNode(id, [], new Map()) },
   checkpoint: () => undefined,
 } as unknown as EvalContext;
 

@@ -12,6 +12,7 @@ import {
 } from "../../src/query/expr/cypher/temporal-operators.js";
 import { zonedAtInstant } from "../../src/query/expr/cypher/temporal-zone.js";
 import type { EvalContext } from "../../src/query/expr/expr.js";
+import { NO_SERVICES } from "../../src/query/expr/no-services.js";
 import {
   CypherDate,
   Duration,
@@ -35,7 +36,7 @@ const UTC: EvalContext = {
   tenant: "t",
   outer: null,
   checkpoint() {},
-  services: {},
+  services: NO_SERVICES,
 };
 
 function callIn(context: EvalContext, name: string, ...args: unknown[]): Variant {

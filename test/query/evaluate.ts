@@ -2,6 +2,7 @@
 import { DbError } from "../../src/protocol/errors.js";
 import { compileExpr } from "../../src/query/expr/compile.js";
 import type { AggregateFunction, ConstExpr, EvalContext, Expr, ScalarFunction } from "../../src/query/expr/expr.js";
+import { NO_SERVICES } from "../../src/query/expr/no-services.js";
 import { type Resolved, resolveAggregate, resolveFunction, resolveOperator } from "../../src/query/expr/resolve.js";
 import { isBinaryCoercible } from "../../src/query/expr/types.js";
 import { fromText, toText } from "../../src/values/text-format.js";
@@ -17,7 +18,7 @@ export const context: EvalContext = {
   tenant: "acme",
   outer: null,
   checkpoint() {},
-  services: {},
+  services: NO_SERVICES,
 };
 
 export function constant(type: SqlType, value: Value): ConstExpr {

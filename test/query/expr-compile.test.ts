@@ -4,6 +4,7 @@ import t from "tap";
 import { compileExpr, compilePredicate } from "../../src/query/expr/compile.js";
 import type { Batch, Expr, SubqueryExpr } from "../../src/query/expr/expr.js";
 import { foldExpr } from "../../src/query/expr/fold.js";
+import { NO_SERVICES } from "../../src/query/expr/no-services.js";
 import { printExpr } from "../../src/query/expr/print.js";
 import { operatorFor } from "../../src/query/expr/resolve.js";
 import { andOf, columnsOf, conjuncts, exprEquals, isConstant } from "../../src/query/expr/walk.js";
@@ -161,13 +162,13 @@ t.test("subqueries get the enclosing values; ANY and ALL compare their rows", as
     compare: input === null ? null : operatorFor("<", INT4),
   });
   const over = (expr: SubqueryExpr, rows: readonly Value[]) => {
-    const services = { runSubquery: () => rows };
+    const services = { ...NO_SERVICES, runSubquery: () => rows };
     return compileExpr(expr, () => 0)(batchOf([5]), 0, { ...context, services });
   };
   const scalar = compileExpr(subquery("scalar", null), () => 0);
   const runSubquery = (_expr: SubqueryExpr, { outer }: { outer: ReadonlyMap<number, Value> | null }) =>
     outer?.get(7) ?? null;
-  t.equal(scalar(batchOf([5, 6]), 1, { ...context, services: { runSubquery } }), 6);
+  t.equal(scalar(batchOf([5, 6]), 1, { ...context, services: { ...NO_SERVICES, runSubquery } }), 6);
   t.equal(over(subquery("any", int(2)), [1, 3]), true);
   t.equal(over(subquery("any", int(2)), [1, null]), null);
   t.equal(over(subquery("any", int(2)), []), false);

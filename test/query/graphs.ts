@@ -10,11 +10,10 @@ import { bindCypher } from "../../src/cypher/bind/bind-cypher.js";
 import { parseCypher } from "../../src/cypher/parse/parse.js";
 import { compilePlan } from "../../src/query/exec/compile-plan.js";
 import type { ExecContext } from "../../src/query/exec/context.js";
-import { createContext } from "../../src/query/exec/create-context.js";
+import { createContext, SUBQUERIES_ONLY } from "../../src/query/exec/create-context.js";
 import { readGraphNode } from "../../src/query/exec/graph-node.js";
 import { createRowNumbers } from "../../src/query/exec/row-numbers.js";
 import { type ResultRows, runToCompletion } from "../../src/query/exec/run.js";
-import { runSubquery } from "../../src/query/exec/subquery.js";
 import type { Expr } from "../../src/query/expr/expr.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import type { EdgeColumns, GraphWriteStep, NodeColumns } from "../../src/query/plan/graph-plans.js";
@@ -108,7 +107,7 @@ export class GraphDatabase {
       yieldTurn: async () => {},
       bindTable: (table) => bindTable(table, this.catalog.view(tx), ["public"]),
       services: {
-        runSubquery: (expr, context) => runSubquery(expr, context),
+        ...SUBQUERIES_ONLY,
         graphNode: (id) => readGraphNode(tx, 1, this.graph, id),
         nextRowId({ name }: TableDef) {
           const id = (ids.get(name) ?? 0) + 1;

@@ -170,10 +170,12 @@ t.test("SIFT", { skip: existsSync(SIFT) ? false : "the suites are not there" }, 
   const base = readVectors("base.bvecs");
   t.setTimeout(300_000);
   const queries = readVectors("query.bvecs");
-  const files: Record<VectorMetric, string> = { l2: "gt-l2", cosine: "gt-cosine", dot: "gt-ip" };
+  const files = { l2: "gt-l2", cosine: "gt-cosine", dot: "gt-ip" } as const satisfies Partial<
+    Record<VectorMetric, string>
+  >;
   const all = ["f32", "int8"] as const;
-  for (const [i, metric] of METRICS.entries()) {
-    const truth = readIntegers(`${files[metric]}.ivecs`);
+  for (const [i, [metric, file]] of (Object.entries(files) as [VectorMetric, string][]).entries()) {
+    const truth = readIntegers(`${file}.ivecs`);
     for (const storage of sized<readonly VectorStorage[]>([all[i % 2]!], all)) {
       const graph = built(base, metric, storage);
       let hits = 0;

@@ -67,7 +67,7 @@ export const AGENT_FUNCTIONS: readonly ScalarFunction[] = [
   each("list_agents", [TEXT], JSONB, list),
 ];
 
-const hasTable = ({ services }: AgentContext) => services.catalogView!().table(null, "_agents") !== null;
+const hasTable = ({ services }: AgentContext) => services.catalogView().table(null, "_agents") !== null;
 
 async function create([given, options, mode]: readonly Value[], context: AgentContext): Promise<Value> {
   const name = agentName(given!);

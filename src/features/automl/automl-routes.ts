@@ -1,12 +1,12 @@
 /** /v1/automl/…: trainings, data sets, models and predictions; and `automl.follow` on the WebSocket. */
 
-import { type Handlers, pageOf, usualPageOf } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
+import { usualPageOf } from "../../actor/paging.js";
 import { messageErrorJson, packedMessage } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { TRAIN_OPTIONS } from "../../protocol/endpoints/automl.js";
 import { DbError } from "../../protocol/errors.js";
-import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
 import { sentName } from "../../protocol/sent-name.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { isAdministrator } from "../../session/owner.js";
@@ -26,10 +26,10 @@ import { checkCallback, webhookSecret } from "./webhook.js";
 export const automlHandlers = {
   "automl.train": train,
   "automl.jobs": async (request, { query }) => {
-    const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
+    const { limit, offset } = usualPageOf(query);
     const where = query.status === undefined ? "true" : `status = '${query.status}'`;
     const userId = isAdministrator(request) ? null : request.head.userId;
-    const jobs = await listJobs(request, where, Math.min(limit, LIST_PAGE_MAX), offset, userId);
+    const jobs = await listJobs(request, where, limit, offset, userId);
     return { plain: { jobs: jobs.map(jobView), count: jobs.length } };
   },
   "automl.job": async (request, { params }) => ({ plain: jobView(await findJob(request, params.id!)) }),
@@ -57,10 +57,10 @@ export const automlHandlers = {
     return {};
   },
   "automl.models": async (request, { query }) => {
-    const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
+    const { limit, offset } = usualPageOf(query);
     const models = await listModels(request, {
       task: query.task ?? null,
-      limit: Math.min(limit, LIST_PAGE_MAX),
+      limit,
       offset,
     });
     return { plain: models.map((model) => modelView(model, false)) };

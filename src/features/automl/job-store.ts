@@ -7,9 +7,11 @@ import type { Request } from "../../actor/request.js";
 import type { TrainProgress } from "../../automl/contract.js";
 import { DbError } from "../../protocol/errors.js";
 import { AUTOML_JOBS_KEPT_MAX } from "../../protocol/limits.js";
+import type { JobRecord } from "../../protocol/placement.js";
 import { isAdministrator } from "../../session/owner.js";
+import { deleteJob } from "../jobs/job-records.js";
 import { rowsOf, timeOf } from "../statements/run-alone.js";
-import type { Run } from "../statements/run-together.js";
+import { type Run, together } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { CHECKPOINTS, CREATE_TABLES, JOBS, JOBS_NAME } from "./tables.js";
 import type { TrainSpec } from "./train-spec.js";
@@ -272,4 +274,17 @@ export function jobOf(row: readonly unknown[]): TrainingJob {
     startedAt: startedAt ?? null,
     completedAt: completedAt ?? null,
   };
+}
+
+/** Removes the job's record, since there is nothing left to do for it. */
+export function forgetJob(request: Request, record: JobRecord): Promise<void> {
+  return together(
+    request,
+    request,
+    async () => undefined,
+    (tx) => {
+      deleteJob(tx, record);
+      request.commitPart(tx);
+    },
+  );
 }

@@ -46,7 +46,7 @@ async function trainedModels(request: Request): Promise<readonly (readonly Value
 }
 
 function callerOf({ services }: EvalContext): Request {
-  const request = services.capability?.(CALLER) ?? null;
+  const request = services.capability(CALLER);
   if (request !== null) return request;
   throw new DbError("not_supported", "AutoML is not available here.");
 }
@@ -108,7 +108,7 @@ function changing(
     for (let i = 0; i < count; i++) {
       const given = columns.map((column) => column[i]!);
       if (given.some((value) => value === null)) throw sqlError("22004", "a name of an experiment or model is null");
-      values.push(await change(callerOf(context), given, () => context.services.renewSnapshot?.(), context));
+      values.push(await change(callerOf(context), given, () => context.services.renewSnapshot(), context));
     }
     return values;
   };
@@ -145,7 +145,7 @@ async function trainedModel(request: Request, name: string): Promise<StoredModel
 function installedModel(services: EvalServices, wanted: string): object | null {
   const [, name, tag] = /^([^:]*)(?::(.*))?$/s.exec(wanted.toLowerCase())!;
   const fields = LIST_MODELS.returns.fields!.map((field) => field.name);
-  for (const row of services.capability?.(MODEL_LIBRARY)?.rows() ?? []) {
+  for (const row of services.capability(MODEL_LIBRARY)?.rows() ?? []) {
     const facts = Object.fromEntries(fields.map((field, i) => [field, plainFact(row[i]!, field)]));
     const isNamed = facts.name === name || facts.alias === name;
     if (isNamed && (tag === undefined || (facts.tag ?? "latest") === tag)) return facts;

@@ -12,7 +12,6 @@ import type { TrainedModel, TrainMessage, TrainProgress } from "../../automl/con
 import type { ModelTasks } from "../../automl/model-tasks.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Job, JobKind } from "../jobs/job-kind.js";
-import { deleteJob } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
 import { together } from "../statements/run-together.js";
 import { endTraining, TRAINING, topicOf } from "./end-training.js";
@@ -20,6 +19,7 @@ import {
   beginJob,
   checkpointsOf,
   followedView,
+  forgetJob,
   isOver,
   readJob,
   saveProgress,
@@ -74,17 +74,7 @@ async function train(job: Job, models: ModelTasks): Promise<void> {
   });
   // What the record is about is gone: so is the record.
   if (begun === null) {
-    await job.work((request) =>
-      together(
-        request,
-        request,
-        async () => undefined,
-        (tx) => {
-          deleteJob(tx, job.record);
-          request.commitPart(tx);
-        },
-      ),
-    );
+    await job.work((request) => forgetJob(request, job.record));
     return;
   }
   const { stored, spec, data, checkpoints } = begun;

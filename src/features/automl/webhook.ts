@@ -21,10 +21,9 @@ import {
   WEBHOOKS_WAITING_MAX,
 } from "../../protocol/limits.js";
 import type { Job, JobKind } from "../jobs/job-kind.js";
-import { deleteJob } from "../jobs/job-records.js";
 import { rowsOf } from "../statements/run-alone.js";
 import { together } from "../statements/run-together.js";
-import { hasJobs, jobView, readJob } from "./job-store.js";
+import { forgetJob, hasJobs, jobView, readJob } from "./job-store.js";
 import { JOBS } from "./tables.js";
 
 /** Of jobs that deliver (features/features.ts); their ids are those of the trainings. */
@@ -103,15 +102,7 @@ async function readDue(request: Request, job: Job) {
   if (training !== null && callback !== null && !isDone) {
     return { callback, body: JSON.stringify({ event: `automl.${training.status}`, data: jobView(training) }) };
   }
-  await together(
-    request,
-    request,
-    async () => undefined,
-    (tx) => {
-      deleteJob(tx, job.record);
-      request.commitPart(tx);
-    },
-  );
+  await forgetJob(request, job.record);
   return null;
 }
 

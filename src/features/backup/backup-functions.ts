@@ -37,7 +37,7 @@ export function provideBackups(partition: Partition, backups: Backups, asks: Res
 
 /** Throws forbidden for all but admins with a credential that may write, and for agents. */
 function backupsFor({ services }: DeferredContext): Provided & { readonly request: Request } {
-  const request = services.capability?.(CALLER) ?? null;
+  const request = services.capability(CALLER);
   const provided = request === null ? undefined : ofPartition.get(request.partition);
   if (request === null || provided === undefined) throw new DbError("not_supported", "Backups are not available here.");
   const { roles } = request.head;

@@ -2,7 +2,8 @@
 
 import type { BodySource } from "../../actor/body-source.js";
 import { requireSystem, tenantOf } from "../../actor/caller-tenant.js";
-import { type Handlers, pageOf } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
+import { pageOf } from "../../actor/paging.js";
 import { archiveOf } from "../../backup/backup-archive.js";
 import type { BackupFolder } from "../../backup/backup-folder.js";
 import { DbError } from "../../protocol/errors.js";

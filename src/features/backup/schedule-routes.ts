@@ -1,7 +1,8 @@
 /** /v1/backup-schedules and /admin/backups: answered in the directory's actor. */
 
 import { requireSystem } from "../../actor/caller-tenant.js";
-import { type Handlers, pageOf } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
+import { pageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { ScheduleRecord } from "../../directory/records.js";

@@ -1,10 +1,10 @@
 /** /v1/ai/sessions and /v1/ai/chat: chats with a language model, whole answers and such that grow. */
 
-import { type Handlers, pageOf } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
+import { usualPageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { DbError } from "../../protocol/errors.js";
-import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { writerOf } from "../generation/generate-texts.js";
 import { together } from "../statements/run-together.js";
@@ -27,7 +27,7 @@ import { exchange, type MessageBody, messageOf } from "./exchange.js";
 export const chatHandlers = {
   "chat.sessions.create": createSession,
   "chat.sessions.list": async (request, { query }) => {
-    const { limit, offset } = paged(query);
+    const { limit, offset } = usualPageOf(query);
     const { sessions, total } = await listSessions(request, limit, offset);
     return { plain: { sessions: sessions.map(shownSession), total } };
   },
@@ -51,11 +51,6 @@ export const chatHandlers = {
     );
   },
 } satisfies Handlers;
-
-function paged(query: Input["query"]): { limit: number; offset: number } {
-  const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
-  return { limit: Math.min(limit, LIST_PAGE_MAX), offset };
-}
 
 function shownSession({
   id,
@@ -133,7 +128,7 @@ async function removeSession(request: Request, { params }: Input): Promise<Answe
 
 async function listMessages(request: Request, { params, query }: Input): Promise<Answer> {
   const { messageCount } = await findSession(request, params.id!);
-  const { limit, offset } = paged(query);
+  const { limit, offset } = usualPageOf(query);
   const messages = await pageOfMessages(request, params.id!, limit, offset);
   return { plain: { messages: messages.map(shownMessage), total: messageCount } };
 }

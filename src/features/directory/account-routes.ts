@@ -1,7 +1,8 @@
 /** Sign-in, accounts, API keys, tenants: answered from the directory, in partition 0's actor only. */
 
 import { requireSystem, tenantOf } from "../../actor/caller-tenant.js";
-import { type Handlers, pageOf } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
+import { pageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
 import type { KeyOwner } from "../../directory/api-keys.js";
 import type { Directory } from "../../directory/directory.js";

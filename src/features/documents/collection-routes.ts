@@ -1,7 +1,7 @@
 /** /v1/collections: document collections as a whole. Their documents are in documents.ts. */
 
 import type { Handlers } from "../../actor/handler.js";
-import { readPage } from "../../actor/paging.js";
+import { numberedPageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { collectionOf, describeCollection } from "../../document/collection.js";
@@ -52,7 +52,7 @@ async function changeSchema(request: Request, { params, body }: Input, replaces:
 }
 
 async function listCollections(request: Request, { query }: Input): Promise<Answer> {
-  const { limit, offset, page } = readPage(query);
+  const { limit, offset, page } = numberedPageOf(query);
   const tables = withDefinitions(request, (catalog) => catalog.tables());
   const all = tables.flatMap((table) => collectionOf(table) ?? []);
   const items = all.slice(offset, offset + limit).map(describeCollection);

@@ -1,7 +1,7 @@
 /** /v1/collections/{name}/documents: documents by their ids, and lists of them. */
 
 import type { Handlers } from "../../actor/handler.js";
-import { readPage } from "../../actor/paging.js";
+import { numberedPageOf } from "../../actor/paging.js";
 import { errorBody } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
@@ -208,7 +208,7 @@ function changeDocument(
 
 async function listDocuments(request: Request, { params, query }: Input): Promise<Answer> {
   const collection = findCollection(request, params.name!);
-  const { limit, offset, page } = readPage(query);
+  const { limit, offset, page } = numberedPageOf(query);
   const { selectList, sqlName } = collection;
   const cursor = query.cursor === undefined ? null : readCursor(query.cursor);
   const after = cursor?.afterId ?? null;

@@ -8,46 +8,26 @@ import { type Collection, collectionOf } from "../../document/collection.js";
 import type { Statement } from "../../document/document-rows.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
-import { Session } from "../../session/session.js";
-import { sessionOptions } from "../../session/session-options.js";
-import { plainRows } from "../../session/sql-result.js";
+import type { Session } from "../../session/session.js";
+import { type Ran, together } from "../statements/run-together.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 
-export type PlainRow = readonly unknown[];
+export type PlainRow = Ran["rows"][number];
 
-/** Runs one statement; its rows as plain values. */
-export type RunStatement = (
-  statement: Statement,
-) => Promise<{ readonly rows: readonly PlainRow[]; readonly affected: number }>;
+/** Runs one statement. */
+export type RunStatement = (statement: Statement) => Promise<Ran>;
 
-/** How often what lost against a concurrent change is done again. */
-const ATTEMPTS_MAX = 3;
-
-/** One transaction around `work`, which is done again when it lost against a concurrent change. */
-export async function writeTogether(
+/** Runs `work` in one transaction and commits it with its answer. */
+export function writeTogether(
   request: Request,
   work: (run: RunStatement, session: Session) => Promise<Answer>,
 ): Promise<Answer> {
-  for (let attempt = 1; ; attempt++) {
-    const session = new Session(request.tenant, sessionOptions(request, "routes"));
-    session.begin({});
-    const run: RunStatement = async (statement) => {
-      const whole = { ...statement, maxRows: Number.MAX_SAFE_INTEGER, collector: plainRows, request };
-      const { rows, rowsAffected } = await session.execute(whole, (tx) => tx.rollback());
-      return { rows: rows.plain!, affected: rowsAffected ?? 0 };
-    };
-    try {
-      const answer = await work(run, session);
-      await session.prepareCommit(request);
-      session.commit((tx) => request.commit(tx, answer));
-      return answer;
-    } catch (error) {
-      const isLost = error instanceof DbError && error.code === "serialization_failure";
-      if (!isLost || attempt === ATTEMPTS_MAX) throw error;
-    } finally {
-      if (session.inTransaction) session.rollback();
-    }
-  }
+  return together(
+    request,
+    request,
+    (run, session) => work(({ sql, params }) => run(sql, params), session),
+    (tx, answer) => request.commit(tx, answer),
+  );
 }
 
 /** Throws not_found. */

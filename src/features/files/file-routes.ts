@@ -1,7 +1,7 @@
 /** /v1/filesystem-collections: folders of the server as collections, the files in them, and how far they are read. */
 
 import type { Handlers } from "../../actor/handler.js";
-import { readPage } from "../../actor/paging.js";
+import { numberedPageOf } from "../../actor/paging.js";
 import { messageErrorJson } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
@@ -30,7 +30,7 @@ import { THUMBNAIL_TYPE, thumbnailOf, withThumbnails } from "./thumbnails.js";
 export const fileHandlers = {
   "files.create": createFolder,
   "files.list": async (request, { query }) => {
-    const { limit, offset, page } = readPage(query);
+    const { limit, offset, page } = numberedPageOf(query);
     const { folders, total } = await listFolders(request, limit, offset);
     const items: object[] = [];
     for (const folder of folders) items.push(await shownFolder(request, folder));
@@ -132,7 +132,7 @@ async function updateOne(request: Request, { params, body }: Input): Promise<Ans
 
 async function listDocuments(request: Request, { params, query }: Input): Promise<Answer> {
   const folder = await findFolder(request, params.id!);
-  const { limit, offset, page } = readPage(query);
+  const { limit, offset, page } = numberedPageOf(query);
   // What is being read is pending in its record.
   const status = query.status === "processing" ? "pending" : (query.status ?? null);
   const { files, total } = await listFiles(request, folder.id, status, limit, offset);

@@ -45,7 +45,7 @@ function changing(
   changeOf: (args: readonly Value[]) => FolderChange,
 ): ScalarFunction {
   const evaluate: DeferredEvaluation["evaluate"] = async (columns, count, context) => {
-    const request = context.services.capability?.(CALLER) ?? null;
+    const request = context.services.capability(CALLER);
     if (request === null || request.ofAgent) {
       throw new DbError("forbidden", "Filesystem collections are not made or dropped by agents and recipes.");
     }

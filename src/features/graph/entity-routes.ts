@@ -1,6 +1,7 @@
 /** /v1/graph/nodes and /v1/graph/edges, each request one Cypher statement (or two in one transaction). */
 
-import { type Handlers, pageOf } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
+import { pageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { DbError } from "../../protocol/errors.js";

@@ -13,7 +13,6 @@ import type { ExtractedEdge } from "../../graph/extract/extract-graph.js";
 import type { PromptMessage } from "../../graph/extract/extraction-prompt.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
-import { withRequestSignal } from "../statements/request-signal.js";
 import { runAlone } from "../statements/run-alone.js";
 
 export const graphExtractHandlers = {
@@ -104,39 +103,38 @@ async function byRules(request: Request, { text }: Input["body"]): Promise<Extra
   return { ...(await tasks.extractGraph(text)), extractor: "rules" };
 }
 
-function byProvider(request: Request, provider: Provider, body: Input["body"]): Promise<Extracted> {
+async function byProvider(request: Request, provider: Provider, body: Input["body"]): Promise<Extracted> {
   const { model, node_types: nodeTypes = null, edge_types: edgeTypes = null } = body.options ?? {};
   let [input, output] = [0, 0];
-  return withRequestSignal(request, async (signal) => {
-    const ask = async (messages: readonly PromptMessage[]): Promise<ModelReply> => {
-      const asked = { messages, temperature: 0, format: "json", ...(model !== undefined && { model }) } as const;
-      const { text, reason, inputTokens, outputTokens } = await wholeReply(provider.chat(asked, signal));
-      input += inputTokens;
-      output += outputTokens;
-      return { text, isCut: reason === "length" };
-    };
-    const turn = () => {
-      request.checkpoint();
-      return request.shouldYield() ? request.yieldTurn() : undefined;
-    };
-    try {
-      const { nodes, edges, warnings } = await extractByModel(body.text, { nodeTypes, edgeTypes }, ask, turn);
-      const usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
-      const asked = { extractor: "provider", provider: provider.name, model: model ?? provider.model };
-      return { nodes, edges, ...asked, usage, ...(warnings.length > 0 && { warnings }) };
-    } catch (error) {
-      if (!(error instanceof NoGraphError)) throw error;
-      throw new DbError(
-        "provider_error",
-        `The provider ${provider.name} did not answer with a graph: ${error.message}.`,
-        {
-          provider: provider.name,
-          model: model ?? provider.model,
-          hint: 'Another model may do better; the method "rules" needs none.',
-        },
-      );
-    }
-  });
+  const ask = async (messages: readonly PromptMessage[]): Promise<ModelReply> => {
+    const asked = { messages, temperature: 0, format: "json", ...(model !== undefined && { model }) } as const;
+    const { text, reason, inputTokens, outputTokens } = await wholeReply(provider.chat(asked, request.signal()));
+    input += inputTokens;
+    output += outputTokens;
+    return { text, isCut: reason === "length" };
+  };
+  const turn = () => {
+    request.checkpoint();
+    return request.shouldYield() ? request.yieldTurn() : undefined;
+  };
+  try {
+    const { nodes, edges, warnings } = await extractByModel(body.text, { nodeTypes, edgeTypes }, ask, turn);
+    request.checkpoint();
+    const usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
+    const asked = { extractor: "provider", provider: provider.name, model: model ?? provider.model };
+    return { nodes, edges, ...asked, usage, ...(warnings.length > 0 && { warnings }) };
+  } catch (error) {
+    if (!(error instanceof NoGraphError)) throw error;
+    throw new DbError(
+      "provider_error",
+      `The provider ${provider.name} did not answer with a graph: ${error.message}.`,
+      {
+        provider: provider.name,
+        model: model ?? provider.model,
+        hint: 'Another model may do better; the method "rules" needs none.',
+      },
+    );
+  }
 }
 
 function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {

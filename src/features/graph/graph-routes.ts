@@ -1,6 +1,7 @@
 /** /v1/graph/match, /graphs and /indexes: Cypher, and what there is in the way of graphs. */
 
-import { type Handlers, usualPageOf } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
+import { usualPageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { graphOf, graphsOf } from "../../catalog/graph.js";

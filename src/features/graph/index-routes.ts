@@ -1,6 +1,7 @@
 /** /v1/graph/indexes: what Cypher's CREATE INDEX and CREATE CONSTRAINT make. */
 
-import { type Handlers, usualPageOf } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
+import { usualPageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { GraphTables } from "../../catalog/graph.js";

@@ -18,7 +18,6 @@ import { DbError } from "../../protocol/errors.js";
 import { LANGUAGE_CHARACTERS_MAX } from "../../protocol/limits.js";
 import type { Answer } from "../../session/answer.js";
 import { embedderOf } from "../models/request-embedder.js";
-import { withRequestSignal } from "../statements/request-signal.js";
 import { LanguageHelpers } from "./language-helpers.js";
 
 export const languageHandlers = {
@@ -118,5 +117,7 @@ async function either(
       hint: 'Configure [query.ai_service] or PUT /v1/ai/provider, or leave "provider" and "model" out.',
     });
   }
-  return { plain: await withRequestSignal(request, (signal) => byProvider({ provider: configured, model, signal })) };
+  const plain = await byProvider({ provider: configured, model, signal: request.signal() });
+  request.checkpoint();
+  return { plain };
 }

@@ -91,7 +91,7 @@ async function forget([namespaceText, id]: readonly Value[], context: MemoryCont
   if (id === null) return null;
   const namespace = namespaceOf(textOf(namespaceText!, "namespace", Number.MAX_SAFE_INTEGER));
   const { services } = context;
-  const table = findTable(services.catalogView!(), namespace);
+  const table = findTable(services.catalogView(), namespace);
   if (table === null) return false;
   const { count } = await context.run(`DELETE FROM ${table.sqlName} WHERE id = $1::text RETURNING id`, [id!], 1);
   return count > 0;

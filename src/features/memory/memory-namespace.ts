@@ -61,7 +61,7 @@ export function findTable(catalog: CatalogView, namespace: string): MemoryTable 
 /** The namespace's table, made when there is none. */
 export async function requireTable(context: ExecContext & DeferredContext, namespace: string): Promise<MemoryTable> {
   const { services } = context;
-  const found = findTable(services.catalogView!(), namespace);
+  const found = findTable(services.catalogView(), namespace);
   if (found !== null) return found;
   const name = tableNameOf(namespace);
   const { id: model, dimensions } = need(context, EMBEDDING).describe(null);

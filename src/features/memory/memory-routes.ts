@@ -1,10 +1,10 @@
 /** /v1/ai/memory/…: the SQL functions of memories as routes. Each is one statement, in a transaction of its own. */
 
-import { type Handlers, pageOf } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
+import { usualPageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { DbError } from "../../protocol/errors.js";
-import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../../protocol/limits.js";
 import type { Answer } from "../../session/answer.js";
 import { readTogether, rowsOf, runAlone, timeOf } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
@@ -59,10 +59,10 @@ function tableOf(request: Request, text: string): string {
 
 async function get(request: Request, { params, query }: Input): Promise<Answer> {
   const table = tableOf(request, params.namespace);
-  const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
+  const { limit, offset } = usualPageOf(query);
   const sql = `SELECT id, content, metadata, created_at FROM ${table}
     ORDER BY created_at DESC, id DESC LIMIT $1 OFFSET $2`;
-  const rows = await rowsOf(request, { sql, params: [Math.min(limit, LIST_PAGE_MAX), offset] });
+  const rows = await rowsOf(request, { sql, params: [limit, offset] });
   const [counted] = await rowsOf(request, { sql: `SELECT count(*) FROM ${table}`, params: [] });
   const memories = rows.map(([id, content, metadata, at]) => ({ id, content, metadata, created_at: timeOf(at) }));
   return { plain: { memories, total: counted![0] } };

@@ -73,7 +73,7 @@ async function recall(context: ExecContext, args: readonly Value[]): Promise<rea
   const k = countOf((count ?? null) as number | null);
   const { recency, halfLifeDays, minSimilarity } = optionsOf(given ?? null);
   const { services } = context;
-  const table = findTable(services.catalogView!(), namespace);
+  const table = findTable(services.catalogView(), namespace);
   if (table === null || k === 0) return [];
   const [vector] = await need(context, EMBEDDING).later(
     [query],
@@ -81,7 +81,7 @@ async function recall(context: ExecContext, args: readonly Value[]): Promise<rea
     deferredContext(context, context.signal()),
   );
   const candidates = recency === 0 ? k : k * CANDIDATES_PER_ROW;
-  const { rows } = await services.runStatement!(
+  const { rows } = await services.runStatement(
     `SELECT id, content, similarity, metadata, created_at FROM (
        SELECT id, content, 1 - (embedding <=> $1::vector) AS similarity, metadata::text AS metadata, created_at
        FROM ${table.sqlName} ORDER BY embedding <=> $1::vector LIMIT ${candidates}

@@ -18,7 +18,6 @@ import { sessionOptions } from "../../session/session-options.js";
 import { elapsedSince, jsonRows, type ResultShape } from "../../session/sql-result.js";
 import type { StatementPlan } from "../../session/statement-plan.js";
 import { planOnly } from "../statements/plan-only.js";
-import { withRequestSignal } from "../statements/request-signal.js";
 import { rowsOf } from "../statements/run-alone.js";
 import { withDefinitions } from "../statements/with-definitions.js";
 import { schemaFacts } from "./schema-facts.js";
@@ -112,23 +111,22 @@ async function byProvider(
 ): Promise<Written> {
   const conversation = new SqlConversation(provider, model, question, schema);
   const method = provider.name;
-  return withRequestSignal(request, async (signal) => {
-    for (const confidence of [PROVIDER_CONFIDENCE, REPAIRED_CONFIDENCE]) {
-      const reply = await conversation.ask(signal);
-      if ("reason" in reply) throw new DbError("question_not_understood", reply.reason);
-      const { sql } = reply;
-      try {
-        return { sql, confidence, method, shape: planned(request, sql).shape! };
-      } catch (error) {
-        if (!(error instanceof DbError)) throw error;
-        if (confidence === REPAIRED_CONFIDENCE) {
-          throw new DbError("question_not_understood", `The provider's SQL cannot be used: ${error.message}`, { sql });
-        }
-        conversation.complain(error.message);
+  for (const confidence of [PROVIDER_CONFIDENCE, REPAIRED_CONFIDENCE]) {
+    const reply = await conversation.ask(request.signal());
+    request.checkpoint();
+    if ("reason" in reply) throw new DbError("question_not_understood", reply.reason);
+    const { sql } = reply;
+    try {
+      return { sql, confidence, method, shape: planned(request, sql).shape! };
+    } catch (error) {
+      if (!(error instanceof DbError)) throw error;
+      if (confidence === REPAIRED_CONFIDENCE) {
+        throw new DbError("question_not_understood", `The provider's SQL cannot be used: ${error.message}`, { sql });
       }
+      conversation.complain(error.message);
     }
-    throw new Error("the last attempt answers or throws");
-  });
+  }
+  throw new Error("the last attempt answers or throws");
 }
 
 /**

@@ -1,10 +1,11 @@
 /** /v1/recipes: recipes as they are brought in, looked at, executed and exported. */
 
-import { type Handlers, pageOf } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
+import { usualPageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { DbError } from "../../protocol/errors.js";
-import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX, RECIPE_BYTES_MAX, RECIPE_FETCH_SECONDS_MAX } from "../../protocol/limits.js";
+import { RECIPE_BYTES_MAX, RECIPE_FETCH_SECONDS_MAX } from "../../protocol/limits.js";
 import { signerOf } from "../../recipe/canonical.js";
 import type { ReadRecipe } from "../../recipe/recipe.js";
 import type { Answer } from "../../session/answer.js";
@@ -44,8 +45,8 @@ export const recipeHandlers = {
   "recipes.execute": (request, { params, body }) => runRecipe(request, params.id, body),
   "recipes.executions": async (request, { params, query }) => {
     await requireKnown(request, params.id!);
-    const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
-    return { plain: await listExecutions(request, params.id!, Math.min(limit, LIST_PAGE_MAX), offset) };
+    const { limit, offset } = usualPageOf(query);
+    return { plain: await listExecutions(request, params.id!, limit, offset) };
   },
   "recipes.execution": async (request, { params }) => ({
     plain: await findExecution(request, params.id!, params.execution_id!),
@@ -53,13 +54,13 @@ export const recipeHandlers = {
 } satisfies Handlers;
 
 async function list(request: Request, { query }: Input): Promise<Answer> {
-  const { limit = LIST_PAGE_DEFAULT, offset = 0 } = pageOf(query);
+  const { limit, offset } = usualPageOf(query);
   const { category, tag } = query;
   const found = (await listRecipes(request)).filter(
     (entry) =>
       (category === undefined || entry.category === category) && (tag === undefined || entry.tags.includes(tag)),
   );
-  const page = found.slice(offset, offset + Math.min(limit, LIST_PAGE_MAX));
+  const page = found.slice(offset, offset + limit);
   return { plain: { recipes: page.map(shownEntry), total: found.length } };
 }
 

@@ -1,4 +1,4 @@
-/** Several statements of a route in one transaction. One statement alone is run-alone.ts's. */
+/** Several statements of a route in one transaction. A single statement goes through run-alone.ts instead. */
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
 import { Session } from "../../session/session.js";
@@ -8,17 +8,20 @@ import type { Client } from "../../session/statement-run.js";
 
 const ATTEMPTS_MAX = 4;
 
-/** Runs one of them; its rows as plain values. */
-export type Run = (
-  sql: string,
-  params: readonly unknown[],
-) => Promise<{ readonly rows: readonly (readonly unknown[])[]; readonly affected: number }>;
+/** The rows of a statement as plain values. */
+export interface Ran {
+  readonly rows: readonly (readonly unknown[])[];
+  readonly affected: number;
+}
 
-/** Statements in one transaction, done again when it lost against a concurrent change; `commit` commits it. */
+/** Runs one of the statements. */
+export type Run = (sql: string, params: readonly unknown[]) => Promise<Ran>;
+
+/** Runs `work` in one transaction, and again if it lost against a concurrent change; `commit` commits it. */
 export async function together<T>(
   request: Request,
   client: Client,
-  work: (run: Run) => Promise<T>,
+  work: (run: Run, session: Session) => Promise<T>,
   commit: (tx: Parameters<Request["commitPart"]>[0], done: T) => void,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -30,7 +33,7 @@ export async function together<T>(
       return { rows: rows.plain!, affected: rowsAffected ?? 0 };
     };
     try {
-      const done = await work(run);
+      const done = await work(run, session);
       await session.prepareCommit(client);
       session.commit((tx) => commit(tx, done));
       return done;

@@ -1,5 +1,6 @@
 /** GET /v1/schema/… */
-import { type Handlers, pageOf } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
+import { pageOf } from "../../actor/paging.js";
 import { listTables, tableColumns, tableFacts, tableIndexes } from "./table-facts.js";
 
 export const schemaHandlers = {

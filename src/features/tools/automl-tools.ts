@@ -16,7 +16,7 @@ import { READS, type Tool } from "./tool.js";
 const { collection, target, task_type, max_trials, algorithms, metric, features, time_column, seed, query } =
   trainFields;
 
-export const trainModel: Tool = {
+const trainModel: Tool = {
   name: "train_model",
   title: "Train a model",
   description:
@@ -47,7 +47,7 @@ export const trainModel: Tool = {
   },
 };
 
-export const predictTool: Tool = {
+const predictTool: Tool = {
   name: "predict",
   title: "Predict with a model",
   description: "Predicts rows with a trained model; for classes with calibrated probabilities.",
@@ -76,7 +76,7 @@ export const predictTool: Tool = {
   },
 };
 
-export const listModelsTool: Tool = {
+const listModelsTool: Tool = {
   name: "list_models",
   title: "List trained models",
   description: "The models that this tenant has trained, newest first; of one task when task_type is given.",
@@ -88,7 +88,7 @@ export const listModelsTool: Tool = {
   },
 };
 
-export const describeModel: Tool = {
+const describeModel: Tool = {
   name: "describe_model",
   title: "Describe a model",
   description: "A trained model: its algorithm, metrics, features and their importance, and its card.",
@@ -96,3 +96,5 @@ export const describeModel: Tool = {
   ...READS,
   call: async ({ request }, { model_name }) => JSON.stringify(modelView(await findModel(request, model_name), true)),
 };
+
+export const AUTOML_TOOLS: readonly Tool[] = [trainModel, predictTool, listModelsTool, describeModel];

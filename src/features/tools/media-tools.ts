@@ -9,7 +9,7 @@ import { READS, type Tool } from "./tool.js";
 const describe = multimodalEndpoints[0].body.properties;
 const search = multimodalEndpoints[1].body.properties;
 
-export const describeImageTool: Tool = {
+const describeImageTool: Tool = {
   name: "describe_image",
   title: "Describe an image",
   description:
@@ -27,7 +27,7 @@ export const describeImageTool: Tool = {
   call: async ({ request }, args) => JSON.stringify(await describeImage(request, args as DescribeBody)),
 };
 
-export const searchMediaTool: Tool = {
+const searchMediaTool: Tool = {
   name: "search_media",
   title: "Search texts, images and other media",
   description:
@@ -41,3 +41,5 @@ export const searchMediaTool: Tool = {
   ...READS,
   call: async ({ request }, args) => JSON.stringify(await searchMedia(request, args as MediaSearchBody)),
 };
+
+export const MEDIA_TOOLS: readonly Tool[] = [describeImageTool, searchMediaTool];

@@ -25,7 +25,7 @@ async function oneValue(
   return JSON.stringify({ [name]: rows[0]![0] });
 }
 
-export const memoryStore: Tool = {
+const memoryStore: Tool = {
   name: "memory_store",
   title: "Store a memory",
   description: "Keeps a text so that it can be recalled by its meaning. The namespace is made by its first memory.",
@@ -36,7 +36,7 @@ export const memoryStore: Tool = {
     oneValue(context, "id", "SELECT memory_store($1, $2, $3::jsonb)", [of, text, about]),
 };
 
-export const memoryRecall: Tool = {
+const memoryRecall: Tool = {
   name: "memory_recall",
   title: "Recall memories",
   description: "The memories of a namespace that are most like a query, the best first; none of an unknown namespace.",
@@ -63,7 +63,7 @@ export const memoryRecall: Tool = {
   },
 };
 
-export const memoryForget: Tool = {
+const memoryForget: Tool = {
   name: "memory_forget",
   title: "Forget a memory",
   description: "Removes one memory by its id; `forgotten` is false when there was none.",
@@ -72,3 +72,5 @@ export const memoryForget: Tool = {
   forReaders: false,
   call: (context, { namespace: of, id }) => oneValue(context, "forgotten", "SELECT memory_forget($1, $2)", [of, id]),
 };
+
+export const MEMORY_TOOLS: readonly Tool[] = [memoryStore, memoryRecall, memoryForget];

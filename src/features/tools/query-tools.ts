@@ -21,7 +21,7 @@ const maxRows = Type.Optional(
 );
 const graph = Type.Optional(Type.String({ description: 'A graph of the tenant; "default" unless said.' }));
 
-export const query: Tool = {
+const query: Tool = {
   name: "query",
   title: "Query",
   description:
@@ -32,7 +32,7 @@ export const query: Tool = {
     runStatement({ ...context, readOnly: true }, { sql: text, params, maxRows: cap }),
 };
 
-export const execute: Tool = {
+const execute: Tool = {
   name: "execute",
   title: "Execute",
   description:
@@ -43,7 +43,7 @@ export const execute: Tool = {
     runStatement(context, { sql: text, params, maxRows: cap }),
 };
 
-export const validateQuery: Tool = {
+const validateQuery: Tool = {
   name: "validate_query",
   title: "Validate a query",
   description:
@@ -117,5 +117,7 @@ function unboundAt(text: string): DbError | null {
   return syntaxError(text, starts[token]!, "MissingParameter", "expected expression", remedy);
 }
 
-export const graphQuery = cypherTool("graph_query", tellingWhere);
-export const cypher = cypherTool("cypher");
+const graphQuery = cypherTool("graph_query", tellingWhere);
+const cypher = cypherTool("cypher");
+
+export const QUERY_TOOLS: readonly Tool[] = [query, execute, validateQuery, graphQuery, cypher];

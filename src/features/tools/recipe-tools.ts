@@ -5,7 +5,7 @@ import { findRecipe, listRecipes } from "../recipes/find-recipe.js";
 import { runRecipe } from "../recipes/run-recipe.js";
 import { READS, resultOf, type Tool } from "./tool.js";
 
-export const listRecipesTool: Tool = {
+const listRecipesTool: Tool = {
   name: "list_recipes",
   title: "List recipes",
   description:
@@ -24,7 +24,7 @@ export const listRecipesTool: Tool = {
   },
 };
 
-export const runRecipeTool: Tool = {
+const runRecipeTool: Tool = {
   name: "run_recipe",
   title: "Run a recipe",
   description:
@@ -38,3 +38,5 @@ export const runRecipeTool: Tool = {
   forReaders: false,
   call: async ({ request }, { id, ...body }) => resultOf(await runRecipe(request, id, body), "execution"),
 };
+
+export const RECIPE_TOOLS: readonly Tool[] = [listRecipesTool, runRecipeTool];

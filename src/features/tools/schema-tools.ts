@@ -5,7 +5,7 @@ import { lookUpManual } from "../../sql/manual/manual.js";
 import { tableFacts, listTables as tablesOf } from "../statements/table-facts.js";
 import { READS, type Tool } from "./tool.js";
 
-export const listTables: Tool = {
+const listTables: Tool = {
   name: "list_tables",
   title: "List tables",
   description:
@@ -15,7 +15,7 @@ export const listTables: Tool = {
   call: async ({ request }) => JSON.stringify({ tables: await tablesOf(request) }),
 };
 
-export const describeTable: Tool = {
+const describeTable: Tool = {
   name: "describe_table",
   title: "Describe a table",
   description: "Columns with their types, indexes and constraints of one table.",
@@ -24,7 +24,7 @@ export const describeTable: Tool = {
   call: ({ request }, { table }) => JSON.stringify(tableFacts(request, table)),
 };
 
-export const sqlManual: Tool = {
+const sqlManual: Tool = {
   name: "sql_manual",
   title: "SQL manual",
   description:
@@ -37,3 +37,5 @@ export const sqlManual: Tool = {
   ...READS,
   call: (_, { topic = "" }) => JSON.stringify({ topic, pages: lookUpManual(topic) }),
 };
+
+export const SCHEMA_TOOLS: readonly Tool[] = [listTables, describeTable, sqlManual];

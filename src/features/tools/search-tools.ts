@@ -50,7 +50,7 @@ function searchCollection(
   return searchDocuments(request, name, body);
 }
 
-export const semanticSearch: Tool = {
+const semanticSearch: Tool = {
   name: "semantic_search",
   title: "Semantic search",
   description:
@@ -136,7 +136,7 @@ function passageOf(document: JsonObject): string {
   return text.length > PASSAGE_CHARS_MAX ? `${text.slice(0, PASSAGE_CHARS_MAX)}…` : text;
 }
 
-export const embedText: Tool = {
+const embedText: Tool = {
   name: "embed_text",
   title: "Embed a text",
   description: "The embedding of a text, by the default model or the one that is named.",
@@ -148,3 +148,5 @@ export const embedText: Tool = {
     return `{"embedding":${vectorToJson(vector)},"model":${JSON.stringify(id)},"dimensions":${dimensions}}`;
   },
 };
+
+export const SEARCH_TOOLS: readonly Tool[] = [semanticSearch, ragSearch, embedText];

@@ -7,7 +7,7 @@ import type { Tool } from "./tool.js";
 
 const { model, system, max_tokens, temperature, top_p, stop, seed } = GENERATE_OPTIONS.properties;
 
-export const generateTextTool: Tool = {
+const generateTextTool: Tool = {
   name: "generate_text",
   title: "Generate a text",
   description:
@@ -30,3 +30,5 @@ export const generateTextTool: Tool = {
     return JSON.stringify({ text });
   },
 };
+
+export const TEXT_TOOLS: readonly Tool[] = [generateTextTool];

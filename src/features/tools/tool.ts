@@ -1,7 +1,6 @@
 /**
- * A tool: something that a model may do with its tenant's data. One table of them (toolbox.ts) serves MCP clients
- * (src/actor/mcp) and agents; a tool does what the route of the same purpose does, through the same handler where
- * there is one.
+ * A tool: something that a model may do with its tenant's data. One table (toolbox.ts) serves MCP clients
+ * (src/features/mcp) and agents. A tool calls the same functions as the route of the same purpose, never its handler.
  */
 import type { TObject } from "typebox";
 import type { Request } from "../../actor/request.js";

@@ -5,40 +5,25 @@
 import type { TObject, TProperties } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { checked } from "../../actor/validate.js";
-import { describeModel, listModelsTool, predictTool, trainModel } from "./automl-tools.js";
-import { describeImageTool, searchMediaTool } from "./media-tools.js";
-import { memoryForget, memoryRecall, memoryStore } from "./memory-tools.js";
-import { cypher, execute, graphQuery, query, validateQuery } from "./query-tools.js";
-import { listRecipesTool, runRecipeTool } from "./recipe-tools.js";
-import { describeTable, listTables, sqlManual } from "./schema-tools.js";
-import { embedText, ragSearch, semanticSearch } from "./search-tools.js";
-import { generateTextTool } from "./text-tools.js";
+import { AUTOML_TOOLS } from "./automl-tools.js";
+import { MEDIA_TOOLS } from "./media-tools.js";
+import { MEMORY_TOOLS } from "./memory-tools.js";
+import { QUERY_TOOLS } from "./query-tools.js";
+import { RECIPE_TOOLS } from "./recipe-tools.js";
+import { SCHEMA_TOOLS } from "./schema-tools.js";
+import { SEARCH_TOOLS } from "./search-tools.js";
+import { TEXT_TOOLS } from "./text-tools.js";
 import type { Tool } from "./tool.js";
 
 export const TOOLS: readonly Tool[] = [
-  listTables,
-  describeTable,
-  query,
-  execute,
-  validateQuery,
-  sqlManual,
-  semanticSearch,
-  ragSearch,
-  embedText,
-  graphQuery,
-  cypher,
-  generateTextTool,
-  trainModel,
-  predictTool,
-  listModelsTool,
-  describeModel,
-  memoryStore,
-  memoryRecall,
-  memoryForget,
-  describeImageTool,
-  searchMediaTool,
-  listRecipesTool,
-  runRecipeTool,
+  ...SCHEMA_TOOLS,
+  ...QUERY_TOOLS,
+  ...SEARCH_TOOLS,
+  ...TEXT_TOOLS,
+  ...AUTOML_TOOLS,
+  ...MEMORY_TOOLS,
+  ...MEDIA_TOOLS,
+  ...RECIPE_TOOLS,
 ];
 
 const byName = new Map(TOOLS.map((tool) => [tool.name, tool]));

@@ -3,7 +3,8 @@
  * search-routes.ts those of search.
  */
 
-import { type Handlers, pageOf } from "../../actor/handler.js";
+import type { Handlers } from "../../actor/handler.js";
+import { pageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { DbError } from "../../protocol/errors.js";

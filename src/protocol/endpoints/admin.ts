@@ -121,6 +121,7 @@ export const adminEndpoints = [
       name: Type.Optional(Type.String({ maxLength: 256 })),
       rate_limit: Type.Optional(RateLimit),
     }),
+    example: { body: { id: "acme", name: "Acme Corporation" } },
     response: Tenant,
     status: 201,
   },
@@ -150,6 +151,10 @@ export const adminEndpoints = [
       is_active: Type.Optional(Type.Boolean()),
       rate_limit: Type.Optional(Nullable(RateLimit)),
     }),
+    example: {
+      params: { tenant: "acme" },
+      body: { name: "Acme", rate_limit: { per_second: 100, burst: 200 } },
+    },
     response: Tenant,
   },
   {
@@ -174,6 +179,7 @@ export const adminEndpoints = [
         }),
       ),
     }),
+    example: { params: { tenant: "acme" }, body: { partition: 0 } },
     response: Move,
     status: 202,
   },
@@ -231,6 +237,7 @@ export const adminEndpoints = [
     home: "directory",
     keeps: "memory",
     body: Strict({ level: Type.Enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]) }),
+    example: { body: { level: "info" } },
     response: Type.Object({ level: Type.String() }),
   },
   {
@@ -279,6 +286,10 @@ export const adminEndpoints = [
         }),
       ),
     }),
+    example: {
+      params: { tenant: "acme" },
+      body: { username: "ann", password: "correct horse battery", email: "ann@example.org" },
+    },
     response: User,
     status: 201,
   },
@@ -292,6 +303,7 @@ export const adminEndpoints = [
     home: "directory",
     params: userParam,
     body: Strict({ is_active: Type.Boolean() }),
+    example: { params: { tenant: "acme", user: "ann" }, body: { is_active: true } },
     response: User,
   },
   {
@@ -306,6 +318,7 @@ export const adminEndpoints = [
     params: userParam,
     body: Strict({ password: Type.Optional(Password) }),
     bodyOptional: true,
+    example: { params: { tenant: "acme", user: "ann" }, body: { password: "a new horse battery" } },
     response: Type.Object({ user: User, password: Type.Optional(Type.String()) }),
   },
   {

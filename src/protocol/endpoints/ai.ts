@@ -24,6 +24,7 @@ export const aiEndpoints = [
     access: "member",
     home: "tenant",
     body: Strict({ text, model }),
+    example: { body: { text: "A boat in the harbour." } },
     response: Type.Object({ embedding: Vector, embeddings: Vector, ...said }),
   },
   {
@@ -36,6 +37,7 @@ export const aiEndpoints = [
     home: "tenant",
     listIs: "texts",
     body: Strict({ texts: Type.Array(text, { minItems: 1, maxItems: EMBEDDING_TEXTS_MAX }), model }),
+    example: { body: { texts: ["A boat in the harbour.", "A walk uphill."] } },
     response: Type.Object({ embeddings: Type.Array(Vector), ...said }),
   },
 ] as const satisfies readonly EndpointSpec[];

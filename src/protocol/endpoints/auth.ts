@@ -59,6 +59,7 @@ export const authEndpoints = [
       username: Type.String({ minLength: 1, maxLength: 256 }),
       password: Type.String({ maxLength: 1024 }),
     }),
+    example: { body: { username: "ben", password: "correct horse battery" } },
     response: Type.Union([Token, MfaChallenge]),
     flat: true,
   },
@@ -73,6 +74,7 @@ export const authEndpoints = [
     audited: true,
     keeps: "memory",
     body: Strict({ mfa_token: Type.String(), code: Type.String({ minLength: 6, maxLength: 64 }) }),
+    example: { body: { mfa_token: "the token of the answer to a sign-in", code: "123456" } },
     response: Token,
     flat: true,
   },
@@ -88,6 +90,7 @@ export const authEndpoints = [
     keeps: "memory",
     body: Strict({}),
     bodyOptional: true,
+    example: { body: {} },
     response: Type.Object({
       secret: Type.String(),
       otpauth_url: Type.String(),
@@ -104,6 +107,7 @@ export const authEndpoints = [
     home: "directory",
     audited: true,
     body: Strict({ code: Type.String({ minLength: 6, maxLength: 64 }) }),
+    example: { body: { code: "123456" } },
     response: Type.Object({ mfa_enabled: Type.Boolean() }),
   },
   {
@@ -116,6 +120,7 @@ export const authEndpoints = [
     home: "directory",
     audited: true,
     body: Strict({ code: Type.String({ minLength: 6, maxLength: 64 }), password: Type.String({ maxLength: 1024 }) }),
+    example: { body: { code: "123456", password: "correct horse battery" } },
     response: Type.Object({ mfa_enabled: Type.Boolean() }),
   },
   {
@@ -132,6 +137,7 @@ export const authEndpoints = [
       email: Type.String({ minLength: 3, maxLength: 320 }),
       password: Password,
     }),
+    example: { body: { username: "ben", email: "ben@example.org", password: "correct horse battery" } },
     response: User,
     status: 201,
     flat: true,
@@ -147,6 +153,7 @@ export const authEndpoints = [
     audited: true,
     body: Strict({ current_password: Type.String({ maxLength: 1024 }), new_password: Password }),
     status: 204,
+    example: { body: { current_password: "correct horse battery", new_password: "another horse battery" } },
   },
   {
     name: "users.me",
@@ -173,6 +180,7 @@ export const authEndpoints = [
       permission: Type.Optional(Type.Union([Type.Literal("ReadOnly"), Type.Literal("FullAccess")])),
       expires_in_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
     }),
+    example: { body: { name: "reports", permission: "ReadOnly", expires_in_days: 90 } },
     response: Type.Object({ api_key: ApiKey, raw_key: Type.String() }),
     status: 201,
     flat: true,

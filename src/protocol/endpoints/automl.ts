@@ -164,6 +164,16 @@ export const automlEndpoints = [
       ),
       webhook_url: Type.Optional(Type.String({ maxLength: 2000 })),
     }),
+    example: {
+      body: {
+        dataset_id: "orders_data",
+        target: "region",
+        features: ["customer", "total"],
+        name: "region",
+        max_trials: 2,
+        async_mode: false,
+      },
+    },
     response: Type.Union([Job, Model]),
     status: 202,
   },
@@ -200,6 +210,7 @@ export const automlEndpoints = [
     params: ofId,
     body: Strict({}),
     bodyOptional: true,
+    example: { params: { id: "job_0123456789abcdef" }, body: {} },
     response: Job,
   },
   {
@@ -217,6 +228,7 @@ export const automlEndpoints = [
       rows: Type.Optional(Type.Array(Row, { minItems: 1 })),
       schema: Type.Optional(Type.Unknown()),
     }),
+    example: { body: { name: "orders_data", source: { type: "table", table: "orders" } } },
     response: Dataset,
     status: 201,
   },
@@ -303,6 +315,7 @@ export const automlEndpoints = [
       explain: Type.Optional(Type.Boolean({ description: "What each feature contributes; false unless said." })),
       steps: Type.Optional(Type.Integer({ minimum: 1, maximum: AUTOML_FORECAST_STEPS_MAX })),
     }),
+    example: { params: { id: "region" }, body: { rows: [{ customer: "c3", total: 12 }], probabilities: true } },
     response: Type.Object({
       predictions: Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
       model_id: Type.String(),
@@ -322,6 +335,7 @@ export const automlEndpoints = [
     slow: true,
     params: ofId,
     body: Strict({ ...source, rows: Type.Optional(Type.Array(Row, { maxItems: AUTOML_EVALUATE_ROWS_MAX })) }),
+    example: { params: { id: "region" }, body: { table: "orders" } },
     response: Type.Object({
       metrics: Type.Record(Type.String(), Type.Number()),
       rows: Type.Integer(),

@@ -105,6 +105,7 @@ export const chatEndpoints = [
       ...otherDatabase,
     }),
     bodyOptional: true,
+    example: { body: { title: "Questions about articles", collections: ["article"] } },
     response: ChatSession,
     status: 201,
     flat: true,
@@ -166,6 +167,7 @@ export const chatEndpoints = [
     access: "writer",
     home: "tenant",
     body: Strict(chatBody),
+    example: { body: { message: "Which article is about boats?", max_tokens: 32 } },
     response: ChatAnswer,
   },
   {
@@ -179,5 +181,6 @@ export const chatEndpoints = [
     home: "tenant",
     body: Strict(chatBody),
     streamedReply: ["text/event-stream"],
+    example: { body: { message: "Which article is about boats?", max_tokens: 32 } },
   },
 ] as const satisfies readonly EndpointSpec[];

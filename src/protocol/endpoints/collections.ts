@@ -57,6 +57,18 @@ export const collectionEndpoints = [
     access: "writer",
     home: "tenant",
     body: Strict({ name: Type.String({ minLength: 1, maxLength: 63 }), schema: Type.Optional(Schema) }),
+    example: {
+      body: {
+        name: "article",
+        schema: {
+          fields: [
+            { name: "title", type: "string", required: true },
+            { name: "year", type: "integer" },
+          ],
+          indexes: [{ name: "by_title", fields: ["title"], type: "text" }],
+        },
+      },
+    },
     response: Collection,
     status: 201,
   },
@@ -98,6 +110,19 @@ export const collectionEndpoints = [
     slow: true,
     params: collectionName,
     body: SchemaChange,
+    example: {
+      params: { name: "article" },
+      body: {
+        schema: {
+          fields: [
+            { name: "title", type: "string" },
+            { name: "year", type: "integer" },
+            { name: "author", type: "string" },
+          ],
+          indexes: [{ name: "by_title", fields: ["title"], type: "text" }],
+        },
+      },
+    },
     response: Collection,
   },
   {
@@ -112,6 +137,7 @@ export const collectionEndpoints = [
     slow: true,
     params: collectionName,
     body: SchemaChange,
+    example: { params: { name: "article" }, body: { schema: { fields: [{ name: "author", type: "string" }] } } },
     response: Collection,
   },
   {
@@ -136,6 +162,7 @@ export const collectionEndpoints = [
     home: "tenant",
     params: collectionName,
     body: Document,
+    example: { params: { name: "article" }, body: { id: "a1", title: "Sailing in the harbour", year: 2024 } },
     response: Type.Object({ id: Type.String() }),
     status: 201,
   },
@@ -155,6 +182,15 @@ export const collectionEndpoints = [
       documents: Type.Array(Document, { maxItems: 100_000 }),
       ordered: Type.Optional(Type.Boolean()),
     }),
+    example: {
+      params: { name: "article" },
+      body: {
+        documents: [
+          { id: "a2", title: "Walking uphill", year: 2025 },
+          { id: "a3", title: "Boats and harbours", author: "Ann" },
+        ],
+      },
+    },
     response: Type.Object({
       ids: Type.Array(Type.Union([Type.String(), Type.Null()])),
       inserted: Type.Integer(),
@@ -213,6 +249,10 @@ export const collectionEndpoints = [
           "`{data, merge?}`, or the document itself. A collection whose schema has a field `data` or `merge` takes documents only.",
       },
     ),
+    example: {
+      params: { name: "article", id: "a1" },
+      body: { data: { title: "Sailing in the old harbour", year: 2026 }, merge: false },
+    },
     response: Document,
   },
   {
@@ -227,6 +267,7 @@ export const collectionEndpoints = [
     home: "tenant",
     params: documentId,
     body: Document,
+    example: { params: { name: "article", id: "a1" }, body: { year: 2027 } },
     response: Document,
   },
   {
@@ -271,6 +312,7 @@ export const collectionEndpoints = [
       fields: Type.Optional(Type.Array(Type.String(), { description: "Only these members of documents." })),
       track_total: Type.Optional(Type.Boolean({ description: "False: `total` counts no further than the page." })),
     }),
+    example: { params: { name: "article" }, body: { query: "harbour", filters: { year: { $gte: 2020 } }, limit: 10 } },
     response: Type.Object({
       documents: Type.Array(Type.Object({ id: Type.String(), score: Type.Optional(Type.Number()) })),
       total: Type.Integer(),

@@ -119,6 +119,7 @@ export const fileEndpoints = [
       watch: Unused('a folder is followed from when it is made; PATCH {"paused": true} stops that.'),
       ...options,
     }),
+    example: { body: { name: "manuals", watch_dir: "/srv/manuals" } },
     response: Folder,
     status: 201,
   },
@@ -163,6 +164,7 @@ export const fileEndpoints = [
       watch_dir: Type.Optional(Type.String({ description: "As it is; it cannot be changed." })),
       path: Type.Optional(Type.String({ description: "The same." })),
     }),
+    example: { params: { id: "manuals" }, body: { paused: false, chunk_size: 800 } },
     response: Folder,
   },
   {
@@ -203,6 +205,7 @@ export const fileEndpoints = [
       path: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
     }),
     bodyOptional: true,
+    example: { params: { id: "manuals" }, body: {} },
     response: Type.Object({ collection_id: Type.String(), queued: Type.Integer(), paused: Type.Boolean() }),
     status: 202,
   },

@@ -5,6 +5,7 @@ import type { EndpointSpec } from "../endpoint.js";
 import { EXTRACT_CHARACTERS_MAX } from "../limits.js";
 import { WRITER_KINDS } from "../provider-kinds.js";
 import { MUST_BE } from "../schema-fault.js";
+import { FEW_WORDS } from "./examples.js";
 import { bound, GraphName, GraphStats, limits, MessageId, PageQuery, Strict, Unused } from "./schemas.js";
 
 const Properties = Type.Record(Type.String(), Type.Unknown());
@@ -91,6 +92,12 @@ export const graphEndpoints = [
     access: "member",
     ...shared,
     body: Statement,
+    example: {
+      body: {
+        cypher: "MERGE (a:Person {name: $name})-[:KNOWS]->(b:Person {name: 'Ben'}) RETURN a.name, b.name",
+        parameters: { name: "Ann" },
+      },
+    },
     response: Type.Object({
       columns: Type.Array(Type.String()),
       rows: Type.Array(Type.Array(Type.Unknown()), {
@@ -112,6 +119,7 @@ export const graphEndpoints = [
     access: "member",
     ...shared,
     body: Statement,
+    example: { body: { cypher: "MATCH (a:Person)-[:KNOWS]->(b) RETURN a.name, count(b) AS friends" } },
     response: Type.Object({ plan: Type.Array(Type.String()), execution_time_ms: Type.Number() }),
   },
   {
@@ -128,6 +136,7 @@ export const graphEndpoints = [
       properties: Type.Optional(Properties),
       graph: Type.Optional(GraphName),
     }),
+    example: { body: { labels: ["Person"], properties: { name: "Cleo", born: 1990 } } },
     response: Node,
     status: 201,
     flat: true,
@@ -170,6 +179,7 @@ export const graphEndpoints = [
       properties: Type.Optional(Properties),
       graph: Type.Optional(GraphName),
     }),
+    example: { params: { id: "1" }, body: { properties: { born: 1991 } } },
     response: Node,
     flat: true,
   },
@@ -223,6 +233,7 @@ export const graphEndpoints = [
       properties: Type.Optional(Properties),
       graph: Type.Optional(GraphName),
     }),
+    example: { body: { from: 1, to: 2, type: "KNOWS", properties: { since: 2020 } } },
     response: Edge,
     status: 201,
     flat: true,
@@ -261,6 +272,7 @@ export const graphEndpoints = [
     params: entityId,
     query: Strict(GraphQuery),
     body: Strict({ properties: Properties, graph: Type.Optional(GraphName) }),
+    example: { params: { id: "1" }, body: { properties: { since: 2021 } } },
     response: Edge,
     flat: true,
   },
@@ -284,6 +296,9 @@ export const graphEndpoints = [
     ...shared,
     slow: true,
     body: Strict(algorithmBody),
+    example: {
+      body: { algorithm: "page_rank", options: { damping_factor: 0.85 }, node_filter: "Person", limit: 10 },
+    },
     response: Type.Object({
       algorithm: Type.String(),
       graph: Type.String(),
@@ -342,6 +357,7 @@ export const graphEndpoints = [
       ),
       timeout_secs: limits.timeout_secs,
     }),
+    example: { body: { text: FEW_WORDS } },
     response: Type.Object({
       nodes: Type.Array(
         Type.Object({
@@ -393,6 +409,7 @@ export const graphEndpoints = [
     access: "writer",
     ...shared,
     body: Strict({ name: GraphName, description: Unused("a graph keeps its name only.") }),
+    example: { body: { name: "people" } },
     response: Graph,
     status: 201,
     flat: true,
@@ -439,6 +456,7 @@ export const graphEndpoints = [
       ),
       graph: Type.Optional(GraphName),
     }),
+    example: { body: { name: "person_name", label: "Person", property: "name" } },
     response: Type.Object({ indexes: Type.Array(Index), count: Type.Integer() }),
     status: 201,
   },

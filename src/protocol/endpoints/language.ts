@@ -2,6 +2,7 @@
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { CATEGORIES_MAX, LANGUAGE_CHARACTERS_MAX, LANGUAGE_TEXTS_MAX, QUESTION_CHARACTERS_MAX } from "../limits.js";
+import { FEW_WORDS, REVIEW } from "./examples.js";
 import { Nullable, Strict, Unused } from "./schemas.js";
 
 const text = Type.String({ minLength: 1, maxLength: LANGUAGE_CHARACTERS_MAX });
@@ -48,6 +49,7 @@ export const languageEndpoints = [
     path: "/v1/ai/sentiment",
     summary: "Whether an English text is positive, negative or neutral.",
     body: Strict({ ...oneOrMore, ...provider }),
+    example: { body: { text: REVIEW } },
     response: Type.Union([Sentiment, Type.Array(Sentiment)]),
   },
   {
@@ -56,6 +58,7 @@ export const languageEndpoints = [
     path: "/v1/ai/entities",
     summary: "Names of persons, organizations and places, dates, amounts and addresses in an English text.",
     body: Strict({ text, ...provider }),
+    example: { body: { text: FEW_WORDS } },
     response: Type.Object({
       entities: Type.Array(
         Type.Object({
@@ -88,6 +91,7 @@ export const languageEndpoints = [
       min_length: Unused("a summary is as long as the sentences that say most; max_length bounds it."),
       ...provider,
     }),
+    example: { body: { text: `${REVIEW} ${FEW_WORDS}`, max_length: 100 } },
     response: Type.Object({ summary: Type.String() }),
   },
   {
@@ -103,6 +107,7 @@ export const languageEndpoints = [
       multi_label: Type.Optional(Type.Boolean({ description: "Each by itself, instead of shares of 1." })),
       ...provider,
     }),
+    example: { body: { text: REVIEW, categories: ["food", "sport", "politics"] } },
     response: Type.Union([Classes, Type.Array(Classes)]),
   },
   {
@@ -116,6 +121,7 @@ export const languageEndpoints = [
       text: Type.Optional(text),
       ...provider,
     }),
+    example: { body: { question: "Where did Ann Miller fly to?", context: FEW_WORDS } },
     response: Type.Object({
       answer: Type.String({ description: 'As the text has it; "" where it has no answer.' }),
       score: Confidence,

@@ -45,6 +45,7 @@ export const memoryEndpoints = [
     home: "tenant",
     params: ofNamespace,
     body: Strict({ content, metadata }),
+    example: { params: { namespace: "notes" }, body: { content: "Ann likes boats.", metadata: { from: "chat" } } },
     response: Type.Object({ id: Type.String() }),
     status: 201,
   },
@@ -88,6 +89,7 @@ export const memoryEndpoints = [
       half_life_days: Type.Optional(Type.Number({ minimum: 0.001, maximum: 36_500 })),
       min_similarity: Type.Optional(Type.Number({ minimum: -1, maximum: 1 })),
     }),
+    example: { params: { namespace: "notes" }, body: { query: "What does Ann like?", k: 3 } },
     response: Type.Object({
       memories: Type.Array(
         Type.Object({ ...memory, similarity: Type.Number({ description: "Cosine of the embeddings, -1 to 1." }) }),
@@ -104,6 +106,7 @@ export const memoryEndpoints = [
     home: "tenant",
     params: ofMemory,
     body: Strict({ content, metadata }),
+    example: { params: { namespace: "notes", id: "ann-likes" }, body: { content: "Ann likes boats and soup." } },
     response: Type.Object({ id: Type.String() }),
   },
   {

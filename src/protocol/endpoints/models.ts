@@ -94,6 +94,7 @@ export const modelEndpoints = [
     home: "tenant",
     failures: [422, 502],
     body: Strict({ ...pulledModel, wait: Type.Optional(Type.Boolean()) }),
+    example: { body: { model: "all-minilm-l6-v2", wait: false } },
     response: Pull,
     status: 202,
     slow: true,

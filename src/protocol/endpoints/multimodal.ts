@@ -11,6 +11,7 @@ import {
   MEDIA_RESULTS_MAX,
 } from "../limits.js";
 import { WRITER_KINDS } from "../provider-kinds.js";
+import { RED_SQUARE, SILENCE } from "./examples.js";
 import { CollectionName, Nullable, Strict } from "./schemas.js";
 
 const base64 = (what: string) =>
@@ -70,6 +71,7 @@ export const multimodalEndpoints = [
       max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
       temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
     }),
+    example: { body: { image: RED_SQUARE } },
     response: Type.Object({
       text: Type.String(),
       model: Type.String(),
@@ -127,6 +129,7 @@ export const multimodalEndpoints = [
         }),
       ),
     }),
+    example: { body: { query: { text: "a red square" }, limit: 3 } },
     response: Type.Object({
       results: Type.Array(
         Type.Object({
@@ -172,6 +175,7 @@ export const multimodalEndpoints = [
         }),
       ),
     }),
+    example: { body: { input: { type: "image", image: RED_SQUARE } } },
     response: Type.Object({
       embedding: Type.Array(Type.Number(), { description: "Of length 1, in single precision." }),
       model: Type.String(),
@@ -203,6 +207,7 @@ export const multimodalEndpoints = [
         Type.Boolean({ description: "Read the words in it; true unless said. Takes about a second." }),
       ),
     }),
+    example: { body: { collection: "picture", id: "red", image: RED_SQUARE, caption: "A red square" } },
     response: Type.Object({
       id: Type.String(),
       collection: Type.String(),
@@ -229,6 +234,7 @@ export const multimodalEndpoints = [
       ),
       model,
     }),
+    example: { body: { audio: SILENCE } },
     response: Type.Object({
       text: Type.String(),
       language: Nullable(Type.String({ description: "Null: the model knows one alone, or nothing is said." })),

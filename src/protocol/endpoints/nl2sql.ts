@@ -39,6 +39,7 @@ export const nl2sqlEndpoints = [
       ...otherDatabase,
       ...limits,
     }),
+    example: { body: { question: "How many orders are there per region?", execute: true } },
     response: Type.Object({
       sql: Type.String(),
       confidence: Type.Number({
@@ -61,6 +62,7 @@ export const nl2sqlEndpoints = [
     access: "member",
     home: "tenant",
     body: Strict({ sql }),
+    example: { body: { sql: "SELECT region, count(*) FROM orders GROUP BY region" } },
     response: Type.Object({
       is_valid: Type.Boolean(),
       errors: Type.Array(Type.String()),

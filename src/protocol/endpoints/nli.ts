@@ -101,6 +101,12 @@ export const nliEndpoints = [
       contradiction_threshold: Threshold("Score at which an anchor contradicts the statement."),
       entailment_threshold: Threshold("Score at which an anchor entails it."),
     }),
+    example: {
+      body: {
+        statement: "Ann flew to Paris.",
+        truth_anchors: ["Ann flew from Berlin to Paris.", "The soup was cold."],
+      },
+    },
     response: Type.Object({
       ...answered,
       verdict: Type.Enum(["TRUTH", "LIE", "UNVERIFIED_PLAUSIBLE"]),
@@ -129,6 +135,7 @@ export const nliEndpoints = [
       }),
       model: Model,
     }),
+    example: { body: { pairs: [{ premise: "Ann flew from Berlin to Paris.", hypothesis: "Ann flew to Paris." }] } },
     response: Type.Object({ ...answered, scores: Type.Array(Scores) }),
     ...own,
   },

@@ -54,6 +54,14 @@ export const providerEndpoints = [
         }),
       ),
     }),
+    example: {
+      body: {
+        provider: "openai",
+        base_url: "https://api.openai.com/v1",
+        model: "gpt-4o-mini",
+        api_key: "sk-0123456789",
+      },
+    },
     response: Chosen,
   },
   {

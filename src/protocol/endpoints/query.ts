@@ -104,6 +104,12 @@ export const queryEndpoints = [
     home: "tenant",
     body: Strict({ sql, ...bound, ...textOptions, ...limits, ...otherDatabase }),
     streamedReply: ["application/x-ndjson", "application/x-msgpack-stream"],
+    example: {
+      body: {
+        sql: "SELECT customer, sum(total) AS total FROM orders WHERE total > $1 GROUP BY 1 ORDER BY 2 DESC",
+        parameters: [10],
+      },
+    },
     response: QueryResult,
   },
   {
@@ -126,6 +132,18 @@ export const queryEndpoints = [
       ...limits,
       ...otherDatabase,
     }),
+    example: {
+      body: {
+        queries: [
+          "CREATE TABLE IF NOT EXISTS orders (id int PRIMARY KEY, customer text, region text, total numeric)",
+          {
+            sql: "INSERT INTO orders SELECT i, 'c' || i % 7, CASE WHEN i % 3 = 0 THEN 'north' ELSE 'south' END, i * 1.5 FROM generate_series(1, $1) i ON CONFLICT DO NOTHING",
+            parameters: [60],
+          },
+        ],
+        transactional: true,
+      },
+    },
     response: BatchResult,
   },
   {
@@ -176,6 +194,7 @@ export const queryEndpoints = [
       name: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
       parameter_types: Unused("the types of parameters follow from the statement; write $1::integer to say one."),
     }),
+    example: { body: { name: "orders_above", sql: "SELECT id, total FROM orders WHERE total > $1 ORDER BY id" } },
     response: Type.Object({
       statement_id: Type.String(),
       param_count: Type.Integer(),
@@ -194,6 +213,7 @@ export const queryEndpoints = [
     access: "member",
     home: "tenant",
     body: Strict({ statement_id: Type.String({ minLength: 1 }), ...bound, ...limits }),
+    example: { body: { statement_id: "orders_above", parameters: [80], max_rows: 10 } },
     response: QueryResult,
   },
   {
@@ -205,6 +225,7 @@ export const queryEndpoints = [
     access: "member",
     home: "tenant",
     body: Strict({ statement_id: Type.String({ minLength: 1 }) }),
+    example: { body: { statement_id: "orders_above" } },
     response: Type.Object({ closed: Type.Boolean() }),
   },
   {
@@ -227,6 +248,7 @@ export const queryEndpoints = [
       timeout_secs: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
     }),
     bodyOptional: true,
+    example: { body: { isolation_level: "serializable", timeout_secs: 60 } },
     response: TransactionState,
     status: 201,
   },
@@ -253,6 +275,10 @@ export const queryEndpoints = [
     keeps: "memory",
     params: transactionId,
     body: Strict({ sql, ...bound, ...textOptions, ...limits }),
+    example: {
+      params: { id: "tx_0123456789abcdef" },
+      body: { sql: "UPDATE orders SET total = total + 1 WHERE id = $1", parameters: [7] },
+    },
     response: QueryResult,
   },
   {
@@ -266,6 +292,7 @@ export const queryEndpoints = [
     params: transactionId,
     body: Strict({}),
     bodyOptional: true,
+    example: { params: { id: "tx_0123456789abcdef" }, body: {} },
     response: Type.Object({ id: Type.String(), status: Type.Literal("committed") }),
   },
   {
@@ -280,6 +307,7 @@ export const queryEndpoints = [
     params: transactionId,
     body: Strict({}),
     bodyOptional: true,
+    example: { params: { id: "tx_0123456789abcdef" }, body: {} },
     response: Type.Object({ id: Type.String(), status: Type.Literal("rolled_back") }),
   },
   {
@@ -293,6 +321,7 @@ export const queryEndpoints = [
     keeps: "memory",
     params: transactionId,
     body: Strict({ name: SavepointName }),
+    example: { params: { id: "tx_0123456789abcdef" }, body: { name: "before_discount" } },
     response: Type.Object({ id: Type.String(), savepoint: Type.String() }),
     status: 201,
   },
@@ -308,6 +337,7 @@ export const queryEndpoints = [
     params: Type.Object({ id: Type.String(), name: SavepointName }),
     body: Strict({}),
     bodyOptional: true,
+    example: { params: { id: "tx_0123456789abcdef", name: "before_discount" }, body: {} },
     response: Type.Object({ id: Type.String(), savepoint: Type.String() }),
   },
   {

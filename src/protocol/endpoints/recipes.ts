@@ -119,6 +119,26 @@ export const recipeEndpoints = [
     query: Strict({ dry_run: dryRun }),
     body: Type.Object(brought),
     textBody: { types: YAML_TYPES, is: "source" },
+    example: {
+      body: {
+        recipe: {
+          id: "counters",
+          version: "1.0.0",
+          engine: ">=0.1.0",
+          name: "Counters",
+          category: "samples",
+          parameters: { name: { type: "text" }, by: { type: "integer", default: 1 } },
+          schema: ["CREATE TABLE counters (name text PRIMARY KEY, value int NOT NULL)"],
+          workflow: [
+            {
+              name: "count",
+              sql: "INSERT INTO counters VALUES ($name, $by) ON CONFLICT (name) DO UPDATE SET value = counters.value + excluded.value RETURNING value",
+            },
+          ],
+          tests: [{ name: "counts", parameters: { name: "visits", by: 5 }, expect: [{ step: "count", rows: [[5]] }] }],
+        },
+      },
+    },
     response: Whole,
     status: 201,
     slow: true,
@@ -145,6 +165,7 @@ export const recipeEndpoints = [
       format: Type.Optional(Type.Enum(["json", "yaml"], { description: "yaml: also as a text, `source`." })),
     }),
     bodyOptional: true,
+    example: { body: { id: "orders-copy", name: "Orders", tables: ["orders"], rows: true, format: "json" } },
     response: Type.Object({
       recipe: Type.Unknown(),
       digest: Type.String(),
@@ -177,6 +198,21 @@ export const recipeEndpoints = [
     query: Strict({ dry_run: dryRun }),
     body: Type.Object(brought),
     textBody: { types: YAML_TYPES, is: "source" },
+    example: {
+      params: { id: "counters" },
+      body: {
+        recipe: {
+          id: "counters",
+          version: "1.1.0",
+          engine: ">=0.1.0",
+          name: "Counters that say hello",
+          category: "samples",
+          parameters: { name: { type: "text" } },
+          workflow: [{ name: "greet", sql: "SELECT 'hello ' || $name AS greeting" }],
+          tests: [{ name: "greets", parameters: { name: "Ann" }, expect: [{ step: "greet", rows: [["hello Ann"]] }] }],
+        },
+      },
+    },
     response: Whole,
     slow: true,
     failures: [413, 415, 422, 502],
@@ -215,6 +251,7 @@ export const recipeEndpoints = [
     params: ofRecipe,
     body: Strict({ version }),
     bodyOptional: true,
+    example: { params: { id: "counters" }, body: {} },
     response: Certificate,
     slow: true,
     failures: [422],
@@ -241,6 +278,7 @@ export const recipeEndpoints = [
       ),
     }),
     bodyOptional: true,
+    example: { params: { id: "counters" }, body: { parameters: { name: "visits" }, dry_run: true } },
     response: Type.Object({
       ...execution,
       success: Type.Boolean(),

@@ -46,6 +46,7 @@ export const serverEndpoints = [
     access: "member",
     home: "tenant",
     body: AnyObject,
+    example: { body: { hello: "world" } },
     response: AnyObject,
   },
   {

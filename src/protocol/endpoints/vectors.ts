@@ -104,6 +104,7 @@ export const vectorEndpoints = [
       ),
       index_type: Type.Optional(Type.String({ description: "hnsw, the only one." })),
     }),
+    example: { body: { name: "item", dimensions: 3, metric: "cosine" } },
     response: Collection,
     status: 201,
   },
@@ -158,6 +159,7 @@ export const vectorEndpoints = [
     hasVectors: true,
     listIs: "vectors",
     body: Strict({ ...Type.Partial(VectorItem).properties, vectors: Type.Optional(Vectors), on_conflict: OnConflict }),
+    example: { params: { name: "item" }, body: { id: "red", vector: [1, 0, 0], metadata: { colour: "red" } } },
     response: Written,
     status: 201,
   },
@@ -172,6 +174,16 @@ export const vectorEndpoints = [
     hasVectors: true,
     listIs: "vectors",
     body: Strict({ vectors: Vectors, on_conflict: OnConflict }),
+    example: {
+      params: { name: "item" },
+      body: {
+        vectors: [
+          { id: "green", vector: [0, 1, 0], metadata: { colour: "green" } },
+          { id: "blue", vector: [0, 0, 1] },
+        ],
+        on_conflict: "replace",
+      },
+    },
     response: Written,
     status: 201,
   },
@@ -184,6 +196,7 @@ export const vectorEndpoints = [
     ...shared,
     params: collectionName,
     body: Strict({ ids: Type.Array(Type.String(), { minItems: 1 }) }),
+    example: { params: { name: "item" }, body: { ids: ["blue"] } },
     response: Type.Object({ deleted: Type.Integer() }),
   },
   {
@@ -252,6 +265,7 @@ export const vectorEndpoints = [
         Type.Number({ description: `All within it, up to ${SEARCH_LIMIT_MAX}, unless a limit is sent.` }),
       ),
     }),
+    example: { params: { name: "item" }, body: { vector: [0.9, 0.1, 0], limit: 2, filter: { colour: "red" } } },
     response: Type.Array(
       Type.Object({
         id: Type.String(),

@@ -6,7 +6,6 @@
  * changes during the run is in `statement`, which all copies share.
  */
 import type { CatalogView } from "../../catalog/catalog-view.js";
-import type { SequenceDef, SequencePosition } from "../../catalog/sequence.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { DerivedIndexes } from "../../derived/derived-indexes.js";
 import type { AlgorithmResult } from "../../graph/algorithms/algorithm.js";
@@ -27,19 +26,6 @@ import type { TriggerFiring } from "./trigger-firing.js";
 /** The expressions of a table's definition, bound as the transaction sees the catalog. */
 export type BindTable = (table: TableDef, tx: Transaction) => BoundTable;
 
-/** A cursor of the session, as pg_cursors shows it. */
-export interface CursorFacts {
-  readonly canScroll: boolean;
-  readonly options: {
-    readonly name: string;
-    readonly sql: string;
-    readonly hold: boolean;
-    readonly binary: boolean;
-    /** Microseconds since the epoch. */
-    readonly createdAt: number;
-  };
-}
-
 /** What a long computation is doing; `done`, beside it, goes from 0 to 1. */
 export type ProgressPhase = "reading" | "computing" | "finishing";
 
@@ -50,18 +36,15 @@ export type TriggerAnswer = readonly Value[] | null;
 /** What statements ask of the session, beside what expressions do. */
 export interface ExecServices extends EvalServices {
   /** The definitions that the statement's transaction sees. */
-  catalogView?(): CatalogView;
-  settings?(): readonly (readonly [name: string, value: string])[];
-  cursors?(): readonly CursorFacts[];
-  /** Has an algorithm over a graph run in another thread, which gets the graph's arrays. Rejects with its DbError. */
-  runAlgorithm?(job: AlgorithmJob): Promise<AlgorithmResult>;
+  catalogView(): CatalogView;
+  /** Runs an algorithm over a graph in another thread, which gets the graph's arrays. Rejects with its DbError. */
+  runAlgorithm(job: AlgorithmJob): Promise<AlgorithmResult>;
   /** Reports the progress of a long computation to the client that waits for the statement. */
-  progress?: ProgressHearer;
-  sequencePosition?(sequence: SequenceDef): SequencePosition;
+  readonly progress: ProgressHearer;
   /** An id for a new row of a graph's table, which no other row has or had. */
-  nextRowId?(table: TableDef): number;
+  nextRowId(table: TableDef): number;
   /** Runs a trigger's function. Answers the row that it returned, by column; null: none. */
-  fireTrigger?(firing: TriggerFiring, context: ExecContext): TriggerAnswer | Promise<TriggerAnswer>;
+  fireTrigger(firing: TriggerFiring, context: ExecContext): TriggerAnswer | Promise<TriggerAnswer>;
 }
 
 export interface ExecContext extends EvalContext {

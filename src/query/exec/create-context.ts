@@ -1,9 +1,12 @@
 /** Makes the context of one run of a statement. The session calls it; tests too. */
 
 import type { DerivedIndexes } from "../../derived/derived-indexes.js";
+import { runAlgorithm } from "../../graph/algorithms/run-algorithm.js";
+import { sqlError } from "../../protocol/errors.js";
 import { BATCH_ROWS } from "../../protocol/limits.js";
 import type { Transaction } from "../../storage/store.js";
 import type { Value } from "../../values/values.js";
+import { NO_SERVICES } from "../expr/no-services.js";
 import { type BindTable, type ExecContext, type ExecServices, StatementState } from "./context.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
@@ -70,4 +73,17 @@ export function createContext(init: ContextInit): ExecContext {
 
 const neverFiring = () => new AbortController().signal;
 
-const SUBQUERIES_ONLY: ExecServices = { runSubquery };
+const refuse = (): never => {
+  throw sqlError("0A000", "graphs, triggers and definitions cannot be used here");
+};
+
+/** Of contexts without a session. */
+export const SUBQUERIES_ONLY: ExecServices = Object.freeze({
+  ...NO_SERVICES,
+  runSubquery: (expr, context) => runSubquery(expr, context as ExecContext),
+  catalogView: refuse,
+  runAlgorithm: async (job) => runAlgorithm(job),
+  progress: () => undefined,
+  nextRowId: refuse,
+  fireTrigger: refuse,
+} satisfies ExecServices);

@@ -2,7 +2,7 @@
  * One call of a `deferred` node over some rows: chooses the rows that it is computed for, finds equal ones, and waits.
  * Made by deferred.ts.
  */
-import { DbError, sqlError } from "../../protocol/errors.js";
+import { DbError } from "../../protocol/errors.js";
 import { DEFERRED_ROWS_MAX } from "../../protocol/limits.js";
 import type { Value } from "../../values/values.js";
 import { hashKeyOf } from "../expr/compare.js";
@@ -147,9 +147,7 @@ export function deferredContext(context: ExecContext, signal: AbortSignal, keeps
   const run: DeferredContext["run"] = (sql, params, maxRows) => {
     const result = last.then(() => {
       signal.throwIfAborted();
-      const { services } = context;
-      if (services.runStatement === undefined) throw sqlError("0A000", "no statement can be run here");
-      return services.runStatement(sql, params, maxRows, context);
+      return context.services.runStatement(sql, params, maxRows, context);
     });
     last = result.catch(() => undefined);
     return result;

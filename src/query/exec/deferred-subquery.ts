@@ -28,7 +28,7 @@ export function compileDeferredSubquery(
     const answering: ExecServices = Object.create(services, {
       runSubquery: {
         value: (asked: SubqueryExpr, within: EvalContext) =>
-          asked === expr ? subqueryValue(expr, found) : services.runSubquery!(asked, within),
+          asked === expr ? subqueryValue(expr, found) : services.runSubquery(asked, within),
       },
     });
     return evaluate(batch, row, { ...context, services: answering });

@@ -3,6 +3,7 @@
  * value that is not in the plain form that these readers know (`undefined`) goes to fromText, which knows all forms.
  * Used by bulk-insert.ts; pure.
  */
+import { daysFromCivil, daysInMonth } from "../../values/datetime.js";
 
 const ZERO = 48;
 const MINUS = 45;
@@ -110,23 +111,15 @@ export function readTimestamp(bytes: Uint8Array, start: number, end: number, isU
   return days * MICROS_PER_DAY + ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + micros;
 }
 
-const DAYS_IN_MONTH = Uint8Array.of(0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31);
-
-/** Days since 1970 of a year from 1 to 9999 (Howard Hinnant, days_from_civil). */
+/** Days since 1970 of a year from 1 to 9999. */
 function daysAt(bytes: Uint8Array, start: number): number | undefined {
   if (bytes[start + 4] !== MINUS || bytes[start + 7] !== MINUS) return undefined;
   const year = twoDigits(bytes, start) * 100 + twoDigits(bytes, start + 2);
   const month = twoDigits(bytes, start + 5);
   const day = twoDigits(bytes, start + 8);
   if (!(year >= 1 && month >= 1 && month <= 12 && day >= 1)) return undefined;
-  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  if (day > DAYS_IN_MONTH[month]! + (month === 2 && isLeap ? 1 : 0)) return undefined;
-  const y = month <= 2 ? year - 1 : year;
-  const era = Math.floor(y / 400);
-  const yearOfEra = y - era * 400;
-  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
-  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
-  return era * 146_097 + dayOfEra - 719_468;
+  if (day > daysInMonth(year, month)) return undefined;
+  return daysFromCivil(year, month, day);
 }
 
 /** NaN when they are no digits. */

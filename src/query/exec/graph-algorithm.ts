@@ -92,22 +92,21 @@ class AlgorithmRows implements TableRows {
     const { algorithm, context } = this;
     const { part, own } = settingsOf(this.given, algorithm);
     const options = checkedOptions(algorithm, own);
-    context.services.progress?.("reading", 0);
+    context.services.progress("reading", 0);
     const graph = await readGraph(this.graph, part, context);
-    context.services.progress?.("computing", 0);
+    context.services.progress("computing", 0);
     this.nodes = graph.nodes;
     const control = new Int32Array(new SharedArrayBuffer(8));
     const job: AlgorithmJob = { algorithm: algorithm.name, graph, options, control };
-    const { runAlgorithm: elsewhere } = context.services;
     const isSmall = graph.nodes.length + graph.src.length <= RUN_HERE_MAX;
-    if (elsewhere === undefined || isSmall) return this.told(runAlgorithm(job));
+    if (isSmall) return this.told(runAlgorithm(job));
     // Its own copy: the arrays go to the other thread.
     this.nodes = graph.nodes.slice();
-    return this.told(await finished(elsewhere.call(context.services, job), control, context));
+    return this.told(await finished(context.services.runAlgorithm(job), control, context));
   }
 
   private told(result: AlgorithmResult): AlgorithmResult {
-    this.context.services.progress?.("finishing", 0);
+    this.context.services.progress("finishing", 0);
     return result;
   }
 
@@ -148,7 +147,7 @@ async function finished(
     timer = setInterval(() => {
       try {
         context.checkpoint();
-        context.services.progress?.("computing", Atomics.load(control, 0) / 1000);
+        context.services.progress("computing", Atomics.load(control, 0) / 1000);
       } catch (error) {
         Atomics.store(control, 1, 1);
         reject(error as Error);

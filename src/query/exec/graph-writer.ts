@@ -233,9 +233,7 @@ export class GraphWriter {
   }
 
   private create(in_: EntityTable, kind: string, src: number, dst: number, properties: VariantMap): EntityState {
-    const { nextRowId } = this.context.services;
-    if (nextRowId === undefined) throw new DbError("internal_error", "Ids of nodes cannot be given out here.");
-    const id = nextRowId.call(this.context.services, in_.table);
+    const id = this.context.services.nextRowId(in_.table);
     this.counts.propertiesSet += properties.size;
     const state: EntityState = {
       id,

@@ -163,7 +163,7 @@ class Inserter {
   private readonly oids: Value[] | null;
   /** What takes the rows once they are many. */
   private bulk: BulkWriter | null = null;
-  private readonly findTable: FindTable = (id) => this.context.services.catalogView?.().tableById(id) ?? null;
+  private readonly findTable: FindTable = (id) => this.context.services.catalogView().tableById(id);
   /** Keys of rows that this statement wrote, as text; for ON CONFLICT DO UPDATE. */
   private written: Set<string> | null = null;
   private readonly firing: StatementFiring | null;

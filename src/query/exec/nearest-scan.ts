@@ -295,7 +295,7 @@ class NearestScanOperator implements Operator {
   }
 
   private filterMode(): string | null {
-    return this.context.services.setting?.("hnsw.filter_mode") ?? null;
+    return this.context.services.setting("hnsw.filter_mode");
   }
 
   private looseShare(): number {
@@ -305,7 +305,7 @@ class NearestScanOperator implements Operator {
   }
 
   private efSearch(): number {
-    const setting = this.context.services.setting?.("hnsw.ef_search") ?? null;
+    const setting = this.context.services.setting("hnsw.ef_search");
     return setting === null ? (this.program.search.index.vector!.efSearch ?? EF_SEARCH) : Number(setting);
   }
 }

@@ -109,7 +109,7 @@ function fireFrom(
     after: valuesOf(table, next),
     transitions: null,
   };
-  return after(context.services.fireTrigger!(firing, context), (given) => {
+  return after(context.services.fireTrigger(firing, context), (given) => {
     if (given === null) return null;
     // What a trigger answers to a removal only says that it may go on.
     if (next === null) return fireFrom(triggers, from + 1, old, next, context);
@@ -213,7 +213,7 @@ export class StatementFiring {
     const from = (i: number): T | Promise<T> => {
       const firing = firings[i];
       if (firing === undefined) return run();
-      return after(this.context.services.fireTrigger!(firing, this.context), () => from(i + 1));
+      return after(this.context.services.fireTrigger(firing, this.context), () => from(i + 1));
     };
     return from(0);
   }

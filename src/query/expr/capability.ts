@@ -14,12 +14,12 @@ export class Capability<T> {
 }
 
 interface Asking {
-  readonly services: { capability?<T>(capability: Capability<T>): T | null };
+  readonly services: { capability<T>(capability: Capability<T>): T | null };
 }
 
 /** `context`: an EvalContext. Throws not_supported where nobody provides it. */
 export function need<T>({ services }: Asking, capability: Capability<T>): T {
-  const provided = services.capability?.(capability) ?? null;
+  const provided = services.capability(capability);
   if (provided === null) throw new DbError("not_supported", capability.missing);
   return provided;
 }

@@ -95,7 +95,7 @@ async function elsewhere(
   context: DeferredContext,
   here: () => Value,
 ): Promise<Value> {
-  const value = expr === null ? undefined : await context.services.computeElsewhere?.(expr, values, context);
+  const value = expr === null ? undefined : await context.services.computeElsewhere(expr, values, context);
   if (value === undefined) return atLength(context, here);
   await context.yieldTurn();
   return value;
@@ -155,7 +155,7 @@ function applying({ fn, args, type }: CallExpr): (values: Value[], context: Defe
   const over: CallExpr = { kind: "call", type, fn, args: args.map(columnOf) };
   const sent = sentExpr(over, []);
   return (values, context) => {
-    if (fn.routine !== undefined) return context.services.callRoutine!(fn.routine, values, context, true);
+    if (fn.routine !== undefined) return context.services.callRoutine(fn.routine, values, context, true);
     const given = fn.lazy === true ? values.map((value) => () => value) : values;
     const apply = (): Value => (fn.needsContext === true ? fn.apply(context, ...given) : fn.apply(...given));
     try {

@@ -430,12 +430,10 @@ function inSet(input: Evaluate, expr: InListExpr, keyOf: ReturnType<typeof hashK
 function compileSubquery(expr: SubqueryExpr, slotOf: SlotOf): Evaluate {
   const outer = expr.outer.map((id) => [id, compileColumn(id, slotOf)] as const);
   const run: Evaluate = (batch, row, context) => {
-    const service = context.services.runSubquery;
-    if (service === undefined) throw sqlError("0A000", "a subquery cannot be used here");
-    if (outer.length === 0) return service(expr, context);
+    if (outer.length === 0) return context.services.runSubquery(expr, context);
     const values = new Map(context.outer);
     for (const [id, read] of outer) values.set(id, read(batch, row, context));
-    return service(expr, { ...context, outer: values });
+    return context.services.runSubquery(expr, { ...context, outer: values });
   };
   if (expr.input === null || expr.compare === null) return run;
   const input = compileExpr(expr.input, slotOf);

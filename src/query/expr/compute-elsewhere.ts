@@ -9,6 +9,7 @@ import type { Turns } from "../../protocol/turns.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "./compile.js";
 import type { DeferredContext, EvalContext, EvalServices } from "./expr.js";
+import { refusingServices } from "./no-services.js";
 import { leafTypes, receivedExpr, typeOfKey } from "./sent-expr.js";
 import type { SentExpr } from "./sent-form.js";
 import { receivedValue, type Sent, sentValue } from "./sent-value.js";
@@ -45,7 +46,7 @@ export async function jobFor(
     expr,
     leaves,
     context: { transactionMicros, statementMicros, timeZone, user, tenant },
-    textSearchConfig: services.setting?.("default_text_search_config") ?? null,
+    textSearchConfig: services.setting("default_text_search_config"),
   };
 }
 
@@ -82,19 +83,14 @@ export async function computeJob({ expr, leaves, context, textSearchConfig }: Co
 
 /** A session's services are not available here: an expression that needs one is computed in the actor. */
 function servicesWith(textSearchConfig: string | null): EvalServices {
+  const refuse = (): never => {
+    throw new NotHere();
+  };
   const setting = (name: string): string | null => {
     if (name === "default_text_search_config" && textSearchConfig !== null) return textSearchConfig;
     throw new NotHere();
   };
-  return new Proxy<EvalServices>(
-    { setting },
-    {
-      get(target, name) {
-        if (name in target) return target[name as keyof EvalServices];
-        throw new NotHere();
-      },
-    },
-  );
+  return { ...refusingServices(refuse), setting };
 }
 
 /** Throws the expression's error. Undefined: it has to be computed here. */

@@ -169,57 +169,47 @@ export interface EvalContext {
   readonly services: EvalServices;
 }
 
+/** What a statement offers its expressions. Features offer more: see capability.ts. Outside of statements: no-services.ts. */
 export interface EvalServices {
-  /** Sequences by name (looked up in the search path when it has no schema) or by OID in digits. */
-  nextSequenceValue?(sequence: string): number | bigint;
-  currentSequenceValue?(sequence: string): number | bigint;
-  lastSequenceValue?(): number | bigint;
-  setSequenceValue?(sequence: string, value: number | bigint, called: boolean): number | bigint;
-  /** Schemas in which unqualified names are looked up, in order. */
-  searchPath?(): readonly string[];
   /** A setting's value; null: there is no such setting. */
-  setting?(name: string): string | null;
-  /** Answers with the new value in its canonical form; `value` null is the default. Throws 42704, 22023, 55P02. */
-  setSetting?(name: string, value: string | null, local: boolean): string;
+  setting(name: string): string | null;
   /**
    * Runs the subquery's plan; `context.outer` holds the values of `expr.outer`, put there by the compiled expression.
    * scalar: the value, NULL for no row (21000 for several). exists: a boolean. array: a SqlArray. list, in, any, all:
    * the rows as a list of values (of records when there are several columns), of which list is the value, and which the
    * compiled expression compares with its input otherwise.
    */
-  runSubquery?(expr: SubqueryExpr, context: EvalContext): Value;
+  runSubquery(expr: SubqueryExpr, context: EvalContext): Value;
   /**
    * Runs a function that a statement made and answers with its value. With `canWait` it gives the actor's loop its turns
    * and then answers with a promise.
    */
-  callRoutine?(
+  callRoutine(
     routine: RoutineCall,
     args: readonly Value[],
     context: EvalContext,
     canWait: boolean,
   ): Value | Promise<Value>;
   /** The same for its rows, each a list of the fields of `shape` (of one value, when that is no record). */
-  routineRows?(
+  routineRows(
     routine: RoutineCall,
     args: readonly Value[],
     shape: SqlType,
     context: EvalContext,
   ): RoutineRows | Promise<RoutineRows>;
   /** A node of the graph that the statement is about, as the statement sees it now. */
-  graphNode?(id: number): GraphNode;
-  /** How many triggers' functions are running inside each other. */
-  triggerDepth?(): number;
+  graphNode(id: number): GraphNode;
   /**
    * Computes an expression over these values in another process. Undefined: it has to be computed here, since it asks for more
    * than values, or these cannot be sent.
    */
-  computeElsewhere?(expr: SentExpr, values: readonly Value[], context: DeferredContext): Promise<Value | undefined>;
+  computeElsewhere(expr: SentExpr, values: readonly Value[], context: DeferredContext): Promise<Value | undefined>;
   /** Runs a statement in the transaction of the context, as a function of PL/pgSQL would. */
-  runStatement?(sql: string, params: readonly unknown[], maxRows: number, context: EvalContext): Promise<InnerResult>;
+  runStatement(sql: string, params: readonly unknown[], maxRows: number, context: EvalContext): Promise<InnerResult>;
   /** What a feature provides for its functions; null: nobody provides it here. */
-  capability?<T>(capability: Capability<T>): T | null;
+  capability<T>(capability: Capability<T>): T | null;
   /** While the statement waits, having read nothing that it needs again: nothing old must be kept for it. */
-  renewSnapshot?(): void;
+  renewSnapshot(): void;
 }
 
 export type RoutineRows = readonly (readonly Value[])[];

@@ -7,6 +7,7 @@ import { BOOL, type Value } from "../../values/values.js";
 import { dependsOnSession } from "./cast.js";
 import { compileExpr } from "./compile.js";
 import type { Batch, CaseExpr, ConstExpr, EvalContext, Expr, LogicExpr } from "./expr.js";
+import { NO_SERVICES } from "./no-services.js";
 import { mapExpr } from "./walk.js";
 
 const NO_ROWS: Batch = { columns: [], length: 1 };
@@ -21,7 +22,7 @@ const NEUTRAL: EvalContext = {
   tenant: "",
   outer: null,
   checkpoint() {},
-  services: {},
+  services: NO_SERVICES,
 };
 
 /** The expression with all that is constant evaluated, and with decided branches of AND, OR and CASE dropped. */

@@ -15,7 +15,6 @@ import { arrayOf, BIT, BOOL, INT4, INT8, NUMERIC, OID, type SqlType, UNKNOWN } f
 import type {
   ArrayNode,
   BitStringNode,
-  CallNode,
   CaseNode,
   CastNode,
   ColumnNode,
@@ -23,6 +22,7 @@ import type {
   NumberNode,
   ValueFunctionNode,
 } from "../parse/ast-query.js";
+import { plainCall } from "../parse/plain-call.js";
 import { ancestorRow } from "./ancestor-row.js";
 import { arrayConstructor } from "./array-functions.js";
 import { bindAggregateCall, bindFunctionCall, bindGrouping, isAggregateCall } from "./bind-call.js";
@@ -227,7 +227,7 @@ function attributeCall(node: ColumnNode, context: ExprContext): Expr | null {
   if (routinesNamed([name!], context.binding.env).length === 0) return null;
   const value: ExprNode = { ...node, path: [relation!], star: true };
   const { position } = node;
-  const call = plainCall(name!, [{ name: null, value }], position);
+  const call = plainCall([name!], [value], position);
   return bindRoutineCall(call, context, bindExpr);
 }
 
@@ -355,28 +355,12 @@ function bindValueFunction(node: ValueFunctionNode, context: ExprContext): Expr 
   if (time === undefined) {
     const known = isFunctionName(node.name) || isSystemFunction(node.name);
     const name = known ? node.name : "current_user";
-    return bindFunctionCall(plainCall(name, [], position), context, bindExpr);
+    return bindFunctionCall(plainCall([name], [], position), context, bindExpr);
   }
-  const now = bindFunctionCall(plainCall("now", [], position), context, bindExpr);
+  const now = bindFunctionCall(plainCall(["now"], [], position), context, bindExpr);
   const modifiers = precision === null ? [] : [{ kind: "integer", value: precision, position } as const];
   const type = { name: time, schema: null, modifiers, arrayDimensions: 0, setOf: false, position };
   return coerceExplicit(now, bindType(type, context.binding), context.binding, position);
-}
-
-function plainCall(name: string, args: CallNode["args"], position: number): CallNode {
-  return {
-    kind: "call",
-    path: [name],
-    args,
-    star: false,
-    variadic: false,
-    distinct: false,
-    orderBy: [],
-    withinGroup: false,
-    filter: null,
-    over: null,
-    position,
-  };
 }
 
 /** Text is compared by code point everywhere, which is the collation "C". */

@@ -44,7 +44,7 @@ function madeFor({ definition, parameterTypes, returns }: MatchedRoutine): Made 
       strict,
       needsContext: true,
       apply: (context: EvalContext, ...args: Value[]) =>
-        context.services.callRoutine!(routine, args, context, false) as Value,
+        context.services.callRoutine(routine, args, context, false) as Value,
     } satisfies ScalarFunction),
     oneValue: Object.freeze({
       ...common,
@@ -59,7 +59,7 @@ function madeFor({ definition, parameterTypes, returns }: MatchedRoutine): Made 
       open: (context: EvalContext, args: readonly Value[], shape: SqlType) =>
         strict && args.includes(null)
           ? new CollectedRows(() => [nulls(shape)])
-          : new CollectedRows(() => context.services.routineRows!(routine, args, shape, context)),
+          : new CollectedRows(() => context.services.routineRows(routine, args, shape, context)),
     } satisfies TableFunction),
   };
   all.push(next);
@@ -101,7 +101,7 @@ class OneValue implements TableRows {
       column[at] = null;
       return 1;
     }
-    const value = this.context.services.callRoutine!(this.routine, this.args, this.context, true);
+    const value = this.context.services.callRoutine(this.routine, this.args, this.context, true);
     if (value instanceof Promise) {
       return value.then((arrived) => {
         column[at] = arrived;

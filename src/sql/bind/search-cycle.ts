@@ -21,6 +21,7 @@ import type {
   SelectBody,
   TargetNode,
 } from "../parse/ast-query.js";
+import { plainCall } from "../parse/plain-call.js";
 
 /** The table's query with the columns of SEARCH and CYCLE. `names`: the columns that it has without them. */
 export function expandSearchCycle(table: CommonTableNode, names: readonly string[]): QueryNode {
@@ -160,19 +161,7 @@ function rowOf(alias: string, columns: readonly string[], before: readonly ExprN
 }
 
 function append(list: ExprNode, element: ExprNode): ExprNode {
-  return {
-    kind: "call",
-    path: ["pg_catalog", "array_append"],
-    args: [list, element].map((value) => ({ name: null, value })),
-    star: false,
-    variadic: false,
-    distinct: false,
-    orderBy: [],
-    withinGroup: false,
-    filter: null,
-    over: null,
-    position: 0,
-  };
+  return plainCall(["pg_catalog", "array_append"], [list, element], 0);
 }
 
 /** Where the query reads the table itself; null: in none of its own FROM items. */

@@ -6,7 +6,8 @@
 import { parseRelationName } from "../../catalog/relation-names.js";
 import { sequenceLiteral } from "../../catalog/sequence-dependents.js";
 import { sqlError } from "../../protocol/errors.js";
-import type { EvalContext, EvalServices, Expr, ScalarFunction } from "../../query/expr/expr.js";
+import { Capability, need } from "../../query/expr/capability.js";
+import type { EvalContext, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { displayName } from "../../query/expr/types.js";
 import { BOOL, INT8, OID, type SqlType, TEXT, type Value } from "../../values/values.js";
 import type { ExprNode } from "../parse/ast-query.js";
@@ -15,8 +16,20 @@ import type { BindEnvironment } from "./bound-statement.js";
 import { coerceExplicit, coerceImplicit, constant } from "./coerce.js";
 import { firstFound } from "./names.js";
 
+/** Sequences by name (looked up in the search path when it has no schema) or by OID in digits. */
+export interface SequenceValues {
+  next(sequence: string): number | bigint;
+  current(sequence: string): number | bigint;
+  /** Of the sequence that `next` was called for last. */
+  last(): number | bigint;
+  set(sequence: string, value: number | bigint, called: boolean): number | bigint;
+}
+
+/** Registered by the session. */
+export const SEQUENCES = new Capability<SequenceValues>("Sequences need a session; there is none here.");
+
 // biome-ignore lint/suspicious/noExplicitAny: each overload names the parameter types that it declares
-type Service = (services: EvalServices, ...args: any[]) => number | bigint;
+type Service = (sequences: SequenceValues, ...args: any[]) => number | bigint;
 
 function sequenceFunction(name: string, args: readonly SqlType[], service: Service): ScalarFunction {
   return Object.freeze({
@@ -26,19 +39,19 @@ function sequenceFunction(name: string, args: readonly SqlType[], service: Servi
     volatility: "volatile",
     strict: true,
     needsContext: true,
-    apply: (context: EvalContext, ...values: Value[]) => service(context.services, ...values),
+    apply: (context: EvalContext, ...values: Value[]) => service(need(context, SEQUENCES), ...values),
   });
 }
 
 export const SEQUENCE_FUNCTIONS: readonly ScalarFunction[] = [
-  sequenceFunction("nextval", [TEXT], (services, name: string) => services.nextSequenceValue!(name)),
-  sequenceFunction("currval", [TEXT], (services, name: string) => services.currentSequenceValue!(name)),
-  sequenceFunction("lastval", [], (services) => services.lastSequenceValue!()),
-  sequenceFunction("setval", [TEXT, INT8], (services, name: string, value: number | bigint) =>
-    services.setSequenceValue!(name, value, true),
+  sequenceFunction("nextval", [TEXT], (sequences, name: string) => sequences.next(name)),
+  sequenceFunction("currval", [TEXT], (sequences, name: string) => sequences.current(name)),
+  sequenceFunction("lastval", [], (sequences) => sequences.last()),
+  sequenceFunction("setval", [TEXT, INT8], (sequences, name: string, value: number | bigint) =>
+    sequences.set(name, value, true),
   ),
-  sequenceFunction("setval", [TEXT, INT8, BOOL], (services, name: string, value: number | bigint, called: boolean) =>
-    services.setSequenceValue!(name, value, called),
+  sequenceFunction("setval", [TEXT, INT8, BOOL], (sequences, name: string, value: number | bigint, called: boolean) =>
+    sequences.set(name, value, called),
   ),
 ];
 

@@ -4,25 +4,10 @@
  * values goes into the first argument, a text of options; see json-constructors.ts of the expression room.
  */
 import type { JsonBehavior, JsonOutput, JsonReturning, Node } from "@pgsql/types";
-import type { CallNode, ExprNode, TypeNode } from "./ast-query.js";
+import type { ExprNode, TypeNode } from "./ast-query.js";
 import { type Conversion, type NodeOf, notSupported, only, type Tag, tagOf } from "./conversion.js";
 import { convertSort, convertType, convertWindow } from "./from-pg-expr.js";
-
-function plainCall(name: string, args: readonly ExprNode[], position: number): CallNode {
-  return {
-    kind: "call",
-    path: [name],
-    args: args.map((value) => ({ name: null, value })),
-    star: false,
-    variadic: false,
-    distinct: false,
-    orderBy: [],
-    withinGroup: false,
-    filter: null,
-    over: null,
-    position,
-  };
-}
+import { plainCall } from "./plain-call.js";
 
 const text = (value: string, position: number): ExprNode => ({ kind: "string", value, position });
 
@@ -63,14 +48,14 @@ function jsonObject(node: NodeOf<"JsonObjectConstructor">, c: Conversion): ExprN
     const { key, value } = only(pair, "JsonKeyValue");
     return [c.expr(key!), valueNode(value!, c)];
   });
-  const call = plainCall("json object", [asText(flags(node), position), ...pairs], position);
+  const call = plainCall(["json object"], [asText(flags(node), position), ...pairs], position);
   return returned(call, returning(node.output, c), position);
 }
 
 function jsonArray(node: NodeOf<"JsonArrayConstructor">, c: Conversion): ExprNode {
   const position = c.position(node.location);
   const values = (node.exprs ?? []).map((value) => valueNode(only(value, "JsonValueExpr"), c));
-  const call = plainCall("json array", [asText(flags(node), position), ...values], position);
+  const call = plainCall(["json array"], [asText(flags(node), position), ...values], position);
   return returned(call, returning(node.output, c), position);
 }
 
@@ -78,7 +63,7 @@ function jsonArrayOfQuery(node: NodeOf<"JsonArrayQueryConstructor">, c: Conversi
   const position = c.position(node.location);
   const query = c.subquery(node.query);
   const rows: ExprNode = { kind: "subquery", form: "array", query, input: null, operator: null, isIn: false, position };
-  const call = plainCall("json array of", [asText(flags(node), position), rows], position);
+  const call = plainCall(["json array of"], [asText(flags(node), position), rows], position);
   return returned(call, returning(node.output, c), position);
 }
 
@@ -100,7 +85,7 @@ function aggregate(
   const type = returning(clauses.output, c);
   const isBinary = type?.name === "jsonb";
   const call: ExprNode = {
-    ...plainCall(isBinary ? name.replace("json", "jsonb") : name, args, position),
+    ...plainCall([isBinary ? name.replace("json", "jsonb") : name], args, position),
     orderBy: convertSort(clauses.agg_order, c),
     filter: both.length === 2 ? { kind: "and", args: both, position } : (both[0] ?? null),
     over: clauses.over === undefined ? null : convertWindow(clauses.over, c),
@@ -123,7 +108,7 @@ function jsonParse(node: NodeOf<"JsonParseExpr">, c: Conversion): ExprNode {
   const json = as(input, named("json", null, position), position);
   const options = node.unique_keys === true ? "unique" : "";
   return returned(
-    plainCall("json parse", [asText(options, position), json], position),
+    plainCall(["json parse"], [asText(options, position), json], position),
     returning(node.output, c),
     position,
   );
@@ -131,7 +116,7 @@ function jsonParse(node: NodeOf<"JsonParseExpr">, c: Conversion): ExprNode {
 
 function jsonScalar(node: NodeOf<"JsonScalarExpr">, c: Conversion): ExprNode {
   const position = c.position(node.location);
-  return returned(plainCall("to_json", [c.expr(node.expr!)], position), returning(node.output, c), position);
+  return returned(plainCall(["to_json"], [c.expr(node.expr!)], position), returning(node.output, c), position);
 }
 
 function jsonSerialize(node: NodeOf<"JsonSerializeExpr">, c: Conversion): ExprNode {
@@ -150,7 +135,7 @@ function isJson(node: NodeOf<"JsonIsPredicate">, c: Conversion): ExprNode {
   const position = c.position(node.location);
   const kind = ITEM_TYPES[node.item_type ?? ""] ?? "any";
   const options = node.unique_keys === true ? `${kind} unique` : kind;
-  return plainCall("is json", [asText(options, position), c.expr(node.expr!)], position);
+  return plainCall(["is json"], [asText(options, position), c.expr(node.expr!)], position);
 }
 
 /** What ON EMPTY and ON ERROR ask for: a word, and the value of DEFAULT. */
@@ -183,11 +168,11 @@ function jsonQuery(node: NodeOf<"JsonFuncExpr">, c: Conversion): ExprNode {
     asText(`${empty.word} ${error.word}${wrapper}${quotes}`, position),
     as(input, named("jsonb", null, input.position), input.position),
     as(c.expr(node.pathspec!), named("jsonpath", null, position), position),
-    plainCall("jsonb_build_object", vars, position),
+    plainCall(["jsonb_build_object"], vars, position),
     other(empty.value),
     other(error.value),
   ];
-  return returned(plainCall(name, args, position), given, position);
+  return returned(plainCall([name], args, position), given, position);
 }
 
 const CONVERSIONS: { [K in Tag]?: (node: NodeOf<K>, c: Conversion) => ExprNode } = {

@@ -7,7 +7,12 @@
  * norms, l2² = |q|² + |x|² - 2 q·x. binary counts members that are above the vector's mean in one of the two only.
  */
 
-import { COSINE, codeOf, codeStride, DOT, dimensions, F32, INT8, L2, metric, padded, storage } from "./layout";
+import { codeOf, codeStride, dimensions, F32, INT8, metric, padded, storage } from "./layout";
+
+// Numbers of the metrics (values/vector-metric.ts). Saved graphs hold them: never change one.
+export const COSINE: i32 = 0;
+export const L2: i32 = 1;
+export const DOT: i32 = 2;
 
 /** Distances from the prepared query at `q` to `count` slots at `list`; room for 3 more is needed at both ends. */
 export function measure(q: usize, list: usize, count: i32, out: usize): void {

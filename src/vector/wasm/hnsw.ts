@@ -5,7 +5,7 @@
 
 import { extract, free, insert, randomLevel } from "./change";
 import { xxh64 } from "./checksum";
-import { cosineToAny, encode, exactDistance, normalise, prepare, prepareStored } from "./distance";
+import { COSINE, cosineToAny, encode, exactDistance, normalise, prepare, prepareStored } from "./distance";
 import { offerSlots, rerank, scan } from "./exact";
 import { countAllowed, walkAllowed, walkWide } from "./filtered-walk";
 import {
@@ -13,7 +13,6 @@ import {
   allowedBits,
   batch,
   batchMax,
-  COSINE,
   codeOf,
   ensurePool,
   ensureSlot,

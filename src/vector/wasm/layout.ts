@@ -18,10 +18,6 @@ const CHUNK_BYTES_MIN: usize = 262144;
 const CHUNKS_MAX: usize = 16384;
 const TABLE: usize = IMAGE + STATE_BYTES;
 
-export const COSINE: i32 = 0;
-export const L2: i32 = 1;
-export const DOT: i32 = 2;
-
 export const F32: i32 = 0;
 export const INT8: i32 = 1;
 export const BINARY: i32 = 2;

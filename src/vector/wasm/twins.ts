@@ -4,11 +4,11 @@
  * node whose vector is removed stays as a ghost, a step on the way, until its last twin has gone.
  */
 
+import { DOT } from "./distance";
 import {
   allowedBits,
   codeOf,
   codeStride,
-  DOT,
   isFindable,
   isInGraph,
   joinTwins,

@@ -79,7 +79,7 @@ function pathOf(context: EvalContext, start: GraphNode, ...parts: Variant[]): Gr
     at = src === at ? dst : src;
     let node = known.get(at);
     if (node === undefined) {
-      node = context.services.graphNode!(at);
+      node = context.services.graphNode(at);
       known.set(at, node);
     }
     nodes.push(node);

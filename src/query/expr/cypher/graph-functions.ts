@@ -43,7 +43,7 @@ function propertiesOf(name: string, value: Variant): ReadonlyMap<string, Variant
 
 function end(name: string, side: "src" | "dst"): ScalarFunction {
   return cypherContextFn(name, [VARIANT], (context: EvalContext, relationship: Variant) => {
-    if (relationship instanceof GraphRelationship) return context.services.graphNode!(relationship[side]);
+    if (relationship instanceof GraphRelationship) return context.services.graphNode(relationship[side]);
     throw wrongArgument(`${name}()`, "a relationship", relationship);
   });
 }

@@ -28,7 +28,7 @@ const VERIFIED_ROWS_MAX = 16;
 const OPTIONS = { strict: false, volatility: "stable", check: checkModel } as const;
 
 function checkModel([model]: readonly (Value | undefined)[], { services }: EvalContext): void {
-  if (typeof model === "string") services.capability?.(CLAIMS)?.checkModel(model);
+  if (typeof model === "string") services.capability(CLAIMS)?.checkModel(model);
 }
 
 type Rows = readonly (readonly Value[])[];

@@ -50,7 +50,7 @@ async function runAgents([personas, tasks, options]: Columns, count: number, con
 const checking = (capability: Capability<Generation> | Capability<Agents>, at: number) => ({
   check: (args: readonly (Value | undefined)[], { services }: EvalContext): void => {
     const options = args[at];
-    if (options instanceof Json) services.capability?.<Generation | Agents>(capability)?.check(options);
+    if (options instanceof Json) services.capability<Generation | Agents>(capability)?.check(options);
   },
 });
 

@@ -31,7 +31,7 @@ function setting(context: EvalContext, name: string): string | null {
 }
 
 function currentSetting(context: EvalContext, name: string, missingOk = false): string | null {
-  const value = context.services.setting?.(name) ?? setting(context, name);
+  const value = context.services.setting(name) ?? setting(context, name);
   if (value === null && !missingOk) throw sqlError("42704", `unrecognized configuration parameter "${name}"`);
   return value;
 }

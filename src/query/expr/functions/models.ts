@@ -71,7 +71,7 @@ async function embedRows(
 }
 
 function checkModel([, model]: readonly (Value | undefined)[], { services }: EvalContext): void {
-  if (typeof model === "string") services.capability?.(EMBEDDING)?.describe(model);
+  if (typeof model === "string") services.capability(EMBEDDING)?.describe(model);
 }
 
 /** Immutable, since a bundle is: so generated columns may be embeddings. A call is not worth folding. */
@@ -126,7 +126,7 @@ const MODEL_ROW = recordOf([
   { name: "restart_required", type: BOOL },
 ]);
 
-const installedRows = (services: EvalServices) => services.capability?.(MODEL_LIBRARY)?.rows() ?? [];
+const installedRows = (services: EvalServices) => services.capability(MODEL_LIBRARY)?.rows() ?? [];
 
 /** SHOW MODELS: the same, and after them the models that the tenant has trained. */
 export const SHOW_MODELS: TableFunction = Object.freeze({
@@ -145,7 +145,7 @@ class ShownModels implements TableRows {
 
   async next(out: readonly Value[][], at: number, max: number): Promise<number> {
     const { services } = this;
-    this.rows ??= [...installedRows(services), ...((await services.capability?.(TRAINED_MODELS)?.()) ?? [])];
+    this.rows ??= [...installedRows(services), ...((await services.capability(TRAINED_MODELS)?.()) ?? [])];
     const rows = this.rows.slice(this.given, this.given + max);
     for (const [i, row] of rows.entries()) for (let c = 0; c < out.length; c++) out[c]![at + i] = row[c]!;
     this.given += rows.length;

@@ -51,7 +51,7 @@ import { isTextPart, jsonFilter, jsonTexts } from "./json-texts.js";
 
 /** The configuration for calls that name none. Throws 42704. */
 export function currentConfig(context: EvalContext): string {
-  return regConfigFromText(context.services.setting?.("default_text_search_config") ?? "english");
+  return regConfigFromText(context.services.setting("default_text_search_config") ?? "english");
 }
 
 function textVector(context: EvalContext, config: string, text: string): string {

@@ -11,6 +11,7 @@ import type {
 } from "../../../catalog/table.js";
 import { displayName, idOfOid, oidOfId, pgOidOf } from "../../../query/expr/types.js";
 import type { SqlType, Value } from "../../../values/values.js";
+import { VECTOR_METRICS } from "../../../values/vector-metric.js";
 import type { SystemView } from "./system-view.js";
 
 /** PostgreSQL's OIDs of built-in objects. */
@@ -115,8 +116,6 @@ function searchIndexFacts(table: TableDef, index: SearchIndexDef): IndexFacts {
   };
 }
 
-const METRIC_CLASSES = { cosine: "vector_cosine_ops", l2: "vector_l2_ops", dot: "vector_ip_ops" } as const;
-
 /** Columns and parameters, as CREATE INDEX takes them. */
 function searchKeys(table: TableDef, { columnIds, vector, text, declared }: SearchIndexDef): string {
   if (declared !== undefined) {
@@ -131,7 +130,7 @@ function searchKeys(table: TableDef, { columnIds, vector, text, declared }: Sear
   const { metric, m, efConstruction, efSearch, storage } = vector;
   const compressed = storage === "f32" ? "" : `, storage='${storage}'`;
   const searched = efSearch === undefined ? "" : `, ef_search='${efSearch}'`;
-  return `(${columns} ${METRIC_CLASSES[metric]}) WITH (m='${m}', ef_construction='${efConstruction}'${searched}${compressed})`;
+  return `(${columns} ${VECTOR_METRICS[metric].operatorClass}) WITH (m='${m}', ef_construction='${efConstruction}'${searched}${compressed})`;
 }
 
 function indexFacts(table: TableDef, index: IndexDef): IndexFacts {

@@ -6,6 +6,7 @@ import { parseRelationName, quotedIdentifier } from "../../../catalog/relation-n
 import { isTemporarySchema } from "../../../catalog/schema.js";
 import { sqlTypeOf } from "../../../catalog/type.js";
 import { sqlError } from "../../../protocol/errors.js";
+import { need } from "../../../query/expr/capability.js";
 import type { EvalContext, Expr, ScalarFunction } from "../../../query/expr/expr.js";
 import {
   builtInTypes,
@@ -39,7 +40,7 @@ import {
   schemaOid,
   typeOid,
 } from "./relation-facts.js";
-import { type SystemView, systemView } from "./system-view.js";
+import { SYSTEM, type SystemView, systemView } from "./system-view.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: each overload names the parameter types that it declares
 type Answer = (view: SystemView, ...args: any[]) => Value;
@@ -241,7 +242,7 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   systemFunction("pg_get_triggerdef", [OID, BOOL], TEXT, triggerDefinition),
   Object.freeze({
     ...systemFunction("pg_trigger_depth", [], INT4, nothing),
-    apply: ({ services }: EvalContext) => services.triggerDepth?.() ?? 0,
+    apply: (context: EvalContext) => need(context, SYSTEM).triggerDepth(),
   }),
   systemFunction("pg_get_viewdef", [OID], TEXT, viewDefinition),
   systemFunction("pg_get_viewdef", [OID, BOOL], TEXT, viewDefinition),
@@ -290,7 +291,7 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
     strict: false,
     apply: (context: EvalContext, name: string | null, value: string | null, local: boolean | null) => {
       if (name === null) throw sqlError("22004", "SET requires parameter name");
-      return context.services.setSetting!(name, value, local === true);
+      return need(context, SYSTEM).setSetting(name, value, local === true);
     },
   }),
 ];

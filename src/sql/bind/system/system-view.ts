@@ -5,17 +5,27 @@
 import type { CatalogView } from "../../../catalog/catalog-view.js";
 import type { SequenceDef, SequencePosition } from "../../../catalog/sequence.js";
 import type { SearchIndexDef } from "../../../catalog/table.js";
-import type { EvalContext, EvalServices } from "../../../query/expr/expr.js";
+import { Capability, need } from "../../../query/expr/capability.js";
+import type { EvalContext } from "../../../query/expr/expr.js";
 import { recordRows, type TableFunction } from "../../../query/expr/table-function.js";
 import { recordOf, type SqlType, type Value } from "../../../values/values.js";
 
-interface SystemServices extends EvalServices {
-  catalogView?(): CatalogView;
-  settings?(): readonly (readonly [name: string, value: string])[];
-  cursors?(): SystemView["cursors"];
-  sequencePosition?(sequence: SequenceDef): SequencePosition;
-  searchIndexLife?(index: SearchIndexDef): SearchIndexLife;
+export interface SystemServices {
+  catalogView(): CatalogView;
+  /** Schemas in which unqualified names are looked up, in order. */
+  searchPath(): readonly string[];
+  settings(): readonly (readonly [name: string, value: string])[];
+  /** Answers with the new value in its canonical form; `value` null is the default. Throws 42704, 22023, 55P02. */
+  setSetting(name: string, value: string | null, local: boolean): string;
+  cursors(): SystemView["cursors"];
+  sequencePosition(sequence: SequenceDef): SequencePosition;
+  searchIndexLife(index: SearchIndexDef): SearchIndexLife;
+  /** How many triggers' functions are running inside each other. */
+  triggerDepth(): number;
 }
+
+/** Registered by the session. */
+export const SYSTEM = new Capability<SystemServices>("System views and functions need a session; there is none here.");
 
 /** How far an index that lives in memory is (session/search-index-care.ts). */
 export interface SearchIndexLife {
@@ -45,21 +55,20 @@ export interface SystemView {
     };
   }[];
   readonly positionOf: (sequence: SequenceDef) => SequencePosition;
-  /** Null where nobody knows. */
-  readonly indexLifeOf: (index: SearchIndexDef) => SearchIndexLife | null;
+  readonly indexLifeOf: (index: SearchIndexDef) => SearchIndexLife;
 }
 
 export function systemView(context: EvalContext): SystemView {
-  const services = context.services as SystemServices;
+  const services = need(context, SYSTEM);
   return {
-    catalog: services.catalogView!(),
+    catalog: services.catalogView(),
     user: context.user,
     database: context.tenant,
-    searchPath: services.searchPath!(),
-    settings: services.settings!(),
-    cursors: services.cursors?.() ?? [],
-    positionOf: (sequence) => services.sequencePosition!(sequence),
-    indexLifeOf: (index) => services.searchIndexLife?.(index) ?? null,
+    searchPath: services.searchPath(),
+    settings: services.settings(),
+    cursors: services.cursors(),
+    positionOf: (sequence) => services.sequencePosition(sequence),
+    indexLifeOf: (index) => services.searchIndexLife(index),
   };
 }
 

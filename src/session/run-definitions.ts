@@ -1,0 +1,64 @@
+/** Runs statements that change definitions or statistics, in the transaction of the statement. Called by statement-runner.ts. */
+import { analyzeTable } from "../query/exec/analyze-table.js";
+import type { BoundAnalyze, BoundDdlSteps } from "../sql/bind/bound-statement.js";
+import type { ShardTransaction } from "../storage/transaction.js";
+import { callsToCheck, checkCalls } from "./check-calls.js";
+import type { ExecutionScope } from "./execution-scope.js";
+import { runDdl } from "./run-ddl.js";
+import { type Outcome, textOutcome } from "./sql-result.js";
+import type { StatementPlan } from "./statement-plan.js";
+import type { StatementRun } from "./statement-run.js";
+import { isTemporary, openTemporaries } from "./temporary-relations.js";
+
+interface Definitions extends Pick<BoundDdlSteps, "steps" | "notices"> {
+  /** Null: that of the first step. */
+  readonly tag: string | null;
+  /** Calls in what was bound already. */
+  readonly checks?: StatementPlan["checks"];
+}
+
+/** Each step is bound against the definitions that the one before it left. */
+export async function runDefinitions(
+  scope: ExecutionScope,
+  { tag, steps, notices, checks = [] }: Definitions,
+  run: StatementRun,
+  tx: ShardTransaction,
+): Promise<Outcome> {
+  scope.requireWritable(tag ?? "definition");
+  const { tenant, names, block } = scope;
+  const { catalog } = tenant;
+  const told = [...notices];
+  let lastTag = tag;
+  for (const step of steps) {
+    const calls = [...checks];
+    const bound = step({ ...names.environment(catalog.view(tx)), parameterTypes: [], calls });
+    if (bound === null) continue;
+    const context = scope.contextFor(tx, run.request, []);
+    if (block.isOpen) block.constraints?.refusePending(bound.command, catalog.view(tx));
+    if (isTemporary(bound.command)) await openTemporaries(names, tx, run.request);
+    const query = bound.stored ?? bound.rows;
+    await checkCalls(query ? callsToCheck(query) : calls, bound.parameters ?? [], context);
+    const done = await runDdl(bound, catalog, scope.internalStatements(), context, tenant.positionOf);
+    lastTag ??= done.tag;
+    told.push(...done.notices);
+    // A statement may have thousands of steps (ALTER TABLE … ADD COLUMN …, ADD COLUMN …).
+    context.checkpoint();
+    if (context.shouldYield()) await context.yieldTurn();
+  }
+  return textOutcome("result", [lastTag ?? ""], run.collector, told);
+}
+
+export async function analyze(
+  scope: ExecutionScope,
+  bound: BoundAnalyze,
+  run: StatementRun,
+  tx: ShardTransaction,
+): Promise<Outcome> {
+  scope.requireWritable(bound.tag);
+  const { tenant } = scope;
+  const { checkpoint, shouldYield, yieldTurn } = run.request;
+  const work = { tx, tenantNumber: tenant.number, checkpoint, shouldYield, yieldTurn };
+  for (const table of bound.tables) tenant.statistics.put(table, await analyzeTable(work, table), tx);
+  tenant.plans.clear();
+  return textOutcome("result", [bound.tag], run.collector);
+}
