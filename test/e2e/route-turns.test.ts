@@ -1,6 +1,6 @@
 /**
  * No large body holds the actor's thread for long, whichever endpoint it is sent to: long texts, many items, many keys and deep nesting,
- * in the place of every part of the endpoint's example. None is answered by an error that the server did not foresee. A new endpoint
+ * in the place of every part of the endpoint's example. Nor does a large input of a procedure of Cypher. None is answered by an error that the server did not foresee. A new endpoint
  * that takes a body needs an example.
  *
  *   node dist/test/e2e/route-turns.test.js [name]
@@ -111,6 +111,33 @@ t.test("large documents", { skip: only !== undefined && only !== "large document
     await checkTurns(t, `GET: ${what}`, () => server.call("GET", path, undefined, options));
     const { body } = await server.call("GET", path, undefined, options);
     t.strictSame(body.data, { id: "one", ...(document as object), more: 1 }, what);
+  }
+});
+
+/** By the type in a procedure's signature. */
+const LARGE_INPUTS: Readonly<Record<string, () => unknown>> = {
+  STRING: () => "text ".repeat(CHARACTERS / 5),
+  INTEGER: () => 2_000_000_000,
+  MAP: () => keys(CHARACTERS / 16),
+  "LIST<NUMBER>": () => Array.from({ length: CHARACTERS / 2 }, (_, i) => i),
+};
+
+t.test("every procedure of Cypher", { skip: only !== undefined && only !== "procedures" }, async (t) => {
+  const cypher = (sql: string, parameters: object = {}) =>
+    server.call("POST", "/v1/query/execute", { sql, parameters, timeout_secs: 20 }, { token: acme });
+  await cypher("UNWIND range(1, 3000) AS i CREATE (:Part {number: i, text: 'part ' + i})");
+  await cypher("MATCH (a:Part), (b:Part {number: a.number + 1}) CREATE (a)-[:BEFORE]->(b), (b)-[:NEAR]->(a)");
+  const { body } = await cypher("CALL dbms.procedures() YIELD name, signature");
+  const procedures: readonly (readonly [string, string])[] = body.data.rows;
+  t.ok(procedures.length > 30, `${procedures.length} procedures`);
+  for (const [name, signature] of procedures) {
+    const types = [...signature.split(") ::")[0]!.matchAll(/ :: ([A-Z<>]+)/g)].map(([, type]) => type!);
+    const unknown = types.find((type) => LARGE_INPUTS[type] === undefined);
+    if (unknown !== undefined) t.fail(`${name} has an input of the type ${unknown}, for which there is no large value`);
+    const inputs = Object.fromEntries(types.map((type, i) => [`p${i}`, LARGE_INPUTS[type]?.()]));
+    const call = (names: readonly string[]) => `CALL ${name}(${names.map((each) => `$${each}`).join()})`;
+    await checkTurns(t, `${name} with large inputs`, () => cypher(call(Object.keys(inputs)), inputs));
+    if (/^[^)]*\?\) ::/.test(signature) && types.length === 1) await checkTurns(t, name, () => cypher(call([])));
   }
 });
 
