@@ -165,6 +165,7 @@ module.exports = {
   ],
   options: {
     parser: "swc",
+    skipAnalysisNotInRules: true,
     tsPreCompilationDeps: true,
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"] },
     doNotFollow: { path: "node_modules" },

@@ -15,7 +15,7 @@ build: install
 install: node_modules/.installed
 
 node_modules/.installed: package-lock.json
-	npm ci
+	npm ci --no-audit --no-fund
 	@touch node_modules/.installed
 
 check: install
