@@ -29,7 +29,7 @@ const CLAUSE_WORDS = "MATCH OPTIONAL UNWIND CALL CREATE MERGE SET REMOVE DELETE 
 );
 /** What a statement of SQL begins with, and no query. */
 const SQL_WORDS: ReadonlySet<string> = new Set(
-  "SELECT INSERT UPDATE ALTER DROP VALUES EXPLAIN TRUNCATE SHOW DESCRIBE GRANT".split(" "),
+  "SELECT INSERT UPDATE ALTER DROP VALUES EXPLAIN TRUNCATE DESCRIBE GRANT".split(" "),
 );
 
 /** Clauses that read; after one that writes they need a WITH between. */
@@ -101,6 +101,9 @@ export abstract class QueryParser extends PatternParser {
 
   private clauseHint(): string | null {
     const word = this.word();
+    if (this.at === 0 && word.toUpperCase() === "SHOW") {
+      return "SHOW lists INDEXES, CONSTRAINTS, PROCEDURES and FUNCTIONS here; SHOW TABLES and the like are SQL, for POST /v1/query/execute.";
+    }
     if (this.at === 0 && SQL_WORDS.has(word.toUpperCase())) {
       return "This is SQL; send it to POST /v1/query/execute.";
     }

@@ -21,30 +21,45 @@ const LISTS: Readonly<Record<string, string>> = {
 
 /** Words before INDEXES and CONSTRAINTS, and the part of the type that they choose; null: all. */
 const TYPES: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
-  "db.indexes": { ALL: null, RANGE: "RANGE", TEXT: "TEXT", POINT: "POINT", VECTOR: "VECTOR", FULLTEXT: "FULLTEXT" },
+  "db.indexes": {
+    ALL: null,
+    RANGE: "RANGE",
+    TEXT: "TEXT",
+    POINT: "POINT",
+    VECTOR: "VECTOR",
+    FULLTEXT: "FULLTEXT",
+    LOOKUP: "LOOKUP",
+  },
   "db.constraints": {
     ALL: null,
     UNIQUE: "UNIQUENESS",
     UNIQUENESS: "UNIQUENESS",
     KEY: "KEY",
+    "NODE KEY": "NODE_KEY",
+    "RELATIONSHIP KEY": "RELATIONSHIP_KEY",
+    "PROPERTY EXISTENCE": "EXISTENCE",
+    "NODE PROPERTY EXISTENCE": "NODE_PROPERTY_EXISTENCE",
+    "RELATIONSHIP PROPERTY EXISTENCE": "RELATIONSHIP_PROPERTY_EXISTENCE",
     EXIST: "EXISTENCE",
     EXISTENCE: "EXISTENCE",
   },
   "dbms.procedures": { ALL: null },
-  "dbms.functions": { ALL: null },
+  "dbms.functions": { ALL: null, "BUILT IN": null },
 };
+
+const FILTER_WORDS_MAX = 3;
 
 export abstract class ShowParser extends QueryParser {
   /** null: this is no SHOW, or one of what only SQL lists. */
   protected showCommand(): Query | null {
-    const [verb, first = "", second = ""] = [0, 1, 2].map((i) => this.wordAt(this.at + i));
-    if (verb !== "SHOW") return null;
+    if (this.wordAt(this.at) !== "SHOW") return null;
     const position = this.position();
-    const isFiltered = LISTS[first] === undefined;
-    const procedure = LISTS[isFiltered ? second : first];
-    const type = isFiltered ? TYPES[procedure ?? ""]?.[first] : null;
+    const words = Array.from({ length: FILTER_WORDS_MAX + 1 }, (_, i) => this.wordAt(this.at + 1 + i));
+    const listed = words.findIndex((word) => LISTS[word] !== undefined);
+    const procedure = LISTS[words[listed] ?? ""];
+    const type = listed === 0 ? null : TYPES[procedure ?? ""]?.[words.slice(0, listed).join(" ")];
     if (procedure === undefined || type === undefined) return null;
-    this.at += isFiltered ? 3 : 2;
+    this.at += listed + 2;
     if (procedure === "dbms.procedures" && this.wordAt(this.at) === "EXECUTABLE") this.at++;
     const args: Expr[] = type === null ? [] : [{ kind: "string", value: type, position }];
     const clauses = this.shown({ kind: "call", procedure, args, position });
