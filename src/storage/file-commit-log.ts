@@ -151,7 +151,7 @@ export class FileCommitLog implements CommitLog {
     for (const segment of this.segments.slice(Math.max(start, 0))) {
       if (segment.first > end) return;
       if (!this.segments.includes(segment))
-        throw new DbError("internal_error", "The change log was trimmed meanwhile.");
+        throw new DbError("internal_error", "The change log was trimmed in the meantime.");
       const bytes = loadSegment(this.disk, segment);
       if (segment.salt === null) throw damaged(segment, 0);
       let offset = SEGMENT_HEADER_BYTES;

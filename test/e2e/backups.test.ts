@@ -245,7 +245,7 @@ t.test("a backup that a crash cut short is told as failed, and goes when it is d
       ({ status }: { status: string }) => status === "failed",
     );
   const first = await backupCutShort();
-  t.match(await left(), [{ id: first, error: { message: /Make it again/ } }]);
+  t.match(await left(), [{ id: first, error: { message: /Make another backup/ } }]);
   t.match((await server.expect(200, "GET", `/v1/backups/${first}`, undefined, as)).body.data, { status: "failed" });
   await server.expect(204, "DELETE", `/v1/backups/${first}`, undefined, as);
   await server.expect(404, "GET", `/v1/backups/${first}`, undefined, as);

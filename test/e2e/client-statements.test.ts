@@ -48,7 +48,7 @@ t.test("backups", async (t) => {
   const [[more]] = await sql("BACKUP INCREMENTAL", [], admin);
   t.equal(more.kind, "incremental");
   for (const to of ["BACKUP DATABASE TO '/tmp/x'", "BACKUP main TO 'nightly'", "BACKUP INCREMENTAL TO 'x'"])
-    t.match(await sql(to, [], admin), [400, "query_error", /place to write/]);
+    t.match(await sql(to, [], admin), [400, "query_error", /does not take a destination/]);
   t.match(await sql("RESTORE DATABASE FROM 'x'", [], admin), [404, "not_found"]);
   t.match(await sql("RESTORE", [], admin), [400, "syntax_error", /the id of a backup/]);
   t.match(await sql(`RESTORE FROM '${made.id}'`, [], admin), [400, "query_error", /replaces everything/]);

@@ -124,7 +124,7 @@ export async function specOf(request: Request, body: TrainBody): Promise<TrainSp
 function oneOf(body: object, a: string, b: string): string | undefined {
   const { [a]: first, [b]: second } = body as Readonly<Record<string, string | undefined>>;
   if (first !== undefined && second !== undefined && first !== second) {
-    throw invalid(b, `"${a}" says something else; send one of the two`);
+    throw invalid(b, `"${a}" has a different value; send only one of the two`);
   }
   return first ?? second;
 }
@@ -198,7 +198,7 @@ export async function checkNamed(request: Request, named: NamedSource): Promise<
     const isField = source.expand !== undefined && (await hasField(request, source, name));
     if (isField) continue;
     const known = columns.slice(0, 30).join(", ");
-    throw new DbError("not_found", `The column "${name}" does not exist; there are ${known}.`, {
+    throw new DbError("not_found", `The column "${name}" does not exist. Known: ${known}.`, {
       ...{ field: "source.columns", sqlstate: "42703" },
     });
   }
@@ -277,7 +277,7 @@ function checkTarget(target: string, rows: number, known: number, isConstant: bo
     throw invalid("dataset", `there are more than ${AUTOML_ROWS_MAX} rows; name a query with fewer (LIMIT, a sample)`);
   }
   if (rows < 2)
-    throw invalid("dataset", `there ${rows === 1 ? "is one row" : "are no rows"}; nothing can be learnt from that`);
+    throw invalid("dataset", `there ${rows === 1 ? "is one row" : "are no rows"}. A model cannot learn from that`);
   if (known === 0) throw invalid("target", `the column "${target}" is null in all rows, or in no row at all`);
   if (known < AUTOML_KNOWN_ROWS_MIN) {
     throw invalid(

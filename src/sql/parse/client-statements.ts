@@ -161,9 +161,9 @@ function backupWith(statement: Statement, from: number, incremental: boolean): s
   if (isName(tokens[at]) && !isWord(tokens[at], "to", "with")) at++;
   if (isWord(tokens[at], "to")) {
     const position = [...statement.text.slice(0, tokens[at]!.start)].length + 1;
-    throw sqlError("22023", "BACKUP does not take a place to write to", {
+    throw sqlError("22023", "BACKUP does not take a destination", {
       position,
-      hint: "The server keeps backups in its own folder (backup.directory). BACKUP DATABASE makes one and tells its id; GET /v1/backups/{id}/download or `tessera backup download` gives it as one file.",
+      hint: "The server keeps backups in its own folder (backup.directory). BACKUP DATABASE makes one and returns its id. GET /v1/backups/{id}/download or `tessera backup download` returns it as one file.",
     });
   }
   return `SELECT create_backup(${options(statement, at)}, ${incremental}) AS result`;
