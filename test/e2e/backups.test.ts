@@ -218,7 +218,7 @@ t.test("a restore that a crash cut short is not served, and can be done again", 
   const refused = await server.sql("SELECT 1", [], into);
   t.match(refused, { status: 503, body: { error: { message: /restore/ } } });
   const told = (await server.expect(200, "GET", `/admin/tenants/${tenant}/restore`)).body.data;
-  t.match(told, { tenant, backup, state: "failed", error: { message: /cut short.*restore it again/ } });
+  t.match(told, { tenant, backup, state: "failed", error: { message: /interrupted.*restore the tenant again/ } });
   t.match(await restored(tenant, { backup, from: "acme" }), { state: "completed", verified: true });
   t.strictSame(await server.rows("SELECT count(*) >= $1 FROM filler", [rows / 2], into), [[true]]);
 });

@@ -141,6 +141,6 @@ t.test("sounds", async (t) => {
     t.match(data.results, [{ modality: "audio", document: { file: "tunes/tune.wav" } }]);
     const { status, body } = await search(wav(() => 0, 1));
     t.equal(status, 400);
-    t.match(body.error.message, /^query.audio: nothing is said/);
+    t.match(body.error.message, /^query.audio: no speech was found/);
   });
 });
