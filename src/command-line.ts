@@ -214,7 +214,7 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
     .description("bring the data directory up to date, end the way back, or go back; the server must not be running")
     .option(...configOption)
     .option("--check", "only tell which format the directory has")
-    .option("--commit", "remove the copy of the old form: there is no way back any more")
+    .option("--commit", "remove the copy of the older format; a rollback is not possible afterwards")
     .option("--rollback", "put the old form back; what was written since the upgrade is lost")
     .action((options: { config?: string } & UpgradeOrder) =>
       run(async () => {

@@ -263,7 +263,7 @@ export class Actor {
     this.output.log("error", told, { partition: number, cause: message, free_bytes_wanted: freeBytes });
     this.roomLooks ??= whenRoom(dataDirectory, freeBytes, () =>
       this.output.failed(
-        new DbError("partition_unavailable", "The disk has room again: partitions are opened to be written."),
+        new DbError("partition_unavailable", "The disk has room again. Partitions accept writes again."),
       ),
     );
   }

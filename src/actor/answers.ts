@@ -96,7 +96,7 @@ export class Answers {
   private logDamage({ message, cause }: DbError, { requestId, partition }: Request): void {
     const problem = cause instanceof Error ? cause.message : message;
     const advice =
-      "Stop the server and restore a backup of the partition's directory; what is elsewhere in it can be read.";
+      "Stop the server and restore a backup of the partition's directory. The rest of it can still be read.";
     this.log("a file of a partition is damaged", { partition: partition.number, problem, advice, requestId });
   }
 

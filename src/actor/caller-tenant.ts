@@ -8,7 +8,7 @@ import type { Input } from "./validate.js";
 export function tenantOf(request: Request, { params }: Input): string {
   const { tenantId } = request.head;
   if (tenantId !== SYSTEM_TENANT && tenantId !== params.tenant) {
-    throw new DbError("forbidden", `You have no permission for the tenant "${params.tenant}".`);
+    throw new DbError("forbidden", `You do not have permission for the tenant "${params.tenant}".`);
   }
   return params.tenant!;
 }

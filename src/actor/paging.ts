@@ -19,7 +19,7 @@ type Paging = Partial<Readonly<Record<"limit" | "offset" | "page" | "pageSize" |
 export function pageOf(query: Paging): Partial<Page> {
   const { page, offset, limit = query.page_size ?? query.pageSize } = query;
   if (page !== undefined && Number(page) < 1) {
-    throw new DbError("invalid_request", 'The query parameter "page" counts from 1.', { field: "page" });
+    throw new DbError("invalid_request", 'The query parameter "page" must be at least 1.', { field: "page" });
   }
   const isPaged = page !== undefined && offset === undefined;
   const size = limit ?? (isPaged ? String(LIST_PAGE_DEFAULT) : undefined);

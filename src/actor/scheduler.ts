@@ -124,9 +124,13 @@ export class Scheduler {
     const share = this.shareOf(tenant);
     const queue = share.levels[0]!;
     if (queue.length >= this.waitingMax) {
-      throw new DbError("rate_limited", `${queue.length} requests of the tenant are waiting, the most that may.`, {
-        retry_after_seconds: 1,
-      });
+      throw new DbError(
+        "rate_limited",
+        `${queue.length} requests of the tenant are already waiting, which is the limit.`,
+        {
+          retry_after_seconds: 1,
+        },
+      );
     }
     this.enqueue(share, 0, work, begin);
   }

@@ -72,7 +72,7 @@ export class StoppedStatements {
     this.refused++;
     throw new DbError(
       "statement_stopped",
-      `A statement like this one did not give way and was stopped; such statements are refused for another ${seconds} s. Change it to do less at a time.`,
+      `A statement like this one blocked other requests and was stopped. Such statements are rejected for another ${seconds} s. Change it to do less at a time.`,
       { retry_after_seconds: seconds },
     );
   }

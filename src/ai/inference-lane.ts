@@ -79,7 +79,8 @@ export class InferenceLane {
    * the run failed, with the signal's reason when it fires before the run begins.
    */
   numbers(directory: string, items: readonly BatchItem[], signal?: AbortSignal): Promise<Numbers> {
-    if (this.waitingItems + items.length > this.options.waitingMax) throw this.full("Too many texts wait for models");
+    if (this.waitingItems + items.length > this.options.waitingMax)
+      throw this.full("Too many texts are waiting for models");
     signal?.throwIfAborted();
     const characters = items.reduce((sum, item) => sum + charactersOf(item), 0);
     const job: Job = { directory, items, characters, ...settledLater() };
@@ -271,7 +272,7 @@ export class InferenceLane {
     this.thread = null;
     this.counts.sessions = 0;
     this.counts.sessionBytes = 0;
-    const error = new DbError("overloaded", "The inference thread ended; retry.");
+    const error = new DbError("overloaded", "The inference thread restarted; retry.");
     for (const job of this.runEnded()) job.reject(error);
     for (const generation of this.generations.values()) generation.fail(error);
     this.generations.clear();

@@ -167,7 +167,7 @@ export class Models {
     tenant: string | null,
     signal?: AbortSignal,
   ): Promise<Numbers> {
-    if (this.lane === null) throw new DbError("model_unavailable", "No model can be run here.");
+    if (this.lane === null) throw new DbError("model_unavailable", "Models are not available here.");
     const model = this.all().find((one) => one.found.directory === directory);
     if (model !== undefined) model.lastUsedMs = Date.now();
     try {
@@ -265,7 +265,7 @@ export class Models {
 
   private laneFor(model: Model): InferenceLane {
     if (this.lane !== null) return this.lane;
-    throw new DbError("model_unavailable", `The model "${model.name}" cannot be run here.`);
+    throw new DbError("model_unavailable", `The model "${model.name}" is not available here.`);
   }
 
   private async ask(model: Model, work: (lane: InferenceLane) => Promise<Numbers>): Promise<Numbers> {

@@ -45,7 +45,7 @@ export async function openSession(
   const unknown = session.inputNames.filter((name) => !inputs.test(name));
   if (unknown.length > 0) {
     await session.release();
-    throw new BundleError(`${onnx} wants inputs that a model of this kind has not: ${unknown.join(", ")}`);
+    throw new BundleError(`${onnx} needs inputs that a model of this kind does not provide: ${unknown.join(", ")}`);
   }
   return { session, bytes: externalData.reduce((sum, { data }) => sum + data.length, graph.length) };
 }

@@ -119,7 +119,7 @@ export class RunnerPool {
         .filter(({ users }) => users === 0)
         .sort((one, other) => one.usedMs - other.usedMs);
       if (oldest === undefined)
-        throw new PoolFullError("The models at work leave no memory for another; retry shortly.");
+        throw new PoolFullError("The running models leave no memory for another one; retry shortly.");
       this.release(oldest);
     }
   }

@@ -24,7 +24,7 @@ export function loadModel(bytes: Uint8Array): LoadedModel {
 }
 
 function noForecast(): never {
-  throw new DbError("invalid_request", "The model predicts rows and no series: send rows to predict.");
+  throw new DbError("invalid_request", "The model predicts rows, not a series. Send rows to predict.");
 }
 
 function rowsOf(columns: readonly ColumnData[], planned: readonly PlannedFeature[]): number {

@@ -19,14 +19,14 @@ export function metricWarnings({ classes, wanted, predicted, metrics }: Scored):
   if (classes === null) {
     const { r2 = 1 } = metrics;
     return r2 < R2_MIN
-      ? [`An R² of ${r2.toFixed(2)} says that the features tell hardly more than the mean of the target.`]
+      ? [`An R² of ${r2.toFixed(2)} means that the features predict hardly better than the target's mean.`]
       : [];
   }
   const warnings = neverPredicted(classes, wanted, predicted);
   const { auc = 1 } = metrics;
   if (auc < AUC_MIN)
     warnings.push(
-      `An AUC of ${auc.toFixed(2)} says that the features tell the classes apart hardly better than chance.`,
+      `An AUC of ${auc.toFixed(2)} means that the features separate the classes hardly better than chance.`,
     );
   return warnings;
 }
@@ -41,11 +41,11 @@ function neverPredicted(classes: readonly string[], wanted: Float64Array, predic
   const never = classes.filter((_, number) => !isCalled[number]);
   if (never.length === 0) return [];
   const named = never.map((label) => `"${label}"`).join(", ");
-  const remedy = "Use the probabilities (auc and log_loss score them), or more rows of it.";
+  const remedy = "Use the probabilities (auc and log_loss score them), or add more rows of it.";
   if (never.length < classes.length - 1) {
-    return [`No validated row was predicted as ${named}: accuracy and F1 say little of it. ${remedy}`];
+    return [`No validated row was predicted as ${named}: accuracy and F1 say little about it. ${remedy}`];
   }
   const [only] = classes.filter((label) => !never.includes(label));
   const f1 = classes.length === 2 && only === classes[0] ? ", so F1 is 0" : "";
-  return [`Every validated row was predicted as "${only}"${f1}: accuracy is no more than its share. ${remedy}`];
+  return [`Every validated row was predicted as "${only}"${f1}: accuracy equals its share of the rows. ${remedy}`];
 }

@@ -69,7 +69,7 @@ function checkJob(job: TrainJob): void {
   const rows = rowsOfColumn(columns[0]!);
   for (const column of columns) {
     if (rowsOfColumn(column) !== rows)
-      throw invalid(`The column "${column.name}" has another number of rows than the others.`, "columns");
+      throw invalid(`The column "${column.name}" has a different number of rows than the others.`, "columns");
   }
   if (rows === 0) throw invalid("The table has no rows; there is nothing to learn from.", "columns");
   if (rows > AUTOML_ROWS_MAX)

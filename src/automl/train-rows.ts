@@ -218,7 +218,7 @@ function rowWarnings({ rows, classes, values }: Target, total: number): string[]
   if (rows.length < total) warnings.push(`${total - rows.length} rows without a target were left out.`);
   for (const [number, label] of (classes ?? []).entries()) {
     const count = values.reduce((sum, is) => sum + (is === number ? 1 : 0), 0);
-    if (count < 10) warnings.push(`The class "${label}" has ${count} row(s) only; it will hardly be predicted.`);
+    if (count < 10) warnings.push(`The class "${label}" has ${count} row(s) only; it will rarely be predicted.`);
   }
   return warnings;
 }
@@ -406,16 +406,16 @@ export function meanScores(scores: readonly Scores[]): Scores {
 
 function limitsOf({ target, times }: Table, cutByTime: boolean, folds: number, job: TrainJob): string[] {
   const limits = [
-    `The scores are of ${folds} folds and were also used to choose among configurations: expect slightly worse on new rows.`,
-    "Rows that differ from those learned from (new labels, values out of range) are predicted less well than the scores say.",
+    `The scores come from ${folds} folds, which were also used to choose the configuration. Expect slightly worse results on new rows.`,
+    "Predictions are worse than the scores say for rows unlike the training rows (new labels, values out of range).",
   ];
   if (times === null)
-    limits.push("Rows are taken to be independent of each other; with a time column the validation is in its order.");
+    limits.push("Rows are assumed to be independent. With a time column, validation follows its order.");
   if (target.classes !== null)
-    limits.push("Probabilities hold where classes are as frequent as in the rows learned from.");
+    limits.push("Probabilities are correct if classes are as frequent as in the training rows.");
   if (cutByTime)
     limits.push(
-      `The time budget of ${job.timeBudgetMs} ms ended the search early: another run may find another model.`,
+      `The search ended early because of its time budget (${job.timeBudgetMs} ms). Another run may find a different model.`,
     );
   return limits;
 }

@@ -46,7 +46,10 @@ export async function* archiveOf(
       yield piece;
     }
     if (bytes !== manifest.bytes) {
-      throw new DbError("backup_damaged", `The file of backup "${manifest.id}" is not as long as its manifest says.`);
+      throw new DbError(
+        "backup_damaged",
+        `The file of backup "${manifest.id}" does not have the length that its manifest says.`,
+      );
     }
   }
   yield hash.digest();
@@ -227,5 +230,5 @@ class Input {
 }
 
 function damaged(why: string): DbError {
-  return new DbError("backup_damaged", `The archive is damaged: ${why}. Nothing of it was kept.`);
+  return new DbError("backup_damaged", `The archive is damaged: ${why}. Nothing was stored.`);
 }

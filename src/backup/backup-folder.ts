@@ -47,7 +47,7 @@ export interface Manifest {
   readonly name?: string;
   /** The schedule that made it; absent: somebody asked for it. */
   readonly schedule?: string;
-  /** When it was last read and found whole. */
+  /** When the backup was last verified. */
   readonly verifiedAt?: string;
   /** It was made of another tenant, or in another installation: no commit log continues it. */
   readonly imported?: true;
@@ -153,7 +153,7 @@ export class BackupFolder {
       const { tenant, base, id } = chain[0]!;
       const before = this.find(tenant, base!);
       if (before === null)
-        throw new DbError("backup_damaged", `Backup "${id}" continues "${base}", which is not there.`);
+        throw new DbError("backup_damaged", `Backup "${id}" continues "${base}", which does not exist.`);
       chain.unshift(before);
     }
     return chain;

@@ -46,7 +46,7 @@ function* decoded(
   } catch (error) {
     // Its checksum is right: somebody made it so.
     if (!(error instanceof RangeError)) throw error;
-    throw new DbError("backup_damaged", `Backup "${id}" is no backup of a tenant: ${error.message}.`);
+    throw new DbError("backup_damaged", `Backup "${id}" is not a backup of a tenant: ${error.message}.`);
   }
 }
 

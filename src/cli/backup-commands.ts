@@ -178,7 +178,7 @@ async function upload(options: Options, [file]: string[]): Promise<Told> {
   const data = await client.upload(`/admin/tenants/${encodeURIComponent(tenant)}/backups`, file!, headers);
   return {
     data,
-    lines: [`${data.id} is a backup of ${tenant} now; restore it with: backup restore ${data.id} --tenant ${tenant}`],
+    lines: [`${data.id} is now a backup of ${tenant}. Restore it with: backup restore ${data.id} --tenant ${tenant}`],
   };
 }
 

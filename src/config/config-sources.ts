@@ -54,7 +54,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   for (const name of Object.keys(env)) {
     if (!name.startsWith("TESSERA_") || name === CONFIG_FILE_VARIABLE || known.has(name)) continue;
     if (name.startsWith(CLIENT_VARIABLES)) continue;
-    problems.push(`${name}: there is no such variable${didYouMean(name, [...known, CONFIG_FILE_VARIABLE])}`);
+    problems.push(`${name}: this variable does not exist${didYouMean(name, [...known, CONFIG_FILE_VARIABLE])}`);
   }
   for (const setting of SETTINGS) {
     const [first, second] = setting.variables.filter((name) => env[name]);

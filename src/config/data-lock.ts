@@ -329,7 +329,7 @@ function narrowPermissions(path: string, warn: (message: string) => void): void 
   if ((mode & 0o077) === 0) return;
   chmodSync(path, 0o600);
   warn(
-    `${basename(path)} could be read by other users (mode ${mode.toString(8)}) and was changed to 600. If anybody ` +
+    `${basename(path)} was readable by other users (mode ${mode.toString(8)}). Its mode is now 600. If anybody ` +
       `untrusted has an account on this machine, delete ${path} and restart to have a new secret made.`,
   );
 }

@@ -137,6 +137,6 @@ function refuseOthers(path: string): void {
   const { uid } = statSync(path);
   if (uid === process.getuid()) return;
   throw new DataDirectoryError(
-    `${path} belongs to the user with the id ${uid}: run this as that user, as the server does.`,
+    `${path} belongs to the user with the id ${uid}. Run this command as that user, like the server.`,
   );
 }

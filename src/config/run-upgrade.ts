@@ -20,17 +20,17 @@ export async function runUpgrade(dir: string, keepsCopy: boolean, order: Upgrade
   try {
     if (order.rollback) {
       const format = rollBack(dir);
-      return `${dir} has format ${format} again. Start the release that wrote it, not this one, which would upgrade it again.`;
+      return `${dir} has format ${format} again. Start the release that wrote it. This release would upgrade it again.`;
     }
     const found = formatOf(dir);
-    if (found === null) return `There is nothing in ${dir} yet.`;
+    if (found === null) return `${dir} is empty.`;
     if (order.commit) {
       if (found.installation.upgradingTo !== undefined || found.installation.rollingBackTo !== undefined) {
-        throw new InstallationError(`An upgrade of ${dir} or its rollback was interrupted: end that first.`);
+        throw new InstallationError(`An upgrade of ${dir} or its rollback was interrupted. Finish that first.`);
       }
-      if (!hasCopy(dir)) return "There is no copy of an old form.";
+      if (!hasCopy(dir)) return "There is no copy of an older format.";
       removeCopy(dir);
-      return "The copy of the old form was removed.";
+      return "The copy of the older format was removed.";
     }
     if (!order.check) await upgradeDataDirectory(dir, { keepsCopy, log: () => undefined });
     const format = order.check ? found.oldest : FORMAT_VERSION;
@@ -53,11 +53,11 @@ export function runAcceptLoss(dir: string, what: string): string {
     if (what === "secret") return acceptLossOfSecret(dir);
     if (what === "installation") {
       const { partitions } = rebuildInstallation(dir);
-      return `INSTALLATION was made of the ${partitions} partitions that are there.`;
+      return `INSTALLATION was rebuilt from the ${partitions} existing partitions.`;
     }
     const aside = acceptLoss(dir, Number(what));
     const left = aside === null ? "" : ` What was left of it is in ${aside}.`;
-    return `Partition ${what} begins anew, empty.${left}`;
+    return `Partition ${what} starts empty.${left}`;
   } finally {
     unlock();
   }
@@ -65,7 +65,7 @@ export function runAcceptLoss(dir: string, what: string): string {
 
 function acceptLossOfSecret(dir: string): string {
   const path = secretFile(dir);
-  if (path !== null) throw new InstallationError(`${path} is there: nothing was lost.`);
+  if (path !== null) throw new InstallationError(`${path} exists: nothing was lost.`);
   writeNewSecret(dir);
-  return "A new secret was made: everybody has to sign in again, and what is stored encrypted has to be given again.";
+  return "A new secret was made. Everybody must sign in again, and encrypted settings must be entered again.";
 }

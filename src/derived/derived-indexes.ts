@@ -438,7 +438,7 @@ export class DerivedIndexes {
         await writeIndexFile(path, content, this.options.durable);
         index.unsaved -= unsaved;
       } catch (error) {
-        const reason = `${path}: ${(error as Error).message}; the index is made anew at the next start`;
+        const reason = `${path}: ${(error as Error).message}; the index is rebuilt at the next start`;
         this.options.warn(reason, index.place);
       }
     });

@@ -59,7 +59,7 @@ export function takeCode(
     (recoveryCodes === "recovery codes too" ? useRecoveryCode(mfa, code) : null);
   if (used === null) {
     attempt.failed();
-    throw new DbError("invalid_credentials", "The code is wrong or was used before.");
+    throw new DbError("invalid_credentials", "The code is wrong or was already used.");
   }
   attempt.succeeded();
   return used;

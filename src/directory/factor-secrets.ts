@@ -28,9 +28,9 @@ export function factorSecrets(installationSecret: Uint8Array, sealsNew: boolean)
       if (plain !== null) return plain.toString();
       throw new DbError(
         "internal_error",
-        "The second factor cannot be read: the installation's secret has changed since.",
+        "The second factor cannot be read because the installation's secret has changed.",
         {
-          hint: "An administrator removes it: tessera reset-password --clear-mfa.",
+          hint: "An administrator can remove it with tessera reset-password --clear-mfa.",
         },
       );
     },

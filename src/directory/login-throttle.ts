@@ -117,7 +117,7 @@ function tooMany(retryAfterSeconds: number): DbError {
   const wait = retryAfterSeconds === 1 ? "1 second" : `${retryAfterSeconds} seconds`;
   return new DbError(
     "rate_limited",
-    `Too many failed attempts: no password is looked at for ${wait}, not even the right one; try again then.`,
+    `Too many failed attempts. Sign-in is blocked for ${wait}, even with the right password.`,
     {
       retry_after_seconds: retryAfterSeconds,
     },

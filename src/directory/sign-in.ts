@@ -70,7 +70,7 @@ export async function register(context: DirectoryContext, request: RegisterReque
   if (!enabled) {
     throw new DbError(
       "forbidden",
-      "Registration is switched off: you do not have permission to create an account; ask an administrator for one.",
+      "Registration is switched off, so you do not have permission to create an account. Ask an administrator for one.",
     );
   }
   const { username, email, password } = request;

@@ -132,7 +132,7 @@ export function updateTenant(context: DirectoryContext, id: string, update: Upda
   return write(context, (tx, announce) => {
     const { rateLimit: oldLimit, ...rest } = existingTenant(tx, id);
     if (update.isActive === false && id === SYSTEM_TENANT) {
-      throw new DbError("forbidden", "Nobody has permission to disable the system tenant.");
+      throw new DbError("forbidden", "The system tenant cannot be disabled; nobody has permission.");
     }
     // Absent leaves the tenant's limit as it is, null takes it away.
     const rateLimit = update.rateLimit === undefined ? oldLimit : (update.rateLimit ?? undefined);

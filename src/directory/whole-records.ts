@@ -94,7 +94,7 @@ function planAll(
   if (other !== undefined) {
     throw new DbError(
       "conflict",
-      `The installation is not empty: it has the tenant "${other.id}". Restore into a new one, or name the tenants that are to be restored here ("tenants").`,
+      `The installation is not empty: it has the tenant "${other.id}". Restore into a new installation, or name the tenants to restore ("tenants").`,
       { field: "tenants" },
     );
   }
@@ -123,7 +123,7 @@ function planNamed(
     const here = known.get(tenantId);
     if (here !== undefined) {
       if (!replace) {
-        const message = `Tenant "${tenantId}" is here already; "replace": true puts the backup's content in the place of its own.`;
+        const message = `Tenant "${tenantId}" already exists. Send "replace": true to replace its content with the backup's.`;
         throw new DbError("conflict", message, { field: "replace" });
       }
       return { tenantId, number: here.number, partition: here.partition, isKnown: true };
@@ -145,7 +145,7 @@ function refuseTakenNames(
   if (taken === undefined) return;
   throw new DbError(
     "conflict",
-    `User "${taken.username}" of tenant "${taken.tenantId}" has a name that is taken here: delete that user first, or make the tenant and restore its content with "replace".`,
+    `User "${taken.username}" of tenant "${taken.tenantId}" has a name that is already taken. Delete that user first, or create the tenant and restore its content with "replace".`,
   );
 }
 
@@ -177,7 +177,7 @@ export function finishRestore(
     for (const { tenantId, number, partition, isKnown } of planned) {
       if (isKnown && !isAll) continue;
       if (!isKnown && getTenant(tx, tenantId) !== undefined) {
-        throw new DbError("conflict", `Tenant "${tenantId}" was made by somebody else meanwhile.`);
+        throw new DbError("conflict", `Tenant "${tenantId}" was created by somebody else in the meantime.`);
       }
       const record = records.tenants.find(({ id }) => id === tenantId)!;
       putTenant(tx, { ...record, number, partition });

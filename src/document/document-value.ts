@@ -181,7 +181,7 @@ function kindOf(value: unknown): string {
 
 /** Documents have numbers as JSON's: doubles. */
 export function tooLong(value: bigint): string {
-  return `${value} is an integer that a number of a document cannot hold exactly; send it as a string`;
+  return `${value} is too large to be stored exactly as a number of a document; send it as a string`;
 }
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i;

@@ -227,7 +227,7 @@ function keyOf(
   if (type === "vector") {
     if (field?.type === "vector") return identifier(path[0]!);
     if (field?.embed) return identifier(embeddingColumn(field));
-    throw invalid(where, `"${path.join(".")}" is not a field of type vector, nor one with embed`);
+    throw invalid(where, `"${path.join(".")}" is neither a field of type vector nor a field with embed`);
   }
   if (type === "text") {
     if (path[0] === ALL_TEXTS && path.length === 1) return identifier(TEXTS_COLUMN);

@@ -37,7 +37,7 @@ import type { JobKind } from "./jobs/job-kind.js";
 import { JOBS } from "./jobs/jobs.js";
 import { Placement } from "./placement/placement.js";
 
-const JOB_STOPPED = "The job held up everybody else, so it was stopped.";
+const JOB_STOPPED = "The job blocked other requests, so it was stopped.";
 
 export function actorFeatures(host: ActorHost): ActorFeatures {
   return new FeaturesOfActor(host);

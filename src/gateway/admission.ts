@@ -198,7 +198,7 @@ export class Admission {
     this.callerOf("user", claims.sub, (caller) => {
       if (caller == null) refuseUnknown(caller, applicant, "The token's user does not exist.");
       else if (!matches(claims, caller.identity))
-        applicant.refused("unauthorized", "The token does not hold any more; sign in again.");
+        applicant.refused("unauthorized", "The token is no longer valid; sign in again.");
       else this.admit(authorization, caller, claims.exp * 1000, applicant);
     });
   }

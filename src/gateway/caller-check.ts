@@ -63,10 +63,7 @@ export class CallerCheck implements Applicant {
       return false;
     }
     if (hostAllowed(host, config.server)) return true;
-    request.fail(
-      "forbidden",
-      "The request names a host that this server does not go by; server.names lists its names.",
-    );
+    request.fail("forbidden", "The request's Host header is not a name of this server. server.names lists its names.");
     return false;
   }
 
@@ -100,11 +97,15 @@ export class CallerCheck implements Applicant {
     const { tickets, clock } = this.request.services;
     const caller = tickets.redeem(ticket, clock.now());
     if (caller !== null) this.admitted(caller);
-    else this.request.fail("unauthorized", "The ticket is unknown, used or too old: get one from POST /v1/ws/ticket.");
+    else
+      this.request.fail(
+        "unauthorized",
+        "The ticket is unknown, used or expired. Get a new one from POST /v1/ws/ticket.",
+      );
   }
 
   private refuseAnonymous(hasApiKeyHeader: boolean): void {
-    const hint = "Send the key as Authorization: Bearer <key>; the X-API-Key header is not accepted any more.";
+    const hint = "Send the key as Authorization: Bearer <key>; the X-API-Key header is no longer accepted.";
     const code = this.codeOf("missing_authorization");
     if (hasApiKeyHeader) this.request.fail(code, hint, { hint }, CHALLENGE);
     else this.request.fail(code, ERRORS.missing_authorization.message, undefined, CHALLENGE);

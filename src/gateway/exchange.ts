@@ -57,9 +57,8 @@ import type { Services } from "./services.js";
 
 /** A body declared larger than this many times the bound is not drained: the connection is closed instead. */
 const DRAINED_RATIO_MAX = 4;
-const DISOWNED = "The user or API key was disabled or removed while the request ran; it was ended.";
-const NOT_WAITED_FOR =
-  "The server is shutting down and waits no longer for the request. What it was to write may have been written.";
+const DISOWNED = "The user or API key was disabled or removed while the request ran, so the request was stopped.";
+const NOT_WAITED_FOR = "The server shut down before the request ended. Its changes may have been written.";
 
 export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedRequest, ReceivingRequest, LocalExchange {
   previous: Deadlined | null = null;

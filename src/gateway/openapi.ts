@@ -276,7 +276,7 @@ const metaSchema: Json = {
     warnings: {
       type: "array",
       items: { type: "string" },
-      description: "Fields of the request that were taken and not used.",
+      description: "Fields of the request that were accepted but not used.",
     },
   },
 };

@@ -142,7 +142,7 @@ function matchersOf(routes: readonly Route[]): readonly Matcher[] {
 
 const CORS_OFF =
   "Pages of other origins may not call this server: CORS is off. TESSERA_SERVER_CORS_ENABLED=true with " +
-  "TESSERA_SERVER_CORS_ORIGINS=https://app.example, or [server.cors] in the configuration, lets those of that origin.";
+  "TESSERA_SERVER_CORS_ORIGINS=https://app.example, or [server.cors] in the configuration, allows pages of that origin.";
 
 /** 405 with the methods of a known path, 204 for a preflight, 404 for the rest. */
 function unmatched(routes: readonly Route[], cors: CorsPolicy | null): Serve {

@@ -50,7 +50,7 @@ export async function startServer(services: Services, routes: readonly Route[], 
     });
     if (socket === false) {
       app.close();
-      throw new Error(`Cannot listen on ${host}:${onPort}: the address is in use or not one of this machine.`);
+      throw new Error(`Cannot listen on ${host}:${onPort}: the address is in use or does not belong to this machine.`);
     }
     const one = { app, socket };
     listening.push(one);

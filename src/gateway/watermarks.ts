@@ -89,12 +89,12 @@ export class Watermarks {
     if (diskFreeBytes < diskMin) {
       this.become({
         code: "disk_full",
-        message: `The disk has ${mebibytes(diskFreeBytes)} MiB left and keeps ${mebibytes(freeBytesMin)} (storage.free_bytes_min): nothing that needs room is written. Reading and deleting work; DELETE or DROP something, or make room on the disk.`,
+        message: `The disk has ${mebibytes(diskFreeBytes)} MiB left and keeps ${mebibytes(freeBytesMin)} (storage.free_bytes_min): writes that need space are rejected. Reading and deleting still work. DELETE or DROP something, or free space on the disk.`,
       });
     } else if (memoryBytes > memoryMax) {
       this.become({
         code: "overloaded",
-        message: `The server uses ${mebibytes(memoryBytes)} MiB of memory, more than ${mebibytes(this.memoryBytesMax)} (limits.memory_bytes_max): nothing more is written for the moment. Reading and deleting work; retry shortly.`,
+        message: `The server uses ${mebibytes(memoryBytes)} MiB of memory, more than ${mebibytes(this.memoryBytesMax)} (limits.memory_bytes_max): writes are rejected for now. Reading and deleting still work; retry shortly.`,
       });
     } else this.become(null);
   }

@@ -34,7 +34,7 @@ const REFUSED: ReadonlySet<string> = new Set(["transaction", "discard", "prepare
 const REFUSED_CALLS: readonly (readonly [names: readonly string[], what: string, hint: string])[] = [
   [
     ["agent_run", "execute_agent"],
-    "AGENT_RUN: an agent works in transactions of its own, which a recipe could not take back",
+    "AGENT_RUN: an agent uses its own transactions, which a recipe cannot roll back",
     "Let the recipe prepare what the agent needs, and run the agent after it.",
   ],
   [
@@ -47,27 +47,27 @@ const REFUSED_CALLS: readonly (readonly [names: readonly string[], what: string,
       "describe_model",
     ],
     "statements of AutoML work in transactions of their own, which a recipe could not take back",
-    "Use a step with train: its training begins with the recipe's commit.",
+    'Use a step with "train". Its training starts when the recipe commits.',
   ],
   [
     ["automl_predict", "automl_predict_proba", "automl_explain"],
-    "AUTOML.PREDICT and its like ask models that are not there when the recipe is certified",
+    "AUTOML.PREDICT and similar functions use models that do not exist when the recipe is certified",
     "Use a step with predict.",
   ],
   [
     ["create_filesystem_collection", "drop_filesystem_collection"],
     "a recipe follows no folders of the server",
-    "An admin makes the filesystem collection; the recipe may then work on its passages.",
+    "Let an admin create the filesystem collection. The recipe can then use its passages.",
   ],
   [
     ["create_backup", "list_backups"],
     "backups belong to the tenant's administration",
-    "Back up before the recipe is run, or by a schedule.",
+    "Back up before the recipe runs, or by a schedule.",
   ],
   [
     ["pull_model", "delete_model"],
     "models belong to the installation and not to a tenant",
-    "Say in the description which models the recipe needs.",
+    "Name the models that the recipe needs in its description.",
   ],
 ];
 const NOTHING: ReadonlyMap<string, BoundValue> = new Map();
@@ -225,8 +225,8 @@ class RecipeCheck {
     if (unknown === undefined) return;
     const hint =
       path[0] === "workflow"
-        ? `Known here: ${[...known.keys()].join(", ") || "none"}. Declare it under parameters, or let an earlier step keep it.`
-        : "Parameters belong to the workflow; schema and seed have none.";
+        ? `Known here: ${[...known.keys()].join(", ") || "none"}. Declare it under "parameters", or store it in an earlier step.`
+        : "Parameters can be used only in the workflow, not in schema and seed.";
     this.fail(`$${unknown} is not known`, path, hint);
   }
 

@@ -33,25 +33,26 @@ const cypher = Type.String({
 });
 const graph = Type.String({
   pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$",
-  description: 'The graph that Cypher is about; "default" unless said.',
+  description: 'The graph for Cypher. Default: "default".',
 });
 const statement = { sql: Type.Optional(sql), cypher: Type.Optional(cypher), graph: Type.Optional(graph) };
 
 const ParameterSchema = strict({
   type: Type.Enum([...PARAMETER_TYPES]),
   description: Type.Optional(text("What it is for.", 2000)),
-  default: Type.Optional(Type.Unknown({ description: "Absent: the parameter has to be sent. May be null." })),
-  enum: Type.Optional(
-    Type.Array(Type.Unknown(), { minItems: 1, maxItems: 1000, description: "The values it may have." }),
-  ),
-  minimum: Type.Optional(Type.Number({ description: "Of an integer or number." })),
+  default: Type.Optional(Type.Unknown({ description: "Without a default, the parameter is required. May be null." })),
+  enum: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, maxItems: 1000, description: "The allowed values." })),
+  minimum: Type.Optional(Type.Number({ description: "For an integer or number." })),
   maximum: Type.Optional(Type.Number()),
   min_length: Type.Optional(
-    Type.Integer({ minimum: 0, description: "Characters of a text, numbers of a vector, items of a list." }),
+    Type.Integer({
+      minimum: 0,
+      description: "Number of characters of a text, elements of a vector or items of a list.",
+    }),
   ),
   max_length: Type.Optional(Type.Integer({ minimum: 0 })),
   items: Type.Optional(
-    Type.Enum(["text", "integer", "number", "boolean"], { description: "Of a list; text unless said." }),
+    Type.Enum(["text", "integer", "number", "boolean"], { description: "Type of a list's items. Default: text." }),
   ),
 });
 
@@ -63,7 +64,7 @@ const TableSeedSchema = strict(
     columns: Type.Array(Type.String({ minLength: 1, maxLength: 63 }), { minItems: 1, maxItems: 1600 }),
     rows: Type.Array(Row, { maxItems: RECIPE_SEED_ROWS_MAX, description: "A value per column." }),
   },
-  "Rows of a table. Those whose key is taken are left as they are.",
+  "Rows of a table. A row whose key already exists is not changed.",
 );
 
 const Key = Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Integer()]);
@@ -108,14 +109,14 @@ export function seedForm(item: unknown): Type.TObject | null {
 
 const modelName = Type.String({
   pattern: "^[A-Za-z_][A-Za-z0-9_.-]{0,99}$",
-  description: "The model's name; each training makes its next version.",
+  description: "The model's name. Each training creates its next version.",
 });
 
 const TrainingSchema = strict(
   {
     model: modelName,
-    query: Type.String({ minLength: 1, maxLength: SQL_BYTES_MAX, description: "SQL whose rows it learns from." }),
-    target: text("The column that is to be predicted.", 63),
+    query: Type.String({ minLength: 1, maxLength: SQL_BYTES_MAX, description: "SQL that returns the training rows." }),
+    target: text("The column to predict.", 63),
     task: Type.Optional(Type.Enum(["auto", "binary_classification", "multiclass_classification", "regression"])),
     features: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 63 }), { maxItems: 1600 })),
     max_trials: Type.Optional(Type.Integer({ minimum: 1, maximum: AUTOML_TRIALS_MAX })),
@@ -123,55 +124,59 @@ const TrainingSchema = strict(
     metric: Type.Optional(Type.Enum([...METRICS])),
     seed: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
   },
-  "A model that is trained in the background once the execution is committed.",
+  "A model that is trained in the background after the execution commits.",
 );
 
 const PredictionSchema = strict(
   {
     model: modelName,
-    query: Type.String({ minLength: 1, maxLength: SQL_BYTES_MAX, description: "SQL whose rows are asked about." }),
+    query: Type.String({
+      minLength: 1,
+      maxLength: SQL_BYTES_MAX,
+      description: "SQL that returns the rows to predict.",
+    }),
   },
-  "What a trained model says of rows: they get the columns prediction and probability.",
+  "Predictions of a trained model. They are added to the rows as the columns prediction and probability.",
 );
 
 const StepSchema = strict({
-  name: name("What results, tests and errors call it by; no two steps have the same."),
+  name: name("The step's name in results, tests and errors. It must be unique."),
   description: Type.Optional(text("What it does.", 2000)),
   ...statement,
   train: Type.Optional(TrainingSchema),
   predict: Type.Optional(PredictionSchema),
-  when: Type.Optional(text("A condition of SQL over parameters and kept rows; the step is skipped unless it is true.")),
+  when: Type.Optional(text("An SQL condition over parameters and stored rows. The step is skipped unless it is true.")),
   keep: Type.Optional(
-    name("Later steps know the rows as the parameter of this name: a list of objects (jsonb in SQL)."),
+    name("Stores the rows as a parameter of this name for later steps: a list of objects (jsonb in SQL)."),
   ),
-  output: Type.Optional(Type.Boolean({ description: "False: the rows are not told in the answer." })),
+  output: Type.Optional(Type.Boolean({ description: "With false, the answer leaves the rows out." })),
 });
 
 const ExpectationSchema = strict({
-  step: name("The step whose result is looked at."),
+  step: name("The step whose result is checked."),
   skipped: Type.Optional(Type.Boolean()),
   columns: Type.Optional(Type.Array(Type.String(), { maxItems: 1600 })),
-  rows: Type.Optional(Type.Array(Row, { maxItems: 1000, description: "All rows, in their order." })),
-  contains: Type.Optional(Type.Array(Row, { maxItems: 1000, description: "Rows that are among them." })),
+  rows: Type.Optional(Type.Array(Row, { maxItems: 1000, description: "All expected rows, in order." })),
+  contains: Type.Optional(Type.Array(Row, { maxItems: 1000, description: "Rows that must be among the result." })),
   row_count: Type.Optional(Type.Integer({ minimum: 0 })),
   row_count_min: Type.Optional(Type.Integer({ minimum: 0 })),
   rows_affected: Type.Optional(Type.Integer({ minimum: 0 })),
-  tolerance: Type.Optional(Type.Number({ minimum: 0, description: "By which numbers may differ; 1e-9 unless said." })),
+  tolerance: Type.Optional(Type.Number({ minimum: 0, description: "By how much numbers may differ. Default: 1e-9." })),
 });
 
 const TestSchema = strict({
   name: text("What the test shows.", 200),
   parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   expect: Type.Optional(Type.Array(ExpectationSchema, { minItems: 1, maxItems: 200 })),
-  error: Type.Optional(text("The execution has to fail with this code.", 100)),
+  error: Type.Optional(text("The execution must fail with this code.", 100)),
 });
 
 const members = (schemaItem: Type.TSchema, seedItem: Type.TSchema) =>
   strict(
     {
       id: Type.String({ pattern: RECIPE_ID_PATTERN, description: "1 to 100 characters of a-z, 0-9, dot, - and _." }),
-      version: text("A version as Semantic Versioning has it: 1.0.0.", 100),
-      engine: text("The versions of the server that it runs on, such as >=0.1.0 or ^1.2.", 200),
+      version: text("A semantic version, such as 1.0.0.", 100),
+      engine: text("The server versions that it runs on, such as >=0.1.0 or ^1.2.", 200),
       name: text("A title.", 200),
       description: Type.Optional(text("What it does and what it needs.")),
       category: Type.Optional(text("A word to find it by.", 100)),
@@ -185,13 +190,13 @@ const members = (schemaItem: Type.TSchema, seedItem: Type.TSchema) =>
       schema: Type.Optional(
         Type.Array(schemaItem, {
           maxItems: RECIPE_STATEMENTS_MAX,
-          description: "Definitions, run when a version is first executed; one statement each, a text is SQL.",
+          description: "Definitions, run when a version is first executed. One statement each; a string is SQL.",
         }),
       ),
       seed: Type.Optional(
         Type.Array(seedItem, {
           maxItems: RECIPE_STATEMENTS_MAX,
-          description: "Data, put in after the schema.",
+          description: "Data, inserted after the schema.",
         }),
       ),
       workflow: Type.Array(StepSchema, { minItems: 1, maxItems: RECIPE_STEPS_MAX }),
@@ -202,7 +207,7 @@ const members = (schemaItem: Type.TSchema, seedItem: Type.TSchema) =>
           value: Type.String({
             minLength: 1,
             maxLength: 200,
-            description: "Base64: the signature of the text of the digest.",
+            description: "The signature of the digest's text, in base64.",
           }),
         }),
       ),

@@ -66,7 +66,7 @@ export type Seed = TableSeed | GraphSeed | Statement;
 export interface Training {
   /** Its name; each training makes the name's next version. */
   readonly model: string;
-  /** SQL whose rows it learns from. */
+  /** SQL that returns the training rows. */
   readonly query: string;
   readonly target: string;
   readonly task?: "auto" | "binary_classification" | "multiclass_classification" | "regression";
@@ -80,7 +80,7 @@ export interface Training {
 /** What a trained model says of rows. */
 export interface Prediction {
   readonly model: string;
-  /** SQL whose rows are asked about. */
+  /** SQL that returns the rows to predict. */
   readonly query: string;
 }
 
@@ -115,7 +115,7 @@ export interface RecipeTest {
   readonly name: string;
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly expect?: readonly Expectation[];
-  /** The execution has to fail with this code. */
+  /** The execution must fail with this code. */
   readonly error?: string;
 }
 

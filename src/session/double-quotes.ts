@@ -13,7 +13,7 @@ export function withQuotesHint(error: unknown, sql: string): unknown {
   const quoted = /^"((?:[^"]|"")*)"(?!\s*\.)/.exec(rest)?.[1];
   if (quoted === undefined) return error;
   const text = quoted.replaceAll('""', '"').replaceAll("'", "''");
-  const word = `Double quotes are for names; a text is written '${text}'.`;
+  const word = `Double quotes are for names. Write a string as '${text}'.`;
   const all = typeof hint === "string" ? `${hint} ${word}` : word;
   return new DbError(error.code, error.message, { ...error.details, hint: all });
 }

@@ -40,6 +40,6 @@ export function graphFinder(tenant: Tenant, tx: Transaction): (name: string | un
 export function noGraph(name: string): DbError {
   return new DbError("not_found", `The graph "${name}" does not exist.`, {
     sqlstate: "42P01",
-    hint: "GET /v1/graph/graphs lists the graphs; POST /v1/graph/graphs {name} makes one.",
+    hint: "GET /v1/graph/graphs lists the graphs. POST /v1/graph/graphs {name} creates one.",
   });
 }

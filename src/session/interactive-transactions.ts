@@ -56,7 +56,7 @@ export class InteractiveTransactions {
     if (this.open.size >= limits.perTenantMax) {
       throw new DbError(
         "too_many_transactions",
-        `${limits.perTenantMax} transactions are open, the most a tenant may have; commit or roll back some.`,
+        `${limits.perTenantMax} transactions are open, which is the limit for a tenant. Commit or roll back some.`,
       );
     }
     if (timeoutSeconds !== undefined && timeoutSeconds > limits.maxSeconds) {
@@ -93,8 +93,8 @@ export class InteractiveTransactions {
       });
     }
     const { reason, retry } = ended;
-    if (retry) throw sqlError("40001", `The transaction "${id}" does not exist any more: ${reason}; retry it.`);
-    throw new DbError("transaction_not_found", `The transaction "${id}" does not exist any more: ${reason}.`, {
+    if (retry) throw sqlError("40001", `The transaction "${id}" no longer exists: ${reason}; retry it.`);
+    throw new DbError("transaction_not_found", `The transaction "${id}" no longer exists: ${reason}.`, {
       hint: "Begin a new one with POST /v1/transactions.",
     });
   }

@@ -46,6 +46,6 @@ function inLongTurns(run: StatementRun): StatementRun {
 /** The client's error for an Overrun that cannot be resolved. */
 export function overrunError() {
   return sqlError("57014", "canceling statement due to an expression that computes too long for one row", {
-    hint: `Some expressions cannot give way to other requests, and may take ${UNINTERRUPTED_MS_MAX / 1000} s at a time. Compute less in one, or from smaller values.`,
+    hint: `Some expressions cannot be interrupted for other requests. They may take ${UNINTERRUPTED_MS_MAX / 1000} s at a time. Compute less in one expression, or use smaller values.`,
   });
 }

@@ -44,7 +44,7 @@ export class PreparedStatements {
     if (this.statements.size >= PREPARED_STATEMENTS_MAX) {
       throw new DbError(
         "invalid_request",
-        `The tenant has ${PREPARED_STATEMENTS_MAX} prepared statements, the most there can be; close some with /v1/query/close.`,
+        `The tenant already has ${PREPARED_STATEMENTS_MAX} prepared statements, which is the limit. Close some with /v1/query/close.`,
       );
     }
     const statement = { owner, id, ...text };

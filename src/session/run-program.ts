@@ -225,7 +225,7 @@ function namedForSql(field: string): DbError {
 function positionalForCypher(field: string): DbError {
   return new DbError("invalid_request", "Cypher takes its parameters as an object, not as an array.", {
     field,
-    hint: 'Send {"name": value} with a value per $name; of $1 the name is "1".',
+    hint: 'Send {"name": value} with a value per $name. The name of $1 is "1".',
   });
 }
 

@@ -461,9 +461,9 @@ function endRefused(action: string): DbError {
 function controlRefused(action: string): DbError {
   return sqlError(
     "25001",
-    `${action.toUpperCase()} cannot be sent as a statement of its own: begin a transaction with POST /v1/transactions.`,
+    `${action.toUpperCase()} cannot be sent as a single statement: begin a transaction with POST /v1/transactions.`,
     {
-      hint: "Every request may go over another connection. Then POST /v1/transactions/{id}/execute, /commit or /rollback; or send BEGIN … COMMIT in one POST /v1/query/execute/batch.",
+      hint: "Each request may use a different connection. Then use POST /v1/transactions/{id}/execute, /commit or /rollback; or send BEGIN … COMMIT in one POST /v1/query/execute/batch.",
     },
   );
 }

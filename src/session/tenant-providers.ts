@@ -79,7 +79,7 @@ export class TenantProviders {
       if (bytes === undefined) return null;
       const own = unseal(bytes, number, this.sealing);
       if (own !== null) return own;
-      throw new DbError("provider_error", "The tenant's provider cannot be read: the key file has changed since.", {
+      throw new DbError("provider_error", "The tenant's provider cannot be read because the key file has changed.", {
         hint: "Set it again with PUT /v1/ai/provider, or remove it with DELETE /v1/ai/provider.",
       });
     } finally {
@@ -93,7 +93,7 @@ export class TenantProviders {
     if (this.sealing === null || !tenantProviders) {
       throw new DbError(
         "forbidden",
-        "Tenants have no providers of their own here; permission is the operator's to give.",
+        "Tenants do not have permission to choose their own provider. The operator can grant it.",
         {
           hint: "query.ai_service.tenant_providers allows them.",
         },

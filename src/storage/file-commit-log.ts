@@ -153,7 +153,7 @@ export class FileCommitLog implements CommitLog {
     for (const segment of this.segments.slice(Math.max(start, 0))) {
       if (segment.first > end) return;
       if (!this.segments.includes(segment))
-        throw new DbError("internal_error", "The change log was trimmed meanwhile.");
+        throw new DbError("internal_error", "The change log was trimmed in the meantime.");
       const reader = new SegmentReader(this.disk, segment);
       try {
         if (segment.salt === null) throw damaged(segment, 0);

@@ -177,7 +177,7 @@ export function rollBack(dataDirectory: string): number {
   if (goal === undefined) {
     if (!hasCopy(dataDirectory)) {
       throw new InstallationError(
-        `There is no copy of the old form in ${dataDirectory} (it was committed, or data.upgrade is "in_place"): restore a backup.`,
+        `There is no copy of the older format in ${dataDirectory} (it was committed, or data.upgrade is "in_place"): restore a backup.`,
       );
     }
     const manifest = JSON.parse(readFileSync(join(copy, MANIFEST), "utf8")) as CopyManifest;

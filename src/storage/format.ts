@@ -79,7 +79,7 @@ export function checkShardDirectory(directory: string, identity: ShardIdentity |
     throw new DbError(
       "partition_damaged",
       `The directory ${directory} is partition ${found.partition} of installation ${found.installation}, not partition ` +
-        `${identity.partition} of ${identity.installation}. Put the right one in its place, from a backup.`,
+        `${identity.partition} of ${identity.installation}. Restore the right one from a backup.`,
     );
   }
   if (found.unopened) return;
@@ -99,9 +99,9 @@ export function markOpened(directory: string): void {
 function gone(path: string, partition: number, what: string): DbError {
   const acceptance =
     partition === 0
-      ? "It holds all accounts, so nothing can be served without it."
-      : `Or accept the loss of what was in it: stop the server and run \`tessera accept-loss ${partition}\`.`;
-  const told = `${path} ${what}, but partition ${partition} was there before: its data is missing.`;
+      ? "It holds all accounts, so the server cannot start without it."
+      : `Or accept the loss of its data: stop the server and run \`tessera accept-loss ${partition}\`.`;
+  const told = `${path} ${what}, but partition ${partition} existed before: its data is missing.`;
   return new DbError(
     "partition_damaged",
     `${told} Stop the server and restore a backup of the directory. ${acceptance}`,

@@ -84,7 +84,7 @@ export function requireInstallation(dataDirectory: string): void {
 /** Rewrites the file from the existing partitions. Returns its content. */
 export function rebuildInstallation(dataDirectory: string): Installation {
   if (existsSync(installationPath(dataDirectory))) {
-    throw new InstallationError(`${installationPath(dataDirectory)} is there: nothing was lost.`);
+    throw new InstallationError(`${installationPath(dataDirectory)} exists: nothing was lost.`);
   }
   const installation = unwrittenInstallation(dataDirectory);
   writeInstallation(dataDirectory, installation);
@@ -110,7 +110,7 @@ export function addPartitions(dataDirectory: string, installation: Installation,
 export function acceptLoss(dataDirectory: string, partition: number): string | null {
   const installation = readInstallation(dataDirectory);
   if (installation === undefined || installation.format !== FORMAT_VERSION) {
-    throw new InstallationError(`${dataDirectory} is no data directory of this release: start the server once.`);
+    throw new InstallationError(`${dataDirectory} is not a data directory of this release. Start the server once.`);
   }
   if (partition === 0) {
     throw new InstallationError(

@@ -48,7 +48,7 @@ export class Load implements OrderedEntries<LoadWrite> {
     this.bytes += key.length + (value === null ? 0 : value.length) + LOAD_WRITE_BYTES;
     if (this.bytes > this.bytesMax) {
       throw sqlError("54000", `the transaction's changes exceed ${LOAD_BYTES_MAX} bytes`, {
-        hint: "Change fewer rows at a time.",
+        hint: "Change fewer rows in one transaction.",
       });
     }
     return run.add(key, value);

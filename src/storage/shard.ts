@@ -438,7 +438,8 @@ export class Shard implements TransactionHost {
   private endOldestBeyondMemory(): void {
     const max = this.options.versionBytesMax ?? VERSION_BYTES_MAX;
     while (this.versions.bytes > max && this.open.oldest !== null) {
-      const why = "The transaction was ended: too much was changed while it was open to keep what it may read.";
+      const why =
+        "The transaction was stopped: too much was changed while it was open, and its snapshot could not be kept.";
       this.open.oldest.abort(new DbError("transaction_aborted", why, { sqlstate: "72000" }));
       this.counters.abortedForMemory++;
     }

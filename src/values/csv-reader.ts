@@ -64,7 +64,7 @@ export class CsvReader {
     if (this.pieces.left > this.recordBytesMax) {
       throw sqlError("54000", `a record is longer than ${this.recordBytesMax} bytes`, {
         line: this.nextLine,
-        hint: "Look for a quote that is not closed; load longer values by statements.",
+        hint: "Look for an unclosed quote, or load long values by statements.",
       });
     }
     const moved = this.pieces.push(piece);

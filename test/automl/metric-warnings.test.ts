@@ -28,7 +28,10 @@ t.test("trainings", async (t) => {
     noise.map(({ a, b, sold }) => ({ a, b, sold })),
     "sold",
   );
-  t.match(values.warnings.join(" "), /An R² of -?\d\.\d\d says that the features tell hardly more than the mean/);
+  t.match(
+    values.warnings.join(" "),
+    /An R² of -?\d\.\d\d means that the features predict hardly better than the target's mean/,
+  );
   const good = train(job(customers(400), "leaves", options)).card;
   t.notMatch(good.warnings.join(" "), /validated row|AUC|R²/);
 });

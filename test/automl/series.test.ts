@@ -93,13 +93,13 @@ t.test("gaps are filled and told; what is no series is refused", async (t) => {
   const keep = (row: number) => row % 10 !== 3;
   const gappy = { when: when.filter((_, row) => keep(row)), sales: sales.filter((_, row) => keep(row)) };
   const asked = { timeColumn: "day", task: "forecasting", algorithms: ["linear"], maxTrials: 1 } as const;
-  t.match(train(job(columnsOf(gappy), "sales", asked)).card.warnings.join(" "), /10 missing steps were filled/);
+  t.match(train(job(columnsOf(gappy), "sales", asked)).card.warnings.join(" "), /10 missing steps were interpolated/);
   const refused = (columns: ColumnData[], message: RegExp) =>
     t.throws(() => train(job(columns, "sales", asked)), { code: "invalid_request", message });
-  refused(columnsOf({ when: when.map(() => 0), sales }), /Several rows are of the time 1970/);
+  refused(columnsOf({ when: when.map(() => 0), sales }), /Several rows have the time 1970/);
   refused(
     columnsOf({ when: when.map((moment, i) => moment + ((i * i * 7919) % 97) * 3_600_000 * 20), sales }),
-    /not in even steps|Several rows/,
+    /not evenly spaced|Several rows/,
   );
   refused(
     columnsOf({ when: when.slice(0, 5), sales: sales.slice(0, 5) }),

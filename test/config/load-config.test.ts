@@ -142,7 +142,7 @@ t.test("a key in the wrong section is led to the right one", async (t) => {
 
 t.test("an unknown TESSERA_ variable stops the start", async (t) => {
   t.same(problemsOf(undefined, { TESSERA_PROT: "1" }), [
-    "TESSERA_PROT: there is no such variable; did you mean TESSERA_PORT?",
+    "TESSERA_PROT: this variable does not exist; did you mean TESSERA_PORT?",
   ]);
 });
 

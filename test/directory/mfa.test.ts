@@ -85,7 +85,7 @@ t.test("with a second factor, signing in takes two steps", async (t) => {
   t.notOk("access_token" in first);
   const { mfa_token } = first as MfaRequired;
 
-  t.throws(() => directory.verifyMfa({ mfa_token, code: code(), remoteAddress: from }), /used before/);
+  t.throws(() => directory.verifyMfa({ mfa_token, code: code(), remoteAddress: from }), /already used/);
   const right = nextCode();
   const answer = directory.verifyMfa({ mfa_token, code: right, remoteAddress: from });
   t.match(answer, { token_type: "Bearer", expires_in: 3600, user: { username: "ada", mfa_enabled: true } });

@@ -64,7 +64,7 @@ t.test("make, list, check, carry, restore, delete", async (t) => {
   await server.expect(201, "POST", "/admin/tenants", { id: "copy" });
   t.match(await run(["upload", hurt, "--tenant", "copy"]), { code: 4, err: /damaged/ });
   const passphrase = ["--passphrase-file", passphraseFile];
-  t.match(await run(["upload", file, "--tenant", "copy", ...passphrase]), { code: 0, out: /restore it with/ });
+  t.match(await run(["upload", file, "--tenant", "copy", ...passphrase]), { code: 0, out: /Restore it with/ });
   t.match(await run(["restore", id, "--tenant", "copy", ...passphrase]), { code: 0, out: /its digest is that/ });
   t.match(await run(["restore", id, "--tenant", "copy", ...passphrase]), { code: 1, err: /replace/ });
   t.match(await run(["restore", id]), { code: 2, err: /--tenant/ });

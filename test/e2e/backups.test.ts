@@ -218,7 +218,7 @@ t.test("a restore that a crash cut short is not served, and can be done again", 
   const refused = await server.sql("SELECT 1", [], into);
   t.match(refused, { status: 503, body: { error: { message: /restore/ } } });
   const told = (await server.expect(200, "GET", `/admin/tenants/${tenant}/restore`)).body.data;
-  t.match(told, { tenant, backup, state: "failed", error: { message: /cut short.*restore it again/ } });
+  t.match(told, { tenant, backup, state: "failed", error: { message: /interrupted.*restore the tenant again/ } });
   t.match(await restored(tenant, { backup, from: "acme" }), { state: "completed", verified: true });
   t.strictSame(await server.rows("SELECT count(*) >= $1 FROM filler", [rows / 2], into), [[true]]);
 });
@@ -245,7 +245,7 @@ t.test("a backup that a crash cut short is told as failed, and goes when it is d
       ({ status }: { status: string }) => status === "failed",
     );
   const first = await backupCutShort();
-  t.match(await left(), [{ id: first, error: { message: /Make it again/ } }]);
+  t.match(await left(), [{ id: first, error: { message: /Make another backup/ } }]);
   t.match((await server.expect(200, "GET", `/v1/backups/${first}`, undefined, as)).body.data, { status: "failed" });
   await server.expect(204, "DELETE", `/v1/backups/${first}`, undefined, as);
   await server.expect(404, "GET", `/v1/backups/${first}`, undefined, as);

@@ -121,7 +121,7 @@ t.test("a folder answers", async (t) => {
   t.ok(right >= 20, `${right} of ${QUESTIONS.length} answers are right`);
   for (const question of UNRELATED) {
     const { content, citations = [] } = await ask(question);
-    t.equal(content, "This was not found in these documents.", question);
+    t.equal(content, "The documents do not contain an answer.", question);
     t.notOk(citations.some(({ cited }: { cited: boolean }) => cited));
   }
   const { messages } = (await server.expect(200, "GET", `/v1/ai/sessions/${session_id}/messages`)).body.data;

@@ -36,7 +36,9 @@ t.test("several texts at once", async (t) => {
     });
     t.match(await call("POST", path, { texts: ["x".repeat(150_000), "y".repeat(150_000)] }), {
       status: 400,
-      body: { error: { message: /300000 characters in all; at most 200000/, details: { field: "texts" } } },
+      body: {
+        error: { message: /300000 characters in total; a request takes at most 200000/, details: { field: "texts" } },
+      },
     });
     t.equal((await call("POST", path, { texts: [] })).status, 400);
   }

@@ -103,7 +103,7 @@ for (const release of readdirSync(FIXTURES)) {
     t.match(await runUpgrade(directory, true, { commit: true }), /was removed/);
     t.notOk(existsSync(join(directory, "before-upgrade")));
     await t.rejects(runUpgrade(directory, true, { rollback: true }), {
-      message: /no copy of the old form.*restore a backup/,
+      message: /no copy of the older format.*restore a backup/,
     });
   });
 }

@@ -35,7 +35,7 @@ t.test("a partition that is gone", async (t) => {
   t.match(server.lines.join("\n"), /is gone, but partition 1 was there before.*estore a backup.*tessera accept-loss 1/);
   t.notOk(existsSync(folder), "it is not made anew");
   await server.terminate();
-  t.match(tessera("accept-loss", "1"), { status: 0, text: /begins anew, empty/ });
+  t.match(tessera("accept-loss", "1"), { status: 0, text: /starts empty/ });
   await server.boot();
   t.match(await count(1), { status: 400 }, "the loss is accepted: there is no such table");
   await server.rows("CREATE TABLE entry (id int)", [], { token: tokens[1]! });

@@ -73,7 +73,7 @@ t.test("by rules", async (t) => {
     ]) {
       const { status, body } = await ask({ question, execute: true });
       t.equal(status, 422, `${question} ${JSON.stringify(body)}`);
-      t.match(body.error, { code: "question_not_understood", message: /^Only questions that read are understood/ });
+      t.match(body.error, { code: "question_not_understood", message: /^Only questions that read data are supported/ });
     }
     t.match(await ask({ question: "how many parts are deleted" }), { status: 200 });
     t.match(await ask({ question: "update count of parts" }), { status: 200 });

@@ -249,7 +249,7 @@ t.test("what is not as it promises is not taken", async (t) => {
   t.equal((await server.call("POST", "/v1/recipes/import", { url: "http://x", source: "y" })).status, 400);
   t.match(await server.call("POST", "/v1/recipes/import", {}), {
     status: 400,
-    body: { error: { code: "invalid_recipe", message: /"url".* or the recipe itself/ } },
+    body: { error: { code: "invalid_recipe", message: /the recipe itself, or its address as "url"/ } },
   });
   const json = await server.call("POST", "/v1/recipes/import", { recipe: parse(SIMPLE) });
   t.equal(json.status, 201, JSON.stringify(json.body));
@@ -330,7 +330,9 @@ t.test("tables and a graph as a recipe, which another tenant imports and execute
   ]);
 
   const bare = await server.expect(200, "POST", "/v1/recipes/export", { tables: ["visit"], rows: false }, { token });
-  t.match(bare.body.data.notes, ["visit: without the foreign key visit_place_fkey to place, which is not exported."]);
+  t.match(bare.body.data.notes, [
+    "visit: exported without the foreign key visit_place_fkey to place, because that table is not exported.",
+  ]);
   t.same(bare.body.data.recipe.seed, []);
   t.equal((await server.call("POST", "/v1/recipes/export", { tables: ["nowhere"] }, { token })).status, 404);
   t.equal((await server.call("POST", "/v1/recipes/export", { graph: "nowhere" }, { token })).status, 404);
@@ -394,7 +396,7 @@ t.test("what no transaction could take back is refused before anything runs", as
   for (const [sql, why] of [
     ["CREATE EXPERIMENT e AS SELECT 1 AS a, 2 AS b WITH (target = 'b')", /AutoML.*transactions of their own/],
     ["DEPLOY MODEL m FROM EXPERIMENT e", /AutoML/],
-    ["SELECT CASE WHEN false THEN AGENT_RUN('a', 'b') END", /agent works in transactions of its own/],
+    ["SELECT CASE WHEN false THEN AGENT_RUN('a', 'b') END", /agent uses its own transactions/],
     ["SELECT PULL_MODEL('all-minilm-l6-v2')", /models belong to the installation/],
     ["CREATE COLLECTION x FROM FILESYSTEM '/tmp'", /no folders of the server/],
   ] as const) {

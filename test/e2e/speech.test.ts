@@ -88,7 +88,7 @@ t.test("sounds", async (t) => {
     await ready(server, id);
     const of = await notes();
     t.same(of.get("tunes/tune.wav"), []);
-    t.match(of.get("tunes/silence.wav"), ["transcription: nothing is said in it"]);
+    t.match(of.get("tunes/silence.wav"), ["transcription: no speech was found in it"]);
     t.equal(of.get("tunes/cut.wav"), "file_corrupt");
     t.equal(of.get("tunes/cut.flac"), "file_corrupt");
     t.match(of.get("tunes/old.aiff"), /file_corrupt|ffmpeg/);
@@ -141,6 +141,6 @@ t.test("sounds", async (t) => {
     t.match(data.results, [{ modality: "audio", document: { file: "tunes/tune.wav" } }]);
     const { status, body } = await search(wav(() => 0, 1));
     t.equal(status, 400);
-    t.match(body.error.message, /^query.audio: nothing is said/);
+    t.match(body.error.message, /^query.audio: no speech was found/);
   });
 });

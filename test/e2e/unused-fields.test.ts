@@ -106,7 +106,7 @@ t.test("the options in `config` of a training are obeyed, others noted", async (
   const config = { max_trials: 1, algorithms: ["lightgbm"], metric: "mae", validation_split: 0.2, device: "gpu" };
   const { data, meta } = (await server.expect(200, "POST", "/v1/automl/train", { ...body, config })).body;
   t.match(data, { algorithm: "linear", metric: "mae" }, "what stands beside it goes first");
-  t.match(meta.warnings, [/"config\.validation_split"/, /"config\.device" is not used; known there: .*max_trials/]);
+  t.match(meta.warnings, [/"config\.validation_split"/, /"config\.device" is not used. Known: .*max_trials/]);
   const wrong = await server.call("POST", "/v1/automl/train", { ...body, config: { max_trials: "many" } });
   t.match(wrong, {
     status: 400,

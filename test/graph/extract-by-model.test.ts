@@ -96,7 +96,7 @@ t.test("a schema", async (t) => {
   t.equal(ask.asked.length, 2, "one repair");
   t.match(
     ask.asked[1]!.at(-1)!.content,
-    /nodes\[1\]\.type is "research institute", which is none of Person, University/,
+    /nodes\[1\]\.type is "research institute", which is not one of Person, University/,
   );
 });
 

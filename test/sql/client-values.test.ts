@@ -39,7 +39,7 @@ for (const type of ["json", "jsonb"]) {
       [`select (${doc} ->> '$.list[*].n')::jsonb`, ['["two"]']],
       [
         `select ${doc} ->> '$.a ? (@.b > 1)'`,
-        '22023 "$.a ? (@.b > 1)" is not a path of members: what is wrong begins at character 5',
+        '22023 "$.a ? (@.b > 1)" is not a valid path: the mistake begins at character 5',
       ],
     ]);
   });
@@ -78,7 +78,7 @@ t.test("JSON_EXTRACT, JSON_UNQUOTE and JSON_CONTAINS", async (t) => {
       ["true|false|∅"],
     ],
     ["select JSON_CONTAINS(j, 'two', '$.list') from doc", "22P02 invalid input syntax for type json"],
-    ["select JSON_EXTRACT(j, 'a') from doc", '22023 "a" is not a path of members: what is wrong begins at character 1'],
+    ["select JSON_EXTRACT(j, 'a') from doc", '22023 "a" is not a valid path: the mistake begins at character 1'],
   ]);
 });
 

@@ -34,7 +34,7 @@ t.test("hints", async (t) => {
   ]) {
     await database.exec(sql);
   }
-  const text = (value: string) => `Double quotes are for names; a text is written '${value}'.`;
+  const text = (value: string) => `Double quotes are for names. Write a string as '${value}'.`;
   for (const [sql, hint] of [
     ["select * from custmer", "Did you mean customer?"],
     ["select * from premum", "Did you mean premium?"],

@@ -224,7 +224,7 @@ t.test("what is told of a directory", async (t) => {
   const dir = copyOf(first);
   const { id } = await upgradeDataDirectory(dir, { keepsCopy: false, log });
   t.notOk(hasCopy(dir));
-  t.throws(() => rollBack(dir), { message: /no copy of the old form/ });
+  t.throws(() => rollBack(dir), { message: /no copy of the older format/ });
   removeCopy(dir);
   // An older backup of one partition is brought up to date by itself.
   const path = join(dir, "partition-1");

@@ -148,6 +148,6 @@ t.test("a directory that is known to an installation is never made anew by itsel
     { installation: "b", partition: 3 },
     { installation: "a", partition: 2 },
   ]) {
-    t.throws(() => checkShardDirectory(path, other), { code: "partition_damaged", message: /Put the right one/ });
+    t.throws(() => checkShardDirectory(path, other), { code: "partition_damaged", message: /Restore the right one/ });
   }
 });

@@ -80,7 +80,7 @@ async function attempt(part: Part, file: OfferedFile, signal: AbortSignal): Prom
   const { from, bytesTotal, stream } = found;
   if (from === 0 && part.bytes > 0) await part.clear();
   if (from !== part.bytes)
-    throw new SourceError(`${file.name}: the source gave another part than was asked for`, false);
+    throw new SourceError(`${file.name}: the source returned a different part than requested`, false);
   if (file.bytes !== null && bytesTotal !== null && bytesTotal !== file.bytes) {
     destroy(found);
     throw new DbError("model_rejected", `${file.name} has ${bytesTotal} bytes at the source, not ${file.bytes}.`, {

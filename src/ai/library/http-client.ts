@@ -132,7 +132,7 @@ function locationOf({ location }: IncomingHttpHeaders, at: URL): URL | null {
   if (location === undefined) return null;
   const to = URL.canParse(location, at.href) ? new URL(location, at.href) : null;
   if (to !== null && (to.protocol === "http:" || to.protocol === "https:")) return to;
-  throw new SourceError(`${shown(at)} redirects to what is no address of HTTP`, false);
+  throw new SourceError(`${shown(at)} redirects to an address that is not HTTP`, false);
 }
 
 function statusError(status: number, { "retry-after": after }: IncomingHttpHeaders, url: URL): SourceError {

@@ -61,5 +61,5 @@ function rangeOf(
   const match = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers["content-range"] ?? "");
   if (match !== null) return { from: Number(match[1]), bytesTotal: match[2] === "*" ? null : Number(match[2]) };
   body.destroy();
-  throw new SourceError(`${shown(url)} answered 206 without saying which part`, false);
+  throw new SourceError(`${shown(url)} answered 206 without naming the part`, false);
 }

@@ -140,5 +140,5 @@ export class LibraryClient {
 }
 
 function lost(): DbError {
-  return new DbError("overloaded", "The library of models was started again; retry.", { retry_after_seconds: 1 });
+  return new DbError("overloaded", "The model library restarted; retry.", { retry_after_seconds: 1 });
 }

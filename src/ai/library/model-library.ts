@@ -126,7 +126,7 @@ export class ModelLibrary {
     const id = idOf(found);
     const { embeddingModel } = this.settings;
     if (id === embeddingModel || found.manifest?.alias === embeddingModel) {
-      throw new DbError("model_in_use", `"${id}" is the model that ai.embedding_model names; name another one first.`, {
+      throw new DbError("model_in_use", `"${id}" is the model in ai.embedding_model; configure another one first.`, {
         model: id,
         sqlstate: "55006",
       });
@@ -147,7 +147,7 @@ export class ModelLibrary {
     const { around, settings } = this;
     if (!(await around.letGo(directory))) {
       around.changed();
-      throw new DbError("model_in_use", `"${id}" is in use by requests that take long; it stays. Retry later.`, {
+      throw new DbError("model_in_use", `"${id}" is in use by long requests, so it was not deleted. Retry later.`, {
         model: id,
         sqlstate: "55006",
       });
@@ -182,7 +182,7 @@ export class ModelLibrary {
     if (job !== undefined) return job;
     throw new DbError(
       "not_found",
-      `There is no pull ${JSON.stringify(id.slice(0, 100))}; those that ended long ago are forgotten.`,
+      `There is no pull ${JSON.stringify(id.slice(0, 100))}. Old pulls are forgotten after a while.`,
     );
   }
 
@@ -199,7 +199,7 @@ export class ModelLibrary {
     job.phase = "resolving";
     const { settings, around } = this;
     const late = setTimeout(() => {
-      const message = `The pull took longer than ${settings.timeoutMs / 1000} s (ai.pull.timeout_seconds); pull again to go on.`;
+      const message = `The pull took longer than ${settings.timeoutMs / 1000} s (ai.pull.timeout_seconds); pull again to continue.`;
       job.abort.abort(new DbError("model_source_failed", message));
     }, settings.timeoutMs);
     try {

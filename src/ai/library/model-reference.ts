@@ -27,7 +27,7 @@ export function parseModelReference(text: string): ModelReference {
   if (NAME.test(name) && TAG.test(tag)) return { name, tag };
   throw new DbError(
     "invalid_request",
-    `${JSON.stringify(text.slice(0, 200))} does not name a model: give name, name:tag or org/name:tag, each part at most 100 letters, digits, dots, dashes and underscores that begin with a letter or digit.`,
+    `${JSON.stringify(text.slice(0, 200))} is not a model name. Use name, name:tag or org/name:tag. Each part has at most 100 letters, digits, dots, dashes and underscores, and begins with a letter or digit.`,
     { field: "model", sqlstate: "22023" },
   );
 }
@@ -36,10 +36,10 @@ function ofRepository(repository: string): string {
   const name = modelOfRepository(repository);
   if (name !== null) return name;
   const names = KNOWN_MODELS.map((one) => one.name).join(", ");
-  throw new DbError("model_not_found", `No model that this server can run is known to be made of "${repository}".`, {
+  throw new DbError("model_not_found", `No model that this server can run is known to come from "${repository}".`, {
     field: "model",
     sqlstate: "42704",
-    hint: `Known: ${names}. A folder or server of bundles has others, by their names.`,
+    hint: `Known: ${names}. A folder or server of bundles may offer others.`,
   });
 }
 

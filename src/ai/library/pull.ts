@@ -103,12 +103,12 @@ async function resolve(
   }
   const text = referenceText(model);
   if (problems.length > 0) {
-    throw new DbError("model_source_failed", `No source has given "${text}". ${problems.join("; ")}.`, { model: text });
+    throw new DbError("model_source_failed", `No source provided "${text}". ${problems.join("; ")}.`, { model: text });
   }
   throw new DbError("model_not_found", `No source has the model "${text}".`, {
     model: text,
     sqlstate: "42704",
-    hint: `The sources that ai.pull.sources names were asked: ${settings.sources.map(({ name }) => name).join(", ") || "none"}.`,
+    hint: `These sources from ai.pull.sources were asked: ${settings.sources.map(({ name }) => name).join(", ") || "none"}.`,
   });
 }
 
@@ -141,7 +141,7 @@ async function checkRoom(folder: string, { files }: Offer, settings: PullSetting
   if (free - Math.max(0, bytes - here) >= freeBytesMin) return;
   throw new DbError(
     "disk_full",
-    `The model needs ${bytes - here} bytes, and ${freeBytesMin} are to stay free (ai.pull.free_bytes_min); the disk has ${free}.`,
+    `The model needs ${bytes - here} more bytes. The disk has ${free} left, and ${freeBytesMin} must stay free (ai.pull.free_bytes_min).`,
   );
 }
 
@@ -170,10 +170,12 @@ function sum(files: readonly StoredFile[]): number {
 function asDbError(error: unknown, source: string, model: ModelReference): unknown {
   const text = referenceText(model);
   if (error instanceof SourceError) {
-    return new DbError("model_source_failed", `${source} did not give "${text}": ${error.message}.`, { model: text });
+    return new DbError("model_source_failed", `${source} did not provide "${text}": ${error.message}.`, {
+      model: text,
+    });
   }
   if (error instanceof BundleError) {
-    return new DbError("model_rejected", `"${text}" of ${source} cannot be used: ${error.message}.`, { model: text });
+    return new DbError("model_rejected", `"${text}" from ${source} cannot be used: ${error.message}.`, { model: text });
   }
   return error;
 }

@@ -21,7 +21,7 @@ export function requireReading(question: string, { tables }: SchemaFacts): void 
   if (tables.some(({ name, columns }) => begins(name) || columns.some((column) => begins(column.name)))) return;
   throw new DbError(
     "question_not_understood",
-    `Only questions that read are understood, not orders that begin with "${order}".`,
+    `Only questions that read data are supported, not requests that begin with "${order}".`,
     { not_understood: [order], hint: "Send a statement that writes to POST /v1/query/execute." },
   );
 }

@@ -37,7 +37,7 @@ export async function matchQuestion(text: string, facts: SchemaFacts, lookUp: Lo
   const understood = () => understanding(names, values);
   const reader = new QuestionReader(question, schema, names, values);
   const read = reader.read();
-  if (read === null) throw notUnderstood("It names no table or column that there is.", understood(), []);
+  if (read === null) throw notUnderstood("It names no existing table or column.", understood(), []);
   const sql = writeQuery(read.shape, schema);
   if (sql === null) throw notUnderstood("Its tables are not connected by foreign keys.", understood(), []);
   for (const [link, columns] of unclear) {
@@ -47,7 +47,7 @@ export async function matchQuestion(text: string, facts: SchemaFacts, lookUp: Lo
   const missing = [...new Set([...unplacedWords(question, schema, sql), ...reader.notPlaced])];
   if (missing.length > 0) {
     throw notUnderstood(
-      `What is meant by ${missing.map((word) => `"${word}"`).join(", ")} was not found.`,
+      `What does the question mean by ${missing.map((word) => `"${word}"`).join(", ")} was not found.`,
       understood(),
       missing,
     );
@@ -81,7 +81,7 @@ function notUnderstood(why: string, understood: Understanding, words: readonly s
     {
       understood,
       ...(words.length > 0 && { not_understood: words }),
-      hint: "Name tables and columns as they are called (GET /v1/schema/tables), or configure an AI provider.",
+      hint: "Use the names of tables and columns (GET /v1/schema/tables), or configure an AI provider.",
     },
   );
 }

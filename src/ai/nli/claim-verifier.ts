@@ -265,9 +265,9 @@ export class ClaimVerifier {
       });
     }
     const names = this.models.flatMap((model) => model.names).join(", ");
-    return new DbError("nli_model_not_found", `There is no model of claims "${name}"; installed: ${names || "none"}.`, {
+    return new DbError("nli_model_not_found", `There is no claim model "${name}"; installed: ${names || "none"}.`, {
       model: name,
-      hint: "GET /v1/ai/nli/models lists the models. One that is pulled can be used after a restart.",
+      hint: "GET /v1/ai/nli/models lists the models. A pulled model can be used after a restart.",
     });
   }
 
@@ -298,6 +298,6 @@ function turnOf(pairs: readonly TextPair[], first: number): number {
 function unavailable({ names, problem }: Model, now: string | null = null): DbError {
   return new DbError("nli_model_unavailable", `The model "${names[0]}" cannot be used: ${now ?? problem}.`, {
     model: names[0],
-    hint: now === null ? "Install the bundle again and restart the server." : "The log of the server may tell more.",
+    hint: now === null ? "Install the bundle again and restart the server." : "The server's log may say more.",
   });
 }

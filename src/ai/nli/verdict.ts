@@ -66,7 +66,7 @@ export function verdictOf(scores: readonly NliScores[], rules: VerdictRules): Ve
   }
   return {
     verdict: "LIE",
-    reason: `No anchor entails the statement, and in a closed world what is not entailed is false: ${entails} is below ${entailmentThreshold}.`,
+    reason: `No anchor entails the statement, and in a closed world, whatever is not entailed is false: ${entails} is below ${entailmentThreshold}.`,
     confidence: 1 - entailment.score,
     violated: null,
     matched: null,

@@ -61,8 +61,8 @@ export function trainClusters(job: TrainJob, hooks: Hooks): TrainedModel {
     calibration: null,
     importance: [],
     limits: [
-      "Clusters are round in the standardised columns: long or nested shapes are cut apart.",
-      "Each prepared column counts alike; leave out columns that should not decide.",
+      "The algorithm finds round clusters in standardised columns. It splits long or nested shapes.",
+      "Every prepared column has the same weight. Leave out columns that should not matter.",
     ],
     seed: job.seed,
   };

@@ -26,11 +26,11 @@ export function equalsTarget(column: ReadColumn, target: Float64Array, labels: r
 export function leakageWarning(column: ReadColumn, target: Float64Array, classes: number): string | null {
   if (column.kind === "vector" || target.length < ROWS_MIN) return null;
   if (classes > 0 && isOneToOne(column, target, classes)) {
-    return `"${column.name}" is one to one with the target: leave it out if it is not known before the target is.`;
+    return `"${column.name}" corresponds one to one to the target. Leave it out if it is not known before the target.`;
   }
   const score = Math.max(scoreAlone(codesOf(column), target, classes), classes === 0 ? scoreOfLine(column, target) : 0);
   if (score < NEARLY_PERFECT) return null;
-  return `"${column.name}" alone tells the target nearly perfectly (${score.toFixed(3)}): leave it out if it is not known before the target is.`;
+  return `"${column.name}" predicts the target almost perfectly by itself (${score.toFixed(3)}). Leave it out if it is not known before the target.`;
 }
 
 /** Ten rows and more to a bin of numbers, so that a bin says something about rows it has not seen. */

@@ -82,5 +82,5 @@ export function readModel(bytes: Uint8Array): { content: Record<string, unknown>
 }
 
 function unreadable(why: string): DbError {
-  return new DbError("model_unavailable", `The model cannot be read: ${why}. Train it anew.`);
+  return new DbError("model_unavailable", `The model cannot be read: ${why}. Train it again.`);
 }

@@ -67,7 +67,7 @@ export function readSeries(job: TrainJob): Series {
   if (twice >= 0) {
     const shown = time.kind === "timestamp" ? new Date(times[twice]!).toISOString() : times[twice];
     throw invalid(
-      `Several rows are of the time ${shown}. Train on one series: filter the rows, or sum them up by time.`,
+      `Several rows have the time ${shown}. Train on one series: filter the rows, or aggregate them by time.`,
       "time_column",
     );
   }
@@ -89,7 +89,7 @@ function onGrid(times: readonly number[], values: readonly number[], calendar: b
   );
   if (uneven >= 0 || (length - times.length) / length > GAPS_SHARE_MAX) {
     throw invalid(
-      `The times in "${name}" are not in even steps. Sum the rows up by hour, day or month first.`,
+      `The times in "${name}" are not evenly spaced. Aggregate the rows by hour, day or month first.`,
       "time_column",
     );
   }

@@ -107,7 +107,7 @@ export function loadSeries(content: Record<string, unknown>, arrays: readonly St
     predict: () => {
       throw new DbError(
         "invalid_request",
-        "The model forecasts a series: ask for a number of steps (horizon) instead of rows.",
+        "The model forecasts a series. Send a number of steps (horizon) instead of rows.",
       );
     },
     evaluate: (columns) => evaluate(model, columns),
@@ -132,7 +132,7 @@ function evaluate(model: SeriesModel, columns: readonly ColumnData[]): Readonly<
     const given = columns.find((column) => column.name === name);
     const column = given === undefined ? undefined : readColumn(given);
     if (column === undefined || column.kind === "category" || column.kind === "vector") {
-      throw new DbError("invalid_request", `Evaluation needs the column "${name}", of numbers or times.`, {
+      throw new DbError("invalid_request", `Evaluation needs the column "${name}" with numbers or times.`, {
         feature: name,
       });
     }

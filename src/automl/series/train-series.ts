@@ -298,8 +298,7 @@ function cardOf(
   const others = job.columns.map(({ name }) => name).filter((name) => name !== job.target && name !== job.timeColumn);
   const asked = job.task === "forecasting";
   const warnings: string[] = [];
-  if (series.filled > 0)
-    warnings.push(`${series.filled} missing steps were filled on a straight line between their neighbours.`);
+  if (series.filled > 0) warnings.push(`${series.filled} missing steps were interpolated linearly.`);
   if (lags.season === 1) warnings.push("No clear season was found; the baseline repeats the last value.");
   return {
     task: "forecasting",
@@ -330,10 +329,12 @@ function cardOf(
     calibration: null,
     importance: [],
     limits: [
-      `Intervals hold ${COVERAGE * 100} % of the values if the errors stay as they were in validation; beyond ${horizon} steps they are extrapolated.`,
-      "The future is taken to be like the past: events that the series has not seen are not foreseen.",
+      `Intervals hold ${COVERAGE * 100} % of the values if errors are like those in validation. Beyond ${horizon} steps the intervals are extrapolated.`,
+      "The forecast assumes that the future is like the past. It does not foresee new kinds of events.",
       ...(cutByTime
-        ? [`The time budget of ${job.timeBudgetMs} ms ended the search early: another run may find another model.`]
+        ? [
+            `The search ended early because of its time budget (${job.timeBudgetMs} ms). Another run may find a different model.`,
+          ]
         : []),
     ],
     seed: job.seed,

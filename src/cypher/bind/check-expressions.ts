@@ -267,7 +267,7 @@ export abstract class ExpressionChecker extends CheckBase {
     if (result === "count") return INTEGER;
     const [column] = columns;
     if (column !== undefined && columns.length === 1) return listOf(column.type);
-    const what = `COLLECT wants one column and not ${columns.length}`;
+    const what = `COLLECT needs one column, not ${columns.length}`;
     throw this.mistake(position, "UnexpectedSyntax", what, "RETURN one expression");
   }
 
@@ -297,7 +297,7 @@ export abstract class ExpressionChecker extends CheckBase {
     }
     if (place.aggregates === "inside" && isVolatileFunction(name)) {
       const remedy = "WITH gives its value a name, which can be aggregated";
-      throw this.mistake(position, "NonConstantExpression", `${name}() cannot stand inside an aggregate`, remedy);
+      throw this.mistake(position, "NonConstantExpression", `${name}() is not allowed inside an aggregate`, remedy);
     }
     return this.typeOfArguments(expr, place);
   }

@@ -86,7 +86,7 @@ export abstract class PatternChecker extends ExpressionChecker {
       return;
     }
     if (!fits(known, NODE)) throw this.typeConflict(variable, known, NODE);
-    if (!connected) throw this.alreadyBound(variable, `${clause} of a node alone needs a new name`);
+    if (!connected) throw this.alreadyBound(variable, `${clause} of a single node needs a new name`);
     if (labels !== null || properties !== null) {
       throw this.alreadyBound(variable, "SET gives it labels and properties; here its name stands alone");
     }

@@ -15,7 +15,7 @@ import type { StaticType } from "./static-type.js";
 const STARRED_MAX = 50_000;
 
 const tooManyVariables = () =>
-  sqlError("54001", "statement too complex", { hint: "Name what WITH and RETURN hand on, in place of *." });
+  sqlError("54001", "statement too complex", { hint: "Name the columns of WITH and RETURN instead of *." });
 
 export abstract class ProjectionChecker extends PatternChecker {
   private starred = 0;
@@ -126,7 +126,7 @@ export abstract class ProjectionChecker extends PatternChecker {
     for (const inner of directParts(part, before)) this.groupedKey(inner, items, after, before, aggregates);
     if (isAggregate(part)) {
       const remedy = "give it a column, by whose name rows can be sorted";
-      throw this.mistake(part.position, "InvalidAggregation", "ORDER BY has an aggregate that is no column", remedy);
+      throw this.mistake(part.position, "InvalidAggregation", "ORDER BY has an aggregate that is not a column", remedy);
     }
   }
 

@@ -42,7 +42,7 @@ export abstract class QueryChecker extends ProjectionChecker {
     for (const { clauses } of query.parts) {
       const writing = clauses.find(({ kind }) => !READING.has(kind));
       if (writing === undefined) continue;
-      const what = `${writing.kind.toUpperCase()} cannot stand in a subquery, which only reads`;
+      const what = `${writing.kind.toUpperCase()} is not allowed in a subquery, which only reads`;
       throw this.mistake(writing.position, "InvalidClauseComposition", what);
     }
     return this.query(query, outer);

@@ -92,7 +92,7 @@ export function tokenize(text: string): Tokens {
 }
 
 function tooManyTokens(): DbError {
-  const most = `A Cypher statement has at most ${CYPHER_TOKENS_MAX} words, signs and literals.`;
+  const most = `A Cypher statement has at most ${CYPHER_TOKENS_MAX} tokens.`;
   return new DbError("query_too_long", `${most} Send long lists as parameters, or several statements.`);
 }
 

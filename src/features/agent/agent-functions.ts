@@ -157,6 +157,6 @@ async function missing(name: string, context: AgentContext): Promise<Error> {
     name,
     rows.map(([known]) => known as string),
   );
-  const hint = near === null ? "SHOW AGENTS lists those that there are." : `Did you mean ${near}?`;
+  const hint = near === null ? "SHOW AGENTS lists the agents." : `Did you mean ${near}?`;
   return sqlError("42704", `agent "${name}" does not exist`, { hint });
 }

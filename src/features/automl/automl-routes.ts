@@ -106,7 +106,7 @@ async function train(request: Request, { body }: Input): Promise<Answer> {
 function optionsIn(request: Request, config: object): object {
   const others = Object.keys(config).filter((name) => !TRAIN_OPTIONS.has(name));
   const known = [...TRAIN_OPTIONS].join(", ");
-  const notes = others.map((name) => `The field "config.${name}" is not used; known there: ${known}.`);
+  const notes = others.map((name) => `The field "config.${name}" is not used. Known: ${known}.`);
   request.warnings = [...request.warnings, ...notes];
   return Object.fromEntries(Object.entries(config).filter(([name]) => TRAIN_OPTIONS.has(name)));
 }
@@ -140,7 +140,7 @@ async function predict(request: Request, { params, body }: Input): Promise<Answe
   const about = { model_id: model.id, model: model.name, version: model.version, task: model.task };
   if (model.task === "forecasting") {
     if (rowsIn(body) !== null) {
-      const why = `The model "${model.name}" forecasts a series: send "steps", how many to look ahead, and no rows.`;
+      const why = `The model "${model.name}" forecasts a series. Send "steps", the number of steps to look ahead, instead of rows.`;
       throw new DbError("invalid_request", why, { field: sentName(body, ["rows", "inputs", "features"]) });
     }
     return { plain: { ...(await forecast(request, model, body.steps)), ...about } };

@@ -53,7 +53,7 @@ export async function createDataset(
   commit: (tx: Parameters<Request["commitPart"]>[0], dataset: Dataset) => void,
 ): Promise<Dataset> {
   if ((source === undefined) === (rows === undefined)) {
-    throw new DbError("invalid_request", 'Send "source" or "rows", one of the two.', { field: "rows" });
+    throw new DbError("invalid_request", 'Send either "source" or "rows".', { field: "rows" });
   }
   const records = rows === undefined ? [] : await recordsOf(request, rows);
   const dataset: Dataset = {
@@ -72,7 +72,10 @@ export async function createDataset(
       for (const sql of CREATE_TABLES) await run(sql, []);
       const [counted] = (await run(`SELECT count(*) FROM ${DATASETS}`, [])).rows;
       if (Number(counted![0]) >= AUTOML_DATASETS_MAX) {
-        throw new DbError("rate_limited", `The tenant has ${AUTOML_DATASETS_MAX} data sets, the most it may have.`);
+        throw new DbError(
+          "rate_limited",
+          `The tenant already has ${AUTOML_DATASETS_MAX} data sets, which is the limit.`,
+        );
       }
       const same = await run(`SELECT 1 FROM ${DATASETS} WHERE name = $1::text`, [name]);
       if (same.rows.length > 0)
@@ -164,7 +167,7 @@ export async function findDataset(request: Request, idOrName: string): Promise<D
 export function noDataset(idOrName: string): DbError {
   return new DbError("not_found", `The data set "${idOrName.slice(0, 100)}" does not exist.`, {
     field: "dataset_id",
-    hint: "POST /v1/automl/datasets makes one; a training takes the name of a table or collection, too.",
+    hint: "POST /v1/automl/datasets creates one. Training also takes the name of a table or collection.",
   });
 }
 

@@ -60,7 +60,7 @@ export interface NewModel {
 export async function insertModel(run: Run, trained: TrainedModel, made: NewModel, modelsMax: number): Promise<string> {
   const { bytes, task, algorithm, metric, score, metrics, card, features, classes, trials } = trained;
   if (bytes.length > AUTOML_MODEL_BYTES_MAX) {
-    const why = `The model has ${bytes.length} bytes, and at most ${AUTOML_MODEL_BYTES_MAX} are stored; train on fewer rows, or without random_forest.`;
+    const why = `The model has ${bytes.length} bytes; at most ${AUTOML_MODEL_BYTES_MAX} can be stored. Train on fewer rows, or without random_forest.`;
     throw new DbError("payload_too_large", why);
   }
   await requireRoom(run, modelsMax);
@@ -91,7 +91,7 @@ export async function insertModel(run: Run, trained: TrainedModel, made: NewMode
 async function requireRoom(run: Run, modelsMax: number): Promise<void> {
   const [counted] = (await run(`SELECT count(*) FROM ${MODELS}`, [])).rows;
   if (Number(counted![0]) < modelsMax) return;
-  throw new DbError("rate_limited", `The tenant has ${modelsMax} models, the most it may have; delete some.`);
+  throw new DbError("rate_limited", `The tenant already has ${modelsMax} models, which is the limit. Delete some.`);
 }
 
 /** The model under another name, as that name's next version. */
@@ -133,7 +133,7 @@ export async function findModel(request: Request, idOrName: string): Promise<Sto
 export function noModel(idOrName: string): DbError {
   return new DbError("model_not_found", `The model "${idOrName.slice(0, 100)}" does not exist.`, {
     field: "model",
-    hint: "GET /v1/automl/models lists the tenant's models; POST /v1/automl/train makes one.",
+    hint: "GET /v1/automl/models lists the tenant's models. POST /v1/automl/train trains one.",
   });
 }
 

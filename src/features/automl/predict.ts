@@ -77,7 +77,7 @@ export async function evaluateRows(
 ): Promise<Readonly<Record<string, number>>> {
   const { target } = model.card;
   if (target === null) {
-    throw new DbError("invalid_request", "A model of clusters has no target, so there is nothing to compare with.");
+    throw new DbError("invalid_request", "A cluster model has no target, so there is nothing to compare with.");
   }
   const missing = rows.findIndex((row) => row[target] === undefined);
   if (rows.length === 0 || missing >= 0) {
@@ -111,7 +111,7 @@ export async function forecast(request: Request, model: StoredModel, steps: numb
 async function ready(request: Request, model: StoredModel) {
   const tasks: ModelTasks | undefined = request.partition.tasks?.models;
   if (tasks === undefined)
-    throw new DbError("not_supported", "Models cannot be used here: there are no threads for it.");
+    throw new DbError("not_supported", "Models are not available here: the server has no threads for them.");
   return { tasks, bytes: await loadedBytes(request, model) };
 }
 

@@ -97,7 +97,7 @@ function checkColumns({ target, features, timeColumn }: TrainSpec, columns: read
   if (columns.length > AUTOML_COLUMNS_MAX) {
     throw new DbError(
       "invalid_request",
-      `The data have ${columns.length} columns; at most ${AUTOML_COLUMNS_MAX} are learnt from.`,
+      `The data has ${columns.length} columns; at most ${AUTOML_COLUMNS_MAX} can be used.`,
     );
   }
   const names = new Set(columns.map(({ name }) => name));
@@ -202,7 +202,7 @@ class Filling extends RowsInTurns {
 
   protected check(): void {
     if (this.count <= AUTOML_ROWS_MAX && this.byteLength <= AUTOML_BYTES_MAX) return;
-    const why = `The data are larger than ${AUTOML_ROWS_MAX} rows or ${AUTOML_BYTES_MAX} bytes; name a query with fewer rows or columns.`;
+    const why = `The data is larger than ${AUTOML_ROWS_MAX} rows or ${AUTOML_BYTES_MAX} bytes; name a query with fewer rows or columns.`;
     throw new DbError("invalid_request", why, { field: "query" });
   }
 

@@ -71,7 +71,7 @@ class RowObjects extends RowsInTurns {
 
   protected check(): void {
     if (this.count <= AUTOML_EVALUATE_ROWS_MAX && this.bytes <= AUTOML_BYTES_MAX) return;
-    const why = `The data are larger than ${AUTOML_EVALUATE_ROWS_MAX} rows or ${AUTOML_BYTES_MAX} bytes; name a query with fewer rows (LIMIT, a sample).`;
+    const why = `The data is larger than ${AUTOML_EVALUATE_ROWS_MAX} rows or ${AUTOML_BYTES_MAX} bytes; name a query with fewer rows (LIMIT, a sample).`;
     throw new DbError("invalid_request", why, { field: "query" });
   }
 

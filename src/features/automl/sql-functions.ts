@@ -169,7 +169,7 @@ async function dropTrained(request: Request, name: string): Promise<number> {
 
 const noSuchModel = (name: string) =>
   sqlError("42704", `model "${name.slice(0, 100)}" does not exist`, {
-    hint: "SHOW MODELS lists those that there are.",
+    hint: "SHOW MODELS lists the models.",
   });
 
 /** A position in the query is one in the statement around it. */

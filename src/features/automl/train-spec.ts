@@ -130,7 +130,7 @@ export async function specOf(request: Request, body: TrainBody): Promise<TrainSp
 function oneOf(body: object, a: string, b: string): string | undefined {
   const { [a]: first, [b]: second } = body as Readonly<Record<string, string | undefined>>;
   if (first !== undefined && second !== undefined && first !== second) {
-    throw invalid(b, `"${a}" says something else; send one of the two`);
+    throw invalid(b, `"${a}" has a different value; send only one of the two`);
   }
   return first ?? second;
 }
@@ -202,7 +202,7 @@ export async function checkNamed(request: Request, named: NamedSource): Promise<
     const isField = source.expand !== undefined && (await hasField(request, source, name));
     if (isField) continue;
     const known = columns.slice(0, 30).join(", ");
-    throw new DbError("not_found", `The column "${name}" does not exist; there are ${known}.`, {
+    throw new DbError("not_found", `The column "${name}" does not exist. Known: ${known}.`, {
       ...{ field: "source.columns", sqlstate: "42703" },
     });
   }

@@ -12,7 +12,7 @@ export interface BackupView {
   readonly bytes: number;
   readonly started_at: string;
   readonly finished_at: string | null;
-  /** The newest moment that it can restore. */
+  /** The newest moment that the backup can restore. */
   readonly holds_until: string | null;
   readonly digest: string | null;
   readonly schedule: string | null;
@@ -35,7 +35,7 @@ export function viewOf(manifest: Manifest): BackupView {
 /** Of a backup that a crash cut short. */
 export function cutShort({ id, startedAt }: { readonly id: string; readonly startedAt: string }): BackupView {
   const message =
-    "The server ended before the backup did. Make it again: what is left of this one goes then, or when you delete it.";
+    "The server stopped before the backup was complete. Make another backup; that removes the rest of this one, and so does deleting it.";
   return {
     ...{ id, name: null, status: "failed", kind: "full", base: null, encrypted: false, entries: 0, bytes: 0 },
     ...{ started_at: startedAt, finished_at: null, holds_until: null, digest: null, schedule: null },

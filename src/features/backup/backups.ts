@@ -111,7 +111,7 @@ export class Backups {
         if (other === undefined || other.view.finished_at !== null) break;
         await other.made.catch(() => undefined);
       }
-      if (ordered.cancelled) throw new DbError("cancelled", "The backup was given up.");
+      if (ordered.cancelled) throw new DbError("cancelled", "The backup was cancelled.");
       ordered.making = await this.make(partition, { ...order, name: null, progress });
       ordered.making.cancelled ||= ordered.cancelled;
       return await ordered.making.made;
@@ -125,7 +125,7 @@ export class Backups {
     if (this.closing) throw new DbError("shutting_down");
     const name = nameOf(store, tenantId);
     if (this.latest.get(name)?.view.finished_at === null) {
-      throw new DbError("conflict", "A backup of the tenant is being made already.");
+      throw new DbError("conflict", "A backup of the tenant is already running.");
     }
     const id = newBackupId();
     const view: Running = {
@@ -178,7 +178,7 @@ export class Backups {
     const turn = async (): Promise<void> => {
       await this.host.scheduler.yieldTurn(tenant, work);
       if (this.closing) throw new DbError("shutting_down");
-      if (making.cancelled) throw new DbError("cancelled", "The backup was given up.");
+      if (making.cancelled) throw new DbError("cancelled", "The backup was cancelled.");
       if (partition.places.get(tenant) !== undefined)
         throw new DbError("conflict", "The tenant was moved or is being restored; make the backup again.");
     };
@@ -222,12 +222,12 @@ export class Backups {
       );
     }
     const newest = folder.list(tenantId).find((one) => !one.imported && (one.schedule ?? null) === schedule);
-    if (newest === undefined) return { base: null, note: "A full backup: there was none to continue." };
+    if (newest === undefined) return { base: null, note: "This is a full backup because there was none to continue." };
     if (!continues(partition, newest)) {
-      return { base: null, note: "A full backup: the commit log does not reach back to the last one." };
+      return { base: null, note: "This is a full backup because the commit log does not reach back to the last one." };
     }
     if (!(await opensBackup(newest, source))) {
-      return { base: null, note: "A full backup: the last one is encrypted differently." };
+      return { base: null, note: "This is a full backup because the last one is encrypted differently." };
     }
     return { base: newest, note: null };
   }
@@ -316,5 +316,5 @@ export function failureOf(error: unknown): { code: string; message: string } {
 function ofSystem(error: NodeJS.ErrnoException): DbError {
   if (error.code === "ENOSPC" || error.code === "EDQUOT") return new DbError("disk_full");
   if (error.syscall === undefined) return new DbError("internal_error", String(error));
-  return new DbError("internal_error", `The folder of backups cannot be used (${error.code}): see backup.directory.`);
+  return new DbError("internal_error", `The backup folder cannot be used (${error.code}): see backup.directory.`);
 }

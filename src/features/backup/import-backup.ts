@@ -26,7 +26,7 @@ export async function importBackup(folder: BackupFolder, pieces: Pieces, options
     const isReadable = passphrase !== null || parts.every(({ encrypted }) => !encrypted);
     if (isReadable) await verifyBackups(parts, { dataOf: (one) => partPath(unpacked, one), passphrase }, turn);
     const wanted = parts.filter((part) => !isThere(folder, tenantId, part));
-    if (wanted.length === 0) throw new DbError("conflict", `Tenant "${tenantId}" has this backup already.`);
+    if (wanted.length === 0) throw new DbError("conflict", `Tenant "${tenantId}" already has this backup.`);
     const verified = isReadable ? { verifiedAt: new Date().toISOString() } : {};
     for (const part of wanted) {
       await placePart(unpacked, part, await folder.create(tenantId, part.id));

@@ -74,7 +74,7 @@ export class RestoreOrders {
 
   private begin({ tenantId, number }: RestorePlace, backup: string, heard: Entry["heard"]): Entry {
     if (this.newest.get(number)?.view.finished_at === null) {
-      throw new DbError("conflict", `Tenant "${tenantId}" is being restored already.`);
+      throw new DbError("conflict", `Tenant "${tenantId}" is already being restored.`);
     }
     const view: RestoreView = {
       ...{ tenant: tenantId, backup, state: "checking", entries: 0, verified: null },
@@ -90,7 +90,7 @@ export class RestoreOrders {
   /** Throws not_found. */
   get(tenantId: string, number: number): RestoreView {
     const entry = this.newest.get(number);
-    if (entry === undefined) throw new DbError("not_found", `Tenant "${tenantId}" has not been restored lately.`);
+    if (entry === undefined) throw new DbError("not_found", `Tenant "${tenantId}" was not restored recently.`);
     return { ...entry.view, tenant: tenantId };
   }
 

@@ -48,7 +48,7 @@ interface Running {
 }
 
 const CUT_SHORT =
-  "The tenant's restore was cut short when its server ended: an administrator has to restore it again (POST /admin/tenants/{tenant}/restore).";
+  "The restore was interrupted when the server stopped. An administrator must restore the tenant again (POST /admin/tenants/{tenant}/restore).";
 
 export class Restores {
   /** By the tenant's number. */
@@ -98,7 +98,7 @@ export class Restores {
         error: error && { code: error.code, message: error.message },
       });
     if (this.closing || this.running.has(tenant)) {
-      report("failed", 0, null, new DbError("conflict", "The tenant is being restored already."));
+      report("failed", 0, null, new DbError("conflict", "The tenant is already being restored."));
       return;
     }
     const running: Running = { partition, undone: null, done: Promise.resolve() };
@@ -155,10 +155,10 @@ export class Restores {
     if (!order.isChecked) await verifyBackups(chain, source, turn);
     const place = partition.places.get(tenant);
     if (place !== undefined && place.kind !== "restoring") {
-      throw new DbError("conflict", "The tenant is being moved; restore it when that is done.");
+      throw new DbError("conflict", "The tenant is being moved. Restore it after the move.");
     }
     if (!order.replaces && place === undefined && !isEmpty(partition, tenant)) {
-      throw new DbError("conflict", 'The tenant has content already; "replace": true removes it first.', {
+      throw new DbError("conflict", 'The tenant already has content. Send "replace": true to remove it first.', {
         field: "replace",
       });
     }
@@ -200,7 +200,8 @@ export class Restores {
       const running = this.host.running(partition, tenant);
       if (running.length === 0) break;
       for (const request of running) request.end(error);
-      if (performance.now() > end) throw new DbError("conflict", "Requests of the tenant do not end; try again.");
+      if (performance.now() > end)
+        throw new DbError("conflict", "The tenant's requests did not end in time; try again.");
       await sleep(POLL_MS);
     }
     partition.transactionsOf(partition.tenant(tenant)).endAll("the tenant was restored from a backup");
@@ -231,7 +232,7 @@ export class Restores {
     }
     throw new DbError(
       "backup_damaged",
-      `What was restored of backup "${id}" is not what was backed up: restore another backup.`,
+      `The restored content differs from the content that backup "${id}" was made of. Restore another backup.`,
     );
   }
 }

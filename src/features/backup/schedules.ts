@@ -78,7 +78,10 @@ export class Schedules {
       throw new DbError("invalid_request", `cron: "${cron}" names no time that is to come`, { field: "cron" });
     }
     if (this.list((one) => one.tenantId === tenantId).length >= BACKUP_SCHEDULES_MAX) {
-      throw new DbError("conflict", `There are ${BACKUP_SCHEDULES_MAX} schedules already, the most: delete one first.`);
+      throw new DbError(
+        "conflict",
+        `There are already ${BACKUP_SCHEDULES_MAX} schedules, which is the limit. Delete one first.`,
+      );
     }
     const id = `sch_${randomBytes(16).toString("hex")}`;
     const sealed = passphrase === null ? null : sealPassphrase(passphrase, id, this.host.secret);
@@ -152,7 +155,7 @@ export class Schedules {
 
   /** The last attempt did not come to its end: the server ended with it. */
   private giveUp(schedule: ScheduleRecord, due: Due): ScheduleRecord {
-    const message = `The server ended during the last of ${SCHEDULED_BACKUP_ATTEMPTS} attempts.`;
+    const message = `The server stopped during the last of ${SCHEDULED_BACKUP_ATTEMPTS} attempts.`;
     const last = {
       dueAt: due.at,
       finishedAt: this.host.now(),
@@ -235,7 +238,7 @@ export class Schedules {
     if (plain !== null) return plain;
     throw new DbError(
       "conflict",
-      "The schedule's passphrase cannot be read: the key file has changed since. Delete the schedule and make it again.",
+      "The schedule's passphrase cannot be read because the key file has changed. Delete the schedule and create it again.",
     );
   }
 

@@ -24,7 +24,7 @@ export interface WantedRestore {
   readonly passphrase: string | null;
   /** An RFC 3339 time; later commits are left out. Null: none is. */
   readonly until: string | null;
-  /** The tenant may have content, which is removed. */
+  /** Allows a tenant with content, which is removed. */
   readonly replaces: boolean;
 }
 

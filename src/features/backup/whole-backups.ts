@@ -82,7 +82,7 @@ export class WholeBackups {
 
   private begin(wish: WholeBackupWish) {
     if (this.latest?.view.finished_at === null) {
-      throw new DbError("conflict", "A backup of the installation is being made already.");
+      throw new DbError("conflict", "A backup of the installation is already running.");
     }
     const controller = new AbortController();
     const view: Running = {
@@ -125,7 +125,7 @@ export class WholeBackups {
         ...(wish.verifies ? { verifiedAt: finishedAt } : {}),
       };
       if (wish.verifies) await folder.readRecords(manifest, wish.passphrase);
-      if (signal.aborted) throw new DbError("cancelled", "The backup was given up.");
+      if (signal.aborted) throw new DbError("cancelled", "The backup was cancelled.");
       folder.save(manifest);
       return manifest;
     } catch (error) {

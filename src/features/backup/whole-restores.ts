@@ -55,7 +55,7 @@ export class WholeRestores {
   /** Throws conflict while one runs, not_found. */
   start(plan: RestorePlan, passphrase: string | null): WholeRestoreView {
     if (this.latest?.finished_at === null) {
-      throw new DbError("conflict", "A backup of an installation is being restored already.");
+      throw new DbError("conflict", "A backup of an installation is already being restored.");
     }
     const manifest = this.host.folder.get(plan.backup);
     const view: Running = {
@@ -77,7 +77,7 @@ export class WholeRestores {
   /** Throws not_found. */
   get(backup: string): WholeRestoreView {
     if (this.latest?.backup === backup) return { ...this.latest };
-    throw new DbError("not_found", `Backup "${backup}" has not been restored lately.`);
+    throw new DbError("not_found", `Backup "${backup}" was not restored recently.`);
   }
 
   private async run(
@@ -116,7 +116,7 @@ export class WholeRestores {
       if (plan.tenants !== null || plan.replace || system === undefined) return planned;
       if (this.host.isEmpty(system.partition, system.number) !== false) return planned;
       const message =
-        'The installation is not empty: its system tenant has content. Restore into a new one, or give "replace": true to lose that content.';
+        'The installation is not empty: its system tenant has content. Restore into a new installation, or send "replace": true to replace that content.';
       throw new DbError("conflict", message, { field: "replace" });
     };
     make();

@@ -191,7 +191,7 @@ async function writeCommits(job: BackupJob, writer: BackupWriter, base: Manifest
   let pieces: Uint8Array[] = [];
   for (const { sequence, micros, gap, operations } of partition.shard.log.replay(base.sequence + 1)) {
     if (sequence > end.sequence) break;
-    if (gap) throw new DbError("conflict", "The commit log has a gap since the last backup: make a full one.");
+    if (gap) throw new DbError("conflict", "The commit log has a gap since the last backup. Make a full backup.");
     const own = operationsInTenant(operations.filter(({ key }) => tenantOfKey(key) === tenant));
     if (own.length > 0) {
       const piece = encodeCommit({ sequence, micros, operations: own });

@@ -147,7 +147,10 @@ async function sendMessage(request: Request, { body }: Input): Promise<Answer> {
 /** A message's answer as it grows, in those frames. */
 export async function streamAnswer(request: Request, body: MessageBody, frames: ChatFrames): Promise<Answer> {
   if (request.keepAnswer !== null) {
-    throw new DbError("invalid_request", "A streamed answer is not kept: send no Idempotency-Key with it.");
+    throw new DbError(
+      "invalid_request",
+      "A streamed answer is not kept for repetition. Send it without an Idempotency-Key.",
+    );
   }
   const stream = new ChatStream(request, frames);
   try {

@@ -175,7 +175,7 @@ export async function deleteSession(run: Run, userId: string, id: string): Promi
 export function noSession(id: string): DbError {
   return new DbError("not_found", `The session "${id.slice(0, 100)}" does not exist.`, {
     field: "session_id",
-    hint: "POST /v1/ai/sessions makes one; GET /v1/ai/sessions lists yours.",
+    hint: "POST /v1/ai/sessions creates one. GET /v1/ai/sessions lists yours.",
   });
 }
 

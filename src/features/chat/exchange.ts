@@ -50,7 +50,7 @@ export interface Exchange {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly citations: readonly Citation[];
-  /** Earlier messages that did not fit into the prompt. */
+  /** Number of earlier messages that did not fit into the prompt. */
   readonly dropped: number;
 }
 
@@ -121,7 +121,7 @@ async function inTurn<T>({ tenant, signal }: Request, id: string, work: () => Pr
   const queue = ofTenant.get(id) ?? { waiting: 0, last: Promise.resolve() };
   ofTenant.set(id, queue);
   if (queue.waiting > WAITING_MAX) {
-    throw new DbError("overloaded", "Too many messages to this session wait; retry shortly.", {
+    throw new DbError("overloaded", "Too many messages are waiting in this session; retry shortly.", {
       retry_after_seconds: 2,
     });
   }

@@ -15,7 +15,7 @@ export const QUOTING = "best-sentence";
 
 /** Of Markdown, before a sentence: the end of emphasis, a heading's or a quotation's mark. */
 const MARKUP = /^[\s*_#>]*/;
-const NOT_FOUND = "This was not found in these documents.";
+const NOT_FOUND = "The documents do not contain an answer.";
 
 export async function quotePassages(
   request: Request,

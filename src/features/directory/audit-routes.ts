@@ -12,7 +12,7 @@ export function auditHandlers(trail: AuditTrail) {
       const { before, limit, tenant, username, action, outcome } = query;
       const isSystem = head.tenantId === SYSTEM_TENANT;
       if (!isSystem && tenant !== undefined && tenant !== head.tenantId) {
-        throw new DbError("forbidden", `You have no permission for the tenant "${tenant}".`);
+        throw new DbError("forbidden", `You do not have permission for the tenant "${tenant}".`);
       }
       const of = isSystem ? tenant : head.tenantId;
       const { entries, next } = trail.list({

@@ -43,7 +43,7 @@ function tableNamed({ tenant }: Request, tx: Transaction, name: string): TableDe
 }
 
 function misfit(id: string, fault: string, details: object = {}): DbError {
-  return new DbError("constraint_violation", `The document "${id}" does not fit: ${fault}`, {
+  return new DbError("constraint_violation", `The document "${id}" does not match the schema: ${fault}`, {
     document: id,
     ...details,
   });

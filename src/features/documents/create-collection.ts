@@ -15,7 +15,7 @@ const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 /** Throws invalid_request, and conflict when there is a relation of that name. */
 export function checkNewName(request: Request, name: string): void {
   if (!NAME.test(name) || Buffer.byteLength(name) > IDENTIFIER_BYTES_MAX) {
-    const message = `The field "name" must be 1 to ${IDENTIFIER_BYTES_MAX} letters, digits and _ . -`;
+    const message = `The field "name" must have 1 to ${IDENTIFIER_BYTES_MAX} letters, digits, or the characters _ . -`;
     throw new DbError("invalid_request", message, { field: "name" });
   }
   if (withDefinitions(request, (catalog) => catalog.table(null, name)) === null) return;

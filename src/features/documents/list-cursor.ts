@@ -22,5 +22,7 @@ export function readCursor(text: string): Cursor {
   } catch {
     // Told below.
   }
-  throw new DbError("invalid_request", "The cursor is not one that this route has given.", { field: "cursor" });
+  throw new DbError("invalid_request", 'The cursor is not valid: use "next_cursor" of an answer of this route.', {
+    field: "cursor",
+  });
 }

@@ -139,17 +139,25 @@ async function rankingsOf(request: Request, collection: Collection, wanted: Docu
 }
 
 function noTextIndex({ name }: Collection): DbError {
-  return new DbError("invalid_request", `The collection "${name}" has no text index to search words by.`, {
-    field: "query",
-    hint: 'Add one with PATCH /v1/collections/{name} {"schema": {"indexes": [{"fields": ["*"], "type": "text"}]}}.',
-  });
+  return new DbError(
+    "invalid_request",
+    `The collection "${name}" has no text index, so it cannot be searched by words.`,
+    {
+      field: "query",
+      hint: 'Add one with PATCH /v1/collections/{name} {"schema": {"indexes": [{"fields": ["*"], "type": "text"}]}}.',
+    },
+  );
 }
 
 function noVectors({ name }: Collection): DbError {
-  return new DbError("invalid_request", `The collection "${name}" has no field to compare vectors with.`, {
-    field: "mode",
-    hint: "Declare a field of type vector, or a string field with embed.",
-  });
+  return new DbError(
+    "invalid_request",
+    `The collection "${name}" has no vector field, so it cannot be searched by similarity.`,
+    {
+      field: "mode",
+      hint: "Declare a field of type vector, or a string field with embed.",
+    },
+  );
 }
 
 /**
@@ -162,7 +170,7 @@ function vectorFieldsOf(collection: Collection, { vector_field: name, vector }: 
     const field = all.find((other) => other.name === name);
     if (field !== undefined) return [field];
     const known = all.map((other) => other.name).join(", ");
-    throw invalid("vector_field", `"${name}" is not a field with vectors. Known: ${known || "none"}`);
+    throw invalid("vector_field", `"${name}" is not a vector field. Known: ${known || "none"}`);
   }
   const given = all.filter(({ type }) => type === "vector");
   if (vector === undefined) {

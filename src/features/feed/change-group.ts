@@ -100,7 +100,10 @@ export class ChangeGroup implements TableFollower {
   happened(event: TableEvent, micros: number): void {
     if (event === "dropped") {
       this.endAll(
-        new DbError("not_found", "What was subscribed to was dropped.", { sequence: micros, sqlstate: "42P01" }),
+        new DbError("not_found", "The subscribed table or collection was dropped.", {
+          sequence: micros,
+          sqlstate: "42P01",
+        }),
       );
       return;
     }

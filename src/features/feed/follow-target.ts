@@ -65,7 +65,9 @@ export function findTarget(catalog: CatalogView, request: FollowRequest): Follow
   const { collection, table, label, relationship, graph } = request;
   if (collection !== undefined || table !== undefined) {
     if (graph !== undefined) {
-      throw new DbError("invalid_request", '"graph" goes with "label" and "relationship" only.', { field: "graph" });
+      throw new DbError("invalid_request", '"graph" can only be combined with "label" and "relationship".', {
+        field: "graph",
+      });
     }
     return { table: findTable(catalog, collection, table), label: null };
   }
@@ -133,7 +135,7 @@ function conditionOf(
   } catch (error) {
     if (!(error instanceof DbError && error.details?.sqlstate === "42703")) throw error;
     const known = columns.map(({ name }) => name).join(", ");
-    throw new DbError("invalid_request", `The filter names a field that is no column. Columns: ${known}.`, {
+    throw new DbError("invalid_request", `The filter names a field that is not a column. Columns: ${known}.`, {
       field: "filter",
     });
   }

@@ -137,10 +137,14 @@ export class QueryGroup implements TableFollower {
   private checkSize(answer: AnswerRows): void {
     const { rowsMax } = this.options;
     if (answer.size > rowsMax) {
-      throw new DbError("query_error", `The answer has more than ${rowsMax} rows, the most of a subscription.`, {
-        sqlstate: "54000",
-        hint: "Narrow the query down, or subscribe to the table with a filter.",
-      });
+      throw new DbError(
+        "query_error",
+        `The answer has more than ${rowsMax} rows, which is the limit of a subscription.`,
+        {
+          sqlstate: "54000",
+          hint: "Narrow the query, or subscribe to the table with a filter.",
+        },
+      );
     }
   }
 

@@ -117,7 +117,7 @@ export class Subscriptions {
     if (output === null) throw new Error("subscriptions have no way out");
     const max = partition.config.changes.subscriptionsPerTenantMax;
     if ((this.counts.get(tenant)?.size ?? 0) >= max) {
-      throw new DbError("rate_limited", `The tenant has ${max} subscriptions, the most it may have.`);
+      throw new DbError("rate_limited", `The tenant already has ${max} subscriptions, which is the limit.`);
     }
     return output;
   }
@@ -325,11 +325,11 @@ class Subscription implements Member, Subscriber {
 }
 
 function tooOld(sequence: number, watch: TableWatch): DbError {
-  const why = `Changes after the sequence ${sequence} are not kept any more: load everything anew and subscribe without it.`;
+  const why = `Changes after the sequence ${sequence} are no longer kept. Load everything again and subscribe without a sequence.`;
   return new DbError("sequence_too_old", why, { sequence, oldest_sequence: watch.since });
 }
 
 function unknownSequence(sequence: number): DbError {
-  const why = `There has been no change with the sequence ${sequence}: load everything anew and subscribe without it.`;
+  const why = `There is no change with the sequence ${sequence}. Load everything again and subscribe without a sequence.`;
   return new DbError("sequence_too_old", why, { sequence });
 }

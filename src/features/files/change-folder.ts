@@ -20,12 +20,12 @@ const ERRORS_OF_OCR: readonly string[] = ["file_timeout", "file_too_large", "rea
 
 /** What is what it was when the collection was made; its name in requests. */
 function fixed({ name, root, options }: Folder): readonly (readonly [field: string, value: unknown, hint: string])[] {
-  const another = "Make another collection for that, and delete this one.";
+  const another = "Create another collection for that, and delete this one.";
   return [
     ["name", name, another],
     ["watch_dir", root, another],
     ["path", root, another],
-    ["embed_text", options.embed_text, "PATCH /v1/collections/{name} adds or takes away vectors of a field."],
+    ["embed_text", options.embed_text, "PATCH /v1/collections/{name} adds vectors to a field or removes them."],
   ];
 }
 
@@ -47,7 +47,7 @@ export async function updateFolder(
     });
   }
   if (Object.keys(body).length === 0) {
-    throw new DbError("invalid_request", 'Send "paused", or options that change.', { field: "paused" });
+    throw new DbError("invalid_request", 'Send "paused" or the options to change.', { field: "paused" });
   }
   const given = optionsIn(body);
   const { paused = folder.paused } = body as { readonly paused?: boolean };

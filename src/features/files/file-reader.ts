@@ -76,7 +76,7 @@ export class FileReader {
   async read(file: FileRecord, signal: AbortSignal): Promise<ReadOutcome> {
     const { folder, bounds } = this;
     if (file.attempts > bounds.retriesMax) {
-      const message = `Reading it has ended the server, or broken off, ${file.attempts} times.`;
+      const message = `Reading the file has crashed or was interrupted ${file.attempts} times.`;
       return this.failed(file, new DbError("reader_failed", message), file.hash);
     }
     await this.write((run) => fileBegun(run, folder.id, file.path));

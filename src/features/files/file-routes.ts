@@ -54,7 +54,7 @@ function createFolder(request: Request, { body }: Input): Promise<Answer> {
   requireFolderAdmin(request);
   const { name, watch_dir: watchDir, path } = body;
   if ((watchDir === undefined) === (path === undefined)) {
-    throw new DbError("invalid_request", 'Send the folder as "watch_dir" (or "path"), once.', { field: "watch_dir" });
+    throw new DbError("invalid_request", 'Send the folder either as "watch_dir" or as "path".', { field: "watch_dir" });
   }
   const folder = {
     name,
@@ -202,9 +202,9 @@ async function thumbnail(request: Request, { params }: Input): Promise<Answer> {
   const folder = await findFolder(request, params.id!);
   const image = await thumbnailOf(request, folder.id, params.document_id!);
   if (image === null) {
-    throw new DbError("not_found", `There is no thumbnail of a file "${params.document_id!.slice(0, 100)}".`, {
+    throw new DbError("not_found", `There is no thumbnail for a file "${params.document_id!.slice(0, 100)}".`, {
       field: "document_id",
-      hint: "Images have one, and videos where ffmpeg is installed; files that were read by an earlier version have one once they are reprocessed.",
+      hint: "Images have thumbnails, and so do videos if ffmpeg is installed. Reprocess files that an earlier version has read.",
     });
   }
   const sink = await request.openReply(THUMBNAIL_TYPE, ["Cache-Control: private, max-age=60"]);

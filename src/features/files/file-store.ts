@@ -20,7 +20,7 @@ export interface Folder {
   readonly root: string;
   readonly options: FolderOptions;
   readonly paused: boolean;
-  /** Why it does not follow its folder, or not wholly. */
+  /** Why the folder is not watched, or only in part. */
   readonly problem: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -93,7 +93,7 @@ export async function findFolder(request: Request, idOrName: string): Promise<Fo
 
 export function noFolder(id: string): DbError {
   return new DbError("not_found", `The filesystem collection "${id.slice(0, 100)}" does not exist.`, {
-    hint: "POST /v1/filesystem-collections makes one; GET /v1/filesystem-collections lists them.",
+    hint: "POST /v1/filesystem-collections creates one. GET /v1/filesystem-collections lists them.",
   });
 }
 

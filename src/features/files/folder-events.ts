@@ -124,7 +124,7 @@ export class FolderEvents {
       document_id: id,
       filename: path,
       status: "removed",
-      message: "It is not in the folder any more.",
+      message: "The file is no longer in the folder.",
     });
   }
 
@@ -153,6 +153,6 @@ export class FolderEvents {
 
 const DONE = {
   indexed: "Its passages are in the collection.",
-  unchanged: "Its content is what it was.",
-  moved: "It was moved; its passages stay.",
+  unchanged: "Its content has not changed.",
+  moved: "The file was moved. Its passages remain.",
 } as const;

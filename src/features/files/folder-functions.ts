@@ -47,7 +47,7 @@ function changing(
   const evaluate: DeferredEvaluation["evaluate"] = async (columns, count, context) => {
     const request = context.services.capability(CALLER);
     if (request === null || request.ofAgent) {
-      throw new DbError("forbidden", "Filesystem collections are not made or dropped by agents and recipes.");
+      throw new DbError("forbidden", "Agents and recipes cannot create or drop filesystem collections.");
     }
     const values: Value[] = [];
     for (let i = 0; i < count; i++) {
@@ -76,7 +76,7 @@ async function changeIn(request: Request, change: FolderChange, context: Deferre
   const [row] = found ? (await run({ sql, params: [change.name] })).rows : [];
   if (row === undefined) {
     const text = `filesystem collection "${change.name}" does not exist`;
-    if (change.ifExists) return `The ${text}; nothing was dropped.`;
+    if (change.ifExists) return `The ${text}, so nothing was dropped.`;
     throw sqlError("42P01", text, { hint: "DROP TABLE drops a collection that follows no folder." });
   }
   const [id, name] = row as [string, string];

@@ -116,7 +116,8 @@ export class FolderWork {
     let within: string;
     try {
       const allowed = await allowedFolder(config.files.roots, this.job.record.owner.tenantId, folder.root);
-      if (allowed.path !== folder.root) throw new DbError("forbidden", "The folder has become a link to another one.");
+      if (allowed.path !== folder.root)
+        throw new DbError("forbidden", "The folder was replaced by a link to another folder.");
       within = allowed.within;
     } catch (error) {
       await this.say((error as Error).message);
@@ -228,7 +229,7 @@ export class FolderWork {
     const tooMany =
       filesLeftOut === 0
         ? null
-        : `${filesLeftOut} files are left out: the tenant has as many files or bytes as [files] files_per_tenant_max and bytes_per_tenant_max let it have.`;
+        : `${filesLeftOut} files are left out because the tenant has reached files_per_tenant_max or bytes_per_tenant_max of [files].`;
     await this.say(tooMany ?? this.watchProblem);
     const counts = await this.job.work((request) => countFiles(request, record.id));
     if (counts.pending.files > 0 || this.events.isInPass) this.events.scanned(counts.pending.files);

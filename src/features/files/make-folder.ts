@@ -106,8 +106,8 @@ function newFolder(name: string, { path }: AllowedFolder, options: FolderOptions
 async function checkRoom(request: Request, max: number): Promise<void> {
   const { total } = await listFolders(request, 1, 0);
   if (total < max) return;
-  throw new DbError("rate_limited", `The tenant has ${total} filesystem collections, the most that it may have.`, {
-    hint: "Delete one, or have the operator raise collections_per_tenant_max of [files].",
+  throw new DbError("rate_limited", `The tenant already has ${total} filesystem collections, which is the limit.`, {
+    hint: "Delete one, or ask the operator to raise collections_per_tenant_max of [files].",
   });
 }
 

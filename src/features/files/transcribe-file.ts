@@ -67,7 +67,7 @@ async function withTranscript(
     if (model === null) throw new DbError("model_unavailable", "the speech model was deleted meanwhile");
     const until = AbortSignal.any([signal, late]);
     const { text, segments, language } = await transcribe(partition, model, sound, null, tenant, until);
-    if (text === "") return { ...file, notes: [...file.notes, "transcription: nothing is said in it"] };
+    if (text === "") return { ...file, notes: [...file.notes, "transcription: no speech was found in it"] };
     // As if the transcript stood below the tags.
     const from = file.characters === 0 ? 0 : file.characters + 2;
     const chunks = [...file.chunks, ...chunkTranscript(segments, { characters, overlap }, from)];
@@ -80,7 +80,7 @@ async function withTranscript(
   } catch (error) {
     signal.throwIfAborted();
     if (late.aborted) {
-      const message = `Transcribing the file took longer than ${TRANSCRIPTION_MS_MAX / 1000} s; it was given up.`;
+      const message = `Transcribing the file took longer than ${TRANSCRIPTION_MS_MAX / 1000} s and was stopped.`;
       throw new DbError("file_timeout", message);
     }
     if (!(error instanceof DbError && NOT_THE_FILES.has(error.code))) throw error;

@@ -42,9 +42,9 @@ function setProvider(request: Request, { body }: Input): Answer {
   const { tenant } = request;
   const apiKey = given === undefined ? keptKey(request, kind, baseUrl) : given || null;
   if (apiKey === null && baseUrl === "" && kind !== "ollama") {
-    throw new DbError("invalid_request", `The field "api_key" is missing: ${kind} answers nobody without one.`, {
+    throw new DbError("invalid_request", `The field "api_key" is missing: ${kind} requires one.`, {
       field: "api_key",
-      hint: 'Send "api_key", or the address of a server of your own that needs none as "base_url".',
+      hint: 'Send "api_key". Or send "base_url" with the address of your own server that needs no key.',
     });
   }
   const own: OwnProvider = { kind, baseUrl, model, apiKey };

@@ -51,7 +51,9 @@ class Statement {
     }
     const { where } = filter as { readonly where: string };
     if (typeof where !== "string") {
-      throw new DbError("invalid_request", `${field} is a name, a list of names, or {where: a condition}.`, { field });
+      throw new DbError("invalid_request", `${field} must be a name, a list of names, or {where: a condition}.`, {
+        field,
+      });
     }
     const carried = this.options.flatMap((option) => (option.endsWith("Ids") ? [option.split(": ")[1]!] : []));
     this.head.push(`MATCH ${names.match} WHERE ${where}
@@ -183,9 +185,13 @@ function returning(fields: readonly string[], limit: number | undefined): string
 /** Of algorithms that tell something of each node. */
 function writing([node, value, ...others]: readonly string[], property: string): string {
   if (node !== "nodeId" || value === undefined || others.length > 0) {
-    throw new DbError("invalid_request", "This algorithm does not give each node one value: it cannot be written.", {
-      field: "write_property",
-    });
+    throw new DbError(
+      "invalid_request",
+      "This algorithm does not compute one value per node, so its result cannot be written to a property.",
+      {
+        field: "write_property",
+      },
+    );
   }
   return `MATCH (x) WHERE id(x) = nodeId SET x.${quote(property)} = ${value} RETURN count(*) AS written`;
 }

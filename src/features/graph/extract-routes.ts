@@ -89,7 +89,7 @@ function providerOf(request: Request, { method = "auto", options = {} }: Input["
   }
   if (method !== "auto") throw wrong("method", "No AI provider is configured.", hint);
   for (const name of Object.keys(options))
-    throw wrong(`options.${name}`, "Without a provider rules are used, which take no options.", hint);
+    throw wrong(`options.${name}`, "Without a provider, rules are used, and they take no options.", hint);
   return null;
 }
 
@@ -131,7 +131,7 @@ async function byProvider(request: Request, provider: Provider, body: Input["bod
       {
         provider: provider.name,
         model: model ?? provider.model,
-        hint: 'Another model may do better; the method "rules" needs none.',
+        hint: 'Try another model. The method "rules" needs none.',
       },
     );
   }

@@ -35,7 +35,7 @@ export const graphHandlers = {
 
 function textOf({ cypher, sql }: MatchBody): string {
   if ((cypher === undefined) === (sql === undefined)) {
-    throw new DbError("invalid_request", 'Send the statement as "cypher" (or "sql"), once.', { field: "cypher" });
+    throw new DbError("invalid_request", 'Send the statement either as "cypher" or as "sql".', { field: "cypher" });
   }
   return (cypher ?? sql)!;
 }

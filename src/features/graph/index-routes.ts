@@ -45,7 +45,7 @@ function runStatement(request: Request, { statement, graph = DEFAULT_GRAPH, ...r
   }
   const { kind } = parseCypher(statement).body;
   if (kind !== "create-index" && kind !== "create-constraint") {
-    const message = '"statement" must be CREATE INDEX or CREATE CONSTRAINT; /v1/graph/match runs others.';
+    const message = '"statement" must be CREATE INDEX or CREATE CONSTRAINT. Send other statements to /v1/graph/match.';
     throw new DbError("invalid_request", message, { field: "statement" });
   }
   return runAlone(request, { sql: statement, params: {}, language: "cypher", graph }, () => ({}));

@@ -110,9 +110,13 @@ async function* again(read: readonly Uint8Array[], rest: AsyncIterator<Uint8Arra
 }
 
 function inflatesTooMuch(): DbError {
-  return new DbError("payload_too_large", `The body inflates to more than ${IMPORT_INFLATION_MAX} times its bytes.`, {
-    hint: "Send it without Content-Encoding.",
-  });
+  return new DbError(
+    "payload_too_large",
+    `The body decompresses to more than ${IMPORT_INFLATION_MAX} times its size.`,
+    {
+      hint: "Send it without Content-Encoding.",
+    },
+  );
 }
 
 /** Without the byte order mark that some programs write. */

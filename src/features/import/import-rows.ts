@@ -277,7 +277,7 @@ class ImportRun {
     throw sqlError("42703", `line ${line} has the column "${unknown}", which is not among those of the import`, {
       line,
       column: unknown,
-      hint: "Name the columns with the parameter columns, or let the first row have all of them.",
+      hint: 'Name the columns with the parameter "columns", or give all of them in the first row.',
     });
   }
 
@@ -350,7 +350,7 @@ class ImportRun {
     const { action } = options.conflict;
     const keys = options.conflict.columns.length > 0 || action !== "update" ? options.conflict.columns : primaryKey;
     if (action === "update" && keys.length === 0) {
-      throw new DbError("invalid_request", "Name the conflict_columns: the table has no primary key.", {
+      throw new DbError("invalid_request", "Send conflict_columns: the table has no primary key.", {
         field: "conflict_columns",
       });
     }
@@ -451,7 +451,7 @@ function tableOf(catalog: CatalogView, { schema, table: name }: ImportOptions): 
   const full = schema === null ? name : `${schema}.${name}`;
   throw new DbError("not_found", `The table "${full}" does not exist.`, {
     sqlstate: "42P01",
-    hint: "With create=true the import makes it, with columns and types that the file suggests.",
+    hint: "With create=true the import creates it, with columns and types inferred from the file.",
   });
 }
 
@@ -459,6 +459,6 @@ function tableOf(catalog: CatalogView, { schema, table: name }: ImportOptions): 
 function saidOfInferred(error: unknown, made: readonly InferredColumn[]): unknown {
   if (!(error instanceof DbError) || !String(error.details?.sqlstate ?? "").startsWith("22")) return error;
   const types = made.map(({ name, type }) => `${name} ${type}`).join(", ");
-  const hint = `Nothing was stored. The beginning of the file suggested: ${types}. Make the table with wider types first (text takes everything), then import without create.`;
+  const hint = `Nothing was stored. The types inferred from the beginning of the file do not fit: ${types}. Create the table with wider types first (text takes everything), then import without create.`;
   return new DbError(error.code, error.message, { ...error.details, hint });
 }

@@ -103,8 +103,8 @@ class ScriptRun {
     switch (part.kind) {
       case "command":
         if (PASSED_OVER.test(part.text)) return;
-        throw sqlError("42601", `"${part.text}" is a command of psql, which runs it by itself`, {
-          hint: "Take it out of the script. A request reaches the data of its own tenant; there is no other database to connect to.",
+        throw sqlError("42601", `"${part.text}" is a command of psql itself, not SQL`, {
+          hint: "Remove it from the script. A request always works on the data of its own tenant.",
         });
       case "row":
         await this.copied?.rows.add(part.text, part.line);

@@ -98,9 +98,13 @@ export class BackgroundJobs {
     let count = 0;
     for (const { record } of this.tenants.get(tenant)?.values() ?? []) if (record.kind === kind) count++;
     if (count < runningMax + waitingMax) return;
-    throw new DbError("rate_limited", `${count} jobs of this kind run or wait, the most that a tenant may have.`, {
-      retry_after_seconds: 10,
-    });
+    throw new DbError(
+      "rate_limited",
+      `${count} jobs of this kind are already running or waiting, which is the limit for a tenant.`,
+      {
+        retry_after_seconds: 10,
+      },
+    );
   }
 
   /** After the commit of the job's record; it runs once that is on disk. */

@@ -81,7 +81,7 @@ async function ofEach({ text, texts }: Input["body"], answer: (text: string) => 
   if (texts === undefined) return answer(text);
   const length = texts.reduce((sum: number, one: string) => sum + one.length, 0);
   if (length > LANGUAGE_CHARACTERS_MAX) {
-    const message = `"texts" has ${length} characters in all; at most ${LANGUAGE_CHARACTERS_MAX} go in one request.`;
+    const message = `"texts" has ${length} characters in total; a request takes at most ${LANGUAGE_CHARACTERS_MAX}.`;
     throw new DbError("invalid_request", message, { field: "texts" });
   }
   const answers: unknown[] = [];
@@ -112,7 +112,7 @@ async function either(
   const configured = request.partition.providers.forTenant(request.tenant);
   if (configured === null || (provider !== undefined && provider !== configured.name)) {
     const there = configured === null ? "No provider is configured" : `The configured provider is "${configured.name}"`;
-    throw new DbError("invalid_request", `${there}; "${provider ?? model}" cannot be asked.`, {
+    throw new DbError("invalid_request", `${there}; "${provider ?? model}" is not available.`, {
       field: provider === undefined ? "model" : "provider",
       hint: 'Configure [query.ai_service] or PUT /v1/ai/provider, or leave "provider" and "model" out.',
     });

@@ -50,7 +50,7 @@ export function readMessage(value: unknown): RpcMessage {
   const { jsonrpc, id, method, params = {} } = value;
   if (jsonrpc !== "2.0") throw invalid('"jsonrpc" must be "2.0".');
   if (typeof method !== "string") {
-    throw invalid('"method" is missing; this server sends no requests, so it expects no responses.');
+    throw invalid('"method" is missing. This server sends no requests, so it expects no responses.');
   }
   if (id !== undefined && idOf(value) === null) throw invalid('"id" must be a string or a whole number.');
   if (!isObject(params)) throw new RpcError(RPC_ERROR.invalidParams, '"params" must be an object.');

@@ -199,7 +199,7 @@ function complete(context: MethodContext, { ref, argument }: RpcParams): string 
     typeof argument.name !== "string" ||
     typeof argument.value !== "string"
   ) {
-    throw invalidParams('"ref" and "argument" {name, value} are needed.');
+    throw invalidParams('"ref" and "argument" {name, value} are required.');
   }
   const { request } = context;
   const template = RESOURCE_TEMPLATES.find(({ uriTemplate }) => uriTemplate === ref.uri);

@@ -52,7 +52,7 @@ export function findTable(catalog: CatalogView, namespace: string): MemoryTable 
   const model = /^'((?:[^']|'')*)'/.exec(columns.get("model")?.defaultSql ?? "")?.[1];
   if (model === undefined || !COLUMNS.every((column) => columns.has(column))) {
     throw sqlError("42809", `the table "${name}" is not a memory namespace`, {
-      hint: `A namespace's table has the columns ${COLUMNS.join(", ")}. Rename yours, or use another namespace.`,
+      hint: `A namespace's table has the columns ${COLUMNS.join(", ")}. Rename the columns of yours, or use another namespace.`,
     });
   }
   return { sqlName: `public."${name}"`, model: model.replaceAll("''", "'") };

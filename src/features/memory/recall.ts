@@ -100,7 +100,8 @@ async function recall(context: ExecContext, args: readonly Value[]): Promise<rea
 /** Throws 22023. */
 function countOf(count: number | null): number {
   if (count === null) return MEMORY_RECALL_DEFAULT;
-  if (count < 0) throw sqlError("22023", `MEMORY_RECALL cannot give ${count} memories; k is 0 to ${MEMORY_RECALL_MAX}`);
+  if (count < 0)
+    throw sqlError("22023", `MEMORY_RECALL cannot return ${count} memories; k must be from 0 to ${MEMORY_RECALL_MAX}`);
   return Math.min(count, MEMORY_RECALL_MAX);
 }
 

@@ -27,7 +27,7 @@ export class StatementEmbedding implements Embedding {
     const kept = this.keptVectors?.get(`${model ?? ""}\0${text}`);
     if (kept !== undefined) return kept;
     throw sqlError("0A000", `EMBED cannot wait for the model "${models.describe(model).id}" here`, {
-      hint: "In defaults, checks, generated columns and indexes only models of the architecture static can be used.",
+      hint: 'Only models of the architecture "static" can be used in defaults, checks, generated columns and indexes.',
     });
   }
 

@@ -83,7 +83,7 @@ function libraryOf(request: Request): LibraryClient {
 function modelNameOf({ model, name }: { readonly model?: string; readonly name?: string }): string {
   const given = model ?? name;
   if (given !== undefined && (model === undefined || name === undefined || model === name)) return given;
-  throw new DbError("invalid_request", 'Give the field "model", as name or name:tag.', { field: "model" });
+  throw new DbError("invalid_request", 'Send the field "model" as name or name:tag.', { field: "model" });
 }
 
 function timeOf(ms: number | null): string | null {

@@ -89,7 +89,7 @@ function existing(request: Request, name: string): boolean {
   if (collection?.columns.get(KIND_FIELD)?.type === "string") return true;
   throw new DbError("invalid_request", `collection: "${name}" holds no images: it has no field "${KIND_FIELD}".`, {
     field: "collection",
-    hint: "Name another one; one that does not exist yet is made.",
+    hint: "Use another name. A collection that does not exist yet is created.",
   });
 }
 

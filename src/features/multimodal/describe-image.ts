@@ -26,9 +26,9 @@ export interface Description {
   readonly provider: string;
   readonly finish_reason: string;
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number; readonly total_tokens: number };
-  /** Where no model described it. */
+  /** Only if no model described it. */
   readonly facts?: ImageFactsAnswer;
-  /** What was not done, and how it would be. */
+  /** What was not done, and how to enable it. */
   readonly notes?: readonly string[];
 }
 
@@ -97,7 +97,7 @@ function describerOf(request: Request, { provider: name, model }: DescribeBody):
     if (provider !== null && (name === undefined || name === provider.name)) return { kind: "provider", provider };
     if (name === undefined) return unknownModel(request, model!);
     const there = provider === null ? "No provider is configured" : `The configured provider is "${provider.name}"`;
-    return new DbError("invalid_request", `provider: ${there}; "${name}" cannot be asked.`, {
+    return new DbError("invalid_request", `provider: ${there}; "${name}" is not available.`, {
       field: "provider",
       hint: "Configure [query.ai_service] or PUT /v1/ai/provider.",
     });
@@ -116,7 +116,7 @@ async function byFacts(request: Request, image: ImageJob["image"], missing: DbEr
   const seen = await tasksOf(request).lookAtImage({ image, record: true, colours: true, words: true });
   request.checkpoint();
   const facts = factsOf(seen);
-  const said = `${missing.message} What is said here needs none, and no prompt is read. ${missing.details?.hint ?? ""}`;
+  const said = `${missing.message}${missing.details?.hint ?? ""}`;
   const answer = answerOf(sentencesOf(facts), FACTS_MODEL, "native", "stop", 0, 0);
   return { ...answer, facts, notes: [said.trim(), ...seen.notes] };
 }

@@ -67,7 +67,7 @@ async function embedSound(request: Request, audio: MediaBytes, model: string | n
       return { vector: vector!, model: partition.models.describe(model).id, method: "transcript" };
     }
     if (model !== null) {
-      throw new DbError("invalid_request", `${audio.field}: nothing is said in it`, { field: audio.field });
+      throw new DbError("invalid_request", `${audio.field}: no speech was found in it`, { field: audio.field });
     }
   }
   const vector = await tasksOf(request).listenTo({ audio, ffmpeg });

@@ -79,7 +79,7 @@ export async function searchMedia(request: Request, body: MediaSearchBody): Prom
 async function wordsSaidIn(request: Request, audio: MediaBytes): Promise<string> {
   const text = await saidIn(request, audio);
   if (text !== "") return text.slice(0, EMBEDDING_CHARACTERS_MAX);
-  throw new DbError("invalid_request", `${audio.field}: nothing is said in it`, { field: audio.field });
+  throw new DbError("invalid_request", `${audio.field}: no speech was found in it`, { field: audio.field });
 }
 
 function collectionsOf(request: Request, names: readonly string[] | undefined): readonly Collection[] {

@@ -39,7 +39,7 @@ export function speechModel(partition: Partition, name: string | null): SpeechMo
   if (name !== null) return { name, manifest: partition.models.describeKind(name, "speech") };
   const found = installedSpeechModel(partition);
   if (found !== null) return found;
-  throw new DbError("model_unavailable", "No model that writes what is said is installed.", {
+  throw new DbError("model_unavailable", "No speech model is installed.", {
     hint: `An administrator can pull one: POST /v1/ai/models/pull {"model": "${SPEECH_PULL}"}, or SELECT PULL_MODEL('${SPEECH_PULL}').`,
     pull: SPEECH_PULL,
   });
@@ -63,7 +63,7 @@ export async function transcribe(
   const { reason, segments = [], language: heard = null, inputTokens, outputTokens } = await written.ended;
   if (reason === "cancelled") {
     signal.throwIfAborted();
-    throw new DbError("overloaded", "The transcription was broken off; retry.", { retry_after_seconds: 1 });
+    throw new DbError("overloaded", "The transcription was interrupted; retry.", { retry_after_seconds: 1 });
   }
   return { text, segments, language: segments.length === 0 ? null : heard, model: name, inputTokens, outputTokens };
 }

@@ -137,7 +137,7 @@ function planned(request: Request, sql: string): StatementPlan {
   const plan = planOnly(request, sql, "sql");
   const { bound } = plan;
   if (bound.kind !== "query" || bound.command !== "select" || !bound.readOnly) {
-    throw new DbError("query_error", "Only a SELECT statement that changes nothing is run.", { sqlstate: "25006" });
+    throw new DbError("query_error", "Only a SELECT statement that changes nothing can be run.", { sqlstate: "25006" });
   }
   return plan;
 }
@@ -147,7 +147,7 @@ function validate(request: Request, { body }: Input): Answer {
   try {
     const { bound, parameterTypes } = planOnly(request, body.sql, "sql");
     const warnings: string[] = [];
-    if (bound.kind !== "query") warnings.push(`The statement is no query: ${bound.kind}.`);
+    if (bound.kind !== "query") warnings.push(`The statement is not a query: ${bound.kind}.`);
     else if (!bound.readOnly) warnings.push("The statement changes data.");
     if (parameterTypes.length > 0) warnings.push(`The statement has ${parameterTypes.length} parameter(s).`);
     return { plain: { is_valid: true, errors: [], warnings } };

@@ -40,12 +40,12 @@ export function placementHandlers(context: PlacementContext) {
 function targetOf({ directory, actors }: PlacementContext, body: { partition?: number; actor?: number }): number {
   const { partition, actor } = body;
   if ((partition === undefined) === (actor === undefined)) {
-    throw new DbError("invalid_request", 'Give one of the fields "partition" and "actor".', { field: "partition" });
+    throw new DbError("invalid_request", 'Send either "partition" or "actor".', { field: "partition" });
   }
   if (partition !== undefined) return partition;
   const counts = directory.tenantsPerPartition();
   if (actor! >= actors)
-    throw new DbError("invalid_request", `There are actors 0 to ${actors - 1}.`, { field: "actor" });
+    throw new DbError("invalid_request", `The actors are numbered 0 to ${actors - 1}.`, { field: "actor" });
   // Partitions of other actors are out of the question.
   return leastLoaded(
     counts.map((count, number) => (number % actors === actor ? count : Number.POSITIVE_INFINITY)),

@@ -75,12 +75,12 @@ export class TenantMoves {
   start(tenantId: string, to: number, transactionsMs: number): MoveView {
     const { number: tenant, partition: from } = this.options.directory.placeOf(tenantId);
     if (to >= this.options.partitions) {
-      throw new DbError("invalid_request", `There are partitions 0 to ${this.options.partitions - 1}.`, {
+      throw new DbError("invalid_request", `The partitions are numbered 0 to ${this.options.partitions - 1}.`, {
         field: "partition",
       });
     }
-    if (from === to) throw new DbError("conflict", `Tenant "${tenantId}" is in partition ${to} already.`);
-    if (this.liveOf(tenant) !== null) throw new DbError("conflict", `Tenant "${tenantId}" is being moved already.`);
+    if (from === to) throw new DbError("conflict", `Tenant "${tenantId}" is already in partition ${to}.`);
+    if (this.liveOf(tenant) !== null) throw new DbError("conflict", `Tenant "${tenantId}" is already being moved.`);
     const now = this.options.now();
     const move: Move = {
       ...{ id: randomUUID(), tenantId, tenant, from, to, transactionsMs, startedAt: now, state: "preparing" },
@@ -200,7 +200,7 @@ export class TenantMoves {
 
   private newestOf(tenantId: string): Move {
     const move = this.moves.get(this.options.directory.placeOf(tenantId).number);
-    if (move === undefined) throw new DbError("not_found", `Tenant "${tenantId}" has not been moved lately.`);
+    if (move === undefined) throw new DbError("not_found", `Tenant "${tenantId}" was not moved recently.`);
     return move;
   }
 

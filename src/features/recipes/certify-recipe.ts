@@ -80,10 +80,14 @@ function testsOf({ tests, parameters }: Recipe): readonly RecipeTest[] {
   if (tests.length > 0) return tests;
   const needed = Object.keys(parameters).filter((name) => parameters[name]!.default === undefined);
   if (needed.length === 0) return [{ name: "with its defaults" }];
-  throw new DbError("recipe_not_certified", `The recipe cannot be tried: ${needed.join(", ")} have no default.`, {
-    field: "tests",
-    hint: "Add a test with parameters, or defaults.",
-  });
+  throw new DbError(
+    "recipe_not_certified",
+    `The recipe cannot be tested: these parameters have no default: ${needed.join(", ")}.`,
+    {
+      field: "tests",
+      hint: "Add a test with parameters, or defaults.",
+    },
+  );
 }
 
 async function runTest(runner: RecipeRunner, recipe: Recipe, test: RecipeTest): Promise<void> {

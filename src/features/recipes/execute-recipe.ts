@@ -35,7 +35,7 @@ export interface ExecutionRequest {
   readonly recipe: Recipe;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly setup: Setup;
-  /** Everything is taken back. */
+  /** With true, everything is rolled back. */
   readonly dryRun: boolean;
 }
 

@@ -127,7 +127,7 @@ export async function viewsOf({ views: all }: Definitions, ask: Ask, notes: stri
   const texts = new Map((await ask({ sql: VIEWS, params: [] })).map((row) => [row[0], row]));
   return views.flatMap(({ id, name, checkOption, graph, triggers, rules }) => {
     if (graph !== undefined) return [];
-    if ((triggers ?? rules) !== undefined) notes.push(`${name}: without its triggers and rules.`);
+    if ((triggers ?? rules) !== undefined) notes.push(`${name}: exported without its triggers and rules.`);
     const [, text, columns] = texts.get(name)!;
     const query = unqualified((text as string).trim().replace(/;$/, ""));
     const checks = checkOption === null ? "" : ` WITH ${checkOption.toUpperCase()} CHECK OPTION`;

@@ -288,7 +288,9 @@ class Export {
       const [keys, others] = [own(constraints).filter(isForeign), own(constraints).filter((row) => !isForeign(row))];
       const inside = keys.filter(([, , , , to]) => names.includes(to as string));
       for (const [, key, , , to] of keys.filter((row) => !inside.includes(row))) {
-        this.notes.push(`${name}: without the foreign key ${key} to ${to}, which is not exported.`);
+        this.notes.push(
+          `${name}: exported without the foreign key ${key} to ${to}, because that table is not exported.`,
+        );
       }
       const table = catalog.table(DEFAULT_SCHEMA, name)!;
       const countingOfColumn = (name: string) => {
@@ -325,7 +327,9 @@ class Export {
     });
     const rows = found.slice(0, limit);
     if (found.length > limit)
-      this.notes.push(`${name}: only ${limit} rows; all together have at most ${RECIPE_SEED_ROWS_MAX}.`);
+      this.notes.push(
+        `${name}: only ${limit} rows were exported. All tables together have at most ${RECIPE_SEED_ROWS_MAX}.`,
+      );
     if (rows.length === 0) return 0;
     this.rowsLeft -= rows.length;
     const seed: TableSeed = { table: name, columns: stored.map((column) => column.name), rows };
@@ -364,7 +368,7 @@ class Export {
     if (nodes.length + edges.length > limit) {
       throw new DbError(
         "invalid_request",
-        `The graph has more than the ${limit} nodes and edges that are left of ${RECIPE_SEED_ROWS_MAX} rows.`,
+        `The graph has more than ${limit} nodes and edges. An export has at most ${RECIPE_SEED_ROWS_MAX} rows, nodes and edges in total.`,
         {
           field: "graph",
           hint: 'Send "graph": null, or fewer tables.',

@@ -88,6 +88,6 @@ export async function findRecipe(
   if (entry === undefined) throw noRecipe(id, version);
   if (entry.builtIn) return entry as StoredRecipe & ReadRecipe;
   const own = await ownRecipe(request, id, entry.version);
-  if (own === null) throw new DbError("not_found", `The recipe "${id}" was deleted just now.`);
+  if (own === null) throw new DbError("not_found", `The recipe "${id}" was deleted in the meantime.`);
   return own;
 }

@@ -116,8 +116,8 @@ async function bring(request: Request, { body, query }: Input, id: string | null
   if (same !== undefined && same.digest !== digest) {
     throw new DbError(
       "conflict",
-      `The recipe "${recipe.id}" version ${recipe.version} already exists with other content (${same.digest}).`,
-      { field: "version", hint: "A version never changes: raise it." },
+      `The recipe "${recipe.id}" version ${recipe.version} already exists with different content (${same.digest}).`,
+      { field: "version", hint: "A version never changes. Use a higher version." },
     );
   }
   const certificate = await certify(request, read);
@@ -161,7 +161,7 @@ async function readBrought(request: Request, body: Brought): Promise<ReadRecipe>
   if (url !== undefined) return readSource(request, { text: await fetched(request, url) });
   if (source !== undefined) return readSource(request, { text: source });
   if (recipe === undefined && Object.keys(body).length === 0) {
-    throw new DbError("invalid_recipe", 'The body is empty: send "url", where the recipe is, or the recipe itself.', {
+    throw new DbError("invalid_recipe", 'The body is empty. Send the recipe itself, or its address as "url".', {
       field: "url",
       hint: 'The recipe itself is the body, or its field "recipe" as JSON, or its field "source" as YAML or JSON text.',
     });
@@ -185,7 +185,7 @@ async function fetched(request: Request, url: string): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new DbError("invalid_recipe", "The recipe is no UTF-8 text.", { field: "url" });
+    throw new DbError("invalid_recipe", "The recipe is not UTF-8 text.", { field: "url" });
   }
 }
 

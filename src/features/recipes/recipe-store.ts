@@ -102,7 +102,7 @@ export function noRecipe(id: string, version?: string): DbError {
   const what = version === undefined ? "" : `, version ${version.slice(0, 100)},`;
   return new DbError("not_found", `The recipe "${id.slice(0, 100)}"${what} does not exist.`, {
     field: version === undefined ? "id" : "version",
-    hint: "GET /v1/recipes lists the recipes; POST /v1/recipes/import brings one in.",
+    hint: "GET /v1/recipes lists the recipes. POST /v1/recipes/import imports one.",
   });
 }
 
@@ -133,7 +133,7 @@ export async function putRecipe(run: Run, { recipe, document, ...entry }: Stored
   for (const sql of CREATE_TABLES) await run(sql, []);
   const { rows } = await run(`SELECT count(*) FROM ${RECIPES}`, []);
   if (Number(rows[0]![0]) >= RECIPES_MAX) {
-    throw new DbError("conflict", `There are ${RECIPES_MAX} recipes already, each version counted.`, {
+    throw new DbError("conflict", `There are already ${RECIPES_MAX} versions of recipes, which is the limit.`, {
       hint: "Delete some with DELETE /v1/recipes/{id}.",
     });
   }
@@ -304,7 +304,7 @@ export function executionsUnderWay({ partition }: Request): Set<string> {
 const INTERRUPTED = {
   code: "interrupted",
   message:
-    "The execution ended without a result: the server ended, the client left, or its time was over. Nothing of it is left.",
+    "The execution ended without a result: the server stopped, the client disconnected, or it timed out. All its changes were rolled back.",
 };
 
 function executionOf(request: Request, row: Row): Execution {

@@ -66,7 +66,10 @@ export async function executeStreamed(
   headers: readonly string[] = [],
 ): Promise<Answer> {
   if (request.keepAnswer !== null) {
-    throw new DbError("invalid_request", "A streamed answer is not kept: send no Idempotency-Key with it.");
+    throw new DbError(
+      "invalid_request",
+      "A streamed answer is not kept for repetition. Send it without an Idempotency-Key.",
+    );
   }
   const session = new Session(request.tenant, sessionOptions(request, "routes"));
   return streamFrom(request, body, new RowStream(request, format, headers), async (run) => {

@@ -20,7 +20,7 @@ const trainModel: Tool = {
   name: "train_model",
   title: "Train a model",
   description:
-    "Trains a model on a collection, table or query and waits for it; tells of its progress. The result has best_score, algorithm and training_time_ms.",
+    "Trains a model on a collection, table or query, and waits for it. Reports progress. The result has best_score, algorithm and training_time_ms.",
   input: Strict({
     ...{ collection, query, task_type, max_trials, algorithms, metric, features, time_column, seed },
     target: target,
@@ -29,7 +29,7 @@ const trainModel: Tool = {
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   forReaders: false,
   call: async ({ request, readOnly, progress }, { model_name, ...body }) => {
-    if (readOnly) throw new DbError("forbidden", "Models may not be trained here: only reading is allowed.");
+    if (readOnly) throw new DbError("forbidden", "Training is not allowed here: this connection is read-only.");
     const spec = await specOf(request, body);
     const name = model_name ?? `${spec.target ?? "clusters"}_model`.replace(/[^A-Za-z0-9_.-]/g, "_").slice(0, 100);
     request.hasActed = true;
@@ -50,7 +50,7 @@ const trainModel: Tool = {
 const predictTool: Tool = {
   name: "predict",
   title: "Predict with a model",
-  description: "Predicts rows with a trained model; for classes with calibrated probabilities.",
+  description: "Predicts rows with a trained model. For classes, it adds calibrated probabilities.",
   input: Strict({
     model_name: Type.String({ minLength: 1, maxLength: 200 }),
     inputs: Type.Optional(
@@ -79,7 +79,7 @@ const predictTool: Tool = {
 const listModelsTool: Tool = {
   name: "list_models",
   title: "List trained models",
-  description: "The models that this tenant has trained, newest first; of one task when task_type is given.",
+  description: "Lists the models that this tenant has trained, newest first. task_type limits the list to one task.",
   input: Strict({ task_type: Type.Optional(Type.String({ maxLength: 40 })) }),
   ...READS,
   call: async ({ request }, { task_type }) => {
@@ -91,7 +91,7 @@ const listModelsTool: Tool = {
 const describeModel: Tool = {
   name: "describe_model",
   title: "Describe a model",
-  description: "A trained model: its algorithm, metrics, features and their importance, and its card.",
+  description: "Describes a trained model: its algorithm, metrics, features with their importance, and its card.",
   input: Strict({ model_name: Type.String({ minLength: 1, maxLength: 200 }) }),
   ...READS,
   call: async ({ request }, { model_name }) => JSON.stringify(modelView(await findModel(request, model_name), true)),

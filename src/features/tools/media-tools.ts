@@ -13,7 +13,7 @@ const describeImageTool: Tool = {
   name: "describe_image",
   title: "Describe an image",
   description:
-    "Answers a prompt about an image (base64, or an address that the server may fetch), by the vision model that is installed or by a provider; without either it tells size, colours, EXIF and the words in it.",
+    "Answers a prompt about an image (base64, or an address that the server may fetch). It uses the installed vision model or a provider. Without either, it reports size, colours, EXIF and the words in the image.",
   input: Strict({
     prompt: describe.prompt,
     image: describe.image,
@@ -31,7 +31,7 @@ const searchMediaTool: Tool = {
   name: "search_media",
   title: "Search texts, images and other media",
   description:
-    "What is most like a text or an image, in collections of texts, images and other media; says how each was found.",
+    "Finds what is most similar to a text or an image in collections of texts, images and other media, and says how each result was found.",
   input: Strict({
     query: search.query,
     modalities: search.modalities,

@@ -9,7 +9,7 @@ const K_DEFAULT = 5;
 
 const namespace = Type.String({
   minLength: 1,
-  description: "What the memories belong to, such as a user or a project.",
+  description: "The owner of the memories, such as a user or a project.",
 });
 const content = Type.String({ minLength: 1, maxLength: MEMORY_CHARACTERS_MAX });
 const metadata = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
@@ -28,7 +28,7 @@ async function oneValue(
 const memoryStore: Tool = {
   name: "memory_store",
   title: "Store a memory",
-  description: "Keeps a text so that it can be recalled by its meaning. The namespace is made by its first memory.",
+  description: "Stores a text so that it can be recalled by meaning. The first memory creates the namespace.",
   input: Strict({ namespace, content, metadata }),
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   forReaders: false,
@@ -39,12 +39,13 @@ const memoryStore: Tool = {
 const memoryRecall: Tool = {
   name: "memory_recall",
   title: "Recall memories",
-  description: "The memories of a namespace that are most like a query, the best first; none of an unknown namespace.",
+  description:
+    "Returns the memories of a namespace that are most similar to a query, best first. An unknown namespace has none.",
   input: Strict({
     namespace,
     query: content,
     k: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MEMORY_RECALL_MAX, description: `How many; ${K_DEFAULT} unless said.` }),
+      Type.Integer({ minimum: 1, maximum: MEMORY_RECALL_MAX, description: `How many. Default: ${K_DEFAULT}.` }),
     ),
   }),
   ...READS,
@@ -66,7 +67,7 @@ const memoryRecall: Tool = {
 const memoryForget: Tool = {
   name: "memory_forget",
   title: "Forget a memory",
-  description: "Removes one memory by its id; `forgotten` is false when there was none.",
+  description: "Removes one memory by its id. `forgotten` is false if it did not exist.",
   input: Strict({ namespace, id: Type.String({ minLength: 1, maxLength: MEMORY_ID_CHARACTERS_MAX }) }),
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   forReaders: false,

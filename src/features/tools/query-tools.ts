@@ -14,18 +14,18 @@ const WRITES = {
   forReaders: false,
 } as const satisfies Partial<Tool>;
 
-const sql = Type.String({ minLength: 1, description: "One statement; values as $1, $2, … with `parameters`." });
+const sql = Type.String({ minLength: 1, description: "One statement. Send values as `parameters` for $1, $2, …" });
 const parameters = Type.Optional(Parameters);
 const maxRows = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: 10_000_000, description: "Row cap; 1000 unless said." }),
+  Type.Integer({ minimum: 1, maximum: 10_000_000, description: "The most rows to return. Default: 1000." }),
 );
-const graph = Type.Optional(Type.String({ description: 'A graph of the tenant; "default" unless said.' }));
+const graph = Type.Optional(Type.String({ description: 'A graph of the tenant. Default: "default".' }));
 
 const query: Tool = {
   name: "query",
   title: "Query",
   description:
-    "Runs one SELECT (or another statement that only reads) and returns its columns with types and its rows. What would write is refused: use execute.",
+    "Runs one SELECT (or another statement that only reads) and returns its columns with types and its rows. Statements that write are rejected; use execute for them.",
   input: Strict({ sql, parameters, max_rows: maxRows }),
   ...READS,
   call: (context, { sql: text, parameters: params = [], max_rows: cap }) =>
@@ -68,7 +68,7 @@ const validateQuery: Tool = {
 };
 
 const cypherInput = Strict({
-  cypher: Type.String({ minLength: 1, description: "One openCypher statement; values may stand in it, or as $name." }),
+  cypher: Type.String({ minLength: 1, description: "One openCypher statement, with values in the text or as $name." }),
   parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "A value per $name." })),
   graph,
   max_rows: maxRows,

@@ -28,7 +28,7 @@ const runRecipeTool: Tool = {
   name: "run_recipe",
   title: "Run a recipe",
   description:
-    "Executes a recipe in one transaction and returns the rows of its steps; dry_run takes everything back. The first execution makes its tables and sample data.",
+    "Executes a recipe in one transaction and returns the rows of its steps. dry_run rolls everything back. The first execution creates its tables and sample data.",
   input: Strict({
     id: Type.String({ minLength: 1, maxLength: 100, description: "As list_recipes tells it." }),
     parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown())),

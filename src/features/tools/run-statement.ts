@@ -39,7 +39,7 @@ export async function runStatement(
 /** The tool does not write although the caller may. */
 function withRemedy(error: unknown): unknown {
   if (!(error instanceof DbError) || error.code !== "forbidden") return error;
-  return new DbError("forbidden", "This tool only reads, and the statement would write; use the tool execute.", {
+  return new DbError("forbidden", "This tool only reads, but the statement writes. Use the tool execute.", {
     ...error.details,
   });
 }

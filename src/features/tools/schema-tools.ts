@@ -9,7 +9,7 @@ const listTables: Tool = {
   name: "list_tables",
   title: "List tables",
   description:
-    "Lists the tables, views and collections of the current database with their kinds, columns counts and row counts.",
+    "Lists the tables, views and collections of the current database with their kinds, column counts and row counts.",
   input: Strict({}),
   ...READS,
   call: async ({ request }) => JSON.stringify({ tables: await tablesOf(request) }),
@@ -18,7 +18,7 @@ const listTables: Tool = {
 const describeTable: Tool = {
   name: "describe_table",
   title: "Describe a table",
-  description: "Columns with their types, indexes and constraints of one table.",
+  description: "Describes one table: columns with their types, indexes and constraints.",
   input: Strict({ table: Type.String({ minLength: 1, description: "A table, or schema.table." }) }),
   ...READS,
   call: ({ request }, { table }) => JSON.stringify(tableFacts(request, table)),
@@ -28,7 +28,7 @@ const sqlManual: Tool = {
   name: "sql_manual",
   title: "SQL manual",
   description:
-    "Looks up a statement, function, operator, type or topic of the SQL that this database understands: syntax, what it does, an example. Without a topic: the contents.",
+    "Looks up a statement, function, operator, type or topic of this database's SQL: syntax, purpose and an example. Without a topic, it returns the table of contents.",
   input: Strict({
     topic: Type.Optional(
       Type.String({ description: 'Such as "insert", "window functions", "date_trunc" or "jsonb".' }),

@@ -11,7 +11,7 @@ const generateTextTool: Tool = {
   name: "generate_text",
   title: "Generate a text",
   description:
-    "Writes a text for a prompt, by the language model that is configured, or by the small one that comes with the server.",
+    "Writes a text for a prompt with the configured language model, or with the small one that comes with the server.",
   input: Strict({
     prompt: Type.String({ minLength: 1, maxLength: CHAT_CHARACTERS_MAX }),
     model,

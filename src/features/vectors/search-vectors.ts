@@ -88,7 +88,7 @@ function searchNear(
 function searchedByLikeness(request: Request, wanted: VectorSearch): VectorSearch {
   const { mode, query, ...rest } = wanted;
   if (mode !== "text" && mode !== "hybrid") return wanted;
-  const why = "Vectors have no words: the search went by likeness alone. Collections of documents have hybrid search.";
+  const why = "Vectors have no words, so the search used similarity alone. Document collections have hybrid search.";
   request.warnings = [...request.warnings, `The mode "${mode}" is not used: ${why}`];
   return rest.vector === undefined && query !== undefined ? { ...rest, query } : rest;
 }
@@ -114,9 +114,13 @@ function limitOf({ limit, k, top_k: topK, offset = 0, max_distance: maxDistance 
   }
   const count = sent[0] ?? (maxDistance === undefined ? SEARCH_LIMIT_DEFAULT : SEARCH_LIMIT_MAX - offset);
   if (count + offset > SEARCH_LIMIT_MAX) {
-    throw new DbError("invalid_request", `A search gives ${SEARCH_LIMIT_MAX} results at most, with those skipped.`, {
-      field: "offset",
-    });
+    throw new DbError(
+      "invalid_request",
+      `A search returns at most ${SEARCH_LIMIT_MAX} results, including skipped ones.`,
+      {
+        field: "offset",
+      },
+    );
   }
   return count;
 }

@@ -112,7 +112,7 @@ class Items {
       if (this.onConflict === "error") {
         throw new DbError(
           "conflict",
-          `The vector "${item.id}" stands twice in the request: "vectors[${i}].id" is a duplicate.`,
+          `The vector "${item.id}" appears twice in the request: "vectors[${i}].id" is a duplicate.`,
           {
             field: `vectors[${i}].id`,
             hint: 'With "on_conflict": "replace" the last one counts, with "ignore" the first.',

@@ -36,12 +36,17 @@ export class ProgressConnection extends Connection {
   override message(bytes: Buffer, isBinary: boolean): void {
     const head = isBinary ? null : readMessageHead(bytes);
     if (head?.type === "ping") super.message(bytes, isBinary);
-    else this.fail("null", "invalid_request", 'This WebSocket tells of one collection; all that it answers is "ping".');
+    else
+      this.fail(
+        "null",
+        "invalid_request",
+        'This WebSocket reports on one collection. The only message that it answers is "ping".',
+      );
   }
 
   /** It was refused, or nothing follows any more: the last message says why. */
   override ended(request: RunningRequest): void {
     super.ended(request);
-    this.end(CLOSE.goingAway, "Nothing more is told here; connect again.");
+    this.end(CLOSE.goingAway, "This connection reports no more; connect again.");
   }
 }

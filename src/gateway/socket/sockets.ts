@@ -103,7 +103,7 @@ export class Sockets implements ConnectionSet {
     const timeoutMs = this.services.config.websocket.readTimeout * 1000;
     for (const connection of this.blocked) {
       if (now - connection.blockedSince > timeoutMs) {
-        connection.end(CLOSE.notReading, "The client does not read what it is sent.");
+        connection.end(CLOSE.notReading, "The client does not read its messages.");
       }
     }
   }

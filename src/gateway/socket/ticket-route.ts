@@ -8,7 +8,7 @@ export function issueTicket(tickets: Tickets, clock: Clock, lifetimeSeconds: num
   return (exchange, caller) => {
     const token = tickets.issue(caller, clock.now());
     if (token === null) {
-      exchange.fail("overloaded", "Too many tickets wait to be used.");
+      exchange.fail("overloaded", "Too many unused tickets exist.");
       return;
     }
     const expires = new Date(clock.wall() + lifetimeSeconds * 1000).toISOString();

@@ -125,7 +125,7 @@ class Upgrade implements Applicant {
     const { services } = this.sockets;
     const caller = services.tickets.redeem(token, services.clock.now());
     if (caller !== null) this.admitted(caller);
-    else this.refused("unauthorized", "The ticket is unknown, used or too old: get one from POST /v1/ws/ticket.");
+    else this.refused("unauthorized", "The ticket is unknown, used or expired. Get a new one from POST /v1/ws/ticket.");
   }
 
   admitted(caller: Caller): void {

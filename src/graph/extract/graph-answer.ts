@@ -141,7 +141,7 @@ class AnswerReader {
     const name = this.text(value, at, NAME_MAX);
     if (name === null) return null;
     const node = this.nodes.get(name.toLowerCase());
-    if (node === undefined) this.wrong(`${at} is "${name}", which is no name of a node`);
+    if (node === undefined) this.wrong(`${at} is "${name}", which is not the name of a node`);
     return node?.name ?? null;
   }
 
@@ -160,7 +160,7 @@ class AnswerReader {
     }
     if (allowed === null) return made;
     const meant = allowed.find((each) => plain(each).toLowerCase() === made.toLowerCase());
-    if (meant === undefined) this.wrong(`${at} is "${text}", which is none of ${allowed.join(", ")}`);
+    if (meant === undefined) this.wrong(`${at} is "${text}", which is not one of ${allowed.join(", ")}`);
     return meant ?? null;
   }
 

@@ -86,7 +86,7 @@ function samplesOf(
 ): OpenWav {
   const read = readerOf(view, code, bits);
   if (read === null)
-    throw new SoundFormatError(`WAV of format ${code} with ${bits} bits is not supported; PCM and float are`);
+    throw new SoundFormatError(`WAV of format ${code} with ${bits} bits is not supported; use PCM or float`);
   if (channels < 1 || channels > 64 || rate < 1000 || rate > 768_000) {
     throw new SoundError(`the WAV file has ${channels} channels and ${rate} samples a second`);
   }

@@ -100,7 +100,7 @@ async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> 
   const late = new Promise<never>((_, reject) => {
     const wait = Math.max(1, Math.min(timeoutMs, 0x7fffffff));
     timer = setTimeout(
-      () => reject(new DbError("file_timeout", "Reading the words of the image took too long.")),
+      () => reject(new DbError("file_timeout", "Reading the words in the image took too long.")),
       wait,
     );
   });

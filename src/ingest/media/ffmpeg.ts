@@ -75,7 +75,7 @@ function lastLineOf(said: string): string {
 function notInstalled(program: string): DbError {
   return new DbError(
     "program_not_installed",
-    `Videos, and sounds that are no WAV, MP3, FLAC, Ogg Vorbis or Opus, need ffmpeg, and "${program}" cannot be run. Install it (apt-get install ffmpeg), or say where it is with multimodal.ffmpeg.`,
+    `Videos need ffmpeg, and so do sounds other than WAV, MP3, FLAC, Ogg Vorbis and Opus. "${program}" cannot be run. Install it (apt-get install ffmpeg), or set its path in multimodal.ffmpeg.`,
     { program: "ffmpeg" },
   );
 }

@@ -71,7 +71,7 @@ async function inflate(zip: ZipFile, entry: Entry): Promise<Buffer> {
 }
 
 function tooLarge(what: string): DbError {
-  return new DbError("file_too_large", `The archive that the file is has ${what} are read.`);
+  return new DbError("file_too_large", `The archive has ${what} are read.`);
 }
 
 async function orCorrupt<T>(work: () => Promise<T>): Promise<T> {
@@ -79,6 +79,6 @@ async function orCorrupt<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof DbError) throw error;
-    throw new DbError("file_corrupt", `The archive that the file is cannot be read: ${(error as Error).message}.`);
+    throw new DbError("file_corrupt", `The archive cannot be read: ${(error as Error).message}.`);
   }
 }

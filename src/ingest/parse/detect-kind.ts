@@ -66,7 +66,7 @@ async function typeOf(bytes: Buffer): Promise<string | undefined> {
 function mismatch(path: string, named: FileKind, found: string | undefined): DbError {
   const content = found === undefined ? "no format that is known" : found;
   if (named === "other") {
-    return new DbError("file_unsupported", `${path} is of a kind that is not read: its content is ${content}.`);
+    return new DbError("file_unsupported", `${path} has an unsupported kind of content: ${content}.`);
   }
   const what = isArchive(named) || named === "pdf" ? named.toUpperCase() : named;
   return new DbError("file_corrupt", `${path} is named as ${what}, but its content is ${content}.`);

@@ -13,7 +13,7 @@ export async function parseEmail({ bytes }: ParserInput, content: ParsedContent)
   const email = await PostalMime.parse(bytes, limits);
   // Every text is a message with a body and no headers.
   if (email.from === undefined && email.subject === undefined && email.to === undefined) {
-    throw new DbError("file_corrupt", "The file has none of the headers From, To and Subject: it is no message.");
+    throw new DbError("file_corrupt", "The file is not a message: it has none of the headers From, To and Subject.");
   }
   const people = {
     From: names(email.from === undefined ? [] : [email.from]),

@@ -41,7 +41,7 @@ async function spineOf(archive: Archive, content: ParsedContent): Promise<string
       if (name === "rootfile") root ??= attributes["full-path"];
     },
   });
-  if (root === undefined) throw new DbError("file_corrupt", "The book does not say where its content is.");
+  if (root === undefined) throw new DbError("file_corrupt", "The book does not name its content.");
   const parts = new Map<string, string>();
   const spine: string[] = [];
   let text = "";

@@ -17,9 +17,9 @@ export function inflateFile(path: string, bytes: Buffer): Buffer {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
       throw new DbError(
         "file_too_large",
-        `${path} inflates to more than ${maxOutputLength} bytes; at most that is read.`,
+        `${path} decompresses to more than ${maxOutputLength} bytes, which is the limit.`,
       );
     }
-    throw new DbError("file_corrupt", `${path} is no whole gzip file: ${(error as Error).message}.`);
+    throw new DbError("file_corrupt", `${path} is not a complete gzip file: ${(error as Error).message}.`);
   }
 }

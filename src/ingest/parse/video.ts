@@ -19,7 +19,7 @@ export async function parseVideo(input: ParserInput, content: ParsedContent): Pr
   const video = tracks.find((track) => track["@type"] === "Video");
   const audio = tracks.filter((track) => track["@type"] === "Audio");
   if (video === undefined && audio.length === 0) {
-    throw new DbError("file_corrupt", "The file has neither a track of video nor of audio.");
+    throw new DbError("file_corrupt", "The file has neither a video track nor an audio track.");
   }
   content.setTitle(text(general?.Title) ?? text(general?.Movie));
   content.fact("container", text(general?.Format));

@@ -18,7 +18,7 @@ export function rootsOf(roots: readonly string[], tenantId: string): string[] {
 }
 
 export interface AllowedFolder {
-  /** With all links followed. */
+  /** The path with all links resolved. */
   readonly path: string;
   /**
    * The operator's folder that contains it, also resolved: every file that is read must be inside of it, whatever
@@ -39,14 +39,14 @@ export async function allowedFolder(
 ): Promise<AllowedFolder> {
   const allowed = rootsOf(roots, tenantId);
   if (allowed.length === 0) {
-    throw new DbError("forbidden", "You do not have permission: no folder of this server may be read.", {
+    throw new DbError("forbidden", "You do not have permission: the operator has allowed no folder.", {
       field,
-      hint: 'The operator lists folders in the setting roots of [files], say roots = ["/srv/documents"] or TESSERA_FILES_ROOTS=/srv/documents, and starts the server anew.',
+      hint: 'The operator lists allowed folders in the setting roots of [files], such as roots = ["/srv/documents"] or TESSERA_FILES_ROOTS=/srv/documents, and restarts the server.',
     });
   }
   const outside = new DbError("forbidden", `You do not have permission to read the folder "${wanted.slice(0, 300)}".`, {
     field,
-    hint: `Folders in ${allowed.join(", ")} may be read, by the setting roots of [files]; symbolic links do not lead out of them.`,
+    hint: `The setting roots of [files] allows folders in ${allowed.join(", ")}. Symbolic links may not lead out of them.`,
   });
   if (!wanted.startsWith("/") || wanted.includes("\0")) throw outside;
   const real = await realPathOf(wanted);

@@ -67,7 +67,7 @@ export class FolderWatcher {
 
 function watchError(error: NodeJS.ErrnoException): string {
   if (error.code === "ENOSPC" || error.code === "EMFILE") {
-    return "The system watches no more folders (on Linux raise fs.inotify.max_user_watches); changes are found by scans only.";
+    return "The system cannot watch more folders (on Linux, raise fs.inotify.max_user_watches). Only scans find changes.";
   }
-  return `The folder is not watched wholly (${error.message}); some changes are found by scans only.`;
+  return `Parts of the folder cannot be watched (${error.message}). Only scans find changes there.`;
 }

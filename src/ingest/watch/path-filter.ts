@@ -41,7 +41,7 @@ function compiled(glob: string, field: string): { matches(path: string): boolean
   try {
     pattern = RE2JS.compile(`^${text}$`);
   } catch {
-    throw new DbError("invalid_request", `${field}: "${glob.slice(0, 100)}" is no pattern of paths.`, { field });
+    throw new DbError("invalid_request", `${field}: "${glob.slice(0, 100)}" is not a valid path pattern.`, { field });
   }
   return { matches: (path) => pattern.matcher(path).find() };
 }

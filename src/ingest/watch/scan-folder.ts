@@ -10,7 +10,7 @@ import { comparePaths, type FoundFile, faultOfPath, nowNs, stampOf } from "./fou
 import { type PathFilter, type PathRules, pathFilter } from "./path-filter.js";
 
 export interface ScanJob extends PathRules {
-  /** With all links followed. */
+  /** The path with all links resolved. */
   readonly root: string;
   readonly recursive: boolean;
   /** Only what comes behind this path; "": from the beginning. */

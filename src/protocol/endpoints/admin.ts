@@ -6,7 +6,7 @@ import { Password, User } from "./auth.js";
 import { Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
 const RateLimit = Strict({
-  per_second: Type.Number({ minimum: 0, description: "Requests per second; 0 lifts the limit." }),
+  per_second: Type.Number({ minimum: 0, description: "Requests per second. 0 means no limit." }),
   burst: Type.Number({ minimum: 1 }),
 });
 
@@ -28,7 +28,7 @@ const Move = Type.Object({
   copied_bytes: Type.Integer(),
   started_at: Timestamp,
   finished_at: Nullable(Timestamp),
-  held_ms: Nullable(Type.Integer({ description: "How long requests of the tenant waited for the switch." })),
+  held_ms: Nullable(Type.Integer({ description: "How long the tenant's requests waited for the switch." })),
   error: Nullable(Type.String()),
 });
 
@@ -49,7 +49,7 @@ const Placement = Type.Object({
       tenants: Type.Integer(),
       tenants_in_memory: Nullable(Type.Integer()),
       stored_bytes: Nullable(Type.Integer()),
-      log_bytes: Nullable(Type.Integer({ description: "Appended to the commit log since it was opened." })),
+      log_bytes: Nullable(Type.Integer({ description: "Bytes appended to the commit log since it was opened." })),
       load: Nullable(Type.Number()),
       requests_held: Nullable(Type.Integer({ description: "Requests that wait while their tenant is moved." })),
     }),
@@ -62,7 +62,7 @@ const userParam = Type.Object({ tenant: Type.String(), user: Type.String({ descr
 const AuditEntry = Type.Object({
   number: Type.Integer(),
   at: Timestamp,
-  action: Type.String({ description: "The name of the operation, or auth.refused, auth.blocked and auth.many." }),
+  action: Type.String({ description: "The name of the operation, or auth.refused, auth.blocked or auth.many." }),
   outcome: Type.Enum(["ok", "refused", "failed"]),
   status: Type.Integer(),
   code: Nullable(Type.String()),
@@ -72,7 +72,7 @@ const AuditEntry = Type.Object({
   address: Nullable(Type.String()),
   target: Type.Array(Type.String()),
   request_id: Type.String(),
-  count: Type.Integer({ description: "Equal refusals of one second are one entry." }),
+  count: Type.Integer({ description: "Equal refusals within one second are one entry." }),
 });
 
 const AuditQuery = Strict({
@@ -82,15 +82,13 @@ const AuditQuery = Strict({
   before: Type.Optional(
     Type.String({
       pattern: "^[1-9][0-9]{0,14}$",
-      [MUST_BE]: "the next_before of the page before",
-      description: "The next_before of the page before.",
+      [MUST_BE]: "the next_before of the previous page",
+      description: "The next_before of the previous page.",
     }),
   ),
   tenant: Type.Optional(Type.String({ maxLength: 256 })),
   username: Type.Optional(Type.String({ maxLength: 256 })),
-  action: Type.Optional(
-    Type.String({ maxLength: 100, description: "An action, or the beginning of some: admin.users." }),
-  ),
+  action: Type.Optional(Type.String({ maxLength: 100, description: "An action, or a prefix such as admin.users." })),
   outcome: Type.Optional(Type.Enum(["ok", "refused", "failed"])),
   since: Type.Optional(Type.String({ maxLength: 40 })),
   until: Type.Optional(Type.String({ maxLength: 40 })),
@@ -112,7 +110,7 @@ export const adminEndpoints = [
     name: "admin.tenants.create",
     method: "POST",
     path: "/admin/tenants",
-    summary: "Create a tenant; it is placed on the least loaded partition.",
+    summary: "Create a tenant. It goes to the least loaded partition.",
     tag: "admin",
     access: "system",
     home: "directory",
@@ -162,7 +160,7 @@ export const adminEndpoints = [
     method: "POST",
     path: "/admin/tenants/{tenant}/move",
     summary:
-      "Move a tenant to another partition, or to a partition of an actor, while it is served. Its requests wait for some milliseconds at the end; transactions that are open longer than the given time are ended and may be retried.",
+      "Move a tenant to another partition, or to a partition of an actor, while it stays available. Its requests wait some milliseconds at the end. Transactions that stay open longer than the given time are stopped and can be retried.",
     tag: "admin",
     access: "system",
     home: "directory",
@@ -175,7 +173,7 @@ export const adminEndpoints = [
         Type.Number({
           minimum: 0,
           maximum: 600,
-          description: "How long open transactions are waited for; 5 if absent.",
+          description: "How long to wait for open transactions. Default: 5.",
         }),
       ),
     }),
@@ -187,7 +185,7 @@ export const adminEndpoints = [
     name: "admin.tenants.move.get",
     method: "GET",
     path: "/admin/tenants/{tenant}/move",
-    summary: "How the newest move of the tenant is getting on, or how it ended.",
+    summary: "The progress or outcome of the tenant's newest move.",
     tag: "admin",
     access: "system",
     home: "directory",
@@ -198,7 +196,7 @@ export const adminEndpoints = [
     name: "admin.tenants.move.cancel",
     method: "DELETE",
     path: "/admin/tenants/{tenant}/move",
-    summary: "Cancel a move that has not handed the tenant over yet; the tenant stays where it is.",
+    summary: "Cancel a move before the tenant is handed over. The tenant stays where it is.",
     tag: "admin",
     access: "system",
     home: "directory",
@@ -220,7 +218,7 @@ export const adminEndpoints = [
     method: "GET",
     path: "/admin/audit",
     summary:
-      "Who did what, newest first: administration, sign-ins, API keys, refused credentials. Outside the system tenant only what concerns one's own.",
+      "Who did what, newest first: administration, sign-ins, API keys, refused credentials. Callers outside the system tenant see only their own tenant.",
     tag: "admin",
     access: "admin",
     home: "directory",
@@ -231,7 +229,7 @@ export const adminEndpoints = [
     name: "admin.log-level.set",
     method: "PUT",
     path: "/admin/log-level",
-    summary: "Set how much the server logs, in all of its threads, until it is started again.",
+    summary: "Set the log level of all threads until the server restarts.",
     tag: "admin",
     access: "system",
     home: "directory",
@@ -245,13 +243,13 @@ export const adminEndpoints = [
     method: "GET",
     path: "/v1/admin/diagnostics",
     summary:
-      "What support needs, as gzipped JSON: versions, configuration without secrets, metrics, states of partitions, slow statements, the last lines of the log, heaps, resource limits, and with `profile_seconds` a CPU profile of each thread. Nothing of tenants' data.",
+      "Diagnostics for support, as gzipped JSON: versions, configuration without secrets, metrics, states of partitions, slow statements, the last lines of the log, heaps, resource limits, and with `profile_seconds` a CPU profile of each thread. It contains no data of tenants.",
     tag: "admin",
     access: "system",
     home: "gateway",
     query: Strict({
       profile_seconds: Type.Optional(
-        Type.String({ pattern: "^[0-9]{1,2}$", description: "0 to 60; none unless said." }),
+        Type.String({ pattern: "^[0-9]{1,2}$", description: "0 to 60. Default: no profile." }),
       ),
     }),
   },

@@ -6,11 +6,11 @@ import { Strict } from "./schemas.js";
 
 const text = Type.String({ minLength: 1, maxLength: EMBEDDING_CHARACTERS_MAX });
 const model = Type.Optional(
-  Type.String({ minLength: 1, maxLength: 200, description: "Id or alias; the configured one when absent." }),
+  Type.String({ minLength: 1, maxLength: 200, description: "Id or alias. Default: the configured model." }),
 );
-const Vector = Type.Array(Type.Number(), { description: "Of length 1, in single precision." });
+const Vector = Type.Array(Type.Number(), { description: "A vector of length 1, in single precision." });
 const said = {
-  model: Type.String({ description: "Id of the model that made them." }),
+  model: Type.String({ description: "Id of the model that made the vectors." }),
   dimensions: Type.Integer(),
 };
 
@@ -19,7 +19,7 @@ export const aiEndpoints = [
     name: "ai.embed",
     method: "POST",
     path: "/v1/ai/embeddings",
-    summary: "A text's vector. Of a long text as much is read as the model takes.",
+    summary: "Embed a text. The model reads as much of a long text as fits.",
     tag: "ai",
     access: "member",
     home: "tenant",
@@ -31,7 +31,7 @@ export const aiEndpoints = [
     name: "ai.embedBatch",
     method: "POST",
     path: "/v1/ai/embeddings/batch",
-    summary: "The vectors of several texts, in their order. The body may also be the list of texts itself.",
+    summary: "Embed several texts, in order. The body may also be the list of texts itself.",
     tag: "ai",
     access: "member",
     home: "tenant",

@@ -16,7 +16,7 @@ const Row = Type.Record(Type.String(), Type.Unknown());
 const ofId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) });
 
 const source = {
-  dataset_id: Type.Optional(Type.String({ maxLength: 200, description: "Of a data set, or its name." })),
+  dataset_id: Type.Optional(Type.String({ maxLength: 200, description: "The data set's id or name." })),
   dataset: Type.Optional(Type.String({ maxLength: 200 })),
   collection: Type.Optional(Type.String({ maxLength: 200, description: "A collection or table." })),
   table: Type.Optional(Type.String({ maxLength: 200 })),
@@ -30,7 +30,7 @@ export const experimentFields = {
   task: Type.Optional(
     Type.String({
       description:
-        "auto (the usual), classification, binary_classification, multiclass_classification, regression, forecasting or clustering.",
+        "auto (the default), classification, binary_classification, multiclass_classification, regression, forecasting or clustering.",
     }),
   ),
   task_type: Type.Optional(Type.String()),
@@ -47,7 +47,7 @@ export const experimentFields = {
     Type.Array(Type.String(), {
       maxItems: 10,
       description:
-        "random_forest, xgboost, neural_network, linear; logistic_regression, gradient_boosting and other names of these.",
+        "random_forest, xgboost, neural_network, linear; logistic_regression, gradient_boosting and other names for these.",
     }),
   ),
   metric: Type.Optional(Type.String()),
@@ -61,9 +61,9 @@ export const experimentFields = {
 const trainOptions = {
   ...experimentFields,
   timeout_minutes: Type.Optional(
-    Type.Number({ exclusiveMinimum: 0, maximum: 1440, description: "As time_budget_secs, in minutes." }),
+    Type.Number({ exclusiveMinimum: 0, maximum: 1440, description: "Like time_budget_secs, in minutes." }),
   ),
-  validation_split: Unused("models are compared by cross-validation; `folds` says of how many parts."),
+  validation_split: Unused("models are compared by cross-validation with `folds` parts."),
 };
 
 export const trainFields = {
@@ -74,7 +74,7 @@ export const trainFields = {
   config: Type.Optional(
     Type.Object(trainOptions, {
       additionalProperties: true,
-      description: "The options that stand beside it; those beside it go first. Others in it are noted and not used.",
+      description: "The same options as beside it, which take precedence. Other options are reported and not used.",
     }),
   ),
 };
@@ -122,10 +122,10 @@ const Model = Type.Object({
 
 const relation = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
 const DatasetSource = Strict({
-  type: Type.Enum(["table", "collection", "query"], { description: "Which of the three fields says where rows are." }),
+  type: Type.Enum(["table", "collection", "query"], { description: "Which of the three fields names the source." }),
   table: relation,
   collection: relation,
-  query: Type.Optional(Type.String({ minLength: 1, description: "A SELECT, run anew by each training." })),
+  query: Type.Optional(Type.String({ minLength: 1, description: "A SELECT. Each training runs it again." })),
   parameters: Type.Optional(Type.Array(Type.Unknown())),
   columns: Type.Optional(Type.Array(column, { minItems: 1, maxItems: 2000, description: "All unless said." })),
 });
@@ -151,16 +151,17 @@ export const automlEndpoints = [
     name: "automl.train",
     method: "POST",
     path: "/v1/automl/train",
-    summary: "Train a model on a table, collection, query or data set: a job, or with async_mode false the model.",
+    summary:
+      "Train a model on a table, collection, query or data set. The answer is a job, or with async_mode false the model.",
     tag: "automl",
     access: "writer",
     home: "tenant",
     slow: true,
     body: Strict({
       ...trainFields,
-      async_mode: Type.Optional(Type.Boolean({ description: "True unless said: the answer is the job." })),
+      async_mode: Type.Optional(Type.Boolean({ description: "Default: true; the answer is the job." })),
       callback_url: Type.Optional(
-        Type.String({ maxLength: 2000, description: "Gets a signed POST when the training has ended." }),
+        Type.String({ maxLength: 2000, description: "Address that gets a signed POST when the training ends." }),
       ),
       webhook_url: Type.Optional(Type.String({ maxLength: 2000 })),
     }),
@@ -192,7 +193,7 @@ export const automlEndpoints = [
     name: "automl.job",
     method: "GET",
     path: "/v1/automl/jobs/{id}",
-    summary: "A training, and how far it is.",
+    summary: "One training and its progress.",
     tag: "automl",
     access: "member",
     home: "tenant",
@@ -203,7 +204,7 @@ export const automlEndpoints = [
     name: "automl.stop",
     method: "POST",
     path: "/v1/automl/jobs/{id}/stop",
-    summary: "End a training; one that has ended stays as it is.",
+    summary: "Stop a training. A finished training does not change.",
     tag: "automl",
     access: "writer",
     home: "tenant",
@@ -217,7 +218,7 @@ export const automlEndpoints = [
     name: "automl.datasets.create",
     method: "POST",
     path: "/v1/automl/datasets",
-    summary: "Name a table, collection or query as a data set, or upload rows.",
+    summary: "Create a data set from a table, collection or query, or by uploading rows.",
     tag: "automl",
     access: "writer",
     home: "tenant",
@@ -258,7 +259,7 @@ export const automlEndpoints = [
     name: "automl.dataset.delete",
     method: "DELETE",
     path: "/v1/automl/datasets/{id}",
-    summary: "Forget a data set, and its rows where they were uploaded.",
+    summary: "Delete a data set, including uploaded rows.",
     tag: "automl",
     access: "writer",
     home: "tenant",
@@ -280,7 +281,7 @@ export const automlEndpoints = [
     name: "automl.model",
     method: "GET",
     path: "/v1/automl/models/{id}",
-    summary: "A model by id, or by name its newest version: with its card, features and trials.",
+    summary: "One model with its card, features and trials, by id, or by name for the newest version.",
     tag: "automl",
     access: "member",
     home: "tenant",
@@ -302,7 +303,7 @@ export const automlEndpoints = [
     name: "automl.predict",
     method: "POST",
     path: "/v1/automl/models/{id}/predict",
-    summary: "Predict rows; of a model of a series the next steps.",
+    summary: "Predict rows, or the next steps of a series.",
     tag: "automl",
     access: "member",
     home: "tenant",
@@ -311,8 +312,10 @@ export const automlEndpoints = [
     params: ofId,
     body: Strict({
       ...rowsOf(AUTOML_PREDICT_ROWS_MAX),
-      probabilities: Type.Optional(Type.Boolean({ description: "Of each class, calibrated; false unless said." })),
-      explain: Type.Optional(Type.Boolean({ description: "What each feature contributes; false unless said." })),
+      probabilities: Type.Optional(
+        Type.Boolean({ description: "Adds the calibrated probability of each class. Default: false." }),
+      ),
+      explain: Type.Optional(Type.Boolean({ description: "Adds the contribution of each feature. Default: false." })),
       steps: Type.Optional(Type.Integer({ minimum: 1, maximum: AUTOML_FORECAST_STEPS_MAX })),
     }),
     example: { params: { id: "region" }, body: { rows: [{ customer: "c3", total: 12 }], probabilities: true } },
@@ -328,7 +331,7 @@ export const automlEndpoints = [
     name: "automl.evaluate",
     method: "POST",
     path: "/v1/automl/models/{id}/evaluate",
-    summary: "Metrics of a model on rows, a table, collection, query or data set whose target is known.",
+    summary: "Compute a model's metrics on rows, a table, collection, query or data set with known targets.",
     tag: "automl",
     access: "member",
     home: "tenant",
@@ -346,7 +349,7 @@ export const automlEndpoints = [
     name: "automl.webhook_secret",
     method: "GET",
     path: "/v1/automl/webhook-secret",
-    summary: "The secret that signs what is posted to callback_url.",
+    summary: "The secret that signs posts to callback_url.",
     tag: "automl",
     access: "writer",
     home: "tenant",
@@ -357,7 +360,7 @@ export const automlEndpoints = [
     method: "MESSAGE",
     path: "/ws",
     messages: ["automl.follow"],
-    summary: "How far a training is: automl.progress …, automl.finished; or error. unsubscribe ends it.",
+    summary: "Follow a training: automl.progress …, automl.finished; or error. unsubscribe stops it.",
     tag: "websocket",
     access: "member",
     home: "tenant",

@@ -7,7 +7,7 @@ import { CollectionName, Nullable, otherDatabase, PageQuery, Strict, Timestamp }
 const ChatSession = Type.Object({
   session_id: Type.String(),
   id: Type.String(),
-  title: Type.String({ description: "Of the first message, unless it was given." }),
+  title: Type.String({ description: "Taken from the first message unless it was sent." }),
   model: Nullable(Type.String()),
   system_prompt: Type.String(),
   collections: Type.Array(Type.String()),
@@ -17,18 +17,18 @@ const ChatSession = Type.Object({
 });
 
 const Citation = Type.Object({
-  number: Type.Integer({ description: "The passage's number in the prompt; the answer cites it as [number]." }),
+  number: Type.Integer({ description: "The passage's number in the prompt. The answer cites it as [number]." }),
   collection: Type.String(),
   id: Type.String(),
   score: Nullable(Type.Number()),
-  file: Type.Optional(Type.String({ description: "Of a passage of a file: its path within the folder." })),
+  file: Type.Optional(Type.String({ description: "For a passage of a file: its path in the folder." })),
   title: Type.Optional(Type.String()),
   heading: Type.Optional(Type.String()),
   page: Type.Optional(Type.Integer()),
   text: Type.String(),
-  cited: Type.Boolean({ description: "The answer names its number." }),
+  cited: Type.Boolean({ description: "True if the answer cites its number." }),
   start: Type.Optional(
-    Type.Integer({ description: "Where in `text` the quoted sentence begins, in UTF-16 code units, up to `end`." }),
+    Type.Integer({ description: "Start of the quoted sentence in `text`, in UTF-16 code units; it ends at `end`." }),
   ),
   end: Type.Optional(Type.Integer()),
 });
@@ -38,20 +38,22 @@ const Message = Type.Object({
   role: Type.Enum(["user", "assistant"]),
   content: Type.String(),
   created_at: Timestamp,
-  finish_reason: Type.Optional(Type.String({ description: "stop, length, refused, or cancelled: the client left." })),
+  finish_reason: Type.Optional(
+    Type.String({ description: "stop, length, refused, or cancelled (the client disconnected)." }),
+  ),
   citations: Type.Optional(Type.Array(Citation)),
 });
 
 const SessionId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) });
 
 const content = Type.Optional(
-  Type.String({ maxLength: CHAT_CHARACTERS_MAX, description: "The message; `message` is the same." }),
+  Type.String({ maxLength: CHAT_CHARACTERS_MAX, description: "The message. `message` is another name for it." }),
 );
 
 /** Of a message that wants an answer. */
 export const chatBody = {
   session_id: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, description: "A chat; without it the message begins one." }),
+    Type.String({ minLength: 1, maxLength: 100, description: "The chat's id. Without it, the message begins a chat." }),
   ),
   content,
   message: content,
@@ -62,7 +64,11 @@ export const chatBody = {
   seed: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
   model: Type.Optional(
     Nullable(
-      Type.String({ minLength: 1, maxLength: 200, description: "Answers this message in place of the chat's model." }),
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: "The model for this message, instead of the chat's model.",
+      }),
     ),
   ),
   ...otherDatabase,
@@ -77,7 +83,9 @@ const ChatAnswer = Type.Object({
   provider: Type.String(),
   model: Type.String(),
   citations: Type.Optional(Type.Array(Citation)),
-  messages_dropped: Type.Optional(Type.Integer({ description: "Earlier messages that did not fit into the prompt." })),
+  messages_dropped: Type.Optional(
+    Type.Integer({ description: "Number of earlier messages that did not fit into the prompt." }),
+  ),
 });
 
 export const chatEndpoints = [
@@ -85,7 +93,7 @@ export const chatEndpoints = [
     name: "chat.sessions.create",
     method: "POST",
     path: "/v1/ai/sessions",
-    summary: "Begins a chat. With collections, passages of them are put into each prompt and cited in the answers.",
+    summary: "Begin a chat. With collections, their passages are put into each prompt and cited in the answers.",
     tag: "ai",
     access: "writer",
     home: "tenant",
@@ -96,7 +104,7 @@ export const chatEndpoints = [
           Type.String({
             minLength: 1,
             maxLength: 200,
-            description: '"native" is the bundled model; absent: the configured provider, else the bundled model.',
+            description: '"native" is the bundled model. Default: the configured provider, else the bundled model.',
           }),
         ),
       ),
@@ -114,7 +122,7 @@ export const chatEndpoints = [
     name: "chat.sessions.list",
     method: "GET",
     path: "/v1/ai/sessions",
-    summary: "The caller's chats, those used last first.",
+    summary: "The caller's chats, most recently used first.",
     tag: "ai",
     access: "member",
     home: "tenant",
@@ -149,7 +157,7 @@ export const chatEndpoints = [
     name: "chat.sessions.messages",
     method: "GET",
     path: "/v1/ai/sessions/{id}/messages",
-    summary: "A chat's messages, the oldest first.",
+    summary: "A chat's messages, oldest first.",
     tag: "ai",
     access: "member",
     home: "tenant",
@@ -162,7 +170,7 @@ export const chatEndpoints = [
     method: "POST",
     path: "/v1/ai/chat",
     summary:
-      "A message to a chat, or one that begins a chat, and the whole answer. Both are stored when the answer has ended.",
+      "Send a message to a chat, or begin a chat with it, and get the whole answer. Both are stored when the answer is complete.",
     tag: "ai",
     access: "writer",
     home: "tenant",
@@ -175,7 +183,7 @@ export const chatEndpoints = [
     method: "POST",
     path: "/v1/ai/chat/stream",
     summary:
-      "The same, the answer as it grows: frames `data: {type, delta}`, a last one with done, content and usage, then `data: [DONE]`. A client that leaves ends the answer.",
+      "The same with a streamed answer: frames `data: {type, delta}`, a last frame with done, content and usage, then `data: [DONE]`. If the client disconnects, the answer stops.",
     tag: "ai",
     access: "writer",
     home: "tenant",

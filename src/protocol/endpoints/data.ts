@@ -8,47 +8,51 @@ const flag = (description: string) => Type.Optional(Type.String({ pattern: "^(tr
 const Name = Type.String({ minLength: 1, maxLength: 63 });
 
 const target = {
-  table: Type.String({ minLength: 1, maxLength: 63, description: "Name of the table, as it stands in the catalog." }),
+  table: Type.String({ minLength: 1, maxLength: 63, description: "Name of the table, as in the catalog." }),
   schema: Type.Optional(Name),
   columns: Type.Optional(
-    Type.String({ minLength: 1, description: "Column names with commas between; the others get their defaults." }),
+    Type.String({ minLength: 1, description: "Column names separated by commas. Other columns get their defaults." }),
   ),
   encoding: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 40, description: "Of the body: utf-8 (the default), latin1, utf-16le, …" }),
+    Type.String({
+      minLength: 1,
+      maxLength: 40,
+      description: "The body's encoding: utf-8 (the default), latin1, utf-16le, …",
+    }),
   ),
   on_conflict: Type.Optional(
     Type.String({
       pattern: "^(error|ignore|update)$",
       description:
-        "What happens to a row whose key is taken: the import fails (the default), or the row is passed over, or it replaces the stored one.",
+        "What to do with a row whose key already exists: fail the import (the default), ignore the row, or replace the stored row.",
     }),
   ),
   create: flag(
-    "Make the table if it does not exist: columns by the header or the keys, types by the first rows (256 KiB of the file).",
+    "Create the table if it does not exist, with columns from the header or the keys, and types from the first rows (256 KiB of the file).",
   ),
   conflict_columns: Type.Optional(
-    Type.String({ minLength: 1, description: "The unique columns that decide; the primary key when absent." }),
+    Type.String({ minLength: 1, description: "The unique columns that identify a row. Default: the primary key." }),
   ),
 };
 
 const csv = {
-  delimiter: character("Between fields; a comma when absent."),
-  quote: character("Around fields; a double quote when absent. Doubled it stands for itself."),
-  header: flag("The first line has the column names; true when absent."),
+  delimiter: character("Separator between fields. Default: a comma."),
+  quote: character("Quote around fields. Default: a double quote. Write it twice inside a field."),
+  header: flag("The first line has the column names. Default: true."),
   null: Type.Optional(
-    Type.String({ maxLength: 100, description: "The unquoted text that stands for NULL; empty when absent." }),
+    Type.String({ maxLength: 100, description: "The unquoted text that means NULL. Default: empty." }),
   ),
 };
 
 const ImportResult = Type.Object({
   created: Type.Optional(
     Type.Array(Type.Object({ name: Type.String(), type: Type.String() }), {
-      description: "The columns of the table, where create=true made it.",
+      description: "The columns of the table, if create=true created it.",
     }),
   ),
-  rows: Type.Integer({ description: "Rows that were stored." }),
-  rows_skipped: Type.Integer({ description: "Rows that on_conflict=ignore passed over." }),
-  bytes: Type.Integer({ description: "Of the body, as it was sent." }),
+  rows: Type.Integer({ description: "Number of stored rows." }),
+  rows_skipped: Type.Integer({ description: "Number of rows that on_conflict=ignore skipped." }),
+  bytes: Type.Integer({ description: "Bytes of the body as sent." }),
   execution_time_ms: Type.Number(),
 });
 
@@ -60,7 +64,7 @@ export const dataEndpoints = [
     method: "POST",
     path: "/v1/data/import/csv",
     summary:
-      "Stores the rows of a CSV file in a table, all or none. Errors name line, column and value. With Accept: application/x-ndjson or text/event-stream the answer is a stream of progress, whose last object is the result or the error. A body may have Content-Encoding: gzip, or be a .gz file.",
+      "Import the rows of a CSV file into a table, all or none. Errors name line, column and value. With Accept: application/x-ndjson or text/event-stream the answer is a stream of progress whose last object is the result or the error. The body may have Content-Encoding: gzip, or be a .gz file.",
     tag: "data",
     access: "writer",
     home: "tenant",
@@ -75,7 +79,7 @@ export const dataEndpoints = [
     method: "POST",
     path: "/v1/data/import/ndjson",
     summary:
-      "Stores rows that are JSON, one a line (an object by column name, or an array in the order of the columns), in a table, all or none; otherwise like the import of CSV.",
+      "Import JSON rows, one per line, into a table, all or none. A row is an object by column name, or an array in column order. Otherwise like the CSV import.",
     tag: "data",
     access: "writer",
     home: "tenant",
@@ -90,7 +94,7 @@ export const dataEndpoints = [
     method: "GET",
     path: "/v1/data/export",
     summary:
-      "A table, or the rows of a query that changes nothing, as a file: CSV (the default) or a JSON object per line. It is sent as fast as the client reads; with gzip=true compressed.",
+      "Export a table, or the rows of a query that changes nothing, as a file: CSV (the default) or one JSON object per line. It is streamed as fast as the client reads, with gzip=true compressed.",
     tag: "data",
     access: "member",
     home: "tenant",
@@ -104,7 +108,7 @@ export const dataEndpoints = [
       ...csv,
       filename: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9._ -]{1,200}$" })),
       gzip: flag("Compress the file."),
-      max_rows: Type.Optional(Type.String({ pattern: "^[0-9]{1,15}$", description: "No bound when absent." })),
+      max_rows: Type.Optional(Type.String({ pattern: "^[0-9]{1,15}$", description: "Default: no limit." })),
     }),
     streamedReply: ["text/csv", "application/x-ndjson"],
   },

@@ -46,7 +46,7 @@ const Graph = Type.Object({
 const Index = Type.Object({
   name: Type.String(),
   entity: Type.Enum(["node", "relationship"]),
-  label: Type.String({ description: "A label, or a relationship's type." }),
+  label: Type.String({ description: "A label or a relationship type." }),
   properties: Type.Array(Type.String()),
   unique: Type.Boolean(),
   what: Type.Enum(["index", "constraint"]),
@@ -65,7 +65,7 @@ const Types = Type.Array(
   {
     minItems: 1,
     maxItems: 100,
-    description: "The graph has these only.",
+    description: "The extracted graph has only these.",
   },
 );
 
@@ -101,7 +101,8 @@ export const graphEndpoints = [
     response: Type.Object({
       columns: Type.Array(Type.String()),
       rows: Type.Array(Type.Array(Type.Unknown()), {
-        description: "Positional. Nodes are {id, labels, properties}, relationships {id, src, dst, type, properties}.",
+        description:
+          "Values by position. Nodes are {id, labels, properties}, relationships {id, src, dst, type, properties}.",
       }),
       count: Type.Integer(),
       execution_time_ms: Type.Number(),
@@ -115,7 +116,7 @@ export const graphEndpoints = [
     keepsIntegers: true,
     method: "POST",
     path: "/v1/graph/match/profile",
-    summary: "Run one Cypher statement and tell its plan with rows and times; what it writes is kept.",
+    summary: "Run one Cypher statement and return its plan with rows and times. Its changes are kept.",
     access: "member",
     ...shared,
     body: Statement,
@@ -145,7 +146,7 @@ export const graphEndpoints = [
     name: "graph.nodes.list",
     method: "GET",
     path: "/v1/graph/nodes",
-    summary: "Nodes by id, of one label if it is given.",
+    summary: "Nodes in the order of their ids, of one label if given.",
     access: "member",
     ...shared,
     query: Strict({ ...GraphQuery, ...PageQuery, label: Type.Optional(Label) }),
@@ -169,7 +170,7 @@ export const graphEndpoints = [
     keepsIntegers: true,
     method: "PATCH",
     path: "/v1/graph/nodes/{id}",
-    summary: "Merge properties into a node (null removes one); `labels` takes the place of its labels.",
+    summary: "Merge properties into a node (null removes one). `labels` replaces its labels.",
     access: "writer",
     ...shared,
     params: entityId,
@@ -187,7 +188,7 @@ export const graphEndpoints = [
     name: "graph.nodes.delete",
     method: "DELETE",
     path: "/v1/graph/nodes/{id}",
-    summary: "Remove a node and its relationships; with `detach=false` one that has any is refused.",
+    summary: "Remove a node and its relationships. With `detach=false`, a node with relationships is not removed.",
     access: "writer",
     ...shared,
     params: entityId,
@@ -198,7 +199,7 @@ export const graphEndpoints = [
     name: "graph.nodes.neighbors",
     method: "GET",
     path: "/v1/graph/nodes/{id}/neighbors",
-    summary: "Nodes one relationship away, each with that relationship.",
+    summary: "A node's neighbours, each with the relationship to it.",
     access: "member",
     ...shared,
     params: entityId,
@@ -210,7 +211,7 @@ export const graphEndpoints = [
     }),
     response: Type.Object({
       neighbors: Type.Array(Type.Object({ node: Node, edge: Edge })),
-      nodes: Type.Array(Node, { description: "The same nodes, each once." }),
+      nodes: Type.Array(Node, { description: "The same nodes without duplicates." }),
       edges: Type.Array(Edge, { description: "The same relationships." }),
       count: Type.Integer({ description: "Of neighbors." }),
     }),
@@ -221,7 +222,7 @@ export const graphEndpoints = [
     keepsIntegers: true,
     method: "POST",
     path: "/v1/graph/edges",
-    summary: "Make a relationship between two nodes.",
+    summary: "Create a relationship between two nodes.",
     access: "writer",
     ...shared,
     body: Strict({
@@ -242,7 +243,7 @@ export const graphEndpoints = [
     name: "graph.edges.list",
     method: "GET",
     path: "/v1/graph/edges",
-    summary: "Relationships by id, of one type if it is given.",
+    summary: "Relationships in the order of their ids, of one type if given.",
     access: "member",
     ...shared,
     query: Strict({ ...GraphQuery, ...PageQuery, type: Type.Optional(Label) }),
@@ -306,7 +307,7 @@ export const graphEndpoints = [
       columns: Type.Optional(Type.Array(Type.String())),
       results: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
       count: Type.Optional(Type.Integer()),
-      written: Type.Optional(Type.Integer({ description: "Nodes that have the property now." })),
+      written: Type.Optional(Type.Integer({ description: "Number of nodes that now have the property." })),
       stats: Type.Optional(GraphStats),
     }),
   },
@@ -316,7 +317,7 @@ export const graphEndpoints = [
     path: "/ws",
     messages: ["graph.algorithm"],
     summary:
-      "The same on the WebSocket: graph.progress {phase, progress} while it runs, then graph.columns, graph.rows …, graph.complete; or error. `cancel` ends it.",
+      "The same on the WebSocket: graph.progress {phase, progress} while it runs, then graph.columns, graph.rows …, graph.complete; or error. `cancel` stops it.",
     access: "member",
     ...shared,
     slow: true,
@@ -327,7 +328,7 @@ export const graphEndpoints = [
     method: "POST",
     path: "/v1/graph/extract",
     summary:
-      "Find the names in a text and what it says of them, by a language model or by rules (English); with `store` merge them into the graph.",
+      "Extract the names in a text and their relationships, by a language model or by rules (English). With `store`, merge them into the graph.",
     access: "member",
     ...shared,
     slow: true,
@@ -340,14 +341,14 @@ export const graphEndpoints = [
       method: Type.Optional(
         Type.Enum(["auto", "provider", "llm", "rules"], {
           description:
-            "provider (or llm): the language model; rules: none; auto: the model where a provider is configured.",
+            "provider (or llm): the language model; rules: none; auto: the model if a provider is configured.",
         }),
       ),
       options: Type.Optional(
         Strict({
           provider: Type.Optional(
             Type.Enum([...WRITER_KINDS], {
-              description: "native: the bundled model; another one must be the one that is configured.",
+              description: "native: the bundled model. Any other value must name the configured provider.",
             }),
           ),
           model: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
@@ -384,7 +385,7 @@ export const graphEndpoints = [
         Type.Object({ input_tokens: Type.Integer(), output_tokens: Type.Integer(), total_tokens: Type.Integer() }),
       ),
       warnings: Type.Optional(
-        Type.Array(Type.String(), { description: "What of the model's answer was left out, and why." }),
+        Type.Array(Type.String(), { description: "Parts of the model's answer that were left out, with the reason." }),
       ),
       stored: Type.Boolean(),
       stats: Type.Optional(GraphStats),
@@ -408,7 +409,7 @@ export const graphEndpoints = [
     summary: "Make a graph.",
     access: "writer",
     ...shared,
-    body: Strict({ name: GraphName, description: Unused("a graph keeps its name only.") }),
+    body: Strict({ name: GraphName, description: Unused("only a graph's name is stored.") }),
     example: { body: { name: "people" } },
     response: Graph,
     status: 201,
@@ -438,7 +439,7 @@ export const graphEndpoints = [
     name: "graph.indexes.create",
     method: "POST",
     path: "/v1/graph/indexes",
-    summary: "Make an index over properties of nodes with a label, or of relationships of a type.",
+    summary: "Create an index on properties of nodes with a label, or of relationships with a type.",
     access: "writer",
     ...shared,
     body: Strict({

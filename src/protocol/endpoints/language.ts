@@ -13,7 +13,7 @@ const oneOrMore = {
     Type.Array(text, {
       minItems: 1,
       maxItems: LANGUAGE_TEXTS_MAX,
-      description: `Instead of "text"; the answer is a list in the same order. At most ${LANGUAGE_CHARACTERS_MAX} characters in all.`,
+      description: `Instead of "text". The answer is a list in the same order. At most ${LANGUAGE_CHARACTERS_MAX} characters in total.`,
     }),
   ),
 };
@@ -22,11 +22,15 @@ const provider = {
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: '"native" (the usual case): libraries and models of the installation; else the configured provider.',
+      description: '"native" (the default): libraries and models of the installation. Or the configured provider.',
     }),
   ),
   model: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Of the provider, which is then asked; or "native".' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'A model of the provider, which then answers; or "native".',
+    }),
   ),
 };
 const Confidence = Type.Number({ description: "0 to 1." });
@@ -78,17 +82,17 @@ export const languageEndpoints = [
     ...common,
     name: "language.summarize",
     path: "/v1/ai/summarize",
-    summary: "The sentences that say most of a text; by a provider, in its own words.",
+    summary: "Summarize a text by its most important sentences, or with a provider in its own words.",
     body: Strict({
       text,
       max_length: Type.Optional(
         Type.Integer({
           minimum: 1,
           maximum: LANGUAGE_CHARACTERS_MAX,
-          description: "Characters (UTF-16 code units) of the summary at most; 500 unless said.",
+          description: "The most characters (UTF-16 code units) of the summary. Default: 500.",
         }),
       ),
-      min_length: Unused("a summary is as long as the sentences that say most; max_length bounds it."),
+      min_length: Unused("a summary is as long as its sentences; max_length limits it."),
       ...provider,
     }),
     example: { body: { text: `${REVIEW} ${FEW_WORDS}`, max_length: 100 } },
@@ -98,13 +102,15 @@ export const languageEndpoints = [
     ...common,
     name: "language.classify",
     path: "/v1/ai/classify",
-    summary: "Which categories a text belongs to, without examples; surest first.",
+    summary: "Classify a text into categories without examples, most confident first.",
     body: Strict({
       ...oneOrMore,
       categories: Type.Optional(
-        Type.Array(category, { minItems: 1, maxItems: CATEGORIES_MAX, description: "Common topics unless said." }),
+        Type.Array(category, { minItems: 1, maxItems: CATEGORIES_MAX, description: "Default: common topics." }),
       ),
-      multi_label: Type.Optional(Type.Boolean({ description: "Each by itself, instead of shares of 1." })),
+      multi_label: Type.Optional(
+        Type.Boolean({ description: "Score each category by itself, instead of scores that add up to 1." }),
+      ),
       ...provider,
     }),
     example: { body: { text: REVIEW, categories: ["food", "sport", "politics"] } },
@@ -114,7 +120,7 @@ export const languageEndpoints = [
     ...common,
     name: "language.qa",
     path: "/v1/ai/qa",
-    summary: "The part of a text that answers a question about it.",
+    summary: "Answer a question with a part of a text.",
     body: Strict({
       question: Type.String({ minLength: 1, maxLength: QUESTION_CHARACTERS_MAX }),
       context: Type.Optional(text),
@@ -123,10 +129,10 @@ export const languageEndpoints = [
     }),
     example: { body: { question: "Where did Ann Miller fly to?", context: FEW_WORDS } },
     response: Type.Object({
-      answer: Type.String({ description: 'As the text has it; "" where it has no answer.' }),
+      answer: Type.String({ description: 'Copied from the text; "" if it has no answer.' }),
       score: Confidence,
       start: Nullable(Place("context")),
-      end: Nullable(Type.Integer({ description: "Null where a provider's answer is not in the text word for word." })),
+      end: Nullable(Type.Integer({ description: "Null if a provider's answer is not in the text word for word." })),
     }),
   },
 ] as const satisfies readonly EndpointSpec[];

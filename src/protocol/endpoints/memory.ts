@@ -6,7 +6,7 @@ import { Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
 const namespace = Type.String({
   pattern: "^[A-Za-z0-9_][A-Za-z0-9_-]{0,54}$",
-  description: "In any case: names are the same in lower case.",
+  description: "Case does not matter.",
 });
 const id = Type.String({ minLength: 1, maxLength: MEMORY_ID_CHARACTERS_MAX });
 const content = Type.String({ minLength: 1, maxLength: MEMORY_CHARACTERS_MAX });
@@ -27,7 +27,7 @@ export const memoryEndpoints = [
     name: "memory.list",
     method: "GET",
     path: "/v1/ai/memory",
-    summary: "The tenant's namespaces of memories.",
+    summary: "The tenant's memory namespaces.",
     tag: "ai",
     access: "member",
     home: "tenant",
@@ -39,7 +39,7 @@ export const memoryEndpoints = [
     name: "memory.store",
     method: "POST",
     path: "/v1/ai/memory/{namespace}",
-    summary: "Store a memory. The namespace, and the table _memory_<namespace> behind it, is made by the first one.",
+    summary: "Store a memory. The first memory creates the namespace and its table _memory_<namespace>.",
     tag: "ai",
     access: "writer",
     home: "tenant",
@@ -65,7 +65,7 @@ export const memoryEndpoints = [
     name: "memory.drop",
     method: "DELETE",
     path: "/v1/ai/memory/{namespace}",
-    summary: "Forget a namespace with all that it holds.",
+    summary: "Delete a namespace with all its memories.",
     tag: "ai",
     access: "writer",
     home: "tenant",
@@ -76,7 +76,7 @@ export const memoryEndpoints = [
     name: "memory.recall",
     method: "POST",
     path: "/v1/ai/memory/{namespace}/recall",
-    summary: "The memories that are most like a query; none of a namespace that there is not.",
+    summary: "The memories most similar to a query. An unknown namespace has none.",
     tag: "ai",
     access: "member",
     home: "tenant",
@@ -85,7 +85,7 @@ export const memoryEndpoints = [
       query: Type.String({ minLength: 1, maxLength: MEMORY_CHARACTERS_MAX }),
       k: Type.Optional(Type.Integer({ minimum: 0, maximum: MEMORY_RECALL_MAX })),
       limit: Type.Optional(Type.Integer({ minimum: 0, maximum: MEMORY_RECALL_MAX })),
-      recency: share("How much the age counts beside the similarity; .1 unless said, 0 not at all."),
+      recency: share("The weight of age beside similarity. Default: 0.1. 0 ignores age."),
       half_life_days: Type.Optional(Type.Number({ minimum: 0.001, maximum: 36_500 })),
       min_similarity: Type.Optional(Type.Number({ minimum: -1, maximum: 1 })),
     }),
@@ -100,7 +100,7 @@ export const memoryEndpoints = [
     name: "memory.put",
     method: "PUT",
     path: "/v1/ai/memory/{namespace}/{id}",
-    summary: "Store a memory under an id, in place of the one that has it.",
+    summary: "Store a memory under an id. It replaces an existing one.",
     tag: "ai",
     access: "writer",
     home: "tenant",

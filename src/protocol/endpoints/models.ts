@@ -9,7 +9,7 @@ import { Nullable, Strict, Timestamp } from "./schemas.js";
 const Name = Type.String({
   minLength: 1,
   maxLength: 201,
-  description: 'name or name:tag; the tag is "latest" unless said.',
+  description: 'name or name:tag. Default tag: "latest".',
 });
 
 /** Both spellings are in use. */
@@ -19,9 +19,9 @@ const Model = Type.Object({
   name: Type.String(),
   alias: Nullable(Type.String()),
   kind: Nullable(Type.String({ description: "embedding, nli or generation; null when its manifest cannot be read." })),
-  architecture: Nullable(Type.String({ description: "What runs it: static or onnx." })),
+  architecture: Nullable(Type.String({ description: "The architecture: static or onnx." })),
   size_bytes: Type.Integer(),
-  digest: Type.String({ description: "SHA-256 of its manifest, which has those of its files." }),
+  digest: Type.String({ description: "SHA-256 of its manifest, which has the hashes of its files." }),
   pulled_at: Nullable(Timestamp),
   last_used_at: Nullable(Timestamp),
   dimensions: Nullable(Type.Integer()),
@@ -31,15 +31,15 @@ const Model = Type.Object({
   state: Type.Enum(["installed", "ready", "failed"]),
   problem: Nullable(Type.String({ description: "Why it failed." })),
   tag: Nullable(Type.String()),
-  source: Nullable(Type.String({ description: "Where it was pulled from; null: it was not pulled." })),
-  restart_required: Type.Boolean({ description: "It serves once the server has been started again." }),
+  source: Nullable(Type.String({ description: "Where it was pulled from. null: it was not pulled." })),
+  restart_required: Type.Boolean({ description: "True: it is available after a restart of the server." }),
 });
 
 const Pull = Type.Object({
   id: Type.String(),
   job_id: Type.String({ description: "The same." }),
   model: Type.String({ description: "name:tag" }),
-  name: Nullable(Type.String({ description: "Of the model that is installed." })),
+  name: Nullable(Type.String({ description: "Id of the installed model." })),
   status: Type.Enum(["pending", "running", "completed", "failed", "cancelled"]),
   phase: Type.Enum(["waiting", "resolving", "downloading", "installing", "done"]),
   progress: Type.Number({ description: "0 to 1." }),
@@ -47,7 +47,7 @@ const Pull = Type.Object({
   bytes_total: Nullable(Type.Integer()),
   source: Nullable(Type.String()),
   passed_over: Type.Array(Type.Object({ source: Type.String(), message: Type.String() }), {
-    description: "Sources that did not answer as they should.",
+    description: "Sources that failed.",
   }),
   error: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
   restart_required: Type.Boolean(),
@@ -71,7 +71,7 @@ export const modelEndpoints = [
     name: "ai.models.list",
     method: "GET",
     path: "/v1/ai/models",
-    summary: "The models that are installed, where others come from, and which of them are known.",
+    summary: "The installed models, the sources of others, and which of those are known.",
     tag: "ai",
     access: "system",
     home: "tenant",
@@ -79,8 +79,8 @@ export const modelEndpoints = [
       models: Type.Array(Model),
       count: Type.Integer(),
       sources: Type.Array(Type.String()),
-      free_bytes: Type.Integer({ description: "Of the disk that models are pulled to." }),
-      available: Type.Array(Available, { description: "What a hub among the sources can give." }),
+      free_bytes: Type.Integer({ description: "Of the disk that models are stored on." }),
+      available: Type.Array(Available, { description: "Models that a hub among the sources offers." }),
     }),
   },
   {
@@ -88,7 +88,7 @@ export const modelEndpoints = [
     method: "POST",
     path: "/v1/ai/models/pull",
     summary:
-      "Pull a model from the first source that has it. 202 with the pull as it begins, or, with wait, 200 when the model is installed. Whoever asks for a model that is being pulled joins that pull; the pull goes on when the client has gone.",
+      "Pull a model from the first source that has it. Answers 202 when the pull begins, or with wait 200 when the model is installed. A second request for the same model joins the running pull. The pull continues if the client disconnects.",
     tag: "ai",
     access: "system",
     home: "tenant",
@@ -103,7 +103,7 @@ export const modelEndpoints = [
     name: "ai.models.pulls.list",
     method: "GET",
     path: "/v1/ai/models/pulls",
-    summary: "Pulls that are under way and those that ended lately, newest first.",
+    summary: "Running and recent pulls, newest first.",
     tag: "ai",
     access: "system",
     home: "tenant",
@@ -113,7 +113,7 @@ export const modelEndpoints = [
     name: "ai.models.pulls.get",
     method: "GET",
     path: "/v1/ai/models/pulls/{id}",
-    summary: "How a pull is getting on, or how it ended.",
+    summary: "The progress or outcome of a pull.",
     tag: "ai",
     access: "system",
     home: "tenant",
@@ -124,7 +124,7 @@ export const modelEndpoints = [
     name: "ai.models.pulls.cancel",
     method: "DELETE",
     path: "/v1/ai/models/pulls/{id}",
-    summary: "Cancel a pull; what it has loaded is removed. One that has ended stays as it is.",
+    summary: "Cancel a pull and remove what it has downloaded. A finished pull does not change.",
     tag: "ai",
     access: "system",
     home: "tenant",
@@ -147,7 +147,7 @@ export const modelEndpoints = [
     method: "DELETE",
     path: "/v1/ai/models/{name}",
     summary:
-      "Delete an installed model, once the requests that use it have ended. Models that come with the program cannot be deleted, nor can the one that ai.embedding_model names.",
+      "Delete an installed model after the requests that use it have ended. Models that come with the program and the model in ai.embedding_model cannot be deleted.",
     tag: "ai",
     access: "system",
     home: "tenant",

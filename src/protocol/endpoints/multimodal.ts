@@ -21,7 +21,7 @@ const image_url = Type.Optional(
   Type.String({
     minLength: 1,
     description:
-      "Where the image is: a scheme and a host that the configuration allows, at a public address. Or the image itself, as data:image/png;base64,….",
+      "The image's address: a scheme and a host that the configuration allows, at a public address. Or the image itself, as data:image/png;base64,….",
   }),
 );
 const model = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
@@ -29,7 +29,7 @@ const SOUNDS = "A WAV, MP3, FLAC, Ogg Vorbis or Opus file, or with ffmpeg any ot
 const MODALITIES = ["text", "image", "audio", "video"] as const;
 const mediumType = Type.Optional(
   Type.Enum(["text", "image", "image_url", "audio", "video"], {
-    description: "What the other member is, if you like.",
+    description: "The kind of the other member. Optional.",
   }),
 );
 const method = Type.String({
@@ -48,7 +48,7 @@ export const multimodalEndpoints = [
     method: "POST",
     path: "/v1/multimodal/describe",
     summary:
-      "An image in words: by the vision model that is installed, or by a provider; without either by its size, colours, EXIF and the words in it. Send image or image_url.",
+      "Describe an image with the installed vision model or a provider. Without either, by its size, colours, EXIF and the words in it. Send image or image_url.",
     tag: "multimodal",
     access: "member",
     home: "tenant",
@@ -57,7 +57,7 @@ export const multimodalEndpoints = [
         Type.String({
           minLength: 1,
           maxLength: CHAT_CHARACTERS_MAX,
-          description: "What is asked of the image, of models that read it; a description unless said.",
+          description: "The question about the image, for models that read prompts. Default: a description.",
         }),
       ),
       image,
@@ -65,7 +65,7 @@ export const multimodalEndpoints = [
       model,
       provider: Type.Optional(
         Type.Enum([...WRITER_KINDS], {
-          description: "native, or the provider that is configured; the installed vision model unless said.",
+          description: "native, or the configured provider. Default: the installed vision model.",
         }),
       ),
       max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
@@ -90,13 +90,13 @@ export const multimodalEndpoints = [
                 share: Type.Number({ description: "Of all pixels, 0 to 1." }),
               }),
             ),
-            words: Type.String({ description: "What is written in it (OCR of English)." }),
+            words: Type.String({ description: "The words in the image (OCR for English)." }),
             exif: Type.Record(Type.String(), Type.Unknown()),
           },
-          { description: "Where no model described it." },
+          { description: "Only if no model described it." },
         ),
       ),
-      notes: Type.Optional(Type.Array(Type.String({ description: "What was not done, and how it would be." }))),
+      notes: Type.Optional(Type.Array(Type.String({ description: "What was not done, and how to enable it." }))),
     }),
     failures: [502, 503],
   },
@@ -105,7 +105,7 @@ export const multimodalEndpoints = [
     method: "POST",
     path: "/v1/multimodal/search",
     summary:
-      "What is most like a text, an image or what is said in a sound, in collections of texts, images and other media.",
+      "Find what is most similar to a text, an image or the words in a sound, in collections of texts, images and other media.",
     tag: "multimodal",
     access: "member",
     home: "tenant",
@@ -115,17 +115,17 @@ export const multimodalEndpoints = [
         text: Type.Optional(Type.String({ minLength: 1, maxLength: EMBEDDING_CHARACTERS_MAX })),
         image,
         image_url,
-        audio: base64(`${SOUNDS}, which is looked for by what is said in it`),
+        audio: base64(`${SOUNDS}, searched by the words spoken in it`),
       }),
       modalities: Type.Optional(
-        Type.Array(Type.Enum([...MODALITIES]), { minItems: 1, description: "Of what is found; all unless said." }),
+        Type.Array(Type.Enum([...MODALITIES]), { minItems: 1, description: "The kinds of results. Default: all." }),
       ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MEDIA_RESULTS_MAX, description: "10 unless said." })),
       collections: Type.Optional(
         Type.Array(CollectionName, {
           minItems: 1,
           maxItems: MEDIA_COLLECTIONS_MAX,
-          description: "All that say of their documents what kind they are (field kind), unless said.",
+          description: "Default: all collections whose documents have a field kind.",
         }),
       ),
     }),
@@ -136,15 +136,15 @@ export const multimodalEndpoints = [
           collection: Type.String(),
           id: Type.String(),
           modality: Type.Enum([...MODALITIES]),
-          score: Type.Number({ description: "0 to 1: larger is more alike; comparable within one answer." }),
+          score: Type.Number({ description: "0 to 1. Larger is more similar. Comparable within one answer." }),
           method,
           document: Type.Record(Type.String(), Type.Unknown()),
         }),
       ),
-      total: Type.Integer({ description: "Results of this answer." }),
-      methods: Type.Array(method, { description: "All that were used." }),
-      transcript: Type.Optional(Type.String({ description: "Of a sound: what is said in it, and looked for." })),
-      model: Nullable(Type.String({ description: "What made the vector of the query, where one was made." })),
+      total: Type.Integer({ description: "Number of results in this answer." }),
+      methods: Type.Array(method, { description: "All ways that were used." }),
+      transcript: Type.Optional(Type.String({ description: "For a sound: its words, which were searched." })),
+      model: Nullable(Type.String({ description: "The model that embedded the query, if any." })),
       took_ms: Type.Number(),
     }),
     failures: [502, 503],
@@ -153,7 +153,7 @@ export const multimodalEndpoints = [
     name: "multimodal.embed",
     method: "POST",
     path: "/v1/multimodal/embed",
-    summary: "The vector of one text, image, sound or video.",
+    summary: "Embed one text, image, sound or video.",
     tag: "multimodal",
     access: "member",
     home: "tenant",
@@ -171,18 +171,18 @@ export const multimodalEndpoints = [
           minLength: 1,
           maxLength: 200,
           description:
-            "A model that is installed, tessera-visual-1 (images, videos) or tessera-audio-1. Unless said: the dual encoder if one is installed, else these, and for texts the usual model; for sounds the usual model of what is said in them, if a speech model is installed.",
+            "An installed model, tessera-visual-1 (images, videos) or tessera-audio-1. Default: the dual encoder if one is installed, else these, and for texts the default model. For sounds, the default model embeds the transcript if a speech model is installed.",
         }),
       ),
     }),
     example: { body: { input: { type: "image", image: RED_SQUARE } } },
     response: Type.Object({
-      embedding: Type.Array(Type.Number(), { description: "Of length 1, in single precision." }),
+      embedding: Type.Array(Type.Number(), { description: "A vector of length 1, in single precision." }),
       model: Type.String(),
       dimensions: Type.Integer(),
       modality: Type.Enum([...MODALITIES]),
       method: Type.String({
-        description: "dual_encoder, text_embedding, transcript (of what is said), visual_feature or audio_feature.",
+        description: "dual_encoder, text_embedding, transcript, visual_feature or audio_feature.",
       }),
     }),
     failures: [502, 503],
@@ -192,7 +192,7 @@ export const multimodalEndpoints = [
     method: "POST",
     path: "/v1/multimodal/images",
     summary:
-      "Puts an image into a collection, which is made by the first one: its thumbnail, words, EXIF and vectors, not the file.",
+      "Add an image to a collection: its thumbnail, words, EXIF and vectors, but not the file. The first image creates the collection.",
     tag: "multimodal",
     access: "writer",
     home: "tenant",
@@ -204,7 +204,7 @@ export const multimodalEndpoints = [
       caption: Type.Optional(Type.String({ maxLength: CAPTION_CHARACTERS_MAX })),
       metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
       ocr: Type.Optional(
-        Type.Boolean({ description: "Read the words in it; true unless said. Takes about a second." }),
+        Type.Boolean({ description: "Read the words in it, which takes about a second. Default: true." }),
       ),
     }),
     example: { body: { collection: "picture", id: "red", image: RED_SQUARE, caption: "A red square" } },
@@ -212,8 +212,8 @@ export const multimodalEndpoints = [
       id: Type.String(),
       collection: Type.String(),
       ...SeenFacts,
-      text: Type.String({ description: "By which words find it: caption, words in the image, EXIF." }),
-      models: Type.Array(Type.String(), { description: "That made its vectors." }),
+      text: Type.String({ description: "The text by which words find it: caption, words in the image, EXIF." }),
+      models: Type.Array(Type.String(), { description: "The models that made its vectors." }),
       notes: Type.Array(Type.String()),
     }),
     status: 201,
@@ -223,21 +223,23 @@ export const multimodalEndpoints = [
     name: "multimodal.transcribe",
     method: "POST",
     path: "/v1/multimodal/transcribe",
-    summary: "What is said in a sound, in writing and with times: by the speech model that is installed.",
+    summary: "Transcribe a sound, with times, by the installed speech model.",
     tag: "multimodal",
     access: "member",
     home: "tenant",
     body: Strict({
       audio: base64(`${SOUNDS}; at most ${AUDIO_SECONDS_MAX} s`),
       language: Type.Optional(
-        Type.String({ minLength: 2, maxLength: 8, description: "A code as en; the model finds out unless said." }),
+        Type.String({ minLength: 2, maxLength: 8, description: "A code such as en. Default: the model detects it." }),
       ),
       model,
     }),
     example: { body: { audio: SILENCE } },
     response: Type.Object({
       text: Type.String(),
-      language: Nullable(Type.String({ description: "Null: the model knows one alone, or nothing is said." })),
+      language: Nullable(
+        Type.String({ description: "Null if the model knows only one language, or if there is no speech." }),
+      ),
       duration_seconds: Type.Number(),
       segments: Type.Array(
         Type.Object({

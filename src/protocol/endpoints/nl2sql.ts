@@ -12,7 +12,7 @@ export const nl2sqlEndpoints = [
     method: "POST",
     path: "/v1/nl2sql/query",
     summary:
-      "Answer a question about the tenant's tables: it becomes a SELECT, by the configured provider or else by rules, which is planned before it runs.",
+      "Answer a question about the tenant's tables. The configured provider, or else rules, turn it into a SELECT, which is planned before it runs.",
     tag: "query",
     access: "member",
     home: "tenant",
@@ -21,21 +21,21 @@ export const nl2sqlEndpoints = [
     body: Strict({
       question,
       query: question,
-      execute: Type.Optional(Type.Boolean({ description: "false: only the SQL; true unless said." })),
+      execute: Type.Optional(Type.Boolean({ description: "With false, only the SQL is returned. Default: true." })),
       tables: Type.Optional(
         Type.Array(Type.String({ minLength: 1 }), {
           minItems: 1,
           maxItems: 200,
-          description: "Only these tables are asked; all unless said.",
+          description: "Use only these tables. Default: all.",
         }),
       ),
       method: Type.Optional(
         Type.Enum(["auto", "rules", "provider"], {
-          description: "auto: the provider where one is configured, else rules.",
+          description: "auto: the provider if one is configured, else rules.",
         }),
       ),
       model: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: "Of the provider." })),
-      dialect: Unused("the SQL is of the one dialect that this server runs."),
+      dialect: Unused("this server has one SQL dialect."),
       ...otherDatabase,
       ...limits,
     }),
@@ -44,7 +44,7 @@ export const nl2sqlEndpoints = [
       sql: Type.String(),
       confidence: Type.Number({
         description:
-          "0 to 1. By rules: how well names fitted, .95 at most; by a provider .9, or .7 when its first SQL did not plan.",
+          "0 to 1. With rules: how well names matched, at most 0.95. With a provider: 0.9, or 0.7 if its first SQL did not plan.",
       }),
       method: Type.String({ description: '"rules" or the provider.' }),
       columns: Type.Array(ColumnMeta),
@@ -57,7 +57,7 @@ export const nl2sqlEndpoints = [
     name: "nl2sql.validate",
     method: "POST",
     path: "/v1/nl2sql/validate",
-    summary: "Whether a statement would plan, and what is wrong with it if not. Nothing is run.",
+    summary: "Check whether a statement can be planned, and what is wrong if not. Nothing runs.",
     tag: "query",
     access: "member",
     home: "tenant",

@@ -17,13 +17,15 @@ const Threshold = (description: string) =>
 const Model = Type.Optional(
   Type.String({
     pattern: `^[A-Za-z0-9][A-Za-z0-9_-]{0,${NLI_ALIAS_CHARACTERS_MAX - 1}}$`,
-    description: "A model that was installed when the server started; the default one when absent.",
+    description: "A model that was installed when the server started. Default: the configured model.",
   }),
 );
 
 const answered = {
   model: Type.String(),
-  bundle_sha256: Type.String({ description: "SHA-256 of the bundle's manifest.json, which has that of each file." }),
+  bundle_sha256: Type.String({
+    description: "SHA-256 of the bundle's manifest.json, which has the hash of each file.",
+  }),
 };
 
 const Scores = Type.Object({
@@ -60,7 +62,7 @@ export const nliEndpoints = [
     name: "nli.models",
     method: "GET",
     path: "/v1/ai/nli/models",
-    summary: "The models of claims and their states.",
+    summary: "The claim models and their states.",
     tag: "ai",
     access: "member",
     home: "tenant",
@@ -72,8 +74,7 @@ export const nliEndpoints = [
         Type.Object({
           model: Type.String(),
           state: Type.Enum(["ready", "missing", "failed", "loading", "installed"], {
-            description:
-              "Only ready ones answer. installed: nobody has asked for it yet; loading: requests wait for it.",
+            description: "Only ready models answer. installed: not requested yet. loading: requests wait for it.",
           }),
           identity: Identity,
           loaded_bundle_sha256: Nullable(Type.String({ description: "Null: not loaded yet." })),
@@ -87,16 +88,16 @@ export const nliEndpoints = [
     name: "nli.verify",
     method: "POST",
     path: "/v1/ai/nli/verify",
-    summary: "Whether a statement is the truth or a lie, by texts that are known to be true.",
+    summary: "Decide whether a statement is the truth or a lie, from texts that are known to be true.",
     tag: "ai",
     access: "member",
     home: "tenant",
     body: Strict({
       statement: Text("The claim."),
-      truth_anchors: Type.Array(Text("What is known to be true."), { minItems: 1, maxItems: NLI_ANCHORS_MAX }),
+      truth_anchors: Type.Array(Text("Texts that are known to be true."), { minItems: 1, maxItems: NLI_ANCHORS_MAX }),
       model: Model,
       closed_world: Type.Optional(
-        Type.Boolean({ default: false, description: "A statement that no anchor entails is a lie." }),
+        Type.Boolean({ default: false, description: "With true, a statement that no anchor entails is a lie." }),
       ),
       contradiction_threshold: Threshold("Score at which an anchor contradicts the statement."),
       entailment_threshold: Threshold("Score at which an anchor entails it."),
@@ -115,7 +116,7 @@ export const nliEndpoints = [
       violated_anchor: Nullable(Type.String({ description: "The anchor that contradicts the statement." })),
       matched_anchor: Nullable(Type.String({ description: "The anchor that entails it." })),
       all_scores: Type.Array(Type.Array(Type.Number()), {
-        description: "Per anchor: contradiction, entailment, neutral.",
+        description: "Scores per anchor: contradiction, entailment, neutral.",
       }),
     }),
     ...own,
@@ -124,7 +125,7 @@ export const nliEndpoints = [
     name: "nli.pairs",
     method: "POST",
     path: "/v1/ai/nli/pairs",
-    summary: "How each premise (evidence) stands to its hypothesis (claim).",
+    summary: "Compare each premise (evidence) with its hypothesis (claim).",
     tag: "ai",
     access: "member",
     home: "tenant",

@@ -7,14 +7,14 @@ import { MUST_BE } from "../schema-fault.js";
 import { Strict } from "./schemas.js";
 
 const Kind = Type.Enum([...PROVIDER_KINDS], {
-  description: "Whose interface the address speaks; `openai` is also that of many other servers.",
+  description: "The interface of the address. Many other servers also use `openai`.",
 });
 
 const Chosen = Type.Object({
   provider: Type.String({ description: '"native" is the bundled model.' }),
   model: Type.String(),
   source: Type.Enum(["tenant", "installation", "bundled"]),
-  base_url: Type.Optional(Type.String({ description: "Of the tenant's own; empty: the provider's usual one." })),
+  base_url: Type.Optional(Type.String({ description: "Of the tenant's own provider. Empty: the provider's default." })),
   has_key: Type.Optional(Type.Boolean()),
   supports_tools: Type.Boolean(),
 });
@@ -24,7 +24,7 @@ export const providerEndpoints = [
     name: "ai.provider.get",
     method: "GET",
     path: "/v1/ai/provider",
-    summary: "Who writes texts for the tenant. Keys are never told.",
+    summary: "The provider that writes texts for the tenant. Keys are never returned.",
     tag: "ai",
     access: "member",
     home: "tenant",
@@ -34,7 +34,7 @@ export const providerEndpoints = [
     name: "ai.provider.set",
     method: "PUT",
     path: "/v1/ai/provider",
-    summary: "Chooses a provider for the tenant (its admins only). The key is stored encrypted and never told again.",
+    summary: "Set the tenant's own provider (its admins only). The key is stored encrypted and never returned.",
     tag: "ai",
     access: "writer",
     home: "tenant",
@@ -42,15 +42,15 @@ export const providerEndpoints = [
     body: Strict({
       provider: Kind,
       base_url: Type.Optional(
-        Type.String({ maxLength: 2000, description: "Empty or absent: the provider's usual one." }),
+        Type.String({ maxLength: 2000, description: "Empty or absent: the provider's default." }),
       ),
-      model: Type.Optional(Type.String({ maxLength: 200, description: "Empty or absent: the provider's usual one." })),
+      model: Type.Optional(Type.String({ maxLength: 200, description: "Empty or absent: the provider's default." })),
       api_key: Type.Optional(
         Type.String({
           maxLength: 4096,
           pattern: "^[\\x21-\\x7e]*$",
           [MUST_BE]: "printable ASCII characters without spaces",
-          description: "Absent: the stored one stays, if provider and base_url do.",
+          description: "Absent: the stored key is kept if provider and base_url do not change.",
         }),
       ),
     }),
@@ -68,7 +68,7 @@ export const providerEndpoints = [
     name: "ai.provider.delete",
     method: "DELETE",
     path: "/v1/ai/provider",
-    summary: "Removes the tenant's own provider (its admins only): the installation's counts again.",
+    summary: "Remove the tenant's own provider (its admins only). The installation's provider applies again.",
     tag: "ai",
     access: "writer",
     home: "tenant",

@@ -20,7 +20,7 @@ const BatchItem = Type.Union([
   sql,
   Strict({
     ...{ sql, ...bound, ...textOptions, max_rows: limits.max_rows, ...otherDatabase },
-    timeout_secs: Unused("statements of a batch have their time together: timeout_secs beside them."),
+    timeout_secs: Unused("the statements of a batch share one timeout: send timeout_secs beside them."),
   }),
 ]);
 
@@ -81,8 +81,8 @@ const IndexInfo = Type.Object({
       },
       {
         description:
-          "Of an index for search (hnsw, text), which lives in memory. absent: a search has it made; opening: its file or " +
-          "the table's rows are read; linking: vectors wait to be linked and are compared one by one. Searches find the same in all states.",
+          "For a search index (hnsw, text), which is in memory. absent: the first search builds it. opening: its file or " +
+          "the table's rows are being read. linking: some vectors are not linked yet and are compared one by one. Searches find the same in all states.",
       },
     ),
   ),
@@ -127,7 +127,7 @@ export const queryEndpoints = [
       queries: Type.Optional(Type.Array(BatchItem, { minItems: 1, maxItems: BATCH_STATEMENTS_MAX })),
       transactional: Type.Optional(Type.Boolean()),
       stop_on_error: Type.Optional(
-        Type.Boolean({ description: "The first statement that fails is the last one; results are of those that ran." }),
+        Type.Boolean({ description: "Stop at the first statement that fails. `results` has the statements that ran." }),
       ),
       ...limits,
       ...otherDatabase,
@@ -151,16 +151,16 @@ export const queryEndpoints = [
     method: "POST",
     path: "/v1/query/script",
     summary:
-      "Run a file of SQL as it is, statement by statement; dumps of pg_dump (plain), too. Each statement has a transaction of its own unless the script begins one. An error names the statement and its line. The file may be a .gz.",
+      "Run a file of SQL statement by statement, including plain dumps of pg_dump. Each statement has its own transaction unless the script begins one. An error names the statement and its line. The file may be a .gz.",
     tag: "query",
     access: "member",
     home: "tenant",
     slow: true,
     query: Strict({
-      transactional: flag("All in one transaction: all or nothing. False unless said."),
-      stop_on_error: flag("The first statement that fails is the last one. True unless said."),
+      transactional: flag("Run all statements in one transaction: all or nothing. Default: false."),
+      stop_on_error: flag("Stop at the first statement that fails. Default: true."),
       max_rows: Type.Optional(
-        Type.String({ pattern: "^[0-9]{1,4}$", description: "Rows of a statement that are shown; 100 unless said." }),
+        Type.String({ pattern: "^[0-9]{1,4}$", description: "The most rows to return per statement. Default: 100." }),
       ),
     }),
     streamedBody: ["application/sql", "text/plain"],
@@ -170,11 +170,11 @@ export const queryEndpoints = [
       rows_affected: Type.Integer(),
       results: Type.Array(Type.Unknown(), {
         description:
-          "Of the first 1,000 statements: {statement, line} and command, or rows_affected, columns and rows.",
+          "For the first 1,000 statements: {statement, line} and command, or rows_affected, columns and rows.",
       }),
       errors: Type.Array(Type.Unknown(), {
         description:
-          "With stop_on_error=false, of the first 100 that failed: {code, message, details: {statement, line, …}}.",
+          "With stop_on_error=false, for the first 100 failed statements: {code, message, details: {statement, line, …}}.",
       }),
       execution_time_ms: Type.Number(),
     }),
@@ -192,7 +192,7 @@ export const queryEndpoints = [
       sql,
       ...textOptions,
       name: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
-      parameter_types: Unused("the types of parameters follow from the statement; write $1::integer to say one."),
+      parameter_types: Unused("parameter types follow from the statement. Write $1::integer to set one."),
     }),
     example: { body: { name: "orders_above", sql: "SELECT id, total FROM orders WHERE total > $1 ORDER BY id" } },
     response: Type.Object({
@@ -220,7 +220,7 @@ export const queryEndpoints = [
     name: "query.close",
     method: "POST",
     path: "/v1/query/close",
-    summary: "Forget a prepared statement.",
+    summary: "Close a prepared statement.",
     tag: "query",
     access: "member",
     home: "tenant",
@@ -232,7 +232,7 @@ export const queryEndpoints = [
     name: "transactions.begin",
     method: "POST",
     path: "/v1/transactions",
-    summary: "Begin an interactive transaction; it ends by itself at its deadline.",
+    summary: "Begin an interactive transaction. It is rolled back at its deadline.",
     tag: "transactions",
     access: "member",
     home: "tenant",
@@ -329,7 +329,7 @@ export const queryEndpoints = [
     name: "transactions.savepoint.rollback",
     method: "POST",
     path: "/v1/transactions/{id}/savepoint/{name}/rollback",
-    summary: "Roll back to a savepoint, which stays.",
+    summary: "Roll back to a savepoint. The savepoint remains.",
     tag: "transactions",
     access: "member",
     home: "tenant",
@@ -351,7 +351,8 @@ export const queryEndpoints = [
     query: Strict({
       include_system: Type.Optional(
         Type.Enum(["true", "false"], {
-          description: "true: also the server's own tables, whose names begin with an underscore, and those of graphs.",
+          description:
+            "With true, also the server's own tables, whose names begin with an underscore, and the tables of graphs.",
         }),
       ),
       ...PageQuery,

@@ -4,10 +4,10 @@ import type { EndpointSpec } from "../endpoint.js";
 import { ColumnMeta, GraphName, GraphStats, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
 const id = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,99}$" });
-const version = Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: "The newest unless said." }));
+const version = Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: "Default: the newest." }));
 const ofRecipe = Type.Object({ id });
 const dryRun = Type.Optional(
-  Type.Enum(["true", "false"], { description: "true: certified and told, but not stored." }),
+  Type.Enum(["true", "false"], { description: "With true, the recipe is certified and returned, but not stored." }),
 );
 
 const YAML_TYPES = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain"] as const;
@@ -16,7 +16,7 @@ const Certificate = Type.Object({
   digest: Type.String(),
   engine: Type.String({ description: "The version of the server that certified it." }),
   certified_at: Timestamp,
-  tests: Type.Integer({ description: "Of the recipe's own, that were run." }),
+  tests: Type.Integer({ description: "Number of the recipe's own tests that ran." }),
   statements: Type.Integer(),
   execution_time_ms: Type.Number(),
 });
@@ -29,7 +29,7 @@ const entry = {
   category: Type.String(),
   tags: Type.Array(Type.String()),
   digest: Type.String({ description: "SHA-256 of the canonical form, without the signature." }),
-  built_in: Type.Boolean({ description: "It comes with the server, and the project's own tests run it." }),
+  built_in: Type.Boolean({ description: "It comes with the server and is tested with it." }),
   certificate: Nullable(Certificate),
   signed_by: Nullable(Type.String({ description: "The key that signed it." })),
   source_url: Nullable(Type.String()),
@@ -42,13 +42,13 @@ const Whole = Type.Object({ ...entry, parameters: Type.Record(Type.String(), Typ
 const Result = Type.Object({
   step: Type.String(),
   language: Type.Enum(["sql", "cypher", "train", "predict"]),
-  statement: Type.String({ description: "What ran, as the recipe has it; parameters are bound beside it." }),
-  skipped: Type.Optional(Type.Boolean({ description: "Its condition did not hold." })),
+  statement: Type.String({ description: "The statement as in the recipe. Parameters are bound separately." }),
+  skipped: Type.Optional(Type.Boolean({ description: "True: its condition was not true." })),
   columns: Type.Optional(Type.Array(ColumnMeta)),
   rows: Type.Optional(Type.Array(Type.Array(Type.Unknown()))),
   row_count: Type.Optional(Type.Integer()),
   rows_affected: Type.Optional(Type.Integer()),
-  truncated: Type.Optional(Type.Boolean({ description: "There were more rows than the row cap." })),
+  truncated: Type.Optional(Type.Boolean({ description: "True: there were more rows than the limit." })),
   stats: Type.Optional(GraphStats),
   notices: Type.Optional(Type.Array(Type.String())),
   execution_time_ms: Type.Optional(Type.Number()),
@@ -65,18 +65,21 @@ const execution = {
 const PastExecution = Type.Object({
   ...execution,
   status: Type.Enum(["running", "completed", "failed", "interrupted"], {
-    description: "interrupted: the server ended, the client left, or its time was over; nothing of it is left.",
+    description:
+      "interrupted: the server stopped, the client disconnected, or it timed out. Its changes were rolled back.",
   }),
   user_id: Type.String(),
   parameters: Type.Unknown(),
-  steps: Type.Unknown({ description: "As the results were, without their rows." }),
+  steps: Type.Unknown({ description: "The results without their rows." }),
   error: Type.Unknown(),
   started_at: Timestamp,
 });
 
 const brought = {
-  url: Type.Optional(Type.String({ minLength: 1, maxLength: 2000, description: "Where the server fetches it from." })),
-  recipe: Type.Optional(Type.Unknown({ description: "The document as JSON; it may also be the body itself." })),
+  url: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 2000, description: "The address that the server fetches it from." }),
+  ),
+  recipe: Type.Optional(Type.Unknown({ description: "The document as JSON. It may also be the body itself." })),
   source: Type.Optional(Type.String({ description: "The document as YAML or JSON text." })),
 };
 
@@ -85,7 +88,7 @@ export const recipeEndpoints = [
     name: "recipes.list",
     method: "GET",
     path: "/v1/recipes",
-    summary: "The tenant's recipes and those that come with the server; of each the newest version.",
+    summary: "The tenant's recipes and those that come with the server, each in its newest version.",
     tag: "recipes",
     access: "member",
     home: "tenant",
@@ -112,7 +115,7 @@ export const recipeEndpoints = [
     method: "POST",
     path: "/v1/recipes/import",
     summary:
-      "Brings a recipe in, from an address or the body: it is parsed, checked, certified (run with its own tests in a transaction that is rolled back) and stored.",
+      "Import a recipe from an address or the body. It is parsed, checked, certified (run with its own tests in a transaction that is rolled back) and stored.",
     tag: "recipes",
     access: "writer",
     home: "tenant",
@@ -148,7 +151,8 @@ export const recipeEndpoints = [
     name: "recipes.export",
     method: "POST",
     path: "/v1/recipes/export",
-    summary: "The tenant's tables and a graph as a recipe: definitions, rows within bounds, nodes and edges.",
+    summary:
+      "Export the tenant's tables and a graph as a recipe: definitions, a limited number of rows, nodes and edges.",
     tag: "recipes",
     access: "member",
     home: "tenant",
@@ -162,14 +166,14 @@ export const recipeEndpoints = [
       ),
       graph: Type.Optional(Nullable(GraphName)),
       rows: Type.Optional(Type.Boolean({ description: "false: definitions alone." })),
-      format: Type.Optional(Type.Enum(["json", "yaml"], { description: "yaml: also as a text, `source`." })),
+      format: Type.Optional(Type.Enum(["json", "yaml"], { description: "yaml: also as YAML text in `source`." })),
     }),
     bodyOptional: true,
     example: { body: { id: "orders-copy", name: "Orders", tables: ["orders"], rows: true, format: "json" } },
     response: Type.Object({
       recipe: Type.Unknown(),
       digest: Type.String(),
-      notes: Type.Array(Type.String({ description: "What is not in it." })),
+      notes: Type.Array(Type.String({ description: "What the recipe leaves out." })),
       source: Type.Optional(Type.String()),
     }),
     slow: true,
@@ -190,7 +194,7 @@ export const recipeEndpoints = [
     name: "recipes.put",
     method: "PUT",
     path: "/v1/recipes/{id}",
-    summary: "A new version of a recipe; certified like an import. A version that there is never changes.",
+    summary: "Store a new version of a recipe. It is certified like an import. Existing versions never change.",
     tag: "recipes",
     access: "writer",
     home: "tenant",
@@ -221,7 +225,7 @@ export const recipeEndpoints = [
     name: "recipes.delete",
     method: "DELETE",
     path: "/v1/recipes/{id}",
-    summary: "Removes a recipe, or one version of it. What it made stays.",
+    summary: "Delete a recipe, or one version of it. What it created remains.",
     tag: "recipes",
     access: "writer",
     home: "tenant",
@@ -233,7 +237,7 @@ export const recipeEndpoints = [
     name: "recipes.versions",
     method: "GET",
     path: "/v1/recipes/{id}/versions",
-    summary: "All versions of a recipe, the newest first.",
+    summary: "All versions of a recipe, newest first.",
     tag: "recipes",
     access: "member",
     home: "tenant",
@@ -244,7 +248,7 @@ export const recipeEndpoints = [
     name: "recipes.certify",
     method: "POST",
     path: "/v1/recipes/{id}/certify",
-    summary: "Certifies a recipe again, for instance after the server was updated.",
+    summary: "Certify a recipe again, for instance after an update of the server.",
     tag: "recipes",
     access: "writer",
     home: "tenant",
@@ -261,19 +265,19 @@ export const recipeEndpoints = [
     method: "POST",
     path: "/v1/recipes/{id}/execute",
     summary:
-      "Executes a recipe in one transaction: definitions and data with the first execution of a version, then the workflow.",
+      "Execute a recipe in one transaction: definitions and data with the first execution of a version, then the workflow.",
     tag: "recipes",
     access: "member",
     home: "tenant",
     params: ofRecipe,
     body: Strict({
       parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-      dry_run: Type.Optional(Type.Boolean({ description: "Everything is taken back." })),
+      dry_run: Type.Optional(Type.Boolean({ description: "With true, everything is rolled back." })),
       version,
       setup: Type.Optional(
         Type.Enum(["auto", "always", "schema", "never"], {
           description:
-            "Whether definitions and data are made: with the first execution of a version (auto), now, now without the data (schema), or not.",
+            "When definitions and data are created: with the first execution of a version (auto), now, now without the data (schema), or not.",
         }),
       ),
     }),
@@ -292,7 +296,7 @@ export const recipeEndpoints = [
     name: "recipes.executions",
     method: "GET",
     path: "/v1/recipes/{id}/executions",
-    summary: "Executions of a recipe, the newest first.",
+    summary: "Executions of a recipe, newest first.",
     tag: "recipes",
     access: "member",
     home: "tenant",

@@ -15,26 +15,26 @@ export const Unused = (why: string) => Type.Optional(Type.Unknown({ description:
 
 /** What clients of servers with several databases send along. */
 export const otherDatabase = {
-  database: Unused("a request reaches the data of its own tenant, whatever the name."),
+  database: Unused("a request always works on the data of its own tenant."),
 };
 
 export const Timestamp = Type.String({ description: "RFC 3339, UTC." });
 
 export const Parameters = Type.Union([Type.Array(Type.Unknown()), Type.Record(Type.String(), Type.Unknown())], {
   description:
-    "Of SQL the values of $1, $2, … in order; of Cypher an object with a value per $name. They are bound by the server, never spliced into the text.",
+    "For SQL, the values of $1, $2, … in order. For Cypher, an object with a value per $name. The server binds them; it never puts them into the text.",
 });
 
 /** The graph that Cypher is about. */
 export const GraphName = Type.String({
   pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$",
-  description: 'A graph of the tenant; "default" unless said.',
+  description: 'A graph of the tenant. Default: "default".',
 });
 
 /** What a statement's text alone need not tell. */
 export const textOptions = {
   language: Type.Optional(
-    Type.Enum(["sql", "cypher"], { description: "Unless said, the language whose parser takes the text, SQL first." }),
+    Type.Enum(["sql", "cypher"], { description: "Default: the language whose parser accepts the text, SQL first." }),
   ),
   graph: Type.Optional(GraphName),
 };
@@ -49,7 +49,9 @@ export const bound = {
 
 /** Of one request. */
 export const limits = {
-  max_rows: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000, description: "Row cap of this request." })),
+  max_rows: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 10_000_000, description: "The most rows of this request." }),
+  ),
   timeout_secs: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
 };
 
@@ -69,24 +71,26 @@ export const GraphStats = Type.Object(
     labels_added: Type.Integer(),
     labels_removed: Type.Integer(),
   },
-  { description: "What a statement of Cypher changed; absent where it changed nothing." },
+  { description: "What a Cypher statement changed. Absent if it changed nothing." },
 );
 
 export const QueryResult = Type.Object({
   columns: Type.Array(ColumnMeta),
-  rows: Type.Array(Type.Array(Type.Unknown()), { description: "Positional, in the order of columns." }),
+  rows: Type.Array(Type.Array(Type.Unknown()), { description: "Values in the order of the columns." }),
   rows_affected: Type.Optional(Type.Integer()),
   execution_time_ms: Type.Number(),
   stats: Type.Optional(GraphStats),
   notices: Type.Optional(Type.Array(Type.String())),
-  truncated: Type.Optional(Type.Boolean({ description: "True when the row cap cut the result." })),
+  truncated: Type.Optional(Type.Boolean({ description: "True: the result was cut at the row limit." })),
 });
 
 /** Both ways of paging are in use. */
 export const PageQuery = {
   limit: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$" })),
   offset: Type.Optional(Type.String({ pattern: "^[0-9]{1,9}$" })),
-  page: Type.Optional(Type.String({ pattern: "^[0-9]{1,7}$", description: "From 1; instead of `offset`." })),
+  page: Type.Optional(
+    Type.String({ pattern: "^[0-9]{1,7}$", description: "Page number from 1, instead of `offset`." }),
+  ),
   pageSize: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$", description: "Another name for `limit`." })),
   page_size: Type.Optional(Type.String({ pattern: "^[0-9]{1,6}$", description: "Another name for `limit`." })),
 };
@@ -99,7 +103,9 @@ export const MessageId = Type.Union([Type.String({ maxLength: 128 }), Type.Integ
 
 /** What is subscribed to: one of these. */
 export const followed = {
-  collection: Type.Optional(Type.String({ minLength: 1, maxLength: 63, description: "Of documents or vectors." })),
+  collection: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 63, description: "A collection of documents or vectors." }),
+  ),
   table: Type.Optional(Type.String({ minLength: 1, maxLength: 130, description: 'A table: "name" or "schema.name".' })),
   label: Type.Optional(Type.String({ minLength: 1, description: "Nodes of a graph with this label." })),
   relationship: Type.Optional(Type.String({ minLength: 1, description: "Relationships of a graph of this type." })),

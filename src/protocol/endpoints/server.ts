@@ -31,7 +31,7 @@ export const serverEndpoints = [
     response: Type.Object({
       ready: Type.Boolean(),
       status: Type.String(),
-      writes: Type.String({ description: "taken, or the code of the error that those get that need room." }),
+      writes: Type.String({ description: "accepted, or the code of the error for requests that need space." }),
       partitions: Type.Array(Type.Object({ partition: Type.Integer(), status: Type.String(), ready: Type.Boolean() })),
     }),
     flat: true,
@@ -41,7 +41,7 @@ export const serverEndpoints = [
     name: "server.echo",
     method: "POST",
     path: "/v1/echo",
-    summary: "Answers the body as it came, by way of the tenant's actor: what a request costs at the least.",
+    summary: "Return the body unchanged, through the tenant's actor. Shows the least that a request costs.",
     tag: "server",
     access: "member",
     home: "tenant",

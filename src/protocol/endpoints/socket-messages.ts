@@ -21,10 +21,10 @@ const ofClient = <P extends Type.TProperties>(type: string, properties: P) =>
 const answer = <P extends Type.TProperties>(type: string, properties: P) =>
   Type.Object({ type: Type.Literal(type), id: Nullable(MessageId), ...properties });
 
-const Sequence = Type.Integer({ minimum: 0, description: "Grows with every change; where to come back to." });
+const Sequence = Type.Integer({ minimum: 0, description: "Grows with every change. Send it to resume." });
 const Rows = Type.Array(Type.Array(Type.Unknown()));
 const warnings = Type.Optional(
-  Type.Array(Type.String(), { description: "Fields of the request that were taken and not used." }),
+  Type.Array(Type.String(), { description: "Fields of the request that were accepted but not used." }),
 );
 
 /** A column of numbers in MessagePack. */
@@ -50,25 +50,25 @@ const TRAINING_EXAMPLE = {
 export const CLIENT_MESSAGES: readonly SocketMessage[] = [
   {
     type: "ping",
-    summary: "Answered with pong, at once.",
+    summary: "Ask for a pong.",
     payload: ofClient("ping", { id: Type.Optional(MessageId) }),
     example: { type: "ping", id: 1 },
   },
   {
     type: "cancel",
-    summary: "Ends a request that runs, which answers with the error `cancelled`.",
+    summary: "Cancel a running request. It answers with the error `cancelled`.",
     payload: ofClient("cancel", { id: MessageId }),
     example: { type: "cancel", id: "report" },
   },
   {
     type: "credit",
-    summary: "The client can take so many further sql.rows of a statement that was sent with credits.",
+    summary: "Allow this many more sql.rows messages of a statement that was sent with credits.",
     payload: ofClient("credit", { id: MessageId, messages: Type.Integer({ minimum: 1 }) }),
     example: { type: "credit", id: "report", messages: 8 },
   },
   {
     type: "unsubscribe",
-    summary: "Ends a subscription; `unsubscribed` is the last that is heard of it.",
+    summary: "End a subscription. `unsubscribed` is its last message.",
     payload: ofClient("unsubscribe", { id: MessageId }),
     example: { type: "unsubscribe", id: "orders" },
   },
@@ -79,21 +79,21 @@ const SOME_FILE = { document_id: "file_1", filename: "notes/sea.md" };
 
 /** Messages of filesystem collections: type, meaning, and an example. */
 const PROGRESS_OF_FILES: readonly (readonly [type: string, summary: string, example: object])[] = [
-  ["scan_started", "The folder is looked through, and what has changed is read.", { status: "scanning", progress: 0 }],
+  ["scan_started", "A scan of the folder has begun. Changed files are read.", { status: "scanning", progress: 0 }],
   ["file_processing", "A file is being read.", { ...SOME_FILE, status: "processing", progress: 0.2 }],
   [
     "file_done",
-    "The collection has what the file holds, or has it no more.",
+    "The file's content was added to the collection, or removed from it.",
     { ...SOME_FILE, status: "indexed", progress: 0.3 },
   ],
   [
     "file_failed",
-    "A file could not be read: it is set aside (status failed), or tried again (pending).",
+    "A file could not be read. It is skipped (status failed) or tried again (pending).",
     { ...SOME_FILE, status: "failed", progress: 0.3, error: "The file is encrypted; store it without a password." },
   ],
   [
     "scan_complete",
-    "The collection is what the folder is.",
+    "The collection matches the folder.",
     { status: "ready", progress: 1, message: "12 files are indexed." },
   ],
   ["paused", "It is paused.", { status: "paused" }],
@@ -109,7 +109,7 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
   },
   {
     type: "error",
-    summary: "What became of a message instead of its answer, or ended it. The connection stays.",
+    summary: "The error that answers a message or ends its work. The connection stays open.",
     payload: answer("error", {
       code: Type.Enum(Object.keys(ERRORS) as ErrorCode[]),
       message: Type.String(),
@@ -132,7 +132,7 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
   },
   {
     type: "sql.rows",
-    summary: "Rows: in JSON a list each, in MessagePack by columns.",
+    summary: "Rows: lists in JSON, columns in MessagePack.",
     payload: answer("sql.rows", {
       rows: Type.Optional(Rows),
       count: Type.Optional(Type.Integer({ description: "Of MessagePack." })),
@@ -156,14 +156,14 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
   },
   {
     type: "transaction",
-    summary: "What became of a transaction.",
+    summary: "The state of a transaction.",
     payload: answer("transaction", { transaction: Type.String(), status: Type.String() }),
     example: { type: "transaction", id: 1, transaction: "tx_0123456789abcdef", status: "committed" },
   },
   {
     type: "subscribed",
     summary:
-      "What comes after the sequence follows; of a query its columns, and whether each change is computed alone.",
+      "Changes after the sequence follow. For a query, its columns and whether each change is computed by itself.",
     payload: answer("subscribed", {
       sequence: Sequence,
       collection: Type.Optional(Type.String()),
@@ -175,7 +175,7 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
   {
     type: "change",
     summary:
-      "A committed change, in commit order. What leaves a filter is a delete, what comes into it an insert. `truncate`: all is gone.",
+      "A committed change, in commit order. A row that stops matching the filter is a delete; one that starts to match is an insert. `truncate` removes all rows.",
     payload: answer("change", {
       operation: Type.Enum(["insert", "update", "delete", "truncate"]),
       collection: Type.String(),
@@ -197,13 +197,13 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
   },
   {
     type: "result",
-    summary: "Rows of the answer of a query that was subscribed to; `done` with the last of them.",
+    summary: "Rows of a subscribed query's answer. `done` comes with the last of them.",
     payload: answer("result", { rows: Rows, done: Type.Boolean() }),
     example: { type: "result", id: "big", rows: [["o-1", 12.5]], done: true },
   },
   {
     type: "changes",
-    summary: "What is different in that answer.",
+    summary: "Changes of that answer.",
     payload: answer("changes", {
       added: Rows,
       removed: Rows,
@@ -223,19 +223,19 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
   },
   {
     type: "unsubscribed",
-    summary: "The subscription has ended, as it was asked to.",
+    summary: "The subscription was ended by the client.",
     payload: answer("unsubscribed", {}),
     example: { type: "unsubscribed", id: "orders" },
   },
   ...(["graph.columns", "graph.rows", "graph.complete"] as const).map((type) => ({
     type,
-    summary: "Of a graph's algorithm, as the sql. messages are of a statement.",
+    summary: "For a graph algorithm, like the sql. messages for a statement.",
     payload: answer(type, type === "graph.complete" ? { warnings } : {}),
     example: { type, id: "ranks" },
   })),
   ...(["graph.progress", "model.progress", "model.complete"] as const).map((type) => ({
     type,
-    summary: "How an algorithm, or the pull of a model, gets on.",
+    summary: "The progress of an algorithm or of a model's pull.",
     payload: answer(type, {}),
     example: { type, id: "ranks" },
   })),
@@ -247,7 +247,7 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
   },
   {
     type: "message_complete",
-    summary: "The whole of a chat's answer.",
+    summary: "The complete answer of a chat.",
     payload: answer("message_complete", {
       message_id: Type.String(),
       session_id: Type.String(),
@@ -258,13 +258,13 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
   },
   {
     type: "automl.progress",
-    summary: "How far a training that is followed has come.",
+    summary: "The progress of a followed training.",
     payload: answer("automl.progress", TRAINING),
     example: { type: "automl.progress", id: "follow", ...TRAINING_EXAMPLE },
   },
   {
     type: "automl.finished",
-    summary: "How a training that was followed has ended; nothing more comes of it.",
+    summary: "The outcome of a followed training. It is the last message.",
     payload: answer("automl.finished", TRAINING),
     example: {
       type: "automl.finished",
@@ -281,9 +281,9 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
     payload: answer(type, {
       collection_id: Type.String(),
       document_id: Nullable(Type.String()),
-      filename: Nullable(Type.String({ description: "Its path in the folder." })),
+      filename: Nullable(Type.String({ description: "The file's path in the folder." })),
       status: Nullable(Type.String()),
-      progress: Nullable(Type.Number({ description: "0 to 1: of the files that are to be read." })),
+      progress: Nullable(Type.Number({ description: "0 to 1, of the files to read." })),
       message: Nullable(Type.String()),
       error: Nullable(Type.String()),
       timestamp: Timestamp,

@@ -5,7 +5,9 @@ import { SEARCH_LIMIT_MAX, VECTOR_DIMENSIONS_MAX } from "../limits.js";
 import { CollectionName, Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
 
 // Numbers are checked where they are copied into a vector: once, and with a message that names the place.
-const VectorIn = Type.Unknown({ description: "An array of finite numbers, as long as the collection's dimensions." });
+const VectorIn = Type.Unknown({
+  description: "An array of finite numbers. Its length is the collection's dimensions.",
+});
 const VectorOut = Type.Array(Type.Number());
 const Metadata = Nullable(Type.Record(Type.String(), Type.Unknown()));
 
@@ -24,13 +26,13 @@ const Collection = Type.Object({
   index: Type.Object({
     state: Type.String({
       description:
-        "ready; building; absent: a search will have it made; none: a statement dropped it. Until it is ready, searches find the same and take longer.",
+        "ready, building, absent (the first search builds it), or none (a statement dropped it). Until it is ready, searches find the same but take longer.",
     }),
     progress: Type.Number({ description: "0 to 1." }),
   }),
   m: Type.Integer(),
   ef_construction: Type.Integer(),
-  ef: Type.Integer({ description: "Candidates kept by searches that do not say how many." }),
+  ef: Type.Integer({ description: "Default number of candidates that a search keeps." }),
   quantization: Type.String(),
   created_at: Timestamp,
 });
@@ -42,7 +44,7 @@ const VectorItem = Type.Object(
     values: Type.Optional(Type.Unknown({ description: "Another name for `vector`." })),
     metadata: Type.Optional(Metadata),
   },
-  { description: "A vector; `on_conflict` says what happens to one whose id is there already." },
+  { description: "One vector. `on_conflict` decides about an existing id." },
 );
 
 const Vectors = Type.Array(Type.Unknown(), { minItems: 1, description: "Items {id, vector or values, metadata?}." });
@@ -50,14 +52,14 @@ const Vectors = Type.Array(Type.Unknown(), { minItems: 1, description: "Items {i
 const OnConflict = Type.Optional(
   Type.Enum(["error", "replace", "ignore"], {
     description:
-      "What happens to a vector whose id is there already: error (unless said) refuses the request with 409, replace writes over the old one, ignore leaves the old one as it is.",
+      "What to do with a vector whose id already exists: error (the default) rejects the request with 409, replace overwrites the stored one, ignore keeps it.",
   }),
 );
 
 const Written = Type.Object({
-  id: Type.Optional(Type.String({ description: "Where one vector was sent." })),
+  id: Type.Optional(Type.String({ description: "Only if one vector was sent." })),
   ids: Type.Array(Type.String()),
-  inserted: Type.Integer({ description: "New vectors and replaced ones." }),
+  inserted: Type.Integer({ description: "Number of new and replaced vectors." }),
 });
 
 const count = Type.Integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX });
@@ -72,7 +74,7 @@ export const vectorEndpoints = [
     name: "vectors.collections.create",
     method: "POST",
     path: "/v1/vectors/collections",
-    summary: "Make a vector collection, which is also a table (id, vector, metadata).",
+    summary: "Create a vector collection. It is also a table (id, vector, metadata).",
     access: "writer",
     ...shared,
     body: Strict({
@@ -80,26 +82,26 @@ export const vectorEndpoints = [
       dimensions: Type.Integer({ minimum: 1, maximum: VECTOR_DIMENSIONS_MAX }),
       metric: Type.Optional(Metric),
       distance_metric: Type.Optional(Metric),
-      m: Type.Optional(Type.Integer({ minimum: 2, maximum: 100, description: "Links per vector; 16." })),
+      m: Type.Optional(Type.Integer({ minimum: 2, maximum: 100, description: "Links per vector. Default: 16." })),
       ef_construction: Type.Optional(
         Type.Integer({
           minimum: 4,
           maximum: 1000,
-          description: "Candidates kept while a vector is linked in; 100, and at least 2 × m.",
+          description: "Candidates kept while a vector is linked. Default: 100, and at least 2 × m.",
         }),
       ),
       ef: Type.Optional(
         Type.Integer({
           minimum: 1,
           maximum: 1000,
-          description: "Candidates kept by searches that do not say how many; 64.",
+          description: "Default number of candidates that a search keeps. Default: 64.",
         }),
       ),
       ef_search: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "Another name for `ef`." })),
       quantization: Type.Optional(
         Type.String({
           description:
-            "How the index keeps vectors: none (the default), int8, binary. Results are ranked exactly again.",
+            "How the index stores vectors: none (the default), int8 or binary. Results are always ranked by exact distances.",
         }),
       ),
       index_type: Type.Optional(Type.String({ description: "hnsw, the only one." })),
@@ -132,7 +134,7 @@ export const vectorEndpoints = [
     name: "vectors.collections.delete",
     method: "DELETE",
     path: "/v1/vectors/collections/{name}",
-    summary: "Remove a vector collection and all of its vectors.",
+    summary: "Drop a vector collection and all its vectors.",
     access: "writer",
     ...shared,
     params: collectionName,
@@ -191,7 +193,7 @@ export const vectorEndpoints = [
     name: "vectors.deleteMany",
     method: "DELETE",
     path: "/v1/vectors/collections/{name}/vectors",
-    summary: "Remove the vectors with these ids; ids that are not there do not matter.",
+    summary: "Remove the vectors with these ids. Unknown ids are ignored.",
     access: "writer",
     ...shared,
     params: collectionName,
@@ -224,7 +226,7 @@ export const vectorEndpoints = [
     method: "POST",
     path: "/v1/vectors/collections/{name}/search",
     summary:
-      "The vectors nearest to a vector, or to a text, that match a filter. distance is the metric's (cosine: 1 − cosine, l2: Euclidean, dot: −inner product) and score grows with likeness (cosine: 1 − distance, l2: 1 / (1 + distance), dot: −distance).",
+      "Search the vectors nearest to a vector or a text, optionally with a filter. distance is the metric's (cosine: 1 − cosine, l2: Euclidean, dot: −inner product) and score grows with similarity (cosine: 1 − distance, l2: 1 / (1 + distance), dot: −distance).",
     access: "member",
     ...shared,
     params: collectionName,
@@ -236,7 +238,7 @@ export const vectorEndpoints = [
       mode: Type.Optional(
         Type.Enum(["vector", "semantic", "text", "hybrid"], {
           description:
-            "Likeness of vectors decides in each mode, and text and hybrid say so in a warning: vectors have no words. Collections of documents are searched by words, too.",
+            "Every mode ranks by similarity, because vectors have no words; text and hybrid add a warning. Document collections can also be searched by words.",
         }),
       ),
       limit: Type.Optional(count),
@@ -245,24 +247,28 @@ export const vectorEndpoints = [
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: SEARCH_LIMIT_MAX })),
       filter: Type.Optional(
         Nullable(
-          Type.Record(Type.String(), Type.Unknown(), { description: "Over the metadata, as documents are filtered." }),
+          Type.Record(Type.String(), Type.Unknown(), {
+            description: "A filter over the metadata, as in a document search.",
+          }),
         ),
       ),
       filter_mode: Type.Optional(
         Type.String({
           description:
-            "auto (the default) chooses by how many match; pre compares all that match, so it misses none; post asks the filter of what the index finds, as long as one in a hundred matches. Each gives as many as match, up to the limit.",
+            "auto (the default) chooses by the number of matches. pre compares all matches, so it misses none. post filters what the index finds, while at least one in a hundred matches. Each returns as many as match, up to the limit.",
         }),
       ),
       include_metadata: Type.Optional(Type.Boolean({ description: "True unless said." })),
       include_vectors: Type.Optional(Type.Boolean()),
       ef: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX, description: "Candidates kept by the walk." }),
+        Type.Integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX, description: "Candidates that the search keeps." }),
       ),
       min_score: Type.Optional(Type.Number()),
       threshold: Type.Optional(Type.Number({ description: "Another name for `min_score`." })),
       max_distance: Type.Optional(
-        Type.Number({ description: `All within it, up to ${SEARCH_LIMIT_MAX}, unless a limit is sent.` }),
+        Type.Number({
+          description: `Returns all within this distance, up to ${SEARCH_LIMIT_MAX} unless a limit is sent.`,
+        }),
       ),
     }),
     example: { params: { name: "item" }, body: { vector: [0.9, 0.1, 0], limit: 2, filter: { colour: "red" } } },

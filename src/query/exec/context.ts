@@ -136,7 +136,7 @@ export class StatementState {
     if (this.memoryBytes > this.memoryBytesMax) {
       throw new DbError("query_error", "out of memory", {
         sqlstate: "53200",
-        hint: `The statement needs more than its memory bound of ${this.memoryBytesMax} bytes (memoryBytesMax).`,
+        hint: `The statement needs more memory than its limit of ${this.memoryBytesMax} bytes (memoryBytesMax).`,
       });
     }
   }

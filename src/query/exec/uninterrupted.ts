@@ -18,7 +18,7 @@ export function uninterrupted(context: ExecContext): ExecContext {
     context.checkpoint();
     if (performance.now() > end) {
       throw sqlError("57014", "canceling statement due to a function or subquery that runs too long for one row", {
-        hint: `One call may take ${UNINTERRUPTED_MS_MAX / 1000} s where it stands inside an expression. Call it in FROM or as an item of the select list, or write the subquery as a join.`,
+        hint: `Inside an expression, one call may take ${UNINTERRUPTED_MS_MAX / 1000} s. Call the function in FROM or as an item of the select list, or write the subquery as a join.`,
       });
     }
   };

@@ -38,7 +38,7 @@ function isPlain(value: object): boolean {
 export function checkParts(parts: number): void {
   if (parts <= VALUE_PARTS_MAX) return;
   throw sqlError("54000", `a value has at most ${VALUE_PARTS_MAX} parts`, {
-    hint: "Lists, maps and JSON count with all that they hold, as often as they hold it.",
+    hint: "Lists, maps and JSON count with all their contents, repeated parts included.",
   });
 }
 

@@ -69,6 +69,6 @@ export function refuseIn(expr: Expr, waits: Waits, where: string): never {
   const { fn, position } = (call ?? { fn: { name: "a subquery that has to wait" }, position: undefined }) as CallExpr;
   throw sqlError("0A000", `${fn.name} cannot be called ${where}`, {
     ...(position !== undefined && { position }),
-    hint: "Its values have to be waited for: compute them in the select list of a subquery in FROM.",
+    hint: "The function has to wait for its values. Compute them in the select list of a subquery in FROM.",
   });
 }

@@ -89,7 +89,7 @@ export function bindAlterTable(
     return { kind: "ddl", command: bindAttachIndex(node.name, first, binding) };
   }
   const ignored = node.commands.flatMap((command) => (command.kind === "ignored" ? [command.what] : []));
-  const notices = ignored.map((what) => `${what} has no effect here and was passed over`);
+  const notices = ignored.map((what) => `${what} has no effect here and was ignored`);
   const { catalog } = binding.env;
   const isOther = (schema: string, name: string) =>
     catalog.index(schema, name) ?? catalog.searchIndex(schema, name) ?? catalog.sequence(schema, name) ?? null;

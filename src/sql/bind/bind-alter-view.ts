@@ -25,7 +25,7 @@ export function bindAlterView(node: AlterTableStatement, binding: Binding): Boun
   const changes = node.commands.map((command) => changeOf(command, view, binding));
   const steps = changes.flatMap((change) => (change === null ? [] : [() => ddl(view, change)]));
   const ignored = node.commands.flatMap((command) => (command.kind === "ignored" ? [command.what] : []));
-  const notices = ignored.map((what) => `${what} has no effect here and was passed over`);
+  const notices = ignored.map((what) => `${what} has no effect here and was ignored`);
   return { kind: "ddl steps", tag: "ALTER VIEW", steps, notices };
 }
 

@@ -255,6 +255,6 @@ function refuseDeferred(
   if (subqueries || deferred === undefined || deferred.mayBeApplied === true) return;
   throw sqlError("0A000", `${name} cannot be called in ${clause}`, {
     position,
-    hint: "Its values have to be waited for, which is possible in queries and in the new values of rows only.",
+    hint: "The function has to wait for its values. That is possible only in queries and in the new values of rows.",
   });
 }

@@ -52,7 +52,7 @@ export function bindCypherFunction(call: CallNode, node: FromFunction, lateral: 
   if (!found.readOnly) {
     throw sqlError("0A000", "cypher() in FROM can only read", {
       position,
-      hint: "Run statements of Cypher that write by themselves, in the same transaction if need be.",
+      hint: "Send Cypher statements that write separately, in the same transaction if needed.",
     });
   }
   return converted(

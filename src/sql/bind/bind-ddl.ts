@@ -156,7 +156,7 @@ function declaredIndexes(
   const search = indexes.filter(({ method }) => method === TEXT_INDEX);
   if (search.length > 0 && partitionBy !== undefined) {
     const message = "an index of the kind text on a partitioned table is not supported yet";
-    throw sqlError("0A000", message, { position, hint: "Make one on each partition." });
+    throw sqlError("0A000", message, { position, hint: "Create one on each partition." });
   }
   return {
     plain: indexes.filter(({ method }) => method === PLAIN_INDEX).map((index) => bindPlainIndex(index, table, binding)),

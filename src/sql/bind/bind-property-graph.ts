@@ -102,7 +102,7 @@ class GraphBuilder {
   private added<T extends ElementTable>(table: TableDef, element: T, position: number): T {
     if (this.tables.has(element.alias)) {
       const message = `alias "${element.alias}" used more than once as element table`;
-      throw sqlError("42712", message, { position, hint: "AS gives the table another name in the graph." });
+      throw sqlError("42712", message, { position, hint: "Use AS to give the table another name in the graph." });
     }
     this.tables.set(element.alias, { table, element });
     return element;
@@ -215,7 +215,7 @@ class GraphBuilder {
       const which = keys.length === 0 ? "no suitable foreign key constraint exists" : "more than one foreign key fits";
       throw sqlError("42P16", `no ${side} key specified and ${which} for definition of edge "${alias}"`, {
         position,
-        hint: `${side} KEY (columns) REFERENCES ${vertex} (columns) says which columns are meant.`,
+        hint: `${side} KEY (columns) REFERENCES ${vertex} (columns) names the columns.`,
       });
     }
     const { columns, references } = keys[0]!;

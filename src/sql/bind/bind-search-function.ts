@@ -105,7 +105,7 @@ function argumentsOf({ args, position }: CallNode): Arguments {
 const noSuchCall = (position: number) =>
   sqlError("42883", "function search takes a table, a query, and perhaps k, a mode and a vector", {
     position,
-    hint: `Call it as search(${PARAMETERS.join(", ")}), of which the last three may be left out.`,
+    hint: `Call it as search(${PARAMETERS.join(", ")}). The last three may be left out.`,
   });
 
 /** The table is what the statement's columns come from, so its name has to be known here. */
@@ -135,7 +135,7 @@ function modeOf(searchable: Searchable, node: ExprNode | null, isVector: boolean
   if (usual !== null) return usual;
   const { name } = searchable.table;
   throw sqlError("0A000", `table "${name}" has neither a text index nor a vector index of texts to search by`, {
-    hint: "Create one with CREATE INDEX … USING text (columns), or search its vectors for one: search(table, vector).",
+    hint: "Create one with CREATE INDEX … USING text (columns), or search by a vector: search(table, vector).",
   });
 }
 

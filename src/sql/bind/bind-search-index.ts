@@ -49,7 +49,7 @@ export function bindSearchIndex(node: CreateIndexStatement, binding: Binding): C
   const table = lookUpTable(node.table, binding);
   if (table.partitionKey !== undefined) {
     const message = `an index of the kind ${method} on a partitioned table is not supported yet`;
-    throw sqlError("0A000", message, { position: node.position, hint: "Make one on each partition." });
+    throw sqlError("0A000", message, { position: node.position, hint: "Create one on each partition." });
   }
   const index = method === "hnsw" ? vectorIndex(node, table) : textIndex(node, table);
   return {
@@ -248,6 +248,8 @@ function notSearchable(method: SearchIndexDef["method"], { name, type }: ColumnD
   throw sqlError("42704", message, {
     position,
     hint:
-      method === "hnsw" ? "An index of the kind hnsw is on a column of type vector(n)." : "A text index is on text.",
+      method === "hnsw"
+        ? "An hnsw index needs a column of type vector(n)."
+        : "A text index needs columns of type text.",
   });
 }

@@ -21,7 +21,7 @@ const EXAMPLE_CHARACTERS = 60;
 export function bindSummary(of: string, binding: Binding): Source {
   const { columns } = binding.query(queryOf(`SELECT * FROM ${of}`), null, PLAIN_QUERY);
   if (columns.length > COLUMNS_MAX) {
-    throw sqlError("54011", `SUMMARIZE takes at most ${COLUMNS_MAX} columns, and here are ${columns.length}`, {
+    throw sqlError("54011", `SUMMARIZE takes at most ${COLUMNS_MAX} columns, not ${columns.length}`, {
       hint: "Name some of them: SUMMARIZE SELECT a, b FROM …",
     });
   }

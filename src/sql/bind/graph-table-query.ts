@@ -61,7 +61,7 @@ export function graphTableQuery(node: GraphTableNode, env: BindEnvironment): Que
   const pattern = readPattern(node, graph);
   const found = choices(pattern);
   if (found.length > CHOICES_MAX) {
-    const hint = "Labels in the pattern say which tables are meant.";
+    const hint = "Use labels in the pattern to choose the tables.";
     throw sqlError("54000", "the pattern fits too many combinations of tables", { position: node.position, hint });
   }
   const columns = node.columns.flatMap((target) => expanded(target, pattern));
@@ -224,7 +224,7 @@ function expanded(target: TargetNode, { elements }: Pattern): readonly TargetNod
   if (expr.kind !== "column" || !expr.star) return [target];
   const element = elements.find(({ alias }) => expr.path.length === 1 && alias === expr.path[0]);
   if (element === undefined) {
-    throw sqlError("42601", '"*" wants a variable of the pattern before it', { position });
+    throw sqlError("42601", '"*" needs a variable of the pattern before it', { position });
   }
   return [...element.properties.keys()].map((name) => ({ expr: columnNode(element.alias, name), name, position }));
 }

@@ -157,7 +157,7 @@ export function bindStep(call: string, types: readonly SqlType[], binding: Bindi
     if (bound !== null) {
       const { definition } = bound;
       if (definition.kind === "procedure" || definition.returnsSet) {
-        throw sqlError("42809", `${call} is no function that returns one value`);
+        throw sqlError("42809", `${call} is not a function that returns one value`);
       }
       return { expr: bindRoutineCall(node, context, bind)!, strict: definition.strict, definition };
     }

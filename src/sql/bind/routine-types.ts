@@ -97,7 +97,7 @@ export function typeNow(declared: RoutineType, env: BindEnvironment): SqlType {
   const { catalog } = env;
   const relation =
     catalog.tableById(declared.relationId) ?? catalog.views().find(({ id }) => id === declared.relationId) ?? null;
-  if (relation === null) throw sqlError("42704", "the row type that the function names does not exist any more");
+  if (relation === null) throw sqlError("42704", "the row type of the function no longer exists");
   return recordOf(relation.columns, relation.name);
 }
 

@@ -82,7 +82,7 @@ function typePages(): ManualPage[] {
       syntax: [displayName(type), ...spellingsOf(type.name)]
         .filter((text, i, all) => all.indexOf(text) === i)
         .join(" | "),
-      description: "Data type. A list of it is written with [] behind; CAST(x AS type) and x::type convert.",
+      description: "Data type. Add [] for an array of it. CAST(x AS type) and x::type convert.",
       example: "",
     }));
 }

@@ -43,7 +43,7 @@ CREATE IMMUTABLE TABLE ledger (id bigint PRIMARY KEY, entry text)`,
   [RETURNING expr [AS name], …]
 also: INSERT [OR] IGNORE INTO …, REPLACE INTO …, INSERT OR REPLACE INTO …, INSERT … ON DUPLICATE KEY UPDATE column = expr`,
     description:
-      "Adds rows. In DO UPDATE the row that was proposed is called excluded. The statement adds all of its rows or none.",
+      "Adds rows. In DO UPDATE, the proposed row is called excluded. The statement adds all of its rows or none.",
     example: `INSERT INTO author VALUES (1, 'Ursula', '1929-10-21'), (2, 'Stanislaw', '1921-09-12');
 INSERT INTO book (author_id, title, price, details) VALUES
   (1, 'The Dispossessed', 12.50, '{"pages": 387}'),
@@ -65,7 +65,7 @@ SELECT [ALL | DISTINCT [ON (expr, …)]] { * | expr [AS name] }, …
   [LIMIT count] [OFFSET start] [FETCH {FIRST | NEXT} count ROWS {ONLY | WITH TIES}]
 join: [INNER | {LEFT | RIGHT | FULL} [OUTER] | CROSS] JOIN item [ON condition | USING (columns)], NATURAL JOIN`,
     description:
-      "Reads rows. An answer over HTTP holds at most 1,000 rows unless max_rows asks for more, and says truncated when there were more.",
+      "Reads rows. An answer over HTTP has at most 1,000 rows unless max_rows asks for more. If there were more, it says truncated.",
     example: `SELECT a.name, count(*) AS books, sum(b.price) FILTER (WHERE b.price > 10) AS dear
 FROM author a LEFT JOIN book b ON b.author_id = a.id GROUP BY a.name ORDER BY books DESC, a.name LIMIT 10;
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT i, sum(i) OVER (ORDER BY i) FROM n`,
@@ -74,7 +74,7 @@ WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELE
     titles: ["UPDATE"],
     syntax: `[WITH …] UPDATE [ONLY] table [[AS] alias] SET { column = expr | DEFAULT, (columns) = (exprs | query) }, …
   [FROM item, …] [WHERE condition] [RETURNING expr, …]`,
-    description: "Changes rows. With FROM each row is changed at most once, by any one of the rows that join with it.",
+    description: "Changes rows. With FROM, each row is changed at most once, by one of the rows that join with it.",
     example: `UPDATE book SET price = price * 0.9, details = jsonb_set(details, '{sale}', 'true') WHERE price > 10 RETURNING id, price`,
   },
   delete: {
@@ -88,7 +88,7 @@ WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELE
     syntax: `MERGE INTO table [[AS] alias] USING item ON condition
   { WHEN MATCHED [AND condition] THEN { UPDATE SET … | DELETE | DO NOTHING }
   | WHEN NOT MATCHED [AND condition] THEN { INSERT [(columns)] VALUES (…) | DO NOTHING } } …`,
-    description: "Inserts, updates or deletes per row of a source, by the first clause that fits.",
+    description: "Inserts, updates or deletes for each row of a source, by the first clause that matches.",
     example: `MERGE INTO author t USING (VALUES (2, 'Stanisław'), (3, 'Octavia')) AS s (id, name) ON t.id = s.id
   WHEN MATCHED THEN UPDATE SET name = s.name WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, s.name)`,
   },
@@ -109,28 +109,28 @@ RELEASE [SAVEPOINT] name
 ROLLBACK TO [SAVEPOINT] name
 modes: ISOLATION LEVEL {READ UNCOMMITTED | READ COMMITTED | REPEATABLE READ | SERIALIZABLE}, READ ONLY | READ WRITE, [NOT] DEFERRABLE`,
     description:
-      "A transaction within one batch of statements. Over HTTP a transaction of several requests is made by POST /v1/transactions, and requests name its id. A conflict with another transaction ends with SQLSTATE 40001: run it again.",
+      "A transaction within one batch of statements. Over HTTP, POST /v1/transactions begins a transaction of several requests, which name its id. A conflict with another transaction ends with SQLSTATE 40001. Run the transaction again.",
     example: "BEGIN; SAVEPOINT before; DELETE FROM book; ROLLBACK TO before; COMMIT",
   },
   "set constraints": {
     titles: ["SET CONSTRAINTS"],
     syntax: "SET CONSTRAINTS {ALL | name, …} {DEFERRED | IMMEDIATE}",
     description:
-      "Says when DEFERRABLE constraints are checked in this transaction: at its end, or after each statement.",
+      "Sets when DEFERRABLE constraints are checked in this transaction: at its end, or after each statement.",
     example: "BEGIN; SET CONSTRAINTS ALL DEFERRED; COMMIT",
   },
   "declare cursor": {
     titles: ["DECLARE"],
     syntax: "DECLARE name [SCROLL | NO SCROLL] CURSOR [WITH HOLD] FOR query",
     description:
-      "Makes a cursor: rows of the query are fetched in parts, as the transaction saw them here. It closes with the transaction, or with the session if it was declared WITH HOLD. The cursors of a session share the memory of one statement.",
+      "Makes a cursor. FETCH reads the query's rows in parts, as the transaction sees them now. The cursor closes with the transaction, or with the session if it was declared WITH HOLD. The cursors of a session share the memory of one statement.",
     example: "BEGIN; DECLARE titles SCROLL CURSOR FOR SELECT title FROM book ORDER BY title",
   },
   fetch: {
     titles: ["FETCH", "MOVE"],
     syntax: `{FETCH | MOVE} [direction] [FROM | IN] cursor
 direction: NEXT | PRIOR | FIRST | LAST | ABSOLUTE n | RELATIVE n | n | ALL | FORWARD [n | ALL] | BACKWARD [n | ALL]`,
-    description: "Rows of a cursor; MOVE goes past them without giving them. A FETCH gives at most max_rows rows.",
+    description: "FETCH returns rows of a cursor, at most max_rows of them. MOVE skips rows without returning them.",
     example: "FETCH 10 FROM titles; MOVE FIRST FROM titles",
   },
   "close cursor": {
@@ -146,13 +146,13 @@ SET TRANSACTION modes
 SET SESSION CHARACTERISTICS AS TRANSACTION modes
 RESET {name | ALL}`,
     description:
-      "Changes a setting of the session, with LOCAL for the transaction. Names with a dot are your own and hold any text.",
+      "Changes a setting of the session, or with LOCAL of the transaction. Names with a dot are custom settings with any text.",
     example: "SET app.user_id = '42'; RESET app.user_id",
   },
   show: {
     titles: ["SHOW"],
     syntax: "SHOW {name | ALL}",
-    description: "A setting's value, or all of them.",
+    description: "Shows one setting or all of them.",
     example: "SHOW search_path",
   },
   list: {
@@ -164,7 +164,7 @@ SHOW MODELS
 DESCRIBE table
 SUMMARIZE { table | query }`,
     description:
-      "Lists what is there, as clients of other databases ask for it. SUMMARIZE tells of each column how many rows and NULLs there are, how many distinct values, the least, the greatest and the quartiles of numbers and times, the mean of numbers, and the most frequent values as examples.",
+      "Lists tables, indexes and other objects. SUMMARIZE describes each column: the number of rows, NULLs and distinct values, the least, greatest and quartiles of numbers and times, the mean of numbers, and the most frequent values as examples.",
     example: "SHOW TABLES; DESCRIBE book; SUMMARIZE book",
   },
   verify: {
@@ -173,7 +173,7 @@ SUMMARIZE { table | query }`,
 VERIFY RECORD key IN table
 VERIFY RECORD IN table WHERE column = key [AND …]`,
     description:
-      "Recomputes the hash chain of an IMMUTABLE table and tells whether every row is as it was added. VERIFY RECORD tells it of the row with that primary key, and where in the chain it stands.",
+      "Recomputes the hash chain of an IMMUTABLE table and reports whether every row is unchanged. VERIFY RECORD checks the row with that primary key and reports its place in the chain.",
     example: "INSERT INTO ledger VALUES (1, 'opened'); VERIFY TABLE ledger; VERIFY RECORD 1 IN ledger",
   },
   "create table as": {
@@ -181,7 +181,7 @@ VERIFY RECORD IN table WHERE column = key [AND …]`,
     syntax: `CREATE [TEMPORARY] TABLE [IF NOT EXISTS] name [(columns)] AS query [WITH [NO] DATA]
 CREATE MATERIALIZED VIEW [IF NOT EXISTS] name [(columns)] AS query [WITH [NO] DATA]
 SELECT … INTO name FROM …`,
-    description: "Stores the rows of a query in a new table, or in a materialized view that REFRESH computes anew.",
+    description: "Stores the rows of a query in a new table, or in a materialized view that REFRESH computes again.",
     example: `CREATE TABLE cheap AS SELECT * FROM book WHERE price < 10;
 CREATE MATERIALIZED VIEW prices AS SELECT author_id, avg(price) AS price FROM book GROUP BY author_id`,
   },
@@ -206,7 +206,7 @@ CREATE INDEX [IF NOT EXISTS] [name] ON table USING hnsw
   (column [vector_cosine_ops | vector_l2_ops | vector_ip_ops]) [WITH (m = 16, ef_construction = 64, ef_search = 64, metric = 'cosine', storage = 'f32')]
 CREATE INDEX [IF NOT EXISTS] [name] ON table USING text (column, …) [WITH (language = 'english')]`,
     description:
-      "Makes an index; of a partial one only rows for which the condition holds have entries. EXPLAIN shows which index a query uses. An hnsw index finds near vectors of a vector(n) column by the distance of its operator class or metric (cosine, l2, dot; without either cosine); storage 'int8' or 'binary' makes it smaller. A text index finds words of text columns; gin (to_tsvector('english', column)) is another spelling of it.",
+      "Makes an index. A partial index has entries only for rows that match its condition. EXPLAIN shows which index a query uses. An hnsw index finds near vectors of a vector(n) column by the distance of its operator class or metric (cosine, l2 or dot; the default is cosine). Storage 'int8' or 'binary' makes it smaller. A text index finds words of text columns; gin (to_tsvector('english', column)) is another spelling of it.",
     example: `CREATE INDEX book_price ON book (price DESC, id);
 CREATE UNIQUE INDEX author_name ON author (lower(name)) WHERE born IS NOT NULL;
 CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
@@ -214,14 +214,14 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
   "create extension": {
     titles: ["CREATE EXTENSION"],
     syntax: "CREATE EXTENSION [IF NOT EXISTS] name",
-    description: "Does nothing for what is built in (plpgsql, vector); other extensions are not available.",
+    description: "Does nothing for built-in extensions (plpgsql, vector). Other extensions are not available.",
     example: "CREATE EXTENSION IF NOT EXISTS vector",
   },
   "create view": {
     titles: ["CREATE VIEW"],
     syntax: "CREATE [OR REPLACE] [TEMPORARY] VIEW name [(columns)] AS query [WITH [CASCADED | LOCAL] CHECK OPTION]",
     description:
-      "Names a query. It runs with every statement that reads the view. Rows can be changed through a view of one table without aggregates, DISTINCT, set operations, WITH or LIMIT; CHECK OPTION refuses rows that the view would not show.",
+      "Names a query, which runs in every statement that reads the view. Rows can be changed through a view of one table without aggregates, DISTINCT, set operations, WITH or LIMIT; CHECK OPTION rejects rows that the view would not show.",
     example: "CREATE VIEW titles AS SELECT b.title, a.name FROM book b JOIN author a ON a.id = b.author_id",
   },
   "create property graph": {
@@ -246,7 +246,7 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
     titles: ["CREATE SCHEMA"],
     syntax: "CREATE SCHEMA [IF NOT EXISTS] name",
     description:
-      "Makes a namespace for tables, views, types and sequences. SET search_path says where names are looked up.",
+      "Makes a namespace for tables, views, types and sequences. SET search_path sets where names are looked up.",
     example: "CREATE SCHEMA archive",
   },
   "create sequence": {
@@ -254,7 +254,7 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
     syntax: `CREATE [TEMPORARY] SEQUENCE [IF NOT EXISTS] name [AS type] [INCREMENT [BY] n] [MINVALUE n | NO MINVALUE]
   [MAXVALUE n | NO MAXVALUE] [START [WITH] n] [CACHE n] [[NO] CYCLE] [OWNED BY {table.column | NONE}]`,
     description:
-      "Makes a generator of numbers: nextval, currval, setval, lastval. Numbers of rolled-back work are not given again.",
+      "Makes a generator of numbers for nextval, currval, setval and lastval. Numbers used by rolled-back work are not reused.",
     example: "CREATE SEQUENCE ticket START 100; SELECT nextval('ticket')",
   },
   "alter sequence": {
@@ -289,7 +289,7 @@ ALTER TYPE name RENAME ATTRIBUTE name TO name [CASCADE]`,
   "create domain": {
     titles: ["CREATE DOMAIN"],
     syntax: "CREATE DOMAIN name [AS] type [DEFAULT expr] [NOT NULL] [[CONSTRAINT name] CHECK (expr over VALUE)] …",
-    description: "Names a type with conditions that each of its values meets.",
+    description: "Names a type with conditions that all its values must meet.",
     example: "CREATE DOMAIN percentage AS int CHECK (VALUE BETWEEN 0 AND 100)",
   },
   "alter domain": {
@@ -316,7 +316,7 @@ action: ADD [COLUMN] [IF NOT EXISTS] column type [constraints]
   | VALIDATE CONSTRAINT name | ALTER CONSTRAINT name [NOT] DEFERRABLE
   | [NO] INHERIT table | OF composite_type | NOT OF`,
     description:
-      "Changes a table, and without ONLY those that inherit from it. All of the actions take effect, or none. A column that is added has no cost per row.",
+      "Changes a table and, without ONLY, the tables that inherit from it. Either all actions take effect or none. Adding a column has no cost per row.",
     example: "ALTER TABLE book ADD COLUMN stock int NOT NULL DEFAULT 0, ALTER COLUMN in_print SET DEFAULT true",
   },
   rename: {
@@ -330,21 +330,21 @@ ALTER TABLE name RENAME {[COLUMN] column | CONSTRAINT name} TO name`,
     titles: ["COMMENT ON"],
     syntax:
       "COMMENT ON {TABLE name | COLUMN table.column | INDEX name | CONSTRAINT name ON table | …} IS {'text' | NULL}",
-    description: "Stores a remark about an object; obj_description and col_description read it.",
+    description: "Stores a comment on an object. obj_description and col_description read it.",
     example: "COMMENT ON TABLE book IS 'What we sell'",
   },
   "create statistics": {
     titles: ["CREATE STATISTICS"],
     syntax: "CREATE STATISTICS [[IF NOT EXISTS] name] [(kind, …)] ON {column | (expr)}, … FROM table",
     description:
-      "Declares that columns belong together. The declaration is kept (pg_statistic_ext) and can be changed and dropped; plans are chosen by the statistics of single columns.",
+      "Declares that columns are related. The declaration is stored (pg_statistic_ext) and can be changed and dropped, but plans use only the statistics of single columns.",
     example: "CREATE STATISTICS book_stat (ndistinct) ON author_id, price FROM book",
   },
   "alter statistics": {
     titles: ["ALTER STATISTICS", "COMMENT ON STATISTICS"],
     syntax: `ALTER STATISTICS name { RENAME TO name | SET SCHEMA schema | SET STATISTICS n }
 COMMENT ON STATISTICS name IS {'text' | NULL}`,
-    description: "Changes what is declared of statistics.",
+    description: "Changes a declaration of statistics.",
     example: "ALTER STATISTICS book_stat RENAME TO book_facts",
   },
   "drop statistics": {
@@ -357,27 +357,26 @@ COMMENT ON STATISTICS name IS {'text' | NULL}`,
     titles: ["ANALYZE"],
     syntax: "ANALYZE [table [(columns)], …]",
     description:
-      "Renews the statistics that plans are chosen by. It also happens by itself once enough rows have changed.",
+      "Renews the statistics that the optimizer uses. This also happens automatically after enough rows have changed.",
     example: "ANALYZE book",
   },
   vacuum: {
     titles: ["VACUUM"],
     syntax: "VACUUM [FULL] [ANALYZE] [table]",
     description:
-      "There is nothing to vacuum: space of old rows comes back by itself. Accepted for clients that send it.",
+      "There is nothing to vacuum: the space of old rows is reclaimed automatically. The statement is accepted for clients that send it.",
     example: "VACUUM",
   },
   lock: {
     titles: ["LOCK TABLE"],
     syntax: "LOCK [TABLE] name, … [IN mode MODE] [NOWAIT]",
-    description:
-      "Checks that the tables exist. Transactions do not wait for locks: conflicts are found when they commit.",
+    description: "Checks that the tables exist. Transactions do not wait for locks; conflicts are found at commit.",
     example: "BEGIN; LOCK TABLE book IN SHARE MODE; COMMIT",
   },
   prepare: {
     titles: ["PREPARE"],
     syntax: "PREPARE name [(types)] AS statement",
-    description: "Keeps a statement with parameters $1, $2 … for EXECUTE in the same session.",
+    description: "Stores a statement with parameters $1, $2 … for EXECUTE in the same session.",
     example: "PREPARE by_author (bigint) AS SELECT title FROM book WHERE author_id = $1",
   },
   execute: {
@@ -395,7 +394,7 @@ COMMENT ON STATISTICS name IS {'text' | NULL}`,
   discard: {
     titles: ["DISCARD"],
     syntax: "DISCARD {ALL | PLANS | SEQUENCES | TEMP}",
-    description: "Puts the session back to its beginnings.",
+    description: "Resets the session to its initial state.",
     example: "DISCARD PLANS",
   },
   truncate: {
@@ -418,7 +417,7 @@ COMMENT ON STATISTICS name IS {'text' | NULL}`,
     syntax:
       "DROP {TABLE | INDEX | VIEW | MATERIALIZED VIEW | SEQUENCE | SCHEMA | TYPE | DOMAIN} [IF EXISTS] name, … [CASCADE | RESTRICT]",
     description:
-      "Removes objects. RESTRICT, the default, refuses while others depend on them; CASCADE removes those too.",
+      "Removes objects. RESTRICT, the default, fails if other objects depend on them. CASCADE removes those too.",
     example: "DROP VIEW IF EXISTS titles; DROP SCHEMA archive CASCADE",
   },
 };

@@ -12,7 +12,7 @@ export const TRIGGER_PAGES: Readonly<Record<(TriggerStatement | RuleStatement)["
 CREATE CONSTRAINT TRIGGER name AFTER event [OR …] ON table [FROM table] [DEFERRABLE [INITIALLY DEFERRED]]
   FOR EACH ROW [WHEN (condition)] EXECUTE FUNCTION function (argument, …)`,
     description:
-      "Has a function called whenever rows of a table change. The function is in LANGUAGE plpgsql, takes nothing and RETURNS trigger; it finds the row in NEW and OLD and the rest in TG_OP, TG_NAME, TG_WHEN, TG_LEVEL, TG_TABLE_NAME, TG_TABLE_SCHEMA, TG_RELID, TG_NARGS and TG_ARGV. A BEFORE row trigger returns the row to store, or NULL to leave the row alone. AFTER triggers run at the end of the statement, those of a DEFERRABLE constraint trigger at the end of the transaction; REFERENCING names tables of all rows that the statement changed. Several triggers of one kind fire in the order of their names. Row triggers of a partitioned table fire for rows of all its partitions. INSTEAD OF row triggers make a view changeable. What triggers write belongs to the statement's transaction, and an error in one undoes the statement.",
+      "Calls a function whenever rows of a table change. The function is in LANGUAGE plpgsql, has no parameters and RETURNS trigger. It reads the row from NEW and OLD, and the rest from TG_OP, TG_NAME, TG_WHEN, TG_LEVEL, TG_TABLE_NAME, TG_TABLE_SCHEMA, TG_RELID, TG_NARGS and TG_ARGV. A BEFORE row trigger returns the row to store, or NULL to skip the row. AFTER triggers run at the end of the statement, those of a DEFERRABLE constraint trigger at the end of the transaction; REFERENCING names tables of all rows that the statement changed. Several triggers of one kind fire in the order of their names. Row triggers of a partitioned table fire for rows of all its partitions. INSTEAD OF row triggers make a view changeable. What triggers write belongs to the statement's transaction, and an error in one undoes the statement.",
     example: `CREATE TABLE book_log (at timestamptz DEFAULT now(), what text, title text);
 CREATE FUNCTION log_book() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -34,13 +34,13 @@ SELECT what, title FROM book_log`,
   "comment on trigger": {
     titles: ["COMMENT ON TRIGGER"],
     syntax: "COMMENT ON TRIGGER name ON table IS {'text' | NULL}",
-    description: "Stores a remark about a trigger.",
+    description: "Stores a comment on a trigger.",
     example: "COMMENT ON TRIGGER log_price ON book IS 'Who changes prices?'",
   },
   "drop trigger": {
     titles: ["DROP TRIGGER"],
     syntax: "DROP TRIGGER [IF EXISTS] name ON table [CASCADE | RESTRICT]",
-    description: "Removes a trigger; one of a partitioned table goes from all partitions. Its function stays.",
+    description: "Removes a trigger, on a partitioned table from all partitions. The function remains.",
     example: "DROP TRIGGER log_price ON book; DROP FUNCTION log_book(); DROP TABLE book_log",
   },
   "create rule": {
@@ -48,7 +48,7 @@ SELECT what, title FROM book_log`,
     syntax: `CREATE [OR REPLACE] RULE name AS ON {INSERT | UPDATE | DELETE} TO table [WHERE condition]
   DO [ALSO | INSTEAD] { NOTHING | statement | (statement; …) }`,
     description:
-      "Has statements run when rows of a table or view change: INSTEAD in place of the change, ALSO after it. They find the row in NEW and OLD and run once for each, or once at all when they name neither. RETURNING in an INSTEAD rule gives the rows for the RETURNING of the statement. Rules of views are unconditional INSTEAD rules; triggers do more.",
+      "Runs statements when rows of a table or view change: INSTEAD replaces the change, ALSO runs after it. The statements read the row from NEW and OLD and run once per row, or only once if they use neither. RETURNING in an INSTEAD rule provides the rows for the RETURNING of the statement. Rules of views are unconditional INSTEAD rules; triggers do more.",
     example: `CREATE VIEW title AS SELECT title FROM book;
 CREATE RULE keep_titles AS ON DELETE TO title DO INSTEAD NOTHING;
 DELETE FROM title`,

@@ -61,7 +61,7 @@ export class GraphTableReader extends GraphReader {
 
   private edge(): GraphElementNode {
     const { position } = this;
-    if (this.isSymbol("~")) throw this.unsupported("an undirected edge in GRAPH_TABLE", "All edges have a direction.");
+    if (this.isSymbol("~")) throw this.unsupported("an undirected edge in GRAPH_TABLE", "Edges must have a direction.");
     const left = this.accept("<");
     this.expect("-");
     let inside: Pick<GraphElementNode, "variable" | "labels" | "where"> = { variable: null, labels: null, where: null };

@@ -70,7 +70,7 @@ t.test("what no source has, and what is no name", async (t) => {
   for (const name of ["", "../x", "a/b/c", "a/", "/b", "a:", ":a", "a:b/c", "-a", "a\0b", "x".repeat(101)]) {
     t.throws(
       () => library.pull(name),
-      { code: "invalid_request", message: /does not name a model/ },
+      { code: "invalid_request", message: /is not a model name/ },
       JSON.stringify(name),
     );
   }
@@ -333,7 +333,7 @@ t.test("redirects", async (t) => {
     ["http://[::1]:1/", /redirect to ::1 is refused/],
     ["http://169.254.169.254/latest/meta-data", /redirect to 169.254.169.254 is refused/],
     ["http://[::ffff:10.0.0.1]/", /is refused/],
-    ["file:///etc/passwd", /no address of HTTP/],
+    ["file:///etc/passwd", /not HTTP/],
     ["/tiny/latest/weights.bin", /redirects more than 5 times/],
   ];
   for (const [location, message] of refusals) {
@@ -467,7 +467,7 @@ t.test("deleting", async (t) => {
   await t.rejects(library.delete("default-model"), { code: "model_in_use", message: /ai.embedding_model/ });
   await t.rejects(library.delete("../root/tiny"), { code: "invalid_request" });
   const told = changes();
-  await t.rejects(library.delete("tiny"), { code: "model_in_use", message: /in use by requests/ });
+  await t.rejects(library.delete("tiny"), { code: "model_in_use", message: /in use by long requests/ });
   checkInstalled(t, root, "tiny");
   t.equal(changes(), told + 1, "actors hear that it stays");
   isFree = true;

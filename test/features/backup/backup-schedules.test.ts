@@ -77,7 +77,7 @@ const readOnly = Object.assign(new Error("EROFS: read-only file system, mkdir '/
 
 for (const [failure, error] of [
   [full, { code: "disk_full" }],
-  [readOnly, { code: "internal_error", message: /folder of backups cannot be used \(EROFS\): see backup\.directory/ }],
+  [readOnly, { code: "internal_error", message: /backup folder cannot be used \(EROFS\): see backup\.directory/ }],
 ] as const) {
   t.test(`${failure.code}: again after 1, 5 and 15 minutes, then at the next time`, async (t) => {
     const world = new World();
@@ -154,7 +154,7 @@ t.test("one that always ends the server with it is given up after its attempts",
     await world.sweepUntil(schedules, DUE + (start + 1) * 20 * MINUTE);
   }
   t.equal(world.attempts.length, 4);
-  t.match(world.only, { due: null, failures: 1, last: { error: { message: /server ended during the last of 4/ } } });
+  t.match(world.only, { due: null, failures: 1, last: { error: { message: /server stopped during the last of 4/ } } });
   t.match(world.lines, [{ message: "a scheduled backup failed", attempt: 4, again: false }]);
 });
 

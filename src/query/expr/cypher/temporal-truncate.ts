@@ -73,7 +73,7 @@ export function truncateInstant(
   context: EvalContext,
 ): Temporal {
   const unit = UNITS.indexOf(unitName.toLowerCase());
-  if (unit < 0) throw invalidArgument(`"${unitName}" is no unit to truncate to`);
+  if (unit < 0) throw invalidArgument(`"${unitName}" is not a unit to truncate to`);
   const withDate = kind !== "time" && kind !== "localtime";
   if (withDate ? kind === "date" && unit > DAY : unit < DAY) {
     throw invalidArgument(`${kind}.truncate() has no unit "${unitName}"`);

@@ -63,7 +63,7 @@ export function deferredFn(
 ): ScalarFunction {
   const apply = () => {
     throw sqlError("0A000", `${name} cannot be called here`, {
-      hint: "Its values have to be waited for, which is possible in queries and in the new values of rows only.",
+      hint: "The function has to wait for its values. That is possible only in queries and in the new values of rows.",
     });
   };
   const deferred = { evaluate, ...(rowsMax !== undefined && { rowsMax }), ...(check !== undefined && { check }) };

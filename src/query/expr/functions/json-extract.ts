@@ -67,7 +67,7 @@ function quotedKey(quoted: string, text: string, at: number): string {
 }
 
 function invalidPath(text: string, at: number): Error {
-  return sqlError("22023", `"${text}" is not a path of members: what is wrong begins at character ${at + 1}`, {
+  return sqlError("22023", `"${text}" is not a valid path: the mistake begins at character ${at + 1}`, {
     hint: 'A path is $ with steps .key, ."any key", [0], [last], .* or [*]. Filters and methods: jsonb_path_query(value, path).',
   });
 }

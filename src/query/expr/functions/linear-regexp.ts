@@ -119,7 +119,7 @@ class LinearRegExp extends RegExp {
     } catch (error) {
       if ((error as { code?: string }).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
       throw sqlError("54001", "regular expression is too complex", {
-        hint: `A match took longer than ${REGEX_GUARDED_MS_MAX} ms. Patterns without back references and lookarounds take time that grows with the text alone.`,
+        hint: `A match took longer than ${REGEX_GUARDED_MS_MAX} ms. Patterns without back references and lookarounds take time proportional to the text.`,
       });
     } finally {
       guard.match = null;
