@@ -297,7 +297,7 @@ t.test("a job that does not give way fails", async (t) => {
 });
 
 t.test("what fills the thread's memory is stopped, too", async (t) => {
-  const server = await looping({ LOOPING_HEAP_MIB: String(sized(160, 256)), TESSERA_QUERY_STOP_MS: "0" });
+  const server = await looping({ LOOPING_HEAP_MIB: String(sized(128, 256)), TESSERA_QUERY_STOP_MS: "0" });
   t.teardown(() => server.stop());
   const other = { token: await server.tenant("other") };
   await server.rows("CREATE TABLE entry (id int)", [], other);
