@@ -220,7 +220,7 @@ t.test("leaks: what equals the target is left out, what tells it alone is warned
       { maxTrials: 1 },
     ),
   );
-  t.match(near.card.warnings.join(" "), /"near" alone predicts the target almost perfectly/);
+  t.match(near.card.warnings.join(" "), /"near" predicts the target almost perfectly/);
 });
 
 t.test("a wrong row of a prediction is named", async (t) => {
