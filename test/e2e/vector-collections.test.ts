@@ -102,7 +102,7 @@ t.test("a vector whose id is there already", async (t) => {
     }),
     {
       status: 409,
-      body: { error: { message: /stands twice/, details: { field: "vectors[1].id" } } },
+      body: { error: { message: /appears twice/, details: { field: "vectors[1].id" } } },
     },
   );
   t.same(await get("/twice/count"), { count: 1 }, "all or none");
