@@ -5,6 +5,7 @@
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { DbError, sqlError } from "../protocol/errors.js";
+import { Overrun } from "../protocol/stretch.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
 import type { BoundTransaction } from "../sql/bind/bound-statement.js";
@@ -15,6 +16,7 @@ import type { ShardTransaction } from "../storage/transaction.js";
 import type { Identity } from "./execution-scope.js";
 import { withLongerTurn } from "./longer-turn.js";
 import { afterOverrun, isKnownToOverrun } from "./overrun.js";
+import { type Repetition, repeatedInsertOf } from "./repeated-run.js";
 import { SessionCursors } from "./session-cursors.js";
 import { SessionNames } from "./session-names.js";
 import type { Settings } from "./settings.js";
@@ -194,6 +196,41 @@ export class Session {
     const { stopped } = this.tenant.partition;
     if (stopped != null && !stopped.isEmpty) stopped.refuseStatement(this.tenant.number, run.sql);
     return this.block.isOpen ? this.executeInside(run, commit) : this.executeAlone(run, commit, 1);
+  }
+
+  /**
+   * Runs the statement in the open transaction once per set of parameters, each as `execute` would. False: it has to be
+   * run by `execute`, and nothing has been done. An error leaves the transaction failed.
+   */
+  async executeRepeated(run: StatementRun, repetition: Repetition): Promise<boolean> {
+    const { block, tenant } = this;
+    const { stopped } = tenant.partition;
+    // Such a transaction has another snapshot for each statement; a trace shows each.
+    if (this.isolation.startsWith("read ") || run.request.trace != null || block.failure !== null) return false;
+    run.request.atStatement?.(run.sql);
+    if (stopped != null && !stopped.isEmpty) return false;
+    const tx = block.forStatement();
+    let before: number | null = null;
+    try {
+      const plan = this.planned(run, tenant.catalog.view(tx), tx);
+      const insert = repeatedInsertOf(plan, repetition);
+      if (insert === null) return false;
+      block.modes.query();
+      before = tx.savepoint();
+      await this.runner.runRepeated(plan, insert, run, repetition, tx);
+      if (block.isStill(tx)) tx.release(before);
+      return true;
+    } catch (error) {
+      if (block.isStill(tx)) {
+        if (before !== null) tx.rollbackTo(before);
+        if (error instanceof Overrun && run.request.hasActed !== true) {
+          if (before !== null) tx.release(before);
+          return false;
+        }
+        block.failure ??= (error as Error).message;
+      }
+      throw error;
+    }
   }
 
   private executeAlone(run: StatementRun, commit: Commit, attempt: number): Outcome | Promise<Outcome> {
