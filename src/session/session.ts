@@ -13,6 +13,7 @@ import type { IsolationLevel } from "../sql/parse/ast.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import { controlRefused, endRefused, twoPhase } from "./control-refusals.js";
 import type { Identity } from "./execution-scope.js";
 import { withLongerTurn } from "./longer-turn.js";
 import { afterOverrun, isKnownToOverrun } from "./overrun.js";
@@ -165,6 +166,12 @@ export class Session {
   /** Plans the statement, or takes the plan of an earlier run. Used by `prepare` too. */
   planFor(run: StatementText, catalog: CatalogView, tx: Transaction): StatementPlan {
     return this.runner.planFor(run, catalog, tx);
+  }
+
+  /** The plan as the open transaction has the definitions. */
+  planNow(run: StatementRun): StatementPlan {
+    const tx = this.block.forStatement();
+    return this.planned(run, this.tenant.catalog.view(tx), tx);
   }
 
   /** For a plan that is not run now: throws the errors that do not depend on rows. */
@@ -479,28 +486,3 @@ const COMMITTING: Client = {
   shouldYield: () => false,
   yieldTurn: () => Promise.resolve(),
 };
-
-/** A transaction that cannot be prepared has ended, as in PostgreSQL. */
-function twoPhase(): DbError {
-  return sqlError("0A000", "two-phase commit is not supported", { hint: "Use COMMIT." });
-}
-
-function endRefused(action: string): DbError {
-  return sqlError(
-    "25001",
-    `${action.toUpperCase()} cannot be sent as a statement here; the transaction is still open.`,
-    {
-      hint: "End it with POST /v1/transactions/{id}/commit or /rollback.",
-    },
-  );
-}
-
-function controlRefused(action: string): DbError {
-  return sqlError(
-    "25001",
-    `${action.toUpperCase()} cannot be sent as a single statement: begin a transaction with POST /v1/transactions.`,
-    {
-      hint: "Each request may use a different connection. Then use POST /v1/transactions/{id}/execute, /commit or /rollback; or send BEGIN … COMMIT in one POST /v1/query/execute/batch.",
-    },
-  );
-}

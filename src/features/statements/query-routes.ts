@@ -14,6 +14,7 @@ import { type Outcome, resultAnswer } from "../../session/sql-result.js";
 import type { StatementRun } from "../../session/statement-run.js";
 import { type BatchResult, batchAnswer, failureOf, hasFailed, successOf } from "./batch-result.js";
 import { LongDocument } from "./long-document.js";
+import { executeSets, executeSetsIn, possibleSets } from "./parameter-sets.js";
 import { type BatchItem, bodyOf, repeatsAt, runRepeats, statementError } from "./repeated-items.js";
 import { msgpackResult, ndjsonResult, type RowFormat } from "./row-stream.js";
 import { executeStreamed, NO_PARAMETERS, runOf, type StatementBody, textOptionsOf } from "./run-body.js";
@@ -35,6 +36,18 @@ export const queryHandlers = {
 } satisfies Handlers;
 
 function executeAlone(request: Request, body: StatementBody): Answer | Promise<Answer> {
+  const sets = possibleSets(body.parameters ?? body.params ?? NO_PARAMETERS);
+  if (sets === null) return executeOne(request, body);
+  const started = performance.now();
+  let answer: Answer = {};
+  const ran = executeSets(request, runOf(request, body), sets, (outcome) => {
+    answer = resultAnswer(outcome, started);
+    return answer;
+  });
+  return ran.then((outcome) => (outcome === null ? executeOne(request, body) : answer));
+}
+
+function executeOne(request: Request, body: StatementBody): Answer | Promise<Answer> {
   const started = performance.now();
   const session = new Session(request.tenant, sessionOptions(request, "routes"));
   let answer: Answer | null = null;
@@ -149,8 +162,11 @@ function runItem(
     return failureOf(error, request);
   };
   const succeeded = (outcome: Outcome): BatchResult => successOf(outcome, started);
+  const execute = () => session.execute(run, (tx) => request.commitPart(tx));
   try {
-    const outcome = session.execute(run, (tx) => request.commitPart(tx));
+    const sets = possibleSets(run.params);
+    const outcome =
+      sets === null ? execute() : executeSetsIn(request, session, run, sets).then((done) => done ?? execute());
     return outcome instanceof Promise ? outcome.then(succeeded).catch(failed) : succeeded(outcome);
   } catch (error) {
     return failed(error);

@@ -5,6 +5,7 @@ import { Repetition } from "../../session/repeated-run.js";
 import type { Session } from "../../session/session.js";
 import { countOutcome } from "../../session/sql-result.js";
 import { type BatchResult, successOf } from "./batch-result.js";
+import { possibleSets } from "./parameter-sets.js";
 import { NO_PARAMETERS, runOf, type StatementBody } from "./run-body.js";
 
 /** The deadline is the batch's. */
@@ -23,6 +24,7 @@ export function repeatsAt(items: readonly BatchItem[], first: number): number {
 function isRepeat(one: StatementBody, { sql, language, graph, parameters, params }: StatementBody): boolean {
   if (sql !== one.sql || language !== one.language || graph !== one.graph) return false;
   if (parameters !== undefined && params !== undefined) return false;
+  if (possibleSets(parameters ?? params ?? NO_PARAMETERS) !== null) return false;
   // Errors name the field.
   return (params === undefined) === (one.params === undefined);
 }
