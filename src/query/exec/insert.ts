@@ -211,10 +211,13 @@ export class Inserter {
 
   /** Stores the batch's only row; for statements without triggers, partitions and ON CONFLICT (repeated-insert.ts). */
   insertSingle(batch: Batch): void {
-    this.rows.clear();
+    const { rows, context } = this;
+    const bytes = rows.bytesOf(batch);
+    context.statement.reserve(bytes);
+    for (let c = 0; c < rows.columns.length; c++) rows.columns[c]![0] = batch.columns[c]![0]!;
     this.changed.length = 0;
-    this.rows.append(batch);
     this.insertRow(0);
+    context.statement.release(bytes);
   }
 
   /** Rows may go into the table many at a time, and nobody asks for them afterwards. */

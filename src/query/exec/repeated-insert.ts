@@ -8,7 +8,6 @@ import { someExpr } from "../expr/walk.js";
 import type { InsertPlan, Plan, ValuesPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { Inserter, insertProgramOf } from "./insert.js";
-import type { Operator } from "./operator.js";
 import { hasTriggers } from "./table-triggers.js";
 import { compileValues } from "./values.js";
 
@@ -33,16 +32,18 @@ export function compileRepeatedInsert(plan: Plan): RepeatedInsert | null {
   return {
     plan,
     open: (context) => {
-      const inserter = new Inserter(program, NO_INPUT, context);
+      const input = values(context);
+      const inserter = new Inserter(program, input, context);
       return {
-        insertRow: () => inserter.insertSingle(values(context).next() as Batch),
+        insertRow: () => {
+          input.rewind();
+          inserter.insertSingle(input.next() as Batch);
+        },
         close: () => inserter.release(),
       };
     },
   };
 }
-
-const NO_INPUT: Operator = { next: () => null, close: () => undefined };
 
 function isSingleRowInsert(plan: Plan): plan is SingleRowInsert {
   if (plan.kind !== "insert" || plan.input.kind !== "values" || plan.input.rows.length !== 1) return false;
