@@ -162,3 +162,18 @@ t.test("the statement that fails is named, and nothing stays", async (t) => {
   t.match((body as { error: object }).error, { details: { statement: 5, sqlstate: "23505", constraint: "kind_pkey" } });
   t.same(await tenant.rows("SELECT (SELECT count(*) FROM kind), (SELECT count(*) FROM log)"), [[0, 0]]);
 });
+
+t.test("a row may refer to those before it, not to those after it", async (t) => {
+  const tenant = await makeTenant();
+  const sql = "INSERT INTO item (id, n, parent) VALUES ($1, 1, $2)";
+  const insert = (...rows: (number | null)[][]) => tenant.batch(rows.map((parameters) => ({ sql, parameters })));
+  const early = await insert([1, null], [2, 3], [3, null]);
+  t.match(early, { status: 409, body: { error: { details: { statement: 1, sqlstate: "23503" } } } });
+  t.equal((await insert([1, null], [2, 1], [3, 3], [4, 2])).status, 200);
+  t.same(await tenant.rows("SELECT id, parent FROM item ORDER BY id"), [
+    [1, null],
+    [2, 1],
+    [3, 3],
+    [4, 2],
+  ]);
+});
