@@ -56,7 +56,8 @@ export class PlanCache {
   }
 }
 
-function sameOpenTypes(plan: StatementPlan, params: ParameterValues): boolean {
+/** Whether values of the types that the plan was bound for are given for parameters whose types it leaves open. */
+export function sameOpenTypes(plan: StatementPlan, params: ParameterValues): boolean {
   for (const { index, type } of plan.openParameters) {
     if (typeOfParameter((params as readonly unknown[])[index]) !== type) return false;
   }

@@ -5,6 +5,7 @@
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { DbError, sqlError } from "../protocol/errors.js";
+import { Overrun } from "../protocol/stretch.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
 import type { BoundTransaction } from "../sql/bind/bound-statement.js";
@@ -12,9 +13,11 @@ import type { IsolationLevel } from "../sql/parse/ast.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import { controlRefused, endRefused, twoPhase } from "./control-refusals.js";
 import type { Identity } from "./execution-scope.js";
 import { withLongerTurn } from "./longer-turn.js";
 import { afterOverrun, isKnownToOverrun } from "./overrun.js";
+import { type Repetition, repeatedInsertOf } from "./repeated-run.js";
 import { SessionCursors } from "./session-cursors.js";
 import { SessionNames } from "./session-names.js";
 import type { Settings } from "./settings.js";
@@ -165,6 +168,12 @@ export class Session {
     return this.runner.planFor(run, catalog, tx);
   }
 
+  /** The plan as the open transaction has the definitions. */
+  planNow(run: StatementRun): StatementPlan {
+    const tx = this.block.forStatement();
+    return this.planned(run, this.tenant.catalog.view(tx), tx);
+  }
+
   /** For a plan that is not run now: throws the errors that do not depend on rows. */
   check(plan: StatementPlan, tx: ShardTransaction, client: Client): Promise<void> | void {
     return this.runner.check(plan, tx, client);
@@ -194,6 +203,41 @@ export class Session {
     const { stopped } = this.tenant.partition;
     if (stopped != null && !stopped.isEmpty) stopped.refuseStatement(this.tenant.number, run.sql);
     return this.block.isOpen ? this.executeInside(run, commit) : this.executeAlone(run, commit, 1);
+  }
+
+  /**
+   * Runs the statement in the open transaction once per set of parameters, each as `execute` would. False: it has to be
+   * run by `execute`, and nothing has been done. An error leaves the transaction failed.
+   */
+  async executeRepeated(run: StatementRun, repetition: Repetition): Promise<boolean> {
+    const { block, tenant } = this;
+    const { stopped } = tenant.partition;
+    // Such a transaction has another snapshot for each statement; a trace shows each.
+    if (this.isolation.startsWith("read ") || run.request.trace != null || block.failure !== null) return false;
+    run.request.atStatement?.(run.sql);
+    if (stopped != null && !stopped.isEmpty) return false;
+    const tx = block.forStatement();
+    let before: number | null = null;
+    try {
+      const plan = this.planned(run, tenant.catalog.view(tx), tx);
+      const insert = repeatedInsertOf(plan, repetition);
+      if (insert === null) return false;
+      block.modes.query();
+      before = tx.savepoint();
+      await this.runner.runRepeated(plan, insert, run, repetition, tx);
+      if (block.isStill(tx)) tx.release(before);
+      return true;
+    } catch (error) {
+      if (block.isStill(tx)) {
+        if (before !== null) tx.rollbackTo(before);
+        if (error instanceof Overrun && run.request.hasActed !== true) {
+          if (before !== null) tx.release(before);
+          return false;
+        }
+        block.failure ??= (error as Error).message;
+      }
+      throw error;
+    }
   }
 
   private executeAlone(run: StatementRun, commit: Commit, attempt: number): Outcome | Promise<Outcome> {
@@ -442,28 +486,3 @@ const COMMITTING: Client = {
   shouldYield: () => false,
   yieldTurn: () => Promise.resolve(),
 };
-
-/** A transaction that cannot be prepared has ended, as in PostgreSQL. */
-function twoPhase(): DbError {
-  return sqlError("0A000", "two-phase commit is not supported", { hint: "Use COMMIT." });
-}
-
-function endRefused(action: string): DbError {
-  return sqlError(
-    "25001",
-    `${action.toUpperCase()} cannot be sent as a statement here; the transaction is still open.`,
-    {
-      hint: "End it with POST /v1/transactions/{id}/commit or /rollback.",
-    },
-  );
-}
-
-function controlRefused(action: string): DbError {
-  return sqlError(
-    "25001",
-    `${action.toUpperCase()} cannot be sent as a single statement: begin a transaction with POST /v1/transactions.`,
-    {
-      hint: "Each request may use a different connection. Then use POST /v1/transactions/{id}/execute, /commit or /rollback; or send BEGIN … COMMIT in one POST /v1/query/execute/batch.",
-    },
-  );
-}

@@ -10,6 +10,7 @@ import { compilePlan } from "../query/exec/compile-plan.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { Measurements } from "../query/exec/measure-operators.js";
 import { after } from "../query/exec/operator.js";
+import type { RepeatedInsert } from "../query/exec/repeated-insert.js";
 import type { OutputColumn, Plan } from "../query/plan/plan.js";
 import { bindArguments } from "../sql/bind/bind-arguments.js";
 import type {
@@ -21,6 +22,7 @@ import type {
   BoundFetch,
   BoundFill,
   BoundPrepare,
+  BoundQuery,
   BoundSetConstraints,
   DdlStep,
 } from "../sql/bind/bound-statement.js";
@@ -33,6 +35,7 @@ import type { TakeRows } from "./cursor.js";
 import { graphFinder } from "./ensure-graph.js";
 import { ExecutionScope, type Identity } from "./execution-scope.js";
 import { explainLines } from "./explain-statement.js";
+import { insertRepeatedly, type RepeatedSteps, type Repetition } from "./repeated-run.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
 import { analyze, runDefinitions } from "./run-definitions.js";
 import { collect, collected, convertParameters, parametersInTurns } from "./run-program.js";
@@ -47,7 +50,7 @@ import type { Client, StatementRun, StatementText } from "./statement-run.js";
 import { dropTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
 import type { Trace } from "./trace.js";
-import type { TransactionBlock } from "./transaction-block.js";
+import { nowMicros, type TransactionBlock } from "./transaction-block.js";
 
 /** Of a statement, without its constants, in a span. */
 const TRACED_CHARACTERS_MAX = 2_000;
@@ -83,6 +86,45 @@ export class StatementRunner {
       const notices = this.madeRoutines?.host.takeNotices() ?? [];
       return notices.length === 0 ? done : { ...done, notices: [...done.notices, ...notices] };
     });
+  }
+
+  /** As `run`, once per set of parameters; throws the error of the set that fails. */
+  async runRepeated(
+    plan: StatementPlan,
+    insert: RepeatedInsert,
+    run: StatementRun,
+    repetition: Repetition,
+    tx: ShardTransaction,
+  ): Promise<void> {
+    this.scope.requireRunnable(plan.bound as BoundQuery);
+    this.madeRoutines?.host.begin();
+    const values: Value[] = [];
+    const context = this.scope.contextFor(tx, run.request, values, plan.graph);
+    const steps: RepeatedSteps = {
+      parameters: (set) => parametersInTurns(plan, set, run.request, run.paramsField),
+      nowMicros,
+      settle: ({ statement }, set) => {
+        const { constraintEvents: events } = statement;
+        statement.constraintEvents = null;
+        const checked = events === null ? undefined : this.scope.checkConstraints(events, context);
+        if (!(checked instanceof Promise)) return this.keepNotices(repetition);
+        const outcome = checked.then(() => countOutcome(1, run.collector));
+        const watched = this.watched(outcome, plan, { ...run, params: set });
+        return after(watched, () => this.keepNotices(repetition));
+      },
+    };
+    try {
+      await insertRepeatedly(insert, repetition, context, values, steps);
+    } finally {
+      if (repetition.done > 0) this.countChanges(insert.plan, repetition.done);
+    }
+  }
+
+  private keepNotices(repetition: Repetition): void {
+    const notices = this.madeRoutines?.host.takeNotices() ?? [];
+    if (notices.length === 0) return;
+    repetition.notices ??= new Map();
+    repetition.notices.set(repetition.done, notices);
   }
 
   private runTraced(

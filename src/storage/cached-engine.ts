@@ -102,8 +102,7 @@ export class CachedEngine implements Engine {
   write(operations: readonly Operation[], persisted = false): void {
     this.engine.write(operations, persisted);
     if (this.young.size + this.old.size === 0 && this.tops.isEmpty) return;
-    for (const { key, value } of operations) {
-      const text = keyText(key);
+    for (const { key, value, text = keyText(key) } of operations) {
       if (value !== null) this.tops.wrote(text);
       const wasOld = this.old.delete(text);
       if (!wasOld && !this.young.has(text)) continue;

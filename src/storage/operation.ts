@@ -4,6 +4,8 @@
 export interface Operation {
   readonly key: Uint8Array;
   readonly value: Uint8Array | null;
+  /** The key as text (ordered-map.ts), where it is known. */
+  readonly text?: string;
 }
 
 /** Bytes of key and value. */

@@ -236,7 +236,9 @@ export class RecentVersions {
   /** The newest value of each key that the engine has not applied; every key once. */
   pendingOperations(): Operation[] {
     const operations: Operation[] = [];
-    for (const entry of this.pendingKeys()) operations.push({ key: entry.key, value: entry.newest.value });
+    for (const entry of this.pendingKeys()) {
+      operations.push({ key: entry.key, value: entry.newest.value, text: entry.text });
+    }
     return operations;
   }
 

@@ -313,8 +313,10 @@ function fromNumber(type: SqlType, x: number): Value {
       return x;
     case "int4":
       return Number.isInteger(x) && x === (x | 0) ? x | 0 : fromText(type, integerText(x));
-    case "int2":
     case "int8":
+      // Adding 0 makes −0 a 0.
+      return Number.isSafeInteger(x) ? x + 0 : fromText(type, integerText(x));
+    case "int2":
     case "oid":
       return fromText(type, integerText(x));
     case "numeric":

@@ -100,6 +100,8 @@ t.test("parameters", async (t) => {
     [INT4, "12", "12"],
     [INT4, 12, "12"],
     [INT8, "9223372036854775807", "9223372036854775807"],
+    [INT8, 2 ** 53, "9007199254740992"],
+    [INT8, -7, "-7"],
     [NUMERIC, 0.1, "0.1"],
     [NUMERIC, "1.50", "1.50"],
     [TEXT, 12, "12"],
@@ -125,6 +127,9 @@ t.test("parameters", async (t) => {
   ];
   for (const [type, json, text] of cases) t.equal(toText(type, fromParameter(type, json) as Value), text);
   t.equal(fromParameter(INT4, null), null);
+  t.ok(Object.is(fromParameter(INT8, -0), 0), "an integer has no negative zero");
+  t.equal(refusal(INT8, 0.5), "22P02");
+  t.equal(refusal(INT8, 1e300), "22003");
   t.equal(refusal(INT4, 1.5), "22P02");
   t.equal(refusal(INT4, 3e9), "22003");
   t.equal(refusal(INT4, { a: 1 }), "22P02");

@@ -1,7 +1,6 @@
 /** POST /v1/query/…: one statement, a batch, prepared statements. */
 
 import type { Handlers } from "../../actor/handler.js";
-import { errorBody } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { DbError } from "../../protocol/errors.js";
@@ -13,7 +12,10 @@ import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import { type Outcome, resultAnswer } from "../../session/sql-result.js";
 import type { StatementRun } from "../../session/statement-run.js";
+import { type BatchResult, batchAnswer, failureOf, hasFailed, successOf } from "./batch-result.js";
 import { LongDocument } from "./long-document.js";
+import { executeSets, executeSetsIn, possibleSets } from "./parameter-sets.js";
+import { type BatchItem, bodyOf, repeatsAt, runRepeats, statementError } from "./repeated-items.js";
 import { msgpackResult, ndjsonResult, type RowFormat } from "./row-stream.js";
 import { executeStreamed, NO_PARAMETERS, runOf, type StatementBody, textOptionsOf } from "./run-body.js";
 
@@ -34,6 +36,18 @@ export const queryHandlers = {
 } satisfies Handlers;
 
 function executeAlone(request: Request, body: StatementBody): Answer | Promise<Answer> {
+  const sets = possibleSets(body.parameters ?? body.params ?? NO_PARAMETERS);
+  if (sets === null) return executeOne(request, body);
+  const started = performance.now();
+  let answer: Answer = {};
+  const ran = executeSets(request, runOf(request, body), sets, (outcome) => {
+    answer = resultAnswer(outcome, started);
+    return answer;
+  });
+  return ran.then((outcome) => (outcome === null ? executeOne(request, body) : answer));
+}
+
+function executeOne(request: Request, body: StatementBody): Answer | Promise<Answer> {
   const started = performance.now();
   const session = new Session(request.tenant, sessionOptions(request, "routes"));
   let answer: Answer | null = null;
@@ -63,9 +77,6 @@ function streamFormat(request: Request): RowFormat | null {
   return STREAMED_FORMATS.find(({ contentType }) => accept.includes(contentType)) ?? null;
 }
 
-/** The deadline is the batch's. */
-type BatchItem = string | Omit<StatementBody, "timeout_secs">;
-
 interface BatchBody extends Omit<StatementBody, "sql" | "parameters" | "params"> {
   readonly statements?: readonly BatchItem[];
   readonly queries?: readonly BatchItem[];
@@ -91,9 +102,21 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer> 
   const answer = (): Answer => batchAnswer(results, started);
   let stopped = false;
   try {
+    // Statements before this one are run one by one.
+    let aloneBefore = 0;
     for (let i = 0; i < items.length; i++) {
+      const repeats = transactional && i >= aloneBefore ? repeatsAt(items, i) : 1;
+      if (repeats > 1) {
+        const done = await runRepeats(request, session, items, i, repeats, body.timeout_secs);
+        if (done !== null) {
+          for (const result of done) results.push(result);
+          i += repeats - 1;
+          continue;
+        }
+        aloneBefore = i + repeats;
+      }
       const item = items[i]!;
-      const run = runOf(request, typeof item === "string" ? { sql: item } : item, limitsOf(item, body));
+      const run = runOf(request, bodyOf(item), limitsOf(item, body));
       const running = runItem(request, session, run, i, transactional);
       const result = running instanceof Promise ? await running : running;
       results.push(result);
@@ -119,16 +142,10 @@ async function executeBatch(request: Request, body: BatchBody): Promise<Answer> 
   }
 }
 
-/** Of one statement of a batch: as JSON text, or as a value. */
-type BatchResult = string | object;
-
 /** An item's own row options take precedence over the batch's. */
 function limitsOf(item: BatchItem, batch: BatchBody): Pick<StatementBody, "max_rows" | "timeout_secs"> {
   return typeof item === "string" || item.max_rows === undefined ? batch : { ...batch, max_rows: item.max_rows };
 }
-
-const hasFailed = (result: BatchResult): boolean =>
-  typeof result === "string" ? result.startsWith('{"type":"error"') : "error" in result;
 
 /** In a transactional batch an error ends the whole; it says which statement it was. */
 function runItem(
@@ -140,34 +157,20 @@ function runItem(
 ): BatchResult | Promise<BatchResult> {
   const started = performance.now();
   const failed = (error: unknown): BatchResult => {
+    if (transactional) throw statementError(error, index);
     if (!(error instanceof DbError) || error.code === "cancelled" || error.code === "request_timeout") throw error;
-    if (transactional) throw new DbError(error.code, error.message, { ...error.details, statement: index });
-    const result = { type: "error", error: errorBody(error) };
-    return request.wantsMsgpack ? result : JSON.stringify(result);
+    return failureOf(error, request);
   };
-  const succeeded = (outcome: Outcome): BatchResult => {
-    const { plain, json } = resultAnswer(outcome, started);
-    const { rowsAffected } = outcome;
-    if (json === undefined) {
-      return { type: "success", data: plain, ...(rowsAffected === null ? {} : { rows_affected: rowsAffected }) };
-    }
-    const affected = rowsAffected === null ? "" : `,"rows_affected":${rowsAffected}`;
-    return `{"type":"success","data":${json}${affected}}`;
-  };
+  const succeeded = (outcome: Outcome): BatchResult => successOf(outcome, started);
+  const execute = () => session.execute(run, (tx) => request.commitPart(tx));
   try {
-    const outcome = session.execute(run, (tx) => request.commitPart(tx));
+    const sets = possibleSets(run.params);
+    const outcome =
+      sets === null ? execute() : executeSetsIn(request, session, run, sets).then((done) => done ?? execute());
     return outcome instanceof Promise ? outcome.then(succeeded).catch(failed) : succeeded(outcome);
   } catch (error) {
     return failed(error);
   }
-}
-
-function batchAnswer(results: readonly BatchResult[], started: number): Answer {
-  const elapsed = Math.round((performance.now() - started) * 1000) / 1000;
-  if (results.every((result) => typeof result === "string")) {
-    return { json: `{"results":[${results.join(",")}],"total_execution_time_ms":${elapsed}}` };
-  }
-  return { plain: { results, total_execution_time_ms: elapsed } };
 }
 
 async function prepare(request: Request, { body }: Input): Promise<Answer> {

@@ -10,6 +10,7 @@ import type { InteractiveTransaction } from "../../session/interactive-transacti
 import { sessionOptions } from "../../session/session-options.js";
 import { resultAnswer } from "../../session/sql-result.js";
 import type { IsolationLevel } from "../../sql/parse/ast.js";
+import { executeSetsIn, possibleSets } from "./parameter-sets.js";
 import { type RowFormat, RowStream } from "./row-stream.js";
 import { runOf, type StatementBody, streamFrom } from "./run-body.js";
 
@@ -19,7 +20,12 @@ export const transactionHandlers = {
   "transactions.execute": (request, { params, body }) =>
     inTransaction(request, params.id!, (transaction) => {
       const started = performance.now();
-      const outcome = transaction.session.execute(runOf(request, body), (tx) => tx.rollback());
+      const { session } = transaction;
+      const run = runOf(request, body);
+      const execute = () => session.execute(run, (tx) => tx.rollback());
+      const sets = session.status === "active" ? possibleSets(run.params) : null;
+      const outcome =
+        sets === null ? execute() : executeSetsIn(request, session, run, sets).then((done) => done ?? execute());
       return after(outcome, (done) => resultAnswer(done, started));
     }),
   "transactions.commit": (request, { params }) => commitTransaction(request, params.id!),

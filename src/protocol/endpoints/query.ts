@@ -3,7 +3,7 @@ import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
 import { BATCH_STATEMENTS_MAX } from "../limits.js";
 import {
-  bound,
+  boundSets,
   limits,
   Nullable,
   otherDatabase,
@@ -19,7 +19,7 @@ import {
 const BatchItem = Type.Union([
   sql,
   Strict({
-    ...{ sql, ...bound, ...textOptions, max_rows: limits.max_rows, ...otherDatabase },
+    ...{ sql, ...boundSets, ...textOptions, max_rows: limits.max_rows, ...otherDatabase },
     timeout_secs: Unused("the statements of a batch share one timeout: send timeout_secs beside them."),
   }),
 ]);
@@ -98,11 +98,11 @@ export const queryEndpoints = [
     keepsIntegers: true,
     method: "POST",
     path: "/v1/query/execute",
-    summary: "Run one statement with positional parameters.",
+    summary: "Run one statement with positional parameters, or with several sets of them.",
     tag: "query",
     access: "member",
     home: "tenant",
-    body: Strict({ sql, ...bound, ...textOptions, ...limits, ...otherDatabase }),
+    body: Strict({ sql, ...boundSets, ...textOptions, ...limits, ...otherDatabase }),
     streamedReply: ["application/x-ndjson", "application/x-msgpack-stream"],
     example: {
       body: {
@@ -212,7 +212,7 @@ export const queryEndpoints = [
     tag: "query",
     access: "member",
     home: "tenant",
-    body: Strict({ statement_id: Type.String({ minLength: 1 }), ...bound, ...limits }),
+    body: Strict({ statement_id: Type.String({ minLength: 1 }), ...boundSets, ...limits }),
     example: { body: { statement_id: "orders_above", parameters: [80], max_rows: 10 } },
     response: QueryResult,
   },
@@ -274,7 +274,7 @@ export const queryEndpoints = [
     home: "tenant",
     keeps: "memory",
     params: transactionId,
-    body: Strict({ sql, ...bound, ...textOptions, ...limits }),
+    body: Strict({ sql, ...boundSets, ...textOptions, ...limits }),
     example: {
       params: { id: "tx_0123456789abcdef" },
       body: { sql: "UPDATE orders SET total = total + 1 WHERE id = $1", parameters: [7] },

@@ -20,9 +20,11 @@ export const otherDatabase = {
 
 export const Timestamp = Type.String({ description: "RFC 3339, UTC." });
 
+const PARAMETERS =
+  "For SQL, the values of $1, $2, … in order. For Cypher, an object with a value per $name. The server binds them; it never puts them into the text.";
+
 export const Parameters = Type.Union([Type.Array(Type.Unknown()), Type.Record(Type.String(), Type.Unknown())], {
-  description:
-    "For SQL, the values of $1, $2, … in order. For Cypher, an object with a value per $name. The server binds them; it never puts them into the text.",
+  description: PARAMETERS,
 });
 
 /** The graph that Cypher is about. */
@@ -45,6 +47,16 @@ export const sql = Type.String({ minLength: 1 });
 export const bound = {
   parameters: Type.Optional(Parameters),
   params: Type.Optional(Parameters),
+};
+
+const SETS =
+  'A list of such lists runs the statement once per list, all or nothing: `[[1, "a"], [2, "b"]]`. Then `rows_affected` is the sum, and the statement may not return rows. Where there are as many lists as parameters and each parameter takes a list (an array, JSON, a vector), they are its values.';
+const ParametersOrSets = { ...Parameters, description: `${PARAMETERS} ${SETS}` };
+
+/** As `bound`, of endpoints that run a statement for several sets of parameters, too. */
+export const boundSets = {
+  parameters: Type.Optional(ParametersOrSets),
+  params: Type.Optional(ParametersOrSets),
 };
 
 /** Of one request. */

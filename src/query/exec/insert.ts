@@ -36,7 +36,7 @@ import {
 } from "./table-triggers.js";
 import { assignedColumns, emptyRow, type Row, TableWriter } from "./table-writer.js";
 
-interface InsertProgram {
+export interface InsertProgram {
   readonly plan: InsertPlan;
   /** The statement's own table; its columns are in the order of the input's. */
   readonly own: RoutedTable;
@@ -74,7 +74,17 @@ interface ConflictProgram {
 }
 
 export function compileInsert(plan: InsertPlan, input: Open): Open {
-  const { table, partitions, membership, tableOid } = plan;
+  const program = insertProgramOf(plan);
+  const { rowColumns = [] } = plan.returning ?? {};
+  const returning = compileReturning(plan.returning, (id) =>
+    id === plan.tableOid ? rowColumns.length : slotsOf(rowColumns)(id),
+  );
+  if (plan.instead) return compileInsteadOf(plan, returning, input);
+  return modifying(input, returning, (operator, context) => new Inserter(program, operator, context));
+}
+
+export function insertProgramOf(plan: InsertPlan): InsertProgram {
+  const { table, partitions, membership } = plan;
   const slotOf = slotsOf(plan.rowColumns);
   const checks = compileChecks(plan.checks, slotOf);
   const updates = plan.onConflict?.action === "update";
@@ -83,7 +93,7 @@ export function compileInsert(plan: InsertPlan, input: Open): Open {
     updates ? ["insert", "update"] : ["insert"],
     updates ? assignedColumns(table, plan.onConflict.assignments) : null,
   );
-  const program: InsertProgram = {
+  return {
     plan,
     own: { table, columnIds: table.columns.map(({ id }) => id), checks },
     viewChecks: partitions === undefined ? [] : checks.filter(({ ofView }) => ofView),
@@ -93,12 +103,6 @@ export function compileInsert(plan: InsertPlan, input: Open): Open {
     triggers,
     isTriggered: triggers !== null || hasTriggers(table, partitions),
   };
-  const { rowColumns = [] } = plan.returning ?? {};
-  const returning = compileReturning(plan.returning, (id) =>
-    id === tableOid ? rowColumns.length : slotsOf(rowColumns)(id),
-  );
-  if (plan.instead) return compileInsteadOf(plan, returning, input);
-  return modifying(input, returning, (operator, context) => new Inserter(program, operator, context));
 }
 
 function compileConflict(conflict: OnConflict, table: TableDef): ConflictProgram {
@@ -154,7 +158,7 @@ class Target {
   }
 }
 
-class Inserter {
+export class Inserter {
   private readonly rows: RowBuffer;
   private readonly own: Target | null;
   private partitions: Map<RoutedTable, Target> | null = null;
@@ -203,6 +207,17 @@ class Inserter {
 
   release(): void {
     this.rows.release();
+  }
+
+  /** Stores the batch's only row; for statements without triggers, partitions and ON CONFLICT (repeated-insert.ts). */
+  insertSingle(batch: Batch): void {
+    const { rows, context } = this;
+    const bytes = rows.bytesOf(batch);
+    context.statement.reserve(bytes);
+    for (let c = 0; c < rows.columns.length; c++) rows.columns[c]![0] = batch.columns[c]![0]!;
+    this.changed.length = 0;
+    this.insertRow(0);
+    context.statement.release(bytes);
   }
 
   /** Rows may go into the table many at a time, and nobody asks for them afterwards. */

@@ -5,11 +5,11 @@ import type { Batch, Evaluate, Expr } from "../expr/expr.js";
 import { isVolatile } from "../expr/walk.js";
 import type { ValuesPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import type { Open, Operator, Pulled } from "./operator.js";
+import type { Operator, Pulled } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
 
-export function compileValues(plan: ValuesPlan): Open {
+export function compileValues(plan: ValuesPlan): (context: ExecContext) => ValuesOperator {
   const rows = plan.rows.map((row) => row.map((expr) => compileExpr(expr, NO_SLOTS)));
   const orders = plan.rows.map(evaluationOrder);
   return (context) => new ValuesOperator(rows, orders, plan.columns.length, context);
@@ -26,7 +26,7 @@ function evaluationOrder(row: readonly Expr[]): readonly number[] | null {
   return [...places.filter((place) => !volatile.includes(place)), ...volatile];
 }
 
-class ValuesOperator implements Operator {
+export class ValuesOperator implements Operator {
   private position = 0;
   private readonly columns: Value[][];
 
@@ -60,6 +60,11 @@ class ValuesOperator implements Operator {
     }
     this.position += length;
     return { columns, length };
+  }
+
+  /** The rows are computed once more, with the parameters of now. */
+  rewind(): void {
+    this.position = 0;
   }
 
   close(): void {}
