@@ -1,7 +1,7 @@
 /**
  * No large body holds the actor's thread for long, whichever endpoint it is sent to: long texts, many items, many keys and deep nesting,
- * in the place of every part of the endpoint's example. Nor does a large input of a procedure of Cypher. None is answered by an error that the server did not foresee. A new endpoint
- * that takes a body needs an example.
+ * in the place of every part of the endpoint's example. Nor does a large input of a procedure of Cypher. None is answered
+ * by an error that the server did not foresee. A new endpoint that takes a body needs an example.
  *
  *   node dist/test/e2e/route-turns.test.js [name]
  */
@@ -77,7 +77,7 @@ t.test("every endpoint with a body, with large ones", async (t) => {
     }
     const token = name.startsWith("admin.") ? server.token! : acme;
     for (const [way, kind] of Object.entries(WAYS)) {
-      const large = enlarger(example.body, kind, way === "many keys", CHARACTERS);
+      const large = enlarger(example.body ?? {}, kind, way === "many keys", CHARACTERS);
       if (large === null) continue;
       const bytes = bytesOf(large());
       await checkTurns(t, `${name}: ${way}`, () =>
