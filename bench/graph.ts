@@ -34,12 +34,16 @@ const WARM_UP = 3;
 /** Relative: ranks are sums of many small numbers. */
 const TOLERANCE = 1e-5;
 
+/** By the names that PEERS chooses them with. */
+const CONTENDERS = { kuzu: kuzuSide, sqlite: sqliteSide, postgres: postgresSide };
+export const GRAPH_CONTENDERS: readonly string[] = Object.keys(CONTENDERS);
+
 export async function graph(rounds: number): Promise<void> {
   const data = graphData(Number(process.env.NODES ?? 20_000), Number(process.env.EDGES ?? 100_000));
   const named = process.env.PEERS?.split(/[ ,]+/);
   const wanted = (name: string) => named === undefined || named.includes(name);
   const sides: Side[] = [await tesseraSide()];
-  for (const [name, open] of Object.entries({ kuzu: kuzuSide, sqlite: sqliteSide, postgresql: postgresSide })) {
+  for (const [name, open] of Object.entries(CONTENDERS)) {
     if (!wanted(name)) continue;
     const side = await open();
     if (side === null) console.log(`${name} is not installed here (npm ci --prefix bench/peers/graph): left out.`);

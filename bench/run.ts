@@ -11,7 +11,7 @@ import { PEERS } from "./contenders/contenders.js";
 import { cost } from "./cost.js";
 import { embed } from "./embed.js";
 import { fairness } from "./fairness.js";
-import { graph } from "./graph.js";
+import { GRAPH_CONTENDERS, graph } from "./graph.js";
 import { graphWrites } from "./graph-writes.js";
 import { hybrid } from "./hybrid.js";
 import { importFiles } from "./import.js";
@@ -63,7 +63,7 @@ function settings(): Options {
   const named = process.env.PEERS ?? PEERS.join(" ");
   const peers = named === "none" ? [] : named.split(/[ ,]+/).filter((name) => name !== "");
   for (const peer of peers) {
-    const known = [...PEERS, ...VECTOR_CONTENDERS];
+    const known = [...PEERS, ...VECTOR_CONTENDERS, ...GRAPH_CONTENDERS.filter((peer) => !PEERS.includes(peer))];
     if (!known.includes(peer)) throw new Error(`unknown peer "${peer}"; known: ${known.join(", ")}, none`);
   }
   return {

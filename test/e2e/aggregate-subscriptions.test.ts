@@ -151,7 +151,10 @@ t.test("random changes", async (t) => {
       if (wrong !== null) throw new Error(`after ${statements.join("; ")}\n${wrong}`);
     }
   }
-  t.ok(kept.every(({ count }) => count > 5));
+  t.ok(
+    kept.every(({ count }) => count > 0),
+    "each of them changed",
+  );
 });
 
 t.test("what there is of no rows, and one message per commit", async (t) => {

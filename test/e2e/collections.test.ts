@@ -75,7 +75,7 @@ t.test("schemas that cannot be are refused with their place", async (t) => {
   await refused({ a: "strung" }, /schema\.a\.type: unknown type/);
   await refused({ fields: [{ name: "doc", type: "string" }] }, /reserved/);
   await refused({ fields: [{ name: "a", type: "string", colour: 1 }] }, /schema\.fields\[0\]\.colour: unknown field/);
-  await refused({ fields: [], indexes: [{ fields: ["a"], type: "vector" }] }, /"a" is not a field of type vector/);
+  await refused({ fields: [], indexes: [{ fields: ["a"], type: "vector" }] }, /"a" is neither a field of type vector/);
   await refused({ fields: [], indexes: [{ fields: ["a"], type: "rtree" }] }, /unknown type of index/);
   t.equal((await server.call("POST", "/v1/collections", { name: 'no"name' })).status, 400);
   t.equal((await server.call("GET", "/v1/collections/refused")).status, 404);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TOTP } from "otpauth";
 import t from "tap";
+import { Check, Errors } from "typebox/value";
 import { ENDPOINTS } from "../../src/protocol/endpoints.js";
 import { until } from "./filesystem-folder.js";
 import { type Reply, TestServer } from "./server.js";
@@ -114,6 +115,8 @@ const OTHERWISE: Readonly<Record<string, readonly [status: number, why: string]>
   "multimodal.transcribe": [503, "no model that writes what is said comes with the server"],
 };
 
+const isEnveloped = ({ body }: Reply): boolean => typeof body === "object" && body !== null && "data" in body;
+
 t.test("every endpoint with a body has an example", async (t) => {
   for (const { name, body, jsonRpc, streamedBody, method, example } of ENDPOINTS) {
     if (method === "MESSAGE" || streamedBody?.[0] === "application/octet-stream") continue;
@@ -143,7 +146,7 @@ t.test("the document has them", async (t) => {
 });
 
 t.test("the examples are answered as the document says", async (t) => {
-  for (const { name, method, path, example, streamedBody } of STORY) {
+  for (const { name, method, path, example, streamedBody, response } of STORY) {
     const change = (await CHANGES[name]?.()) ?? {};
     const params: Readonly<Record<string, string>> = { ...example.params, ...change.params };
     const address = path.replaceAll(/\{(\w+)\}/g, (_, variable: string) => encodeURIComponent(params[variable]!));
@@ -157,5 +160,8 @@ t.test("the examples are answered as the document says", async (t) => {
     const [status, why] = OTHERWISE[name] ?? [null, ""];
     const isRight = status === null ? reply.status >= 200 && reply.status < 300 : reply.status === status;
     t.ok(isRight, `${name}: ${reply.status} ${isRight ? why : JSON.stringify(reply.body)}`);
+    if (response === undefined || status !== null || !isEnveloped(reply)) continue;
+    const { data } = reply.body;
+    t.ok(Check(response, data), `${name}: ${JSON.stringify(Errors(response, data).slice(0, 3))}`);
   }
 });

@@ -131,11 +131,9 @@ t.test("freezes under load", async (t) => {
   over = true;
   await Promise.all([...load, watching]);
   t.strictSame(strange, [], "every read was answered, and every write that was not had a reason");
-  t.match(
-    (await server.rows("SELECT count(*) FROM own", [], attacker))[0],
-    [FREEZES > 2 ? 2 : 1],
-    "before it, a batch goes as far as it goes",
-  );
+  // The first statement of a batch may have been committed in the turn that froze: then it is gone, and was not acknowledged.
+  const [[left]] = (await server.rows("SELECT count(*) FROM own", [], attacker)) as [[number]];
+  t.ok(left === 1 || (left === 2 && FREEZES > 2), "before it, a batch goes as far as it goes");
   let written = 0;
   for (const [tenant, ofTenant] of fates) {
     const token = await server.login(`${tenant}-user`, `password of ${tenant}`);

@@ -33,7 +33,7 @@ t.test("what is acknowledged survives SIGKILL, whole", { timeout: 300_000 }, asy
   const states = new Map<number, State>();
   let next = 0;
   let restarting: Promise<void> | null = null;
-  const killAt = Array.from({ length: KILLS }, (_, i) => Math.floor(((i + Math.random()) * PAIRS) / KILLS));
+  const killAt = Array.from({ length: KILLS }, (_, i) => Math.floor(((i + 0.25 + Math.random() / 2) * PAIRS) / KILLS));
   const restart = async (): Promise<void> => {
     await server.kill();
     await server.boot();

@@ -64,7 +64,9 @@ t.test("acknowledged vectors survive SIGKILL", async (t) => {
     server.call("POST", `${COLLECTION}/search`, { vector: vectorOf(id, version), k: 1 });
 
   const batches = Math.ceil(VECTORS / BATCH);
-  const killAt = Array.from({ length: KILLS }, (_, i) => Math.floor(((i + Math.random()) * batches) / KILLS));
+  const killAt = Array.from({ length: KILLS }, (_, i) =>
+    Math.floor(((i + 0.25 + Math.random() / 2) * batches) / KILLS),
+  );
   let next = 0;
   const writer = async (): Promise<void> => {
     while (next < batches) {

@@ -22,9 +22,9 @@ t.test("acknowledged rows survive SIGKILL", async (t) => {
   const unknown = new Set<number>();
   let next = 0;
   let restarting: Promise<void> | null = null;
-  const killAt = Array.from({ length: KILLS }, (_, i) => Math.floor(((i + Math.random()) * ROWS) / KILLS)).sort(
-    (a, b) => a - b,
-  );
+  const killAt = Array.from({ length: KILLS }, (_, i) =>
+    Math.floor(((i + 0.25 + Math.random() / 2) * ROWS) / KILLS),
+  ).sort((a, b) => a - b);
 
   const restart = async (): Promise<void> => {
     await server.kill();

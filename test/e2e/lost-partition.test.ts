@@ -32,7 +32,7 @@ t.test("a partition that is gone", async (t) => {
   await server.boot();
   t.match(await count(1), { status: 503, body: { error: { code: "partition_damaged" } } });
   t.match(await count(0), { status: 200, body: { data: { rows: [[10]] } } }, "the other one serves");
-  t.match(server.lines.join("\n"), /is gone, but partition 1 was there before.*estore a backup.*tessera accept-loss 1/);
+  t.match(server.lines.join("\n"), /is gone, but partition 1 existed before.*estore a backup.*tessera accept-loss 1/);
   t.notOk(existsSync(folder), "it is not made anew");
   await server.terminate();
   t.match(tessera("accept-loss", "1"), { status: 0, text: /starts empty/ });

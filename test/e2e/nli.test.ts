@@ -257,7 +257,7 @@ t.test("models that come while the server runs wait for its next start", { timeo
     TESSERA_AI_PULL_SOURCES: source,
   });
   const ask = (model?: string) => verify(claim(["a"], model === undefined ? {} : { model }), own);
-  t.match((await ask("pulled")).body.error, { code: "nli_model_not_found", message: /There is no model/ });
+  t.match((await ask("pulled")).body.error, { code: "nli_model_not_found", message: /There is no claim model/ });
   t.match((await ask()).body.error, { code: "nli_model_not_installed", message: /nli-default/ });
   t.match(await own.rows("SELECT PULL_MODEL('pulled') AS p"), [[{ model: "pulled", restart_required: true }]]);
   const directory = addClaimBundle(root, { id: "nli-small", alias: "nli-default" });

@@ -81,9 +81,9 @@ t.test("the log: its level at run time, and slow statements with their plans", a
 
   await server.expect(200, "PUT", "/admin/log-level", { level: "silent" });
   server.lines.length = 0;
-  await server.rows("SELECT count(*) FROM generate_series(1, 300000) quiet");
+  await server.rows("SELECT count(*) FROM generate_series(1, 3000000) quiet");
   await server.expect(200, "PUT", "/admin/log-level", { level: "warn" });
-  await server.rows("SELECT count(*) FROM generate_series(1, 300000) loud");
+  await server.rows("SELECT count(*) FROM generate_series(1, 3000000) loud");
   await logged(/loud/);
   t.notOk(server.lines.some((one) => one.includes("quiet")));
   t.equal((await server.call("PUT", "/admin/log-level", { level: "shout" })).status, 400);

@@ -218,7 +218,7 @@ t.test("what is not as it promises is not taken", async (t) => {
       { message: /^schema\[0\]: type "intt" does not exist/, details: { line: 11 } },
     ],
     [SIMPLE.replace("[[visits, 10]]", "[[visits, -1]]"), 422, { message: /^seed\[0\].rows\[0\]: .*check constraint/ }],
-    [SIMPLE.replace(/tests:[\s\S]*/, ""), 422, { message: /cannot be tried: name have no default/ }],
+    [SIMPLE.replace(/tests:[\s\S]*/, ""), 422, { message: /cannot be tested: these parameters have no default: name/ }],
     [
       SIMPLE.replace(">=0.1.0", "^99.0.0"),
       400,

@@ -74,7 +74,7 @@ t.test("what no source has, and what is no name", async (t) => {
       JSON.stringify(name),
     );
   }
-  t.throws(() => library.pull("some/model:latest"), { code: "model_not_found", message: /made of "some\/model"/ });
+  t.throws(() => library.pull("some/model:latest"), { code: "model_not_found", message: /come from "some\/model"/ });
   t.throws(() => library.find("pull_1"), { code: "not_found" });
 });
 
