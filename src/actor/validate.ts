@@ -55,14 +55,16 @@ export function compileValidator(endpoint: Endpoint): Validate {
   const withoutUnused = checkBody === null ? null : unusedFields(body!, "field");
   const queryWithoutUnused = endpoint.query === undefined ? null : unusedFields(endpoint.query, "query parameter");
   const asChecked = (body: unknown): unknown => (checkBody === null ? body : asObject(body, endpoint));
-  const input = (frame: RequestFrame, body: unknown, isRight = false): Input => {
+  const input = (frame: RequestFrame, sent: unknown, isRight = false): Input => {
     const read = {
       params: checkParams === null ? NOTHING : checked(checkParams, paramsOf(frame, names), "path variable"),
       query: checkQuery === null ? NOTHING : checked(checkQuery, queryOf(frame), "query parameter"),
-      body: checkBody === null || isRight ? body : checked(checkBody, body, "field"),
+      body: checkBody === null || isRight ? sent : checked(checkBody, sent, "field"),
     };
-    if (withoutUnused === null && queryWithoutUnused === null) return read;
+    const isStray = checkQuery === null && frame.head.query !== "" && jsonRpc === undefined;
+    if (withoutUnused === null && queryWithoutUnused === null && !isStray) return read;
     const notes = new Set<string>();
+    if (isStray) noteStray(queryOf(frame), body, notes);
     const query = queryWithoutUnused === null ? read.query : queryWithoutUnused(read.query, notes);
     const used = withoutUnused === null ? read.body : withoutUnused(read.body, notes);
     return notes.size === 0 ? read : { ...read, query, body: used, warnings: [...notes] };
@@ -77,6 +79,17 @@ export function compileValidator(endpoint: Endpoint): Validate {
     return body instanceof Promise ? inTurns(frame, body, turns!) : input(frame, asChecked(body));
   };
   return (codes === undefined ? validate : withCodes(validate, codes)) as Validate;
+}
+
+/** The endpoint has no query parameters. One that is a field of the body would have been meant to do something. */
+function noteStray(query: Readonly<Record<string, string>>, body: TObject | undefined, notes: Set<string>): void {
+  for (const name of Object.keys(query)) {
+    if (body !== undefined && Object.hasOwn(body.properties ?? {}, name)) {
+      const message = `"${name}" is a field of the body. It has no effect as a query parameter.`;
+      throw new DbError("invalid_request", message, { field: name, hint: `Send "${name}" in the body.` });
+    }
+    notes.add(`The query parameter "${name.slice(0, 100)}" is not used: this endpoint has none.`);
+  }
 }
 
 type AnyValidate = (frame: RequestFrame, turns?: Turns | null) => Input | Promise<Input>;

@@ -185,7 +185,7 @@ function readTable(job: TrainJob): Table {
   const columns = wanted.map((column) => takeRows(readColumn(column), target.rows));
   const kept = columns.filter((column) => !equalsTarget(column, target.values, target.classes));
   const same = columns.filter((column) => !kept.includes(column)).map(({ name }) => name);
-  const plan = makePlan(kept, new Random(job.seed, "plan"));
+  const { plan, keys } = planOf(job, kept);
   const dropped = [...same.map((name) => ({ name, reason: "it equals the target in every row" })), ...plan.dropped];
   if (plan.planned.length === 0) {
     const reasons = dropped.map(({ name, reason }) => `"${name}": ${reason}`).join("; ");
@@ -199,6 +199,10 @@ function readTable(job: TrainJob): Table {
   }
   const used = plan.planned.map(({ feature }) => kept.find(({ name }) => name === feature.name)!);
   const warnings = [
+    ...keys.map(
+      (name) =>
+        `"${name}" has another whole number in every row, as a key has. It is learned from because there is nothing else.`,
+    ),
     ...same.map((name) => `"${name}" equals the target in every row; it was left out.`),
     ...used.flatMap((column) => leakageWarning(column, target.values, target.classes?.length ?? 0) ?? []),
     ...rowWarnings(target, whole.kind === "category" ? whole.codes.length : whole.values.length),
@@ -210,6 +214,15 @@ function readTable(job: TrainJob): Table {
     warnings,
     times: timesOf(job, target.rows),
   };
+}
+
+/** A number that looks like a key is learned from where a client names it, or where there is nothing else: one of `keys`. */
+function planOf(job: TrainJob, columns: readonly ReadColumn[]): { readonly plan: Plan; readonly keys: string[] } {
+  const planned = (isWanted: (name: string) => boolean) => makePlan(columns, new Random(job.seed, "plan"), isWanted);
+  const plan = planned((name) => job.features?.includes(name) ?? false);
+  if (plan.planned.length > 0) return { plan, keys: [] };
+  const withKeys = planned(() => true);
+  return { plan: withKeys, keys: withKeys.planned.map(({ feature }) => feature.name) };
 }
 
 function rowWarnings({ rows, classes, values }: Target, total: number): string[] {

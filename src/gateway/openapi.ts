@@ -65,7 +65,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string,
 }
 
 function operation(endpoint: Endpoint, config: Config): Json {
-  const { name, summary, tag, access, body } = endpoint;
+  const { name, summary, tag, access } = endpoint;
   const parameters = parametersOf(endpoint);
   return {
     operationId: name,
@@ -74,7 +74,7 @@ function operation(endpoint: Endpoint, config: Config): Json {
     ...(access === "public" ? { security: [] } : {}),
     ...(accessNote(access) === null ? {} : { description: accessNote(access) }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: requestBody(endpoint) }),
+    ...(takesBody(endpoint) ? { requestBody: requestBody(endpoint) } : {}),
     responses: { ...success(endpoint), ...failures(endpoint, config) },
   };
 }
@@ -93,7 +93,7 @@ function parametersOf(endpoint: Endpoint): Json[] {
     in: "path",
     required: true,
     schema: params?.properties[name!] ?? { type: "string" },
-    ...exampleOfVariable(endpoint, name!),
+    ...exampleIn(endpoint.example?.params, name!),
   }));
   const required = new Set(requiredOf(query));
   const queries = Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
@@ -101,13 +101,14 @@ function parametersOf(endpoint: Endpoint): Json[] {
     in: "query",
     required: required.has(name),
     schema,
+    ...exampleIn(endpoint.example?.query, name),
   }));
   const key = method === "POST" || method === "PUT" ? [ref("parameters", "IdempotencyKey")] : [];
   return [...variables, ...queries, ...key, ref("parameters", "RequestId")];
 }
 
-function exampleOfVariable({ example: request }: Endpoint, variable: string): Json {
-  const example = request?.params?.[variable];
+function exampleIn(examples: Readonly<Record<string, string>> | undefined, name: string): Json {
+  const example = examples?.[name];
   return example === undefined ? {} : { example };
 }
 
@@ -117,11 +118,21 @@ function requiredOf(schema: TObject | undefined): readonly string[] {
 
 const BYTES: Json = { type: "string", format: "binary" };
 
-const bytesOf = (types: readonly string[]): Json => Object.fromEntries(types.map((type) => [type, { schema: BYTES }]));
+const bytesOf = (types: readonly string[], more: Json = {}): Json =>
+  Object.fromEntries(types.map((type) => [type, { schema: BYTES, ...more }]));
+
+/** An empty object is as good as no body: a document that asks for one would only puzzle its reader. */
+function takesBody({ body, jsonRpc, streamedBody }: Endpoint): boolean {
+  if (jsonRpc !== undefined || streamedBody !== undefined) return true;
+  if (body === undefined) return false;
+  const { properties = {}, additionalProperties } = body as Partial<TObject> & Json;
+  return Object.keys(properties).length > 0 || additionalProperties !== false;
+}
 
 function requestBody({ example, body, bodyOptional, jsonRpc, streamedBody, textBody }: Endpoint): Json {
-  if (jsonRpc !== undefined) return { required: true, content: { "application/json": { schema: jsonRpc } } };
-  if (streamedBody !== undefined) return { required: true, content: bytesOf(streamedBody) };
+  const sent = example?.body === undefined ? {} : { example: example.body };
+  if (jsonRpc !== undefined) return { required: true, content: { "application/json": { schema: jsonRpc, ...sent } } };
+  if (streamedBody !== undefined) return { required: true, content: bytesOf(streamedBody, sent) };
   const texts = Object.fromEntries((textBody?.types ?? []).map((type) => [type, { schema: { type: "string" } }]));
   const content = { ...contentOf(body as unknown as Json, example?.body ?? exampleOf(body)), ...texts };
   return { required: bodyOptional !== true, content };

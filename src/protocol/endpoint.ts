@@ -22,7 +22,9 @@ export type Access = "public" | "member" | "writer" | "admin" | "system";
 export interface RequestExample {
   /** Of path variables. */
   readonly params?: Readonly<Record<string, string>>;
-  readonly body: object;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Text is sent as it is, in the first media type of the endpoint's `streamedBody`. Absent: there is nothing to send. */
+  readonly body?: object | string;
 }
 
 export interface EndpointSpec {

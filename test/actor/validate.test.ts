@@ -151,3 +151,17 @@ t.test("long lists are checked in turns", async (t) => {
   const parameters = ids.map((_, i) => i);
   t.same((await validate("query.execute", { sql: "SELECT 1", parameters })).body.parameters.length, ids.length);
 });
+
+t.test("query parameters of an endpoint that has none", async (t) => {
+  t.match(problem("query.execute", '{"sql":"SELECT 1"}', "max_rows=5"), {
+    code: "invalid_request",
+    message: /"max_rows" is a field of the body/,
+    details: { field: "max_rows", hint: 'Send "max_rows" in the body.' },
+  });
+  const validate = compileValidator(ENDPOINTS.find(({ name }) => name === "query.execute")!);
+  t.match(validate(frameOf('{"sql":"SELECT 1"}', "pretty=1")), {
+    body: { sql: "SELECT 1" },
+    warnings: ['The query parameter "pretty" is not used: this endpoint has none.'],
+  });
+  t.equal(validate(frameOf('{"sql":"SELECT 1"}')).warnings, undefined);
+});

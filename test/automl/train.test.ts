@@ -220,7 +220,26 @@ t.test("leaks: what equals the target is left out, what tells it alone is warned
       { maxTrials: 1 },
     ),
   );
-  t.match(near.card.warnings.join(" "), /"near" predicts the target almost perfectly/);
+  t.match(near.card.warnings.join(" "), /"near" predicts the target almost perfectly by itself/);
+});
+
+t.test("a column that numbers the rows is learned from where nothing else is, or where it is named", async (t) => {
+  const order = Float64Array.from({ length: 60 }, (_, i) => ((i + 1) * 37) % 61);
+  const other = Array.from(order, (value) => Math.sin(value));
+  const target = numbers(
+    "y",
+    Array.from(order, (value) => 2 * value + 1),
+  );
+  const x = numbers("x", order);
+  const fast = { maxTrials: 1, algorithms: ["linear"] } as const;
+  const only = train(job([x, target], "y", fast)).card;
+  t.same(only.columnsDropped, []);
+  t.match(only.warnings.join("\n"), /"x" has another whole number in every row, as a key has\. .* nothing else/);
+  const beside = train(job([x, numbers("z", other), target], "y", fast)).card;
+  t.match(beside.columnsDropped, [{ name: "x", reason: "it numbers the rows" }]);
+  const named = train(job([x, numbers("z", other), target], "y", { ...fast, features: ["x"] })).card;
+  t.same(named.columnsDropped, []);
+  t.notMatch(named.warnings.join("\n"), /as a key has/, "a client that names it knows");
 });
 
 t.test("a wrong row of a prediction is named", async (t) => {

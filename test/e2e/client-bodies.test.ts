@@ -128,6 +128,20 @@ t.test("what kind a medium is", async (t) => {
     status: 400,
     body: { error: { details: { field: "input.type" } } },
   });
+  const bare = (body: object) => call("POST", "/v1/multimodal/embed", body);
+  const { embedding } = (await embed({ text: "a red car" })).body.data;
+  const answer = await bare({ type: "text", text: "a red car" });
+  t.match(answer, { status: 200, body: { data: { modality: "text" } } });
+  t.same(answer.body.data.embedding, embedding, "input may be left out around them");
+  t.match(await bare({ type: "image", text: "a red car" }), {
+    status: 400,
+    body: { error: { details: { field: "type" } } },
+  });
+  t.match(await bare({ text: "a", input: { text: "b" } }), {
+    status: 400,
+    body: { error: { message: 'Send "input" or "text", not both.', details: { field: "text" } } },
+  });
+  t.match(await bare({}), { status: 400, body: { error: { details: { field: "input.text" } } } });
 });
 
 t.test("trainings", async (t) => {

@@ -27,6 +27,10 @@ t.test("models: trained and installed", async (t) => {
   t.same(await sql("DROP MODEL line"), [["DROP MODEL"]]);
   t.same(await sql("DROP MODEL line"), [400, "query_error", 'model "line" does not exist']);
   t.same(await sql("DROP MODEL IF EXISTS line"), [['model "line" does not exist, skipping']]);
+  for (const drop of ["MODEL", "EXPERIMENT", "AGENT", "TABLE"]) {
+    const { columns } = (await server.sql(`DROP ${drop} IF EXISTS nosuch`)).body.data;
+    t.match(columns, [{ name: "result", data_type: "text" }], `DROP ${drop} answers as the others do`);
+  }
   t.match(await sql("DROP MODEL tessera-embed-384"), [403, "forbidden", /comes with the program/]);
   await server.rows("CREATE TABLE model (id int)");
   t.same((await sql("DESCRIBE model"))[0][0], "id", "a table of that name");

@@ -6,6 +6,7 @@ import { TOTP } from "otpauth";
 import t from "tap";
 import { Check, Errors } from "typebox/value";
 import { ENDPOINTS } from "../../src/protocol/endpoints.js";
+import { until } from "./filesystem-folder.js";
 import { type Reply, TestServer } from "./server.js";
 import { STORY } from "./story.js";
 
@@ -90,6 +91,14 @@ const CHANGES: Readonly<Record<string, () => Change | Promise<Change>>> = {
   "transactions.commit": inTransaction,
   "transactions.rollback": newTransaction,
   "files.create": () => ({ body: { name: "manuals", watch_dir: folder } }),
+  "files.reprocess": async () => {
+    // The folder is looked through in the background.
+    await until(async () => {
+      const { data } = (await server.expect(200, "GET", "/v1/filesystem-collections/manuals/documents")).body;
+      return data.total > 0;
+    });
+    return {};
+  },
   "backups.verify": async () => ({ params: { id: await finished("backups.create", "/v1/backups") } }),
   "admin.backups.verify": async () => ({ params: { id: await installation() } }),
   "admin.backups.restore": async () => ({ params: { id: await installation() } }),
@@ -109,20 +118,44 @@ const OTHERWISE: Readonly<Record<string, readonly [status: number, why: string]>
 const isEnveloped = ({ body }: Reply): boolean => typeof body === "object" && body !== null && "data" in body;
 
 t.test("every endpoint with a body has an example", async (t) => {
-  const without = ENDPOINTS.filter(({ body, example }) => body !== undefined && example === undefined);
-  t.same(
-    without.map(({ name }) => name),
-    [],
-  );
+  for (const { name, body, jsonRpc, streamedBody, method, example } of ENDPOINTS) {
+    if (method === "MESSAGE" || streamedBody?.[0] === "application/octet-stream") continue;
+    if (body === undefined && jsonRpc === undefined && streamedBody === undefined) continue;
+    const { properties = {}, additionalProperties }: { properties?: object; additionalProperties?: unknown } =
+      body ?? {};
+    const hasFields = Object.keys(properties).length > 0 || additionalProperties !== false;
+    const sent = example?.body ?? {};
+    t.ok(example, name);
+    t.equal(Object.keys(sent).length > 0, hasFields, `${name}: its fields are shown, where there are any`);
+  }
+});
+
+t.test("the document has them", async (t) => {
+  const { paths } = (await server.expect(200, "GET", "/v1/openapi.json")).body;
+  for (const { path, method, example } of STORY) {
+    const { parameters = [], requestBody } = paths[path][method.toLowerCase()];
+    t.equal(requestBody !== undefined, example.body !== undefined, `${method} ${path}`);
+    for (const { example: shown } of Object.values<{ example?: unknown }>(requestBody?.content ?? {})) {
+      if (shown !== undefined) t.same(shown, example.body);
+    }
+    const ofQuery = parameters.filter((one: { in: string; example?: string }) => one.in === "query" && one.example);
+    t.same(Object.fromEntries(ofQuery.map((one: { name: string; example: string }) => [one.name, one.example])), {
+      ...example.query,
+    });
+  }
 });
 
 t.test("the examples are answered as the document says", async (t) => {
-  for (const { name, method, path, example, response } of STORY) {
+  for (const { name, method, path, example, streamedBody, response } of STORY) {
     const change = (await CHANGES[name]?.()) ?? {};
     const params: Readonly<Record<string, string>> = { ...example.params, ...change.params };
     const address = path.replaceAll(/\{(\w+)\}/g, (_, variable: string) => encodeURIComponent(params[variable]!));
-    const options = change.token === undefined ? {} : { token: change.token };
-    const reply = await server.call(method, address, change.body ?? example.body, options);
+    const query = example.query === undefined ? "" : `?${new URLSearchParams(example.query)}`;
+    const options = {
+      ...(change.token === undefined ? {} : { token: change.token }),
+      ...(streamedBody === undefined ? {} : { headers: { "content-type": streamedBody[0]! } }),
+    };
+    const reply = await server.call(method, address + query, change.body ?? example.body, options);
     answers.set(name, reply.body);
     const [status, why] = OTHERWISE[name] ?? [null, ""];
     const isRight = status === null ? reply.status >= 200 && reply.status < 300 : reply.status === status;

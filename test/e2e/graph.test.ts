@@ -177,6 +177,21 @@ t.test("algorithms", async (t) => {
       .count,
     2,
   );
+  t.equal((await run({ algorithm: "page_rank", node_filter: { label: "Page" } })).count, 3);
+  t.equal(
+    (await run({ algorithm: "page_rank", node_filter: { labels: ["Page"] }, edge_filter: { type: "L" } })).count,
+    3,
+  );
+  t.equal((await run({ algorithm: "page_rank", edge_filter: { types: ["L"] } })).count, 4);
+  for (const [field, filter] of [
+    ["node_filter", { type: "L" }],
+    ["edge_filter", { label: "Page" }],
+    ["node_filter", { label: "Page", where: "n.n > 2" }],
+    ["node_filter", {}],
+  ] as const) {
+    const refused = await server.call("POST", "/v1/graph/algorithms", { algorithm: "page_rank", [field]: filter });
+    t.match(refused, { status: 400, body: { error: { details: { field: new RegExp(`^${field}`) } } } });
+  }
   t.match(await run({ algorithm: "wcc", write_property: "part" }), { written: 4, stats: { properties_set: 4 } });
   t.same((await match("MATCH (n) RETURN count(DISTINCT n.part)", {}, "web")).rows, [[1]]);
   t.same(

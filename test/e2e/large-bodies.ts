@@ -79,14 +79,16 @@ export function bytesOf(body: Json): Buffer {
 
 /** The address of the endpoint's example. */
 export function addressOf({ path, example }: Pick<Endpoint, "path" | "example">): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, variable: string) => example?.params?.[variable] ?? "x");
+  const query = example?.query === undefined ? "" : `?${new URLSearchParams(example.query)}`;
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, variable: string) => example?.params?.[variable] ?? "x");
+  return address + query;
 }
 
 /** Makes what the examples are about; those that a tenant's user may not send make nothing. */
 export async function sendExamples(server: TestServer, token: string): Promise<void> {
   for (const endpoint of STORY) {
-    const { name, method, example } = endpoint;
+    const { name, method, example, streamedBody: [type = "application/json"] = [] } = endpoint;
     if (!/provider|logout|password|mfa/.test(name))
-      await server.call(method, addressOf(endpoint), example.body, { token });
+      await server.call(method, addressOf(endpoint), example.body, { token, headers: { "content-type": type } });
   }
 }

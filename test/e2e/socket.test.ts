@@ -87,12 +87,12 @@ t.test("pages of other origins are refused, unless CORS lets them in", async (t)
 
 t.test("rows come in pieces, in order, beside other requests", async (t) => {
   const client = await open();
-  client.send({ type: "sql.execute.stream", id: "all", sql: "SELECT * FROM item ORDER BY id", max_rows: 50_000 });
+  client.send({ type: "sql.execute.stream", id: "all", sql: "SELECT * FROM item ORDER BY id" });
   client.send({ type: "query", id: 2, sql: "SELECT $1::int + 1", params: [41] });
   const messages = [...(await client.until("sql.done")), ...(await client.until("sql.done"))];
   const all = messages.filter(({ id }) => id === "all");
   t.match(all[0], { type: "sql.columns" });
-  t.match(all.at(-1), { type: "sql.done", row_count: 20_000 });
+  t.match(all.at(-1), { type: "sql.done", row_count: 20_000, truncated: false }, "a stream has all rows");
   const pieces = all.filter(({ type }) => type === "sql.rows");
   t.ok(pieces.length > 3, `${pieces.length} pieces`);
   t.same(
@@ -100,6 +100,8 @@ t.test("rows come in pieces, in order, beside other requests", async (t) => {
     Array.from({ length: 20_000 }, (_, i) => [i + 1, `item ${i + 1}`]),
   );
   t.same(messages.find((message) => message.id === 2 && message.type === "sql.rows")?.rows, [[42]]);
+  client.send({ type: "query", id: 3, sql: "SELECT * FROM item", max_rows: 5 });
+  t.match((await client.until("sql.done")).at(-1), { row_count: 5, truncated: true }, "unless it asks for fewer");
   client.send({ type: "query", sql: "SELECT 1 WHERE false" });
   t.match(
     (await client.until("sql.done")).map(({ type }) => type),

@@ -121,6 +121,25 @@ t.test("a vector whose id is there already", async (t) => {
     body: { data: { inserted: 1 } },
   });
   t.equal(await vector(), 2);
+  for (const path of ["/twice/vectors", "/twice/vectors/batch"]) {
+    t.match(await post(`${path}?on_conflict=ignore`, [other]), { status: 201, body: { data: { inserted: 0 } } });
+    t.match(await post(`${path}?on_conflict=replace`, [first]), { status: 201, body: { data: { inserted: 1 } } });
+    t.equal(await vector(), 1, "a list has no place for it, so the address says it");
+    t.match(await post(`${path}?on_conflict=replace`, { vectors: [other], on_conflict: "replace" }), { status: 201 });
+    t.match(await post(`${path}?on_conflict=replace`, { vectors: [other], on_conflict: "ignore" }), {
+      status: 400,
+      body: { error: { details: { field: "on_conflict" } } },
+    });
+    t.match(await post(`${path}?on_conflict=update`, [other]), {
+      status: 400,
+      body: { error: { message: /"on_conflict" must be .*replace/, details: { field: "on_conflict" } } },
+    });
+    t.match(await post(`${path}?onconflict=replace`, [other]), {
+      status: 400,
+      body: { error: { message: /Unknown query parameter "onconflict"\. Known: on_conflict/ } },
+    });
+    t.match((await post(path, [other])).body.error.details.hint, /"on_conflict": "replace".*\?on_conflict=replace/);
+  }
   const many = Array.from({ length: 2500 }, (_, i) => ({ id: `n${i}`, vector: [1, i, 0] }));
   t.match(await post("/twice/vectors/batch", many), { status: 201, body: { data: { inserted: 2500 } } });
   const again = await post("/twice/vectors/batch", {

@@ -23,7 +23,7 @@ export function trainClusters(job: TrainJob, hooks: Hooks): TrainedModel {
     throw new DbError("invalid_request", `Clustering needs at least 4 rows, not ${rows}.`, { field: "columns" });
   const wanted = job.columns.filter(({ name }) => name !== job.target && (job.features?.includes(name) ?? true));
   const read = wanted.map(readColumn);
-  const plan = makePlan(read, new Random(job.seed, "plan"));
+  const plan = makePlan(read, new Random(job.seed, "plan"), (name) => job.features?.includes(name) ?? false);
   if (plan.planned.length === 0) {
     const reasons = plan.dropped.map(({ name, reason }) => `"${name}": ${reason}`).join("; ");
     throw new DbError("invalid_request", `There is no column to find clusters in. ${reasons}`, { field: "features" });

@@ -36,18 +36,19 @@ const COMPONENTS_MAX = 24;
 const KEY_ROWS_MIN = 20;
 const KEY_NAME = /^(id|uuid|guid|key|index|row_?(id|no|nr|number)?)$|(_id|_uuid|_key|[a-z]Id|[a-z]ID)$/;
 
-export function makePlan(columns: readonly ReadColumn[], random: Random): Plan {
+/** A column that `isWanted` is learned from although its values look like a key's. */
+export function makePlan(columns: readonly ReadColumn[], random: Random, isWanted: (name: string) => boolean): Plan {
   const planned: PlannedFeature[] = [];
   const dropped: { name: string; reason: string }[] = [];
   for (const column of columns) {
-    const reason = reasonToDrop(column);
+    const reason = reasonToDrop(column, isWanted(column.name));
     if (reason === null) planned.push(plan(column, random));
     else dropped.push({ name: column.name, reason });
   }
   return { planned, dropped };
 }
 
-function reasonToDrop(column: ReadColumn): string | null {
+function reasonToDrop(column: ReadColumn, isWanted: boolean): string | null {
   if (column.kind === "vector") {
     const missing = missingOf(column);
     return missing === column.values.length / column.dimensions ? "it has no values" : null;
@@ -59,7 +60,7 @@ function reasonToDrop(column: ReadColumn): string | null {
   const distinct = column.kind === "category" ? labelsPresent(column.codes) : distinctOf(column.values);
   if (distinct === 1 && missing === 0) return "its value is the same in all rows";
   if (column.kind === "category") return categoryReason(column, distinct, present);
-  if (column.kind === "number" && present >= KEY_ROWS_MIN && distinct === present)
+  if (column.kind === "number" && present >= KEY_ROWS_MIN && distinct === present && !isWanted)
     return keyReason(column.name, column.values);
   return null;
 }

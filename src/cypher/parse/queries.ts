@@ -36,6 +36,29 @@ const SQL_WORDS: ReadonlySet<string> = new Set(
 const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call"]);
 const WRITING: ReadonlySet<Clause["kind"]> = new Set(["create", "merge", "set", "remove", "delete", "foreach"]);
 
+/** What SHOW lists in SQL alone. */
+const SHOWN_BY_SQL: ReadonlySet<string> = new Set(
+  "TABLES DATABASES SCHEMAS MODELS COLUMNS AGENTS BACKUPS EXPERIMENTS".split(" "),
+);
+/** What of a graph SHOW does not list, and where it is. */
+const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
+  GRAPHS: "GET /v1/graph/graphs lists the graphs.",
+  LABELS: "CALL db.labels() lists the labels.",
+  NODES: "MATCH (n) RETURN n LIMIT 10 shows nodes. CALL db.labels() lists their labels.",
+  RELATIONSHIPS: "CALL db.relationshipTypes() lists the types of relationships.",
+  RELATIONSHIP: "CALL db.relationshipTypes() lists the types of relationships.",
+  PROPERTY: "CALL db.propertyKeys() lists the names of properties.",
+  PROPERTIES: "CALL db.propertyKeys() lists the names of properties.",
+};
+
+function hintOfShow(listed: string): string {
+  if (SHOWN_BY_SQL.has(listed)) return `SHOW ${listed} is SQL. Send it to POST /v1/query/execute.`;
+  return (
+    SHOWN_ELSEWHERE[listed] ??
+    "In Cypher, SHOW lists INDEXES, CONSTRAINTS, PROCEDURES and FUNCTIONS. POST /v1/query/execute takes SQL, which lists TABLES, DATABASES and MODELS."
+  );
+}
+
 export abstract class QueryParser extends PatternParser {
   /** Single queries with UNION between; `open`: of a subquery, which need not end in RETURN. */
   protected query(open: boolean): Query {
@@ -102,7 +125,7 @@ export abstract class QueryParser extends PatternParser {
   private clauseHint(): string | null {
     const word = this.word();
     if (this.at === 0 && word.toUpperCase() === "SHOW") {
-      return "SHOW lists INDEXES, CONSTRAINTS, PROCEDURES and FUNCTIONS here; SHOW TABLES and the like are SQL, for POST /v1/query/execute.";
+      return hintOfShow(this.kinds[1] === "word" ? this.word(1).toUpperCase() : "");
     }
     if (this.at === 0 && SQL_WORDS.has(word.toUpperCase())) {
       return "This is SQL; send it to POST /v1/query/execute.";

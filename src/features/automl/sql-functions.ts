@@ -70,7 +70,7 @@ export const AUTOML_FUNCTIONS: readonly ScalarFunction[] = [
     return new Json(model.classes?.length === 2 ? scoreOf(found, row, model) : found.predictions[row]);
   }),
   predicting("automl_explain", JSONB, ({ explanations }, row) => new Json(explanations![row] ?? null), true),
-  changing("automl_create_experiment", [TEXT, BOOL, TEXT, JSONB, JSONB, INT4], async (request, args, renew) => {
+  changing("automl_create_experiment", [TEXT, BOOL, TEXT, JSONB, JSONB, INT4], JSONB, async (request, args, renew) => {
     const [name, isAsync, query, values, options, offset] = args as [string, boolean, string, Json, Json, number];
     const source = { query, parameters: values.value as readonly unknown[] };
     try {
@@ -79,21 +79,21 @@ export const AUTOML_FUNCTIONS: readonly ScalarFunction[] = [
       throw shifted(error, offset);
     }
   }),
-  changing("automl_drop_experiment", [TEXT, BOOL], async (request, [name, ifExists]) => {
+  changing("automl_drop_experiment", [TEXT, BOOL], TEXT, async (request, [name, ifExists]) => {
     const isDropped = await dropExperiment(request, name as string, ifExists as boolean);
-    return new Json(isDropped ? "DROP EXPERIMENT" : `experiment "${name as string}" does not exist, skipping`);
+    return isDropped ? "DROP EXPERIMENT" : `experiment "${name as string}" does not exist, skipping`;
   }),
   deferredFn("describe_model", [TEXT], JSONB, describeModels, { rowsMax: 1 }),
-  changing("drop_model", [TEXT, BOOL], async (request, [name, ifExists], _renew, { services }) => {
-    if ((await dropTrained(request, name as string)) > 0) return new Json("DROP MODEL");
+  changing("drop_model", [TEXT, BOOL], TEXT, async (request, [name, ifExists], _renew, { services }) => {
+    if ((await dropTrained(request, name as string)) > 0) return "DROP MODEL";
     if (installedModel(services, name as string) !== null) {
       await need({ services }, MODEL_LIBRARY).delete(name as string);
-      return new Json("DROP MODEL");
+      return "DROP MODEL";
     }
-    if (ifExists === true) return new Json(`model "${name as string}" does not exist, skipping`);
+    if (ifExists === true) return `model "${name as string}" does not exist, skipping`;
     throw noSuchModel(name as string);
   }),
-  changing("automl_deploy", [TEXT, TEXT], async (request, [name, experiment]) => {
+  changing("automl_deploy", [TEXT, TEXT], JSONB, async (request, [name, experiment]) => {
     return new Json(await deployModel(request, name as string, experiment as string));
   }),
 ];
@@ -101,6 +101,7 @@ export const AUTOML_FUNCTIONS: readonly ScalarFunction[] = [
 function changing(
   name: string,
   args: ScalarFunction["args"],
+  result: SqlType,
   change: (request: Request, args: readonly Value[], renew: () => void, context: DeferredContext) => Promise<Value>,
 ): ScalarFunction {
   const evaluate = async (columns: readonly (readonly Value[])[], count: number, context: DeferredContext) => {
@@ -113,7 +114,7 @@ function changing(
     return values;
   };
   return Object.freeze({
-    ...deferredFn(name, args, JSONB, evaluate, { rowsMax: 1, strict: false }),
+    ...deferredFn(name, args, result, evaluate, { rowsMax: 1, strict: false }),
     writes: true as const,
   });
 }

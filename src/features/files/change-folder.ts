@@ -7,9 +7,10 @@
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
-import { writeTogether } from "../documents/document-session.js";
+import { type RunStatement, writeTogether } from "../documents/document-session.js";
 import { workOf } from "./file-jobs.js";
 import { changeFolder, type FilesConcerned, type Folder, readAnew } from "./file-store.js";
+import { alone } from "./file-turns.js";
 import { type FolderOptions, folderOptions, type GivenOptions, optionsIn } from "./folder-options.js";
 import { requireFolderAdmin } from "./make-folder.js";
 
@@ -52,13 +53,14 @@ export async function updateFolder(
   const given = optionsIn(body);
   const { paused = folder.paused } = body as { readonly paused?: boolean };
   const options = await changedOptions(request, folder.options, given);
-  const answer = await writeTogether(request, async (run) => {
+  const write = async (run: RunStatement): Promise<Answer> => {
     await changeFolder(run, folder.id, { paused, ...(options !== folder.options && { options }) });
     const concerned = filesConcerned(folder.options, options);
     const now = new Date().toISOString();
     const queued = concerned === null ? 0 : await readAnew(run, folder.id, concerned, now);
     return answerOf({ ...folder, paused, options }, queued);
-  });
+  };
+  const answer = await alone(request, () => writeTogether(request, write));
   workOf(request.partition, request.tenant.number, folder.id)?.poke();
   return answer;
 }

@@ -29,6 +29,7 @@ import {
   moveFile,
   removeFile,
 } from "./file-store.js";
+import { besideOthers } from "./file-turns.js";
 import { type Eyes, eyesOf, type LooksVectors, vectorsOf } from "./looks.js";
 import { documentsOf } from "./passages.js";
 import { putThumbnail, removeThumbnails } from "./thumbnails.js";
@@ -267,15 +268,17 @@ export class FileReader {
   }
 }
 
-/** One transaction around `work`. */
+/** One transaction around `work`, which writes records of files that are this job's own. */
 export async function written<T>(
   request: Request,
   work: (run: RunStatement, request: Request) => Promise<T>,
 ): Promise<T> {
   let result: { readonly value: T } | null = null;
-  await writeTogether(request, async (run) => {
-    result = { value: await work(run, request) };
-    return {};
-  });
+  await besideOthers(request, () =>
+    writeTogether(request, async (run) => {
+      result = { value: await work(run, request) };
+      return {};
+    }),
+  );
   return result!.value;
 }

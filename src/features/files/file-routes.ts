@@ -7,7 +7,8 @@ import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import { DbError } from "../../protocol/errors.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
-import { writeTogether } from "../documents/document-session.js";
+import type { Session } from "../../session/session.js";
+import { type RunStatement, writeTogether } from "../documents/document-session.js";
 import { CHANGE_FORMS } from "../feed/change-form.js";
 import { JOBS } from "../jobs/jobs.js";
 import { updateFolder } from "./change-folder.js";
@@ -21,6 +22,7 @@ import {
   listFolders,
   readAnew,
 } from "./file-store.js";
+import { alone } from "./file-turns.js";
 import { eventOfRecord, topicOf } from "./folder-events.js";
 import { optionsIn } from "./folder-options.js";
 import { addLooksFields } from "./looks.js";
@@ -184,16 +186,17 @@ async function reprocess(request: Request, { params, body }: Input): Promise<Ans
     throw new DbError("invalid_request", 'Send "document_id" or "path", not both.', { field: "path" });
   }
   const one = documentId ?? path ?? null;
-  const answer = await writeTogether(request, async (run, session) => {
+  const concerned = one === null ? ({ kind: "all" } as const) : ({ kind: "one", file: one } as const);
+  const mark = async (run: RunStatement, session: Session): Promise<Answer> => {
     await addLooksFields(request, session.contextFor(request).tx, run, folder.name);
-    const concerned = one === null ? ({ kind: "all" } as const) : ({ kind: "one", file: one } as const);
     const queued = await readAnew(run, folder.id, concerned, new Date().toISOString());
     if (queued === 0 && one !== null) {
       const message = `The filesystem collection has no file "${one.slice(0, 200)}".`;
       throw new DbError("not_found", message, { field: path === undefined ? "document_id" : "path" });
     }
     return { plain: { collection_id: folder.id, queued, paused: folder.paused } };
-  });
+  };
+  const answer = await alone(request, () => writeTogether(request, mark));
   workOf(request.partition, request.tenant.number, folder.id)?.readAgain();
   return answer;
 }

@@ -9,6 +9,7 @@ import { type AllowedFolder, allowedFolder } from "../../ingest/watch/folder-roo
 import { DbError } from "../../protocol/errors.js";
 import type { JobRecord } from "../../protocol/placement.js";
 import type { Answer } from "../../session/answer.js";
+import type { Session } from "../../session/session.js";
 import type { Transaction } from "../../storage/store.js";
 import { checkNewName, createCollectionIn } from "../documents/create-collection.js";
 import { type RunStatement, writeTogether } from "../documents/document-session.js";
@@ -18,6 +19,7 @@ import { JOBS } from "../jobs/jobs.js";
 import { fileTasksOf, jobName, workOf } from "./file-jobs.js";
 import { deleteFolder, type Folder, insertFolder, listFolders, newId } from "./file-store.js";
 import { CREATE_TABLES, FOLDERS_NAME, passageSchema, THUMBNAILS_NAME } from "./file-tables.js";
+import { alone } from "./file-turns.js";
 import { type FolderOptions, folderOptions } from "./folder-options.js";
 import { type IngestPlan, planOf } from "./ingest-plan.js";
 import { addLooksFields } from "./looks.js";
@@ -137,10 +139,11 @@ export async function eraseFolder(
 
 export async function removeFolder(request: Request, folder: Folder, retains: boolean): Promise<Answer> {
   const { partition, tenant } = request;
-  const answer = await writeTogether(request, async (run, session) => {
+  const erase = async (run: RunStatement, session: Session): Promise<Answer> => {
     await eraseFolder(request, folder, retains, session.contextFor(request).tx, run);
     return {};
-  });
+  };
+  const answer = await alone(request, () => writeTogether(request, erase));
   workOf(partition, tenant.number, folder.id)?.poke();
   await partition.part(JOBS).queue.cancel(jobName(tenant.number, folder.id));
   return answer;

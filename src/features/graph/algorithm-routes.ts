@@ -29,8 +29,19 @@ export const graphAlgorithmHandlers = {
 
 const quote = (name: string): string => `\`${name.replaceAll("`", "``")}\``;
 
-/** A label or type, several of them, or a condition over `n` or `r`. */
-type Filter = string | readonly string[] | { readonly where: string };
+type Names = string | readonly string[];
+
+/** Labels or types, as they are or under one of the names for them, or a condition over `n` or `r`. */
+type Filter = Names | Readonly<Partial<Record<"label" | "labels" | "type" | "types" | "where", Names>>>;
+
+interface FilterNames {
+  readonly name: string;
+  readonly match: string;
+  readonly option: string;
+  readonly ids: string;
+  /** For messages. */
+  readonly members: string;
+}
 
 class Statement {
   readonly params: Record<string, unknown> = {};
@@ -44,17 +55,18 @@ class Statement {
   }
 
   /** `match` binds `name`, which the condition is about; `option` takes labels or types, `ids` the results. */
-  filter(filter: Filter, field: string, names: { name: string; match: string; option: string; ids: string }): void {
-    if (typeof filter === "string" || Array.isArray(filter)) {
-      this.option(names.option, filter);
+  filter(filter: Filter, field: string, names: FilterNames): void {
+    const isNames = typeof filter === "string" || Array.isArray(filter);
+    const [[kind, value] = [], ...others] = isNames ? [["names", filter] as const] : Object.entries(filter);
+    if (kind === undefined || others.length > 0) {
+      const message = `${field} must be a name, a list of names, or one of {${names.members}} and {where: a condition}.`;
+      throw new DbError("invalid_request", message, { field });
+    }
+    if (kind !== "where") {
+      this.option(names.option, value);
       return;
     }
-    const { where } = filter as { readonly where: string };
-    if (typeof where !== "string") {
-      throw new DbError("invalid_request", `${field} must be a name, a list of names, or {where: a condition}.`, {
-        field,
-      });
-    }
+    const where = value as string;
     const carried = this.options.flatMap((option) => (option.endsWith("Ids") ? [option.split(": ")[1]!] : []));
     this.head.push(`MATCH ${names.match} WHERE ${where}
 WITH ${[...carried, `collect(id(${names.name})) AS ${names.name}Ids`].join(", ")}`);
@@ -89,8 +101,14 @@ function asked(body: Input["body"]): Asked {
       warnings.push(`The option "${name}" is not used: ${algorithm.name} has none of that name.`);
     } else statement.option(name, value);
   }
-  const nodes = { name: "n", match: "(n)", option: "node_labels", ids: "node_ids" };
-  const edges = { name: "r", match: "()-[r]->()", option: "relationship_types", ids: "relationship_ids" };
+  const nodes = { name: "n", match: "(n)", option: "node_labels", ids: "node_ids", members: "label" };
+  const edges = {
+    name: "r",
+    match: "()-[r]->()",
+    option: "relationship_types",
+    ids: "relationship_ids",
+    members: "type",
+  };
   if (body.node_filter !== undefined) statement.filter(body.node_filter, "node_filter", nodes);
   if (body.edge_filter !== undefined) statement.filter(body.edge_filter, "edge_filter", edges);
   const fields = algorithm.columns.map(({ name, kind }) => (kind === "node" ? `${name}Id` : name));

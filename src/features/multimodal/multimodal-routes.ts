@@ -1,8 +1,9 @@
-/** /v1/multimodal: images, sounds and videos beside texts. The work is in actor/multimodal. */
+/** /v1/multimodal: images, sounds and videos beside texts. The work is in the files beside. */
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
+import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import { elapsedSince } from "../../session/sql-result.js";
 import { vectorToJson } from "../../values/vector-text.js";
@@ -28,8 +29,15 @@ export const multimodalHandlers = {
 } satisfies Handlers;
 
 async function embed(request: Request, { body }: Input): Promise<Answer> {
-  const { input, model = null } = body;
-  const source = await sourceOf(request, input, ["text", "image", "image_url", "audio", "video"], "input.");
+  const { input, model = null, ...bare } = body;
+  const [sentBeside] = Object.keys(bare);
+  if (input !== undefined && sentBeside !== undefined) {
+    throw new DbError("invalid_request", `Send "input" or "${sentBeside}", not both.`, { field: sentBeside });
+  }
+  const members = ["text", "image", "image_url", "audio", "video"] as const;
+  const source = await (input === undefined && sentBeside !== undefined
+    ? sourceOf(request, bare, members)
+    : sourceOf(request, input ?? {}, members, "input."));
   const { vector, model: name, method } = await embedMedia(request, source, model);
   const { modality } = source;
   // In single precision, as vectors are written everywhere.

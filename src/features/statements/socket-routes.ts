@@ -25,7 +25,9 @@ async function said(request: Request, type: string, { plain }: Answer): Promise<
 
 export const socketHandlers = {
   // The gateway puts the request's id where other endpoints have their first path variable.
-  "socket.query": (request, { body }) => {
+  "socket.query": (request, { body: sent }) => {
+    // It is a stream: it has all rows, as slowly as its client reads them.
+    const body = { ...sent, max_rows: sent.max_rows ?? Number.MAX_SAFE_INTEGER };
     const format = messageRows(request.head.params[0]!, request.wantsMsgpack);
     const headers = body.credits === undefined ? [] : [`credits: ${body.credits}`];
     if (body.transaction === undefined) return executeStreamed(request, body, format, headers);

@@ -12,7 +12,8 @@ import type { VectorCollection } from "./vector-collection.js";
 import { type VectorItem, vectorItem } from "./vector-input.js";
 
 export const vectorHandlers = {
-  "vectors.upsert": (request, { params, body: { on_conflict: onConflict = "error", ...body } }) => {
+  "vectors.upsert": (request, { params, query, body: { on_conflict: sent, ...body } }) => {
+    const onConflict = onConflictOf(query.on_conflict, sent);
     const collection = findVectorCollection(request, params.name!);
     if (body.vectors === undefined) return storeOne(request, collection, vectorItem(body, "", collection), onConflict);
     for (const name of ["id", "vector", "values", "metadata"] as const) {
@@ -21,8 +22,10 @@ export const vectorHandlers = {
     }
     return storeMany(request, collection, body.vectors, onConflict);
   },
-  "vectors.batch": (request, { params, body }) =>
-    storeMany(request, findVectorCollection(request, params.name!), body.vectors, body.on_conflict ?? "error"),
+  "vectors.batch": (request, { params, query, body }) => {
+    const onConflict = onConflictOf(query.on_conflict, body.on_conflict);
+    return storeMany(request, findVectorCollection(request, params.name!), body.vectors, onConflict);
+  },
   "vectors.get": getVector,
   "vectors.delete": (request, { params }) => {
     const { sqlName } = findVectorCollection(request, params.name!);
@@ -46,6 +49,15 @@ const CLAUSES: Readonly<Record<OnConflict, string>> = {
   replace: "ON CONFLICT (id) DO UPDATE SET vector = excluded.vector, metadata = excluded.metadata",
   ignore: "ON CONFLICT (id) DO NOTHING",
 };
+
+/** A body that is a bare list has no place for it, so the address may say it. */
+function onConflictOf(inQuery: OnConflict | undefined, inBody: OnConflict | undefined): OnConflict {
+  if (inQuery !== undefined && inBody !== undefined && inQuery !== inBody) {
+    const message = `The address says on_conflict=${inQuery}, the body "${inBody}". Send one of them.`;
+    throw new DbError("invalid_request", message, { field: "on_conflict" });
+  }
+  return inBody ?? inQuery ?? "error";
+}
 
 function storeOne(
   request: Request,
@@ -78,7 +90,7 @@ function refuse(error: unknown): never {
     sqlstate: "23505",
     field: "id",
     id,
-    hint: 'Send "on_conflict": "replace" to write over it, or "ignore" to leave it.',
+    hint: 'Send "on_conflict": "replace" to write over it, or "ignore" to leave it (in the body, or as ?on_conflict=replace).',
   });
 }
 

@@ -90,7 +90,7 @@ export const authEndpoints = [
     keeps: "memory",
     body: Strict({}),
     bodyOptional: true,
-    example: { body: {} },
+    example: {},
     response: Type.Object({
       secret: Type.String(),
       otpauth_url: Type.String(),

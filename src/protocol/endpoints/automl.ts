@@ -211,7 +211,7 @@ export const automlEndpoints = [
     params: ofId,
     body: Strict({}),
     bodyOptional: true,
-    example: { params: { id: "job_0123456789abcdef" }, body: {} },
+    example: { params: { id: "job_0123456789abcdef" } },
     response: Job,
   },
   {

@@ -182,7 +182,7 @@ export const backupEndpoints = [
     params,
     body: Strict({ passphrase: Passphrase }),
     bodyOptional: true,
-    example: { params: { id: "bak_0123456789abcdef" }, body: {} },
+    example: { params: { id: "bak_0123456789abcdef" }, body: { passphrase: "only for encrypted backups" } },
     response: Checked,
   },
   {
@@ -353,7 +353,7 @@ export const backupEndpoints = [
     params,
     body: Strict({}),
     bodyOptional: true,
-    example: { params: { id: "s_0123456789abcdef" }, body: {} },
+    example: { params: { id: "s_0123456789abcdef" } },
     response: Schedule,
     status: 202,
   },
@@ -419,7 +419,7 @@ export const backupEndpoints = [
     params,
     body: Strict({ passphrase: Passphrase }),
     bodyOptional: true,
-    example: { params: { id: "bak_0123456789abcdef" }, body: {} },
+    example: { params: { id: "bak_0123456789abcdef" }, body: { passphrase: "only for encrypted backups" } },
     response: Checked,
   },
   {

@@ -71,6 +71,7 @@ export const dataEndpoints = [
     slow: true,
     query: Strict({ ...target, ...csv }),
     streamedBody: ["text/csv"],
+    example: { query: { table: "ships", create: "true" }, body: "name,length_m\nAurora,42\nBoreas,57\n" },
     streamedReply: replies,
     response: ImportResult,
   },
@@ -86,6 +87,10 @@ export const dataEndpoints = [
     slow: true,
     query: Strict(target),
     streamedBody: ["application/x-ndjson"],
+    example: {
+      query: { table: "crew", create: "true" },
+      body: '{"name":"Ann","ship":"Aurora"}\n{"name":"Ben","ship":"Boreas"}\n',
+    },
     streamedReply: replies,
     response: ImportResult,
   },

@@ -206,7 +206,7 @@ export const fileEndpoints = [
       path: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
     }),
     bodyOptional: true,
-    example: { params: { id: "manuals" }, body: {} },
+    example: { params: { id: "manuals" }, body: { path: "boats.md" } },
     response: Type.Object({ collection_id: Type.String(), queued: Type.Integer(), paused: Type.Boolean() }),
     status: 202,
   },

@@ -52,9 +52,16 @@ const Index = Type.Object({
   what: Type.Enum(["index", "constraint"]),
 });
 
-const Filter = Type.Union([Label, Type.Array(Label), Type.Object({ where: Type.String({ minLength: 1 }) })], {
-  description: "A label (or type), several of them, or {where}: a condition of Cypher over `n` (or `r`).",
-});
+const Names = Type.Union([Label, Type.Array(Label)]);
+const where = Type.Optional(Type.String({ minLength: 1 }));
+const NodeFilter = Type.Union(
+  [Label, Type.Array(Label), Strict({ label: Type.Optional(Names), labels: Type.Optional(Names), where })],
+  { description: "A label, several of them, {label} or {labels}, or {where}: a condition of Cypher over `n`." },
+);
+const EdgeFilter = Type.Union(
+  [Label, Type.Array(Label), Strict({ type: Type.Optional(Names), types: Type.Optional(Names), where })],
+  { description: "A type, several of them, {type} or {types}, or {where}: a condition of Cypher over `r`." },
+);
 
 /** UTF-16 offsets in the text. */
 const Span = Type.Object({ start: Type.Integer(), end: Type.Integer() });
@@ -74,8 +81,8 @@ const algorithmBody = {
   graph: Type.Optional(GraphName),
   options: Type.Optional(Properties),
   params: Type.Optional(Properties),
-  node_filter: Type.Optional(Filter),
-  edge_filter: Type.Optional(Filter),
+  node_filter: Type.Optional(NodeFilter),
+  edge_filter: Type.Optional(EdgeFilter),
   limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
   write_property: Type.Optional(Label),
 };

@@ -28,6 +28,14 @@ export const mcpEndpoints = [
     home: "tenant",
     keeps: "memory",
     jsonRpc: Message,
+    example: {
+      body: {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name: "query", arguments: { sql: "SELECT 1 AS one" } },
+      },
+    },
     headers,
     streamedReply: ["text/event-stream"],
   },
@@ -41,6 +49,12 @@ export const mcpEndpoints = [
     home: "tenant",
     keeps: "memory",
     jsonRpc: Type.Array(Message, { minItems: 1 }),
+    example: {
+      body: [
+        { jsonrpc: "2.0", id: 1, method: "tools/list" },
+        { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "list_tables", arguments: {} } },
+      ],
+    },
     headers,
   },
   {

@@ -42,6 +42,16 @@ const SeenFacts = {
   height: Type.Integer(),
 };
 
+/** Of what is embedded exactly one member says it. */
+const embedded = {
+  type: mediumType,
+  text: Type.Optional(Type.String({ minLength: 1, maxLength: EMBEDDING_CHARACTERS_MAX })),
+  image,
+  image_url,
+  audio: base64(SOUNDS),
+  video: base64("With ffmpeg: a video"),
+};
+
 export const multimodalEndpoints = [
   {
     name: "multimodal.describe",
@@ -153,19 +163,13 @@ export const multimodalEndpoints = [
     name: "multimodal.embed",
     method: "POST",
     path: "/v1/multimodal/embed",
-    summary: "Embed one text, image, sound or video.",
+    summary: "Embed one text, image, sound or video: {input: {text: …}}, or its members without input.",
     tag: "multimodal",
     access: "member",
     home: "tenant",
     body: Strict({
-      input: Strict({
-        type: mediumType,
-        text: Type.Optional(Type.String({ minLength: 1, maxLength: EMBEDDING_CHARACTERS_MAX })),
-        image,
-        image_url,
-        audio: base64(SOUNDS),
-        video: base64("With ffmpeg: a video"),
-      }),
+      input: Type.Optional(Strict(embedded)),
+      ...embedded,
       model: Type.Optional(
         Type.String({
           minLength: 1,

@@ -164,6 +164,10 @@ export const queryEndpoints = [
       ),
     }),
     streamedBody: ["application/sql", "text/plain"],
+    example: {
+      query: { transactional: "true" },
+      body: "CREATE TABLE ports (name text PRIMARY KEY, berths integer);\nINSERT INTO ports VALUES ('Bergen', 12), ('Hull', 7);\n",
+    },
     response: Type.Object({
       statements: Type.Integer(),
       failed: Type.Integer(),
@@ -292,7 +296,7 @@ export const queryEndpoints = [
     params: transactionId,
     body: Strict({}),
     bodyOptional: true,
-    example: { params: { id: "tx_0123456789abcdef" }, body: {} },
+    example: { params: { id: "tx_0123456789abcdef" } },
     response: Type.Object({ id: Type.String(), status: Type.Literal("committed") }),
   },
   {
@@ -307,7 +311,7 @@ export const queryEndpoints = [
     params: transactionId,
     body: Strict({}),
     bodyOptional: true,
-    example: { params: { id: "tx_0123456789abcdef" }, body: {} },
+    example: { params: { id: "tx_0123456789abcdef" } },
     response: Type.Object({ id: Type.String(), status: Type.Literal("rolled_back") }),
   },
   {
@@ -337,7 +341,7 @@ export const queryEndpoints = [
     params: Type.Object({ id: Type.String(), name: SavepointName }),
     body: Strict({}),
     bodyOptional: true,
-    example: { params: { id: "tx_0123456789abcdef", name: "before_discount" }, body: {} },
+    example: { params: { id: "tx_0123456789abcdef", name: "before_discount" } },
     response: Type.Object({ id: Type.String(), savepoint: Type.String() }),
   },
   {

@@ -255,7 +255,7 @@ export const recipeEndpoints = [
     params: ofRecipe,
     body: Strict({ version }),
     bodyOptional: true,
-    example: { params: { id: "counters" }, body: {} },
+    example: { params: { id: "counters" }, body: { version: "1.0.0" } },
     response: Certificate,
     slow: true,
     failures: [422],

@@ -62,7 +62,7 @@ export const socketEndpoints = [
     path: "/ws",
     messages: ["sql.execute.stream", "query"],
     summary:
-      "Run a statement of SQL or Cypher and stream its rows: sql.columns, sql.rows …, sql.done; or error. Rows end at `max_rows` (default: 1,000); then sql.done has `truncated`. In MessagePack, rows come as columns.",
+      "Run a statement of SQL or Cypher and stream its rows: sql.columns, sql.rows …, sql.done; or error. All rows are sent unless `max_rows` says fewer; then sql.done has `truncated`. In MessagePack, rows come as columns.",
     tag: "websocket",
     access: "member",
     home: "tenant",

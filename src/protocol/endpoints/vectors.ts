@@ -160,6 +160,7 @@ export const vectorEndpoints = [
     params: collectionName,
     hasVectors: true,
     listIs: "vectors",
+    query: Strict({ on_conflict: OnConflict }),
     body: Strict({ ...Type.Partial(VectorItem).properties, vectors: Type.Optional(Vectors), on_conflict: OnConflict }),
     example: { params: { name: "item" }, body: { id: "red", vector: [1, 0, 0], metadata: { colour: "red" } } },
     response: Written,
@@ -175,6 +176,7 @@ export const vectorEndpoints = [
     params: collectionName,
     hasVectors: true,
     listIs: "vectors",
+    query: Strict({ on_conflict: OnConflict }),
     body: Strict({ vectors: Vectors, on_conflict: OnConflict }),
     example: {
       params: { name: "item" },

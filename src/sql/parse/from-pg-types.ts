@@ -79,7 +79,7 @@ function sessionStatement(node: Node, c: Conversion, position: number): Statemen
     case "DropOwnedStmt":
       throw sqlError("0A000", "roles, owners and privileges are not part of SQL here", {
         position,
-        hint: "Users, API keys and their permissions (Admin, ReadWrite, ReadOnly) are managed by the routes under /admin and /v1/api-keys.",
+        hint: "Users, API keys and their permissions (ReadOnly, FullAccess) are managed by the routes under /admin and /v1/api-keys.",
       });
     default:
       return null;
