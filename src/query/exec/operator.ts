@@ -117,8 +117,6 @@ export function inTurns<T>(
         return context.yieldTurn().then(() => inTurns(context, count, work, finish, i + 1, every));
     }
   }
-  // A single row may be large.
-  if (count > 0 && context.shouldYield()) return context.yieldTurn().then(finish);
   return finish();
 }
 

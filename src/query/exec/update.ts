@@ -101,7 +101,7 @@ class Updater {
     return drain(
       this.input,
       (batch) => rows.append(batch),
-      () => inTurns(context, rows.length, this.evaluate, () => this.write(result)),
+      () => inTurns(context, rows.length, this.evaluate, () => this.inNextTurn(() => this.write(result))),
     );
   }
 
@@ -113,8 +113,14 @@ class Updater {
       );
     }
     return inTurns(context, changed.length, this.takeOut, () =>
-      inTurns(context, changed.length, this.putBack, () => result),
+      this.inNextTurn(() => inTurns(context, changed.length, this.putBack, () => result)),
     );
+  }
+
+  /** At once while the turn lasts. Few rows may have used it up: the step before takes milliseconds for a large document. */
+  private inNextTurn(next: () => ChangedRows | Promise<ChangedRows>): ChangedRows | Promise<ChangedRows> {
+    const { context } = this;
+    return context.shouldYield() ? context.yieldTurn().then(next) : next();
   }
 
   release(): void {
