@@ -87,7 +87,10 @@ function firstUnsynced(disk: Disk, segments: readonly Segment[]): number {
   return Math.max(index, 0);
 }
 
-/** Whether a record of the segment attests that all segments before are synced. Its first ones cannot: they were written before. */
+/**
+ * Whether a record of the segment says that all earlier segments are synced. The first records cannot say so: they are written before
+ * the segment before theirs is synced.
+ */
 function attestsEarlier(disk: Disk, segment: Segment): boolean {
   let isAttested = false;
   forEachRecord(disk, segment, ({ durable }) => {

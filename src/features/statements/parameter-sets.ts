@@ -10,7 +10,7 @@ import { countOutcome, type Outcome } from "../../session/sql-result.js";
 import type { StatementPlan } from "../../session/statement-plan.js";
 import type { ParameterValues, StatementRun } from "../../session/statement-run.js";
 import type { SqlType } from "../../values/values.js";
-import { together } from "./run-together.js";
+import { errorAt, together } from "./run-together.js";
 
 type ParameterSets = readonly (readonly unknown[])[];
 
@@ -76,7 +76,7 @@ async function runSets(
     }
     return await runEach(request, session, run, repetition);
   } catch (error) {
-    throw setError(error, repetition.done);
+    throw errorAt(error, { parameter_set: repetition.done });
   }
 }
 
@@ -120,10 +120,4 @@ function requireNoRows({ bound }: StatementPlan, field = "parameters"): void {
     "Several sets of parameters are for INSERT, UPDATE, DELETE and MERGE without RETURNING. Send a batch with one statement per set.",
     { field },
   );
-}
-
-/** Says which set it was. */
-function setError(error: unknown, parameterSet: number): unknown {
-  if (!(error instanceof DbError) || error.code === "cancelled" || error.code === "request_timeout") return error;
-  return new DbError(error.code, error.message, { ...error.details, parameter_set: parameterSet });
 }

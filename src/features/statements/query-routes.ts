@@ -15,9 +15,10 @@ import type { StatementRun } from "../../session/statement-run.js";
 import { type BatchResult, batchAnswer, failureOf, hasFailed, successOf } from "./batch-result.js";
 import { LongDocument } from "./long-document.js";
 import { executeSets, executeSetsIn, possibleSets } from "./parameter-sets.js";
-import { type BatchItem, bodyOf, repeatsAt, runRepeats, statementError } from "./repeated-items.js";
+import { type BatchItem, bodyOf, repeatsAt, runRepeats } from "./repeated-items.js";
 import { msgpackResult, ndjsonResult, type RowFormat } from "./row-stream.js";
 import { executeStreamed, NO_PARAMETERS, runOf, type StatementBody, textOptionsOf } from "./run-body.js";
+import { errorAt } from "./run-together.js";
 
 export const queryHandlers = {
   "query.execute": (request, { body }) => {
@@ -157,7 +158,7 @@ function runItem(
 ): BatchResult | Promise<BatchResult> {
   const started = performance.now();
   const failed = (error: unknown): BatchResult => {
-    if (transactional) throw statementError(error, index);
+    if (transactional) throw errorAt(error, { statement: index });
     if (!(error instanceof DbError) || error.code === "cancelled" || error.code === "request_timeout") throw error;
     return failureOf(error, request);
   };

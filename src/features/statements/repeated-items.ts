@@ -1,12 +1,12 @@
 /** Statements of a batch that repeat one text with other parameters: they are planned once. */
 import type { Request } from "../../actor/request.js";
-import { DbError } from "../../protocol/errors.js";
 import { Repetition } from "../../session/repeated-run.js";
 import type { Session } from "../../session/session.js";
 import { countOutcome } from "../../session/sql-result.js";
 import { type BatchResult, successOf } from "./batch-result.js";
 import { possibleSets } from "./parameter-sets.js";
 import { NO_PARAMETERS, runOf, type StatementBody } from "./run-body.js";
+import { errorAt } from "./run-together.js";
 
 /** The deadline is the batch's. */
 export type BatchItem = string | Omit<StatementBody, "timeout_secs">;
@@ -48,7 +48,7 @@ export async function runRepeats(
   try {
     if (!(await session.executeRepeated(run, repetition))) return null;
   } catch (error) {
-    throw statementError(error, first + repetition.done);
+    throw errorAt(error, { statement: first + repetition.done });
   }
   const outcome = countOutcome(1, run.collector);
   // The time is shared among them.
@@ -59,10 +59,4 @@ export async function runRepeats(
     const told = notices?.get(i);
     return told === undefined ? common : successOf({ ...outcome, notices: told }, since);
   });
-}
-
-/** In a transactional batch an error ends the whole; it says which statement it was. */
-export function statementError(error: unknown, statement: number): unknown {
-  if (!(error instanceof DbError) || error.code === "cancelled" || error.code === "request_timeout") return error;
-  return new DbError(error.code, error.message, { ...error.details, statement });
 }

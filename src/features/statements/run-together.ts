@@ -45,3 +45,12 @@ export async function together<T>(
     }
   }
 }
+
+/** The error with the place of the statement, or of its set of parameters, that failed; an end that is the whole's stays as it is. */
+export function errorAt(
+  error: unknown,
+  place: { readonly statement: number } | { readonly parameter_set: number },
+): unknown {
+  if (!(error instanceof DbError) || error.code === "cancelled" || error.code === "request_timeout") return error;
+  return new DbError(error.code, error.message, { ...error.details, ...place });
+}

@@ -10,7 +10,10 @@ import type { ExecContext } from "./context.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { Chunk } from "./segments/chunk.js";
 
-type Work = { isDue(json: Json): boolean; run(json: Json, context: ExecContext): Promise<unknown> };
+interface Work {
+  isDue(json: Json): boolean;
+  run(json: Json, context: ExecContext): Promise<unknown>;
+}
 
 const PARSING: Work = { isDue: (json) => json.unparsed !== undefined, run: parseInTurns };
 const WRITING: Work = { isDue: isUnwritten, run: writeInTurns };
@@ -53,18 +56,15 @@ class LargeDocuments implements Operator {
   private ready(batch: Batch | null): Pulled {
     if (batch === null) return null;
     const read = batch instanceof Chunk ? batch.only(this.slots) : batch;
-    const due = this.slots.flatMap((slot) => this.dueOf(read, slot));
-    return due.length === 0 ? batch : this.workOff(due, batch);
-  }
-
-  private dueOf(batch: Batch, slot: number): Json[] {
-    const values = batch.columns[slot]!;
     const due: Json[] = [];
-    for (let row = 0; row < batch.length; row++) {
-      const value = values[row];
-      if (value instanceof Json && this.work.isDue(value)) due.push(value);
+    for (const slot of this.slots) {
+      const values = read.columns[slot]!;
+      for (let row = 0; row < read.length; row++) {
+        const value = values[row];
+        if (value instanceof Json && this.work.isDue(value)) due.push(value);
+      }
     }
-    return due;
+    return due.length === 0 ? batch : this.workOff(due, batch);
   }
 
   private async workOff(due: readonly Json[], batch: Batch): Promise<Batch> {

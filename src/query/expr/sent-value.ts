@@ -4,7 +4,7 @@
  */
 
 import { deserialize, serialize } from "node:v8";
-import type { Turns } from "../../protocol/turns.js";
+import { giveWay, type Turns } from "../../protocol/turns.js";
 import { jsonTextInTurns, LONG_JSON_CHARACTERS, writeInTurns } from "../../values/json-in-turns.js";
 import { Numeric } from "../../values/numeric.js";
 import { fromText, toText } from "../../values/text-format.js";
@@ -58,10 +58,6 @@ export async function sentValue(type: SqlType, value: Value, turns: Turns): Prom
   return { array, dimensions, lowerBounds };
 }
 
-async function givingWay(turns: Turns): Promise<void> {
-  if (turns.shouldYield()) await turns.yieldTurn();
-}
-
 async function sentElements(type: SqlType, elements: readonly Value[], turns: Turns): Promise<Items> {
   const asText = elements.some((item) => typeof item === "object" && item !== null);
   const write = (item: Value): unknown => (asText ? elementForm(type, item) : item);
@@ -71,7 +67,7 @@ async function sentElements(type: SqlType, elements: readonly Value[], turns: Tu
     const run = elements.slice(from, to);
     parts.push(await atLength(turns, () => serialize(run.map(write))));
     from = to;
-    await givingWay(turns);
+    await giveWay(turns);
   }
   return asText ? { parts, asText } : { parts };
 }
@@ -126,7 +122,7 @@ async function sentItems(items: readonly Variant[], turns: Turns): Promise<Items
     if (part === undefined) return undefined;
     parts.push(part);
     from = to;
-    await givingWay(turns);
+    await giveWay(turns);
   }
   return { parts };
 }
@@ -194,7 +190,7 @@ async function receivedItems(type: SqlType, { parts, asText }: Items, turns: Tur
       const run = deserialize(part) as unknown[];
       for (const item of await atLength(turns, () => run.map(read))) items.push(item);
     } else items.push(await receivedValue(type, part, turns));
-    await givingWay(turns);
+    await giveWay(turns);
   }
   return items;
 }
