@@ -88,7 +88,7 @@ const rowAt = ({ rows, from }: Selection, i: number): number => (rows === null ?
 
 function codedOf(column: Column, slot: number): Coded | null {
   if (column.kind === "dictionary") return { codes: column.codes, first: 0, size: column.values.length, column, slot };
-  if (column.kind === "plain" || column.nulls !== null || column.hasNaN) return null;
+  if (column.kind !== "number" || column.nulls !== null || column.hasNaN) return null;
   const size = column.max - column.min + 1;
   // Fractions and infinities have no place in a table.
   if (!(column.data instanceof Int32Array) || !(size <= NUMBERS_MAX)) return null;

@@ -1,6 +1,6 @@
 /**
- * Rows held in memory in the form that segments have: numbers and dictionary codes in typed arrays that grow, and an
- * ordinary array for a column that turns out to be neither. The built side of a hash join; owned by one run of it, the
+ * Rows held in memory in the form that segments have: numbers, dictionary codes and texts in typed arrays that grow, and
+ * an ordinary array for a column that turns out to be none of them. The built side of a hash join; owned by one run of it, the
  * memory is counted against the statement.
  */
 import type { SqlType, Value } from "../../../values/values.js";
@@ -9,7 +9,16 @@ import type { ExecContext } from "../context.js";
 import { emptyColumns } from "../row-buffer.js";
 import { bytesOf, type ColumnBytes, columnBytesOf } from "../value-bytes.js";
 import { Chunk, type Selection } from "./chunk.js";
-import { type Column, columnOf, type DictionaryColumn, holdsNumbers, type NumberColumn, valuesOf } from "./column.js";
+import {
+  type Column,
+  columnOf,
+  type DictionaryColumn,
+  holdsNumbers,
+  holdsTexts,
+  type NumberColumn,
+  valuesOf,
+} from "./column.js";
+import { GrowingTexts, textsOf } from "./text-column.js";
 
 export class ColumnBuffer {
   length = 0;
@@ -67,6 +76,8 @@ const FIRST_ROW: Selection = { rows: null, from: 0 };
 
 const CAPACITY_MIN = 64;
 const CODES_MAX = 65_536;
+/** Rows whose codes become texts at a time. */
+const RECODED_ROWS = 4096;
 
 class GrowingColumn {
   private kind: Column["kind"] | null = null;
@@ -84,6 +95,7 @@ class GrowingColumn {
   /** Our codes by those of the dictionary that came last; −1: not looked up yet. */
   private source: DictionaryColumn | null = null;
   private recoded = new Int32Array(0);
+  private texts = new GrowingTexts();
   private readonly measure: ColumnBytes;
   private readonly arrived: Value[] = [];
 
@@ -111,6 +123,10 @@ class GrowingColumn {
       const bytes = this.appendCodes(column, selection, count);
       if (bytes !== null) return bytes;
     }
+    if (this.kind === "text" || (this.kind === "dictionary" && holdsTexts(this.type))) {
+      const bytes = this.appendTexts(column, selection, count);
+      if (bytes !== null) return bytes;
+    }
     if (this.kind !== "plain") this.becomePlain();
     return this.appendValues(valuesOf(column, selection.rows, selection.from, count, []), count);
   }
@@ -124,6 +140,8 @@ class GrowingColumn {
       }
       case "dictionary":
         return { kind: "dictionary", codes: this.codes.subarray(0, length), values: this.values, bytes: 0 };
+      case "text":
+        return this.texts.column();
       default:
         return { kind: "plain", values: this.values, bytes: 0 };
     }
@@ -199,6 +217,34 @@ class GrowingColumn {
     return bytes;
   }
 
+  /** Null when there are values that are not held as texts. */
+  private appendTexts(column: Column, { rows, from }: Selection, count: number): number | null {
+    const arrived = column.kind === "text" ? column : textsOf(valuesOf(column, rows, from, count, []), count);
+    const recoded = arrived === null ? null : this.becomeTexts();
+    if (arrived === null || recoded === null) return null;
+    this.length += count;
+    const isWhole = arrived !== column;
+    return recoded + this.texts.append(arrived, isWhole ? null : rows, isWhole ? 0 : from, count);
+  }
+
+  /** Answers by how many bytes it has grown; null when there are values that are not held as texts. */
+  private becomeTexts(): number | null {
+    if (this.kind === "text") return 0;
+    let bytes = 0;
+    for (let from = 0; from < this.length; from += RECODED_ROWS) {
+      const count = Math.min(RECODED_ROWS, this.length - from);
+      const texts = textsOf(valuesOf(this.column(), null, from, count, []), count);
+      if (texts === null) return null;
+      bytes += this.texts.append(texts, null, 0, count);
+    }
+    this.kind = "text";
+    this.values = [];
+    this.codes = new Uint16Array(0);
+    this.codeOf.clear();
+    this.source = null;
+    return bytes;
+  }
+
   private appendValues(values: ArrayLike<Value>, count: number): number {
     for (let i = 0; i < count; i++) this.values.push(values[i]!);
     this.length += count;
@@ -209,6 +255,7 @@ class GrowingColumn {
     const values = this.length === 0 ? [] : valuesOf(this.column(), null, 0, this.length, []);
     this.kind = "plain";
     this.values = Array.from(values);
+    this.texts = new GrowingTexts();
     this.data = new Int32Array(0);
     this.codes = new Uint16Array(0);
   }

@@ -8,11 +8,13 @@
  * | float4 float8                                   | numbers: Float64Array                                         |
  * | numeric                                         | numbers: the unscaled integers, if the scale is one and the same |
  * | bool, text, varchar, bpchar, name, uuid         | dictionary, if values repeat                                  |
+ * | the same but bool, of few repeated values       | texts: UTF-8 end to end                                       |
  * | vector(n), variant; what does not fit (large int8) | an ordinary array                                          |
  */
 import { Numeric } from "../../../values/numeric.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import { sumOfBytes } from "../value-bytes.js";
+import { type TextColumn, textsOf, textValueAt } from "./text-column.js";
 
 export interface NumberColumn {
   readonly kind: "number";
@@ -42,7 +44,9 @@ export interface PlainColumn {
   readonly bytes: number;
 }
 
-export type Column = NumberColumn | DictionaryColumn | PlainColumn;
+export type { TextColumn };
+
+export type Column = NumberColumn | DictionaryColumn | TextColumn | PlainColumn;
 
 const NUMBERS = new Set([
   "int2",
@@ -70,6 +74,11 @@ export function holdsNumbers(type: SqlType): boolean {
   return NUMBERS.has(type.name) || type.name === "numeric";
 }
 
+/** Whether a column of the type is held as texts when its values do not repeat. */
+export function holdsTexts(type: SqlType): boolean {
+  return REPEATING.has(type.name) && type.name !== "bool";
+}
+
 /** Takes the first `length` values. */
 export function columnOf(type: SqlType, values: readonly Value[], length: number): Column {
   if (type.name === "vector" || type.name === "variant") return plainOf(values, length);
@@ -77,7 +86,7 @@ export function columnOf(type: SqlType, values: readonly Value[], length: number
     ? numbersOf(values, length, -1)
     : type.name === "numeric"
       ? numericsOf(values, length)
-      : dictionaryOf(values, length);
+      : (dictionaryOf(values, length) ?? (holdsTexts(type) ? textsOf(values, length) : null));
   return column ?? plainOf(values, length);
 }
 
@@ -155,6 +164,8 @@ export function valueAt(column: Column, row: number): Value {
       return column.values[row]!;
     case "dictionary":
       return column.values[column.codes[row]!]!;
+    case "text":
+      return textValueAt(column, row);
     case "number": {
       if (column.nulls !== null && column.nulls[row] === 1) return null;
       const number = column.data[row]!;
@@ -191,6 +202,10 @@ export function valuesOf(
     const { values } = column;
     if (rows === null) for (let i = 0; i < count; i++) out[i] = values[from + i]!;
     else for (let i = 0; i < count; i++) out[i] = values[rows[i]!]!;
+    return out;
+  }
+  if (column.kind === "text") {
+    for (let i = 0; i < count; i++) out[i] = textValueAt(column, rows === null ? from + i : rows[i]!);
     return out;
   }
   for (let i = 0; i < count; i++) out[i] = valueAt(column, rows === null ? from + i : rows[i]!);
