@@ -15,7 +15,7 @@ import { tries } from "../lengths.js";
 import { openShard } from "../storage/shards.js";
 import { Random } from "./random-plans.js";
 
-const SIZES = { recordsBefore: 8, segmentRows: 32, changesMax: 12, lookupsBefore: 4 };
+const SIZES = { recordsBefore: 8, segmentRows: 32, changesMax: 12, lookupsBefore: 4, storedRowsMin: 64 };
 const CREATE = `CREATE TABLE m (a int, b int, t text, n numeric(10,2), d date, f float8, l int8, o bool, v numeric, w vector(2),
   PRIMARY KEY (a, b))`;
 
