@@ -26,6 +26,8 @@ export const FIRST_BATCH_ROWS = 64;
  * less than that, twice as long. So rows that cost much (a filter of a thousand conditions) leave the loop its turns.
  */
 const BATCH_MS_MAX = 1;
+/** While it waits for files to be opened, a scan looks this often whether it is to end. */
+const OPENING_LOOK_MS = 20;
 const BATCH_MS_MIN = 0.4;
 const BATCH_ROWS_MIN = 8;
 
@@ -78,6 +80,8 @@ class ScanOperator implements Operator {
 
   next(): Pulled {
     const { context } = this;
+    const opening = this.begun ? null : this.opening();
+    if (opening !== null) return opening.then(() => this.next());
     while (!this.done) {
       if (this.begun && context.shouldYield()) {
         this.adapt();
@@ -91,6 +95,15 @@ class ScanOperator implements Operator {
       if (batch !== undefined) return batch;
     }
     return null;
+  }
+
+  /** The table's columns are in files that are being opened: reading records would take longer. */
+  private opening(): Promise<void> | null {
+    const { context, program } = this;
+    const opening = this.cache?.openingOf(context.tenantNumber, program.segments!.layout) ?? null;
+    if (opening === null) return null;
+    const soon = new Promise<void>((resolve) => setTimeout(resolve, OPENING_LOOK_MS));
+    return Promise.race([opening.catch(() => undefined), soon]).then(() => context.checkpoint());
   }
 
   private adapt(): void {

@@ -5,7 +5,7 @@
  */
 
 import { storageOf } from "../../../catalog/table.js";
-import { SPACE } from "../../../storage/keys.js";
+import { SPACE, storageIdOf, tenantOfKey } from "../../../storage/keys.js";
 import type { Operation } from "../../../storage/operation.js";
 import { keyText } from "../../../storage/ordered-map.js";
 import type { SqlType } from "../../../values/values.js";
@@ -77,13 +77,6 @@ export const SEGMENT_SIZES: SegmentSizes = {
   storedRowsMin: 32_768,
 };
 
-/** Writes to a table of which there are no segments. */
-export interface WriteCount {
-  writes: number;
-  /** A scan found the table long. */
-  isWanted: boolean;
-}
-
 export class SegmentCache {
   /** By tenant, then by storage id; in order of last use within `uses`. */
   private readonly tenants = new Map<number, Map<number, TableSegments>>();
@@ -95,8 +88,8 @@ export class SegmentCache {
   private readonly short = new Map<string, number>();
   /** Lookups of joins in the records of tables, and the lookups that a table was found to be too long for. */
   private readonly lookups = new Map<string, { count: number; tooFew: number }>();
-  /** Writes to tables without segments, by tenant, then by storage id; counted where tables are kept in files. */
-  readonly counts = new Map<number, Map<number, WriteCount>>();
+  /** Long tables that scans had to read from records, by "tenant/table"; whoever keeps tables in files takes them out. */
+  readonly wanted = new Map<string, { readonly tenantNumber: number; readonly storageId: number }>();
   /** Of tables whose files are being opened, by "tenant/table": resolves when they are. */
   readonly opening = new Map<string, Promise<void>>();
   /** Long tables are kept in files (stored/column-store.ts). */
@@ -134,7 +127,7 @@ export class SegmentCache {
   /** The table's segments, if there are any that fit its definition. */
   find(tenantNumber: number, layout: TableLayout, columnIds: readonly number[]): TableSegments | null {
     const table = this.tenants.get(tenantNumber)?.get(storageOf(layout.table));
-    if (table === undefined) return null;
+    if (table === undefined || !table.isReady) return null;
     if (columnIds.some((id) => table.holds(layout, id) === "no")) {
       this.drop(table);
       return null;
@@ -178,7 +171,7 @@ export class SegmentCache {
     if (lookups !== undefined) lookups.tooFew = 2 * lookups.count;
     if (this.tooLarge.size >= SHORT_MAX) this.tooLarge.clear();
     this.tooLarge.set(vectorsOf(name), SCANS_BEFORE_RETRY);
-    if (this.hasFiles) this.countOf(table.tenantNumber, table.storageId).isWanted = true;
+    if (this.hasFiles) this.wanted.set(name, table);
   }
 
   /** Rows of which a scan may make these columns: vectors must leave some of the memory to other tables. */
@@ -197,7 +190,9 @@ export class SegmentCache {
   hasMoreRows(tenantNumber: number, layout: TableLayout, rowsMax: number): boolean {
     const storageId = storageOf(layout.table);
     const rows = this.tenants.get(tenantNumber)?.get(storageId)?.rows ?? 0;
-    return rows > rowsMax || this.isPutOff(vectorsOf(`${tenantNumber}/${storageId}`));
+    const name = `${tenantNumber}/${storageId}`;
+    if (rows > rowsMax && this.hasFiles) this.wanted.set(name, { tenantNumber, storageId });
+    return rows > rowsMax || this.isPutOff(vectorsOf(name));
   }
 
   /** Counts the scans after which a table that did not fit is tried again. */
@@ -214,13 +209,13 @@ export class SegmentCache {
     const storageId = storageOf(layout.table);
     if (this.bytesMax === 0) return null;
     const name = `${tenantNumber}/${storageId}`;
-    if (this.isPutOff(name)) return null;
+    if (this.opening.has(name) || this.isPutOff(name)) return null;
     let table = this.tenants.get(tenantNumber)?.get(storageId);
     if (table === undefined) {
       table = new TableSegments(tenantNumber, storageId, layout.rowPrefixOf(tenantNumber));
       this.adopt(table);
     }
-    if (table.busy) return null;
+    if (table.busy || !table.isReady) return null;
     table.busy = true;
     this.short.delete(name);
     return table;
@@ -252,12 +247,16 @@ export class SegmentCache {
     tables.set(table.storageId, table);
     this.uses.add(table);
     this.tableBytes += table.bytes;
-    this.counts.get(table.tenantNumber)?.delete(table.storageId);
   }
 
   /** A table has forgotten newer entries of so many bytes. */
   shrunk(bytes: number): void {
     this.tableBytes -= bytes;
+  }
+
+  /** All tables, the one that was used longest ago first. */
+  oldest(): Iterable<TableSegments> {
+    return this.uses;
   }
 
   tableOf(tenantNumber: number, storageId: number): TableSegments | null {
@@ -287,19 +286,17 @@ export class SegmentCache {
 
   /** What the engine of one of the actor's shards has just taken. */
   applied(operations: readonly Operation[]): void {
-    if (this.uses.size === 0 && !this.hasFiles) return;
+    if (this.uses.size === 0) return;
     for (const operation of operations) {
       const { key } = operation;
       if (key[4] !== SPACE.rows) continue;
-      const tenantNumber = numberAt(key, 0);
-      const storageId = numberAt(key, 5);
-      const table = this.tenants.get(tenantNumber)?.get(storageId);
-      if (table !== undefined) this.appliedTo(table, operation);
-      else if (this.hasFiles) this.countOf(tenantNumber, storageId).writes++;
+      const table = this.tenants.get(tenantOfKey(key))?.get(storageIdOf(key));
+      if (table !== undefined) this.note(table, operation);
     }
   }
 
-  private appliedTo(table: TableSegments, operation: Operation): void {
+  /** A write of one of the table's rows that the engine has taken. */
+  note(table: TableSegments, operation: Operation): void {
     const bytes = table.applied(operation);
     this.tableBytes += bytes;
     if (bytes === 0) return;
@@ -345,20 +342,6 @@ export class SegmentCache {
     if (most !== undefined && most.changes > 0) this.giveUp(table, most);
   }
 
-  private countOf(tenantNumber: number, storageId: number): WriteCount {
-    let tables = this.counts.get(tenantNumber);
-    if (tables === undefined) {
-      tables = new Map();
-      this.counts.set(tenantNumber, tables);
-    }
-    let count = tables.get(storageId);
-    if (count === undefined) {
-      count = { writes: 0, isWanted: false };
-      tables.set(storageId, count);
-    }
-    return count;
-  }
-
   drop(table: TableSegments): void {
     if (table.dropped) return;
     table.dropped = true;
@@ -372,7 +355,6 @@ export class SegmentCache {
 
   /** Drops the segments of a table's storage. */
   dropStorage(tenantNumber: number, storageId: number): void {
-    this.counts.get(tenantNumber)?.delete(storageId);
     const table = this.tenants.get(tenantNumber)?.get(storageId);
     if (table !== undefined) this.drop(table);
   }
@@ -380,7 +362,6 @@ export class SegmentCache {
   /** Drops all segments of a tenant. */
   dropTenant(tenantNumber: number): void {
     for (const table of this.tablesOf(tenantNumber)) this.drop(table);
-    this.counts.delete(tenantNumber);
   }
 
   /** The tenant is idle: what is in no file goes from memory. */
@@ -389,7 +370,6 @@ export class SegmentCache {
       if (table.isStored) this.evict(table);
       else this.drop(table);
     }
-    this.counts.delete(tenantNumber);
   }
 
   /** Throws everything out. */
@@ -413,8 +393,3 @@ export class SegmentCache {
 
 /** Under which it is noted that a table has too many vectors. */
 const vectorsOf = (name: string) => `${name}/vectors`;
-
-/** Big-endian. */
-function numberAt(key: Uint8Array, at: number): number {
-  return ((key[at]! << 24) | (key[at + 1]! << 16) | (key[at + 2]! << 8) | key[at + 3]!) >>> 0;
-}

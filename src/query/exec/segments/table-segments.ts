@@ -55,6 +55,8 @@ export class TableSegments implements NewerEntries {
   } | null = null;
   /** Its segments are in files (stored/column-store.ts); those stay when memory is short. */
   isStored = false;
+  /** False while its files are being opened: nobody may read it. */
+  isReady = true;
   /** Told when the table is dropped. */
   onDrop: (() => void) | null = null;
   /** The end of all its keys. */

@@ -3,7 +3,8 @@
  * (storage/engine-copy.ts), so neither the actor nor any query waits for it. column-store.ts says what is to be made, and takes
  * the files over.
  */
-import { rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import { copyEngine } from "../../../../storage/engine-copy.js";
 import { keyText } from "../../../../storage/ordered-map.js";
 import { recordDecoder } from "../../../../storage/record-codec.js";
@@ -53,6 +54,7 @@ const CACHE_BYTES = 8 * 1024 * 1024;
 
 /** Null when it was stopped; no file is left then. */
 export async function buildColumns(job: BuildJob): Promise<BuildAnswer | null> {
+  mkdirSync(dirname(job.paths[0]!), { recursive: true });
   copyEngine(job.engine, job.scratch);
   try {
     const engine = await RocksEngine.open({

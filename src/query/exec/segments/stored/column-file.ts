@@ -150,7 +150,7 @@ export class ColumnFile {
     this.file = openSync(path, "r");
     unused.register(this, this.file);
     this.bytes = fstatSync(this.file).size;
-    this.segments = this.readFooter().segments.map((entry) => new StoredSegment(this, entry));
+    this.segments = this.readFooter().segments.map((entry, number) => new StoredSegment(this, number, entry));
   }
 
   /** In a buffer of its own. */
@@ -187,6 +187,8 @@ export class StoredSegment {
 
   constructor(
     readonly file: ColumnFile,
+    /** Its place in the file. */
+    readonly number: number,
     private readonly entry: SegmentEntry,
   ) {
     for (const page of entry.columns) this.pages.set(page.id, page);

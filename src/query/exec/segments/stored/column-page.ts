@@ -40,7 +40,7 @@ export interface EncodedPage {
 
 /** Types whose columns have a stored form. Vectors and JSON values stay in records: their columns are made in memory. */
 export function isStorable(type: SqlType): boolean {
-  return isSegmentable(type) && type.name !== "vector" && type.name !== "variant";
+  return isSegmentable(type) && type.name !== "vector" && type.name !== "variant" && type.user === undefined;
 }
 
 export function encodeColumn(type: SqlType, column: Column, rows: number): EncodedPage {
