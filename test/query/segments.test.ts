@@ -16,7 +16,7 @@ import { openShard } from "../storage/shards.js";
 import { Random } from "./random-plans.js";
 
 const SIZES = { recordsBefore: 8, segmentRows: 32, changesMax: 12, lookupsBefore: 4 };
-const CREATE = `CREATE TABLE m (a int, b int, t text, n numeric(10,2), d date, f float8, l int8, o bool, v numeric, w vector(2),
+const CREATE = `CREATE TABLE m (a int, b int, t text, n numeric(10,2), d date, f float8, l int8, o bool, v numeric, w vector(2), u varchar,
   PRIMARY KEY (a, b))`;
 
 class Side {
@@ -82,11 +82,26 @@ class Side {
 
 const WORDS = ["", "a", "abc", "b", "x%y", "ünï", "zz"];
 
+const PARTS = ["abc", "Abc", "b", "%", "_", "é", "😀", " "];
+
+/** Most of them are there once. */
+function textOf(random: Random): string {
+  const part = () => PARTS[random.below(random.below(4) === 0 ? PARTS.length : 3)]!;
+  return `${part()}${random.below(500)}${part()}`;
+}
+
+function pattern(random: Random): string {
+  const part = () => ["%", "_", "abc", "b", "1", "12", "é", "\\%", "3Abc"][random.below(9)]!;
+  return Array.from({ length: random.below(5) }, part).join("") + (random.below(2) === 0 ? "%" : "");
+}
+
 function value(random: Random, column: string): string {
   if (random.below(8) === 0) return "NULL";
   switch (column) {
     case "t":
       return `'${WORDS[random.below(WORDS.length)]}'`;
+    case "u":
+      return `'${textOf(random)}'`;
     case "n":
       return `${random.below(2000) - 1000}.${random.below(100)}`;
     case "d":
@@ -106,13 +121,17 @@ function value(random: Random, column: string): string {
   }
 }
 
-const COLUMNS = ["t", "n", "d", "f", "l", "o", "v", "w"];
+const COLUMNS = ["t", "n", "d", "f", "l", "o", "v", "w", "u"];
 const OPERATORS = ["=", "<>", "<", "<=", ">", ">="];
 
 function condition(random: Random): string {
   const column = ["b", ...COLUMNS][random.below(COLUMNS.length + 1)]!;
   const operator = OPERATORS[random.below(OPERATORS.length)]!;
-  switch (random.below(11)) {
+  switch (random.below(13)) {
+    case 11:
+      return `u ${random.below(2) === 0 ? "" : "NOT "}${random.below(2) === 0 ? "" : "I"}LIKE '${pattern(random)}'`;
+    case 12:
+      return `u ${operator} '${textOf(random)}'`;
     case 7:
       return `b ${operator} a`;
     case 8:
