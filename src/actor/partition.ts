@@ -51,7 +51,7 @@ export class Partition implements TenantHost {
   /** Vector and text indexes. */
   readonly derived: DerivedIndexes;
   /** Columns of long tables in files; null: there are none. */
-  private columns: ColumnStore | null = null;
+  columns: ColumnStore | null = null;
   /** What the engine had when the shard was opened. */
   private readonly openedSequence: number;
   /** Tenants that are being moved, or have left. */

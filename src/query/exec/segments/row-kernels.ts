@@ -6,7 +6,7 @@ import type { Value } from "../../../values/values.js";
 import type { Predicate, SlotOf } from "../../expr/compile.js";
 import type { EvalContext, Expr } from "../../expr/expr.js";
 import { type Column, type NumberColumn, valueAt } from "./column.js";
-import type { Kernel } from "./vector-filter.js";
+import type { Kernel } from "./kernel.js";
 
 /** A comparison of the columns in two slots. */
 export interface PairTest {

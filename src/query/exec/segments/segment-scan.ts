@@ -19,14 +19,14 @@ import { slotsOf } from "../slots.js";
 import { layoutOf, type TableLayout } from "../table-layout.js";
 import { Chunk, type Selection } from "./chunk.js";
 import { type Column, isSegmentable, valuesOf } from "./column.js";
+import type { Kernel } from "./kernel.js";
 import { answersKernel, type PairTest, pairKernel, pairTestOf } from "./row-kernels.js";
 import type { Segment, SegmentKeys } from "./segment.js";
 import { DamagedColumns } from "./stored/column-file.js";
 import type { TableSegments } from "./table-segments.js";
 import {
   bothTests,
-  dictionaryKernel,
-  type Kernel,
+  entriesKernel,
   type NumberTest,
   numberKernel,
   type VectorTest,
@@ -271,10 +271,7 @@ export class SegmentScan {
     for (const conjunct of this.program.conjuncts) {
       const { test, slot } = conjunct;
       const vector = vectors[slot];
-      const kernel =
-        test !== null && test.entries !== null && vector?.kind === "dictionary"
-          ? dictionaryKernel(vector, test.entries, context)
-          : null;
+      const kernel = test === null || vector === undefined ? null : entriesKernel(test, vector, context);
       if (kernel === "none") return null;
       if (kernel === "all") continue;
       if (kernel !== null) {

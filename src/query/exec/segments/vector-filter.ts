@@ -9,10 +9,9 @@ import { compileExpr, compilePredicate, type Predicate } from "../../expr/compil
 import type { CallExpr, ColumnId, EvalContext, Evaluate, Expr } from "../../expr/expr.js";
 import { columnsOf, inputsOf } from "../../expr/walk.js";
 import { EMPTY_ROW, NO_SLOTS } from "../slots.js";
-import type { DictionaryColumn, NumberColumn } from "./column.js";
-
-/** Writes the numbers of the rows that pass into `out`; answers how many. `rows` null: the `count` rows after `from`. */
-export type Kernel = (rows: Int32Array | null, from: number, count: number, out: Int32Array) => number;
+import type { Column, DictionaryColumn, NumberColumn } from "./column.js";
+import type { Kernel } from "./kernel.js";
+import { type TextTest, textTestOf } from "./text-filter.js";
 
 /** One conjunct of a filter that reads one column. */
 export interface VectorTest {
@@ -21,6 +20,8 @@ export interface VectorTest {
   readonly bounds: ((column: NumberColumn, context: EvalContext) => NumberTest | null) | null;
   /** Against the entries of a dictionary: reads them as column 0 of a batch. Null: by the predicate only. */
   readonly entries: Predicate | null;
+  /** Against a column of texts. Null: by the predicate only. */
+  readonly texts: TextTest | null;
 }
 
 /** What a column of numbers is tested for. */
@@ -40,7 +41,8 @@ export function vectorTestOf(expr: Expr): VectorTest | null {
   const [column] = columns as unknown as [ColumnId];
   const bounds = boundsOf(expr);
   const entries = isSafe(expr) ? compilePredicate(expr, () => 0) : null;
-  return bounds === null && entries === null ? null : { column, bounds, entries };
+  const texts = textTestOf(expr);
+  return bounds === null && entries === null && texts === null ? null : { column, bounds, entries, texts };
 }
 
 /** True for tests that cannot fail on any value, so that they may be made of entries that no row needs. */
@@ -267,7 +269,13 @@ export function bothTests(a: NumberTest, b: NumberTest): NumberTest | null {
   return { kind: "range", low: Math.max(a.low, b.low), high: Math.min(a.high, b.high) };
 }
 
-export function dictionaryKernel(
+/** The kernel of a test on a column that holds no numbers, or one result for all rows. Null: by the predicate only. */
+export function entriesKernel(test: VectorTest, column: Column, context: EvalContext): Kernel | "all" | "none" | null {
+  if (column.kind === "dictionary") return test.entries && dictionaryKernel(column, test.entries, context);
+  return column.kind === "text" && test.texts !== null ? test.texts(column, context) : null;
+}
+
+function dictionaryKernel(
   { codes, values }: DictionaryColumn,
   entries: Predicate,
   context: EvalContext,

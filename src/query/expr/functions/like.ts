@@ -49,6 +49,29 @@ function parse(pattern: string): number[] {
   return codes;
 }
 
+/** A part of a pattern: text that must be there, any one character, or any characters. */
+export type LikePart = { readonly text: string } | "one" | "any";
+
+/** The pattern's parts; no two literals stand side by side. Null when it ends with an escape character. */
+export function likeParts(pattern: string): readonly LikePart[] | null {
+  const parts: LikePart[] = [];
+  let text = "";
+  const end = () => {
+    if (text !== "") parts.push({ text });
+    text = "";
+  };
+  for (const code of parse(pattern)) {
+    if (code === DANGLING) return null;
+    if (code >= 0) text += String.fromCharCode(code);
+    else {
+      end();
+      parts.push(code === ONE ? "one" : "any");
+    }
+  }
+  end();
+  return parts;
+}
+
 function compileLike(pattern: string): Matcher {
   const codes = parse(pattern);
   const wild = codes.flatMap((code, i) => (code < 0 ? [i] : []));

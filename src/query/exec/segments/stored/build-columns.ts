@@ -60,7 +60,6 @@ export async function buildColumns(job: BuildJob): Promise<BuildAnswer | null> {
     const engine = await RocksEngine.open({
       directory: job.scratch,
       cacheBytes: CACHE_BYTES,
-      threads: 1,
       isCopy: true,
     });
     const builder = new FileBuilder(job);

@@ -5,7 +5,17 @@
  *
  *   "TESSCOL1" · pages, each at a multiple of 8 · footer (JSON) · its length u32 · its CRC-32 u32 · "TESSCOL1"   (little-endian)
  */
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { crc32 } from "node:zlib";
 import type { SqlType } from "../../../../values/values.js";
 import type { Column } from "../column.js";
@@ -15,6 +25,8 @@ import { decodeColumn, encodeColumn, type PageHead } from "./column-page.js";
 const MAGIC = Buffer.from("TESSCOL1");
 const TAIL_BYTES = 8 + MAGIC.length;
 const ALIGNMENT = 8;
+/** Written between two syncs: the disk is not flooded at once, so that others' syncs do not wait behind it. */
+const SYNC_BYTES = 4 * 1024 * 1024;
 
 interface Page {
   readonly offset: number;
@@ -52,6 +64,7 @@ export class ColumnFileWriter {
   private readonly file: number;
   private readonly segments: SegmentEntry[] = [];
   private at = 0;
+  private unsynced = 0;
 
   constructor(private readonly path: string) {
     this.file = openSync(`${path}.new`, "w");
@@ -112,6 +125,11 @@ export class ColumnFileWriter {
   private writePage(body: Uint8Array): Page {
     const page = { offset: this.at, length: body.length, crc: crc32(body) };
     this.append(body);
+    this.unsynced += body.length;
+    if (this.unsynced >= SYNC_BYTES) {
+      fdatasyncSync(this.file);
+      this.unsynced = 0;
+    }
     return page;
   }
 

@@ -428,6 +428,11 @@ export class ColumnStore {
     cache.drop(last.table);
   }
 
+  /** Resolves when nothing is being made or saved. */
+  async idle(): Promise<void> {
+    await this.work;
+  }
+
   /** What is being made ends soon. */
   endWork(): void {
     this.isClosing = true;
