@@ -9,7 +9,7 @@
  */
 
 import { rm } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { ALONE } from "../../../../derived/turns.js";
 import type { Turns } from "../../../../protocol/turns.js";
 import { giveWay } from "../../../../protocol/turns.js";
@@ -28,7 +28,6 @@ import { isDue, spansToMake } from "./what-to-build.js";
 
 /** Segments of one file, at most, but for the last one of a build. */
 const SEGMENTS_PER_FILE = 64;
-const FILES_PER_BUILD = 256;
 /** The log grows by this much before manifests are written again: so much of it is read after a crash. */
 const SAVE_EVERY_BYTES = 64 * 1024 * 1024;
 /** Keys counted at a time, to see whether a table is long. */
@@ -293,8 +292,6 @@ export class ColumnStore {
     if (!this.isCached(table)) cache.adopt(table);
     for (const span of spans) table.making.add(span);
     const noted = table.entries.clone();
-    const paths = stored.newPaths(FILES_PER_BUILD);
-    for (const path of paths) stored.making.add(basename(path));
     try {
       const answer = await build({
         engine: engineDirectory,
@@ -304,10 +301,12 @@ export class ColumnStore {
         columns,
         segmentRows: cache.sizes.segmentRows,
         segmentsPerFile: SEGMENTS_PER_FILE,
-        paths,
+        folder: stored.folder,
+        firstFile: stored.nextFile,
         stop: this.stop,
       });
       if (answer === null || this.isClosing) return;
+      stored.nextFile += answer.paths.length;
       if (await this.take(stored, columns, spans, answer, all)) {
         table.writesInGaps = Math.max(0, table.writesInGaps - writes);
         await this.forgetNoted(table, spans, noted);
@@ -316,7 +315,6 @@ export class ColumnStore {
       }
     } finally {
       for (const span of spans) table.making.delete(span);
-      stored.making.clear();
     }
     this.keepWithinBound(stored);
   }
