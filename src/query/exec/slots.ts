@@ -4,12 +4,19 @@
 import type { Value } from "../../values/values.js";
 import { compileExpr, compilePredicate, type Predicate, type SlotOf } from "../expr/compile.js";
 import type { Batch, EvalContext, Evaluate, Expr } from "../expr/expr.js";
+import { columnsOf } from "../expr/walk.js";
 import type { OutputColumn } from "../plan/plan.js";
 
 /** −1 for columns that are not among these: they belong to an enclosing query. */
 export function slotsOf(columns: readonly OutputColumn[]): SlotOf {
   const slots = new Map(columns.map((column, slot) => [column.id, slot]));
   return (id) => slots.get(id) ?? -1;
+}
+
+/** The slots that these expressions read. */
+export function slotsRead(exprs: readonly Expr[], slotOf: SlotOf): readonly number[] {
+  const slots = exprs.flatMap((expr) => [...columnsOf(expr)].map(slotOf));
+  return [...new Set(slots.filter((slot) => slot >= 0))];
 }
 
 /** Slots of expressions that read no column. */

@@ -89,6 +89,10 @@ class CountRows implements Accumulator {
   result(group: number): Value {
     return this.counts.values[group]!;
   }
+
+  results(from: number, to: number): ArrayLike<Value> {
+    return this.counts.values.slice(from, to);
+  }
 }
 
 class CountValues implements Accumulator {
@@ -115,10 +119,14 @@ class CountValues implements Accumulator {
 
   addChunk(chunk: Chunk, groupOf: Int32Array | null): number | null {
     const column = chunk.vectors[this.slot];
-    if (column?.kind !== "number") return null;
+    if (column?.kind !== "number" && column?.kind !== "text") return null;
     const counts = this.counts.values;
     const { rows, from } = chunk.selections[this.slot]!;
     const { nulls: areNull } = column;
+    if (areNull === null && groupOf === null) {
+      counts[0]! += chunk.length;
+      return 0;
+    }
     for (let i = 0; i < chunk.length; i++) {
       if (areNull !== null && areNull[rows === null ? from + i : rows[i]!] === 1) continue;
       counts[groupOf === null ? 0 : groupOf[i]!]!++;
@@ -128,6 +136,10 @@ class CountValues implements Accumulator {
 
   result(group: number): Value {
     return this.counts.values[group]!;
+  }
+
+  results(from: number, to: number): ArrayLike<Value> {
+    return this.counts.values.slice(from, to);
   }
 }
 
@@ -242,7 +254,7 @@ class ExactSum implements Accumulator {
   }
 
   result(group: number): Value {
-    if (!this.rests.has(group)) {
+    if (this.rests.size === 0 || !this.rests.has(group)) {
       // Nothing is kept of it: a result in each of many groups would outlive the batch that it is for.
       const count = this.counts.values[group]!;
       return count === 0 ? null : this.finish.ofSmall(this.small.values[group]!, this.scale, count);
