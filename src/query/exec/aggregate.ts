@@ -7,8 +7,7 @@
  */
 import type { SqlType, Value } from "../../values/values.js";
 import type { HashKey } from "../expr/compare.js";
-import type { SlotOf } from "../expr/compile.js";
-import type { Batch, Expr } from "../expr/expr.js";
+import type { Batch } from "../expr/expr.js";
 import type { AggregatePlan } from "../plan/plan.js";
 import { type Accumulator, type AccumulatorProgram, compileAccumulator, prepareResults } from "./accumulator.js";
 import type { ExecContext } from "./context.js";
@@ -20,8 +19,9 @@ import { emptyColumns } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
 import { Chunk, chunkOfColumns, plainColumn, valuesOfBatch } from "./segments/chunk.js";
 import { ChunkGroups } from "./segments/chunk-groups.js";
+import { compileDistinctCount } from "./segments/distinct-count.js";
 import { compileVectorAccumulator } from "./segments/vector-accumulator.js";
-import { compileAll, type EvaluateAll, slotsOf, slotsRead } from "./slots.js";
+import { columnSlots, compileAll, type EvaluateAll, slotsOf, slotsRead } from "./slots.js";
 import { DEPTH_MAX, Partitions } from "./spill/partitions.js";
 import { canSpill, type Run, RunScan } from "./spill/spilled-rows.js";
 import { bytesOf } from "./value-bytes.js";
@@ -50,7 +50,12 @@ export function compileAggregate(plan: AggregatePlan, input: Open): Open {
     groups: plan.groups.map((expr) => compileAll(expr, slotOf)),
     keyOf: rowKeyOf(groupTypes),
     keyTypes: plan.groups.length > 0 && haveGroupKeys(groupTypes) ? groupTypes : null,
-    calls: plan.calls.map((call) => compileVectorAccumulator(call, slotOf) ?? compileAccumulator(call, slotOf)),
+    calls: plan.calls.map(
+      (call) =>
+        compileVectorAccumulator(call, slotOf) ??
+        compileDistinctCount(call, slotOf, plan.groups.length > 0) ??
+        compileAccumulator(call, slotOf),
+    ),
     groupSlots: slotsRead(plan.groups, slotOf),
     groupColumns: columnSlots(plan.groups, slotOf),
     callSlots: plan.calls.map(({ args, filter, orderBy }) =>
@@ -58,11 +63,6 @@ export function compileAggregate(plan: AggregatePlan, input: Open): Open {
     ),
   };
   return (context) => new AggregateOperator(program, input(context), context);
-}
-
-function columnSlots(exprs: readonly Expr[], slotOf: SlotOf): readonly number[] | null {
-  const slots = exprs.map((expr) => (expr.kind === "column" ? slotOf(expr.id) : -1));
-  return slots.includes(-1) ? null : slots;
 }
 
 /** Estimated bytes of one call's state. */

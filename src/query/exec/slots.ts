@@ -19,6 +19,12 @@ export function slotsRead(exprs: readonly Expr[], slotOf: SlotOf): readonly numb
   return [...new Set(slots.filter((slot) => slot >= 0))];
 }
 
+/** The slots of expressions that are columns of the input, all of them; else null. */
+export function columnSlots(exprs: readonly Expr[], slotOf: SlotOf): readonly number[] | null {
+  const slots = exprs.map((expr) => (expr.kind === "column" ? slotOf(expr.id) : -1));
+  return slots.includes(-1) ? null : slots;
+}
+
 /** Slots of expressions that read no column. */
 export const NO_SLOTS: SlotOf = () => -1;
 
