@@ -40,15 +40,22 @@ async function start(settings: ActorSettings): Promise<void> {
   const tasks = taskPool({ name: "tasks", threads, waitingMax });
   // By themselves, so that nobody waits behind one to sign in.
   const builds = taskPool({ name: "graph links", threads: 1, waitingMax: BUILDS_WAITING_MAX });
+  // Of low priority: nobody waits for columns.
+  const columns = taskPool({ name: "columns", threads: 1, waitingMax: settings.partitions.length, niceIncrement: 10 });
   const computing = computeProcesses();
   const files = fileTasks(settings.config.files.threads);
   const trained = modelTasks(settings.config.automl.threads);
   const say = (message: FromActor, transfer: readonly (ArrayBuffer | MessagePort)[] = []): void => {
     port.postMessage(message, transfer);
     if (message.kind === "closed")
-      void Promise.all([tasks.close(), builds.end(), computing.end(), files.end(), trained.end()]).then(() =>
-        port.close(),
-      );
+      void Promise.all([
+        tasks.close(),
+        builds.end(),
+        columns.close(),
+        computing.end(),
+        files.end(),
+        trained.end(),
+      ]).then(() => port.close());
   };
   const diagnose = async (id: number, profileSeconds: number): Promise<void> => {
     const diagnosis = await diagnoseThread(`actor ${settings.actor}`, lines, profileSeconds);
@@ -67,7 +74,10 @@ async function start(settings: ActorSettings): Promise<void> {
         control: say,
         startInference: () => connectInference((port) => say({ kind: "start-inference", port }, [port])),
         deriveKey: (job) => tasks.run("deriveKey", job),
-        tasks: longTasks(tasks, computing, files, trained.models),
+        tasks: {
+          ...longTasks(tasks, computing, files, trained.models),
+          buildColumns: (job) => columns.run("buildColumns", job),
+        },
         linkGraph: (parts) =>
           builds.run(
             "linkGraph",

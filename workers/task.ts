@@ -12,6 +12,7 @@ import type { LookJob, ScanJob, ScanPage } from "../src/ingest/watch/scan-folder
 import type { CandidateSentence, Span } from "../src/language/answer-span.js";
 import type { Entity } from "../src/language/entities.js";
 import { DbError } from "../src/protocol/errors.js";
+import type { BuildAnswer, BuildJob } from "../src/query/exec/segments/stored/build-columns.js";
 import type { RecipeSource } from "../src/recipe/read-recipe.js";
 import type { ReadRecipe } from "../src/recipe/recipe.js";
 import { linkGraph as link } from "../src/vector/link-graph.js";
@@ -36,6 +37,12 @@ export function runAlgorithm(job: AlgorithmJob): {
     const { code, message } = error;
     return { result: null, error: { code, message } };
   }
+}
+
+/** Writes column files; null: it was stopped. */
+export async function buildColumns(job: BuildJob): Promise<BuildAnswer | null> {
+  const { buildColumns: build } = await import("../src/query/exec/segments/stored/build-columns.js");
+  return build(job);
 }
 
 /** Its library takes a while to load, which other tasks need not wait for. Throws DbError `invalid_request`. */

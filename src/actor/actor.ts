@@ -35,6 +35,7 @@ import { SlowStatements } from "../session/slow-statements.js";
 import { TenantProviders } from "../session/tenant-providers.js";
 import { Trace } from "../session/trace.js";
 import { whenRoom } from "../storage/disk-reserve.js";
+import { partitionDirectory } from "../storage/partition-directory.js";
 import {
   type ActorFeatures,
   type ActorHost,
@@ -229,7 +230,7 @@ export class Actor {
     output.control({ kind: "ready", adminPassword, operators: OPERATOR_NAMES });
     actor.features.begin();
     void actor.shared.claims.warmUp();
-    for (const partition of actor.partitions.values()) actor.openSavedIndexes(partition);
+    for (const partition of actor.partitions.values()) actor.openSaved(partition);
     return actor;
   }
 
@@ -282,8 +283,13 @@ export class Actor {
     this.armTurn();
   }
 
-  /** Nobody waits for them: searches read records until they are there. */
-  private openSavedIndexes(partition: Partition): void {
+  /** Nobody waits for indexes: searches read records until they are there. Scans wait for columns. */
+  private openSaved(partition: Partition): void {
+    const directory = partitionDirectory(this.settings.dataDirectory, partition.number);
+    if (this.output.openShard === undefined && this.roomLooks === null)
+      partition.keepColumns(directory).catch((error: unknown) => {
+        this.output.log("warn", "column files were not opened", { partition: partition.number, error: String(error) });
+      });
     partition.openSavedIndexes().catch((error: unknown) => {
       this.output.log("warn", "saved indexes were not opened", { partition: partition.number, error: String(error) });
     });
@@ -419,7 +425,7 @@ export class Actor {
    */
   private async close(): Promise<void> {
     this.upkeep.stop();
-    for (const partition of this.partitions.values()) partition.derived.endWork();
+    for (const partition of this.partitions.values()) partition.endWork();
     await this.features.close();
     await new Promise<void>((resolve) => {
       this.closing = () => {

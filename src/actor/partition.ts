@@ -2,11 +2,12 @@
  * One partition: its shard, the gate in front of its replies, and its tenants. Owned by one actor, which is the only
  * writer of the shard.
  */
-
+import { join } from "node:path";
 import type { Models } from "../ai/models.js";
 import type { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { createSequences, type Sequences } from "../catalog/sequences.js";
+import { storageOf, type TableDef } from "../catalog/table.js";
 import { DerivedIndexes } from "../derived/derived-indexes.js";
 import type { Config } from "../protocol/config.js";
 import { DbError } from "../protocol/errors.js";
@@ -15,7 +16,9 @@ import { TENANTS_IN_MEMORY_MAX } from "../protocol/limits.js";
 import type { PartitionMetrics } from "../protocol/messages.js";
 import { createRowNumbers, type RowNumbers } from "../query/exec/row-numbers.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
+import { ColumnStore } from "../query/exec/segments/stored/column-store.js";
 import type { SpillArea } from "../query/exec/spill/spill-area.js";
+import { layoutOf, type TableLayout } from "../query/exec/table-layout.js";
 import { InteractiveTransactions } from "../session/interactive-transactions.js";
 import type { LongTasks } from "../session/long-tasks.js";
 import { followDefinitions, openSaved } from "../session/search-index-care.js";
@@ -47,6 +50,10 @@ export class Partition implements TenantHost {
   readonly gate = new OutputGate();
   /** Vector and text indexes. */
   readonly derived: DerivedIndexes;
+  /** Columns of long tables in files; null: there are none. */
+  columns: ColumnStore | null = null;
+  /** What the engine had when the shard was opened. */
+  private readonly openedSequence: number;
   /** Tenants that are being moved, or have left. */
   readonly places: TenantPlaces;
   private readonly parts = new PartitionParts(this);
@@ -92,6 +99,7 @@ export class Partition implements TenantHost {
       store: shard,
       durable: () => this.durable(),
     });
+    this.openedSequence = shard.appliedSequence;
     shard.onApplied = (operations) => this.applied(operations);
     this.places = new TenantPlaces(shard, flushSoon);
     this.rowNumbers = this.freshRowNumbers();
@@ -103,6 +111,36 @@ export class Partition implements TenantHost {
   /** What a feature keeps beside the partition. */
   part<T extends PartitionPart>(kind: PartitionPartKind<T>): T {
     return this.parts.get(kind);
+  }
+
+  /**
+   * From now on the columns of long tables are kept in files, if there is a thread that makes them. Resolves when those that
+   * are there are open; scans of their tables wait until then.
+   */
+  async keepColumns(directory: string): Promise<void> {
+    const { shared, shard, config } = this;
+    const bytesMax = config.storage.columnFilesBytesMax;
+    const build = shared.tasks?.buildColumns;
+    if (build === undefined || bytesMax === 0 || shared.segments.bytesMax === 0) return;
+    this.columns = new ColumnStore({
+      directory: join(directory, "columns"),
+      engineDirectory: join(directory, "rocksdb"),
+      ...{ store: shard, cache: shared.segments, bytesMax, build },
+      openedSequence: this.openedSequence,
+      turnsOf: shared.indexes.turnsOf,
+      durable: () => this.durable(),
+      serves: (tenant) => this.tenants.has(tenant) && this.places.isServed(tenant),
+      layoutOf: (tenant, storageId) => this.layoutOf(tenant, storageId),
+      mayGrow: () => shard.refusal === null && shard.failed === null,
+      warn: (message) => shared.indexes.warn(message, { tenantNumber: 0, indexId: 0 }),
+    });
+    await this.columns.open();
+  }
+
+  private layoutOf(tenant: number, storageId: number): TableLayout | null {
+    const isIt = (table: TableDef) => storageOf(table) === storageId;
+    const table = this.definitions(tenant, (catalog) => catalog.tables().find(isIt));
+    return table === undefined ? null : layoutOf(table);
   }
 
   get segments(): SegmentCache {
@@ -237,7 +275,8 @@ export class Partition implements TenantHost {
     for (const { number, lastUse, prepared } of idle) {
       if (surplus-- <= 0 && (lastUse > idleBefore || prepared.size > 0)) continue;
       this.sequences.release(number);
-      this.forget(number);
+      this.forgetCaches(number);
+      this.segments.restTenant(number);
     }
   }
 
@@ -258,16 +297,22 @@ export class Partition implements TenantHost {
     const { places } = this;
     const own = places.size === 0 ? operations : operations.filter(({ key }) => places.isServed(tenantOfKey(key)));
     this.segments.applied(own);
+    this.columns?.applied(own);
     this.derived.applied(own);
   }
 
-  /** Forgets what is in memory of a tenant: it comes or goes. */
+  /** Forgets what is in memory of a tenant, and its columns in files: it comes or goes. */
   forget(tenant: number): void {
+    this.forgetCaches(tenant);
+    this.segments.dropTenant(tenant);
+  }
+
+  private forgetCaches(tenant: number): void {
     this.tenants.delete(tenant);
     this.transactions.delete(tenant);
     this.rowNumbers.forget(tenant);
     this.sequences.forget(tenant);
-    this.segments.dropTenant(tenant);
+    this.columns?.forgetTenant(tenant);
     this.derived.dropTenant(tenant);
   }
 
@@ -304,6 +349,7 @@ export class Partition implements TenantHost {
     for (const transactions of this.transactions.values()) transactions.sweep(nowMs);
     this.measureLoad();
     for (const part of this.parts.all()) part.sweep?.(nowMs);
+    this.columns?.sweep();
     if (nowMs - this.idleLookedMs < IDLE_LOOK_MS && this.tenants.size <= TENANTS_IN_MEMORY_MAX) return;
     this.idleLookedMs = nowMs;
     this.forgetIdle(busy, this.idleBefore(nowMs));
@@ -331,7 +377,14 @@ export class Partition implements TenantHost {
   async close(): Promise<void> {
     for (const transactions of this.transactions.values()) transactions.endAll("the server is shutting down");
     await this.derived.close();
+    await this.columns?.close();
     await this.shard.close();
+  }
+
+  /** Work in the background ends the next time that it gives way. */
+  endWork(): void {
+    this.derived.endWork();
+    this.columns?.endWork();
   }
 
   /** Resolves when everything that was flushed is on disk. */
@@ -365,6 +418,7 @@ export class Partition implements TenantHost {
       engine: this.shard.engine.metrics(),
       recordCache: this.shard.engine.recordCache(),
       storedBytes: this.shard.engine.storedBytes(),
+      columnFileBytes: this.columns?.bytes ?? 0,
       load: this.load,
       tenantsInMemory: this.tenants.size,
       ...this.derived.metrics,

@@ -107,6 +107,7 @@ const PARTITION_GAUGES: readonly [Numbers<PartitionMetrics>, string, string][] =
   ["logBytes", "log_bytes", "Size of the change log."],
   ["openTransactions", "open_transactions", "Interactive transactions that are open."],
   ["storedBytes", "stored_bytes", "Files of the partition and what is to be written to them, estimated."],
+  ["columnFileBytes", "column_file_bytes", "Files with the columns of long tables."],
   ["load", "load", "Share of the actor's thread that the partition's requests used lately."],
   ["tenantsInMemory", "tenants_in_memory", "Tenants whose catalog and plans may be in memory."],
   ["indexes", "search_indexes", "Indexes for search in memory."],

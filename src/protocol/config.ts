@@ -78,6 +78,8 @@ export const ConfigSchema = section({
     /** Of a file that is given up when something else has filled the disk. 0: none. */
     reserveBytes: Type.Integer({ minimum: 0, maximum: TIB }),
     versionBytesMax: Type.Integer({ minimum: MIB, maximum: TIB }),
+    /** 0: no files. */
+    columnFilesBytesMax: Type.Integer({ minimum: 0, maximum: 1024 * TIB }),
     /** 0: no segments. */
     columnSegmentBytes: Type.Integer({ minimum: 0, maximum: TIB }),
     /** 0: no indexes in memory. */

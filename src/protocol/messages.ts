@@ -128,6 +128,8 @@ export interface PartitionMetrics {
   readonly planCacheEntries: number;
   /** Of the partition's files and what is to be written to them, roughly. */
   readonly storedBytes: number;
+  /** Of files with columns of long tables. */
+  readonly columnFileBytes: number;
   /** Share of the actor's thread that its tenants used lately, 0 to 1. */
   readonly load: number;
   /** Tenants with something in memory. */

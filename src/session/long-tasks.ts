@@ -10,6 +10,7 @@ import type { SeenVideo, SoundJob, VideoJob } from "../ingest/media/listen-and-w
 import type { ImageJob, SeenImage } from "../ingest/media/look-at-image.js";
 import type { CandidateSentence, Span } from "../language/answer-span.js";
 import type { Entity } from "../language/entities.js";
+import type { BuildColumns } from "../query/exec/segments/stored/column-store.js";
 import type { Computed, ComputeJob } from "../query/expr/compute-elsewhere.js";
 import type { RecipeSource } from "../recipe/read-recipe.js";
 import type { ReadRecipe } from "../recipe/recipe.js";
@@ -25,6 +26,8 @@ export interface LongTasks {
    * needs more memory than such a process has.
    */
   compute(job: ComputeJob, signal: AbortSignal): Promise<Computed>;
+  /** Absent: there is no thread for it. */
+  readonly buildColumns?: BuildColumns;
   extractGraph(text: string): Promise<ExtractedGraph>;
   entitiesOf(text: string): Promise<readonly Entity[]>;
   answerSpan(job: {

@@ -8,10 +8,9 @@ import { copyFileSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync, s
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { DbError } from "../protocol/errors.js";
+import { LEFT_OUT } from "./engine-copy.js";
 
 const TABLE = /\.(?:sst|blob)$/;
-/** Of no use to a copy: locks, and what RocksDB writes about itself. */
-const LEFT_OUT = /^(?:LOCK|LOG(?:\..*)?)$|\.dbtmp$/;
 /** For the files that RocksDB makes, beside twice what is copied: logs are written out as tables. */
 const ROOM_BYTES = 32 * 1024 * 1024;
 const PLACES: readonly string[] = ["/dev/shm", tmpdir()];

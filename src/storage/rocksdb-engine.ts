@@ -22,6 +22,8 @@ export interface RocksEngineOptions {
   /** Background threads for flush and compaction. */
   readonly threads?: number;
   readonly afterClose?: () => void;
+  /** It is a copy that will be thrown away (engine-copy.ts): nothing is done for the sake of later reads. */
+  readonly isCopy?: boolean;
 }
 
 type Handle = { readonly opaque: unique symbol };
@@ -62,11 +64,10 @@ export class RocksEngine implements Engine {
     mkdirSync(options.directory, { recursive: true });
     const db = binding.db_init(options.directory);
     const settings = {
-      createIfMissing: true,
+      createIfMissing: options.isCopy !== true,
       walCompression: false,
-      compaction: "level",
       // Hash indexes in blocks and a bloom filter for memtables: point reads 20% faster, absent keys 40%, scans alike.
-      optimize: "point-lookup",
+      ...(options.isCopy !== true && { compaction: "level", optimize: "point-lookup" }),
       cacheSize: options.cacheBytes ?? 64 * MIB,
       memtableMemoryBudget: options.memtableBytes ?? 128 * MIB,
       parallelism: options.threads ?? 2,

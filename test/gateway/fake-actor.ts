@@ -159,6 +159,7 @@ export class FakeActor implements ActorPort {
       jobs: [],
       planCacheHits: 9,
       planCacheMisses: 3,
+      columnFileBytes: 0,
       storedBytes: 8192,
       load: 0.25,
       tenantsInMemory: 1,

@@ -16,7 +16,7 @@ import { FIRST_BATCH_ROWS } from "./scan.js";
 import { isSegmentable } from "./segments/column.js";
 import { SegmentBuilder } from "./segments/segment-builder.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
-import { SegmentRange } from "./segments/segment-range.js";
+import { openSegmentRange, type SegmentRange } from "./segments/segment-range.js";
 import type { TableSegments } from "./segments/table-segments.js";
 import { joinKey, type KeyLayout, keyLayoutOf, layoutOf, type TableLayout } from "./table-layout.js";
 
@@ -155,7 +155,12 @@ class IndexScanOperator implements Operator {
 
   private readSegments(table: TableSegments, ranges: KeyRanges): void {
     this.context.tx.requireOpen();
-    this.held ??= new SegmentRange(table, this.program.source, ranges.at(this.position), this.context);
+    this.held ??= openSegmentRange(table, this.program.source, ranges.at(this.position), this.context);
+    if (this.held === null) {
+      // From here on records are read.
+      this.segments = null;
+      return;
+    }
     if (this.held.read(this.rows, this.size)) return;
     this.held = null;
     this.position++;

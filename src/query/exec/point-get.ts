@@ -6,15 +6,14 @@
 import { encodeKey } from "../../storage/key-codec.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
-import type { Batch, Evaluate } from "../expr/expr.js";
+import type { Evaluate } from "../expr/expr.js";
 import type { PointGetPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { suffixOf } from "./entry-value.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { isSegmentable } from "./segments/column.js";
-import { SegmentRange } from "./segments/segment-range.js";
-import type { TableSegments } from "./segments/table-segments.js";
+import { openSegmentRange, type SegmentRange } from "./segments/segment-range.js";
 import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { joinKey, type KeyLayout, keyLayoutOf, layoutOf, type TableLayout } from "./table-layout.js";
 
@@ -64,25 +63,22 @@ class PointGetOperator implements Operator {
     const { program, context } = this;
     context.checkpoint();
     const key = this.rowKey();
-    if (program.segmentable && key !== undefined && context.outer !== null && context.segments !== null) {
-      const { layout, source } = program;
-      const table = context.segments.find(context.tenantNumber, layout, source);
-      if (table !== null && source.every((id) => table.holds(layout, id) === "yes"))
-        return this.readSegments(table, key);
-    }
-    const record = key === undefined ? undefined : context.tx.get(key);
-    if (record === undefined) return null;
+    if (key === undefined) return null;
+    const held = program.segmentable && context.outer !== null ? this.inSegments(key) : null;
+    const record = held === null ? context.tx.get(key) : undefined;
+    if (held === null && record === undefined) return null;
     const rows = new RowDecoder(program.rows, context);
-    rows.add(key!, record);
+    if (held === null) rows.add(key, record!);
+    else held.read(rows, 1);
     return rows.length === 0 ? null : rows.take();
   }
 
-  private readSegments(table: TableSegments, key: Uint8Array): Batch | null {
+  private inSegments(key: Uint8Array): SegmentRange | null {
     const { program, context } = this;
-    const rows = new RowDecoder(program.rows, context);
-    const range = { gte: key, lt: Buffer.concat([key, AFTER]) };
-    new SegmentRange(table, program.source, range, context).read(rows, 1);
-    return rows.length === 0 ? null : rows.take();
+    const { layout, source } = program;
+    const table = context.segments?.find(context.tenantNumber, layout, source) ?? null;
+    if (table === null || !source.every((id) => table.holds(layout, id) === "yes")) return null;
+    return openSegmentRange(table, source, { gte: key, lt: Buffer.concat([key, AFTER]) }, context);
   }
 
   /** Undefined when a key value is NULL (nothing equals it) or the index has no such entry. */

@@ -14,9 +14,9 @@ import { CHUNK_ROWS, valuesOfBatch } from "./segments/chunk.js";
 import { SegmentBuilder } from "./segments/segment-builder.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import { crowdedSegment, SegmentFolder } from "./segments/segment-folder.js";
-import { compileSegmentScan, SegmentScan, type SegmentScanProgram } from "./segments/segment-scan.js";
+import { compileSegmentScan, Gap, SegmentScan, type SegmentScanProgram } from "./segments/segment-scan.js";
 import type { TableSegments } from "./segments/table-segments.js";
-import { layoutOf, type TableLayout } from "./table-layout.js";
+import { layoutOf } from "./table-layout.js";
 
 /** Rows of a scan's first batch: a statement with a small LIMIT reads little more than it needs. */
 export const FIRST_BATCH_ROWS = 64;
@@ -26,6 +26,8 @@ export const FIRST_BATCH_ROWS = 64;
  * less than that, twice as long. So rows that cost much (a filter of a thousand conditions) leave the loop its turns.
  */
 const BATCH_MS_MAX = 1;
+/** While it waits for files to be opened, a scan looks this often whether it is to end. */
+const OPENING_LOOK_MS = 20;
 const BATCH_MS_MIN = 0.4;
 const BATCH_ROWS_MIN = 8;
 
@@ -78,6 +80,8 @@ class ScanOperator implements Operator {
 
   next(): Pulled {
     const { context } = this;
+    const opening = this.begun ? null : this.opening();
+    if (opening !== null) return opening.then(() => this.next());
     while (!this.done) {
       if (this.begun && context.shouldYield()) {
         this.adapt();
@@ -91,6 +95,15 @@ class ScanOperator implements Operator {
       if (batch !== undefined) return batch;
     }
     return null;
+  }
+
+  /** The table's columns are in files that are being opened: reading records would take longer. */
+  private opening(): Promise<void> | null {
+    const { context, program } = this;
+    const opening = this.cache?.openingOf(context.tenantNumber, program.segments!.layout) ?? null;
+    if (opening === null) return null;
+    const soon = new Promise<void>((resolve) => setTimeout(resolve, OPENING_LOOK_MS));
+    return Promise.race([opening.catch(() => undefined), soon]).then(() => context.checkpoint());
   }
 
   private adapt(): void {
@@ -159,7 +172,7 @@ class ScanOperator implements Operator {
     const table = cache.find(context.tenantNumber, layout, source);
     const missing = source.filter((id) => table === null || table.holds(layout, id) === "not yet");
     if (table !== null && missing.length === 0) {
-      this.openOrFold(cache, table, layout);
+      this.openOrFold(cache, table);
       return;
     }
     if (this.records < cache.sizes.recordsBefore && !cache.isReadOften(context.tenantNumber, layout)) return;
@@ -183,9 +196,9 @@ class ScanOperator implements Operator {
   }
 
   /** Opens the table's segments; those with many changes are rebuilt first. */
-  private openOrFold(cache: SegmentCache, table: TableSegments, layout: TableLayout): void {
+  private openOrFold(cache: SegmentCache, table: TableSegments): void {
     const crowded = table.busy || !this.context.tx.seesEngine ? -1 : crowdedSegment(cache, table);
-    if (crowded >= 0) this.folder = new SegmentFolder(cache, table, layout, crowded);
+    if (crowded >= 0) this.folder = new SegmentFolder(cache, table, crowded);
     else this.open(table);
   }
 
@@ -196,7 +209,7 @@ class ScanOperator implements Operator {
     const table = this.cache!.find(this.context.tenantNumber, layout, source);
     // Nobody could drop columns while this statement ran, but the cache may have thrown the table out.
     if (table === null) this.cache = null;
-    else this.openOrFold(this.cache!, table, layout);
+    else this.openOrFold(this.cache!, table);
   }
 
   private open(table: TableSegments): void {
@@ -208,13 +221,31 @@ class ScanOperator implements Operator {
   }
 
   private readSegments(scan: SegmentScan): Batch | undefined {
+    if (this.cursor !== null) return this.readGap(this.cursor);
     this.context.tx.requireOpen();
     const piece = scan.step(Math.min(this.fullSize, this.rowsMax));
     if (piece === null) {
       this.close();
       return undefined;
     }
+    if (piece instanceof Gap) {
+      const { tested, others } = this.program.rows;
+      const only = tested === null && others === null ? "keys" : "values";
+      this.cursor = this.context.tx.scan({ gte: piece.gte, lt: piece.lt, only });
+      return undefined;
+    }
     return piece === undefined || this.handsOutChunks ? piece : valuesOfBatch(piece);
+  }
+
+  private readGap(cursor: Cursor): Batch | undefined {
+    const { rows, context } = this;
+    const { keys, values } = cursor.next(Math.min(context.batchRows, this.rowsMax));
+    if (keys.length === 0) {
+      cursor.close();
+      this.cursor = null;
+    }
+    for (let i = 0; i < keys.length; i++) rows.add(keys[i]!, values[i]!);
+    return rows.length > 0 ? rows.take() : undefined;
   }
 
   close(): void {

@@ -90,7 +90,7 @@ export function columnOf(type: SqlType, values: readonly Value[], length: number
   return column ?? plainOf(values, length);
 }
 
-function plainOf(values: readonly Value[], length: number): PlainColumn {
+export function plainOf(values: readonly Value[], length: number): PlainColumn {
   return { kind: "plain", values: values.slice(0, length), bytes: sumOfBytes(values, length) };
 }
 

@@ -5,15 +5,16 @@
  */
 
 import { prefixRange } from "../../../storage/keys.js";
+import { keyText } from "../../../storage/ordered-map.js";
 import type { RecordDecoder } from "../../../storage/record-codec.js";
 import type { Cursor, Transaction } from "../../../storage/store.js";
 import type { Value } from "../../../values/values.js";
 import { emptyColumns } from "../row-buffer.js";
 import { decoderOf, type TableLayout } from "../table-layout.js";
-import { columnOf } from "./column.js";
-import { KeyCollector, Segment } from "./segment.js";
+import { type Column, columnOf } from "./column.js";
+import { KeyCollector, Segment, type SegmentKeys } from "./segment.js";
 import type { SegmentCache } from "./segment-cache.js";
-import type { TableSegments } from "./table-segments.js";
+import { heldColumnOf, type KeyTextSpan, type TableSegments } from "./table-segments.js";
 
 /** Entries read at a time, and bytes of vectors: fewer entries where those are long. */
 const STEP_ENTRIES = 512;
@@ -28,17 +29,21 @@ function vectorBytes({ table }: TableLayout): number {
   return bytes;
 }
 
+type Columns = Map<number, Column>;
+
 export class SegmentBuilder {
   private readonly cursor: Cursor;
   private readonly decode: RecordDecoder;
   private values: Value[][];
   /** Values that are still to be made columns of, one column a step. */
-  private readonly unmade: { columns: Segment["columns"]; values: Value[][]; rows: number; next: number }[] = [];
+  private readonly unmade: { columns: Columns; values: Value[][]; rows: number; next: number }[] = [];
   private readonly keys: KeyCollector | null;
-  private readonly made: Segment[] = [];
+  /** New segments, each but for where it ends: the next one begins there. */
+  private readonly made: { readonly from: string; readonly keys: SegmentKeys; readonly columns: Columns }[] = [];
   /** Columns for the segments that are there already, in their order; put into them at the end. */
-  private readonly added: Segment["columns"][] = [];
+  private readonly added: Columns[] = [];
   private readonly isAligned: boolean;
+  private readonly span: KeyTextSpan;
   private row = 0;
   private ended = false;
   private readonly stepEntries: number;
@@ -57,8 +62,10 @@ export class SegmentBuilder {
     this.decode = decoderOf(layout, columnIds);
     this.values = emptyColumns(columnIds.length);
     this.keys = table.columnIds.length === 0 ? new KeyCollector(table.prefixLength) : null;
-    // Segments without newer entries have the very rows that the engine has, in its order.
-    this.isAligned = this.keys === null && table.entries.size === 0;
+    this.span = { from: table.start, to: table.end };
+    if (this.keys !== null) table.making.add(this.span);
+    // Segments without newer entries and gaps have the very rows that the engine has, in its order.
+    this.isAligned = this.keys === null && table.entries.size === 0 && table.gaps().length === 0;
     const range = prefixRange(layout.rowPrefixOf(table.tenantNumber));
     this.cursor = tx.scan(this.isAligned ? { ...range, only: "values" } : range);
   }
@@ -95,18 +102,28 @@ export class SegmentBuilder {
   private end(): true {
     this.ended = true;
     this.cursor.close();
+    this.table.making.delete(this.span);
     this.table.busy = false;
     return true;
   }
 
   private publish(): void {
-    const { table } = this;
-    if (this.keys !== null) table.segments = this.made;
+    const { table, layout } = this;
+    if (this.keys !== null) table.segments = this.madeSegments();
     for (let i = 0; i < this.added.length; i++) {
-      for (const [id, column] of this.added[i]!) table.segments[i]!.columns.set(id, column);
+      for (const [id, column] of this.added[i]!) table.segments[i]!.add(id, column);
     }
-    table.hold(this.layout, this.columnIds);
+    table.hold(new Map(this.columnIds.map((id) => [id, heldColumnOf(layout, id)])));
     this.cache.built++;
+  }
+
+  private madeSegments(): Segment[] {
+    const { made, table } = this;
+    return made.map(({ from, keys, columns }, i) => {
+      const segment = new Segment(from, made[i + 1]?.from ?? table.end, keys);
+      for (const [id, column] of columns) segment.add(id, column);
+      return segment;
+    });
   }
 
   private addRow(keys: KeyCollector, key: Uint8Array, record: Uint8Array): void {
@@ -120,13 +137,15 @@ export class SegmentBuilder {
   }
 
   private finishSegment(collector: KeyCollector): void {
-    const rows = collector.length;
-    const segment = new Segment(collector.take());
-    this.made.push(segment);
-    this.fill(segment.columns, rows, segment.keys.bytes.byteLength + segment.keys.offsets.byteLength);
+    const keys = collector.take();
+    const { start } = this.table;
+    const from = this.made.length === 0 ? start : start + keyText(keys.at(0));
+    const columns: Columns = new Map();
+    this.made.push({ from, keys, columns });
+    this.fill(columns, keys.length, keys.bytes.byteLength + keys.offsets.byteLength);
   }
 
-  private fill(columns: Segment["columns"], rows: number, keyBytes: number): void {
+  private fill(columns: Columns, rows: number, keyBytes: number): void {
     this.unmade.push({ columns, values: this.values, rows, next: 0 });
     this.values = emptyColumns(this.columnIds.length);
     if (!this.cache.grow(this.table, keyBytes)) this.end();
@@ -168,7 +187,7 @@ export class SegmentBuilder {
   }
 
   private finishAdded(segment: Segment): void {
-    const columns: Segment["columns"] = new Map();
+    const columns: Columns = new Map();
     this.added.push(columns);
     this.row = 0;
     this.fill(columns, segment.rows, 0);

@@ -5,11 +5,15 @@
  */
 
 import { storageOf } from "../../../catalog/table.js";
-import { SPACE } from "../../../storage/keys.js";
+import { SPACE, storageIdOf, tenantOfKey } from "../../../storage/keys.js";
 import type { Operation } from "../../../storage/operation.js";
+import { keyText } from "../../../storage/ordered-map.js";
 import type { SqlType } from "../../../values/values.js";
 import type { TableLayout } from "../table-layout.js";
 import { isSegmentable } from "./column.js";
+import type { Segment } from "./segment.js";
+import { isStorable } from "./stored/column-page.js";
+import { PageCache } from "./stored/page-cache.js";
 import { TableSegments } from "./table-segments.js";
 
 /** Scans of a table that did not fit into the memory before it is tried again. */
@@ -17,6 +21,13 @@ const SCANS_BEFORE_RETRY = 64;
 /** Newer entries a table may have for each of its rows before its segments are not worth their memory. */
 const NEWER_SHARE_MAX = 1;
 const NEWER_MIN = 100_000;
+/** Of all the memory, what newer entries of one table in files may take, and rows of it that may have one in a segment. */
+const NEWER_BYTES_SHARE = 0.25;
+const CHANGES_SHARE_MAX = 0.25;
+/** Of all the memory, what the pages of a table may take that is read by keys. */
+const LOOKUPS_SHARE = 0.5;
+/** Of all the memory, what pages of files have in any case. */
+const PAGES_SHARE = 0.25;
 
 /** Of the memory for segments, what vectors of one table may take. */
 const VECTORS_SHARE = 0.6;
@@ -54,9 +65,17 @@ export interface SegmentSizes {
   readonly changesMax: number;
   /** Lookups of joins in a table's records, at least, before segments are made for them. */
   readonly lookupsBefore: number;
+  /** Rows of a table that is kept in files, at least, where there are files; scans make no segments in memory of longer ones. */
+  readonly storedRowsMin: number;
 }
 
-const SIZES: SegmentSizes = { recordsBefore: 2048, segmentRows: 16_384, changesMax: 512, lookupsBefore: 1024 };
+export const SEGMENT_SIZES: SegmentSizes = {
+  recordsBefore: 2048,
+  segmentRows: 16_384,
+  changesMax: 512,
+  lookupsBefore: 1024,
+  storedRowsMin: 32_768,
+};
 
 export class SegmentCache {
   /** By tenant, then by storage id; in order of last use within `uses`. */
@@ -69,15 +88,37 @@ export class SegmentCache {
   private readonly short = new Map<string, number>();
   /** Lookups of joins in the records of tables, and the lookups that a table was found to be too long for. */
   private readonly lookups = new Map<string, { count: number; tooFew: number }>();
-  bytes = 0;
+  /** Long tables that scans had to read from records, by "tenant/table"; whoever keeps tables in files takes them out. */
+  readonly wanted = new Map<string, { readonly tenantNumber: number; readonly storageId: number }>();
+  /** Of tables whose files are being opened, by "tenant/table": resolves when they are. */
+  readonly opening = new Map<string, Promise<void>>();
+  /** Long tables are kept in files (stored/column-store.ts). */
+  hasFiles = false;
+  /** Told of damaged files. */
+  onDamage: ((error: Error) => void) | null = null;
+  readonly pages: PageCache;
+  /** Memory of tables, beside pages of files. */
+  tableBytes = 0;
   built = 0;
   evicted = 0;
 
   constructor(
     /** 0: no segments are made. */
     readonly bytesMax: number,
-    readonly sizes: SegmentSizes = SIZES,
-  ) {}
+    readonly sizes: SegmentSizes = SEGMENT_SIZES,
+  ) {
+    this.pages = new PageCache(() => Math.max(this.bytesMax - this.tableBytes, this.bytesMax * PAGES_SHARE));
+  }
+
+  get bytes(): number {
+    return this.tableBytes + this.pages.bytes;
+  }
+
+  /** Resolves when the table's files are open; null: nobody is opening them. */
+  openingOf(tenantNumber: number, layout: TableLayout): Promise<void> | null {
+    if (this.opening.size === 0) return null;
+    return this.opening.get(`${tenantNumber}/${storageOf(layout.table)}`) ?? null;
+  }
 
   get tables(): number {
     return this.uses.size;
@@ -86,7 +127,7 @@ export class SegmentCache {
   /** The table's segments, if there are any that fit its definition. */
   find(tenantNumber: number, layout: TableLayout, columnIds: readonly number[]): TableSegments | null {
     const table = this.tenants.get(tenantNumber)?.get(storageOf(layout.table));
-    if (table === undefined) return null;
+    if (table === undefined || !table.isReady) return null;
     if (columnIds.some((id) => table.holds(layout, id) === "no")) {
       this.drop(table);
       return null;
@@ -130,6 +171,7 @@ export class SegmentCache {
     if (lookups !== undefined) lookups.tooFew = 2 * lookups.count;
     if (this.tooLarge.size >= SHORT_MAX) this.tooLarge.clear();
     this.tooLarge.set(vectorsOf(name), SCANS_BEFORE_RETRY);
+    if (this.hasFiles) this.wanted.set(name, table);
   }
 
   /** Rows of which a scan may make these columns: vectors must leave some of the memory to other tables. */
@@ -139,14 +181,18 @@ export class SegmentCache {
       const type = layout.types[id]!;
       if (type.name === "vector") bytes += Float32Array.BYTES_PER_ELEMENT * type.modifier!;
     }
-    return bytes === 0 ? Number.POSITIVE_INFINITY : Math.floor((this.bytesMax * VECTORS_SHARE) / bytes);
+    const storable = columnIds.every((id) => isStorable(layout.types[id]!));
+    if (bytes === 0) return storable && this.hasFiles ? 4 * this.sizes.storedRowsMin : Number.POSITIVE_INFINITY;
+    return Math.floor((this.bytesMax * VECTORS_SHARE) / bytes);
   }
 
   /** Whether a table is known to have more rows than that; asked once by each scan that wants vectors. */
   hasMoreRows(tenantNumber: number, layout: TableLayout, rowsMax: number): boolean {
     const storageId = storageOf(layout.table);
     const rows = this.tenants.get(tenantNumber)?.get(storageId)?.rows ?? 0;
-    return rows > rowsMax || this.isPutOff(vectorsOf(`${tenantNumber}/${storageId}`));
+    const name = `${tenantNumber}/${storageId}`;
+    if (rows > rowsMax && this.hasFiles) this.wanted.set(name, { tenantNumber, storageId });
+    return rows > rowsMax || this.isPutOff(vectorsOf(name));
   }
 
   /** Counts the scans after which a table that did not fit is tried again. */
@@ -163,19 +209,13 @@ export class SegmentCache {
     const storageId = storageOf(layout.table);
     if (this.bytesMax === 0) return null;
     const name = `${tenantNumber}/${storageId}`;
-    if (this.isPutOff(name)) return null;
-    let tables = this.tenants.get(tenantNumber);
-    if (tables === undefined) {
-      tables = new Map();
-      this.tenants.set(tenantNumber, tables);
-    }
-    let table = tables.get(storageId);
+    if (this.opening.has(name) || this.isPutOff(name)) return null;
+    let table = this.tenants.get(tenantNumber)?.get(storageId);
     if (table === undefined) {
-      table = new TableSegments(tenantNumber, storageId, layout.rowPrefixOf(tenantNumber).length);
-      tables.set(storageId, table);
-      this.uses.add(table);
+      table = new TableSegments(tenantNumber, storageId, layout.rowPrefixOf(tenantNumber));
+      this.adopt(table);
     }
-    if (table.busy) return null;
+    if (table.busy || !table.isReady) return null;
     table.busy = true;
     this.short.delete(name);
     return table;
@@ -197,12 +237,44 @@ export class SegmentCache {
     return [...wanted];
   }
 
+  /** A table that follows the engine from now on. */
+  adopt(table: TableSegments): void {
+    let tables = this.tenants.get(table.tenantNumber);
+    if (tables === undefined) {
+      tables = new Map();
+      this.tenants.set(table.tenantNumber, tables);
+    }
+    tables.set(table.storageId, table);
+    this.uses.add(table);
+    this.tableBytes += table.bytes;
+  }
+
+  /** A table has forgotten newer entries of so many bytes. */
+  shrunk(bytes: number): void {
+    this.tableBytes -= bytes;
+  }
+
+  /** All tables, the one that was used longest ago first. */
+  oldest(): Iterable<TableSegments> {
+    return this.uses;
+  }
+
+  tableOf(tenantNumber: number, storageId: number): TableSegments | null {
+    return this.tenants.get(tenantNumber)?.get(storageId) ?? null;
+  }
+
+  tablesOf(tenantNumber: number): readonly TableSegments[] {
+    return [...(this.tenants.get(tenantNumber)?.values() ?? [])];
+  }
+
   /** Counts memory of the table, throwing others out. False: it does not fit, and is thrown out itself. */
   grow(table: TableSegments, bytes: number): boolean {
     if (table.dropped) return false;
     table.bytes += bytes;
-    this.bytes += bytes;
-    for (const other of this.uses) {
+    this.tableBytes += bytes;
+    if (this.bytes <= this.bytesMax) return true;
+    this.pages.shrinkTo(Math.max(this.bytesMax - this.tableBytes, this.bytesMax * PAGES_SHARE));
+    for (const other of [...this.uses]) {
       if (this.bytes <= this.bytesMax) return true;
       if (other !== table) this.evict(other);
     }
@@ -218,22 +290,67 @@ export class SegmentCache {
     for (const operation of operations) {
       const { key } = operation;
       if (key[4] !== SPACE.rows) continue;
-      const table = this.tenants.get(numberAt(key, 0))?.get(numberAt(key, 5));
-      if (table === undefined) continue;
-      this.bytes += table.applied(operation);
-      const newerMax = table.busy ? Number.POSITIVE_INFINITY : NEWER_MIN + NEWER_SHARE_MAX * table.rows;
-      if (this.bytes > this.bytesMax || table.entries.size > newerMax) this.evict(table);
+      const table = this.tenants.get(tenantOfKey(key))?.get(storageIdOf(key));
+      if (table !== undefined) this.note(table, operation);
     }
+  }
+
+  /** A write of one of the table's rows that the engine has taken. */
+  note(table: TableSegments, operation: Operation): void {
+    const bytes = table.applied(operation);
+    this.tableBytes += bytes;
+    if (bytes === 0) return;
+    if (table.isStored) {
+      if (table.making.size > 0) return;
+      const segment = table.segmentOf(keyText(operation.key));
+      if (segment !== null && segment.changes > CHANGES_SHARE_MAX * segment.rows + this.sizes.changesMax) {
+        this.giveUp(table, segment);
+      } else if (table.entryBytes > NEWER_BYTES_SHARE * this.bytesMax) this.giveUpMostChanged(table);
+      return;
+    }
+    const newerMax = table.busy ? Number.POSITIVE_INFINITY : NEWER_MIN + NEWER_SHARE_MAX * table.rows;
+    if (this.bytes > this.bytesMax || table.entries.size > newerMax) this.evict(table);
+  }
+
+  /** A page of a segment is not what was written: its rows are read from records until it was made again. */
+  damaged(table: TableSegments, segment: Segment, error: Error): void {
+    this.onDamage?.(error);
+    this.giveUp(table, segment);
+  }
+
+  /** Counts a lookup whose pages are not in memory; true when it is worth reading them. */
+  shouldLoad(table: TableSegments, columnIds: readonly number[]): boolean {
+    table.lookups++;
+    return table.lookups > this.sizes.lookupsBefore && table.bytesOf(columnIds) < this.bytesMax * LOOKUPS_SHARE;
+  }
+
+  /** The segment's rows are only in records from now on, and need no newer entries. */
+  giveUp(table: TableSegments, segment: Segment): void {
+    if (table.dropped || !table.segments.includes(segment)) return;
+    table.segments = table.segments.filter((other) => other !== segment);
+    table.writesInGaps += segment.rows;
+    const gone: [string, Operation][] = [];
+    table.entries.forRange(segment.from, segment.to, false, (text, operation) => {
+      gone.push([text, operation]);
+      return undefined;
+    });
+    for (const [text, operation] of gone) this.tableBytes -= table.forget(text, operation);
+  }
+
+  private giveUpMostChanged(table: TableSegments): void {
+    const most = [...table.segments].sort((a, b) => b.changes - a.changes)[0];
+    if (most !== undefined && most.changes > 0) this.giveUp(table, most);
   }
 
   drop(table: TableSegments): void {
     if (table.dropped) return;
     table.dropped = true;
-    this.bytes -= table.bytes;
+    this.tableBytes -= table.bytes;
     this.uses.delete(table);
     const tables = this.tenants.get(table.tenantNumber)!;
     tables.delete(table.storageId);
     if (tables.size === 0) this.tenants.delete(table.tenantNumber);
+    table.onDrop?.();
   }
 
   /** Drops the segments of a table's storage. */
@@ -244,7 +361,15 @@ export class SegmentCache {
 
   /** Drops all segments of a tenant. */
   dropTenant(tenantNumber: number): void {
-    for (const table of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) this.drop(table);
+    for (const table of this.tablesOf(tenantNumber)) this.drop(table);
+  }
+
+  /** The tenant is idle: what is in no file goes from memory. */
+  restTenant(tenantNumber: number): void {
+    for (const table of this.tablesOf(tenantNumber)) {
+      if (table.isStored) this.evict(table);
+      else this.drop(table);
+    }
   }
 
   /** Throws everything out. */
@@ -252,16 +377,19 @@ export class SegmentCache {
     for (const table of [...this.uses]) this.drop(table);
   }
 
+  /** What is in files stays, with its newer entries. */
   private evict(table: TableSegments): void {
-    this.drop(table);
-    this.evicted++;
+    if (!table.isStored) {
+      this.drop(table);
+      this.evicted++;
+      return;
+    }
+    const before = table.bytes;
+    table.releaseMade();
+    this.tableBytes += table.bytes - before;
+    if (table.bytes < before) this.evicted++;
   }
 }
 
 /** Under which it is noted that a table has too many vectors. */
 const vectorsOf = (name: string) => `${name}/vectors`;
-
-/** Big-endian. */
-function numberAt(key: Uint8Array, at: number): number {
-  return ((key[at]! << 24) | (key[at + 1]! << 16) | (key[at + 2]! << 8) | key[at + 3]!) >>> 0;
-}

@@ -4,15 +4,13 @@
  * one segment at a time; open scans keep the segments and entries that they have.
  */
 
-import { prefixRange } from "../../../storage/keys.js";
 import type { Operation } from "../../../storage/operation.js";
 import { keyText } from "../../../storage/ordered-map.js";
 import { recordDecoder } from "../../../storage/record-codec.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import { emptyColumns } from "../row-buffer.js";
-import type { TableLayout } from "../table-layout.js";
-import { columnOf } from "./column.js";
-import { KeyCollector, Segment } from "./segment.js";
+import { type Column, columnOf } from "./column.js";
+import { KeyCollector, Segment, type SegmentKeys } from "./segment.js";
 import type { SegmentCache } from "./segment-cache.js";
 import type { TableSegments } from "./table-segments.js";
 
@@ -20,9 +18,9 @@ import type { TableSegments } from "./table-segments.js";
 const STEP_ROWS = 512;
 const STEP_ENTRIES = 64;
 
-/** The segment that should be folded next, −1 for none. */
+/** The segment in memory that should be folded next, −1 for none. */
 export function crowdedSegment(cache: SegmentCache, table: TableSegments): number {
-  return table.segments.findIndex((segment) => segment.changes > cache.sizes.changesMax);
+  return table.segments.findIndex(({ changes, stored }) => stored === null && changes > cache.sizes.changesMax);
 }
 
 export class SegmentFolder {
@@ -40,19 +38,14 @@ export class SegmentFolder {
   constructor(
     private readonly cache: SegmentCache,
     private readonly table: TableSegments,
-    layout: TableLayout,
     private readonly index: number,
   ) {
     table.busy = true;
     const old = table.segments[index]!;
     this.old = old;
     this.merged = new MergedRows(table, old, cache.sizes.segmentRows);
-    const prefix = layout.rowPrefixOf(table.tenantNumber);
-    const range = prefixRange(prefix);
-    const wholeKey = (segment: Segment) => keyText(Buffer.concat([prefix, segment.keys.at(0)]));
-    const next = table.segments[index + 1];
-    this.low = index === 0 ? keyText(range.gte) : wholeKey(old);
-    this.high = next === undefined ? keyText(range.lt) : wholeKey(next);
+    this.low = old.from;
+    this.high = old.to;
     this.newer = table.entries.clone().entries(this.low)[Symbol.iterator]() as Iterator<[string, Operation]>;
     this.entry = this.nextEntry();
   }
@@ -84,21 +77,18 @@ export class SegmentFolder {
 
   private publish(): void {
     const { table, index } = this;
-    const { made } = this.merged;
-    let bytes = this.old.bytes;
-    for (const [text, operation] of this.folded) {
-      // Another one came since: it is newer than what was made here.
-      if (table.entries.get(text) !== operation) continue;
-      table.entries.delete(text);
-      bytes += table.entryBytes(operation.key, operation.value);
-    }
+    const made = this.merged.segments();
+    // Where another one came since, it is newer than what was made here.
+    let bytes = 0;
+    for (const [text, operation] of this.folded) bytes += table.forget(text, operation);
     table.segments = [...table.segments.slice(0, index), ...made, ...table.segments.slice(index + 1)];
-    for (const [text, { key }] of table.entries.entries(this.low)) {
+    for (const [text] of table.entries.entries(this.low)) {
       if (text >= this.high) break;
-      const segment = table.segments[table.segmentNumber(key)];
-      if (segment !== undefined) segment.changes++;
+      const segment = table.segmentOf(text);
+      if (segment !== null) segment.changes++;
     }
-    this.cache.grow(table, made.reduce((sum, segment) => sum + segment.bytes, 0) - bytes);
+    this.cache.shrunk(bytes);
+    this.cache.grow(table, made.reduce((sum, segment) => sum + segment.bytes, 0) - this.old.bytes);
   }
 
   private end(): true {
@@ -108,11 +98,16 @@ export class SegmentFolder {
   }
 }
 
+interface MadeRows {
+  readonly keys: SegmentKeys;
+  readonly columns: Map<number, Column>;
+}
+
 /** The old segment's rows and the newer ones in order, cut into segments. */
 class MergedRows {
   /** Whole but for the columns that `unmade` says. */
-  readonly made: Segment[] = [];
-  private unmade: { readonly segment: Segment; readonly values: Value[][]; next: number } | null = null;
+  private readonly made: MadeRows[] = [];
+  private unmade: { readonly rows: MadeRows; readonly values: Value[][]; next: number } | null = null;
   private readonly ids: readonly number[];
   private readonly keys: KeyCollector;
   private values: Value[][];
@@ -133,15 +128,26 @@ class MergedRows {
     this.decode = recordDecoder(types, this.ids, missing);
   }
 
+  /** In the range of the old one; none when it has no rows any more. */
+  segments(): Segment[] {
+    const { made, old, table } = this;
+    const starts = made.map(({ keys }, i) => (i === 0 ? old.from : table.start + keyText(keys.at(0))));
+    return made.map(({ keys, columns }, i) => {
+      const segment = new Segment(starts[i]!, starts[i + 1] ?? old.to, keys);
+      for (const [id, column] of columns) segment.add(id, column);
+      return segment;
+    });
+  }
+
   /** Makes one column of rows that are complete; false when there are none. */
   makeColumn(): boolean {
     const { unmade } = this;
     if (unmade === null) return false;
-    const { segment, values } = unmade;
+    const { rows, values } = unmade;
     const i = unmade.next++;
     if (i < this.ids.length) {
       const id = this.ids[i]!;
-      segment.columns.set(id, columnOf(this.table.typeOf(id), values[i]!, segment.rows));
+      rows.columns.set(id, columnOf(this.table.typeOf(id), values[i]!, rows.keys.length));
     } else this.unmade = null;
     return true;
   }
@@ -189,9 +195,9 @@ class MergedRows {
   }
 
   private finishSegment(): void {
-    const segment = new Segment(this.keys.take());
-    this.made.push(segment);
-    this.unmade = { segment, values: this.values, next: 0 };
+    const rows = { keys: this.keys.take(), columns: new Map<number, Column>() };
+    this.made.push(rows);
+    this.unmade = { rows, values: this.values, next: 0 };
     this.values = emptyColumns(this.ids.length);
   }
 }

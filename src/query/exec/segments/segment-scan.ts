@@ -5,6 +5,7 @@
  */
 
 import { prefixEnd } from "../../../storage/keys.js";
+import { keyText } from "../../../storage/ordered-map.js";
 import type { Corrections } from "../../../storage/store.js";
 import type { Value } from "../../../values/values.js";
 import { compilePredicate, type Predicate } from "../../expr/compile.js";
@@ -20,7 +21,8 @@ import { Chunk, type Selection } from "./chunk.js";
 import { type Column, isSegmentable, valuesOf } from "./column.js";
 import type { Kernel } from "./kernel.js";
 import { answersKernel, type PairTest, pairKernel, pairTestOf } from "./row-kernels.js";
-import type { Segment } from "./segment.js";
+import type { Segment, SegmentKeys } from "./segment.js";
+import { DamagedColumns } from "./stored/column-file.js";
 import type { TableSegments } from "./table-segments.js";
 import {
   bothTests,
@@ -79,6 +81,14 @@ interface SegmentFilter {
   readonly rest: readonly Conjunct[];
 }
 
+/** A part of the table that no segment has: its rows are to be read from records. */
+export class Gap {
+  constructor(
+    readonly gte: Uint8Array,
+    readonly lt: Uint8Array,
+  ) {}
+}
+
 export class SegmentScan {
   private readonly segments: readonly Segment[];
   private readonly corrections: Corrections;
@@ -86,6 +96,12 @@ export class SegmentScan {
   private readonly scratch: Value[][];
   private readonly passed: Int32Array;
   private number = 0;
+  /** All rows below this key were handed out, as were those of the current segment before `row`. */
+  private at: string;
+  /** Null between two segments. */
+  private segment: Segment | null = null;
+  /** Of the current segment; null: nobody asks for them. */
+  private keys: SegmentKeys | null = null;
   private row = 0;
   /** Rows before this one have no correction; it is corrected itself, or the segment ends here. −1: not looked up. */
   private clearTo = -1;
@@ -95,7 +111,7 @@ export class SegmentScan {
 
   constructor(
     private readonly program: SegmentScanProgram,
-    table: TableSegments,
+    private readonly table: TableSegments,
     private readonly context: ExecContext,
     /** Rows of one step at most. */
     rowsMax: number,
@@ -109,68 +125,81 @@ export class SegmentScan {
     this.decoder = new RowDecoder(program.rows, context);
     this.scratch = emptyColumns(program.source.length);
     this.passed = new Int32Array(rowsMax);
-    if (after !== null) this.skipTo(gte);
-    this.enterSegment();
+    this.at = keyText(gte);
+    this.number = Math.max(0, table.numberBefore(this.at));
+    while (this.number < this.segments.length && this.segments[this.number]!.to <= this.at) this.number++;
   }
 
   /**
-   * The next rows: a chunk of at most `rowsMax` (no more than the constructor was told) or, for corrected rows, a batch.
-   * Undefined: none of some rows passed. Null: the end.
+   * The next rows: a chunk of at most `rowsMax` (no more than the constructor was told) or, for corrected rows, a batch; or
+   * a gap, whose rows the caller reads before the next step. Undefined: none of some rows passed. Null: the end.
    */
-  step(rowsMax: number): Chunk | Batch | null | undefined {
-    const segment = this.segments[this.number];
-    if (segment === undefined) {
-      if (this.corrections.text === null) return null;
-      return this.corrected(null);
-    }
-    if (this.row === segment.rows && this.corrections.text === null) return this.leaveSegment();
-    if (this.clearTo < 0) {
-      this.clearTo =
-        this.corrections.text === null ? segment.rows : segment.keys.lowerBound(this.corrections.key, this.row);
-    }
-    if (this.row < this.clearTo) return this.uncorrected(rowsMax);
-    // A correction above this segment's last key may belong to a later one.
-    const next = this.segments[this.number + 1];
-    const isBehind = this.row === segment.rows && next !== undefined;
-    if (isBehind && (this.corrections.text === null || next.keys.compare(0, this.corrections.key) <= 0)) {
-      return this.leaveSegment();
-    }
-    return this.corrected(segment);
+  step(rowsMax: number): Chunk | Batch | Gap | null | undefined {
+    const { segment } = this;
+    if (segment === null) return this.enterNext();
+    if (!this.isCorrected) {
+      if (this.row === segment.rows) return this.leaveSegment(segment);
+      this.clearTo = segment.rows;
+    } else if (this.clearTo < 0) this.clearTo = this.keys!.lowerBound(this.corrections.key, this.row);
+    return this.row < this.clearTo ? this.uncorrected(rowsMax) : this.corrected(segment);
   }
 
-  private skipTo(key: Uint8Array): void {
-    while (this.number < this.segments.length) {
-      const { keys } = this.segments[this.number]!;
-      this.row = keys.lowerBound(key, 0);
-      if (this.row < keys.length) return;
-      this.number++;
-      this.row = 0;
-    }
+  /** The next correction lies in the current segment's range. */
+  private get isCorrected(): boolean {
+    const { text } = this.corrections;
+    return text !== null && text < this.segment!.to;
   }
 
-  private leaveSegment(): undefined {
+  private leaveSegment(segment: Segment): undefined {
+    this.at = segment.to;
+    this.segment = null;
     this.number++;
-    this.row = 0;
-    this.enterSegment();
   }
 
-  private enterSegment(): void {
+  private enterNext(): Gap | null | undefined {
+    const segment = this.segments[this.number];
+    const from = segment === undefined ? this.table.end : segment.from;
+    if (this.at < from) return this.gapTo(from);
+    if (segment === undefined) return null;
+    try {
+      this.enterSegment(segment);
+    } catch (error) {
+      if (!(error instanceof DamagedColumns)) throw error;
+      this.number++;
+      this.context.segments?.damaged(this.table, segment, error);
+      return this.gapTo(segment.to);
+    }
+    return undefined;
+  }
+
+  /** Who reads the records sees what corrections would say. */
+  private gapTo(to: string): Gap {
+    const gap = new Gap(Buffer.from(this.at, "latin1"), Buffer.from(to, "latin1"));
+    const { corrections } = this;
+    while (corrections.text !== null && corrections.text < to) corrections.advance();
+    this.at = to;
+    return gap;
+  }
+
+  /** All pages that will be needed are read here, before any row is handed out. */
+  private enterSegment(segment: Segment): void {
+    this.vectors = this.program.source.map((id) => segment.column(id));
+    const { text } = this.corrections;
+    const isWhole = this.at === segment.from && (text === null || text >= segment.to);
+    this.keys = isWhole ? null : segment.keys;
+    this.row = this.keys === null ? 0 : this.keys.lowerBound(Buffer.from(this.at, "latin1"), 0);
+    this.segment = segment;
     this.clearTo = -1;
     this.filter = undefined;
-    const segment = this.segments[this.number];
-    if (segment !== undefined) this.vectors = this.program.source.map((id) => segment.columns.get(id)!);
   }
 
-  private corrected(segment: Segment | null): Batch | null | undefined {
+  private corrected(segment: Segment): Batch | undefined {
     const { corrections, decoder } = this;
-    const next = this.segments[this.number + 1];
-    while (corrections.text !== null && decoder.length < this.context.batchRows) {
-      if (segment !== null) {
-        if (this.row < segment.rows) {
-          const order = segment.keys.compare(this.row, corrections.key);
-          if (order < 0) break;
-          if (order === 0) this.row++;
-        } else if (next !== undefined && next.keys.compare(0, corrections.key) <= 0) break;
+    while (this.isCorrected && decoder.length < this.context.batchRows) {
+      if (this.row < segment.rows) {
+        const order = this.keys!.compare(this.row, corrections.key);
+        if (order < 0) break;
+        if (order === 0) this.row++;
       }
       if (corrections.value !== null) decoder.add(corrections.key, corrections.value);
       corrections.advance();

@@ -1,10 +1,22 @@
 /**
- * A segment: some ten thousand neighbouring rows of a table as columns, with the rows' keys. Made by
- * segment-builder.ts; only columns are ever added to one.
+ * A segment: some ten thousand neighbouring rows of a table as columns, with the rows' keys. In memory, made by
+ * segment-builder.ts, or in a file, whose pages are read when they are wanted (stored/). Only columns are ever added to one.
  */
 
 import type { Value } from "../../../values/values.js";
 import { type Column, valueAt } from "./column.js";
+
+/** The part of a segment that is in a file. */
+export interface StoredPages {
+  readonly rows: number;
+  keys(): SegmentKeys;
+  column(columnId: number): Column;
+  has(columnId: number): boolean;
+  /** Its keys and these columns are in memory. */
+  isResident(columnIds: readonly number[]): boolean;
+  /** Bytes of its keys and these columns. */
+  bytesOf(columnIds: readonly number[]): number;
+}
 
 /** The keys of a segment's rows in order, without the table's prefix, end to end. */
 export class SegmentKeys {
@@ -66,26 +78,59 @@ export class SegmentKeys {
   }
 }
 
+/** Neighbouring rows of a table: all that it has from one key (inclusive) to another (exclusive). */
 export class Segment {
-  /** By column id. */
-  readonly columns = new Map<number, Column>();
   /** Rows that were changed since it was built; a rough count. */
   changes = 0;
+  /** Columns in memory that are in no file, by column id. */
+  private readonly made = new Map<number, Column>();
 
-  constructor(readonly keys: SegmentKeys) {}
+  constructor(
+    /** Whole keys as text (storage/ordered-map.ts). */
+    readonly from: string,
+    readonly to: string,
+    private readonly held: SegmentKeys | null,
+    readonly stored: StoredPages | null = null,
+  ) {}
 
   get rows(): number {
-    return this.keys.length;
+    return this.held === null ? this.stored!.rows : this.held.length;
   }
 
+  /** Throws DamagedColumns, as `column` does, when a page of a file has to be read and is not whole. */
+  get keys(): SegmentKeys {
+    return this.held ?? this.stored!.keys();
+  }
+
+  column(columnId: number): Column {
+    return this.made.get(columnId) ?? this.stored!.column(columnId);
+  }
+
+  has(columnId: number): boolean {
+    return this.made.has(columnId) || this.stored?.has(columnId) === true;
+  }
+
+  add(columnId: number, column: Column): void {
+    this.made.set(columnId, column);
+  }
+
+  /** The part of it that is in a file. */
+  withoutMade(): Segment {
+    if (this.made.size === 0) return this;
+    const segment = new Segment(this.from, this.to, null, this.stored);
+    segment.changes = this.changes;
+    return segment;
+  }
+
+  /** Memory of what is in no file. */
   get bytes(): number {
-    let bytes = this.keys.bytes.byteLength + this.keys.offsets.byteLength;
-    for (const column of this.columns.values()) bytes += column.bytes;
+    let bytes = this.held === null ? 0 : this.held.bytes.byteLength + this.held.offsets.byteLength;
+    for (const column of this.made.values()) bytes += column.bytes;
     return bytes;
   }
 
   value(columnId: number, row: number): Value {
-    return valueAt(this.columns.get(columnId)!, row);
+    return valueAt(this.column(columnId), row);
   }
 }
 

@@ -1,47 +1,101 @@
 /**
  * The segments of one table, and the entries that the engine has taken since they were built: together they are always
- * what the engine holds. Owned by the cache (segment-cache.ts), which reports every write of the engine. A scan takes
- * the list of segments and the newer entries when it opens; neither is changed in place after that.
+ * what the engine holds in the segments' ranges. Between segments there may be gaps, whose rows are only in records. Owned by
+ * the cache (segment-cache.ts), which reports every write of the engine. A scan takes the list of segments and the newer
+ * entries when it opens; neither is changed in place after that.
  */
 
+import { prefixEnd } from "../../../storage/keys.js";
 import type { Operation } from "../../../storage/operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "../../../storage/ordered-map.js";
 import type { NewerEntries } from "../../../storage/store.js";
+import { fromText } from "../../../values/text-format.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import type { TableLayout } from "../table-layout.js";
 import type { Segment } from "./segment.js";
 
 /** What a column's values were decoded as: a definition that reads them otherwise needs other segments. */
-interface HeldColumn {
+export interface HeldColumn {
   readonly type: SqlType;
-  readonly missing: Value;
+  /** What records that were stored before the column was added have in it, as text; null: NULL. */
+  readonly missing: string | null;
+}
+
+/** From a key (inclusive) to another (exclusive), as text (storage/ordered-map.ts). */
+export interface KeyTextSpan {
+  readonly from: string;
+  readonly to: string;
 }
 
 /** Entry of a B+ tree with its key as text, roughly. */
 const ENTRY_BYTES = 160;
 
 export class TableSegments implements NewerEntries {
+  /** In order of their keys; they do not overlap. */
   segments: readonly Segment[] = [];
   entries: OrderedMap<Operation> = createOrderedMap();
-  /** Set while somebody adds columns or folds newer entries in; nobody else may then. */
+  /** Set while somebody adds columns, folds newer entries in or replaces segments; nobody else may then. */
   busy = false;
   /** Thrown out of the cache: what holds it may read on, but it is not kept up to date. */
   dropped = false;
-  /** Memory of segments and newer entries, estimated. */
+  /** Memory of segments and newer entries, estimated; pages of files are counted by their cache. */
   bytes = 0;
+  /** Part of `bytes`. */
+  entryBytes = 0;
+  /** Ranges of which segments are being made: their newer entries are noted, too. */
+  readonly making = new Set<KeyTextSpan>();
+  /** Writes since the last build where there is no segment. */
+  writesInGaps = 0;
+  /** Lookups that found pages not in memory. */
+  lookups = 0;
+  private measured: {
+    readonly segments: readonly Segment[];
+    readonly columnIds: readonly number[];
+    bytes: number;
+  } | null = null;
+  /** Its segments are in files (stored/column-store.ts); those stay when memory is short. */
+  isStored = false;
+  /** False while its files are being opened: nobody may read it. */
+  isReady = true;
+  /** Told when the table is dropped. */
+  onDrop: (() => void) | null = null;
+  /** The end of all its keys. */
+  readonly end: string;
   private readonly held = new Map<number, HeldColumn>();
+  /** The definition that `held` was found to fit. */
+  private readonly fits = new WeakMap<TableLayout, Set<number>>();
 
   constructor(
     readonly tenantNumber: number,
     readonly storageId: number,
-    /** Bytes before the row's own part of a key. */
-    readonly prefixLength: number,
-  ) {}
+    /** What the keys of its rows begin with. */
+    readonly rowPrefix: Uint8Array,
+  ) {
+    this.end = keyText(prefixEnd(rowPrefix));
+  }
+
+  get prefixLength(): number {
+    return this.rowPrefix.length;
+  }
+
+  get start(): string {
+    return keyText(this.rowPrefix);
+  }
 
   get rows(): number {
     let rows = 0;
     for (const segment of this.segments) rows += segment.rows;
     return rows;
+  }
+
+  /** Of the pages of these columns and the keys. */
+  bytesOf(columnIds: readonly number[]): number {
+    const { segments, measured } = this;
+    if (measured !== null && measured.segments === segments && measured.columnIds === columnIds) return measured.bytes;
+    let bytes = 0;
+    for (const { stored } of segments) bytes += stored?.bytesOf(columnIds) ?? 0;
+    this.measured = { segments, columnIds, bytes };
+    return bytes;
   }
 
   get columnIds(): readonly number[] {
@@ -53,50 +107,116 @@ export class TableSegments implements NewerEntries {
   }
 
   missingOf(columnId: number): Value {
-    return this.held.get(columnId)!.missing;
+    const { type, missing } = this.held.get(columnId)!;
+    return missing === null ? null : fromText(type, missing);
   }
 
   /** "no": the column is held as another definition had it. */
   holds(layout: TableLayout, columnId: number): "yes" | "no" | "not yet" {
     const held = this.held.get(columnId);
     if (held === undefined) return "not yet";
-    return held.type === layout.types[columnId] && held.missing === layout.missing[columnId] ? "yes" : "no";
+    let fitting = this.fits.get(layout);
+    if (fitting?.has(columnId) === true) return "yes";
+    if (!isSame(held, heldColumnOf(layout, columnId))) return "no";
+    if (fitting === undefined) {
+      fitting = new Set();
+      this.fits.set(layout, fitting);
+    }
+    fitting.add(columnId);
+    return "yes";
   }
 
-  hold(layout: TableLayout, columnIds: readonly number[]): void {
-    for (const id of columnIds) this.held.set(id, { type: layout.types[id]!, missing: layout.missing[id]! });
+  hold(columns: ReadonlyMap<number, HeldColumn>): void {
+    for (const [id, column] of columns) this.held.set(id, column);
+  }
+
+  /** Forgets columns that are in memory only; scans that are open keep them. */
+  releaseMade(): void {
+    this.segments = this.segments.map((segment) => segment.withoutMade());
+    this.bytes = this.entryBytes;
+    for (const id of [...this.held.keys()]) {
+      if (this.segments.some((segment) => !segment.has(id))) this.held.delete(id);
+    }
   }
 
   /** The engine has taken a write of one of the table's rows. Answers by how much the memory grew. */
   applied(operation: Operation): number {
     const { key, value } = operation;
     const text = keyText(key);
+    const segment = this.segmentOf(text);
+    if (segment === null && !this.isMaking(text)) {
+      this.writesInGaps++;
+      return 0;
+    }
     const before = this.entries.get(text);
     this.entries.set(text, operation);
-    const bytes = this.entryBytes(key, value) - (before === undefined ? 0 : this.entryBytes(before.key, before.value));
+    const bytes = entryBytesOf(key, value) - (before === undefined ? 0 : entryBytesOf(before.key, before.value));
     this.bytes += bytes;
+    this.entryBytes += bytes;
     if (before === undefined) {
-      const segment = this.segments[this.segmentNumber(key)];
-      if (segment !== undefined) segment.changes++;
+      if (segment === null) this.writesInGaps++;
+      else segment.changes++;
     }
     return bytes;
   }
 
-  /** Estimated memory of a newer entry. */
-  entryBytes(key: Uint8Array, value: Uint8Array | null): number {
-    return ENTRY_BYTES + key.length + (value?.length ?? 0);
+  /** Takes an entry out, if it is this one. Answers by how much the memory shrank. */
+  forget(text: string, operation: Operation): number {
+    if (this.entries.get(text) !== operation) return 0;
+    this.entries.delete(text);
+    const bytes = entryBytesOf(operation.key, operation.value);
+    this.bytes -= bytes;
+    this.entryBytes -= bytes;
+    return bytes;
   }
 
-  /** The number of the segment into whose range the key falls; keys before all of them belong to the first. */
-  segmentNumber(key: Uint8Array): number {
+  private isMaking(text: string): boolean {
+    for (const { from, to } of this.making) if (text >= from && text < to) return true;
+    return false;
+  }
+
+  /** The segment whose range has the key; null: there is a gap. */
+  segmentOf(text: string): Segment | null {
+    const segment = this.segments[this.numberBefore(text)];
+    return segment !== undefined && text < segment.to ? segment : null;
+  }
+
+  /** The number of the last segment that begins at or before the key; −1 for none. */
+  numberBefore(text: string): number {
     const { segments } = this;
     let low = 0;
     let high = segments.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (segments[middle]!.keys.compare(0, key) <= 0) low = middle + 1;
+      if (segments[middle]!.from <= text) low = middle + 1;
       else high = middle;
     }
-    return Math.max(0, low - 1);
+    return low - 1;
   }
+
+  /** Parts of the table that no segment has, in order. */
+  gaps(): KeyTextSpan[] {
+    const gaps: KeyTextSpan[] = [];
+    let at = this.start;
+    for (const { from, to } of this.segments) {
+      if (at < from) gaps.push({ from: at, to: from });
+      at = to;
+    }
+    if (at < this.end) gaps.push({ from: at, to: this.end });
+    return gaps;
+  }
+}
+
+/** Estimated memory of a newer entry. */
+export function entryBytesOf(key: Uint8Array, value: Uint8Array | null): number {
+  return ENTRY_BYTES + key.length + (value?.length ?? 0);
+}
+
+/** What the columns are by a definition. */
+export function heldColumnOf({ table, types }: TableLayout, id: number): HeldColumn {
+  return { type: types[id]!, missing: table.columns.find((column) => column.id === id)?.missingSql ?? null };
+}
+
+function isSame(a: HeldColumn, b: HeldColumn): boolean {
+  return a.missing === b.missing && (a.type === b.type || JSON.stringify(a.type) === JSON.stringify(b.type));
 }

@@ -1,0 +1,183 @@
+/**
+ * Writes column files from the records of a table, in a task thread: it reads a copy of the engine's directory
+ * (storage/engine-copy.ts), so neither the actor nor any query waits for it. column-store.ts says what is to be made, and takes
+ * the files over.
+ */
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { copyEngine } from "../../../../storage/engine-copy.js";
+import { keyText } from "../../../../storage/ordered-map.js";
+import { recordDecoder } from "../../../../storage/record-codec.js";
+import { RocksEngine } from "../../../../storage/rocksdb-engine.js";
+import { fromText } from "../../../../values/text-format.js";
+import type { SqlType, Value } from "../../../../values/values.js";
+import { emptyColumns } from "../../row-buffer.js";
+import { type Column, columnOf } from "../column.js";
+import { KeyCollector, type SegmentKeys } from "../segment.js";
+import { ColumnFileWriter } from "./column-file.js";
+
+export interface StoredColumn {
+  readonly id: number;
+  readonly type: SqlType;
+  /** What records that were stored before the column was added have in it, as text; null: NULL. */
+  readonly missing: string | null;
+}
+
+/** From a key (inclusive) to another (exclusive); without the table's prefix, latin-1. */
+export interface KeySpan {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface BuildJob {
+  readonly engine: string;
+  /** For the copy; removed in the end. */
+  readonly scratch: string;
+  readonly rowPrefix: Uint8Array;
+  readonly spans: readonly KeySpan[];
+  readonly columns: readonly StoredColumn[];
+  readonly segmentRows: number;
+  readonly segmentsPerFile: number;
+  /** Paths of the files that may be made, in the order of their use; the last one takes all that is left. */
+  readonly paths: readonly string[];
+  /** Not 0: end soon. */
+  readonly stop: Int32Array<SharedArrayBuffer>;
+}
+
+export interface BuildAnswer {
+  readonly paths: readonly string[];
+  readonly rows: number;
+}
+
+const READ_ENTRIES = 1024;
+const CACHE_BYTES = 8 * 1024 * 1024;
+
+/** Null when it was stopped; no file is left then. */
+export async function buildColumns(job: BuildJob): Promise<BuildAnswer | null> {
+  mkdirSync(dirname(job.paths[0]!), { recursive: true });
+  copyEngine(job.engine, job.scratch);
+  try {
+    const engine = await RocksEngine.open({
+      directory: job.scratch,
+      cacheBytes: CACHE_BYTES,
+      isCopy: true,
+    });
+    const builder = new FileBuilder(job);
+    try {
+      for (const span of job.spans) {
+        if (!builder.readSpan(engine, span)) return null;
+      }
+      return builder.finish();
+    } finally {
+      builder.abandon();
+      await engine.close();
+    }
+  } finally {
+    rmSync(job.scratch, { recursive: true, force: true });
+  }
+}
+
+interface PendingSegment {
+  readonly from: string;
+  readonly keys: SegmentKeys;
+  readonly columns: Map<number, { readonly type: SqlType; readonly column: Column }>;
+}
+
+class FileBuilder {
+  private readonly keys: KeyCollector;
+  private readonly decode: (record: Uint8Array, out: readonly Value[][], row: number) => void;
+  private readonly made: string[] = [];
+  private values: Value[][];
+  private writer: ColumnFileWriter | null = null;
+  /** Full, but for the end of its range, which is where the next one begins. */
+  private pending: PendingSegment | null = null;
+  private rows = 0;
+  private finished = false;
+
+  constructor(private readonly job: BuildJob) {
+    const { columns, rowPrefix } = job;
+    this.keys = new KeyCollector(rowPrefix.length);
+    this.values = emptyColumns(columns.length);
+    const types: (SqlType | null)[] = [];
+    for (const { id, type } of columns) types[id] = type;
+    this.decode = recordDecoder(
+      types,
+      columns.map(({ id }) => id),
+      columns.map(({ type, missing }) => (missing === null ? null : fromText(type, missing))),
+    );
+  }
+
+  /** False: it is to stop. */
+  readSpan(engine: RocksEngine, { from, to }: KeySpan): boolean {
+    const { job, keys } = this;
+    const cursor = engine.cursor({ gte: wholeKey(job.rowPrefix, from), lt: wholeKey(job.rowPrefix, to) });
+    let begin = from;
+    try {
+      for (;;) {
+        if (Atomics.load(job.stop, 0) !== 0) return false;
+        const entries = cursor.next(READ_ENTRIES);
+        if (entries.keys.length === 0) break;
+        for (let i = 0; i < entries.keys.length; i++) {
+          const key = entries.keys[i]!;
+          if (keys.length === job.segmentRows) {
+            const end = keyText(key.subarray(job.rowPrefix.length));
+            this.endSegment(begin);
+            begin = end;
+          }
+          this.decode(entries.values[i]!, this.values, keys.length);
+          keys.add(key);
+        }
+      }
+    } finally {
+      cursor.close();
+    }
+    if (keys.length > 0) this.endSegment(begin);
+    this.writePending(to);
+    return true;
+  }
+
+  finish(): BuildAnswer {
+    this.endFile();
+    this.finished = true;
+    return { paths: this.made, rows: this.rows };
+  }
+
+  abandon(): void {
+    if (this.finished) return;
+    this.writer?.abandon();
+    for (const path of this.made) rmSync(path, { force: true });
+  }
+
+  private endSegment(from: string): void {
+    this.writePending(from);
+    const keys = this.keys.take();
+    this.rows += keys.length;
+    const columns: PendingSegment["columns"] = new Map();
+    this.job.columns.forEach(({ id, type }, i) => {
+      columns.set(id, { type, column: columnOf(type, this.values[i]!, keys.length) });
+    });
+    this.values = emptyColumns(this.job.columns.length);
+    this.pending = { from, keys, columns };
+  }
+
+  private writePending(to: string): void {
+    const { pending, job } = this;
+    if (pending === null) return;
+    this.pending = null;
+    this.writer ??= new ColumnFileWriter(job.paths[this.made.length]!);
+    this.writer.add({ from: pending.from, to }, pending.keys, pending.columns);
+    const isLastFile = this.made.length === job.paths.length - 1;
+    if (this.writer.count >= job.segmentsPerFile && !isLastFile) this.endFile();
+  }
+
+  private endFile(): void {
+    if (this.writer === null) return;
+    this.writer.finish();
+    this.made.push(this.job.paths[this.made.length]!);
+    this.writer = null;
+  }
+}
+
+function wholeKey(prefix: Uint8Array, part: string): Uint8Array {
+  return Buffer.concat([prefix, Buffer.from(part, "latin1")]);
+}

@@ -1,0 +1,263 @@
+/**
+ * A file of column segments: pages of columns and keys, and a footer that says where they are. Immutable: written by
+ * build-columns.ts under another name, synced, and renamed; read a page at a time, on demand. Each page and the footer carry
+ * a CRC-32, so what is damaged is noticed before anything of it is used.
+ *
+ *   "TESSCOL1" · pages, each at a multiple of 8 · footer (JSON) · its length u32 · its CRC-32 u32 · "TESSCOL1"   (little-endian)
+ */
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { crc32 } from "node:zlib";
+import type { SqlType } from "../../../../values/values.js";
+import type { Column } from "../column.js";
+import { SegmentKeys } from "../segment.js";
+import { decodeColumn, encodeColumn, type PageHead } from "./column-page.js";
+
+const MAGIC = Buffer.from("TESSCOL1");
+const TAIL_BYTES = 8 + MAGIC.length;
+const ALIGNMENT = 8;
+/** Written between two syncs: the disk is not flooded at once, so that others' syncs do not wait behind it. */
+const SYNC_BYTES = 4 * 1024 * 1024;
+
+interface Page {
+  readonly offset: number;
+  readonly length: number;
+  readonly crc: number;
+}
+
+interface ColumnPage extends Page {
+  readonly id: number;
+  readonly head: PageHead;
+}
+
+/** Keys without the table's prefix: of one length each, or their offsets stand before them. */
+interface KeyPage extends Page {
+  readonly keyLength: number | null;
+}
+
+interface SegmentEntry {
+  readonly rows: number;
+  /** The range of keys that the segment has all rows of; without the table's prefix, latin-1. */
+  readonly from: string;
+  readonly to: string;
+  readonly keys: KeyPage;
+  readonly columns: readonly ColumnPage[];
+}
+
+interface Footer {
+  readonly segments: readonly SegmentEntry[];
+}
+
+/** A file, a page or a footer is not what was written. */
+export class DamagedColumns extends Error {}
+
+export class ColumnFileWriter {
+  private readonly file: number;
+  private readonly segments: SegmentEntry[] = [];
+  private at = 0;
+  private unsynced = 0;
+
+  constructor(private readonly path: string) {
+    this.file = openSync(`${path}.new`, "w");
+    this.append(MAGIC);
+  }
+
+  get bytes(): number {
+    return this.at;
+  }
+
+  get count(): number {
+    return this.segments.length;
+  }
+
+  add(
+    range: { readonly from: string; readonly to: string },
+    keys: SegmentKeys,
+    columns: ReadonlyMap<number, { readonly type: SqlType; readonly column: Column }>,
+  ): void {
+    const rows = keys.length;
+    const keyPage = this.writeKeys(keys);
+    const pages: ColumnPage[] = [];
+    for (const [id, { type, column }] of columns) {
+      const { head, body } = encodeColumn(type, column, rows);
+      pages.push({ id, head, ...this.writePage(body) });
+    }
+    this.segments.push({ ...range, rows, keys: keyPage, columns: pages });
+  }
+
+  /** The file is there, whole and on disk, or it is not there. */
+  finish(): void {
+    const footer = Buffer.from(JSON.stringify({ segments: this.segments } satisfies Footer));
+    const tail = Buffer.alloc(TAIL_BYTES);
+    tail.writeUInt32LE(footer.length, 0);
+    tail.writeUInt32LE(crc32(footer), 4);
+    tail.set(MAGIC, 8);
+    this.append(footer);
+    this.append(tail);
+    fsyncSync(this.file);
+    closeSync(this.file);
+    renameSync(`${this.path}.new`, this.path);
+  }
+
+  abandon(): void {
+    closeSync(this.file);
+    rmSync(`${this.path}.new`, { force: true });
+  }
+
+  private writeKeys({ bytes, offsets, length }: SegmentKeys): KeyPage {
+    const keyLength = commonLength(offsets);
+    if (keyLength !== null) return { keyLength, ...this.writePage(bytes) };
+    const body = new Uint8Array(4 * (length + 1) + bytes.length);
+    body.set(new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength));
+    body.set(bytes, 4 * (length + 1));
+    return { keyLength, ...this.writePage(body) };
+  }
+
+  private writePage(body: Uint8Array): Page {
+    const page = { offset: this.at, length: body.length, crc: crc32(body) };
+    this.append(body);
+    this.unsynced += body.length;
+    if (this.unsynced >= SYNC_BYTES) {
+      fdatasyncSync(this.file);
+      this.unsynced = 0;
+    }
+    return page;
+  }
+
+  private append(bytes: Uint8Array): void {
+    let written = 0;
+    while (written < bytes.length) written += writeSync(this.file, bytes, written);
+    const rest = bytes.length % ALIGNMENT;
+    this.at += bytes.length;
+    if (rest === 0) return;
+    const padding = new Uint8Array(ALIGNMENT - rest);
+    writeSync(this.file, padding);
+    this.at += padding.length;
+  }
+}
+
+/** Null when they differ. */
+function commonLength(offsets: Uint32Array): number | null {
+  const first = offsets[1]! - offsets[0]!;
+  for (let i = 1; i < offsets.length; i++) if (offsets[i]! - offsets[i - 1]! !== first) return null;
+  return first;
+}
+
+/** Closes files that no segment refers to any more: scans may read on in a file that was replaced. */
+const unused = new FinalizationRegistry<number>((file) => closeSync(file));
+
+export class ColumnFile {
+  readonly segments: readonly StoredSegment[];
+  readonly bytes: number;
+  private readonly file: number;
+
+  /** Throws DamagedColumns when it is not whole, and the system's error when it cannot be opened. */
+  constructor(
+    readonly path: string,
+    readonly prefixLength: number,
+  ) {
+    this.file = openSync(path, "r");
+    unused.register(this, this.file);
+    this.bytes = fstatSync(this.file).size;
+    this.segments = this.readFooter().segments.map((entry, number) => new StoredSegment(this, number, entry));
+  }
+
+  /** In a buffer of its own. */
+  read({ offset, length, crc }: Page): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(new ArrayBuffer(length));
+    let read = 0;
+    while (read < length) {
+      const count = readSync(this.file, bytes, read, length - read, offset + read);
+      if (count === 0) throw new DamagedColumns(`${this.path} ends before a page does`);
+      read += count;
+    }
+    if (crc32(bytes) !== crc) throw new DamagedColumns(`the checksum of a page of ${this.path} does not match`);
+    return bytes;
+  }
+
+  private readFooter(): Footer {
+    const start = this.bytes - TAIL_BYTES;
+    if (start < MAGIC.length) throw new DamagedColumns(`${this.path} is not a column file`);
+    const tail = Buffer.alloc(TAIL_BYTES);
+    readSync(this.file, tail, 0, TAIL_BYTES, start);
+    const length = tail.readUInt32LE(0);
+    if (!tail.subarray(8).equals(MAGIC) || length > start)
+      throw new DamagedColumns(`${this.path} is not a column file`);
+    // The footer was padded like a page.
+    const offset = start - Math.ceil(length / ALIGNMENT) * ALIGNMENT;
+    const footer = this.read({ offset, length, crc: tail.readUInt32LE(4) });
+    return JSON.parse(Buffer.from(footer).toString()) as Footer;
+  }
+}
+
+/** One segment in a file: what is known of it without reading pages, and its pages. */
+export class StoredSegment {
+  private readonly pages = new Map<number, ColumnPage>();
+
+  constructor(
+    readonly file: ColumnFile,
+    /** Its place in the file. */
+    readonly number: number,
+    private readonly entry: SegmentEntry,
+  ) {
+    for (const page of entry.columns) this.pages.set(page.id, page);
+  }
+
+  get rows(): number {
+    return this.entry.rows;
+  }
+
+  get from(): string {
+    return this.entry.from;
+  }
+
+  get to(): string {
+    return this.entry.to;
+  }
+
+  get columnIds(): readonly number[] {
+    return [...this.pages.keys()];
+  }
+
+  /** Of its keys and these columns, in the file. */
+  bytesOf(columnIds: readonly number[]): number {
+    return columnIds.reduce((sum, id) => sum + (this.pages.get(id)?.length ?? 0), this.entry.keys.length);
+  }
+
+  has(columnId: number): boolean {
+    return this.pages.has(columnId);
+  }
+
+  /** The zone map of a column that is stored. */
+  headOf(columnId: number): PageHead {
+    return this.pages.get(columnId)!.head;
+  }
+
+  /** Throws DamagedColumns, as `readColumn` does. */
+  readKeys(): SegmentKeys {
+    const { keys, rows } = this.entry;
+    const { keyLength } = keys;
+    const body = this.file.read(keys);
+    if (keyLength === null) {
+      const offsets = new Uint32Array(body.buffer, 0, rows + 1);
+      return new SegmentKeys(body.subarray(4 * (rows + 1)), offsets, this.file.prefixLength);
+    }
+    const offsets = new Uint32Array(rows + 1);
+    for (let i = 0; i <= rows; i++) offsets[i] = i * keyLength;
+    return new SegmentKeys(body, offsets, this.file.prefixLength);
+  }
+
+  readColumn(columnId: number, type: SqlType): Column {
+    const page = this.pages.get(columnId)!;
+    return decodeColumn(type, page.head, this.file.read(page), this.rows);
+  }
+}

@@ -1,0 +1,242 @@
+/**
+ * The stored form of one column of one segment: a head, which the file's footer keeps with the zone map (least and
+ * greatest value, NULLs), and a body of arrays. Numbers are stored as multiples of a step above a base, in the fewest bytes
+ * that hold the largest (frame of reference: Goldstein, Ramakrishnan, Shaft 1998); texts that repeat as a dictionary and
+ * codes; other texts as UTF-8 end to end. A body is read in place where its arrays have their form in memory.
+ */
+import { encodeRecord, recordDecoder } from "../../../../storage/record-codec.js";
+import type { SqlType, Value } from "../../../../values/values.js";
+import { type Column, isSegmentable, type NumberColumn, plainOf } from "../column.js";
+
+/** Arrays begin at multiples of this, so that they can be read in place. */
+const ALIGNMENT = 8;
+
+/** Infinite and not-a-number as text: JSON has no other form of them. */
+type StoredNumber = number | "Infinity" | "-Infinity" | "NaN";
+
+export type PageHead =
+  | {
+      readonly kind: "number";
+      /** The array in memory. */
+      readonly form: "int32" | "float64";
+      /** Bytes of each stored number; 0: the array is stored as it is. */
+      readonly width: 0 | 1 | 2 | 4;
+      readonly base: number;
+      readonly step: number;
+      readonly hasNulls: boolean;
+      readonly min: StoredNumber;
+      readonly max: StoredNumber;
+      readonly hasNaN: boolean;
+      readonly scale: number;
+    }
+  | { readonly kind: "dictionary"; readonly width: 1 | 2; readonly entryBytes: number }
+  | { readonly kind: "text"; readonly isAscii: boolean; readonly hasNulls: boolean; readonly textBytes: number }
+  | { readonly kind: "plain"; readonly recordBytes: number };
+
+export interface EncodedPage {
+  readonly head: PageHead;
+  readonly body: Uint8Array;
+}
+
+/** Types whose columns have a stored form. Vectors and JSON values stay in records: their columns are made in memory. */
+export function isStorable(type: SqlType): boolean {
+  return isSegmentable(type) && type.name !== "vector" && type.name !== "variant" && type.user === undefined;
+}
+
+export function encodeColumn(type: SqlType, column: Column, rows: number): EncodedPage {
+  switch (column.kind) {
+    case "number":
+      return encodeNumbers(column, rows);
+    case "dictionary": {
+      const entries = Buffer.from(JSON.stringify(column.values));
+      const head = {
+        kind: "dictionary",
+        width: column.codes.BYTES_PER_ELEMENT as 1 | 2,
+        entryBytes: entries.length,
+      } as const;
+      return { head, body: joined([bytesOf(column.codes), entries]) };
+    }
+    case "text": {
+      const { data, offsets, isAscii, nulls } = column;
+      const head = { kind: "text", isAscii, hasNulls: nulls !== null, textBytes: data.length } as const;
+      return { head, body: joined([bytesOf(offsets), ...(nulls === null ? [] : [nulls]), data]) };
+    }
+    case "plain":
+      return encodePlain(type, column.values, rows);
+  }
+}
+
+/** `body` begins at a multiple of 8 of its buffer. Throws when the head and the body do not fit each other. */
+export function decodeColumn(type: SqlType, head: PageHead, body: Uint8Array, rows: number): Column {
+  const reader = new BodyReader(body);
+  switch (head.kind) {
+    case "number":
+      return decodeNumbers(head, reader, rows);
+    case "dictionary": {
+      const codes = head.width === 1 ? reader.bytes(rows) : reader.uint16(rows);
+      const values = JSON.parse(Buffer.from(reader.bytes(head.entryBytes)).toString()) as Value[];
+      return { kind: "dictionary", codes, values, bytes: body.length + 16 * values.length };
+    }
+    case "text": {
+      const offsets = reader.uint32(rows + 1);
+      const nulls = head.hasNulls ? reader.bytes(rows) : null;
+      const data = reader.bytes(head.textBytes);
+      return { kind: "text", data, offsets, isAscii: head.isAscii, nulls, bytes: body.length };
+    }
+    case "plain":
+      return decodePlain(type, head, reader, rows);
+  }
+}
+
+function encodeNumbers({ data, nulls, min, max, hasNaN, scale }: NumberColumn, rows: number): EncodedPage {
+  const { width, base, step } = frameOf(data, rows);
+  const head = {
+    kind: "number",
+    form: data instanceof Int32Array ? "int32" : "float64",
+    ...{ width, base, step, hasNulls: nulls !== null, min: storedNumber(min), max: storedNumber(max), hasNaN, scale },
+  } as const;
+  const stored = width === 0 ? bytesOf(data.subarray(0, rows)) : bytesOf(codesOf(data, rows, width, base, step));
+  return { head, body: joined(nulls === null ? [stored] : [stored, nulls]) };
+}
+
+interface Frame {
+  readonly width: 0 | 1 | 2 | 4;
+  readonly base: number;
+  readonly step: number;
+}
+
+/** How few bytes the numbers can be stored in; width 0 when that is no gain, or would lose something. */
+function frameOf(data: Int32Array | Float64Array, rows: number): Frame {
+  let [least, greatest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let i = 0; i < rows; i++) {
+    const value = data[i]!;
+    if (!Number.isSafeInteger(value) || Object.is(value, -0)) return { width: 0, base: 0, step: 1 };
+    if (value < least) least = value;
+    if (value > greatest) greatest = value;
+  }
+  if (rows === 0 || greatest - least > Number.MAX_SAFE_INTEGER) return { width: 0, base: 0, step: 1 };
+  let step = 0;
+  for (let i = 0; i < rows && step !== 1; i++) step = greatestDivisor(data[i]! - least, step);
+  const largest = step === 0 ? 0 : (greatest - least) / step;
+  const width = largest < 256 ? 1 : largest < 65_536 ? 2 : largest < 2 ** 32 ? 4 : 0;
+  return width >= data.BYTES_PER_ELEMENT ? { width: 0, base: 0, step: 1 } : { width, base: least, step: step || 1 };
+}
+
+function greatestDivisor(a: number, b: number): number {
+  let [large, small] = [a, b];
+  while (small !== 0) [large, small] = [small, large % small];
+  return large;
+}
+
+function codesOf(
+  data: Int32Array | Float64Array,
+  rows: number,
+  width: 1 | 2 | 4,
+  base: number,
+  step: number,
+): Uint8Array | Uint16Array | Uint32Array {
+  const codes = width === 1 ? new Uint8Array(rows) : width === 2 ? new Uint16Array(rows) : new Uint32Array(rows);
+  for (let i = 0; i < rows; i++) codes[i] = (data[i]! - base) / step;
+  return codes;
+}
+
+function decodeNumbers(head: PageHead & { readonly kind: "number" }, reader: BodyReader, rows: number): NumberColumn {
+  const { form, width, base, step, scale, hasNaN } = head;
+  let data: Int32Array | Float64Array;
+  if (width === 0) data = form === "int32" ? reader.int32(rows) : reader.float64(rows);
+  else {
+    const codes = width === 1 ? reader.bytes(rows) : width === 2 ? reader.uint16(rows) : reader.uint32(rows);
+    data = form === "int32" ? new Int32Array(rows) : new Float64Array(rows);
+    for (let i = 0; i < rows; i++) data[i] = base + codes[i]! * step;
+  }
+  const nulls = head.hasNulls ? reader.bytes(rows) : null;
+  const [min, max] = [Number(head.min), Number(head.max)];
+  return { kind: "number", data, nulls, min, max, hasNaN, scale, bytes: data.byteLength + (nulls?.length ?? 0) };
+}
+
+/** Each value as a record of one column. */
+function encodePlain(type: SqlType, values: ArrayLike<Value>, rows: number): EncodedPage {
+  const records: Buffer[] = [];
+  const ends = new Uint32Array(rows);
+  let bytes = 0;
+  for (let i = 0; i < rows; i++) {
+    const record = encodeRecord([type], [values[i]!]);
+    records.push(record);
+    bytes += record.length;
+    ends[i] = bytes;
+  }
+  return { head: { kind: "plain", recordBytes: bytes }, body: joined([bytesOf(ends), Buffer.concat(records, bytes)]) };
+}
+
+function decodePlain(
+  type: SqlType,
+  { recordBytes }: PageHead & { readonly kind: "plain" },
+  reader: BodyReader,
+  rows: number,
+): Column {
+  const ends = reader.uint32(rows);
+  const records = reader.bytes(recordBytes);
+  const values: Value[] = new Array<Value>(rows).fill(null);
+  const decode = recordDecoder([type], [0], [null]);
+  for (let i = 0; i < rows; i++) decode(records.subarray(i === 0 ? 0 : ends[i - 1], ends[i]), [values], i);
+  return plainOf(values, rows);
+}
+
+const storedNumber = (value: number): StoredNumber =>
+  Number.isFinite(value) ? value : (String(value) as "Infinity" | "-Infinity" | "NaN");
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+
+/** End to end, each part at a multiple of 8. */
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const body = new Uint8Array(parts.reduce((sum, part) => sum + aligned(part.length), 0));
+  let at = 0;
+  for (const part of parts) {
+    body.set(part, at);
+    at += aligned(part.length);
+  }
+  return body;
+}
+
+/** Takes one array after the other, where `joined` has put them. */
+class BodyReader {
+  private at: number;
+  private readonly end: number;
+  private readonly buffer: ArrayBufferLike;
+
+  constructor({ buffer, byteOffset, length }: Uint8Array) {
+    this.buffer = buffer;
+    this.at = byteOffset;
+    this.end = byteOffset + length;
+  }
+
+  bytes(count: number): Uint8Array {
+    return new Uint8Array(this.buffer, this.take(count), count);
+  }
+
+  uint16(count: number): Uint16Array {
+    return new Uint16Array(this.buffer, this.take(2 * count), count);
+  }
+
+  uint32(count: number): Uint32Array {
+    return new Uint32Array(this.buffer, this.take(4 * count), count);
+  }
+
+  int32(count: number): Int32Array {
+    return new Int32Array(this.buffer, this.take(4 * count), count);
+  }
+
+  float64(count: number): Float64Array {
+    return new Float64Array(this.buffer, this.take(8 * count), count);
+  }
+
+  private take(bytes: number): number {
+    const { at } = this;
+    if (at + bytes > this.end) throw new Error("a page of a column file is shorter than its head says");
+    this.at += aligned(bytes);
+    return at;
+  }
+}

@@ -1,0 +1,471 @@
+/**
+ * Keeps the columns of a partition's long tables in files, so that scans after a start, and of more than fits into memory, read
+ * columns and not records. A thread makes the files (build-columns.ts) from what the engine holds; while it does, and ever
+ * after, the segment cache notes what the engine takes, so files and newer entries together are always what the engine
+ * holds. Files are a cache: they may be lost or damaged at any time, and are made again. Owned by the partition.
+ *
+ *   columns/TENANT-STORAGE/manifest      what is of use, and at which commit (table-manifest.ts)
+ *   columns/TENANT-STORAGE/N.columns     segments (column-file.ts)
+ */
+
+import { rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { ALONE } from "../../../../derived/turns.js";
+import type { Turns } from "../../../../protocol/turns.js";
+import { giveWay } from "../../../../protocol/turns.js";
+import { rowPrefix, SPACE, storageIdOf, tenantOfKey } from "../../../../storage/keys.js";
+import type { Operation } from "../../../../storage/operation.js";
+import { keyText } from "../../../../storage/ordered-map.js";
+import type { TableLayout } from "../../table-layout.js";
+import type { SegmentCache } from "../segment-cache.js";
+import { heldColumnOf, type KeyTextSpan, TableSegments } from "../table-segments.js";
+import type { BuildAnswer, BuildJob, StoredColumn } from "./build-columns.js";
+import { ColumnFile } from "./column-file.js";
+import { isStorable } from "./column-page.js";
+import { catchUp, type FoundTable, type OpenedStore, openFiles } from "./open-stored.js";
+import { namesIn, StoredTable } from "./stored-table.js";
+import { isDue, spansToMake } from "./what-to-build.js";
+
+/** Segments of one file, at most, but for the last one of a build. */
+const SEGMENTS_PER_FILE = 64;
+const FILES_PER_BUILD = 256;
+/** The log grows by this much before manifests are written again: so much of it is read after a crash. */
+const SAVE_EVERY_BYTES = 64 * 1024 * 1024;
+/** Keys counted at a time, to see whether a table is long. */
+const COUNT_STEP = 1024;
+/** How long a table is left alone after a build of it failed; twice as long each time. */
+const RETRY_MS = 10_000;
+
+export type BuildColumns = (job: BuildJob) => Promise<BuildAnswer | null>;
+
+export interface ColumnStoreOptions {
+  /** Of the files. */
+  readonly directory: string;
+  /** Of the engine: its files are copied for a build. */
+  readonly engineDirectory: string;
+  readonly store: OpenedStore & { readonly hasBacklog: boolean; largeCommitDone(): Promise<void> };
+  /** What the engine had when it was opened: files that stand at later commits were made of some that a power cut took. */
+  readonly openedSequence: number;
+  readonly cache: SegmentCache;
+  /** Of all files together. */
+  readonly bytesMax: number;
+  readonly build: BuildColumns;
+  readonly turnsOf: (tenantNumber: number) => Turns;
+  /** Resolves when all that was committed so far is on disk. */
+  readonly durable: () => Promise<void>;
+  /** The partition has the tenant, and it is in use. */
+  readonly serves: (tenantNumber: number) => boolean;
+  /** The table that a storage id belongs to now; null: none of the partition's. */
+  readonly layoutOf: (tenantNumber: number, storageId: number) => TableLayout | null;
+  /** The disk has room. */
+  readonly mayGrow: () => boolean;
+  /** Something went wrong that costs only time. */
+  readonly warn: (message: string) => void;
+}
+
+export class ColumnStore {
+  /** By "tenant/table". */
+  private readonly tables = new Map<string, StoredTable>();
+  /** Writes to tables that have no files, by tenant, then by storage id. */
+  private readonly counts = new Map<number, Map<number, { writes: number; seen: number }>>();
+  private readonly removing = new Set<Promise<void>>();
+  private work: Promise<void> | null = null;
+  private savedAtBytes = 0;
+  private readonly stop = new Int32Array(new SharedArrayBuffer(4));
+  private isClosing = false;
+  private isOpen = false;
+
+  constructor(private readonly options: ColumnStoreOptions) {
+    options.cache.hasFiles = true;
+    options.cache.onDamage = (error) =>
+      options.warn(`a file of columns is damaged and will be made again: ${error.message}`);
+  }
+
+  /** Opens what is there. Call it once; scans of those tables wait until it resolves. */
+  async open(): Promise<void> {
+    const { cache, directory } = this.options;
+    const opening = this.openAll().finally(() => {
+      for (const name of names) cache.opening.delete(name);
+      this.isOpen = true;
+    });
+    const names = namesIn(directory)
+      .filter((name) => /^\d+-\d+$/.test(name))
+      .map((name) => name.replace("-", "/"));
+    for (const name of names) cache.opening.set(name, opening);
+    await opening;
+  }
+
+  private async openAll(): Promise<void> {
+    const { directory, store, cache, warn } = this.options;
+    const found: FoundTable[] = [];
+    for (const name of namesIn(directory)) {
+      const place = /^(\d+)-(\d+)$/.exec(name);
+      if (place === null) await rm(join(directory, name), { recursive: true, force: true });
+      else {
+        const one = await this.openOne(Number(place[1]), Number(place[2]));
+        if (one !== null) found.push(one);
+      }
+    }
+    while (store.hasBacklog) await store.largeCommitDone();
+    const upTo = store.appliedSequence;
+    for (const { stored } of found) this.adopt(stored);
+    const turns = this.options.turnsOf(0);
+    const lost = await catchUp(store, cache, found, upTo, turns).catch((error: unknown) => {
+      warn(`files of columns could not be brought up to date: ${String(error)}`);
+      return new Set(found.map(({ stored }) => stored));
+    });
+    for (const { stored } of found) {
+      if (lost.has(stored)) cache.drop(stored.table);
+      else stored.table.isReady = true;
+    }
+  }
+
+  private async openOne(tenantNumber: number, storageId: number): Promise<FoundTable | null> {
+    const stored = this.make(tenantNumber, storageId);
+    stored.table.isReady = false;
+    try {
+      const found = await openFiles(stored, this.options.cache, this.options.turnsOf(tenantNumber));
+      if (found !== null && found.sequence <= this.options.openedSequence) return found;
+    } catch (error) {
+      this.options.warn(`files of columns are damaged and will be made again: ${String(error)}`);
+    }
+    await stored.removeFolder();
+    return null;
+  }
+
+  private make(tenantNumber: number, storageId: number): StoredTable {
+    const { cache, directory } = this.options;
+    const table =
+      cache.tableOf(tenantNumber, storageId) ??
+      new TableSegments(tenantNumber, storageId, rowPrefix(tenantNumber, storageId));
+    return new StoredTable(table, join(directory, `${tenantNumber}-${storageId}`));
+  }
+
+  private adopt(stored: StoredTable): void {
+    const { table } = stored;
+    const { cache } = this.options;
+    const name = nameOf(table.tenantNumber, table.storageId);
+    this.tables.set(name, stored);
+    table.isStored = true;
+    table.onDrop = () => {
+      this.tables.delete(name);
+      const removing = stored.removeFolder().finally(() => this.removing.delete(removing));
+      this.removing.add(removing);
+    };
+    if (cache.tableOf(table.tenantNumber, table.storageId) === null) cache.adopt(table);
+    this.counts.get(table.tenantNumber)?.delete(table.storageId);
+  }
+
+  /** What the engine has just taken. */
+  applied(operations: readonly Operation[]): void {
+    for (const { key, value } of operations) {
+      if (key[4] !== SPACE.rows || value === null) continue;
+      const tenant = tenantOfKey(key);
+      const storage = storageIdOf(key);
+      if (this.options.cache.tableOf(tenant, storage)?.isStored === true) continue;
+      let counts = this.counts.get(tenant);
+      if (counts === undefined) {
+        counts = new Map();
+        this.counts.set(tenant, counts);
+      }
+      const count = counts.get(storage);
+      if (count === undefined) counts.set(storage, { writes: 1, seen: 0 });
+      else count.writes++;
+    }
+  }
+
+  forgetTenant(tenantNumber: number): void {
+    this.counts.delete(tenantNumber);
+  }
+
+  /** Files of all tables together. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const stored of this.tables.values()) bytes += stored.bytes;
+    return bytes;
+  }
+
+  /** Looks whether something is to be made or saved; call it now and then. */
+  sweep(): void {
+    if (this.work !== null || this.isClosing || !this.isOpen) return;
+    const next = this.next();
+    if (next === null) return;
+    this.work = next()
+      .catch((error: unknown) => {
+        if (!this.isClosing) this.options.warn(`files of columns were not made: ${String(error)}`);
+      })
+      .finally(() => {
+        this.work = null;
+      });
+  }
+
+  private next(): (() => Promise<void>) | null {
+    const { store, cache, mayGrow } = this.options;
+    if (store.log.bytesAppended - this.savedAtBytes >= SAVE_EVERY_BYTES) return () => this.saveAll();
+    if (!mayGrow()) return null;
+    for (const stored of this.tables.values()) {
+      const { table } = stored;
+      const isDueNow = isDue(table, stored.seenWrites, cache.sizes, cache.bytesMax);
+      stored.seenWrites = table.writesInGaps;
+      if (!this.options.serves(table.tenantNumber)) continue;
+      if (isDueNow && performance.now() >= stored.notBeforeMs) return () => this.renew(stored, false);
+    }
+    for (const [name, { tenantNumber, storageId }] of cache.wanted) {
+      if (!this.options.serves(tenantNumber)) continue;
+      const stored = this.tables.get(name);
+      cache.wanted.delete(name);
+      if (stored === undefined) return () => this.begin(tenantNumber, storageId);
+      if (performance.now() >= stored.notBeforeMs) return () => this.renew(stored, true);
+    }
+    return this.nextNew();
+  }
+
+  /** A table without files that was written much, and is not written now. */
+  private nextNew(): (() => Promise<void>) | null {
+    const { storedRowsMin } = this.options.cache.sizes;
+    for (const [tenantNumber, counts] of this.counts) {
+      if (!this.options.serves(tenantNumber)) continue;
+      for (const [storageId, count] of counts) {
+        const isQuiet = count.writes === count.seen;
+        count.seen = count.writes;
+        if (count.writes < storedRowsMin || !(isQuiet || count.writes >= 16 * storedRowsMin)) continue;
+        counts.delete(storageId);
+        return () => this.begin(tenantNumber, storageId);
+      }
+    }
+    return null;
+  }
+
+  private async begin(tenantNumber: number, storageId: number): Promise<void> {
+    const { cache, layoutOf } = this.options;
+    const layout = layoutOf(tenantNumber, storageId);
+    if (layout === null || !layout.table.columns.some(({ type }) => isStorable(type))) return;
+    if (!(await this.isLong(layout, tenantNumber))) return;
+    const stored = this.make(tenantNumber, storageId);
+    if (cache.openingOf(tenantNumber, layout) !== null) return;
+    await this.renew(stored, true);
+  }
+
+  private async isLong(layout: TableLayout, tenantNumber: number): Promise<boolean> {
+    const { store, cache, turnsOf } = this.options;
+    const prefix = layout.rowPrefixOf(tenantNumber);
+    const cursor = store.engine.cursor({ gte: prefix, lt: Buffer.from(endOf(prefix), "latin1"), only: "keys" });
+    const turns = turnsOf(tenantNumber);
+    try {
+      for (let rows = 0; rows < cache.sizes.storedRowsMin; ) {
+        const { keys } = cursor.next(COUNT_STEP);
+        if (keys.length === 0) return false;
+        rows += keys.length;
+        await giveWay(turns);
+      }
+      return true;
+    } finally {
+      cursor.close();
+    }
+  }
+
+  /** Makes what is missing; `all`: also where there are segments, with the columns that the table has now. */
+  private async renew(stored: StoredTable, all: boolean): Promise<void> {
+    const { table } = stored;
+    const layout = this.options.layoutOf(table.tenantNumber, table.storageId);
+    if (layout === null) return;
+    try {
+      await this.buildTable(stored, layout, all);
+      stored.failures = 0;
+    } catch (error) {
+      stored.notBeforeMs = performance.now() + RETRY_MS * 2 ** stored.failures++;
+      throw error;
+    }
+  }
+
+  private async buildTable(stored: StoredTable, layout: TableLayout, all: boolean): Promise<void> {
+    const { cache, store, build, engineDirectory, directory } = this.options;
+    const { table } = stored;
+    const columns = all || stored.columns.length === 0 ? storedColumns(layout) : stored.columns;
+    const greatest = this.greatestKey(table);
+    const writes = table.writesInGaps;
+    const spans = greatest === null ? [] : spansToMake(table, greatest, cache.sizes, all);
+    if (spans.length === 0) {
+      table.writesInGaps -= writes;
+      return;
+    }
+    // From here on the newer entries of these ranges are noted; those until now are in the copy that is read.
+    if (!this.isCached(table)) cache.adopt(table);
+    for (const span of spans) table.making.add(span);
+    const noted = table.entries.clone();
+    const paths = stored.newPaths(FILES_PER_BUILD);
+    for (const path of paths) stored.making.add(basename(path));
+    try {
+      const answer = await build({
+        engine: engineDirectory,
+        scratch: join(directory, "copy"),
+        rowPrefix: table.rowPrefix,
+        spans: spans.map(({ from, to }) => ({ from: partOf(table, from), to: partOf(table, to) })),
+        columns,
+        segmentRows: cache.sizes.segmentRows,
+        segmentsPerFile: SEGMENTS_PER_FILE,
+        paths,
+        stop: this.stop,
+      });
+      if (answer === null || this.isClosing) return;
+      if (await this.take(stored, columns, spans, answer, all)) {
+        table.writesInGaps = Math.max(0, table.writesInGaps - writes);
+        await this.forgetNoted(table, spans, noted);
+        while (store.hasBacklog) await store.largeCommitDone();
+        await this.save(stored);
+      }
+    } finally {
+      for (const span of spans) table.making.delete(span);
+      stored.making.clear();
+    }
+    this.keepWithinBound(stored);
+  }
+
+  private isCached(table: TableSegments): boolean {
+    return this.options.cache.tableOf(table.tenantNumber, table.storageId) === table;
+  }
+
+  /** New segments take the place of what was in these ranges. False: the table is no more. */
+  private async take(
+    stored: StoredTable,
+    columns: readonly StoredColumn[],
+    spans: readonly KeyTextSpan[],
+    { paths }: BuildAnswer,
+    all: boolean,
+  ): Promise<boolean> {
+    const { table } = stored;
+    const { cache, turnsOf } = this.options;
+    const files: ColumnFile[] = [];
+    for (const path of paths) {
+      files.push(new ColumnFile(path, table.prefixLength));
+      await giveWay(turnsOf(table.tenantNumber));
+    }
+    while (table.busy && !table.dropped) await turnsOf(table.tenantNumber).yieldTurn();
+    if (table.dropped) {
+      // For want of memory, or with the table; that will be seen the next time.
+      cache.wanted.set(nameOf(table.tenantNumber, table.storageId), table);
+      for (const path of paths) await rm(path, { force: true });
+      return false;
+    }
+    if (all) stored.columns = columns;
+    if (stored.columns.length === 0) stored.columns = columns;
+    const isInside = (from: string) => spans.some((span) => from >= span.from && from < span.to);
+    const kept = table.segments.filter(({ stored: pages, from }) => !all && pages !== null && !isInside(from));
+    table.hold(new Map(stored.columns.map(({ id, type, missing }) => [id, { type, missing }])));
+    const segments = [...kept, ...stored.segmentsOf(files, cache.pages)];
+    const before = table.bytes;
+    table.segments = segments.sort((a, b) => (a.from < b.from ? -1 : 1));
+    table.releaseMade();
+    cache.shrunk(before - table.bytes);
+    for (const span of spans) table.making.delete(span);
+    if (!table.isStored) this.adopt(stored);
+    cache.built++;
+    return true;
+  }
+
+  /** Entries that are in the new segments: they say the same, so it may take its time. */
+  private async forgetNoted(
+    table: TableSegments,
+    spans: readonly KeyTextSpan[],
+    noted: TableSegments["entries"],
+  ): Promise<void> {
+    const { cache, turnsOf } = this.options;
+    const turns = turnsOf(table.tenantNumber);
+    for (const { from, to } of spans) {
+      let count = 0;
+      for (const [text, operation] of noted.entries(from)) {
+        if (text >= to || table.dropped) break;
+        cache.shrunk(table.forget(text, operation));
+        if (++count % COUNT_STEP === 0) await giveWay(turns);
+      }
+    }
+    // Entries of keys that no segment has were only noted for the case that one would.
+    let count = 0;
+    for (const [text, operation] of table.entries.clone().entries()) {
+      if (table.segmentOf(text) === null) cache.shrunk(table.forget(text, operation));
+      if (++count % COUNT_STEP === 0) await giveWay(turns);
+    }
+  }
+
+  /** As text; null: the table has no rows. */
+  private greatestKey({ rowPrefix: prefix, end }: TableSegments): string | null {
+    const cursor = this.options.store.engine.cursor({
+      gte: prefix,
+      lt: Buffer.from(end, "latin1"),
+      reverse: true,
+      only: "keys",
+    });
+    const [key] = cursor.next(1).keys;
+    cursor.close();
+    return key === undefined ? null : keyText(key);
+  }
+
+  private async saveAll(): Promise<void> {
+    const { store } = this.options;
+    this.savedAtBytes = store.log.bytesAppended;
+    for (const stored of [...this.tables.values()]) {
+      while (store.hasBacklog) await store.largeCommitDone();
+      if (!stored.table.dropped && stored.savedSequence < store.appliedSequence) await this.save(stored);
+    }
+  }
+
+  private async save(stored: StoredTable): Promise<void> {
+    const { store, turnsOf, durable } = this.options;
+    const turns = this.isClosing ? ALONE : turnsOf(stored.table.tenantNumber);
+    await stored.save(store.appliedSequence, turns, durable);
+  }
+
+  /** The tables that were read longest ago go first; a table that is too large by itself goes, too. */
+  private keepWithinBound(last: StoredTable): void {
+    const { cache, bytesMax, warn } = this.options;
+    for (const table of [...cache.oldest()]) {
+      if (this.bytes <= bytesMax) return;
+      const stored = this.tables.get(nameOf(table.tenantNumber, table.storageId));
+      if (stored?.table === table && stored !== last) cache.drop(table);
+    }
+    if (this.bytes <= bytesMax) return;
+    warn("the columns of a table need more of the disk than storage.column_files_bytes_max");
+    cache.drop(last.table);
+  }
+
+  /** Resolves when nothing is being made or saved. */
+  async idle(): Promise<void> {
+    await this.work;
+  }
+
+  /** What is being made ends soon. */
+  endWork(): void {
+    this.isClosing = true;
+    Atomics.store(this.stop, 0, 1);
+  }
+
+  /** Saves what changed, so that the next start has nothing to catch up with. */
+  async close(): Promise<void> {
+    this.endWork();
+    await this.work;
+    for (const stored of this.tables.values()) {
+      try {
+        if (stored.table.isReady && !this.options.store.hasBacklog) await this.save(stored);
+      } catch (error) {
+        this.options.warn(`what files of columns hold was not written down: ${String(error)}`);
+      }
+    }
+    await Promise.all(this.removing);
+  }
+}
+
+const nameOf = (tenantNumber: number, storageId: number): string => `${tenantNumber}/${storageId}`;
+
+function partOf(table: TableSegments, text: string): string {
+  return text.slice(table.prefixLength);
+}
+
+function endOf(prefix: Uint8Array): string {
+  return new TableSegments(0, 0, prefix).end;
+}
+
+function storedColumns(layout: TableLayout): readonly StoredColumn[] {
+  return layout.table.columns
+    .filter(({ type }) => isStorable(type))
+    .map(({ id }) => ({ id, ...heldColumnOf(layout, id) }));
+}

@@ -1,0 +1,111 @@
+/**
+ * Pages of column files in memory, the one that was used longest ago goes first. Owned by the actor's segment cache, which
+ * bounds it; a scan keeps the pages that it has.
+ */
+
+import type { SqlType } from "../../../../values/values.js";
+import type { Column } from "../column.js";
+import type { SegmentKeys, StoredPages } from "../segment.js";
+import type { StoredSegment } from "./column-file.js";
+
+interface Entry {
+  readonly content: Column | SegmentKeys;
+  readonly bytes: number;
+  readonly forget: () => void;
+}
+
+export class PageCache {
+  private readonly entries = new Set<Entry>();
+  bytes = 0;
+  hits = 0;
+  misses = 0;
+
+  /** How much it may hold; asked when a page comes. */
+  constructor(private readonly bytesMax: () => number) {}
+
+  used(entry: Entry): void {
+    this.hits++;
+    this.entries.delete(entry);
+    this.entries.add(entry);
+  }
+
+  add(entry: Entry): void {
+    this.misses++;
+    this.bytes += entry.bytes;
+    this.entries.add(entry);
+    this.shrinkTo(this.bytesMax());
+  }
+
+  remove(entry: Entry): void {
+    if (this.entries.delete(entry)) this.bytes -= entry.bytes;
+  }
+
+  shrinkTo(bytesMax: number): void {
+    for (const entry of this.entries) {
+      if (this.bytes <= bytesMax) return;
+      this.entries.delete(entry);
+      this.bytes -= entry.bytes;
+      entry.forget();
+    }
+  }
+}
+
+const KEYS = -1;
+
+/** A stored segment whose pages come from the cache, or from the file by way of it. */
+export class CachedPages implements StoredPages {
+  private readonly pages = new Map<number, Entry>();
+
+  constructor(
+    readonly segment: StoredSegment,
+    private readonly cache: PageCache,
+    private readonly typeOf: (columnId: number) => SqlType,
+  ) {}
+
+  get rows(): number {
+    return this.segment.rows;
+  }
+
+  has(columnId: number): boolean {
+    return this.segment.has(columnId);
+  }
+
+  isResident(columnIds: readonly number[]): boolean {
+    return this.pages.has(KEYS) && columnIds.every((id) => this.pages.has(id) || !this.segment.has(id));
+  }
+
+  bytesOf(columnIds: readonly number[]): number {
+    return this.segment.bytesOf(columnIds);
+  }
+
+  keys(): SegmentKeys {
+    return this.get(KEYS, () => {
+      const keys = this.segment.readKeys();
+      return { content: keys, bytes: keys.bytes.byteLength + keys.offsets.byteLength };
+    }) as SegmentKeys;
+  }
+
+  column(columnId: number): Column {
+    return this.get(columnId, () => {
+      const column = this.segment.readColumn(columnId, this.typeOf(columnId));
+      return { content: column, bytes: column.bytes };
+    }) as Column;
+  }
+
+  forget(): void {
+    for (const entry of this.pages.values()) this.cache.remove(entry);
+    this.pages.clear();
+  }
+
+  private get(id: number, read: () => Pick<Entry, "content" | "bytes">): Entry["content"] {
+    const found = this.pages.get(id);
+    if (found !== undefined) {
+      this.cache.used(found);
+      return found.content;
+    }
+    const entry: Entry = { ...read(), forget: () => this.pages.delete(id) };
+    this.pages.set(id, entry);
+    this.cache.add(entry);
+    return entry.content;
+  }
+}

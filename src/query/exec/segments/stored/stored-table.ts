@@ -1,0 +1,115 @@
+/** One table whose segments are in files: its folder, and what stands in it. Made and owned by column-store.ts. */
+import { readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { Turns } from "../../../../protocol/turns.js";
+import { Segment } from "../segment.js";
+import type { TableSegments } from "../table-segments.js";
+import type { StoredColumn } from "./build-columns.js";
+import type { ColumnFile, StoredSegment } from "./column-file.js";
+import { CachedPages, type PageCache } from "./page-cache.js";
+import { type TableManifest, writeManifest } from "./table-manifest.js";
+
+const FILE = /^(\d+)\.columns$/;
+
+export class StoredTable {
+  /** What the files have; empty: there are none yet. */
+  columns: readonly StoredColumn[] = [];
+  /** The commit that the manifest on disk stands at; −1: there is none. */
+  savedSequence = -1;
+  /** Writes in gaps when it was last looked at, to see whether they go on. */
+  seenWrites = 0;
+  /** Not before this time (performance.now) anything is made: the last try failed. */
+  notBeforeMs = 0;
+  failures = 0;
+  private nextFile = 1;
+
+  constructor(
+    readonly table: TableSegments,
+    readonly folder: string,
+  ) {
+    for (const name of namesIn(folder)) this.nextFile = Math.max(this.nextFile, 1 + Number(FILE.exec(name)?.[1] ?? 0));
+  }
+
+  get manifestPath(): string {
+    return join(this.folder, "manifest");
+  }
+
+  /** Paths of files that do not exist yet. */
+  newPaths(count: number): string[] {
+    return Array.from({ length: count }, () => join(this.folder, `${this.nextFile++}.columns`));
+  }
+
+  segmentsOf(files: readonly ColumnFile[], cache: PageCache): Segment[] {
+    return files.flatMap((file) => file.segments.map((segment) => this.segmentOf(segment, cache)));
+  }
+
+  segmentOf(segment: StoredSegment, cache: PageCache): Segment {
+    const { table } = this;
+    const pages = new CachedPages(segment, cache, (id) => table.typeOf(id));
+    return new Segment(table.start + segment.from, table.start + segment.to, null, pages);
+  }
+
+  /** Of all files that are in use. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const file of this.liveFiles().keys()) bytes += file.bytes;
+    return bytes;
+  }
+
+  /** Writes down what the segments and newer entries are now. False: it was in the middle of a large commit. */
+  async save(sequence: number, turns: Turns, durable: () => Promise<void>): Promise<void> {
+    const { table } = this;
+    const entries = table.entries.clone();
+    const live = this.liveFiles();
+    const manifest: TableManifest = {
+      sequence,
+      columns: this.columns,
+      files: [...live].map(([file, numbers]) => ({ name: basename(file.path), live: numbers })),
+    };
+    await writeManifest(this.manifestPath, manifest, partsOf(entries.keys(), table.start.length), turns, durable);
+    this.savedSequence = sequence;
+    const kept = new Set([...live.keys(), ...this.liveFiles().keys()].map(({ path }) => basename(path)));
+    await this.removeOthers(kept);
+  }
+
+  /** Files that no manifest will name, but not those that are being made. */
+  private async removeOthers(kept: ReadonlySet<string>): Promise<void> {
+    for (const name of namesIn(this.folder)) {
+      if (FILE.test(name) && !kept.has(name) && !this.making.has(name))
+        await rm(join(this.folder, name), { force: true });
+    }
+  }
+
+  /** Names of files that a build may make now. */
+  readonly making = new Set<string>();
+
+  private liveFiles(): Map<ColumnFile, number[]> {
+    const files = new Map<ColumnFile, number[]>();
+    for (const { stored } of this.table.segments) {
+      if (!(stored instanceof CachedPages)) continue;
+      const { file, number } = stored.segment;
+      const numbers = files.get(file);
+      if (numbers === undefined) files.set(file, [number]);
+      else numbers.push(number);
+    }
+    return files;
+  }
+
+  async removeFolder(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+function* partsOf(keys: Iterable<string>, prefixLength: number): Generator<string> {
+  for (const key of keys) yield key.slice(prefixLength);
+}
+
+export function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}

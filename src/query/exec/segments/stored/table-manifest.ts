@@ -1,0 +1,99 @@
+/**
+ * What is kept of one table's segments in files: which files, which of their segments are of use, the commit that they stand at, and
+ * the keys that were changed since a segment was made. Written under another name and then renamed, so there is the old
+ * one or the new one. A damaged one is refused, and the table's files are made again.
+ *
+ *   "TESSCOLM" · head length u32 · head (JSON) · keys (length u16, bytes) · CRC-32 of all before it, u32        (little-endian)
+ */
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { crc32 } from "node:zlib";
+import type { Turns } from "../../../../protocol/turns.js";
+import { giveWay } from "../../../../protocol/turns.js";
+import type { StoredColumn } from "./build-columns.js";
+
+const MAGIC = "TESSCOLM";
+const STEP_KEYS = 2048;
+
+export interface TableManifest {
+  /** The engine's content that the segments are, with the changed keys. */
+  readonly sequence: number;
+  readonly columns: readonly StoredColumn[];
+  readonly files: readonly {
+    readonly name: string;
+    /** Numbers of its segments that are of use. */
+    readonly live: readonly number[];
+  }[];
+}
+
+interface Head extends TableManifest {
+  readonly keys: number;
+}
+
+/** The manifest, and keys without the table's prefix, latin-1. Null when there is none. Throws when it is damaged. */
+export async function readManifest(
+  path: string,
+  turns: Turns,
+): Promise<{ readonly manifest: TableManifest; readonly changed: readonly string[] } | null> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+  const end = bytes.length - 4;
+  if (end < 12 || bytes.toString("latin1", 0, 8) !== MAGIC) throw new Error(`${path} is no manifest of this version`);
+  if (crc32(bytes.subarray(0, end)) !== bytes.readUInt32LE(end))
+    throw new Error(`the checksum of ${path} does not match`);
+  const headEnd = 12 + bytes.readUInt32LE(8);
+  const { keys, ...manifest } = JSON.parse(bytes.toString("utf8", 12, headEnd)) as Head;
+  const changed: string[] = [];
+  let at = headEnd;
+  while (changed.length < keys) {
+    const length = bytes.readUInt16LE(at);
+    changed.push(bytes.toString("latin1", at + 2, at + 2 + length));
+    at += 2 + length;
+    if (changed.length % STEP_KEYS === 0) await giveWay(turns);
+  }
+  return { manifest, changed };
+}
+
+/** `durable` resolves when the commit that the manifest stands at can no longer be lost. */
+export async function writeManifest(
+  path: string,
+  manifest: TableManifest,
+  changed: Iterable<string>,
+  turns: Turns,
+  durable: () => Promise<void>,
+): Promise<void> {
+  const parts: Buffer[] = [];
+  let keys = 0;
+  for (const key of changed) {
+    const part = Buffer.allocUnsafe(2 + key.length);
+    part.writeUInt16LE(key.length);
+    part.write(key, 2, "latin1");
+    parts.push(part);
+    if (++keys % STEP_KEYS === 0) await giveWay(turns);
+  }
+  const head = Buffer.from(JSON.stringify({ ...manifest, keys } satisfies Head));
+  const start = Buffer.alloc(12, MAGIC, "latin1");
+  start.writeUInt32LE(head.length, 8);
+  const content = Buffer.concat([start, head, ...parts]);
+  const tail = Buffer.allocUnsafe(4);
+  tail.writeUInt32LE(crc32(content));
+  await mkdir(dirname(path), { recursive: true });
+  const beside = `${path}.new`;
+  const file = await open(beside, "w");
+  try {
+    await file.writeFile(Buffer.concat([content, tail]));
+    await file.sync();
+    await durable();
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+  await rename(beside, path);
+}

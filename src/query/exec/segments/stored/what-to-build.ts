@@ -1,0 +1,56 @@
+/** Decides when segments of a table are made, and of which of its ranges. Called by column-store.ts. */
+import type { SegmentSizes } from "../segment-cache.js";
+import type { KeyTextSpan, TableSegments } from "../table-segments.js";
+
+/** Writes in gaps that are worth a build while no others come; segments' worth of them while they do. */
+const QUIET_SHARE = 0.25;
+const BUSY_SEGMENTS = 64;
+/** Of all rows, those in gaps that are too many to wait for quiet. */
+const BUSY_SHARE = 0.5;
+/** Of the cache's memory, newer entries that are worth a build. */
+const ENTRIES_SHARE = 0.0625;
+/** Of a segment's rows, changes with which it is made again on the occasion. */
+const CHANGED_SHARE = 0.02;
+
+/** `seenWrites`: the count of writes in gaps at the last look; the same now means that nobody writes. */
+export function isDue(table: TableSegments, seenWrites: number, sizes: SegmentSizes, bytesMax: number): boolean {
+  const { writesInGaps, rows, entryBytes } = table;
+  if (!table.isReady || table.busy || table.dropped) return false;
+  const isQuiet = writesInGaps === seenWrites;
+  if (isQuiet && entryBytes > ENTRIES_SHARE * bytesMax) return true;
+  if (isQuiet) return writesInGaps >= QUIET_SHARE * sizes.storedRowsMin;
+  if (writesInGaps >= BUSY_SEGMENTS * sizes.segmentRows) return true;
+  return writesInGaps >= 2 * sizes.storedRowsMin && writesInGaps >= BUSY_SHARE * rows;
+}
+
+/**
+ * Ranges to make, in order: gaps, segments with many changes, and short ones beside them. Nothing above `greatest`, the greatest
+ * key: what comes there later is in a gap. `all`: one range with everything.
+ */
+export function spansToMake(
+  table: TableSegments,
+  greatest: string,
+  { segmentRows }: SegmentSizes,
+  all: boolean,
+): readonly KeyTextSpan[] {
+  const end = `${greatest}\0`;
+  if (all) return [{ from: table.start, to: end }];
+  const parts: (KeyTextSpan & { isShort: boolean })[] = table.gaps().map((gap) => ({ ...gap, isShort: false }));
+  for (const { from, to, changes, rows } of table.segments) {
+    const isShort = rows < segmentRows / 2;
+    if (isShort || changes > CHANGED_SHARE * rows) parts.push({ from, to, isShort });
+  }
+  parts.sort((a, b) => (a.from < b.from ? -1 : 1));
+  const spans: { from: string; to: string; isShort: boolean }[] = [];
+  for (const part of parts) {
+    const to = part.to < end ? part.to : end;
+    if (part.from >= to) continue;
+    const last = spans.at(-1);
+    if (last?.to === part.from) {
+      last.to = to;
+      last.isShort &&= part.isShort;
+    } else spans.push({ from: part.from, to, isShort: part.isShort });
+  }
+  // A short segment by itself is as good as it will get.
+  return spans.filter(({ isShort }) => !isShort).map(({ from, to }) => ({ from, to }));
+}

@@ -1,0 +1,271 @@
+/** Random histories of writes and queries, and sessions to run them in: the same rows are expected with and without column segments. */
+import type { Test } from "tap";
+import { type ActorShared, sharedByNobody } from "../../src/actor/actor-shared.js";
+import { Partition } from "../../src/actor/partition.js";
+import { loadConfig } from "../../src/config/load-config.js";
+import type { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
+import { Session } from "../../src/session/session.js";
+import { plainRows } from "../../src/session/sql-result.js";
+import { loadParser } from "../../src/sql/parse/parse.js";
+import type { Shard } from "../../src/storage/shard.js";
+import { openShard } from "../storage/shards.js";
+import type { Random } from "./random-plans.js";
+
+export const SIZES = { recordsBefore: 8, segmentRows: 32, changesMax: 12, lookupsBefore: 4, storedRowsMin: 64 };
+export const CREATE = `CREATE TABLE m (a int, b int, t text, n numeric(10,2), d date, f float8, l int8, o bool, v numeric, w vector(2), u varchar,
+  PRIMARY KEY (a, b))`;
+
+export class Side {
+  /** Called where a statement gives way. */
+  onTurn: () => Promise<void> = () => Promise.resolve();
+  private readonly sessions: Session[] = [];
+
+  private constructor(
+    readonly partition: Partition,
+    readonly segments: SegmentCache,
+  ) {}
+
+  /** Over a shard in memory, unless another one is given. */
+  static async open(
+    t: Test,
+    segments: SegmentCache,
+    shard: Shard | null = null,
+    shared: Partial<ActorShared> = {},
+  ): Promise<Side> {
+    await loadParser();
+    const config = loadConfig({ env: {} });
+    const whole = sharedByNobody(config, { segments, ...shared });
+    return new Side(new Partition(0, shard ?? (await openShard(t)), config, () => undefined, whole), segments);
+  }
+
+  session(number: number): Session {
+    const tenant = this.partition.tenant(7);
+    this.sessions[number] ??= new Session(tenant, {
+      isolation: null,
+      readOnly: false,
+      user: "u",
+      tenantName: "t",
+      control: "statements",
+    });
+    return this.sessions[number];
+  }
+
+  /** Rows, or the error's message. */
+  async run(number: number, sql: string, yields = false, params: readonly unknown[] = []): Promise<string> {
+    const tenant = this.partition.tenant(7);
+    let turn = 0;
+    const request = {
+      checkpoint: () => undefined,
+      shouldYield: () => yields && ++turn % 3 === 0,
+      yieldTurn: () => (yields ? this.onTurn() : Promise.resolve()),
+    };
+    try {
+      const outcome = await this.session(number).execute(
+        { sql, params, maxRows: 100_000, collector: plainRows, request },
+        (tx) => tenant.commit(tx),
+      );
+      return outcome.rows.plain!.map((row) => JSON.stringify(row)).join("\n");
+    } catch (error) {
+      return `error: ${(error as Error).message}`;
+    }
+  }
+
+  /** The end of a turn of the actor's loop. */
+  flush(): void {
+    this.partition.shard.flush();
+  }
+}
+
+const WORDS = ["", "a", "abc", "b", "x%y", "ünï", "zz"];
+
+const PARTS = ["abc", "Abc", "b", "%", "_", "é", "😀", " "];
+
+/** Most of them are there once. */
+function textOf(random: Random): string {
+  const part = () => PARTS[random.below(random.below(4) === 0 ? PARTS.length : 3)]!;
+  return `${part()}${random.below(500)}${part()}`;
+}
+
+function pattern(random: Random): string {
+  const part = () => ["%", "_", "abc", "b", "1", "12", "é", "\\%", "3Abc"][random.below(9)]!;
+  return Array.from({ length: random.below(5) }, part).join("") + (random.below(2) === 0 ? "%" : "");
+}
+
+function value(random: Random, column: string): string {
+  if (random.below(8) === 0) return "NULL";
+  switch (column) {
+    case "t":
+      return `'${WORDS[random.below(WORDS.length)]}'`;
+    case "u":
+      return `'${textOf(random)}'`;
+    case "n":
+      return `${random.below(2000) - 1000}.${random.below(100)}`;
+    case "d":
+      return random.below(30) === 0 ? "'infinity'" : `DATE '2020-01-01' + ${random.below(60)}`;
+    case "f":
+      return ["'NaN'", "'-Infinity'", "0.1", "-0.0", "3"][random.below(5)]!;
+    case "l":
+      return ["1", "9007199254740993", "-5", "4000000000", "77"][random.below(5)]!;
+    case "o":
+      return random.below(2) === 0 ? "true" : "false";
+    case "v":
+      return ["1.5", "1.50", "'NaN'", "12345678901234567890", "-2"][random.below(5)]!;
+    case "w":
+      return ["'[1,2]'", "'[0.5,-1]'", "'[-0,1e30]'"][random.below(3)]!;
+    default:
+      return String(random.below(50));
+  }
+}
+
+const COLUMNS = ["t", "n", "d", "f", "l", "o", "v", "w", "u"];
+const OPERATORS = ["=", "<>", "<", "<=", ">", ">="];
+
+function condition(random: Random): string {
+  const column = ["b", ...COLUMNS][random.below(COLUMNS.length + 1)]!;
+  const operator = OPERATORS[random.below(OPERATORS.length)]!;
+  switch (random.below(13)) {
+    case 11:
+      return `u ${random.below(2) === 0 ? "" : "NOT "}${random.below(2) === 0 ? "" : "I"}LIKE '${pattern(random)}'`;
+    case 12:
+      return `u ${operator} '${textOf(random)}'`;
+    case 7:
+      return `b ${operator} a`;
+    case 8:
+      return `(n < ${random.below(300)} OR n BETWEEN 400 AND 600.5 OR n IS NULL)`;
+    case 9:
+      return ["extract(month FROM d) = 2", "substring(t FROM 1 FOR 1) = 'a'", "b % 3 = 1", "(o OR t = 'zz')"][
+        random.below(4)
+      ]!;
+    case 0:
+      return `${column} IS ${random.below(2) === 0 ? "NOT " : ""}NULL`;
+    case 1:
+      return `t LIKE '${["a%", "%b%", "_", "x\\%y"][random.below(4)]}'`;
+    case 2:
+      return `b BETWEEN ${random.below(30)} AND ${random.below(60)}`;
+    case 3:
+      return `${column} IN (${[1, 2, 3].map(() => value(random, column)).join()})`;
+    case 4:
+      return `(${condition(random)} OR ${condition(random)})`;
+    case 5:
+      return `n ${operator} ${random.below(100)}.${random.below(1000)}`;
+    case 6:
+      return `d ${operator} TIMESTAMP '2020-01-20 12:00' - INTERVAL '${random.below(40)} hours'`;
+    default:
+      return `${column} ${operator} ${value(random, column)}`;
+  }
+}
+
+/** Joins of the table with itself: by hashing, and by looking rows up in the primary key. */
+function join(random: Random): string {
+  const keys = [
+    "x.b = y.a",
+    "x.t = y.t",
+    "x.o = y.o AND x.b = y.b",
+    "x.n = y.n",
+    "x.l = y.l",
+    "x.d = y.d",
+    "x.f = y.f",
+  ];
+  const on = `${keys[random.below(keys.length)]!}${random.below(3) === 0 ? " AND x.n < y.n" : ""}`;
+  const where = random.below(2) === 0 ? "" : `WHERE ${condition(random)}`;
+  const order = "ORDER BY 1, 2, 3, 4";
+  const side = `(SELECT * FROM m ${where})`;
+  const groups = ["x.t", "y.o", "y.t, x.o", "x.b, y.b"][random.below(4)]!;
+  const calls = "count(*), count(y.n), sum(x.n), sum(y.n), sum(y.b * x.n), min(y.d), max(x.l), sum(y.v)";
+  const type = ["", "LEFT ", "RIGHT ", "FULL "][random.below(4)]!;
+  switch (random.below(6)) {
+    case 0:
+      return `SELECT x.a, x.b, y.a, y.b, x.t, y.n, y.v, y.f FROM ${side} x ${type}JOIN m y ON ${on} ${order}`;
+    case 1:
+      return `SELECT ${groups}, ${calls} FROM m x ${type}JOIN ${side} y ON ${on} GROUP BY ${groups} ORDER BY ${groups}`;
+    case 2:
+      return `SELECT ${calls} FROM ${side} x ${type}JOIN m y ON ${on} JOIN m z ON z.a = y.b AND z.b = 3`;
+    case 3:
+      return `SELECT a, b, n, v FROM ${side} x WHERE ${random.below(2) === 0 ? "NOT " : ""}EXISTS (SELECT FROM m y WHERE ${on}) ${order}`;
+    case 4:
+      return `SELECT x.a, x.b, y.b, y.n, y.t FROM ${side} x, LATERAL
+        (SELECT * FROM m WHERE m.a = x.b AND m.b > ${random.below(10)} ORDER BY b LIMIT 2) y ${order}`;
+    default:
+      return `SELECT a, b, (SELECT sum(y.n) FROM m y WHERE y.a = x.b AND y.b <> 4), t FROM ${side} x ${order}`;
+  }
+}
+
+/** Rows that are equal in the keys come in the order of the table. */
+function orderBy(random: Random): string {
+  const columns = ["b", "t", "n", "d", "f", "l", "o", "v", "u", "a + b", "n"];
+  const key = () =>
+    columns[random.below(columns.length)]! +
+    (random.below(2) === 0 ? " DESC" : "") +
+    ["", " NULLS FIRST", " NULLS LAST"][random.below(3)]!;
+  const keys = Array.from({ length: 1 + random.below(2) }, key).join(", ");
+  return `ORDER BY ${keys} LIMIT ${random.below(8)}${random.below(3) === 0 ? " OFFSET 2" : ""}`;
+}
+
+export function query(random: Random): string {
+  if (random.below(3) === 0) return join(random);
+  const where = Array.from({ length: random.below(4) }, () => condition(random)).join(" AND ");
+  const from = `FROM m ${where === "" ? "" : `WHERE ${where}`}`;
+  const groups = ["t", "o", "b", "t, o", "d", "n", "b % 3", "u", "o, u, b", "l, t"][random.below(10)]!;
+  const calls = [
+    "count(*)",
+    "count(n)",
+    "sum(n)",
+    "avg(n)",
+    "sum(b)",
+    "avg(b)",
+    "sum(l)",
+    "min(n)",
+    "max(d)",
+    "min(t)",
+    "sum(f)",
+    "max(f)",
+    "sum(v)",
+    "max(v)",
+    "sum(n * (1 - n))",
+    "sum(b * b - a)",
+    "avg(n + b)",
+    "sum(n) FILTER (WHERE b > 5)",
+    "count(DISTINCT t)",
+    "count(DISTINCT u)",
+    "count(DISTINCT l)",
+    "count(u)",
+    "min(u)",
+    "max(u)",
+    "min(l)",
+  ].filter(() => random.below(3) === 0);
+  const first = COLUMNS[random.below(COLUMNS.length)]!;
+  const list = calls.length === 0 ? "count(*)" : calls.join(", ");
+  switch (random.below(8)) {
+    case 5:
+      return `SELECT a, b, ${first} ${from} ${orderBy(random)}`;
+    case 6:
+      return `SELECT ${groups}, ${list} ${from} GROUP BY ${groups} ORDER BY ${random.below(2) === 0 ? "count(*), " : ""}${groups} LIMIT 5`;
+    case 7:
+      return `SELECT DISTINCT ${groups} ${from}`;
+    case 0:
+      return `SELECT ${list} ${from}`;
+    case 1:
+      return `SELECT ${groups}, ${list} ${from} GROUP BY ${groups} ORDER BY ${groups}`;
+    case 2:
+      return `SELECT x.a, x.b, y.n FROM m x JOIN m y ON x.b = y.a AND x.t = y.t ORDER BY 1, 2, y.b`;
+    case 3:
+      return `SELECT a, b, t, n ${from} ORDER BY a, b LIMIT ${random.below(90)}`;
+    default:
+      return `SELECT * ${from} ORDER BY a, b`;
+  }
+}
+
+export function write(random: Random): string {
+  const row = () => `(${random.below(40)}, ${random.below(20)}, ${COLUMNS.map((c) => value(random, c)).join()})`;
+  const column = COLUMNS[random.below(COLUMNS.length)]!;
+  switch (random.below(6)) {
+    case 0:
+      return `DELETE FROM m WHERE a = ${random.below(40)} AND b < ${random.below(20)}`;
+    case 1:
+      return `UPDATE m SET ${column} = ${value(random, column)} WHERE a = ${random.below(40)}`;
+    case 2:
+      return `UPDATE m SET a = a + 1 WHERE a = ${39 - random.below(5)}`;
+    default:
+      return `INSERT INTO m VALUES ${Array.from({ length: 1 + random.below(12) }, row).join()} ON CONFLICT DO NOTHING`;
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * Columns in files are a cache, too: whatever is written, and whenever files are made, saved, lost or damaged, and the partition
+ * is opened again, every statement must give the same rows as without them. Over a shard on disk, with tiny sizes.
+ */
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
+import { buildColumns } from "../../src/query/exec/segments/stored/build-columns.js";
+import type { LongTasks } from "../../src/session/long-tasks.js";
+import type { Shard } from "../../src/storage/shard.js";
+import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
+import { tries } from "../lengths.js";
+import { directory } from "../storage/shards.js";
+import { Random } from "./random-plans.js";
+import { CREATE, query, SIZES, Side, write } from "./segment-histories.js";
+
+const STORED = { ...SIZES, storedRowsMin: 16 };
+/** In this thread: who makes the files is no part of what is tested. */
+const tasks = { buildColumns } as unknown as LongTasks;
+
+/** A partition on disk with columns in files, that can be closed and opened again. */
+class Stored {
+  side!: Side;
+  private shard!: Shard;
+  built = 0;
+
+  private constructor(
+    private readonly t: Test,
+    readonly path: string,
+    private readonly bytesMax: number,
+  ) {}
+
+  static async open(t: Test, bytesMax = 1e9): Promise<Stored> {
+    const stored = new Stored(t, directory(t), bytesMax);
+    await stored.open();
+    return stored;
+  }
+
+  private async open(): Promise<void> {
+    this.shard = await openShardOnDisk(this.path, {
+      onDurable: (sequence) => this.side.partition.onDisk(sequence),
+    });
+    this.side = await Side.open(this.t, new SegmentCache(this.bytesMax, STORED), this.shard, { tasks });
+    await this.side.partition.keepColumns(this.path);
+  }
+
+  /** "killed": nothing is written down about the columns. */
+  async reopen(how: "closed" | "killed"): Promise<void> {
+    this.side.flush();
+    this.built += this.side.segments.built;
+    const { partition } = this.side;
+    if (how === "closed") await partition.close();
+    else {
+      partition.columns!.endWork();
+      await partition.columns!.idle();
+      await this.shard.close();
+    }
+    await this.open();
+  }
+
+  /** Looks twice, so that it sees that nobody writes. */
+  async make(): Promise<void> {
+    this.side.flush();
+    for (let i = 0; i < 3; i++) {
+      this.side.partition.sweep(Date.now(), new Set());
+      await this.side.partition.columns!.idle();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.built += this.side.segments.built;
+    this.side.flush();
+    await this.side.partition.close();
+  }
+
+  files(): string[] {
+    const columns = join(this.path, "columns");
+    if (!existsSync(columns)) return [];
+    return readdirSync(columns, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.includes("/"))
+      .map((name) => join(columns, name));
+  }
+}
+
+function damage(path: string, random: Random): void {
+  const bytes = readFileSync(path);
+  const at = random.below(bytes.length);
+  bytes[at] = bytes[at]! ^ (1 << random.below(8));
+  // As a file of its own: the old one may be open.
+  rmSync(path);
+  writeFileSync(path, bytes);
+}
+
+async function fill(stored: Stored, rows: number): Promise<void> {
+  await stored.side.run(0, "CREATE TABLE g (a int PRIMARY KEY, b int, c text, d timestamp)");
+  await stored.side.run(
+    0,
+    `INSERT INTO g SELECT i, i % 7, 'text ' || i, timestamp '2026-01-01' + i * interval '1 s' FROM generate_series(1, ${rows}) i`,
+  );
+  await stored.make();
+}
+
+const SUMS = "SELECT count(*), sum(a), sum(b), count(c), min(d), max(c) FROM g";
+
+t.test("random histories give the same rows with and without columns in files", async (t) => {
+  let built = 0;
+  const runs = tries(3);
+  for (let seed = 1; seed <= runs; seed++) {
+    const random = new Random(seed * 104_729);
+    const on = await Stored.open(t, seed % 3 === 0 ? 60_000 : 1e9);
+    const off = await Side.open(t, new SegmentCache(0));
+    const both = async (session: number, sql: string): Promise<void> => {
+      const [found, expected] = [await on.side.run(session, sql, random.below(2) === 0), await off.run(session, sql)];
+      if (found !== expected) t.equal(found, expected, `seed ${seed}: ${sql}`);
+    };
+    await both(0, CREATE);
+    for (let step = 0; step < 80; step++) {
+      const session = random.below(3);
+      switch (random.below(14)) {
+        case 0:
+          await both(session, on.side.session(session).inTransaction ? "COMMIT" : "BEGIN");
+          break;
+        case 1:
+          if (on.side.session(session).inTransaction) await both(session, "ROLLBACK");
+          break;
+        case 2:
+          await on.make();
+          break;
+        case 3:
+          // Goes on beside the next statements.
+          on.side.partition.sweep(Date.now(), new Set());
+          break;
+        case 4:
+          if (random.below(4) > 0) break;
+          for (const each of [0, 1, 2]) if (on.side.session(each).inTransaction) await both(each, "ROLLBACK");
+          if (random.below(3) === 0 && on.files().length > 0)
+            damage(on.files()[random.below(on.files().length)]!, random);
+          await on.reopen(random.below(2) === 0 ? "closed" : "killed");
+          break;
+        case 5:
+        case 6:
+        case 7:
+        case 8:
+          await both(session, write(random));
+          break;
+        default:
+          await both(session, query(random));
+      }
+      if (random.below(3) > 0) {
+        on.side.flush();
+        off.flush();
+      }
+    }
+    await on.close();
+    built += on.built;
+  }
+  t.ok(built > runs, `columns were made ${built} times`);
+});
+
+t.test("after a start the columns are read from files, and what came after them from the log", async (t) => {
+  const stored = await Stored.open(t);
+  await fill(stored, 1000);
+  t.equal(stored.side.segments.built, 1);
+  const all = '[1000,500500,3003,1000,"2026-01-01T00:00:01","text 999"]';
+  t.equal(await stored.side.run(0, SUMS), all);
+  for (const how of ["closed", "killed"] as const) {
+    await stored.reopen(how);
+    t.equal(stored.side.segments.tables, 1, `the table is there after it was ${how}`);
+    t.equal(await stored.side.run(0, SUMS), all);
+    t.ok(stored.side.segments.pages.misses > 0, "pages of files were read");
+    t.equal(stored.side.segments.built, 0, "nothing was made again");
+  }
+  await stored.side.run(0, "UPDATE g SET b = 0 WHERE a = 77");
+  await stored.side.run(0, "DELETE FROM g WHERE a = 1000");
+  await stored.side.run(0, "INSERT INTO g VALUES (5000, 1, 'zz', NULL)");
+  const changed = '[1000,504500,2998,1000,"2026-01-01T00:00:01","zz"]';
+  for (const how of ["killed", "closed", "closed"] as const) {
+    await stored.reopen(how);
+    t.equal(await stored.side.run(0, SUMS), changed, `what was changed is seen after it was ${how}`);
+  }
+  await stored.close();
+});
+
+t.test("a damaged or lost file is noticed, and made again", async (t) => {
+  const stored = await Stored.open(t);
+  await fill(stored, 500);
+  const all = await stored.side.run(0, SUMS);
+  for (const file of ["manifest", "1.columns"]) {
+    for (const how of ["damaged", "lost"]) {
+      await stored.make();
+      const path = stored.files().find((name) => name.endsWith(file === "manifest" ? "manifest" : ".columns"))!;
+      if (how === "lost") rmSync(path);
+      else {
+        const bytes = readFileSync(path);
+        bytes[bytes.length >> 1]! ^= 1;
+        rmSync(path);
+        writeFileSync(path, bytes);
+      }
+      await stored.reopen("killed");
+      t.equal(await stored.side.run(0, SUMS), all, `${file} ${how}`);
+      await stored.side.run(0, SUMS);
+      await stored.make();
+    }
+  }
+  t.equal(await stored.side.run(0, SUMS), all);
+  await stored.close();
+});
+
+t.test("files go with their table, and follow its definition", async (t) => {
+  const stored = await Stored.open(t);
+  await fill(stored, 300);
+  t.ok(stored.files().length >= 2);
+  await stored.side.run(0, "ALTER TABLE g ADD COLUMN e int DEFAULT 3");
+  t.equal(await stored.side.run(0, "SELECT sum(e), sum(a) FROM g"), "[900,45150]");
+  await stored.make();
+  t.equal(await stored.side.run(0, "SELECT sum(e), sum(a) FROM g"), "[900,45150]");
+  await stored.side.run(0, "ALTER TABLE g ALTER COLUMN b TYPE text USING b || '!'");
+  stored.side.flush();
+  t.equal(await stored.side.run(0, "SELECT min(b), max(b) FROM g"), '["0!","6!"]');
+  await stored.make();
+  await stored.reopen("closed");
+  t.equal(await stored.side.run(0, "SELECT min(b), max(b), sum(e) FROM g"), '["0!","6!",900]');
+  stored.side.segments.dropTenant(7);
+  await stored.side.partition.columns!.close();
+  t.same(stored.files(), []);
+  await stored.close();
+});
