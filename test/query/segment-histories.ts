@@ -190,11 +190,22 @@ function join(random: Random): string {
   }
 }
 
+/** Rows that are equal in the keys come in the order of the table. */
+function orderBy(random: Random): string {
+  const columns = ["b", "t", "n", "d", "f", "l", "o", "v", "u", "a + b", "n"];
+  const key = () =>
+    columns[random.below(columns.length)]! +
+    (random.below(2) === 0 ? " DESC" : "") +
+    ["", " NULLS FIRST", " NULLS LAST"][random.below(3)]!;
+  const keys = Array.from({ length: 1 + random.below(2) }, key).join(", ");
+  return `ORDER BY ${keys} LIMIT ${random.below(8)}${random.below(3) === 0 ? " OFFSET 2" : ""}`;
+}
+
 export function query(random: Random): string {
   if (random.below(3) === 0) return join(random);
   const where = Array.from({ length: random.below(4) }, () => condition(random)).join(" AND ");
   const from = `FROM m ${where === "" ? "" : `WHERE ${where}`}`;
-  const groups = ["t", "o", "b", "t, o", "d", "n", "b % 3"][random.below(7)]!;
+  const groups = ["t", "o", "b", "t, o", "d", "n", "b % 3", "u", "o, u, b", "l, t"][random.below(10)]!;
   const calls = [
     "count(*)",
     "count(n)",
@@ -215,10 +226,22 @@ export function query(random: Random): string {
     "avg(n + b)",
     "sum(n) FILTER (WHERE b > 5)",
     "count(DISTINCT t)",
+    "count(DISTINCT u)",
+    "count(DISTINCT l)",
+    "count(u)",
+    "min(u)",
+    "max(u)",
     "min(l)",
   ].filter(() => random.below(3) === 0);
+  const first = COLUMNS[random.below(COLUMNS.length)]!;
   const list = calls.length === 0 ? "count(*)" : calls.join(", ");
-  switch (random.below(5)) {
+  switch (random.below(8)) {
+    case 5:
+      return `SELECT a, b, ${first} ${from} ${orderBy(random)}`;
+    case 6:
+      return `SELECT ${groups}, ${list} ${from} GROUP BY ${groups} ORDER BY ${random.below(2) === 0 ? "count(*), " : ""}${groups} LIMIT 5`;
+    case 7:
+      return `SELECT DISTINCT ${groups} ${from}`;
     case 0:
       return `SELECT ${list} ${from}`;
     case 1:

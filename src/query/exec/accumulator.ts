@@ -33,6 +33,8 @@ export interface Accumulator {
   prepareResult?(group: number): void | Promise<void>;
   /** The value of a group; asked once. */
   result(group: number): Value;
+  /** The values of the groups `from … to − 1`, asked instead. Absent: they are asked one by one. */
+  results?(from: number, to: number): ArrayLike<Value>;
 }
 
 export type AccumulatorProgram = (context: ExecContext) => Accumulator;

@@ -7,21 +7,21 @@
  */
 import type { SqlType, Value } from "../../values/values.js";
 import type { HashKey } from "../expr/compare.js";
-import type { SlotOf } from "../expr/compile.js";
-import type { Batch, Expr } from "../expr/expr.js";
-import { columnsOf } from "../expr/walk.js";
+import type { Batch } from "../expr/expr.js";
 import type { AggregatePlan } from "../plan/plan.js";
 import { type Accumulator, type AccumulatorProgram, compileAccumulator, prepareResults } from "./accumulator.js";
 import type { ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
-import { areNumbers, NumberGroups } from "./number-keys.js";
+import { haveGroupKeys } from "./group-keys.js";
+import { KeyGroups } from "./key-groups.js";
 import { drain, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
-import { Chunk, valuesOfBatch } from "./segments/chunk.js";
+import { Chunk, chunkOfColumns, plainColumn, valuesOfBatch } from "./segments/chunk.js";
 import { ChunkGroups } from "./segments/chunk-groups.js";
+import { compileDistinctCount } from "./segments/distinct-count.js";
 import { compileVectorAccumulator } from "./segments/vector-accumulator.js";
-import { compileAll, type EvaluateAll, slotsOf } from "./slots.js";
+import { columnSlots, compileAll, type EvaluateAll, slotsOf, slotsRead } from "./slots.js";
 import { DEPTH_MAX, Partitions } from "./spill/partitions.js";
 import { canSpill, type Run, RunScan } from "./spill/spilled-rows.js";
 import { bytesOf } from "./value-bytes.js";
@@ -29,8 +29,8 @@ import { bytesOf } from "./value-bytes.js";
 interface AggregateProgram {
   readonly groups: readonly EvaluateAll[];
   readonly keyOf: RowKeyOf;
-  /** All group expressions are of types whose values are numbers. */
-  readonly byNumbers: boolean;
+  /** Types of the group expressions, if all of them have keys in typed arrays; else null. */
+  readonly keyTypes: readonly SqlType[] | null;
   readonly calls: readonly AccumulatorProgram[];
   /** Slots that the group expressions read; the slots of all of them if they are columns, else null. */
   readonly groupSlots: readonly number[];
@@ -44,12 +44,18 @@ interface AggregateProgram {
 export function compileAggregate(plan: AggregatePlan, input: Open): Open {
   const slotOf = slotsOf(plan.input.columns);
   const types = plan.input.columns.map((column) => column.type);
+  const groupTypes = plan.groups.map((expr) => expr.type);
   const program: AggregateProgram = {
     spillTypes: plan.groups.length > 0 && canSpill(types) ? types : null,
     groups: plan.groups.map((expr) => compileAll(expr, slotOf)),
-    keyOf: rowKeyOf(plan.groups.map((expr) => expr.type)),
-    byNumbers: plan.groups.length > 0 && areNumbers(plan.groups.map((expr) => expr.type)),
-    calls: plan.calls.map((call) => compileVectorAccumulator(call, slotOf) ?? compileAccumulator(call, slotOf)),
+    keyOf: rowKeyOf(groupTypes),
+    keyTypes: plan.groups.length > 0 && haveGroupKeys(groupTypes) ? groupTypes : null,
+    calls: plan.calls.map(
+      (call) =>
+        compileVectorAccumulator(call, slotOf) ??
+        compileDistinctCount(call, slotOf, plan.groups.length > 0) ??
+        compileAccumulator(call, slotOf),
+    ),
     groupSlots: slotsRead(plan.groups, slotOf),
     groupColumns: columnSlots(plan.groups, slotOf),
     callSlots: plan.calls.map(({ args, filter, orderBy }) =>
@@ -59,29 +65,20 @@ export function compileAggregate(plan: AggregatePlan, input: Open): Open {
   return (context) => new AggregateOperator(program, input(context), context);
 }
 
-function slotsRead(exprs: readonly Expr[], slotOf: SlotOf): readonly number[] {
-  const slots = exprs.flatMap((expr) => [...columnsOf(expr)].map(slotOf));
-  return [...new Set(slots.filter((slot) => slot >= 0))];
-}
-
-function columnSlots(exprs: readonly Expr[], slotOf: SlotOf): readonly number[] | null {
-  const slots = exprs.map((expr) => (expr.kind === "column" ? slotOf(expr.id) : -1));
-  return slots.includes(-1) ? null : slots;
-}
-
 /** Estimated bytes of one call's state. */
 const STATE_BYTES = 48;
 
 class AggregateOperator implements Operator {
-  /** Groups by their keys: these, or, as long as all keys are numbers, those. */
+  /** Groups by their keys: these, or, as long as typed arrays hold all keys, those. */
   private readonly numbers = new Map<HashKey | null, number>();
-  private byNumbers: NumberGroups | null;
-  /** Values of the group expressions, by group; `byNumbers` has its own. */
+  private byKeys: KeyGroups | null;
+  /** Values of the group expressions, by group; `byKeys` has its own. */
   private groupColumns: Value[][];
   private calls: readonly Accumulator[];
   private groupOf = new Int32Array(0);
   private readonly chunkGroups: ChunkGroups | null;
   private readonly scratch: Value[][];
+  private handsOutChunks = false;
   private groupCount = 0;
   private position = -1;
   private bytes = 0;
@@ -100,10 +97,14 @@ class AggregateOperator implements Operator {
     this.scratch = emptyColumns(program.groups.length);
     this.calls = program.calls.map((call) => call(context));
     if (program.groups.length === 0) this.addGroup();
-    this.byNumbers = program.byNumbers ? new NumberGroups(program.groups.length) : null;
+    this.byKeys = program.keyTypes === null ? null : new KeyGroups(program.keyTypes);
     const { groupColumns } = program;
-    this.chunkGroups = groupColumns === null ? null : new ChunkGroups(groupColumns, this.groupOfValues);
+    this.chunkGroups = groupColumns === null ? null : new ChunkGroups(groupColumns, this.groupsOfChunk);
     input.acceptChunks?.();
+  }
+
+  acceptChunks(): void {
+    this.handsOutChunks = true;
   }
 
   next(): Pulled {
@@ -131,7 +132,7 @@ class AggregateOperator implements Operator {
     this.later = this.overflow.finish();
     this.calls = [];
     this.groupColumns = [];
-    this.byNumbers = null;
+    this.byKeys = null;
     this.numbers.clear();
     this.release();
     return this.nextOfLater(this.later);
@@ -144,6 +145,7 @@ class AggregateOperator implements Operator {
         if (run === undefined) return null;
         const { program, context } = this;
         this.current = new AggregateOperator(program, new RunScan(run, context), context, this.depth + 1);
+        if (this.handsOutChunks) this.current.acceptChunks();
       }
       const batch = this.current.next();
       if (batch instanceof Promise) return batch.then((arrived) => this.ofCurrent(arrived) ?? this.next());
@@ -174,9 +176,8 @@ class AggregateOperator implements Operator {
 
   /** Rows of a segment: what cannot take them as they are gets the columns that it reads as values. */
   private consumeChunk(chunk: Chunk): void {
-    const { groups, groupSlots, callSlots } = this.program;
-    const groupOf =
-      groups.length === 0 ? null : (this.chunkGroups?.assign(chunk) ?? this.assignGroups(chunk.only(groupSlots)));
+    const { groups, callSlots } = this.program;
+    const groupOf = groups.length === 0 ? null : (this.chunkGroups?.assign(chunk) ?? this.groupsOfChunk(chunk));
     for (let i = 0; i < this.calls.length; i++) {
       const call = this.calls[i]!;
       const bytes = call.addChunk?.(chunk, groupOf) ?? null;
@@ -199,11 +200,10 @@ class AggregateOperator implements Operator {
     const values = program.groups.map((group, i) => group(batch, context, this.scratch[i]!));
     const groupOf = this.groupNumbers(length);
     const known: number[] = [];
-    const byNumbers = this.loadNumbers(values, length);
+    const byKeys = this.loadKeys(values, length);
     for (let row = 0; row < length; row++) {
-      const key = program.keyOf(values, row);
-      const number = byNumbers === null ? (numbers.get(key) ?? -1) : byNumbers.find(row);
-      if (number < 0) this.overflow.add(key, columns, row);
+      const number = byKeys === null ? (numbers.get(program.keyOf(values, row)) ?? -1) : byKeys.find(row);
+      if (number < 0) this.overflow.add(program.keyOf(values, row), columns, row);
       else {
         groupOf[known.length] = number;
         known.push(row);
@@ -219,10 +219,27 @@ class AggregateOperator implements Operator {
     const groupOf = this.groupNumbers(batch.length);
     if (groups.length === 0) return groupOf;
     const values = groups.map((group, i) => group(batch, context, this.scratch[i]!));
-    const byNumbers = this.loadNumbers(values, batch.length);
-    if (byNumbers !== null) byNumbers.assign(batch.length, groupOf, (row) => this.makeGroup(values, row, null));
+    const byKeys = this.loadKeys(values, batch.length);
+    if (byKeys !== null) this.assignLoaded(byKeys, batch.length, groupOf);
     else for (let row = 0; row < batch.length; row++) groupOf[row] = this.groupOfRow(values, row);
     return groupOf;
+  }
+
+  private readonly groupsOfChunk = (chunk: Chunk): Int32Array => {
+    const { groupColumns, groupSlots } = this.program;
+    const { byKeys } = this;
+    if (byKeys === null || groupColumns === null || !byKeys.loadChunk(chunk, groupColumns)) {
+      return this.assignGroups(chunk.only(groupSlots));
+    }
+    const groupOf = this.groupNumbers(chunk.length);
+    this.assignLoaded(byKeys, chunk.length, groupOf);
+    return groupOf;
+  };
+
+  private assignLoaded(byKeys: KeyGroups, length: number, groupOf: Int32Array): void {
+    const bytes = byKeys.assign(length, groupOf);
+    this.reserve(bytes + byKeys.madeCount * this.calls.length * STATE_BYTES);
+    for (let i = 0; i < byKeys.madeCount; i++) this.addGroup();
   }
 
   /** An array for that many group numbers; all 0 without GROUP BY. */
@@ -230,15 +247,6 @@ class AggregateOperator implements Operator {
     if (this.groupOf.length < length) this.groupOf = new Int32Array(length);
     return this.groupOf;
   }
-
-  private readonly groupOfValues = (values: readonly Value[]): number => {
-    const columns = values.map((value) => [value]);
-    const byNumbers = this.loadNumbers(columns, 1);
-    if (byNumbers === null) return this.groupOfRow(columns, 0);
-    const found = new Int32Array(1);
-    byNumbers.assign(1, found, (row) => this.makeGroup(columns, row, null));
-    return found[0]!;
-  };
 
   private groupOfRow(values: readonly ArrayLike<Value>[], row: number): number {
     const { numbers } = this;
@@ -253,23 +261,23 @@ class AggregateOperator implements Operator {
 
   /** Makes the group of this row; answers its number. */
   private makeGroup(values: readonly ArrayLike<Value>[], row: number, key: HashKey | null): number {
-    const { groupColumns, byNumbers } = this;
+    const { groupColumns } = this;
     let bytes = SET_ENTRY_BYTES + bytesOf(key) + this.calls.length * STATE_BYTES;
     for (let i = 0; i < groupColumns.length; i++) {
       const value = values[i]![row]!;
-      if (byNumbers === null) groupColumns[i]!.push(value);
+      groupColumns[i]!.push(value);
       bytes += SET_ENTRY_BYTES + bytesOf(value);
     }
     this.reserve(bytes);
     return this.addGroup();
   }
 
-  /** The groups by numbers, with these keys loaded; null when the groups are not by numbers, or no longer. */
-  private loadNumbers(values: readonly ArrayLike<Value>[], length: number): NumberGroups | null {
-    const { byNumbers } = this;
-    if (byNumbers === null || byNumbers.load(values, length)) return byNumbers;
-    this.groupColumns = this.groupColumns.map((_, i) => byNumbers.valuesOf(i, 0, this.groupCount));
-    this.byNumbers = null;
+  /** The groups in typed arrays, with these keys loaded; null when the groups are not there, or no longer. */
+  private loadKeys(values: readonly ArrayLike<Value>[], length: number): KeyGroups | null {
+    const { byKeys } = this;
+    if (byKeys === null || byKeys.load(values, length)) return byKeys;
+    this.groupColumns = this.groupColumns.map((_, i) => byKeys.valuesOf(i, 0, this.groupCount));
+    this.byKeys = null;
     for (let group = 0; group < this.groupCount; group++) {
       this.numbers.set(this.program.keyOf(this.groupColumns, group), group);
     }
@@ -296,15 +304,19 @@ class AggregateOperator implements Operator {
     if (from === this.groupCount) return null;
     const to = this.emitTo;
     this.position = to;
-    const columns = this.groupColumns.map(
-      (values, i) => this.byNumbers?.valuesOf(i, from, to) ?? values.slice(from, to),
-    );
-    for (const call of this.calls) {
+    const results = this.calls.map((call) => {
+      if (call.results !== undefined) return call.results(from, to);
       const values = new Array<Value>(to - from);
       for (let group = from; group < to; group++) values[group - from] = call.result(group);
-      columns.push(values);
+      return values;
+    });
+    const { byKeys, groupColumns } = this;
+    if (byKeys !== null && this.handsOutChunks) {
+      const vectors = groupColumns.map((_, i) => byKeys.columnOf(i, from, to));
+      return chunkOfColumns([...vectors, ...results.map(plainColumn)], to - from);
     }
-    return { columns, length: to - from };
+    const keys = groupColumns.map((values, i) => byKeys?.valuesOf(i, from, to) ?? values.slice(from, to));
+    return { columns: [...keys, ...results], length: to - from };
   }
 
   private release(): void {

@@ -4,12 +4,25 @@
 import type { Value } from "../../values/values.js";
 import { compileExpr, compilePredicate, type Predicate, type SlotOf } from "../expr/compile.js";
 import type { Batch, EvalContext, Evaluate, Expr } from "../expr/expr.js";
+import { columnsOf } from "../expr/walk.js";
 import type { OutputColumn } from "../plan/plan.js";
 
 /** −1 for columns that are not among these: they belong to an enclosing query. */
 export function slotsOf(columns: readonly OutputColumn[]): SlotOf {
   const slots = new Map(columns.map((column, slot) => [column.id, slot]));
   return (id) => slots.get(id) ?? -1;
+}
+
+/** The slots that these expressions read. */
+export function slotsRead(exprs: readonly Expr[], slotOf: SlotOf): readonly number[] {
+  const slots = exprs.flatMap((expr) => [...columnsOf(expr)].map(slotOf));
+  return [...new Set(slots.filter((slot) => slot >= 0))];
+}
+
+/** The slots of expressions that are columns of the input, all of them; else null. */
+export function columnSlots(exprs: readonly Expr[], slotOf: SlotOf): readonly number[] | null {
+  const slots = exprs.map((expr) => (expr.kind === "column" ? slotOf(expr.id) : -1));
+  return slots.includes(-1) ? null : slots;
 }
 
 /** Slots of expressions that read no column. */

@@ -3,18 +3,25 @@
  * equal in the keys come out in the input's order, as from a stable sort.
  */
 import type { Value } from "../../values/values.js";
+import type { SlotOf } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
-import type { TopNPlan } from "../plan/plan.js";
+import type { SortKey, TopNPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { limitValue, offsetValue } from "./limit.js";
 import { after, drain, inTurns, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
-import { compileMaybe, NO_SLOTS } from "./slots.js";
+import { Chunk } from "./segments/chunk.js";
+import { FirstKey, type FirstKeyProgram } from "./segments/first-key.js";
+import { compileMaybe, NO_SLOTS, slotsOf, slotsRead } from "./slots.js";
 import { compileSortKeys, type SortProgram } from "./sort.js";
 import { comparisonCost, type RowOrder, sortRows } from "./sort-rows.js";
 import { bytesOf } from "./value-bytes.js";
 
 interface TopNProgram extends SortProgram {
+  /** Null: the first key is no column. */
+  readonly firstKey: FirstKeyProgram | null;
+  /** Slots that the keys read. */
+  readonly keySlots: readonly number[];
   readonly limit: Evaluate | null;
   readonly offset: Evaluate | null;
 }
@@ -22,10 +29,22 @@ interface TopNProgram extends SortProgram {
 export function compileTopN(plan: TopNPlan, input: Open): Open {
   const program: TopNProgram = {
     ...compileSortKeys(plan.input.columns, plan.keys),
+    firstKey: firstKeyOf(plan.keys, slotsOf(plan.input.columns)),
+    keySlots: slotsRead(
+      plan.keys.map(({ expr }) => expr),
+      slotsOf(plan.input.columns),
+    ),
     limit: compileMaybe(plan.limit, NO_SLOTS),
     offset: compileMaybe(plan.offset, NO_SLOTS),
   };
   return (context) => new TopNOperator(program, input(context), context);
+}
+
+function firstKeyOf([key, ...others]: readonly SortKey[], slotOf: SlotOf): FirstKeyProgram | null {
+  if (key?.expr.kind !== "column") return null;
+  const slot = slotOf(key.expr.id);
+  const { descending, nullsFirst } = key;
+  return slot < 0 ? null : { slot, type: key.expr.type, descending, nullsFirst, isOnly: others.length === 0 };
 }
 
 /** Estimated bytes of a value in its slot, its share of the heap included. */
@@ -40,6 +59,7 @@ class TopNOperator implements Operator {
   private readonly numbers: number[] = [];
   private readonly order: RowOrder;
   private readonly heap: number[] = [];
+  private readonly firstKey: FirstKey | null;
   private seen = 0;
   private bytes = 0;
   private sorted: number[] | null = null;
@@ -56,6 +76,8 @@ class TopNOperator implements Operator {
     this.keys = emptyColumns(program.keys.length);
     const order = program.orderOf(this.keys);
     this.order = (a, b) => order(a, b) || this.numbers[a]! - this.numbers[b]!;
+    this.firstKey = program.firstKey === null ? null : new FirstKey(program.firstKey);
+    input.acceptChunks?.();
   }
 
   next(): Pulled {
@@ -72,41 +94,66 @@ class TopNOperator implements Operator {
   }
 
   private readonly append = (batch: Batch): void | Promise<void> => {
-    const { program, context } = this;
-    const keys = program.keys.map((key) => key(batch, context, []));
-    const cost = comparisonCost(keys, batch.length);
-    if (cost > 1)
-      return inTurns(
-        context,
-        batch.length,
-        (row) => this.take(batch, keys, row, row + 1),
-        () => undefined,
-        0,
-        1,
-      );
-    this.take(batch, keys, 0, batch.length);
+    if (batch instanceof Chunk) return this.appendChunk(batch);
+    const keys = this.program.keys.map((key) => key(batch, this.context, []));
+    const { columns } = batch;
+    return this.appendRows(keys, (column, row) => columns[column]![row]!, null, batch.length, batch.length);
   };
 
-  private take(batch: Batch, keys: readonly ArrayLike<Value>[], from: number, to: number): void {
-    const { program, heap } = this;
-    for (let row = from; row < to; row++) {
-      const full = heap.length === this.capacity;
-      // The candidate's keys go into a spare slot; only a row that stays has its other columns copied.
-      const slot = heap.length < this.capacity ? heap.length : this.spare;
-      for (let k = 0; k < keys.length; k++) this.keys[k]![slot] = keys[k]![row]!;
-      this.numbers[slot] = this.seen++;
-      if (full && this.order(slot, heap[0]!) > 0) continue;
-      let bytes = full ? 0 : SLOT_BYTES * (program.columns.length + keys.length);
-      for (let c = 0; c < this.columns.length; c++) {
-        const value = batch.columns[c]![row]!;
-        bytes += bytesOf(value);
-        if (full) bytes -= bytesOf(this.columns[c]![heap[0]!]!);
-        this.columns[c]![slot] = value;
-      }
-      this.reserve(bytes);
-      if (full) this.replaceRoot(slot);
-      else this.push(slot);
+  /** Values are made of rows only that may be among the first, and of their keys; others of rows that are kept. */
+  private appendChunk(chunk: Chunk): void | Promise<void> {
+    const { program, firstKey, heap, keys } = this;
+    const bound = heap.length === this.capacity ? keys[0]![heap[0]!]! : undefined;
+    const count = firstKey?.candidates(chunk, bound, this.capacity) ?? null;
+    if (count === 0) {
+      this.seen += chunk.length;
+      return;
     }
+    const places = count === null || count === chunk.length ? null : firstKey!.places;
+    const rows = places === null ? chunk : chunk.pick(places, count!);
+    const values = rows.only(program.keySlots);
+    const theirs = program.keys.map((key) => key(values, this.context, []));
+    return this.appendRows(theirs, (column, row) => rows.value(column, row), places, rows.length, chunk.length);
+  }
+
+  /** `places`: where the rows are among the `length` that came; null: they are all of them. */
+  private appendRows(
+    keys: readonly ArrayLike<Value>[],
+    read: (column: number, row: number) => Value,
+    places: Int32Array | null,
+    count: number,
+    length: number,
+  ): void | Promise<void> {
+    const first = this.seen;
+    this.seen += length;
+    const take = (row: number) => this.take(keys, read, row, first + (places === null ? row : places[row]!));
+    if (comparisonCost(keys, count) > 1) return inTurns(this.context, count, take, () => undefined, 0, 1);
+    for (let row = 0; row < count; row++) take(row);
+  }
+
+  private take(
+    keys: readonly ArrayLike<Value>[],
+    read: (column: number, row: number) => Value,
+    row: number,
+    number: number,
+  ): void {
+    const { program, heap } = this;
+    const full = heap.length === this.capacity;
+    // The candidate's keys go into a spare slot; only a row that stays has its other columns copied.
+    const slot = full ? this.spare : heap.length;
+    for (let k = 0; k < keys.length; k++) this.keys[k]![slot] = keys[k]![row]!;
+    this.numbers[slot] = number;
+    if (full && this.order(slot, heap[0]!) > 0) return;
+    let bytes = full ? 0 : SLOT_BYTES * (program.columns.length + keys.length);
+    for (let c = 0; c < this.columns.length; c++) {
+      const value = read(c, row);
+      bytes += bytesOf(value);
+      if (full) bytes -= bytesOf(this.columns[c]![heap[0]!]!);
+      this.columns[c]![slot] = value;
+    }
+    this.reserve(bytes);
+    if (full) this.replaceRoot(slot);
+    else this.push(slot);
   }
 
   /** The slot that no kept row uses, once there are as many rows as are wanted. */

@@ -3,9 +3,8 @@
  * or numbers close together), a table from their combined codes to group numbers stands in for hashing: it is filled as
  * combinations are met. Used by aggregate.ts, one per run.
  */
-import type { Value } from "../../../values/values.js";
 import type { Chunk, Selection } from "./chunk.js";
-import { type Column, valueAt } from "./column.js";
+import type { Column } from "./column.js";
 
 /** Combinations of codes that a table is made for. */
 const CODES_MAX = 1 << 16;
@@ -18,12 +17,14 @@ interface Coded {
   /** Taken from each to begin at 0. */
   readonly first: number;
   readonly size: number;
-  readonly column: Column;
   readonly slot: number;
 }
 
-/** The number of the group of these values, made if need be. */
-export type GroupOfValues = (values: readonly Value[]) => number;
+/** The numbers of the groups of a chunk's rows, made if need be; valid until the next call. */
+export type GroupsOf = (chunk: Chunk) => Int32Array;
+
+/** No group is known yet. Below it: the rows that wait for one. */
+const UNKNOWN = -1;
 
 export class ChunkGroups {
   private vectors: readonly Column[] | null = null;
@@ -32,40 +33,50 @@ export class ChunkGroups {
   /** Made for the first chunk: runs over few rows see none. */
   private numbers = new Int32Array(0);
   private combined = new Int32Array(0);
+  /** Rows whose combinations were not met before. */
+  private waiting = new Int32Array(0);
 
   constructor(
     private readonly slots: readonly number[],
-    private readonly groupOf: GroupOfValues,
+    private readonly groupsOf: GroupsOf,
   ) {}
 
   /** The groups of the chunk's rows; null when they must be looked up by their values. */
   assign(chunk: Chunk): Int32Array | null {
     if (chunk.vectors !== this.vectors) this.enter(chunk.vectors);
-    const { coded, numbers, combined, table } = this;
+    const { coded, numbers, combined, table, waiting } = this;
     if (coded === null || chunk.length > numbers.length) return null;
     const { selections, length } = chunk;
     combined.fill(0, 0, length);
     for (const one of coded) addCodes(one, selections[one.slot]!, length, combined);
+    let count = 0;
     for (let i = 0; i < length; i++) {
       let number = table[combined[i]!]!;
-      if (number < 0) {
-        number = this.groupOfRow(coded, selections, i);
+      if (number === UNKNOWN) {
+        number = UNKNOWN - 1 - count;
         table[combined[i]!] = number;
+        waiting[count++] = i;
       }
       numbers[i] = number;
     }
+    if (count > 0) this.assignWaiting(chunk, count);
     return numbers;
   }
 
-  /** Apart from the loop over rows, which would make a closure's scope for each of them. */
-  private groupOfRow(coded: readonly Coded[], selections: readonly Selection[], row: number): number {
-    return this.groupOf(coded.map(({ column, slot }) => valueAt(column, rowAt(selections[slot]!, row))));
+  private assignWaiting(chunk: Chunk, count: number): void {
+    const { numbers, combined, table, waiting } = this;
+    const groups = this.groupsOf(chunk.pick(waiting, count));
+    for (let i = 0; i < count; i++) table[combined[waiting[i]!]!] = groups[i]!;
+    for (let i = waiting[0]!; i < chunk.length; i++) {
+      if (numbers[i]! < UNKNOWN) numbers[i] = groups[UNKNOWN - 1 - numbers[i]!]!;
+    }
   }
 
   private enter(vectors: readonly Column[]): void {
     if (this.numbers.length === 0) {
       this.numbers = new Int32Array(ROWS_MAX);
       this.combined = new Int32Array(ROWS_MAX);
+      this.waiting = new Int32Array(ROWS_MAX);
     }
     this.vectors = vectors;
     this.coded = null;
@@ -84,15 +95,13 @@ export class ChunkGroups {
   }
 }
 
-const rowAt = ({ rows, from }: Selection, i: number): number => (rows === null ? from + i : rows[i]!);
-
 function codedOf(column: Column, slot: number): Coded | null {
-  if (column.kind === "dictionary") return { codes: column.codes, first: 0, size: column.values.length, column, slot };
+  if (column.kind === "dictionary") return { codes: column.codes, first: 0, size: column.values.length, slot };
   if (column.kind !== "number" || column.nulls !== null || column.hasNaN) return null;
   const size = column.max - column.min + 1;
   // Fractions and infinities have no place in a table.
   if (!(column.data instanceof Int32Array) || !(size <= NUMBERS_MAX)) return null;
-  return { codes: column.data, first: column.min, size, column, slot };
+  return { codes: column.data, first: column.min, size, slot };
 }
 
 function addCodes(

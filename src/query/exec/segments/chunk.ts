@@ -4,7 +4,7 @@
  */
 import type { Value } from "../../../values/values.js";
 import type { Batch } from "../../expr/expr.js";
-import { type Column, valuesOf } from "./column.js";
+import { type Column, valueAt, valuesOf } from "./column.js";
 
 /** Rows of a column: these, each possibly several times and in any order, or those after `from` when `rows` is null. */
 export interface Selection {
@@ -35,6 +35,34 @@ export class Chunk implements Batch {
     return this.only(this.vectors.map((_, slot) => slot)).columns;
   }
 
+  /** One value. */
+  value(slot: number, row: number): Value {
+    const { rows, from } = this.selections[slot]!;
+    return valueAt(this.vectors[slot]!, rows === null ? from + row : rows[row]!);
+  }
+
+  /** The first `count` of these rows, by their places in the chunk. It is valid for as long. */
+  pick(places: Int32Array, count: number): Chunk {
+    const picked = new Map<Selection, Selection>();
+    const selections = this.selections.map((selection) => {
+      let made = picked.get(selection);
+      if (made === undefined) {
+        const { rows, from } = selection;
+        const theirs = new Int32Array(count);
+        for (let i = 0; i < count; i++) theirs[i] = rows === null ? from + places[i]! : rows[places[i]!]!;
+        made = { rows: theirs, from: 0 };
+        picked.set(selection, made);
+      }
+      return made;
+    });
+    return new Chunk(
+      this.vectors,
+      selections,
+      count,
+      this.vectors.map(() => []),
+    );
+  }
+
   /** The rows as values, with columns in these slots only. */
   only(slots: readonly number[]): Batch {
     this.values ??= new Array(this.vectors.length);
@@ -49,8 +77,21 @@ export class Chunk implements Batch {
 /** Any batch as a chunk. */
 export function chunkOf(batch: Batch): Chunk {
   if (batch instanceof Chunk) return batch;
-  const vectors = batch.columns.map((values): Column => ({ kind: "plain", values, bytes: 0 }));
+  const vectors = batch.columns.map(plainColumn);
   return new Chunk(vectors, new Array<Selection>(vectors.length).fill(ALL_ROWS), batch.length, [], [...batch.columns]);
+}
+
+export const plainColumn = (values: ArrayLike<Value>): Column => ({ kind: "plain", values, bytes: 0 });
+
+/** All rows of these columns. */
+export function chunkOfColumns(vectors: readonly Column[], length: number): Chunk {
+  const selections = new Array<Selection>(vectors.length).fill(ALL_ROWS);
+  return new Chunk(
+    vectors,
+    selections,
+    length,
+    vectors.map(() => []),
+  );
 }
 
 /** The batch without its laziness: a chunk's getter would be asked for every value. */

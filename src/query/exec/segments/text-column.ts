@@ -82,10 +82,8 @@ export function textColumn(
   return { kind: "text", data, offsets, isAscii, nulls, bytes };
 }
 
-/** The text of a row that is not NULL. */
-function textAt({ data, offsets, isAscii }: TextColumn, row: number): string {
-  const start = offsets[row]!;
-  const end = offsets[row + 1]!;
+/** The text in these bytes. */
+export function textOfBytes(data: Uint8Array, start: number, end: number, isAscii: boolean): string {
   if (!isAscii) return utf8Slice.call(data, start, end);
   if (end - start > SHORT_TEXT) return latin1Slice.call(data, start, end);
   let text = "";
@@ -93,8 +91,9 @@ function textAt({ data, offsets, isAscii }: TextColumn, row: number): string {
   return text;
 }
 
-export function textValueAt(column: TextColumn, row: number): string | null {
-  return column.nulls !== null && column.nulls[row] === 1 ? null : textAt(column, row);
+export function textValueAt({ data, offsets, isAscii, nulls }: TextColumn, row: number): string | null {
+  if (nulls !== null && nulls[row] === 1) return null;
+  return textOfBytes(data, offsets[row]!, offsets[row + 1]!, isAscii);
 }
 
 /** Texts that come piece by piece. Owned by a column of rows that a statement holds in memory. */

@@ -61,18 +61,21 @@ export function equalTo(column: TextColumn, text: Uint8Array): Kernel {
   return where(column, (data, start, end) => end - start === text.length && isAt(data, start, text));
 }
 
+/** The order of the text between two places against another. */
+export function orderOfBytes(data: Uint8Array, start: number, end: number, text: Uint8Array): number {
+  const length = Math.min(text.length, end - start);
+  for (let i = 0; i < length; i++) {
+    const difference = data[start + i]! - text[i]!;
+    if (difference !== 0) return difference;
+  }
+  return end - start - text.length;
+}
+
 export type OrderTest = (order: number) => boolean;
 
 /** Rows whose order against the text is as `holds` says. */
 export function compareBytesOf(column: TextColumn, text: Uint8Array, holds: OrderTest): Kernel {
-  return where(column, (data, start, end) => {
-    const length = Math.min(text.length, end - start);
-    for (let i = 0; i < length; i++) {
-      const difference = data[start + i]! - text[i]!;
-      if (difference !== 0) return holds(difference);
-    }
-    return holds(end - start - text.length);
-  });
+  return where(column, (data, start, end) => holds(orderOfBytes(data, start, end, text)));
 }
 
 /** Their lengths and last bytes tell most texts from the items. */

@@ -16,11 +16,14 @@ import type { Accumulator, AccumulatorProgram } from "../accumulator.js";
 import type { ExecContext } from "../context.js";
 import { compileAll, type EvaluateAll } from "../slots.js";
 import type { Chunk } from "./chunk.js";
-import type { Column } from "./column.js";
+import type { Column, NumberColumn } from "./column.js";
+import { TextExtreme } from "./text-extreme.js";
 import { EXACT_MAX, type VectorExpr, type VectorValue, vectorExprOf } from "./vector-expr.js";
 
 const INTEGERS = new Set(["int2", "int4", "int8"]);
 const FLOATS = new Set(["float4", "float8"]);
+/** Types that a cast to text leaves as they are. */
+const TEXTS = new Set(["text", "varchar", "name"]);
 const ORDERED = new Set([...INTEGERS, ...FLOATS, "numeric", "oid", "date", "time", "timestamp", "timestamptz"]);
 
 /** Null when the call is of another kind. */
@@ -49,11 +52,16 @@ export function compileVectorAccumulator(call: AggregateCall, slotOf: SlotOf): A
     const slot = slotOf(arg.id);
     return slot < 0 ? null : (context) => new Extreme(fn, type, values, slot, context);
   }
+  if ((fn.name === "min" || fn.name === "max") && type.name === "text") {
+    const column = arg.kind === "cast" && TEXTS.has(arg.input.type.name) ? arg.input : arg;
+    const slot = column.kind === "column" && TEXTS.has(column.type.name) ? slotOf(column.id) : -1;
+    return slot < 0 ? null : (context) => new TextExtreme(fn, values, slot, context);
+  }
   return null;
 }
 
 /** One number per group. */
-class GroupNumbers {
+export class GroupNumbers {
   values = new Float64Array(16);
   private length = 0;
 
@@ -89,6 +97,10 @@ class CountRows implements Accumulator {
   result(group: number): Value {
     return this.counts.values[group]!;
   }
+
+  results(from: number, to: number): ArrayLike<Value> {
+    return this.counts.values.slice(from, to);
+  }
 }
 
 class CountValues implements Accumulator {
@@ -115,10 +127,14 @@ class CountValues implements Accumulator {
 
   addChunk(chunk: Chunk, groupOf: Int32Array | null): number | null {
     const column = chunk.vectors[this.slot];
-    if (column?.kind !== "number") return null;
+    if (column?.kind !== "number" && column?.kind !== "text") return null;
     const counts = this.counts.values;
     const { rows, from } = chunk.selections[this.slot]!;
     const { nulls: areNull } = column;
+    if (areNull === null && groupOf === null) {
+      counts[0]! += chunk.length;
+      return 0;
+    }
     for (let i = 0; i < chunk.length; i++) {
       if (areNull !== null && areNull[rows === null ? from + i : rows[i]!] === 1) continue;
       counts[groupOf === null ? 0 : groupOf[i]!]!++;
@@ -128,6 +144,10 @@ class CountValues implements Accumulator {
 
   result(group: number): Value {
     return this.counts.values[group]!;
+  }
+
+  results(from: number, to: number): ArrayLike<Value> {
+    return this.counts.values.slice(from, to);
   }
 }
 
@@ -242,7 +262,7 @@ class ExactSum implements Accumulator {
   }
 
   result(group: number): Value {
-    if (!this.rests.has(group)) {
+    if (this.rests.size === 0 || !this.rests.has(group)) {
       // Nothing is kept of it: a result in each of many groups would outlive the batch that it is for.
       const count = this.counts.values[group]!;
       return count === 0 ? null : this.finish.ofSmall(this.small.values[group]!, this.scale, count);
@@ -408,6 +428,8 @@ class Extreme implements Accumulator {
       this.scale = column.scale;
     }
     this.isPending = true;
+    // No row of the column is better than what was found already.
+    if (groupOf === null && this.isBest(column)) return 0;
     const { data, nulls: areNull } = column;
     const { length } = chunk;
     const { rows, from } = chunk.selections[this.slot]!;
@@ -423,6 +445,11 @@ class Extreme implements Accumulator {
       if (isMax ? !(x <= best) : !(x >= best)) bests[group] = x;
     }
     return 0;
+  }
+
+  private isBest({ min, max }: NumberColumn): boolean {
+    const best = this.bests.values[0]!;
+    return this.sign === 1 ? max <= best : min >= best;
   }
 
   result(group: number): Value {
