@@ -5,7 +5,7 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../protocol/limits.js";
-import { LoadRun } from "./load-run.js";
+import { type LoadPart, LoadRun } from "./load-run.js";
 import type { Operation } from "./operation.js";
 import { keyText, type OrderedEntries, STOP_WALK } from "./ordered-map.js";
 
@@ -61,6 +61,11 @@ export class Load implements OrderedEntries<LoadWrite> {
 
   get isSorted(): boolean {
     return this.runs.every((run) => run.isSorted);
+  }
+
+  /** All of it in order, so many operations and bytes at a time. */
+  *parts(operationsMax: number, bytesMax: number): IterableIterator<LoadPart> {
+    for (const run of this.runs) yield* run.parts(operationsMax, bytesMax);
   }
 
   *operations(): IterableIterator<Operation> {

@@ -12,8 +12,9 @@ import type { Engine } from "./engine.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
 import { growthOf } from "./growth.js";
 import { prefixRange } from "./keys.js";
-import { type LargeCommitSizes, writeParts } from "./large-commit.js";
+import { type LargeCommitSizes, partsOf, writeParts } from "./large-commit.js";
 import { findInLoads, Load } from "./load.js";
+import type { LoadPart } from "./load-run.js";
 import { MergedCorrections, MergedCursor, versionOverlays, writeOverlay } from "./merged-cursor.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "./ordered-map.js";
@@ -449,10 +450,11 @@ export class ShardTransaction implements Transaction {
     const parts = host.log.beginParts();
     this.prepared = { parts, late: new Map() };
     // What comes later in the log counts.
-    const write = (writes: Iterable<Operation>): Promise<void> =>
-      writeParts(host.log, parts, host.largeSizes, writes, turns, () => this.checkOpen());
-    for (const load of this.loads) await write(load.operations());
-    await write(isNew ? filling(ordered, this.writes.values()) : this.writes.values());
+    const sizes = host.largeSizes;
+    const write = (writes: Iterable<readonly Operation[] | LoadPart>): Promise<void> =>
+      writeParts(host.log, parts, writes, turns, () => this.checkOpen());
+    for (const load of this.loads) await write(load.parts(sizes.stepOperations, sizes.stepBytes));
+    await write(partsOf(isNew ? filling(ordered, this.writes.values()) : this.writes.values(), sizes));
     this.ordered = ordered;
   }
 
