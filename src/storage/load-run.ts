@@ -3,6 +3,7 @@
  * and numbers in typed arrays, so a write costs its bytes and some twenty more, and makes no object for the garbage
  * collector. Filled in any order, then sorted once. Owned by a Load.
  */
+import { copyKey, keyLength } from "./key-writer.js";
 import type { Operation } from "./operation.js";
 import { type SortedKeys, sortKeys, wordOf } from "./sort-keys.js";
 
@@ -41,14 +42,36 @@ export class LoadRun {
     const start = this.free;
     copy(key, slab, start);
     if (value !== null) copy(value, slab, start + key.length);
-    this.free = start + key.length + valueLength;
+    return this.added(start, key.length, value === null ? DELETED : valueLength);
+  }
+
+  /** Notes what has been copied into the last slab. */
+  private added(start: number, keyLength: number, valueLength: number): number {
+    const number = this.size;
+    this.free = start + keyLength + Math.max(0, valueLength);
     this.slabOf[number] = this.slabs.length - 1;
     this.startOf[number] = start;
-    this.keyLengthOf[number] = key.length;
-    this.valueLengthOf[number] = value === null ? DELETED : valueLength;
+    this.keyLengthOf[number] = keyLength;
+    this.valueLengthOf[number] = valueLength;
     this.size = number + 1;
     if (this.inOrder && number > 0 && this.compareBytes(number - 1, number) > 0) this.inOrder = false;
     return number;
+  }
+
+  /**
+   * The same with the key that key-codec.ts is building. Its bytes from `mark` on are the value, and if `isWhole`, part
+   * of the key too.
+   */
+  addBuilt(mark: number, isWhole: boolean): number {
+    const number = this.size;
+    if (number === this.capacity) this.grow();
+    const end = keyLength();
+    const length = end + (isWhole ? end - mark : 0);
+    const slab = this.slabFor(length);
+    const start = this.free;
+    copyKey(0, end, slab, start);
+    if (isWhole) copyKey(mark, end, slab, start + end);
+    return this.added(start, isWhole ? end : mark, end - mark);
   }
 
   /** The number of the write at a place in key order. */
