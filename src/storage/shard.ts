@@ -340,6 +340,13 @@ export class Shard implements TransactionHost {
     for (const resolve of [...this.largeWaiters.splice(0), ...this.syncWaiters.splice(0)]) resolve();
   }
 
+  hasOtherWriters(transaction: ShardTransaction): boolean {
+    for (let each = this.open.oldest; each !== null; each = each.newer) {
+      if (each !== transaction && !each.readOnly) return true;
+    }
+    return false;
+  }
+
   conflicted(): void {
     this.counters.conflicts++;
   }
