@@ -68,26 +68,41 @@ function sortCompared(numbers: Int32Array, { compare }: SortedKeys): void {
 }
 
 /** In how many bytes all keys are alike; null: they are the same, or have been sorted here because some have ended. */
-function* alikeIn(numbers: Int32Array, from: number, keys: SortedKeys): Generator<undefined, number | null> {
+function* alikeIn(numbers: Int32Array, known: number, keys: SortedKeys): Generator<undefined, number | null> {
+  const found = { alike: Number.POSITIVE_INFINITY, shortest: Number.POSITIVE_INFINITY, longest: 0 };
+  for (let from = 0; from < numbers.length; from += KEYS_PER_LOOK) {
+    compareToFirst(numbers, from, known, keys, found);
+    yield;
+  }
+  if (found.alike < found.shortest) return found.alike;
+  // Zeros in place of bytes that are not there would hide which key is shorter.
+  if (found.shortest < found.longest) numbers.set(Array.from(numbers).sort(keys.compare));
+  return null;
+}
+
+function compareToFirst(
+  numbers: Int32Array,
+  from: number,
+  known: number,
+  keys: SortedKeys,
+  found: { alike: number; shortest: number; longest: number },
+): void {
   const first = numbers[0]!;
-  let shortest = keys.length(first);
-  let longest = shortest;
-  let alike = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < numbers.length; i++) {
+  const to = Math.min(from + KEYS_PER_LOOK, numbers.length);
+  let { alike, shortest, longest } = found;
+  for (let i = from; i < to; i++) {
     const number = numbers[i]!;
     const length = keys.length(number);
     if (length < shortest) shortest = length;
-    else if (length > longest) longest = length;
+    if (length > longest) longest = length;
     const end = Math.min(alike, length, keys.length(first));
-    let at = from;
+    let at = known;
     while (at < end && keys.byte(number, at) === keys.byte(first, at)) at++;
     alike = at;
-    if (i % KEYS_PER_LOOK === 0) yield;
   }
-  if (alike < shortest) return alike;
-  // Zeros in place of bytes that are not there would hide which key is shorter.
-  if (shortest < longest) numbers.set(Array.from(numbers).sort(keys.compare));
-  return null;
+  found.alike = alike;
+  found.shortest = shortest;
+  found.longest = longest;
 }
 
 /** Sorts the numbers by twelve bytes of their keys; answers those bytes as words, in that order. */
@@ -100,47 +115,86 @@ function* sortByWords(
   const words = Array.from({ length: WORDS }, () => new Uint32Array(length));
   const counts = Array.from({ length: WORDS * SHIFTS.length }, () => new Int32Array(DIGITS));
   for (let w = 0; w < WORDS; w++) {
-    const word = words[w]!;
-    const [low, middle, high] = counts.slice(w * SHIFTS.length) as [Int32Array, Int32Array, Int32Array];
-    const at = alike + w * WORD_BYTES;
-    for (let i = 0; i < length; i++) {
-      const value = keys.word(numbers[i]!, at);
-      word[i] = value;
-      low[value & (DIGITS - 1)]!++;
-      middle[(value >>> SHIFTS[1]) & (DIGITS - 1)]!++;
-      high[value >>> SHIFTS[2]]!++;
-      if (i % KEYS_PER_LOOK === 0) yield;
+    const digits = counts.slice(w * SHIFTS.length, (w + 1) * SHIFTS.length);
+    for (let from = 0; from < length; from += KEYS_PER_LOOK) {
+      readWords(numbers, from, alike + w * WORD_BYTES, keys, words[w]!, digits);
+      yield;
     }
   }
   // Places of the keys as they were, in the order so far.
   let places = new Int32Array(length);
   let next = new Int32Array(length);
   for (let i = 0; i < length; i++) places[i] = i;
-  for (let digit = counts.length - 1; digit >= 0; digit--) {
-    // Digits of the last word first, and of each word the lowest.
-    const w = Math.floor(digit / SHIFTS.length);
-    const d = SHIFTS.length - 1 - (digit % SHIFTS.length);
-    const count = counts[w * SHIFTS.length + d]!;
-    if (count.includes(length)) continue;
-    startsOf(count);
-    const word = words[w]!;
-    const shift = SHIFTS[d]!;
-    for (let i = 0; i < length; i++) {
-      const place = places[i]!;
-      next[count[(word[place]! >>> shift) & (DIGITS - 1)]!++] = place;
-      if (i % KEYS_PER_LOOK === 0) yield;
+  // Digits of the last word first, and of each word the lowest.
+  for (let w = WORDS - 1; w >= 0; w--) {
+    for (let d = 0; d < SHIFTS.length; d++) {
+      const count = counts[w * SHIFTS.length + d]!;
+      if (count.includes(length)) continue;
+      startsOf(count);
+      for (let from = 0; from < length; from += KEYS_PER_LOOK) {
+        scatter(places, from, words[w]!, SHIFTS[d]!, count, next);
+        yield;
+      }
+      [places, next] = [next, places];
     }
-    [places, next] = [next, places];
   }
   const before = numbers.slice();
   const sorted = words.map(() => new Uint32Array(length));
-  for (let i = 0; i < length; i++) {
-    const place = places[i]!;
-    numbers[i] = before[place]!;
-    for (let w = 0; w < WORDS; w++) sorted[w]![i] = words[w]![place]!;
-    if (i % KEYS_PER_LOOK === 0) yield;
+  for (let from = 0; from < length; from += KEYS_PER_LOOK) {
+    const to = Math.min(from + KEYS_PER_LOOK, length);
+    for (let w = 0; w < WORDS; w++) gather(words[w]!, places, from, to, sorted[w]!);
+    gather(before, places, from, to, numbers);
+    yield;
   }
   return sorted;
+}
+
+// The loops are functions of their own: V8 makes slower code of loops that a generator pauses in.
+
+/** A word of each of some keys, and how often its digits are there. */
+function readWords(
+  numbers: Int32Array,
+  from: number,
+  at: number,
+  keys: SortedKeys,
+  word: Uint32Array,
+  digits: readonly Int32Array[],
+): void {
+  const [low, middle, high] = digits as [Int32Array, Int32Array, Int32Array];
+  const to = Math.min(from + KEYS_PER_LOOK, numbers.length);
+  for (let i = from; i < to; i++) {
+    const value = keys.word(numbers[i]!, at);
+    word[i] = value;
+    low[value & (DIGITS - 1)]!++;
+    middle[(value >>> SHIFTS[1]) & (DIGITS - 1)]!++;
+    high[value >>> SHIFTS[2]]!++;
+  }
+}
+
+/** Puts some places where their digits belong. */
+function scatter(
+  places: Int32Array,
+  from: number,
+  word: Uint32Array,
+  shift: number,
+  starts: Int32Array,
+  next: Int32Array,
+): void {
+  const to = Math.min(from + KEYS_PER_LOOK, places.length);
+  for (let i = from; i < to; i++) {
+    const place = places[i]!;
+    next[starts[(word[place]! >>> shift) & (DIGITS - 1)]!++] = place;
+  }
+}
+
+function gather(
+  values: Uint32Array | Int32Array,
+  places: Int32Array,
+  from: number,
+  to: number,
+  out: Uint32Array | Int32Array,
+): void {
+  for (let i = from; i < to; i++) out[i] = values[places[i]!]!;
 }
 
 /** Numbers of keys by digit become the places where those keys begin. */
@@ -154,18 +208,29 @@ function startsOf(counts: Int32Array): void {
 }
 
 /** Reports neighbours that have the same words. */
-function* findAlike(
-  [first, second, third]: readonly Uint32Array[],
-  found: (first: number, last: number) => void,
-): Generator<undefined, void> {
-  const { length } = first!;
+function* findAlike(words: readonly Uint32Array[], found: (first: number, last: number) => void) {
+  const { length } = words[0]!;
   let start = 0;
-  for (let i = 1; i <= length; i++) {
-    const isAlike =
-      i < length && first![i] === first![start] && second![i] === second![start] && third![i] === third![start];
-    if (isAlike) continue;
-    if (i - start > 1) found(start, i);
-    start = i;
-    if (i % KEYS_PER_LOOK === 0) yield;
+  while (start < length) {
+    for (let looked = 0; looked < KEYS_PER_LOOK && start < length; ) {
+      const end = endOfAlike(words, start);
+      if (end - start > 1) found(start, end);
+      looked += end - start;
+      start = end;
+    }
+    yield;
   }
+}
+
+function endOfAlike([first, second, third]: readonly Uint32Array[], start: number): number {
+  let i = start + 1;
+  while (
+    i < first!.length &&
+    first![i] === first![start] &&
+    second![i] === second![start] &&
+    third![i] === third![start]
+  ) {
+    i++;
+  }
+  return i;
 }
