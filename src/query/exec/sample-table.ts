@@ -15,9 +15,10 @@ import type { Value } from "../../values/values.js";
 import { inTurns } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { valueAt } from "./segments/column.js";
-import type { Segment } from "./segments/segment.js";
+import type { Segment, SegmentKeys } from "./segments/segment.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
-import type { TableSegments } from "./segments/table-segments.js";
+import { DamagedColumns } from "./segments/stored/column-file.js";
+import { gapsBetween, type KeyTextSpan, segmentIn, type TableSegments } from "./segments/table-segments.js";
 import type { TableWork } from "./table-data.js";
 import { decoderOf, joinKey, layoutOf, type TableLayout } from "./table-layout.js";
 
@@ -46,6 +47,13 @@ function lehmer(): () => number {
     state = (state * 48_271) % 2_147_483_647;
     return state / 2_147_483_647;
   };
+}
+
+/** Rows that no segment has: how many, and a sample of them. And how many rows of the segments are gone. */
+interface Added {
+  count: number;
+  removed: number;
+  readonly sample: Uint8Array[];
 }
 
 export class TableSample {
@@ -79,7 +87,14 @@ export class TableSample {
     const { work, layout } = this;
     const table = work.segments?.find(work.tenantNumber, layout, []) ?? null;
     const isUsable = table !== null && table.segments.length > 0;
-    return isUsable ? this.drawFromSegments(table) : this.drawFromRecords();
+    if (!isUsable) return this.drawFromRecords();
+    return this.drawFromSegments(table).catch((error: unknown) => {
+      if (!(error instanceof DamagedColumns)) throw error;
+      this.rows = 0;
+      this.length = 0;
+      for (const { marks } of this.columns) marks.length = 0;
+      return this.drawFromRecords();
+    });
   }
 
   private put(place: number, record: Uint8Array): void {
@@ -125,7 +140,9 @@ export class TableSample {
     const corrections = work.tx.correctionsUnread(prefixRange(prefix), table);
     const isHeld = columns.every(({ column }) => table.holds(layout, column.id) === "yes");
     const isAsStored = isHeld && corrections.text === null;
-    const added = await this.readCorrections(corrections, segments);
+    const added = { count: 0, removed: 0, sample: [] };
+    await this.readCorrections(corrections, segments, added);
+    for (const gap of gapsBetween(segments, table.start, table.end)) await this.readGap(gap, added);
     let stored = 0;
     for (const segment of segments) stored += segment.rows;
     this.rows = stored + added.count - added.removed;
@@ -149,31 +166,49 @@ export class TableSample {
     }
   }
 
-  /** Rows that no segment has: how many, and a sample of them. And how many rows of the segments are gone. */
-  private async readCorrections(corrections: Corrections, segments: readonly Segment[]) {
-    const { work, random } = this;
-    const sample: Uint8Array[] = [];
-    let [count, removed] = [0, 0];
+  private async readCorrections(corrections: Corrections, segments: readonly Segment[], added: Added): Promise<void> {
+    const { work } = this;
     for (let read = 1; corrections.text !== null; read++) {
-      const { key, value } = corrections;
-      if (isIn(segments, key)) {
-        if (value === null) removed++;
-      } else if (value !== null) {
-        const place = count < SAMPLE_ROWS ? count : Math.floor(random() * (count + 1));
-        if (place < SAMPLE_ROWS) sample[place] = value;
-        count++;
-      }
+      const { text, key, value } = corrections;
+      const segment = segmentIn(segments, text);
+      if (segment !== null && has(segment.keys, key)) {
+        if (value === null) added.removed++;
+      } else if (segment !== null && value !== null) this.add(value, added);
       corrections.advance();
       if (read % STEP_ENTRIES !== 0) continue;
       work.checkpoint();
       if (work.shouldYield()) await work.yieldTurn();
     }
-    return { count, removed, sample };
+  }
+
+  /** Rows that are only in records. */
+  private async readGap({ from, to }: KeyTextSpan, added: Added): Promise<void> {
+    const { work } = this;
+    const range = { gte: Buffer.from(from, "latin1"), lt: Buffer.from(to, "latin1"), only: "values" } as const;
+    const cursor = work.tx.unread(() => work.tx.scan(range));
+    try {
+      for (;;) {
+        work.checkpoint();
+        const { values } = cursor.next(STEP_ENTRIES);
+        if (values.length === 0) return;
+        for (const value of values) this.add(value, added);
+        if (work.shouldYield()) await work.yieldTurn();
+      }
+    } finally {
+      cursor.close();
+    }
+  }
+
+  private add(record: Uint8Array, added: Added): void {
+    const { count, sample } = added;
+    const place = count < SAMPLE_ROWS ? count : Math.floor(this.random() * (count + 1));
+    if (place < SAMPLE_ROWS) sample[place] = record;
+    added.count++;
   }
 
   private putHeld(segment: Segment, rows: Int32Array): void {
     for (const sample of this.columns) {
-      const held = segment.columns.get(sample.column.id)!;
+      const held = segment.column(sample.column.id);
       for (let i = 0; i < rows.length; i++) this.mark(sample, this.length + i, valueAt(held, rows[i]!));
     }
     this.length += rows.length;
@@ -216,17 +251,7 @@ function* bySegment(segments: readonly Segment[], numbers: Float64Array) {
   }
 }
 
-/** Whether one of the segments has a row with the key. */
-function isIn(segments: readonly Segment[], key: Uint8Array): boolean {
-  let low = 0;
-  let high = segments.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (segments[middle]!.keys.compare(0, key) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  const keys = segments[low - 1]?.keys;
-  if (keys === undefined) return false;
+function has(keys: SegmentKeys, key: Uint8Array): boolean {
   const place = keys.lowerBound(key, 0);
   return place < keys.length && keys.compare(place, key) === 0;
 }
