@@ -57,6 +57,11 @@ export class KeyGroups {
     return this.keys[key]!.isNull(row);
   }
 
+  /** A part of the keys that the loaded row's one is in, 0 to 31; by another division for each depth. */
+  partitionOf(row: number, depth: number): number {
+    return Math.imul(this.hashes[row]! ^ Math.imul(depth + 1, 0x9e3779b1), 0x85ebca6b) >>> 27;
+  }
+
   /** The group of a loaded row; −1 when there is none yet. */
   find(row: number): number {
     const group = this.groupAt(this.places, row);

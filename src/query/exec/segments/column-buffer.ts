@@ -135,7 +135,8 @@ class GrowingColumn {
     const { length } = this;
     switch (this.kind) {
       case "number": {
-        const { nulls, min, max, hasNaN, scale } = this;
+        const { min, max, hasNaN, scale } = this;
+        const nulls = this.nulls?.subarray(0, length) ?? null;
         return { kind: "number", data: this.data.subarray(0, length), nulls, min, max, hasNaN, scale, bytes: 0 };
       }
       case "dictionary":

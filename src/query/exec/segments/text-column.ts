@@ -130,7 +130,12 @@ export class GrowingTexts {
   column(): TextColumn {
     const { data, offsets, isAscii, length } = this;
     const end = offsets[length]!;
-    return textColumn(data.subarray(0, end), offsets.subarray(0, length + 1), isAscii, this.nulls);
+    return textColumn(
+      data.subarray(0, end),
+      offsets.subarray(0, length + 1),
+      isAscii,
+      this.nulls?.subarray(0, length) ?? null,
+    );
   }
 
   private appendNulls(marks: Uint8Array | null, rows: Int32Array | null, from: number, count: number): void {
