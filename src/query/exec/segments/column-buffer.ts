@@ -61,6 +61,14 @@ export class ColumnBuffer {
     return new Chunk(vectors, new Array<Selection>(vectors.length).fill({ rows: null, from }), count, this.scratch);
   }
 
+  /** Forgets the rows, but keeps room for as many. Nobody may read `vectors` of them any more. */
+  restart(): void {
+    for (const column of this.columns) column.restart();
+    this.length = 0;
+    this.context.statement.release(this.bytes);
+    this.bytes = 0;
+  }
+
   /** Forgets the rows, and gives their memory back. */
   clear(): void {
     this.columns = this.outputs.map(({ type }) => new GrowingColumn(type));
@@ -101,6 +109,20 @@ class GrowingColumn {
 
   constructor(private readonly type: SqlType) {
     this.measure = columnBytesOf(type);
+  }
+
+  restart(): void {
+    this.kind = null;
+    this.length = 0;
+    this.nulls = null;
+    this.min = Number.POSITIVE_INFINITY;
+    this.max = Number.NEGATIVE_INFINITY;
+    this.hasNaN = false;
+    this.scale = -1;
+    this.codeOf.clear();
+    this.values = [];
+    this.source = null;
+    this.texts.restart();
   }
 
   /** Answers by how many bytes it has grown. */

@@ -126,6 +126,13 @@ export class GrowingTexts {
     return end - before + count * offsets.BYTES_PER_ELEMENT;
   }
 
+  /** Forgets the texts, but keeps room for as many. */
+  restart(): void {
+    this.length = 0;
+    this.nulls = null;
+    this.isAscii = true;
+  }
+
   /** All that came until now. */
   column(): TextColumn {
     const { data, offsets, isAscii, length } = this;

@@ -36,8 +36,10 @@ export class ChunkPartitions {
   private readonly collected: readonly ColumnBuffer[];
   private readonly stored: StoredChunk[][] = [];
   private readonly collectedMax: number;
-  private readonly members: Int32Array[] = [];
-  private readonly counts = new Int32Array(PARTITIONS);
+  /** Rows that are being distributed: their partitions, their places by partition, and where each of those begins. */
+  private partitions = new Uint8Array(0);
+  private sorted = new Int32Array(0);
+  private readonly starts = new Int32Array(PARTITIONS + 1);
   private headBytes = 0;
 
   constructor(
@@ -49,28 +51,36 @@ export class ChunkPartitions {
     const share = (context.statement.memoryBytesMax * COLLECTED_SHARE) / PARTITIONS;
     this.collectedMax = Math.min(COLLECTED_MAX, Math.max(COLLECTED_MIN, share));
     this.collected = Array.from({ length: PARTITIONS }, () => new ColumnBuffer(columns, context));
-    for (let i = 0; i < PARTITIONS; i++) {
-      this.stored.push([]);
-      this.members.push(new Int32Array(0));
-    }
+    for (let i = 0; i < PARTITIONS; i++) this.stored.push([]);
   }
 
   /** Takes the chunk's rows at these places. */
   add(chunk: Chunk, places: Int32Array, count: number, partitionOf: (place: number) => number): void {
-    const { members, counts } = this;
-    counts.fill(0);
+    const { starts } = this;
+    if (this.partitions.length < count) {
+      this.partitions = new Uint8Array(count);
+      this.sorted = new Int32Array(count);
+    }
+    const { partitions, sorted } = this;
+    starts.fill(0);
     for (let i = 0; i < count; i++) {
-      const partition = partitionOf(places[i]!);
-      if (members[partition]!.length === 0) members[partition] = new Int32Array(count);
-      members[partition]![counts[partition]!++] = places[i]!;
+      partitions[i] = partitionOf(places[i]!);
+      starts[partitions[i]! + 1]!++;
     }
-    for (let partition = 0; partition < PARTITIONS; partition++) {
-      if (counts[partition] === 0) continue;
-      const buffer = this.collected[partition]!;
-      buffer.append(chunk.pick(members[partition]!, counts[partition]!));
-      members[partition] = new Int32Array(0);
-      if (buffer.bytes >= this.collectedMax) this.store(partition);
+    for (let partition = 0; partition < PARTITIONS; partition++) starts[partition + 1]! += starts[partition]!;
+    for (let i = 0; i < count; i++) sorted[starts[partitions[i]!]!++] = places[i]!;
+    // Each start is the end of its partition now.
+    for (let partition = 0, from = 0; partition < PARTITIONS; partition++) {
+      const to = starts[partition]!;
+      if (to > from) this.append(partition, chunk.pick(sorted.subarray(from, to), to - from));
+      from = to;
     }
+  }
+
+  private append(partition: number, rows: Chunk): void {
+    const buffer = this.collected[partition]!;
+    buffer.append(rows);
+    if (buffer.bytes >= this.collectedMax) this.store(partition);
   }
 
   /** The rows by partition, which are read once. Those of empty partitions are left out. */
@@ -99,7 +109,7 @@ export class ChunkPartitions {
       this.file.write(body);
       return { head, length: body.length };
     });
-    buffer.clear();
+    buffer.restart();
     this.stored[partition]!.push({ position, rows, columns });
     this.headBytes += HEAD_BYTES * columns.length;
     this.context.statement.reserve(HEAD_BYTES * columns.length);
