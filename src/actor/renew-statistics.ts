@@ -23,6 +23,7 @@ export async function renewStatistics(tenant: Tenant, scheduler: Scheduler, isCl
       const work = {
         tx: reading,
         tenantNumber: tenant.number,
+        segments: tenant.partition.segments,
         checkpoint: () => {
           if (isClosing()) throw new DbError("cancelled");
         },

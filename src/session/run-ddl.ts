@@ -7,8 +7,9 @@ import { applyDdl } from "../catalog/ddl.js";
 import type { PositionOf } from "../catalog/ddl-namespace.js";
 import type { DdlOutcome, Rewrite } from "../catalog/ddl-outcome.js";
 import { storageOf, type TableDef } from "../catalog/table.js";
+import { backfillIndex } from "../query/exec/backfill-index.js";
 import type { ExecContext } from "../query/exec/context.js";
-import { backfillIndex, dropTableData, holdsMany, retireIndexData, retireTableData } from "../query/exec/table-data.js";
+import { dropTableData, holdsMany, retireIndexData, retireTableData } from "../query/exec/table-data.js";
 import { StatementFiring, statementTriggers } from "../query/exec/table-triggers.js";
 import type { BoundDdl } from "../sql/bind/bound-statement.js";
 import { toText } from "../values/text-format.js";
@@ -96,6 +97,12 @@ async function emptied(rewrite: Rewrite, catalog: Catalog, context: ExecContext)
   if (before.primaryKey !== null && after.primaryKey === null)
     context.rowNumbers.restart(context.tenantNumber, storageOf(after));
   return after;
+}
+
+/** Empties a table of many rows, as TRUNCATE does: it takes no time. */
+export function emptyLargeTable(table: TableDef, catalog: Catalog, context: ExecContext): void | Promise<void> {
+  storeElsewhere(table, catalog, context);
+  return retireTableData(context, table);
 }
 
 /** From now on the table is empty and keeps its rows under another storage id; what it had must be retired. */

@@ -57,7 +57,8 @@ export async function analyze(
   scope.requireWritable(bound.tag);
   const { tenant } = scope;
   const { checkpoint, shouldYield, yieldTurn } = run.request;
-  const work = { tx, tenantNumber: tenant.number, checkpoint, shouldYield, yieldTurn };
+  const { segments } = tenant.partition;
+  const work = { tx, tenantNumber: tenant.number, segments, checkpoint, shouldYield, yieldTurn };
   for (const table of bound.tables) tenant.statistics.put(table, await analyzeTable(work, table), tx);
   tenant.plans.clear();
   return textOutcome("result", [bound.tag], run.collector);

@@ -32,6 +32,7 @@ import type { ShardTransaction } from "../storage/transaction.js";
 import type { Value } from "../values/values.js";
 import { checkCalls } from "./check-calls.js";
 import type { TakeRows } from "./cursor.js";
+import { deleteAll, tableOfDeleteAll } from "./delete-all.js";
 import { graphFinder } from "./ensure-graph.js";
 import { ExecutionScope, type Identity } from "./execution-scope.js";
 import { explainLines } from "./explain-statement.js";
@@ -79,7 +80,7 @@ export class StatementRunner {
     this.madeRoutines?.host.begin();
     const { trace } = run.request;
     if (plan.parameterNames !== null) run.request.inCypher?.();
-    const ran = trace == null ? this.runBound(plan, run, tx) : this.runTraced(trace, plan, run, tx);
+    const ran = trace == null ? this.runAlone(plan, run, tx) : this.runTraced(trace, plan, run, tx);
     const outcome = this.watched(ran, plan, run);
     if (this.madeRoutines === null && !(outcome instanceof Promise)) return outcome;
     return after(outcome, (done) => {
@@ -136,7 +137,7 @@ export class StatementRunner {
     const text = withoutConstants(run.sql, languageOf(plan)).slice(0, TRACED_CHARACTERS_MAX);
     const end = trace.begin("execute", { "db.operation.name": plan.bound.kind, "db.query.text": text });
     try {
-      const outcome = this.runBound(plan, run, tx);
+      const outcome = this.runAlone(plan, run, tx);
       if (outcome instanceof Promise) outcome.then(() => end(), end);
       else end();
       return outcome;
@@ -144,6 +145,20 @@ export class StatementRunner {
       end(error);
       throw error;
     }
+  }
+
+  /** As `runBound`, for a statement of the client's, which no other one of the session contains. */
+  private runAlone(plan: StatementPlan, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
+    const { bound, program, graph } = plan;
+    const table =
+      bound.kind !== "query" || program === null || this.block.isOpen ? null : tableOfDeleteAll(program.plan);
+    if (table === null) return this.runBound(plan, run, tx);
+    this.scope.requireRunnable(bound as BoundQuery);
+    return deleteAll(table, this.tenant, this.scope.contextFor(tx, run.request, [], graph)).then((rows) => {
+      if (rows === null) return this.runBound(plan, run, tx);
+      this.tenant.statistics.changed(table, rows);
+      return countOutcome(rows, run.collector);
+    });
   }
 
   /** What does not end at once may be slow. */

@@ -3,6 +3,7 @@
  * change log that subscriptions, caches and replication read. Owned by the shard; file-commit-log.ts and
  * memory-commit-log.ts implement it.
  */
+import type { LoadPart } from "./load-run.js";
 import type { Operation } from "./operation.js";
 
 /** Operations that are in the log ahead of the commit that they belong to. Made by `beginParts`. */
@@ -66,7 +67,7 @@ export interface CommitLog {
    * count for nothing until a commit that names them is appended. Each part throws as `append` does.
    */
   beginParts(): CommitParts;
-  appendPart(parts: CommitParts, operations: readonly Operation[]): void;
+  appendPart(parts: CommitParts, operations: readonly Operation[] | LoadPart): void;
   /** There will be no such commit. */
   dropParts(parts: CommitParts): void;
   /** Appends a gap entry: everything up to `sequence` happened without the log. */

@@ -9,7 +9,9 @@ import { randomInt } from "node:crypto";
 import { DbError } from "../protocol/errors.js";
 import { type Commit, type CommitLog, type CommitParts, type LogEntry, lastMicrosOf } from "./commit-log.js";
 import { type Disk, fileDisk } from "./disk.js";
+import type { LoadPart } from "./load-run.js";
 import {
+  type Loggable,
   type LogRecord,
   PARTS_IDS,
   type PartsReference,
@@ -118,7 +120,7 @@ export class FileCommitLog implements CommitLog {
     return { id: randomInt(1, PARTS_IDS), operations: 0 };
   }
 
-  appendPart(parts: CommitParts, operations: readonly Operation[]): void {
+  appendPart(parts: CommitParts, operations: readonly Operation[] | LoadPart): void {
     this.write(RECORD_KIND.part, [{ sequence: this.last, micros: parts.id, operations }]);
     if (!this.parts.has(parts.id)) {
       this.parts.set(parts.id, { firstSegment: this.segments.at(-1)!.first, sequence: Number.POSITIVE_INFINITY });
@@ -256,7 +258,7 @@ export class FileCommitLog implements CommitLog {
     }
   }
 
-  private write(kind: LogRecord["kind"], commits: readonly Commit[]): void {
+  private write(kind: LogRecord["kind"], commits: readonly Loggable[]): void {
     if (this.failure !== null) throw this.failure;
     if (this.isReadOnly) throw new DbError("disk_full");
     let segment = this.segments.at(-1);
@@ -287,7 +289,7 @@ export class FileCommitLog implements CommitLog {
     this.bytesAppended += end;
   }
 
-  private wholeOf(commit: Commit): Commit {
+  private wholeOf(commit: Loggable): Loggable {
     const { id, operations } = commit.parts!;
     const key = partsKey({ id, operations, firstSegment: this.parts.get(id)!.firstSegment });
     return { ...commit, operations: [{ key, value: null }, ...commit.operations] };

@@ -51,6 +51,11 @@ export class FrozenTransaction implements Transaction {
     return this.reads.noteRead(range);
   }
 
+  /** Only writers ask. */
+  isAloneIn(): never {
+    throw readsOnly();
+  }
+
   requireOpen(): void {
     this.reads.requireOpen();
   }

@@ -43,20 +43,49 @@ const INT32_MIN = -(2 ** 31);
  */
 export function encodeKey(prefix: Uint8Array, columns: readonly KeyColumn[], values: readonly Value[]): Buffer {
   writer.startKey(prefix);
-  for (let i = 0; i < values.length; i++) {
-    const { type, descending, nullsFirst } = columns[i]!;
-    const value = values[i]!;
-    if (value === null) {
-      writer.writeByte(nullsFirst ? NULL_FIRST : NULL_LAST);
-      continue;
-    }
-    writer.writeByte(PRESENT);
-    const start = writer.keyLength();
-    writeValue(type, value);
-    writer.checkKeyLength();
-    if (descending) writer.invertFrom(start);
-  }
+  for (let i = 0; i < values.length; i++) writeColumn(columns[i]!, values[i]!);
   return writer.finishKey();
+}
+
+/**
+ * Begins a key that a load takes as it is (`Load.addBuilt`), without a buffer of its own; answers its length. The
+ * value of column `i` is `row[places[i]]`. Throws as `encodeKey` does.
+ */
+export function beginKey(
+  prefix: Uint8Array,
+  columns: readonly KeyColumn[],
+  row: readonly Value[],
+  places: readonly number[],
+): number {
+  writer.startKey(prefix);
+  for (let i = 0; i < places.length; i++) writeColumn(columns[i]!, row[places[i]!]!);
+  writer.checkKeyLength();
+  return writer.keyLength();
+}
+
+/** Another key, without a prefix, behind the one that was begun. */
+export function appendKey(columns: readonly KeyColumn[], row: readonly Value[], places: readonly number[]): void {
+  writer.startSecond();
+  for (let i = 0; i < places.length; i++) writeColumn(columns[i]!, row[places[i]!]!);
+  writer.checkKeyLength();
+}
+
+/** The same with a key that is encoded already. */
+export function appendKeyBytes(bytes: Uint8Array): void {
+  writer.startSecond();
+  writer.writeRaw(bytes);
+}
+
+function writeColumn({ type, descending, nullsFirst }: KeyColumn, value: Value): void {
+  if (value === null) {
+    writer.writeByte(nullsFirst ? NULL_FIRST : NULL_LAST);
+    return;
+  }
+  writer.writeByte(PRESENT);
+  const start = writer.keyLength();
+  writeValue(type, value);
+  writer.checkKeyLength();
+  if (descending) writer.invertFrom(start);
 }
 
 /** The values of all columns, from `offset` of the key on. Throws internal_error when the key is damaged. */

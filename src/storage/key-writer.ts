@@ -1,13 +1,15 @@
 /**
  * The scratch buffer in which keys are put together, and the encodings of single pieces whose byte order is their
- * value order. Used by key-codec.ts only; one key at a time is under construction.
+ * value order. Used by key-codec.ts, and by loads that take a key from here; one key at a time is under construction.
  */
 import { sqlError } from "../protocol/errors.js";
 import { KEY_BYTES_MAX } from "../protocol/limits.js";
 
-/** A text of KEY_BYTES_MAX characters in UTF-8 with every byte escaped fits behind a key of KEY_BYTES_MAX bytes. */
-const scratch = Buffer.allocUnsafeSlow(8 * KEY_BYTES_MAX);
+/** A text of KEY_BYTES_MAX characters in UTF-8 with every byte escaped fits behind two keys of KEY_BYTES_MAX bytes. */
+const scratch = Buffer.allocUnsafeSlow(9 * KEY_BYTES_MAX);
 let length = 0;
+/** Of the key under construction. */
+let bytesMax = KEY_BYTES_MAX;
 
 /** After a string's bytes: 0x00 0x01; a zero byte in it becomes 0x00 0xFF, which sorts behind every string's end. */
 export const ESCAPE = 0x00;
@@ -25,17 +27,35 @@ const floatBytes = new Uint8Array(floats.buffer);
 
 export function startKey(prefix: Uint8Array): void {
   length = prefix.length;
-  if (length > KEY_BYTES_MAX) throw keyTooLong();
+  bytesMax = KEY_BYTES_MAX;
+  if (length > bytesMax) throw keyTooLong();
   for (let i = 0; i < length; i++) scratch[i] = prefix[i]!;
+}
+
+/** Copies bytes of the key under construction. */
+export function copyKey(from: number, end: number, to: Uint8Array, at: number): void {
+  if (end - from > 64) to.set(scratch.subarray(from, end), at);
+  else for (let i = from, place = at; i < end; i++, place++) to[place] = scratch[i]!;
+}
+
+/** Bytes as they are. */
+export function writeRaw(bytes: Uint8Array): void {
+  scratch.set(bytes, length);
+  length += bytes.length;
 }
 
 /** The finished key in a buffer of its own. */
 export function finishKey(): Buffer {
-  if (length > KEY_BYTES_MAX) throw keyTooLong();
+  if (length > bytesMax) throw keyTooLong();
   const key = Buffer.allocUnsafe(length);
   if (length > 64) scratch.copy(key, 0, 0, length);
   else for (let i = 0; i < length; i++) key[i] = scratch[i]!;
   return key;
+}
+
+/** Another key follows in the same bytes; it may be as long as one. */
+export function startSecond(): void {
+  bytesMax = length + KEY_BYTES_MAX;
 }
 
 export function keyLength(): number {
@@ -129,7 +149,7 @@ function hexDigit(unit: number): number {
 }
 
 export function writeText(text: string): void {
-  if (text.length > KEY_BYTES_MAX || length > KEY_BYTES_MAX) throw keyTooLong();
+  if (text.length > KEY_BYTES_MAX || length > bytesMax) throw keyTooLong();
   const start = length;
   let at = start;
   let i = 0;
@@ -147,7 +167,7 @@ export function writeText(text: string): void {
 }
 
 export function writeBytes(bytes: Uint8Array): void {
-  if (bytes.length > KEY_BYTES_MAX || length > KEY_BYTES_MAX) throw keyTooLong();
+  if (bytes.length > KEY_BYTES_MAX || length > bytesMax) throw keyTooLong();
   const start = length;
   scratch.set(bytes, length);
   length += bytes.length;
@@ -156,7 +176,7 @@ export function writeBytes(bytes: Uint8Array): void {
 }
 
 export function checkKeyLength(): void {
-  if (length > KEY_BYTES_MAX) throw keyTooLong();
+  if (length > bytesMax) throw keyTooLong();
 }
 
 function endString(): void {

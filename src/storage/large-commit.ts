@@ -5,6 +5,7 @@
  */
 import type { CheckedTurns } from "../protocol/turns.js";
 import type { CommitLog, CommitParts } from "./commit-log.js";
+import { LoadPart } from "./load-run.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { LargeSource } from "./versions.js";
@@ -29,6 +30,24 @@ export const LARGE_COMMIT_SIZES: LargeCommitSizes = {
 /** Bytes of parts between two syncs. */
 const SYNC_BYTES = 1024 * 1024;
 
+/** Operations, so many of them and of their bytes at a time. */
+export function* partsOf(
+  writes: Iterable<Operation>,
+  { stepOperations, stepBytes }: LargeCommitSizes,
+): IterableIterator<readonly Operation[]> {
+  let part: Operation[] = [];
+  let bytes = 0;
+  for (const write of writes) {
+    part.push(write);
+    bytes += sizeOf(write);
+    if (part.length < stepOperations && bytes < stepBytes) continue;
+    yield part;
+    part = [];
+    bytes = 0;
+  }
+  if (part.length > 0) yield part;
+}
+
 /**
  * Writes operations into the log as parts of a future commit, giving the loop its turns; `checkOpen` throws if the
  * transaction has been ended.
@@ -36,22 +55,14 @@ const SYNC_BYTES = 1024 * 1024;
 export async function writeParts(
   log: CommitLog,
   parts: CommitParts,
-  sizes: LargeCommitSizes,
-  writes: Iterable<Operation>,
+  writes: Iterable<readonly Operation[] | LoadPart>,
   turns: CheckedTurns,
   checkOpen: () => void,
 ): Promise<void> {
-  let part: Operation[] = [];
-  let bytes = 0;
   let unsynced = 0;
-  for (const write of writes) {
-    part.push(write);
-    bytes += sizeOf(write);
-    if (part.length < sizes.stepOperations && bytes < sizes.stepBytes) continue;
+  for (const part of writes) {
     log.appendPart(parts, part);
-    unsynced += bytes;
-    part = [];
-    bytes = 0;
+    unsynced += part instanceof LoadPart ? part.bytes : bytesOf(part);
     if (unsynced >= SYNC_BYTES) {
       // Bit by bit, or the commit's own sync would hold up everybody's.
       await log.sync();
@@ -61,12 +72,22 @@ export async function writeParts(
     if (turns.shouldYield()) await turns.yieldTurn();
     checkOpen();
   }
-  log.appendPart(parts, part);
 }
 
-/** All of a large commit's operations; of several on one key, the last one counts. */
-export function* operationsOf(sources: readonly LargeSource[]): IterableIterator<Operation> {
-  for (const { writes } of [...sources].reverse()) yield* writes.operations?.() ?? writes.values();
+function bytesOf(operations: readonly Operation[]): number {
+  let bytes = 0;
+  for (const operation of operations) bytes += sizeOf(operation);
+  return bytes;
+}
+
+/** All of a large commit's operations, a step at a time; of several on one key, the last one counts. */
+export function* stepsOf(
+  sources: readonly LargeSource[],
+  sizes: LargeCommitSizes,
+): IterableIterator<readonly Operation[] | LoadPart> {
+  for (const { writes } of [...sources].reverse()) {
+    yield* writes.parts?.(sizes.stepOperations, sizes.stepBytes) ?? partsOf(writes.values(), sizes);
+  }
 }
 
 /** The same, but of each key only the one that counts. */

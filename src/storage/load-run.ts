@@ -3,29 +3,28 @@
  * and numbers in typed arrays, so a write costs its bytes and some twenty more, and makes no object for the garbage
  * collector. Filled in any order, then sorted once. Owned by a Load.
  */
+import { copyKey, keyLength } from "./key-writer.js";
 import type { Operation } from "./operation.js";
+import { type SortedKeys, sortKeys, wordOf } from "./sort-keys.js";
 
 const SLAB_BYTES = 256 * 1024;
 /** Longer pieces are copied by the runtime, shorter ones byte by byte. */
 const COPIED_BYTES = 48;
 const DELETED = -1;
 const FIRST_CAPACITY = 256;
-/** Bytes of a key behind the prefix that are compared as two numbers. */
-const HEAD_BYTES = 6;
-/** Keys sorted by insertion before the merges. */
-const INSERTION = 16;
-/** Keys handled between two looks at the clock. */
-const KEYS_PER_LOOK = 2048;
+/** Numbers of a write in `places`, and which of them is what. */
+const PLACE_NUMBERS = 4;
+const START = 1;
+const KEY_LENGTH = 2;
+const VALUE_LENGTH = 3;
 
 export class LoadRun {
   private readonly slabs: Buffer[] = [];
   /** Free bytes of the last slab begin here. */
   private free = 0;
   private capacity = FIRST_CAPACITY;
-  private slabOf = new Int32Array(FIRST_CAPACITY);
-  private startOf = new Int32Array(FIRST_CAPACITY);
-  private keyLengthOf = new Int32Array(FIRST_CAPACITY);
-  private valueLengthOf = new Int32Array(FIRST_CAPACITY);
+  /** Of each write: its slab, where it begins, the lengths of key and value. Side by side they are one line of memory. */
+  private places = new Int32Array(PLACE_NUMBERS * FIRST_CAPACITY);
   /** Places of writes in key order; null: they were added in that order. */
   private order: Int32Array | null = null;
   private inOrder = true;
@@ -46,14 +45,37 @@ export class LoadRun {
     const start = this.free;
     copy(key, slab, start);
     if (value !== null) copy(value, slab, start + key.length);
-    this.free = start + key.length + valueLength;
-    this.slabOf[number] = this.slabs.length - 1;
-    this.startOf[number] = start;
-    this.keyLengthOf[number] = key.length;
-    this.valueLengthOf[number] = value === null ? DELETED : valueLength;
+    return this.added(start, key.length, value === null ? DELETED : valueLength);
+  }
+
+  /** Notes what has been copied into the last slab. */
+  private added(start: number, keyLength: number, valueLength: number): number {
+    const number = this.size;
+    this.free = start + keyLength + Math.max(0, valueLength);
+    const at = PLACE_NUMBERS * number;
+    this.places[at] = this.slabs.length - 1;
+    this.places[at + START] = start;
+    this.places[at + KEY_LENGTH] = keyLength;
+    this.places[at + VALUE_LENGTH] = valueLength;
     this.size = number + 1;
     if (this.inOrder && number > 0 && this.compareBytes(number - 1, number) > 0) this.inOrder = false;
     return number;
+  }
+
+  /**
+   * The same with the key that key-codec.ts is building. Its bytes from `mark` on are the value, and if `isWhole`, part
+   * of the key too.
+   */
+  addBuilt(mark: number, isWhole: boolean): number {
+    const number = this.size;
+    if (number === this.capacity) this.grow();
+    const end = keyLength();
+    const length = end + (isWhole ? end - mark : 0);
+    const slab = this.slabFor(length);
+    const start = this.free;
+    copyKey(0, end, slab, start);
+    if (isWhole) copyKey(mark, end, slab, start + end);
+    return this.added(start, isWhole ? end : mark, end - mark);
   }
 
   /** The number of the write at a place in key order. */
@@ -61,16 +83,21 @@ export class LoadRun {
     return this.order === null ? place : this.order[place]!;
   }
 
-  keyOf(number: number): Buffer {
-    const start = this.startOf[number]!;
-    return this.slabs[this.slabOf[number]!]!.subarray(start, start + this.keyLengthOf[number]!);
+  keyOf(number: number): Uint8Array {
+    const at = PLACE_NUMBERS * number;
+    return this.view(at, 0, this.places[at + KEY_LENGTH]!);
   }
 
-  valueOf(number: number): Buffer | null {
-    const length = this.valueLengthOf[number]!;
-    if (length === DELETED) return null;
-    const start = this.startOf[number]! + this.keyLengthOf[number]!;
-    return this.slabs[this.slabOf[number]!]!.subarray(start, start + length);
+  valueOf(number: number): Uint8Array | null {
+    const at = PLACE_NUMBERS * number;
+    const length = this.places[at + VALUE_LENGTH]!;
+    return length === DELETED ? null : this.view(at, this.places[at + KEY_LENGTH]!, length);
+  }
+
+  /** Made in a third of the time that Buffer.subarray takes. */
+  private view(at: number, skipped: number, length: number): Uint8Array {
+    const slab = this.slabs[this.places[at]!]!;
+    return new Uint8Array(slab.buffer, slab.byteOffset + this.places[at + START]! + skipped, length);
   }
 
   operationAt(place: number): Operation {
@@ -85,91 +112,87 @@ export class LoadRun {
 
   /** The first place whose key is not before `key`. The run must be sorted. */
   lowerBound(key: Uint8Array): number {
+    const { places, slabs } = this;
     let low = 0;
     let high = this.size;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const number = this.numberAt(middle);
-      const start = this.startOf[number]!;
-      const slab = this.slabs[this.slabOf[number]!]!;
-      if (slab.compare(key, 0, key.length, start, start + this.keyLengthOf[number]!) < 0) low = middle + 1;
+      const at = PLACE_NUMBERS * this.numberAt(middle);
+      const start = places[at + START]!;
+      const order = slabs[places[at]!]!.compare(key, 0, key.length, start, start + places[at + KEY_LENGTH]!);
+      if (order < 0) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  /** Puts the writes in key order, those of one key in the order of adding: a merge sort in steps (in-steps.ts). */
+  /** Puts the writes in key order, those of one key in the order of adding; in steps (in-steps.ts). */
   *sort(): Generator<undefined, void> {
     if (this.isSorted) return;
-    const { size } = this;
-    const heads = new Float64Array(size);
-    const seconds = new Float64Array(size);
-    let from = new Int32Array(size);
-    let to = new Int32Array(size);
-    const follows = (a: number, b: number): boolean => {
-      const order = heads[a]! - heads[b]! || seconds[a]! - seconds[b]!;
-      return order === 0 ? this.compareBytes(a, b) > 0 : order > 0;
+    const { slabs, places } = this;
+    const keys: SortedKeys = {
+      length: (number) => places[PLACE_NUMBERS * number + KEY_LENGTH]!,
+      byte: (number, index) => {
+        const at = PLACE_NUMBERS * number;
+        return slabs[places[at]!]![places[at + START]! + index]!;
+      },
+      word: (number, index) => {
+        const at = PLACE_NUMBERS * number;
+        return wordOf(slabs[places[at]!]!, places[at + START]! + index, places[at + KEY_LENGTH]! - index);
+      },
+      compare: (a, b) => this.compareBytes(a, b),
     };
-    for (let low = 0; low < size; low += INSERTION) {
-      const end = Math.min(low + INSERTION, size);
-      for (let i = low; i < end; i++) {
-        heads[i] = this.head(i, 0);
-        seconds[i] = this.head(i, HEAD_BYTES);
-        let at = i;
-        for (; at > low && follows(from[at - 1]!, i); at--) from[at] = from[at - 1]!;
-        from[at] = i;
-      }
-      if (low % KEYS_PER_LOOK === 0) yield;
-    }
-    for (let width = INSERTION; width < size; width *= 2) {
-      let sinceLook = 0;
-      for (let low = 0; low < size; low += 2 * width) {
-        const middle = Math.min(low + width, size);
-        const end = Math.min(low + 2 * width, size);
-        let left = low;
-        let right = middle;
-        for (let at = low; at < end; ) {
-          const stop = Math.min(end, at + KEYS_PER_LOOK - sinceLook);
-          sinceLook += stop - at;
-          for (; at < stop; at++) {
-            const takesLeft = left < middle && (right >= end || !follows(from[left]!, from[right]!));
-            to[at] = takesLeft ? from[left++]! : from[right++]!;
-          }
-          if (sinceLook < KEYS_PER_LOOK) continue;
-          sinceLook = 0;
-          yield;
-        }
-      }
-      [from, to] = [to, from];
-    }
-    this.order = from;
+    this.order = yield* sortKeys(this.size, this.prefix.length, keys);
   }
 
-  /** Some bytes of a key behind the prefix as a number; what is beyond its end counts as zero. */
-  private head(number: number, skipped: number): number {
-    const from = this.prefix.length + skipped;
-    const start = this.startOf[number]! + from;
-    const slab = this.slabs[this.slabOf[number]!]!;
-    const length = this.keyLengthOf[number]! - from;
-    if (length >= HEAD_BYTES) {
-      const high = (slab[start]! << 16) | (slab[start + 1]! << 8) | slab[start + 2]!;
-      return high * 0x1000000 + ((slab[start + 3]! << 16) | (slab[start + 4]! << 8) | slab[start + 5]!);
+  keyLengthAt(place: number): number {
+    return this.places[PLACE_NUMBERS * this.numberAt(place) + KEY_LENGTH]!;
+  }
+
+  /** Null: the write deletes. */
+  valueLengthAt(place: number): number | null {
+    const length = this.places[PLACE_NUMBERS * this.numberAt(place) + VALUE_LENGTH]!;
+    return length === DELETED ? null : length;
+  }
+
+  /** Copies key and value, end to end. Answers where they end. */
+  copyAt(place: number, to: Buffer, toStart: number): number {
+    const at = PLACE_NUMBERS * this.numberAt(place);
+    const length = this.bytesAt(at);
+    copyPart(this.slabs[this.places[at]!]!, this.places[at + START]!, length, to, toStart);
+    return toStart + length;
+  }
+
+  /** Of key and value. */
+  private bytesAt(at: number): number {
+    return this.places[at + KEY_LENGTH]! + Math.max(0, this.places[at + VALUE_LENGTH]!);
+  }
+
+  /** The writes in key order, so many operations and bytes at a time. The run must be sorted. */
+  *parts(operationsMax: number, bytesMax: number): IterableIterator<LoadPart> {
+    for (let from = 0; from < this.size; ) {
+      let to = from;
+      let bytes = 0;
+      while (to < this.size && to - from < operationsMax && bytes < bytesMax) {
+        bytes += this.bytesAt(PLACE_NUMBERS * this.numberAt(to++));
+      }
+      yield new LoadPart(this, from, to, bytes);
+      from = to;
     }
-    let head = 0;
-    for (let i = 0; i < HEAD_BYTES; i++) head = head * 256 + (i < length ? slab[start + i]! : 0);
-    return head;
   }
 
   private compareBytes(a: number, b: number): number {
-    const one = this.slabs[this.slabOf[a]!]!;
-    const other = this.slabs[this.slabOf[b]!]!;
-    const prefix = this.prefix.length;
-    const lengthA = this.keyLengthOf[a]!;
-    const lengthB = this.keyLengthOf[b]!;
-    const startA = this.startOf[a]!;
-    const startB = this.startOf[b]!;
+    const { places, slabs } = this;
+    const atA = PLACE_NUMBERS * a;
+    const atB = PLACE_NUMBERS * b;
+    const one = slabs[places[atA]!]!;
+    const other = slabs[places[atB]!]!;
+    const startA = places[atA + START]!;
+    const startB = places[atB + START]!;
+    const lengthA = places[atA + KEY_LENGTH]!;
+    const lengthB = places[atB + KEY_LENGTH]!;
     const length = Math.min(lengthA, lengthB);
-    for (let i = prefix; i < length; i++) {
+    for (let i = this.prefix.length; i < length; i++) {
       const difference = one[startA + i]! - other[startB + i]!;
       if (difference !== 0) return difference;
     }
@@ -187,20 +210,38 @@ export class LoadRun {
 
   private grow(): void {
     this.capacity *= 2;
-    this.slabOf = longer(this.slabOf, this.capacity);
-    this.startOf = longer(this.startOf, this.capacity);
-    this.keyLengthOf = longer(this.keyLengthOf, this.capacity);
-    this.valueLengthOf = longer(this.valueLengthOf, this.capacity);
+    const places = new Int32Array(PLACE_NUMBERS * this.capacity);
+    places.set(this.places);
+    this.places = places;
   }
-}
-
-function longer(array: Int32Array, capacity: number): Int32Array<ArrayBuffer> {
-  const copied = new Int32Array(capacity);
-  copied.set(array);
-  return copied;
 }
 
 function copy(bytes: Uint8Array, to: Buffer, at: number): void {
   if (bytes.length > COPIED_BYTES) to.set(bytes, at);
   else for (let i = 0; i < bytes.length; i++) to[at + i] = bytes[i]!;
+}
+
+function copyPart(from: Buffer, start: number, length: number, to: Buffer, at: number): void {
+  if (length > COPIED_BYTES) from.copy(to, at, start, start + length);
+  else for (let i = 0; i < length; i++) to[at + i] = from[start + i]!;
+}
+
+/** Neighbouring writes of a sorted run, for the commit log, which copies their bytes without looking at each. */
+export class LoadPart implements Iterable<Operation> {
+  constructor(
+    readonly run: LoadRun,
+    /** Places, the first one and the one behind the last. */
+    readonly from: number,
+    readonly to: number,
+    /** Of keys and values. */
+    readonly bytes: number,
+  ) {}
+
+  get length(): number {
+    return this.to - this.from;
+  }
+
+  *[Symbol.iterator](): IterableIterator<Operation> {
+    for (let place = this.from; place < this.to; place++) yield this.run.operationAt(place);
+  }
 }

@@ -5,7 +5,8 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../protocol/limits.js";
-import { LoadRun } from "./load-run.js";
+import { keyLength } from "./key-writer.js";
+import { type LoadPart, LoadRun } from "./load-run.js";
 import type { Operation } from "./operation.js";
 import { keyText, type OrderedEntries, STOP_WALK } from "./ordered-map.js";
 
@@ -45,13 +46,23 @@ export class Load implements OrderedEntries<LoadWrite> {
 
   /** A key may be added once. Answers the write's number in its run. Throws 54000 past the transaction's bound. */
   add(run: LoadRun, key: Uint8Array, value: Uint8Array | null): number {
-    this.bytes += key.length + (value === null ? 0 : value.length) + LOAD_WRITE_BYTES;
-    if (this.bytes > this.bytesMax) {
-      throw sqlError("54000", `the transaction's changes exceed ${LOAD_BYTES_MAX} bytes`, {
-        hint: "Change fewer rows in one transaction.",
-      });
-    }
+    this.grow(key.length + (value === null ? 0 : value.length));
     return run.add(key, value);
+  }
+
+  /** As `LoadRun.addBuilt`. */
+  addBuilt(run: LoadRun, mark: number, isWhole: boolean): number {
+    const length = keyLength();
+    this.grow(isWhole ? 2 * length - mark : length);
+    return run.addBuilt(mark, isWhole);
+  }
+
+  private grow(bytes: number): void {
+    this.bytes += bytes + LOAD_WRITE_BYTES;
+    if (this.bytes <= this.bytesMax) return;
+    throw sqlError("54000", `the transaction's changes exceed ${LOAD_BYTES_MAX} bytes`, {
+      hint: "Change fewer rows in one transaction.",
+    });
   }
 
   /** To be done before it is attached, in steps (in-steps.ts). */
@@ -61,6 +72,11 @@ export class Load implements OrderedEntries<LoadWrite> {
 
   get isSorted(): boolean {
     return this.runs.every((run) => run.isSorted);
+  }
+
+  /** All of it in order, so many operations and bytes at a time. */
+  *parts(operationsMax: number, bytesMax: number): IterableIterator<LoadPart> {
+    for (const run of this.runs) yield* run.parts(operationsMax, bytesMax);
   }
 
   *operations(): IterableIterator<Operation> {

@@ -14,6 +14,7 @@
 import { randomInt } from "node:crypto";
 import type { Commit, LogEntry } from "./commit-log.js";
 import { crc32 } from "./crc32.js";
+import { LoadPart } from "./load-run.js";
 import type { Operation } from "./operation.js";
 
 export const SEGMENT_HEADER_BYTES = 20;
@@ -102,10 +103,14 @@ export function isHeaderMissing(bytes: Buffer): boolean {
   return bytes.length < SEGMENT_HEADER_BYTES || bytes.subarray(0, SEGMENT_HEADER_BYTES).every((byte) => byte === 0);
 }
 
+/** A commit, or a part of one whose operations a load has. */
+export type Loggable = Omit<Commit, "operations"> & { readonly operations: Commit["operations"] | LoadPart };
+
 /** Bytes that `writeRecord` needs for the commit. */
-export function recordBytes({ operations, before = NOTHING }: Commit): number {
+export function recordBytes({ operations, before = NOTHING }: Loggable): number {
   let length = RECORD_HEADER_BYTES + PAYLOAD_FIXED_BYTES + (operations.length + before.length) * OPERATION_FIXED_BYTES;
-  for (const { key, value } of operations) length += key.length + (value === null ? 0 : value.length);
+  if (operations instanceof LoadPart) length += operations.bytes;
+  else for (const { key, value } of operations) length += key.length + (value === null ? 0 : value.length);
   for (const { key, value } of before) length += key.length + (value === null ? 0 : value.length);
   return length;
 }
@@ -117,7 +122,7 @@ export interface RecordContext {
 }
 
 /** Writes a record at `offset`, returns the offset after it. */
-export function writeRecord(bytes: Buffer, offset: number, context: RecordContext, commit: Commit): number {
+export function writeRecord(bytes: Buffer, offset: number, context: RecordContext, commit: Loggable): number {
   let at = offset + RECORD_HEADER_BYTES;
   bytes[at] = context.kind;
   bytes.writeUIntLE(commit.sequence, at + 1, 6);
@@ -125,7 +130,9 @@ export function writeRecord(bytes: Buffer, offset: number, context: RecordContex
   bytes.writeDoubleLE(commit.micros, at + 13);
   const { operations, before = NOTHING } = commit;
   bytes.writeUInt32LE(operations.length + before.length, at + 21);
-  at = writeOperations(bytes, at + PAYLOAD_FIXED_BYTES, operations, PUT, DELETE);
+  at += PAYLOAD_FIXED_BYTES;
+  if (operations instanceof LoadPart) at = writeLoaded(bytes, at, operations);
+  else at = writeOperations(bytes, at, operations, PUT, DELETE);
   if (before.length > 0) at = writeOperations(bytes, at, before, BEFORE, ABSENT_BEFORE);
   bytes.writeUInt32LE(at - offset - RECORD_HEADER_BYTES, offset + 4);
   bytes.writeUInt32LE(crc32(bytes.subarray(offset + 4, at), context.salt), offset);
@@ -150,6 +157,25 @@ function writeOperations(
     if (value === null) continue;
     bytes.set(value, at);
     at += value.length;
+  }
+  return at;
+}
+
+/** As `writeOperations`, without looking at each operation. */
+function writeLoaded(bytes: Buffer, offset: number, { run, from, to }: LoadPart): number {
+  let at = offset;
+  for (let place = from; place < to; place++) {
+    const keyLength = run.keyLengthAt(place);
+    const valueLength = run.valueLengthAt(place);
+    bytes[at] = valueLength === null ? DELETE : PUT;
+    bytes[at + 1] = keyLength;
+    bytes[at + 2] = keyLength >>> 8;
+    const length = valueLength ?? 0;
+    bytes[at + 3] = length;
+    bytes[at + 4] = length >>> 8;
+    bytes[at + 5] = length >>> 16;
+    bytes[at + 6] = length >>> 24;
+    at = run.copyAt(place, bytes, at + OPERATION_FIXED_BYTES);
   }
   return at;
 }

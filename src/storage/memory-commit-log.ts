@@ -1,5 +1,6 @@
 /** A commit log that dies with the process, for tests and for shards that are configured to live in memory. */
 import { type Commit, type CommitLog, type CommitParts, type LogEntry, lastMicrosOf } from "./commit-log.js";
+import type { LoadPart } from "./load-run.js";
 import type { Operation } from "./operation.js";
 
 export class MemoryCommitLog implements CommitLog {
@@ -36,7 +37,7 @@ export class MemoryCommitLog implements CommitLog {
     return { id, operations: 0 };
   }
 
-  appendPart(parts: CommitParts, operations: readonly Operation[]): void {
+  appendPart(parts: CommitParts, operations: readonly Operation[] | LoadPart): void {
     this.parts.get(parts.id)!.push(...operations);
     parts.operations += operations.length;
     this.count(operations);
@@ -46,7 +47,7 @@ export class MemoryCommitLog implements CommitLog {
     this.parts.delete(parts.id);
   }
 
-  private count(operations: readonly Operation[]): void {
+  private count(operations: Iterable<Operation>): void {
     for (const { key, value } of operations) this.bytesAppended += key.length + (value?.length ?? 0);
   }
 

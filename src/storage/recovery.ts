@@ -26,14 +26,14 @@ export function encodeSequence(sequence: number): Buffer {
 }
 
 /**
- * Passes the commits that the engine lacks to `write`, in batches that end with a whole commit, together with its
- * sequence. Throws partition_damaged if the log does not have them.
+ * Passes the commits that the engine lacks to `write`, in batches. One that ends with a whole commit has its sequence; null
+ * for a part of a commit, which is replayed again after a crash. Throws partition_damaged if the log does not have them.
  */
 export function recoverEngine(
   engine: Engine,
   log: CommitLog,
   now: () => number,
-  write: (operations: Operation[], sequence: number) => void,
+  write: (operations: Operation[], sequence: number | null) => void,
 ): void {
   const applied = appliedBy(engine);
   if (log.lastSequence < applied) {
@@ -49,20 +49,25 @@ export function recoverEngine(
   let bytes = 0;
   let last = applied;
   let written = applied;
+  const isFull = () => operations.length >= REPLAY_OPERATIONS || bytes >= REPLAY_BYTES;
+  const pass = (sequence: number | null) => {
+    write(operations, sequence);
+    operations = [];
+    bytes = 0;
+  };
   for (const entry of log.replay(applied + 1)) {
     checkReplayable(entry, applied);
     for (const operation of entry.operations) {
+      if (isFull()) pass(null);
       operations.push(operation);
       bytes += sizeOf(operation);
     }
     last = entry.sequence;
-    if (operations.length < REPLAY_OPERATIONS && bytes < REPLAY_BYTES) continue;
-    write(operations, last);
+    if (!isFull()) continue;
+    pass(last);
     written = last;
-    operations = [];
-    bytes = 0;
   }
-  if (last > written) write(operations, last);
+  if (last > written) pass(last);
 }
 
 function checkReplayable(entry: LogEntry, applied: number): void {

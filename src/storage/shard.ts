@@ -19,7 +19,7 @@ import {
   LARGE_COMMIT_SIZES,
   type LargeCommitSizes,
   mergedOperationsOf,
-  operationsOf,
+  stepsOf,
   textOperationsOf,
 } from "./large-commit.js";
 import { OpenTransactions } from "./open-transactions.js";
@@ -123,7 +123,7 @@ export class Shard implements TransactionHost {
   /** The newest commit in the log. */
   private appended = 0;
   /** The large commit that the engine is taking, and the operations that remain. */
-  private large: { readonly sequence: number; readonly rest: Iterator<Operation> } | null = null;
+  private large: { readonly sequence: number; readonly rest: Iterator<Iterable<Operation>> } | null = null;
   private readonly largeWaiters: (() => void)[] = [];
   private readonly syncWaiters: (() => void)[] = [];
   /** Commits of this turn. */
@@ -282,7 +282,7 @@ export class Shard implements TransactionHost {
     const sequence = ++this.committedSequence;
     if (this.large === null) {
       this.versions.addLarge({ sequence, sources });
-      this.large = { sequence, rest: operationsOf(sources) };
+      this.large = { sequence, rest: stepsOf(sources, this.largeSizes) };
     } else this.versions.add(sequence, textOperationsOf(sources));
     const commit = { sequence, micros, operations: late, parts };
     this.turn.push(before === undefined ? commit : this.followed({ ...commit, before }));
@@ -313,19 +313,9 @@ export class Shard implements TransactionHost {
   applySome(): void {
     const large = this.large;
     if (large === null || large.sequence > this.synced) return;
-    const { stepOperations, stepBytes } = this.largeSizes;
-    const operations: Operation[] = [];
-    let bytes = 0;
-    let isLast = false;
-    while (operations.length < stepOperations && bytes < stepBytes) {
-      const step = large.rest.next();
-      if (step.done === true) {
-        isLast = true;
-        break;
-      }
-      operations.push(step.value);
-      bytes += step.value.key.length + (step.value.value?.length ?? 0);
-    }
+    const step = large.rest.next();
+    const isLast = step.done === true;
+    const operations: Operation[] = isLast ? [] : [...step.value];
     try {
       const { oldest } = this.open;
       if (oldest !== null && oldest.since < large.sequence) {
@@ -348,6 +338,13 @@ export class Shard implements TransactionHost {
   private endLarge(): void {
     this.large = null;
     for (const resolve of [...this.largeWaiters.splice(0), ...this.syncWaiters.splice(0)]) resolve();
+  }
+
+  hasOtherWriters(transaction: ShardTransaction): boolean {
+    for (let each = this.open.oldest; each !== null; each = each.newer) {
+      if (each !== transaction && !each.readOnly) return true;
+    }
+    return false;
   }
 
   conflicted(): void {

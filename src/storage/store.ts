@@ -11,8 +11,8 @@ export interface KeyRange {
   readonly gte: Uint8Array;
   readonly lt: Uint8Array;
   readonly reverse?: boolean;
-  /** The half of the entries that is looked at; the other may be empty then. Absent: both. */
-  readonly only?: "keys" | "values";
+  /** The half of the entries that is looked at; the other may be empty then, and for "count" both. Absent: both. */
+  readonly only?: "keys" | "values" | "count";
 }
 
 /** Parallel arrays; `length` rows. Valid until the cursor's next call. */
@@ -68,6 +68,11 @@ export interface Transaction {
   correctionsUnread(range: KeyRange, newer: NewerEntries): Corrections;
   /** The range counts as read. False: the transaction does not count what it reads, and need not be told. */
   noteRead(range: KeyRange): boolean;
+  /**
+   * Nobody else can change the range before this turn ends: no other transaction that may write is open, and nothing
+   * in the range was changed after the snapshot.
+   */
+  isAloneIn(range: KeyRange): boolean;
   /** Throws when the transaction has ended, as every read does. */
   requireOpen(): void;
   /** A read-only face of the transaction that sees its writes up to now and none that follow; it ends with it. */

@@ -12,8 +12,9 @@ import type { Engine } from "./engine.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
 import { growthOf } from "./growth.js";
 import { prefixRange } from "./keys.js";
-import { type LargeCommitSizes, writeParts } from "./large-commit.js";
+import { type LargeCommitSizes, partsOf, writeParts } from "./large-commit.js";
 import { findInLoads, Load } from "./load.js";
+import type { LoadPart } from "./load-run.js";
 import { MergedCorrections, MergedCursor, versionOverlays, writeOverlay } from "./merged-cursor.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "./ordered-map.js";
@@ -53,6 +54,8 @@ export interface TransactionHost {
   conflicted(): void;
   /** Set: what needs room on the disk is refused with this error. */
   readonly refusal: { readonly code: "disk_full" | "overloaded"; readonly message: string } | null;
+  /** Whether another open transaction may write. */
+  hasOtherWriters(transaction: ShardTransaction): boolean;
   /** The transaction moves to the end of the list of open ones. */
   refreshed(transaction: ShardTransaction): void;
   ended(transaction: ShardTransaction): void;
@@ -203,9 +206,9 @@ export class ShardTransaction implements Transaction {
     const cursors = this.cursors;
     const overlays = [...own, ...recent].filter((overlay) => overlay !== null);
     // Merging goes by keys, and so does what is validated.
-    const needsKeys = range.only === "values" && (overlays.length > 0 || read !== null);
+    const needsKeys = overlays.length > 0 || read !== null;
     const cursor = new MergedCursor(
-      engine.cursor(needsKeys ? { ...range, only: undefined } : range),
+      engine.cursor(needsKeys ? { ...range, only: withKeys(range.only) } : range),
       overlays,
       range.reverse === true,
       read,
@@ -257,6 +260,16 @@ export class ShardTransaction implements Transaction {
     const beneath = newer.entries.size > 0 ? writeOverlay(newer.entries, range) : null;
     if (isRead) this.noteRead(range);
     return new MergedCorrections([...own, ...recent, beneath]);
+  }
+
+  isAloneIn({ gte, lt }: KeyRange): boolean {
+    this.checkOpen();
+    const { host } = this;
+    if (host.hasOtherWriters(this)) return false;
+    return (
+      host.committedSequence === this.snapshot ||
+      !host.versions.isRangeChanged(keyText(gte), keyText(lt), this.snapshot)
+    );
   }
 
   requireOpen(): void {
@@ -449,10 +462,11 @@ export class ShardTransaction implements Transaction {
     const parts = host.log.beginParts();
     this.prepared = { parts, late: new Map() };
     // What comes later in the log counts.
-    const write = (writes: Iterable<Operation>): Promise<void> =>
-      writeParts(host.log, parts, host.largeSizes, writes, turns, () => this.checkOpen());
-    for (const load of this.loads) await write(load.operations());
-    await write(isNew ? filling(ordered, this.writes.values()) : this.writes.values());
+    const sizes = host.largeSizes;
+    const write = (writes: Iterable<readonly Operation[] | LoadPart>): Promise<void> =>
+      writeParts(host.log, parts, writes, turns, () => this.checkOpen());
+    for (const load of this.loads) await write(load.parts(sizes.stepOperations, sizes.stepBytes));
+    await write(partsOf(isNew ? filling(ordered, this.writes.values()) : this.writes.values(), sizes));
     this.ordered = ordered;
   }
 
@@ -578,6 +592,10 @@ export class ShardTransaction implements Transaction {
     this.undo = [];
     this.host.ended(this);
   }
+}
+
+function withKeys(only: KeyRange["only"]): KeyRange["only"] {
+  return only === "count" || only === "keys" ? "keys" : undefined;
 }
 
 /** What counts first, first. */

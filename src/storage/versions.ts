@@ -6,6 +6,7 @@
  * A reader has a floor: the newest sequence that the engine had applied when it took its snapshot. Versions above the
  * lowest floor of all open readers stay, and each key that has such versions keeps the value it had before them.
  */
+import type { LoadPart } from "./load-run.js";
 import type { Operation } from "./operation.js";
 import { createOrderedMap, keyText, type OrderedEntries, type OrderedMap, STOP_WALK } from "./ordered-map.js";
 
@@ -50,6 +51,8 @@ export interface WritesByKey<W> {
   values(): IterableIterator<W>;
   /** The same without their texts, where making them costs something. */
   operations?(): IterableIterator<Operation>;
+  /** Of a load: so many operations and bytes at a time. */
+  parts?(operationsMax: number, bytesMax: number): IterableIterator<LoadPart>;
 }
 
 interface Commit {

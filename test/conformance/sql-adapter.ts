@@ -3,10 +3,13 @@
  * session; `exec` runs the statements of a text and answers with the last one's rows as PostgreSQL prints them.
  */
 import "../../src/features/features.js";
+import { sharedByNobody } from "../../src/actor/actor-shared.js";
 import { Partition } from "../../src/actor/partition.js";
 import { loadConfig } from "../../src/config/load-config.js";
 import { DbError } from "../../src/protocol/errors.js";
 import { sizeError } from "../../src/protocol/size-errors.js";
+import { SEGMENT_SIZES, SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
+import { buildColumns } from "../../src/query/exec/segments/stored/build-columns.js";
 import type { Batch } from "../../src/query/expr/expr.js";
 import { pgOidOf } from "../../src/query/expr/types.js";
 import { Session } from "../../src/session/session.js";
@@ -18,6 +21,14 @@ import { Shard, type ShardOptions } from "../../src/storage/shard.js";
 import { toText } from "../../src/values/text-format.js";
 
 const STATEMENT_MS_MAX = 60_000;
+const TINY = {
+  ...SEGMENT_SIZES,
+  recordsBefore: 8,
+  segmentRows: 32,
+  changesMax: 12,
+  lookupsBefore: 4,
+  storedRowsMin: 16,
+};
 const WAITS = { waits: true } as const;
 
 interface Result {
@@ -74,11 +85,18 @@ function statementsOf(sql: string): ReturnType<typeof parseSql> {
  * `storage`: what an earlier one left, as after a restart; it must have ended. `inTurns`: every statement is run as those that
  * took long without giving way are run again (src/session/overrun.ts).
  */
-export async function open(storage: Pick<ShardOptions, "engine" | "log"> = inMemory(), inTurns = false) {
+/** `columnsIn`: the folder of a shard on disk; tables of a few rows keep their columns in files there. */
+export async function open(
+  storage: Pick<ShardOptions, "engine" | "log"> = inMemory(),
+  inTurns = false,
+  columnsIn: string | null = null,
+) {
   await loadParser();
   const config = loadConfig({ env: {} });
-  const shard = await Shard.open(storage);
-  const partition = new Partition(0, shard, config, () => undefined);
+  const shard = await Shard.open({ ...storage, onDurable: (sequence) => partition.onDisk(sequence) });
+  const tiny = columnsIn === null ? {} : { segments: new SegmentCache(1e9, TINY), tasks: { buildColumns } as never };
+  const partition: Partition = new Partition(0, shard, config, () => undefined, sharedByNobody(config, tiny));
+  if (columnsIn !== null) await partition.keepColumns(columnsIn);
   const tenant = partition.tenant(7);
   const session = new Session(tenant, {
     isolation: "read committed",
@@ -119,6 +137,13 @@ export async function open(storage: Pick<ShardOptions, "engine" | "log"> = inMem
     shard,
     tenant,
     tenantNumber: tenant.number,
+    /** Has columns in files made where enough was written, and seen twice that nothing is written. */
+    async makeColumns(): Promise<void> {
+      for (let looks = 0; looks < 3; looks++) {
+        partition.sweep(Date.now(), new Set());
+        await partition.columns?.idle();
+      }
+    },
     engine: "postgresql",
     async exec(sql: string, params: readonly unknown[] = []): Promise<Result> {
       try {
@@ -138,6 +163,9 @@ export async function open(storage: Pick<ShardOptions, "engine" | "log"> = inMem
         });
       }
     },
-    close: () => shard.close(),
+    async close(): Promise<void> {
+      await partition.columns?.close();
+      await shard.close();
+    },
   };
 }

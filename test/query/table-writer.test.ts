@@ -1,7 +1,8 @@
 /** INSERT, UPDATE and DELETE: keys, index entries, constraints, ON CONFLICT, RETURNING; and CREATE INDEX over rows. */
 import t from "tap";
 import type { IndexDef, TableDef } from "../../src/catalog/table.js";
-import { backfillIndex, dropTableData, retireIndexData } from "../../src/query/exec/table-data.js";
+import { backfillIndex } from "../../src/query/exec/backfill-index.js";
+import { dropTableData, retireIndexData } from "../../src/query/exec/table-data.js";
 import type { Expr } from "../../src/query/expr/expr.js";
 import type { OnConflict, OutputColumn, Plan } from "../../src/query/plan/plan.js";
 import { BYTEA, INT4, TEXT, type Value } from "../../src/values/values.js";

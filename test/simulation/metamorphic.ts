@@ -62,6 +62,8 @@ export interface Way {
   readonly batchRows?: number;
   /** Of so many statements one comes after a restart. */
   readonly restartEvery?: number;
+  /** Columns in files; they are made after so many statements. */
+  readonly columnsEvery?: number;
   /** Which of several expressions fails first is open then. */
   readonly plansDiffer?: boolean;
 }
@@ -71,6 +73,7 @@ export const WAYS: readonly Way[] = [
   { name: "without the optimizer's rules", rules: [], plansDiffer: true },
   { name: "on RocksDB", onDisk: true },
   { name: "with restarts", restartEvery: 9 },
+  { name: "with columns in files, with restarts", onDisk: true, columnsEvery: 4, restartEvery: 17 },
   { name: "on RocksDB, with restarts, in batches of three rows", onDisk: true, restartEvery: 17, batchRows: 3 },
 ];
 
@@ -101,13 +104,15 @@ async function run(history: readonly string[], way: Way, directory: string | nul
           engine: await RocksEngine.open({ directory: join(directory, "rocksdb") }),
           log: await FileCommitLog.open({ directory: join(directory, "log"), segmentBytes: 50_000 }),
         };
-  let database = await open(await storage());
+  const columnsIn = way.columnsEvery === undefined ? null : directory;
+  let database = await open(await storage(), false, columnsIn);
   const answers: string[] = [];
   for (const [i, sql] of history.entries()) {
     if (way.restartEvery !== undefined && i % way.restartEvery === way.restartEvery - 1) {
       await database.close();
-      database = await open(await storage());
+      database = await open(await storage(), false, columnsIn);
     }
+    if (way.columnsEvery !== undefined && i % way.columnsEvery === 0) await database.makeColumns();
     try {
       const { rows } = await database.exec(sql);
       answers.push(JSON.stringify(rows.map((row) => JSON.stringify(row)).sort()));

@@ -32,6 +32,7 @@ import { compileGroupingSets } from "./grouping-sets.js";
 import { compileHashJoin } from "./hash-join.js";
 import { compileIndexScan } from "./index-scan.js";
 import { compileInsert } from "./insert.js";
+import { compileKeyedScan } from "./keyed-scan.js";
 import { withParsedJson, withWrittenJson } from "./large-documents.js";
 import { withLargeJson } from "./large-json.js";
 import { withLargeKeys } from "./large-keys.js";
@@ -145,7 +146,7 @@ function compileTableRead(plan: ScanPlan | TextSearchPlan | PointGetPlan | Index
     case "indexscan":
       return compileIndexScan(plan);
     case "scan":
-      if (plan.nearest === undefined) return compileScan(plan);
+      if (plan.nearest === undefined) return plan.rowKey === null ? compileScan(plan) : compileKeyedScan(plan);
       if (plan.nearest.within !== undefined) return compileWithinScan(plan, plan.nearest, plan.nearest.within);
       return compileNearestScan(plan, plan.nearest);
   }

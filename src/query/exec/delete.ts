@@ -1,7 +1,11 @@
-/** DELETE. The input is read to its end before anything is removed; a row that it gives twice is removed once. */
+/**
+ * DELETE. The input is read to its end before anything is removed; a row that it gives twice is removed once. Keys of
+ * many rows go into a load as the rows come, because nobody sees a load before it is attached at the end.
+ */
 
 import { keyText } from "../../storage/ordered-map.js";
 import type { SlotOf } from "../expr/compile.js";
+import type { Batch } from "../expr/expr.js";
 import type { DeletePlan, OutputColumn } from "../plan/plan.js";
 import { BULK_ROWS } from "./bulk-writer.js";
 import { givesRowsOnce } from "./changed-once.js";
@@ -58,6 +62,9 @@ class Deleter {
   private readonly changed: number[] = [];
   /** Keys of rows that were met; null: each is met once. */
   private readonly seen: Set<string> | null;
+  /** Rows whose keys went into a load; null: the rows are kept until all have come. */
+  private loaded: number | null = null;
+  private mayLoad: boolean;
 
   constructor(
     private readonly program: DeleteProgram,
@@ -69,20 +76,42 @@ class Deleter {
     this.family = program.family === null ? null : new Family(program.family, context);
     this.row = emptyRow(program.plan.table);
     this.seen = givesRowsOnce(program.plan.input) ? null : new Set();
+    this.mayLoad = program.plan.returning === null && context.live === undefined && this.family === null;
   }
 
   run(): ChangedRows | Promise<ChangedRows> {
     const { rows, context } = this;
     return drain(
       this.input,
-      (batch) => rows.append(batch),
+      (batch) => this.collect(batch),
       () => {
+        if (this.loaded !== null) {
+          const result: ChangedRows = { columns: [], rows: [], count: this.loaded };
+          return after(this.writer.endChanges(), () => result);
+        }
         if (rows.length >= BULK_ROWS && this.family === null) this.writer.beginRemovals();
         return inTurns(context, rows.length, this.remove, () =>
           after(this.writer.endChanges(), () => ({ columns: rows.columns, rows: this.changed })),
         );
       },
     );
+  }
+
+  /** Keeps the rows until there are enough for a load to pay off; from then on passes them on, batch by batch. */
+  private collect(batch: Batch): void | Promise<void> {
+    const { rows, context, changed } = this;
+    rows.append(batch);
+    if (this.loaded === null) {
+      if (!this.mayLoad || rows.length < BULK_ROWS) return;
+      this.mayLoad = this.writer.beginRemovals();
+      if (!this.mayLoad) return;
+      this.loaded = 0;
+    }
+    return inTurns(context, rows.length, this.remove, () => {
+      this.loaded! += changed.length;
+      changed.length = 0;
+      rows.clear();
+    });
   }
 
   release(): void {

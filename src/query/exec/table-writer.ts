@@ -142,9 +142,10 @@ export class TableWriter {
     return rowOfRecord(this.layout, record);
   }
 
-  /** From now on rows are removed together, by `endChanges`, each once; unless the transaction takes no load. */
-  beginRemovals(): void {
+  /** From now on rows are removed together, by `endChanges`, each once. False: the transaction takes no load. */
+  beginRemovals(): boolean {
     this.changes = BulkChanges.begin(this.layout, this.context, true);
+    return this.changes !== null;
   }
 
   /** False: rows must be changed one by one. Otherwise by `change`, each once, and then `endChanges`. */

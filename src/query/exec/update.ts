@@ -1,13 +1,14 @@
 /**
  * UPDATE. The input is read to its end before anything is written, so the statement does not see its own changes;
  * then stale keys of all rows go before new ones come, so unique keys may be swapped or shifted by one statement.
+ * Changes of many rows go into loads as the rows come, because nobody sees a load before it is attached at the end.
  * A row that the input gives several times (UPDATE … FROM) is changed once, by the first.
  */
 
 import { keyText } from "../../storage/ordered-map.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
-import type { Evaluate } from "../expr/expr.js";
+import type { Batch, Evaluate } from "../expr/expr.js";
 import type { UpdatePlan } from "../plan/plan.js";
 import { BULK_ROWS } from "./bulk-writer.js";
 import { givesRowsOnce } from "./changed-once.js";
@@ -78,6 +79,9 @@ class Updater {
   private readonly moves: Move[] = [];
   /** Keys of rows that were met; null: each is met once. */
   private readonly seen: Set<string> | null;
+  /** Rows that went into the loads; null: the rows are kept until all have come. */
+  private loaded: number | null = null;
+  private mayLoad: boolean;
   private readonly oldRow: Row;
   private readonly newRow: Row;
 
@@ -93,15 +97,41 @@ class Updater {
     this.oldRow = emptyRow(plan.table);
     this.newRow = emptyRow(plan.table);
     this.seen = givesRowsOnce(plan.input) ? null : new Set();
+    this.mayLoad = plan.returning === null && context.live === undefined;
   }
 
   run(): ChangedRows | Promise<ChangedRows> {
-    const { rows, context } = this;
-    const result: ChangedRows = { columns: [...this.newColumns, ...rows.columns], rows: this.changed };
+    const { rows, context, writer, program } = this;
     return drain(
       this.input,
-      (batch) => rows.append(batch),
-      () => inTurns(context, rows.length, this.evaluate, () => this.inNextTurn(() => this.write(result))),
+      (batch) => this.collect(batch),
+      () => {
+        if (this.loaded !== null) {
+          const result: ChangedRows = { columns: [], rows: [], count: this.loaded };
+          return after(writer.endChanges(program.assigned), () => result);
+        }
+        const result: ChangedRows = { columns: [...this.newColumns, ...rows.columns], rows: this.changed };
+        return inTurns(context, rows.length, this.evaluate, () => this.inNextTurn(() => this.write(result)));
+      },
+    );
+  }
+
+  /** Keeps the rows until there are enough for loads to pay off; from then on passes them on, batch by batch. */
+  private collect(batch: Batch): void | Promise<void> {
+    const { rows, context, changed } = this;
+    rows.append(batch);
+    if (this.loaded === null) {
+      if (!this.mayLoad || rows.length < BULK_ROWS) return;
+      this.mayLoad = this.writer.beginChanges();
+      if (!this.mayLoad) return;
+      this.loaded = 0;
+    }
+    return inTurns(context, rows.length, this.evaluate, () =>
+      inTurns(context, changed.length, this.change, () => {
+        this.loaded! += changed.length;
+        changed.length = 0;
+        rows.clear();
+      }),
     );
   }
 

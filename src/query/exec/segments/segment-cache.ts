@@ -22,7 +22,7 @@ const SCANS_BEFORE_RETRY = 64;
 const NEWER_SHARE_MAX = 1;
 const NEWER_MIN = 100_000;
 /** Of all the memory, what newer entries of one table in files may take, and rows of it that may have one in a segment. */
-const NEWER_BYTES_SHARE = 0.25;
+const NEWER_BYTES_SHARE = 0.75;
 const CHANGES_SHARE_MAX = 0.25;
 /** Of all the memory, what the pages of a table may take that is read by keys. */
 const LOOKUPS_SHARE = 0.5;

@@ -161,6 +161,11 @@ export class SegmentScan {
     const from = segment === undefined ? this.table.end : segment.from;
     if (this.at < from) return this.gapTo(from);
     if (segment === undefined) return null;
+    if (this.isRuledOut(segment)) {
+      this.at = segment.to;
+      this.number++;
+      return undefined;
+    }
     try {
       this.enterSegment(segment);
     } catch (error) {
@@ -170,6 +175,20 @@ export class SegmentScan {
       return this.gapTo(segment.to);
     }
     return undefined;
+  }
+
+  /** No row passes, by what is known without reading pages: the least and greatest values (a zone map). */
+  private isRuledOut(segment: Segment): boolean {
+    const { text } = this.corrections;
+    if (segment.stored === null || (text !== null && text < segment.to)) return false;
+    for (const { test, slot } of this.program.conjuncts) {
+      const bounds = test?.bounds ?? null;
+      const known = bounds === null ? null : segment.known(this.program.source[slot]!);
+      if (known === null) continue;
+      const number = bounds!(known, this.context);
+      if (number !== null && numberKernel(known, number) === "none") return true;
+    }
+    return false;
   }
 
   /** Who reads the records sees what corrections would say. */

@@ -4,7 +4,7 @@
  */
 
 import type { Value } from "../../../values/values.js";
-import { type Column, valueAt } from "./column.js";
+import { type Column, type NumberColumn, valueAt } from "./column.js";
 
 /** The part of a segment that is in a file. */
 export interface StoredPages {
@@ -16,6 +16,8 @@ export interface StoredPages {
   isResident(columnIds: readonly number[]): boolean;
   /** Bytes of its keys and these columns. */
   bytesOf(columnIds: readonly number[]): number;
+  /** A column of numbers without the numbers: its least and greatest, and whether there are NULLs. Null: it has none. */
+  known(columnId: number): NumberColumn | null;
 }
 
 /** The keys of a segment's rows in order, without the table's prefix, end to end. */
@@ -104,6 +106,11 @@ export class Segment {
 
   column(columnId: number): Column {
     return this.made.get(columnId) ?? this.stored!.column(columnId);
+  }
+
+  /** As `StoredPages.known`. */
+  known(columnId: number): NumberColumn | null {
+    return this.stored?.has(columnId) === true ? this.stored.known(columnId) : null;
   }
 
   has(columnId: number): boolean {

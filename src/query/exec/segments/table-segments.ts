@@ -177,34 +177,47 @@ export class TableSegments implements NewerEntries {
 
   /** The segment whose range has the key; null: there is a gap. */
   segmentOf(text: string): Segment | null {
-    const segment = this.segments[this.numberBefore(text)];
-    return segment !== undefined && text < segment.to ? segment : null;
+    return segmentIn(this.segments, text);
   }
 
   /** The number of the last segment that begins at or before the key; −1 for none. */
   numberBefore(text: string): number {
-    const { segments } = this;
-    let low = 0;
-    let high = segments.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (segments[middle]!.from <= text) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
+    return numberBefore(this.segments, text);
   }
 
   /** Parts of the table that no segment has, in order. */
   gaps(): KeyTextSpan[] {
-    const gaps: KeyTextSpan[] = [];
-    let at = this.start;
-    for (const { from, to } of this.segments) {
-      if (at < from) gaps.push({ from: at, to: from });
-      at = to;
-    }
-    if (at < this.end) gaps.push({ from: at, to: this.end });
-    return gaps;
+    return gapsBetween(this.segments, this.start, this.end);
   }
+}
+
+/** The one of the segments, which are in order, whose range has the key; null for none. */
+export function segmentIn(segments: readonly Segment[], text: string): Segment | null {
+  const segment = segments[numberBefore(segments, text)];
+  return segment !== undefined && text < segment.to ? segment : null;
+}
+
+function numberBefore(segments: readonly Segment[], text: string): number {
+  let low = 0;
+  let high = segments.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (segments[middle]!.from <= text) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** Parts of a range that none of the segments has, in order. */
+export function gapsBetween(segments: readonly Segment[], start: string, end: string): KeyTextSpan[] {
+  const gaps: KeyTextSpan[] = [];
+  let at = start;
+  for (const { from, to } of segments) {
+    if (at < from) gaps.push({ from: at, to: from });
+    at = to;
+  }
+  if (at < end) gaps.push({ from: at, to: end });
+  return gaps;
 }
 
 /** Estimated memory of a newer entry. */

@@ -4,7 +4,7 @@
  * the files over.
  */
 import { mkdirSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { join } from "node:path";
 import { copyEngine } from "../../../../storage/engine-copy.js";
 import { keyText } from "../../../../storage/ordered-map.js";
 import { recordDecoder } from "../../../../storage/record-codec.js";
@@ -38,8 +38,9 @@ export interface BuildJob {
   readonly columns: readonly StoredColumn[];
   readonly segmentRows: number;
   readonly segmentsPerFile: number;
-  /** Paths of the files that may be made, in the order of their use; the last one takes all that is left. */
-  readonly paths: readonly string[];
+  /** Where the files are put, and the number of the first one (`columnFileName`). */
+  readonly folder: string;
+  readonly firstFile: number;
   /** Not 0: end soon. */
   readonly stop: Int32Array<SharedArrayBuffer>;
 }
@@ -49,12 +50,14 @@ export interface BuildAnswer {
   readonly rows: number;
 }
 
+export const columnFileName = (number: number): string => `${number}.columns`;
+
 const READ_ENTRIES = 1024;
 const CACHE_BYTES = 8 * 1024 * 1024;
 
 /** Null when it was stopped; no file is left then. */
 export async function buildColumns(job: BuildJob): Promise<BuildAnswer | null> {
-  mkdirSync(dirname(job.paths[0]!), { recursive: true });
+  mkdirSync(job.folder, { recursive: true });
   copyEngine(job.engine, job.scratch);
   try {
     const engine = await RocksEngine.open({
@@ -164,17 +167,20 @@ class FileBuilder {
     const { pending, job } = this;
     if (pending === null) return;
     this.pending = null;
-    this.writer ??= new ColumnFileWriter(job.paths[this.made.length]!);
+    this.writer ??= new ColumnFileWriter(this.nextPath);
     this.writer.add({ from: pending.from, to }, pending.keys, pending.columns);
-    const isLastFile = this.made.length === job.paths.length - 1;
-    if (this.writer.count >= job.segmentsPerFile && !isLastFile) this.endFile();
+    if (this.writer.count >= job.segmentsPerFile) this.endFile();
   }
 
   private endFile(): void {
     if (this.writer === null) return;
     this.writer.finish();
-    this.made.push(this.job.paths[this.made.length]!);
+    this.made.push(this.nextPath);
     this.writer = null;
+  }
+
+  private get nextPath(): string {
+    return join(this.job.folder, columnFileName(this.job.firstFile + this.made.length));
   }
 }
 

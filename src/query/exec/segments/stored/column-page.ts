@@ -154,6 +154,16 @@ function decodeNumbers(head: PageHead & { readonly kind: "number" }, reader: Bod
   return { kind: "number", data, nulls, min, max, hasNaN, scale, bytes: data.byteLength + (nulls?.length ?? 0) };
 }
 
+const NO_NUMBERS = new Float64Array(0);
+const NO_MARKS = new Uint8Array(0);
+
+/** What the head says of the numbers. */
+export function knownNumbers(head: PageHead & { readonly kind: "number" }): NumberColumn {
+  const nulls = head.hasNulls ? NO_MARKS : null;
+  const [min, max] = [Number(head.min), Number(head.max)];
+  return { kind: "number", data: NO_NUMBERS, nulls, min, max, hasNaN: head.hasNaN, scale: head.scale, bytes: 0 };
+}
+
 /** Each value as a record of one column. */
 function encodePlain(type: SqlType, values: ArrayLike<Value>, rows: number): EncodedPage {
   const records: Buffer[] = [];

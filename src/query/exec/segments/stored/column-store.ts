@@ -9,7 +9,7 @@
  */
 
 import { rm } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { ALONE } from "../../../../derived/turns.js";
 import type { Turns } from "../../../../protocol/turns.js";
 import { giveWay } from "../../../../protocol/turns.js";
@@ -28,11 +28,12 @@ import { isDue, spansToMake } from "./what-to-build.js";
 
 /** Segments of one file, at most, but for the last one of a build. */
 const SEGMENTS_PER_FILE = 64;
-const FILES_PER_BUILD = 256;
 /** The log grows by this much before manifests are written again: so much of it is read after a crash. */
 const SAVE_EVERY_BYTES = 64 * 1024 * 1024;
 /** Keys counted at a time, to see whether a table is long. */
 const COUNT_STEP = 1024;
+/** Builds that failed before one succeeded, after which columns are only in memory: this file system may have no hard links. */
+const FAILURES_MAX = 3;
 /** How long a table is left alone after a build of it failed; twice as long each time. */
 const RETRY_MS = 10_000;
 
@@ -70,6 +71,8 @@ export class ColumnStore {
   private readonly counts = new Map<number, Map<number, { writes: number; seen: number }>>();
   private readonly removing = new Set<Promise<void>>();
   private work: Promise<void> | null = null;
+  private failures = 0;
+  private hasBuilt = false;
   private savedAtBytes = 0;
   private readonly stop = new Int32Array(new SharedArrayBuffer(4));
   private isClosing = false;
@@ -187,6 +190,8 @@ export class ColumnStore {
 
   /** Looks whether something is to be made or saved; call it now and then. */
   sweep(): void {
+    // Where no files can be made, scans make segments in memory again.
+    this.options.cache.hasFiles = this.failures < FAILURES_MAX && this.options.mayGrow();
     if (this.work !== null || this.isClosing || !this.isOpen) return;
     const next = this.next();
     if (next === null) return;
@@ -200,9 +205,9 @@ export class ColumnStore {
   }
 
   private next(): (() => Promise<void>) | null {
-    const { store, cache, mayGrow } = this.options;
+    const { store, cache } = this.options;
     if (store.log.bytesAppended - this.savedAtBytes >= SAVE_EVERY_BYTES) return () => this.saveAll();
-    if (!mayGrow()) return null;
+    if (!cache.hasFiles) return null;
     for (const stored of this.tables.values()) {
       const { table } = stored;
       const isDueNow = isDue(table, stored.seenWrites, cache.sizes, cache.bytesMax);
@@ -272,7 +277,9 @@ export class ColumnStore {
     try {
       await this.buildTable(stored, layout, all);
       stored.failures = 0;
+      this.hasBuilt = true;
     } catch (error) {
+      if (!this.hasBuilt) this.failures++;
       stored.notBeforeMs = performance.now() + RETRY_MS * 2 ** stored.failures++;
       throw error;
     }
@@ -293,8 +300,6 @@ export class ColumnStore {
     if (!this.isCached(table)) cache.adopt(table);
     for (const span of spans) table.making.add(span);
     const noted = table.entries.clone();
-    const paths = stored.newPaths(FILES_PER_BUILD);
-    for (const path of paths) stored.making.add(basename(path));
     try {
       const answer = await build({
         engine: engineDirectory,
@@ -304,10 +309,12 @@ export class ColumnStore {
         columns,
         segmentRows: cache.sizes.segmentRows,
         segmentsPerFile: SEGMENTS_PER_FILE,
-        paths,
+        folder: stored.folder,
+        firstFile: stored.nextFile,
         stop: this.stop,
       });
       if (answer === null || this.isClosing) return;
+      stored.nextFile += answer.paths.length;
       if (await this.take(stored, columns, spans, answer, all)) {
         table.writesInGaps = Math.max(0, table.writesInGaps - writes);
         await this.forgetNoted(table, spans, noted);
@@ -316,7 +323,6 @@ export class ColumnStore {
       }
     } finally {
       for (const span of spans) table.making.delete(span);
-      stored.making.clear();
     }
     this.keepWithinBound(stored);
   }

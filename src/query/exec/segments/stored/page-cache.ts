@@ -4,9 +4,10 @@
  */
 
 import type { SqlType } from "../../../../values/values.js";
-import type { Column } from "../column.js";
+import type { Column, NumberColumn } from "../column.js";
 import type { SegmentKeys, StoredPages } from "../segment.js";
 import type { StoredSegment } from "./column-file.js";
+import { knownNumbers } from "./column-page.js";
 
 interface Entry {
   readonly content: Column | SegmentKeys;
@@ -72,6 +73,11 @@ export class CachedPages implements StoredPages {
 
   isResident(columnIds: readonly number[]): boolean {
     return this.pages.has(KEYS) && columnIds.every((id) => this.pages.has(id) || !this.segment.has(id));
+  }
+
+  known(columnId: number): NumberColumn | null {
+    const head = this.segment.headOf(columnId);
+    return head.kind === "number" ? knownNumbers(head) : null;
   }
 
   bytesOf(columnIds: readonly number[]): number {

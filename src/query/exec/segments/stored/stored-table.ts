@@ -22,7 +22,8 @@ export class StoredTable {
   /** Not before this time (performance.now) anything is made: the last try failed. */
   notBeforeMs = 0;
   failures = 0;
-  private nextFile = 1;
+  /** Files with this number and greater ones are being made, or are not there. */
+  nextFile = 1;
 
   constructor(
     readonly table: TableSegments,
@@ -33,11 +34,6 @@ export class StoredTable {
 
   get manifestPath(): string {
     return join(this.folder, "manifest");
-  }
-
-  /** Paths of files that do not exist yet. */
-  newPaths(count: number): string[] {
-    return Array.from({ length: count }, () => join(this.folder, `${this.nextFile++}.columns`));
   }
 
   segmentsOf(files: readonly ColumnFile[], cache: PageCache): Segment[] {
@@ -76,13 +72,10 @@ export class StoredTable {
   /** Files that no manifest will name, but not those that are being made. */
   private async removeOthers(kept: ReadonlySet<string>): Promise<void> {
     for (const name of namesIn(this.folder)) {
-      if (FILE.test(name) && !kept.has(name) && !this.making.has(name))
-        await rm(join(this.folder, name), { force: true });
+      const number = Number(FILE.exec(name)?.[1] ?? this.nextFile);
+      if (number < this.nextFile && !kept.has(name)) await rm(join(this.folder, name), { force: true });
     }
   }
-
-  /** Names of files that a build may make now. */
-  readonly making = new Set<string>();
 
   private liveFiles(): Map<ColumnFile, number[]> {
     const files = new Map<ColumnFile, number[]>();

@@ -1,0 +1,205 @@
+/**
+ * Fills a new index: makes the entries of all rows as a load, sorted and checked as a whole. Rows come from a scan of
+ * the columns that the entries need, which reads column segments where the table has them. Called by the session
+ * within the statement's transaction.
+ */
+import type { IndexDef, TableDef } from "../../catalog/table.js";
+import { type DbError, sqlError } from "../../protocol/errors.js";
+import { inSteps } from "../../storage/in-steps.js";
+import { appendKey, appendKeyBytes, beginKey, encodeKey } from "../../storage/key-codec.js";
+import type { Load } from "../../storage/load.js";
+import type { LoadRun } from "../../storage/load-run.js";
+import { BYTEA, type Value } from "../../values/values.js";
+import type { Batch } from "../expr/expr.js";
+import { newColumnId } from "../optimize/new-column-id.js";
+import type { OutputColumn, ScanPlan } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import { entryValue, suffixOf } from "./entry-value.js";
+import { drain, inTurns } from "./operator.js";
+import { compileScan } from "./scan.js";
+import { TableExpressions } from "./table-expressions.js";
+import {
+  entryKey,
+  indexLayout,
+  joinKey,
+  type KeyLayout,
+  keyText,
+  keyValues,
+  layoutOf,
+  rowOfRecord,
+  type TableLayout,
+} from "./table-layout.js";
+import { emptyRow, type Row, TableWriter } from "./table-writer.js";
+
+const NO_PREFIX = new Uint8Array(0);
+/** Entries between two looks at the clock. */
+const STEP_ENTRIES = 256;
+
+/**
+ * Makes the entries of an index for all rows of the table; `index` need not be part of the definition yet. Throws 23505
+ * when it is unique and two rows have the same values.
+ */
+export function backfillIndex(context: ExecContext, table: TableDef, index: IndexDef): void | Promise<void> {
+  // A deferrable key looks at the entries that it has made.
+  const load = index.deferrable ? null : context.tx.beginLoad();
+  return new IndexFill(context, table, index, load).run();
+}
+
+class IndexFill {
+  private readonly layout: TableLayout;
+  private readonly key: KeyLayout;
+  private readonly expressions: TableExpressions | null;
+  /** Ids of the columns that the scan reads; behind them it may give the row's key. */
+  private readonly ids: readonly number[];
+  private readonly row: Row;
+  private readonly rowPrefix: Buffer;
+  private readonly entryPrefix: Buffer;
+  private readonly entries: LoadRun | null;
+  private readonly writer: TableWriter;
+  /** Places of an expression index's values among those that were computed. */
+  private readonly computedPlaces: readonly number[];
+
+  constructor(
+    private readonly context: ExecContext,
+    private readonly table: TableDef,
+    private readonly index: IndexDef,
+    /** Null: the entries are written one by one. */
+    private readonly load: Load | null,
+  ) {
+    const { tenantNumber } = context;
+    this.layout = layoutOf(table);
+    this.key = indexLayout(table, index);
+    this.expressions = this.key.computed ? new TableExpressions(table, context) : null;
+    const { columnIds, included, computed } = this.key;
+    const needed = [...columnIds, ...(included?.ids ?? []), ...(this.layout.primaryKey?.columnIds ?? [])];
+    this.ids = computed ? table.columns.map(({ id }) => id) : [...new Set(needed)];
+    this.row = emptyRow(table);
+    this.rowPrefix = this.layout.rowPrefixOf(tenantNumber);
+    this.entryPrefix = this.key.prefixOf(tenantNumber);
+    this.entries = load?.run(this.entryPrefix) ?? null;
+    this.writer = new TableWriter(table, context);
+    this.computedPlaces = columnIds.map((_, i) => i);
+  }
+
+  run(): void | Promise<void> {
+    const { context } = this;
+    const operator = compileScan(this.scanPlan())(this.isHeld() ? context : { ...context, segments: null });
+    const close = (): void => operator.close();
+    let isPending = false;
+    try {
+      const filled = drain(
+        operator,
+        (batch) => this.takeRows(batch),
+        () => inSteps(context, this.finish()),
+      );
+      isPending = filled instanceof Promise;
+      return filled instanceof Promise ? filled.finally(close) : filled;
+    } finally {
+      if (!isPending) close();
+    }
+  }
+
+  /** Rows without a primary key are told apart by their keys only; those are given behind the columns. */
+  private scanPlan(): ScanPlan {
+    const { table, layout, ids } = this;
+    const columns = ids.map((id): OutputColumn => {
+      const { name } = table.columns.find((column) => column.id === id)!;
+      return { id: newColumnId(), name, type: layout.types[id]!, nullable: true };
+    });
+    const rowKey = layout.primaryKey === null ? newColumnId() : null;
+    if (rowKey !== null) columns.push({ id: rowKey, name: "key", type: BYTEA, nullable: false });
+    return { kind: "scan", table, alias: table.name, columns, source: ids, filter: null, reverse: false, rowKey };
+  }
+
+  /** Whether column segments have all that is needed. To make them for this alone would take longer than to read. */
+  private isHeld(): boolean {
+    const { context, layout, ids } = this;
+    const held = context.segments?.find(context.tenantNumber, layout, []) ?? null;
+    return held !== null && held.segments.length > 0 && ids.every((id) => held.holds(layout, id) === "yes");
+  }
+
+  private takeRows({ columns, length }: Batch): void | Promise<void> {
+    const { ids, row, rowPrefix, layout } = this;
+    const keys = layout.primaryKey === null ? columns[ids.length]! : null;
+    const take = (number: number): void => {
+      for (let i = 0; i < ids.length; i++) row[ids[i]!] = columns[i]![number]!;
+      this.takeRow(keys === null ? null : (keys[number] as Uint8Array).subarray(rowPrefix.length));
+    };
+    return inTurns(this.context, length, take, () => undefined);
+  }
+
+  /** `suffix`: of the row's key; null: it is the primary key. */
+  private takeRow(suffix: Uint8Array | null): void {
+    const { key, row, load, expressions } = this;
+    const values = expressions === null ? row : expressions.valuesOf(key, row);
+    if (values === null) return;
+    const places = expressions === null ? key.columnIds : this.computedPlaces;
+    if (load === null || key.included !== null) {
+      this.takeSingle(
+        places.map((place) => values[place]!),
+        suffix ?? this.primarySuffix(),
+      );
+      return;
+    }
+    const mark = beginKey(this.entryPrefix, key.columns, values, places);
+    const { primaryKey } = this.layout;
+    if (suffix === null) appendKey(primaryKey!.columns, row, primaryKey!.columnIds);
+    else appendKeyBytes(suffix);
+    const isWhole = !key.unique || (!key.nullsNotDistinct && places.some((place) => values[place] === null));
+    load.addBuilt(this.entries!, mark, isWhole);
+  }
+
+  private primarySuffix(): Buffer {
+    const { columns, columnIds } = this.layout.primaryKey!;
+    return encodeKey(
+      NO_PREFIX,
+      columns,
+      columnIds.map((id) => this.row[id]!),
+    );
+  }
+
+  private takeSingle(values: readonly Value[], suffix: Uint8Array): void {
+    const { key, row, index, load, context, writer } = this;
+    const { tx, tenantNumber } = context;
+    const entry = entryKey(key, tenantNumber, values, suffix);
+    const value = entryValue(key, row, suffix);
+    if (load !== null) {
+      load.add(this.entries!, entry, value);
+      return;
+    }
+    const isTaken = index.unique ? tx.get(entry) !== undefined : index.deferrable && writer.isTaken(index, row);
+    if (isTaken) throw this.duplicate(values);
+    tx.put(entry, Buffer.from(value));
+  }
+
+  private *finish(): Generator<undefined, void> {
+    const { load, entries, index, context } = this;
+    if (load === null || entries === null || entries.size === 0) return;
+    yield* load.sort();
+    for (let place = 1; index.unique && place < entries.size; place++) {
+      if (entries.isSameKey(place - 1, place)) throw this.duplicate(this.valuesAt(place));
+      if (place % STEP_ENTRIES === 0) yield;
+    }
+    context.tx.attach(load);
+  }
+
+  /** The index's values of the row of an entry. */
+  private valuesAt(place: number): readonly Value[] {
+    const { key, rowPrefix, layout, expressions, context } = this;
+    const rowKey = joinKey(rowPrefix, suffixOf(key, this.entries!.operationAt(place).value!));
+    const row = rowOfRecord(layout, context.tx.get(rowKey)!);
+    return expressions === null ? keyValues(key, row) : expressions.valuesOf(key, row)!;
+  }
+
+  private duplicate(values: readonly Value[]): DbError {
+    const { table, index } = this;
+    const text = keyText(this.key, values, "UTC");
+    const at = { table: table.name, constraint: index.name };
+    if (index.exclusion) {
+      const detail = `Key ${text} conflicts with key ${text}.`;
+      return sqlError("23P01", `could not create exclusion constraint "${index.name}"`, { detail, ...at });
+    }
+    const detail = `Key ${text} is duplicated.`;
+    return sqlError("23505", `could not create unique index "${index.name}"`, { detail, ...at });
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * A scan whose rows are to be changed: it gives their keys as a last column. The key of a row in a table with a
+ * primary key is encoded from its values, so the scan beneath need not read keys, and may read column segments.
+ * Where those have the columns of the filter but not all that are wanted, the records of the rows that pass are
+ * looked up. Tables without a primary key are read by scan.ts.
+ */
+import { beginKey } from "../../storage/key-codec.js";
+import { copyKey } from "../../storage/key-writer.js";
+import type { RecordDecoder } from "../../storage/record-codec.js";
+import type { Value } from "../../values/values.js";
+import type { Batch } from "../expr/expr.js";
+import { columnsOf, isVolatile } from "../expr/walk.js";
+import { newColumnId } from "../optimize/new-column-id.js";
+import type { OutputColumn, ScanPlan } from "../plan/plan.js";
+import type { ExecContext } from "./context.js";
+import { type Open, type Operator, type Pulled, pull } from "./operator.js";
+import { emptyColumns } from "./row-buffer.js";
+import { compileScan } from "./scan.js";
+import { decoderOf, type KeyLayout, layoutOf, type TableLayout } from "./table-layout.js";
+
+interface KeyedScan {
+  readonly layout: TableLayout;
+  readonly primaryKey: KeyLayout;
+  /** Columns that are given besides the key. */
+  readonly width: number;
+  /** Slots of the primary key's columns in the rows of the scan beneath. */
+  readonly places: readonly number[];
+  /** Of the columns that are given; null: the rows have them already. */
+  readonly decode: RecordDecoder | null;
+}
+
+/** A scan beneath, the ids of the table's columns that it reads, and what is made of its rows. */
+interface Source extends KeyedScan {
+  readonly open: Open;
+  readonly ids: readonly number[];
+}
+
+export function compileKeyedScan(plan: ScanPlan): Open {
+  const layout = layoutOf(plan.table);
+  const { primaryKey } = layout;
+  if (primaryKey === null || plan.rowKey === null || plan.reverse) return compileScan(plan);
+  const slots = plan.source.map((_, slot) => slot);
+  const whole = sourceOf(plan, layout, primaryKey, slots);
+  const { filter } = plan;
+  const read = filter === null || isVolatile(filter) ? null : columnsOf(filter);
+  const filtering =
+    read === null
+      ? null
+      : sourceOf(
+          plan,
+          layout,
+          primaryKey,
+          slots.filter((slot) => read.has(plan.columns[slot]!.id)),
+        );
+  return (context) => {
+    if (isHeld(whole, context)) return new KeyedScanOperator(whole, whole.open(context), context);
+    if (filtering !== null && isHeld(filtering, context)) {
+      return new KeyedScanOperator(filtering, filtering.open(context), context);
+    }
+    // Segments of a table that is about to change would not be worth their making.
+    return new KeyedScanOperator(whole, whole.open({ ...context, segments: null }), context);
+  };
+}
+
+/** Reads the plan's columns in those slots, and the primary key's. */
+function sourceOf(plan: ScanPlan, layout: TableLayout, primaryKey: KeyLayout, slots: readonly number[]): Source {
+  const columns: OutputColumn[] = slots.map((slot) => plan.columns[slot]!);
+  const ids = slots.map((slot) => plan.source[slot]!);
+  for (const id of primaryKey.columnIds) {
+    if (ids.includes(id)) continue;
+    ids.push(id);
+    const { name, type } = layout.table.columns.find((column) => column.id === id)!;
+    columns.push({ id: newColumnId(), name, type, nullable: false });
+  }
+  const { nearest: _, ...scan } = plan;
+  const isWhole = slots.length === plan.source.length;
+  return {
+    open: compileScan({ ...scan, columns, source: ids, rowKey: null }),
+    ids,
+    layout,
+    primaryKey,
+    width: plan.source.length,
+    places: primaryKey.columnIds.map((id) => ids.indexOf(id)),
+    decode: isWhole ? null : decoderOf(layout, plan.source),
+  };
+}
+
+/** Whether column segments have all columns that the scan beneath reads. */
+function isHeld({ layout, ids }: Source, { segments, tenantNumber }: ExecContext): boolean {
+  const held = segments?.find(tenantNumber, layout, []) ?? null;
+  return held !== null && held.segments.length > 0 && ids.every((id) => held.holds(layout, id) === "yes");
+}
+
+const SLAB_BYTES = 16 * 1024;
+
+class KeyedScanOperator implements Operator {
+  private readonly prefix: Buffer;
+  /** A row of the scan beneath. */
+  private readonly row: Value[] = [];
+  private slab = Buffer.alloc(0);
+  private used = 0;
+
+  constructor(
+    private readonly scan: KeyedScan,
+    private readonly input: Operator,
+    private readonly context: ExecContext,
+  ) {
+    this.prefix = scan.layout.rowPrefixOf(context.tenantNumber);
+  }
+
+  next(): Pulled {
+    return pull(this.input, (batch) => (batch === null ? null : this.keyed(batch)));
+  }
+
+  /** Undefined: nothing is left of the batch. */
+  private keyed(batch: Batch): Batch | undefined {
+    const { width, decode } = this.scan;
+    const keys = new Array<Uint8Array>(batch.length);
+    for (let row = 0; row < batch.length; row++) keys[row] = this.keyOf(batch, row);
+    return decode === null
+      ? { columns: [...batch.columns.slice(0, width), keys], length: batch.length }
+      : this.lookedUp(keys, decode);
+  }
+
+  /** The scan beneath has counted all rows as read. */
+  private lookedUp(keys: readonly Uint8Array[], decode: RecordDecoder): Batch | undefined {
+    const { tx } = this.context;
+    const columns = emptyColumns(this.scan.width);
+    const found: Uint8Array[] = [];
+    const records = tx.unread(() => tx.getMany(keys));
+    for (let i = 0; i < keys.length; i++) {
+      const record = records[i];
+      if (record === undefined) continue;
+      decode(record, columns, found.length);
+      found.push(keys[i]!);
+    }
+    return found.length === 0 ? undefined : { columns: [...columns, found], length: found.length };
+  }
+
+  private keyOf({ columns }: Batch, number: number): Uint8Array {
+    const { row, prefix, scan } = this;
+    for (const place of scan.places) row[place] = columns[place]![number]!;
+    const length = beginKey(prefix, scan.primaryKey.columns, row, scan.places);
+    if (this.used + length > this.slab.length) {
+      this.slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, length));
+      this.used = 0;
+    }
+    const { slab, used } = this;
+    copyKey(0, length, slab, used);
+    this.used += length;
+    return new Uint8Array(slab.buffer, used, length);
+  }
+
+  close(): void {
+    this.input.close();
+  }
+}

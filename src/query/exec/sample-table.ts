@@ -1,0 +1,257 @@
+/**
+ * A random sample of a table's rows, for ANALYZE: the values of columns as marks (catalog/statistics.ts). Where the
+ * table has column segments, rows are drawn by their numbers, so the time does not grow with the table. Without them
+ * all records are read. Called by analyze-table.ts.
+ *
+ * Row numbers are drawn by Floyd's algorithm (Bentley and Floyd, "A Sample of Brilliance", CACM 1987). The sample of
+ * a stream is Vitter's algorithm R ("Random Sampling with a Reservoir", TOMS 1985).
+ */
+import { type Mark, markOf } from "../../catalog/statistics.js";
+import type { ColumnDef, TableDef } from "../../catalog/table.js";
+import { prefixRange } from "../../storage/keys.js";
+import type { RecordDecoder } from "../../storage/record-codec.js";
+import type { Corrections } from "../../storage/store.js";
+import type { Value } from "../../values/values.js";
+import { inTurns } from "./operator.js";
+import { emptyColumns } from "./row-buffer.js";
+import { valueAt } from "./segments/column.js";
+import type { Segment, SegmentKeys } from "./segments/segment.js";
+import type { SegmentCache } from "./segments/segment-cache.js";
+import { DamagedColumns } from "./segments/stored/column-file.js";
+import { gapsBetween, type KeyTextSpan, segmentIn, type TableSegments } from "./segments/table-segments.js";
+import type { TableWork } from "./table-data.js";
+import { decoderOf, joinKey, layoutOf, type TableLayout } from "./table-layout.js";
+
+/** Where sampling may find column segments; null: nowhere. */
+export type SampleWork = TableWork & { readonly segments: SegmentCache | null };
+
+/** What ANALYZE knows of one column: a mark for each row that was drawn, null for NULL. */
+export interface ColumnSample {
+  readonly column: ColumnDef;
+  readonly marks: (Mark | null)[];
+  /** A value has no mark: there are no statistics of the column. */
+  isUnmarked: boolean;
+}
+
+/** As PostgreSQL's: 300 times its default statistics target (analyze.c, std_typanalyze). */
+export const SAMPLE_ROWS = 30_000;
+/** Entries between two looks at the clock. */
+const STEP_ENTRIES = 256;
+/** Types whose values never have a mark. */
+const UNMARKED = new Set(["vector", "json", "jsonb", "jsonpath", "bytea", "array", "record"]);
+
+/** Lehmer's generator (Park and Miller, CACM 1988) with a fixed seed: the same rows give the same statistics. */
+function lehmer(): () => number {
+  let state = 48_271;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
+
+/** Rows that no segment has: how many, and a sample of them. And how many rows of the segments are gone. */
+interface Added {
+  count: number;
+  removed: number;
+  readonly sample: Uint8Array[];
+}
+
+export class TableSample {
+  /** Rows of the table. */
+  rows = 0;
+  /** Rows that were drawn. */
+  length = 0;
+  readonly columns: readonly ColumnSample[];
+  readonly layout: TableLayout;
+  private readonly random = lehmer();
+  private readonly decode: RecordDecoder;
+  private readonly decoded: Value[][];
+
+  constructor(
+    private readonly work: SampleWork,
+    table: TableDef,
+  ) {
+    this.layout = layoutOf(table);
+    this.columns = table.columns
+      .filter(({ type }) => !UNMARKED.has(type.name))
+      .map((column) => ({ column, marks: [], isUnmarked: false }));
+    this.decode = decoderOf(
+      this.layout,
+      this.columns.map(({ column }) => column.id),
+    );
+    this.decoded = emptyColumns(this.columns.length);
+  }
+
+  /** Draws the rows, once. */
+  draw(): void | Promise<void> {
+    const { work, layout } = this;
+    const table = work.segments?.find(work.tenantNumber, layout, []) ?? null;
+    const isUsable = table !== null && table.segments.length > 0;
+    if (!isUsable) return this.drawFromRecords();
+    return this.drawFromSegments(table).catch((error: unknown) => {
+      if (!(error instanceof DamagedColumns)) throw error;
+      this.rows = 0;
+      this.length = 0;
+      for (const { marks } of this.columns) marks.length = 0;
+      return this.drawFromRecords();
+    });
+  }
+
+  private put(place: number, record: Uint8Array): void {
+    const { columns, decoded } = this;
+    this.decode(record, decoded, 0);
+    for (let c = 0; c < columns.length; c++) this.mark(columns[c]!, place, decoded[c]![0]!);
+    if (place >= this.length) this.length = place + 1;
+  }
+
+  private mark(column: ColumnSample, place: number, value: Value): void {
+    const mark = value === null ? null : markOf(value);
+    if (mark === null && value !== null) column.isUnmarked = true;
+    column.marks[place] = mark;
+  }
+
+  private async drawFromRecords(): Promise<void> {
+    const { work, random } = this;
+    const range = prefixRange(this.layout.rowPrefixOf(work.tenantNumber));
+    const cursor = work.tx.unread(() => work.tx.scan({ ...range, only: "values" }));
+    try {
+      for (;;) {
+        work.checkpoint();
+        const { values } = cursor.next(STEP_ENTRIES);
+        if (values.length === 0) break;
+        for (let i = 0; i < values.length; i++, this.rows++) {
+          if (this.rows < SAMPLE_ROWS) this.put(this.rows, values[i]!);
+          else {
+            const place = Math.floor(random() * (this.rows + 1));
+            if (place < SAMPLE_ROWS) this.put(place, values[i]!);
+          }
+        }
+        if (work.shouldYield()) await work.yieldTurn();
+      }
+    } finally {
+      cursor.close();
+    }
+  }
+
+  private async drawFromSegments(table: TableSegments): Promise<void> {
+    const { work, layout, columns } = this;
+    const { segments } = table;
+    const prefix = layout.rowPrefixOf(work.tenantNumber);
+    const corrections = work.tx.correctionsUnread(prefixRange(prefix), table);
+    const isHeld = columns.every(({ column }) => table.holds(layout, column.id) === "yes");
+    const isAsStored = isHeld && corrections.text === null;
+    const added = { count: 0, removed: 0, sample: [] };
+    await this.readCorrections(corrections, segments, added);
+    for (const gap of gapsBetween(segments, table.start, table.end)) await this.readGap(gap, added);
+    let stored = 0;
+    for (const segment of segments) stored += segment.rows;
+    this.rows = stored + added.count - added.removed;
+    const drawn = distinctNumbers(this.random, Math.min(SAMPLE_ROWS, stored + added.count), stored + added.count);
+    const inSegments = drawn.subarray(0, lowerBound(drawn, stored));
+    const newer = Math.min(drawn.length - inSegments.length, added.sample.length);
+    await inTurns(
+      work,
+      newer,
+      (i) => this.put(i, added.sample[i]!),
+      () => undefined,
+    );
+    for (const { segment, rows } of bySegment(segments, inSegments)) {
+      for (let from = 0; from < rows.length; from += STEP_ENTRIES) {
+        const some = rows.subarray(from, from + STEP_ENTRIES);
+        if (isAsStored) this.putHeld(segment, some);
+        else this.putStored(segment, some, prefix);
+        work.checkpoint();
+        if (work.shouldYield()) await work.yieldTurn();
+      }
+    }
+  }
+
+  private async readCorrections(corrections: Corrections, segments: readonly Segment[], added: Added): Promise<void> {
+    const { work } = this;
+    for (let read = 1; corrections.text !== null; read++) {
+      const { text, key, value } = corrections;
+      const segment = segmentIn(segments, text);
+      if (segment !== null && has(segment.keys, key)) {
+        if (value === null) added.removed++;
+      } else if (segment !== null && value !== null) this.add(value, added);
+      corrections.advance();
+      if (read % STEP_ENTRIES !== 0) continue;
+      work.checkpoint();
+      if (work.shouldYield()) await work.yieldTurn();
+    }
+  }
+
+  /** Rows that are only in records. */
+  private async readGap({ from, to }: KeyTextSpan, added: Added): Promise<void> {
+    const { work } = this;
+    const range = { gte: Buffer.from(from, "latin1"), lt: Buffer.from(to, "latin1"), only: "values" } as const;
+    const cursor = work.tx.unread(() => work.tx.scan(range));
+    try {
+      for (;;) {
+        work.checkpoint();
+        const { values } = cursor.next(STEP_ENTRIES);
+        if (values.length === 0) return;
+        for (const value of values) this.add(value, added);
+        if (work.shouldYield()) await work.yieldTurn();
+      }
+    } finally {
+      cursor.close();
+    }
+  }
+
+  private add(record: Uint8Array, added: Added): void {
+    const { count, sample } = added;
+    const place = count < SAMPLE_ROWS ? count : Math.floor(this.random() * (count + 1));
+    if (place < SAMPLE_ROWS) sample[place] = record;
+    added.count++;
+  }
+
+  private putHeld(segment: Segment, rows: Int32Array): void {
+    for (const sample of this.columns) {
+      const held = segment.column(sample.column.id);
+      for (let i = 0; i < rows.length; i++) this.mark(sample, this.length + i, valueAt(held, rows[i]!));
+    }
+    this.length += rows.length;
+  }
+
+  private putStored(segment: Segment, rows: Int32Array, prefix: Uint8Array): void {
+    const { tx } = this.work;
+    const keys = Array.from(rows, (row) => joinKey(prefix, segment.keys.at(row)));
+    for (const record of tx.unread(() => tx.getMany(keys))) if (record !== undefined) this.put(this.length, record);
+  }
+}
+
+/** `count` different numbers below `limit`, ascending. */
+function distinctNumbers(random: () => number, count: number, limit: number): Float64Array {
+  if (count === limit) return Float64Array.from({ length: count }, (_, i) => i);
+  const drawn = new Set<number>();
+  for (let last = limit - count; last < limit; last++) {
+    const number = Math.floor(random() * (last + 1));
+    drawn.add(drawn.has(number) ? last : number);
+  }
+  return Float64Array.from(drawn).sort();
+}
+
+/** The place of the first number that is not below `limit`. */
+function lowerBound(numbers: Float64Array, limit: number): number {
+  const place = numbers.findIndex((number) => number >= limit);
+  return place === -1 ? numbers.length : place;
+}
+
+/** Row numbers of the table, ascending, as those of its segments. */
+function* bySegment(segments: readonly Segment[], numbers: Float64Array) {
+  let first = 0;
+  let from = 0;
+  for (const segment of segments) {
+    let to = from;
+    while (to < numbers.length && numbers[to]! < first + segment.rows) to++;
+    if (to > from) yield { segment, rows: Int32Array.from(numbers.subarray(from, to), (number) => number - first) };
+    first += segment.rows;
+    from = to;
+  }
+}
+
+function has(keys: SegmentKeys, key: Uint8Array): boolean {
+  const place = keys.lowerBound(key, 0);
+  return place < keys.length && keys.compare(place, key) === 0;
+}

@@ -1,0 +1,104 @@
+/** UPDATE and DELETE find their rows in column segments where those have the filter's columns, and look up the rest. */
+import t, { type Test } from "tap";
+import { open } from "../conformance/sql-adapter.js";
+
+const ROWS = 5000;
+
+async function opened(t: Test) {
+  const database = await open();
+  t.teardown(() => database.close());
+  const { exec } = database;
+  await exec("create table t (a text, b int, k int, v numeric(8,2), j json, primary key (b, a))");
+  await exec("create index on t (v)");
+  await exec(
+    `insert into t select 'ä' || i % 3, i, i % 10, i / 4.0, json_build_object('i', i) from generate_series(1, ${ROWS}) g(i)`,
+  );
+  const { segments } = database.tenant.partition;
+  return {
+    exec,
+    segments,
+    /** As text, in the order of their keys. */
+    rows: async (sql: string) => (await exec(sql)).rows.map((row) => row.join("|")),
+    /** Records that are read by key. */
+    async lookups(run: () => Promise<unknown>): Promise<number> {
+      const { engine } = database.shard;
+      const getMany = engine.getMany.bind(engine);
+      let read = 0;
+      engine.getMany = (keys) => {
+        read += keys.length;
+        return getMany(keys);
+      };
+      await run();
+      engine.getMany = getMany;
+      return read;
+    },
+  };
+}
+
+const held = "select sum(k), max(a), sum(b) from t";
+
+t.test("the records of rows that pass are looked up, others are not", async (t) => {
+  const { exec, rows, segments, lookups } = await opened(t);
+  await exec(held);
+  t.equal(segments.tables, 1);
+  const read = await lookups(() => exec("update t set v = v + 1, k = 77 where k = 3"));
+  t.ok(read >= ROWS / 10 && read < ROWS / 4, `${read} lookups`);
+  t.same(await rows("select count(*), min(b), max(b), count(distinct j::text) from t where k = 77"), [
+    "500|3|4993|500",
+  ]);
+  t.same(await rows("select b, v, j from t where b in (13, 14)"), ['13|4.25|{"i" : 13}', '14|3.50|{"i" : 14}']);
+  t.same(await rows("select b from t where v = 4.25"), ["13", "17"], "the index");
+  await exec("delete from t where k between 4 and 6");
+  t.same(await rows("select count(*), count(*) filter (where k in (4, 5, 6)) from t"), ["3500|0"]);
+  t.same(await rows("select count(*) from t where v > 0"), ["3500"]);
+});
+
+t.test("the transaction's own changes count", async (t) => {
+  const { exec, rows } = await opened(t);
+  await exec(held);
+  await exec("begin");
+  await exec("update t set k = 1000 where b % 2 = 0");
+  await exec("delete from t where b > 4000");
+  await exec("insert into t values ('new', 9000, 1000, 5, null), ('new', 0, 1000, 6, '[1]')");
+  await exec("update t set v = -1 where k = 1000");
+  await exec("commit");
+  t.same(await rows("select count(*), count(*) filter (where b % 2 = 0), min(b), max(b) from t where v = -1"), [
+    "2002|2002|0|9000",
+  ]);
+  t.same(await rows("select count(*) from t"), ["4002"]);
+});
+
+t.test("without segments, and with those of all columns", async (t) => {
+  const { exec, rows, segments, lookups } = await opened(t);
+  await exec("update t set v = 0 where k = 2 and b > 10");
+  t.equal(segments.tables, 0, "none are made of a table that changes");
+  t.same(await rows("select count(*) from t where v = 0"), ["499"]);
+  await exec("alter table t drop column j");
+  await exec("select sum(k), max(a), sum(b), sum(v) from t");
+  const read = await lookups(() => exec("delete from t where k = 9"));
+  t.equal(read, 0, "all that the indexes need is in the segments");
+  t.same(await rows("select count(*) from t"), ["4500"]);
+});
+
+t.test("a row that joins several others is changed once", async (t) => {
+  const { exec, rows } = await opened(t);
+  await exec(held);
+  await exec("create table pairs (k int, n int)");
+  await exec("insert into pairs select i % 10, i from generate_series(1, 3000) g(i)");
+  await exec("update t set v = v + 1 from pairs p where p.k = t.k and t.k < 8");
+  t.same(await rows("select count(*) from t where v = b / 4.0 + 1"), ["4000"]);
+  await exec("delete from t using pairs p where p.k = t.k and t.k > 4");
+  t.same(await rows("select count(*) from t"), ["2500"]);
+});
+
+t.test("keys that move, checks, and keys that are taken", async (t) => {
+  const { exec, rows } = await opened(t);
+  await exec("alter table t add check (v >= 0)");
+  await exec(held);
+  await exec("update t set b = b + 1");
+  t.same(await rows("select min(b), max(b), count(*) from t"), [`2|${ROWS + 1}|${ROWS}`]);
+  t.same(await rows("select b, k from t where b = 4"), ["4|3"]);
+  await t.rejects(exec("update t set v = v - 100"), { code: "23514" });
+  await t.rejects(exec("update t set b = 1, a = 'x' where k = 3"), { code: "23505" });
+  t.same(await rows("select min(v), count(distinct b) from t"), [`0.25|${ROWS}`]);
+});

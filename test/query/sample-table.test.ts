@@ -1,0 +1,121 @@
+/** The sample that ANALYZE draws: from column segments without reading the table, and what it estimates from it. */
+import t, { type Test } from "tap";
+import { analyzeTable } from "../../src/query/exec/analyze-table.js";
+import type { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
+import type { Transaction } from "../../src/storage/store.js";
+import { open } from "../conformance/sql-adapter.js";
+
+const ROWS = 60_000;
+
+async function opened(t: { teardown(done: () => unknown): void }) {
+  const database = await open();
+  t.teardown(() => database.close());
+  await database.exec("create table t (id int primary key, few int, many int, word text, extra json)");
+  await database.exec(
+    `insert into t select i, i % 10, i / 3, case when i % 4 = 0 then null else 'w' || i % 500 end from generate_series(1, ${ROWS}) g(i)`,
+  );
+  const { shard, tenant } = database;
+  return {
+    exec: (sql: string) => database.exec(sql),
+    /** `watch`: sees what is done with the transaction. */
+    async analyze(segments: SegmentCache | null, watch = (tx: Transaction): Transaction => tx) {
+      const tx = shard.begin();
+      const table = tenant.catalog.view(tx).tables()[0]!;
+      const work = {
+        tx: watch(tx),
+        segments,
+        tenantNumber: tenant.number,
+        checkpoint: () => undefined,
+        shouldYield: () => true,
+        yieldTurn: () => Promise.resolve(),
+      };
+      const { rows, columns } = await analyzeTable(work, table);
+      const ids = new Map(table.columns.map(({ name, id }) => [name, id]));
+      return { rows, of: (name: string) => columns[ids.get(name)!] };
+    },
+    segments: tenant.partition.segments,
+  };
+}
+
+type Analyzed = Awaited<ReturnType<Awaited<ReturnType<typeof opened>>["analyze"]>>;
+
+function isAbout(t: Test, found: number, expected: number, what: string) {
+  t.ok(found > expected * 0.85 && found < expected * 1.15, `${what}: ${found}, about ${expected}`);
+}
+
+function checkEstimates(t: Test, { of }: Analyzed) {
+  t.equal(of("few")!.distinct, 10);
+  t.equal(of("few")!.common.length, 10);
+  isAbout(t, of("few")!.common[0]!.fraction, 0.1, "a common value");
+  isAbout(t, of("many")!.distinct, ROWS / 3, "different values");
+  isAbout(t, of("id")!.distinct, ROWS, "a key");
+  isAbout(t, of("word")!.nullFraction, 0.25, "NULLs");
+  isAbout(t, of("word")!.distinct, 375, "different texts");
+  const { histogram } = of("id")!;
+  t.equal(histogram.length, 65);
+  isAbout(t, histogram[32] as number, ROWS / 2, "the middle of a histogram");
+  t.same(
+    histogram,
+    histogram.toSorted((a, b) => (a as number) - (b as number)),
+  );
+  t.equal(of("extra"), undefined, "a type without order");
+}
+
+t.test("records and segments give the same estimates", async (t) => {
+  const { exec, analyze, segments } = await opened(t);
+  const fromRecords = await analyze(null);
+  t.equal(fromRecords.rows, ROWS);
+  checkEstimates(t, fromRecords);
+  await exec("select sum(id), sum(few), sum(many), max(word) from t");
+  t.equal(segments.tables, 1);
+  const fromSegments = await analyze(segments);
+  t.equal(fromSegments.rows, ROWS);
+  checkEstimates(t, fromSegments);
+});
+
+t.test("a table with segments is not read", async (t) => {
+  const { exec, analyze, segments } = await opened(t);
+  await exec("select sum(few) from t");
+  let read = 0;
+  const watched = (tx: Transaction): Transaction => {
+    const getMany = tx.getMany.bind(tx);
+    tx.getMany = (keys) => {
+      read += keys.length;
+      return getMany(keys);
+    };
+    tx.scan = () => {
+      throw new Error("the table is read");
+    };
+    return tx;
+  };
+  const found = await analyze(segments, watched);
+  t.equal(found.rows, ROWS);
+  t.equal(read, 30_000, "records of the sample, for the columns that segments lack");
+  checkEstimates(t, found);
+});
+
+t.test("rows that changed since the segments were made", async (t) => {
+  const { exec, analyze, segments } = await opened(t);
+  await exec("select sum(few), sum(many), max(word) from t");
+  await exec("delete from t where id % 4 = 1");
+  await exec("update t set few = 77 where id % 4 = 2");
+  await exec(`insert into t select ${ROWS} + i, 88, -i, 'new', null from generate_series(1, 15000) g(i)`);
+  t.equal(segments.tables, 1, "the segments are still there");
+  const { rows, of } = await analyze(segments);
+  t.equal(rows, ROWS);
+  const fractions = new Map(of("few")!.common.map(({ value, fraction }) => [value, fraction]));
+  isAbout(t, fractions.get(77)!, 0.25, "updated rows");
+  isAbout(t, fractions.get(88)!, 0.25, "new rows");
+  t.same([...fractions.keys()].filter((value) => (value as number) % 2 === 1).length, 6, "77 and five odd ones");
+});
+
+t.test("what the transaction itself wrote counts", async (t) => {
+  const { exec } = await opened(t);
+  await exec("select sum(few), sum(many), max(word), max(id) from t");
+  await exec("begin");
+  await exec("delete from t where id > 100");
+  await exec("analyze t");
+  const [[plan]] = (await exec("explain select * from t")).rows as [[string]];
+  await exec("rollback");
+  t.match(plan, /rows=100\)/);
+});

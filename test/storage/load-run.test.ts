@@ -1,0 +1,82 @@
+/** Runs of a load: sorted as a stable sort by bytes would, and copied into the log as they are. */
+import fc from "fast-check";
+import t from "tap";
+import { inSteps } from "../../src/storage/in-steps.js";
+import { LoadRun } from "../../src/storage/load-run.js";
+import { tries } from "../lengths.js";
+
+const TURNS = { checkpoint: () => {}, shouldYield: () => false, yieldTurn: async () => {} };
+const PREFIX = Buffer.from("prefix");
+
+/** The run's writes in key order, as hexadecimal keys with the number of each. */
+function sorted(keys: readonly Uint8Array[]): string[] {
+  const run = new LoadRun(PREFIX);
+  for (const [i, key] of keys.entries()) run.add(Buffer.concat([PREFIX, key]), Buffer.from(String(i)));
+  inSteps(TURNS, run.sort());
+  return Array.from({ length: run.size }, (_, place) => {
+    const { key, value } = run.operationAt(place);
+    return `${Buffer.from(key).toString("hex")} ${Buffer.from(value!)}`;
+  });
+}
+
+function expected(keys: readonly Uint8Array[]): string[] {
+  return keys
+    .map((key, i) => ({ key: Buffer.concat([PREFIX, key]), i }))
+    .sort((a, b) => Buffer.compare(a.key, b.key) || a.i - b.i)
+    .map(({ key, i }) => `${key.toString("hex")} ${i}`);
+}
+
+t.test("keys of any bytes and lengths", async (t) => {
+  // Few different bytes, zeros among them: many keys are alike for long, or end where others go on with zeros.
+  const bytes = fc.array(fc.constantFrom(0, 1, 127, 128, 255), { maxLength: 40 });
+  const common = fc.constantFrom("", "a", "common beginning of many keys ", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+  const key = fc.tuple(common, bytes).map(([text, rest]) => Buffer.concat([Buffer.from(text), Buffer.from(rest)]));
+  fc.assert(
+    fc.property(fc.array(key, { minLength: 2, maxLength: 400, size: "max" }), (keys) => {
+      t.same(sorted(keys), expected(keys));
+    }),
+    { numRuns: tries(60) },
+  );
+});
+
+t.test("many keys of the shapes that indexes have", async (t) => {
+  const numbers = Array.from({ length: 30_000 }, (_, i) => (i * 7919) % 10_007);
+  const fixed = numbers.map((number) => {
+    const key = Buffer.alloc(10);
+    key[0] = 1;
+    key.writeUInt32BE(number, 1);
+    key[5] = 1;
+    key.writeUInt32BE(number >>> 3, 6);
+    return key;
+  });
+  t.same(sorted(fixed), expected(fixed));
+  const texts = numbers.map((number) =>
+    Buffer.from(`https://example.com/${number % 3 === 0 ? "a/long/way/down/" : ""}${number}\0\x01`),
+  );
+  t.same(sorted(texts), expected(texts));
+  const same = numbers.map(() => Buffer.from("always the same, and longer than what is looked at at once"));
+  t.same(sorted(same), expected(same));
+});
+
+t.test("parts of a run have all of its writes, in order", async (t) => {
+  const run = new LoadRun(PREFIX);
+  const keys = Array.from({ length: 1000 }, (_, i) => Buffer.concat([PREFIX, Buffer.from(`${(i * 37) % 1000}`)]));
+  for (const [i, key] of keys.entries()) run.add(key, i % 5 === 0 ? null : Buffer.alloc(i % 70, i));
+  inSteps(TURNS, run.sort());
+  let place = 0;
+  for (const part of run.parts(64, 500)) {
+    t.ok(part.length <= 64);
+    let bytes = 0;
+    for (const operation of part) {
+      t.same(operation, run.operationAt(place));
+      const length = operation.key.length + (operation.value?.length ?? 0);
+      const copied = Buffer.alloc(length + 3);
+      t.equal(run.copyAt(place, copied, 3), length + 3);
+      t.same(copied.subarray(3), Buffer.concat([operation.key, operation.value ?? Buffer.alloc(0)]));
+      bytes += length;
+      place++;
+    }
+    t.equal(part.bytes, bytes);
+  }
+  t.equal(place, run.size);
+});
