@@ -95,6 +95,10 @@ const QUERIES = [
   "SELECT * FROM big ORDER BY t, a DESC",
   "SELECT t, n FROM big ORDER BY n DESC NULLS FIRST, k, a",
   "SELECT k, count(*), sum(n), min(t), max(t) FROM big GROUP BY k ORDER BY k",
+  "SELECT t, k, count(*), sum(n), max(a) FROM big GROUP BY t, k ORDER BY t, k",
+  "SELECT a, t, count(DISTINCT k), min(n) FROM big GROUP BY t, a ORDER BY a",
+  // Keys that have no place in typed arrays come when the memory is full.
+  "SELECT CASE WHEN a > 25000 AND a % 100 < 9 THEN 9007199254740993 + a / 100 ELSE a END AS g, count(*), max(t) FROM big GROUP BY 1 ORDER BY 1",
   "SELECT t || k AS g, avg(n), max(a) FROM big GROUP BY t || k ORDER BY 1, 3",
   ...["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"].map(
     (join) => `SELECT x.a, y.a, x.t, y.u FROM big x ${join} other y ON x.k = y.k AND x.a % 3 <> 0 ORDER BY 1, 2`,

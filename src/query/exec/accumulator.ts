@@ -23,6 +23,8 @@ import { comparisonCost, type RowOrderOf, rowOrderOf, sortRows } from "./sort-ro
 import { bytesOf, sumOfBytes } from "./value-bytes.js";
 
 export interface Accumulator {
+  /** What it keeps of each group, where that is in typed arrays. */
+  readonly stateBytes?: number;
   /** Makes the state of group number `groups so far`. */
   addGroup(): void;
   /** `groupOf[r]` is the group of the batch's row r. Answers the estimated bytes that it keeps of the batch. */

@@ -8,22 +8,23 @@
 import type { SqlType, Value } from "../../values/values.js";
 import type { HashKey } from "../expr/compare.js";
 import type { Batch } from "../expr/expr.js";
-import type { AggregatePlan } from "../plan/plan.js";
+import type { AggregatePlan, OutputColumn } from "../plan/plan.js";
 import { type Accumulator, type AccumulatorProgram, compileAccumulator, prepareResults } from "./accumulator.js";
 import type { ExecContext } from "./context.js";
 import { SET_ENTRY_BYTES } from "./distinct.js";
 import { haveGroupKeys } from "./group-keys.js";
+import { GroupOverflow } from "./group-overflow.js";
 import { KeyGroups } from "./key-groups.js";
 import { drain, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
-import { Chunk, chunkOfColumns, plainColumn, valuesOfBatch } from "./segments/chunk.js";
+import { Chunk, chunkOf, chunkOfColumns, plainColumn, valuesOfBatch } from "./segments/chunk.js";
 import { ChunkGroups } from "./segments/chunk-groups.js";
 import { compileDistinctCount } from "./segments/distinct-count.js";
 import { compileVectorAccumulator } from "./segments/vector-accumulator.js";
 import { columnSlots, compileAll, type EvaluateAll, slotsOf, slotsRead } from "./slots.js";
-import { DEPTH_MAX, Partitions } from "./spill/partitions.js";
-import { canSpill, type Run, RunScan } from "./spill/spilled-rows.js";
+import { DEPTH_MAX } from "./spill/partitions.js";
+import { canSpill } from "./spill/spilled-rows.js";
 import { bytesOf } from "./value-bytes.js";
 
 interface AggregateProgram {
@@ -37,16 +38,20 @@ interface AggregateProgram {
   readonly groupColumns: readonly number[] | null;
   /** Slots that each call reads. */
   readonly callSlots: readonly (readonly number[])[];
-  /** Of the input; null if there is one that cannot be put on disk. */
-  readonly spillTypes: readonly SqlType[] | null;
+  /** Of the input. */
+  readonly columns: readonly OutputColumn[];
+  /** Rows of the input can be put on disk; as chunks, too. */
+  readonly canSpill: boolean;
+  readonly spillsChunks: boolean;
 }
 
 export function compileAggregate(plan: AggregatePlan, input: Open): Open {
   const slotOf = slotsOf(plan.input.columns);
-  const types = plan.input.columns.map((column) => column.type);
   const groupTypes = plan.groups.map((expr) => expr.type);
   const program: AggregateProgram = {
-    spillTypes: plan.groups.length > 0 && canSpill(types) ? types : null,
+    columns: plan.input.columns,
+    canSpill: plan.groups.length > 0 && canSpill(plan.input.columns.map((column) => column.type)),
+    spillsChunks: GroupOverflow.takesChunks(plan.input.columns),
     groups: plan.groups.map((expr) => compileAll(expr, slotOf)),
     keyOf: rowKeyOf(groupTypes),
     keyTypes: plan.groups.length > 0 && haveGroupKeys(groupTypes) ? groupTypes : null,
@@ -65,7 +70,7 @@ export function compileAggregate(plan: AggregatePlan, input: Open): Open {
   return (context) => new AggregateOperator(program, input(context), context);
 }
 
-/** Estimated bytes of one call's state. */
+/** Estimated bytes of one call's state, where it says nothing else. */
 const STATE_BYTES = 48;
 
 class AggregateOperator implements Operator {
@@ -79,11 +84,13 @@ class AggregateOperator implements Operator {
   private readonly chunkGroups: ChunkGroups | null;
   private readonly scratch: Value[][];
   private handsOutChunks = false;
+  /** Of all calls, by group. */
+  private stateBytes = 0;
   private groupCount = 0;
   private position = -1;
   private bytes = 0;
-  private overflow: Partitions | null = null;
-  private later: readonly Run[] | null = null;
+  private overflow: GroupOverflow | null = null;
+  private later: readonly Open[] | null = null;
   private laterPosition = 0;
   private current: AggregateOperator | null = null;
 
@@ -96,6 +103,7 @@ class AggregateOperator implements Operator {
     this.groupColumns = emptyColumns(program.groups.length);
     this.scratch = emptyColumns(program.groups.length);
     this.calls = program.calls.map((call) => call(context));
+    for (const call of this.calls) this.stateBytes += call.stateBytes ?? STATE_BYTES;
     if (program.groups.length === 0) this.addGroup();
     this.byKeys = program.keyTypes === null ? null : new KeyGroups(program.keyTypes);
     const { groupColumns } = program;
@@ -138,13 +146,13 @@ class AggregateOperator implements Operator {
     return this.nextOfLater(this.later);
   }
 
-  private nextOfLater(runs: readonly Run[]): Pulled {
+  private nextOfLater(parts: readonly Open[]): Pulled {
     for (;;) {
       if (this.current === null) {
-        const run = runs[this.laterPosition++];
-        if (run === undefined) return null;
+        const part = parts[this.laterPosition++];
+        if (part === undefined) return null;
         const { program, context } = this;
-        this.current = new AggregateOperator(program, new RunScan(run, context), context, this.depth + 1);
+        this.current = new AggregateOperator(program, part(context), context, this.depth + 1);
         if (this.handsOutChunks) this.current.acceptChunks();
       }
       const batch = this.current.next();
@@ -176,8 +184,12 @@ class AggregateOperator implements Operator {
 
   /** Rows of a segment: what cannot take them as they are gets the columns that it reads as values. */
   private consumeChunk(chunk: Chunk): void {
-    const { groups, callSlots } = this.program;
-    const groupOf = groups.length === 0 ? null : (this.chunkGroups?.assign(chunk) ?? this.groupsOfChunk(chunk));
+    const { groups } = this.program;
+    this.addToCalls(chunk, groups.length === 0 ? null : (this.chunkGroups?.assign(chunk) ?? this.groupsOfChunk(chunk)));
+  }
+
+  private addToCalls(chunk: Chunk, groupOf: Int32Array | null): void {
+    const { callSlots } = this.program;
     for (let i = 0; i < this.calls.length; i++) {
       const call = this.calls[i]!;
       const bytes = call.addChunk?.(chunk, groupOf) ?? null;
@@ -187,23 +199,27 @@ class AggregateOperator implements Operator {
 
   private isFull(): boolean {
     const { program, context } = this;
-    if (program.spillTypes === null || context.spill === null || this.depth >= DEPTH_MAX) return false;
+    if (!program.canSpill || context.spill === null || this.depth >= DEPTH_MAX) return false;
     return context.statement.isCrowded(this.bytes);
   }
 
   /** Rows of groups that are in memory are added to them, the others go to disk. */
   private consumeKnown(rows: Batch): void {
     const { program, context, numbers } = this;
-    this.overflow ??= new Partitions(context.spill!, program.spillTypes!, context, this.depth);
+    this.overflow ??= new GroupOverflow(program.columns, context, this.depth);
+    if (this.byKeys !== null && program.spillsChunks) {
+      this.consumeFound(this.byKeys, chunkOf(rows), this.overflow);
+      return;
+    }
     const batch = valuesOfBatch(rows);
     const { columns, length } = batch;
-    const values = program.groups.map((group, i) => group(batch, context, this.scratch[i]!));
+    const values = this.keysOf(batch);
     const groupOf = this.groupNumbers(length);
     const known: number[] = [];
     const byKeys = this.loadKeys(values, length);
     for (let row = 0; row < length; row++) {
       const number = byKeys === null ? (numbers.get(program.keyOf(values, row)) ?? -1) : byKeys.find(row);
-      if (number < 0) this.overflow.add(program.keyOf(values, row), columns, row);
+      if (number < 0) this.overflow.addRow(program.keyOf(values, row), columns, row);
       else {
         groupOf[known.length] = number;
         known.push(row);
@@ -213,12 +229,58 @@ class AggregateOperator implements Operator {
     for (const call of this.calls) this.reserve(call.add(kept, groupOf));
   }
 
+  /** The same, with keys in typed arrays. Rows whose keys have no place there are of no group in memory. */
+  private consumeFound(byKeys: KeyGroups, rows: Chunk, overflow: GroupOverflow): void {
+    const chunk = this.loadChunk(byKeys, rows) ? rows : this.loadable(byKeys, rows, overflow);
+    const { length } = chunk;
+    if (length === 0) return;
+    const groupOf = this.groupNumbers(length);
+    const known = new Int32Array(length);
+    const unknown = new Int32Array(length);
+    let [knownCount, unknownCount] = [0, 0];
+    for (let row = 0; row < length; row++) {
+      const group = byKeys.find(row);
+      if (group < 0) unknown[unknownCount++] = row;
+      else {
+        groupOf[knownCount] = group;
+        known[knownCount++] = row;
+      }
+    }
+    if (unknownCount > 0) overflow.addRows(chunk, unknown, unknownCount, byKeys);
+    if (knownCount > 0) this.addToCalls(unknownCount === 0 ? chunk : chunk.pick(known, knownCount), groupOf);
+  }
+
+  /** The rows whose keys can be loaded, which is done; the others go to disk. */
+  private loadable(byKeys: KeyGroups, rows: Chunk, overflow: GroupOverflow): Chunk {
+    const values = this.keysOf(rows.only(this.program.groupSlots));
+    const { columns, length } = rows;
+    const places = new Int32Array(length);
+    let count = 0;
+    for (let row = 0; row < length; row++) {
+      const key = values.map((list) => [list[row]!]);
+      if (byKeys.load(key, 1)) places[count++] = row;
+      else overflow.addRow(this.program.keyOf(values, row), columns, row);
+    }
+    const chunk = rows.pick(places, count);
+    this.loadChunk(byKeys, chunk);
+    return chunk;
+  }
+
+  private loadChunk(byKeys: KeyGroups, chunk: Chunk): boolean {
+    const { groupColumns, groupSlots } = this.program;
+    if (groupColumns !== null) return byKeys.loadChunk(chunk, groupColumns);
+    return byKeys.load(this.keysOf(chunk.only(groupSlots)), chunk.length);
+  }
+
+  /** Values of the group expressions. */
+  private keysOf(batch: Batch): readonly ArrayLike<Value>[] {
+    return this.program.groups.map((group, i) => group(batch, this.context, this.scratch[i]!));
+  }
+
   private assignGroups(batch: Batch): Int32Array {
-    const { context } = this;
-    const { groups } = this.program;
     const groupOf = this.groupNumbers(batch.length);
-    if (groups.length === 0) return groupOf;
-    const values = groups.map((group, i) => group(batch, context, this.scratch[i]!));
+    if (this.program.groups.length === 0) return groupOf;
+    const values = this.keysOf(batch);
     const byKeys = this.loadKeys(values, batch.length);
     if (byKeys !== null) this.assignLoaded(byKeys, batch.length, groupOf);
     else for (let row = 0; row < batch.length; row++) groupOf[row] = this.groupOfRow(values, row);
@@ -238,7 +300,7 @@ class AggregateOperator implements Operator {
 
   private assignLoaded(byKeys: KeyGroups, length: number, groupOf: Int32Array): void {
     const bytes = byKeys.assign(length, groupOf);
-    this.reserve(bytes + byKeys.madeCount * this.calls.length * STATE_BYTES);
+    this.reserve(bytes + byKeys.madeCount * this.stateBytes);
     for (let i = 0; i < byKeys.madeCount; i++) this.addGroup();
   }
 
@@ -262,7 +324,7 @@ class AggregateOperator implements Operator {
   /** Makes the group of this row; answers its number. */
   private makeGroup(values: readonly ArrayLike<Value>[], row: number, key: HashKey | null): number {
     const { groupColumns } = this;
-    let bytes = SET_ENTRY_BYTES + bytesOf(key) + this.calls.length * STATE_BYTES;
+    let bytes = SET_ENTRY_BYTES + bytesOf(key) + this.stateBytes;
     for (let i = 0; i < groupColumns.length; i++) {
       const value = values[i]![row]!;
       groupColumns[i]!.push(value);

@@ -333,7 +333,7 @@ function areSame(a: DataView, aStart: number, b: DataView, bStart: number, lengt
   return true;
 }
 
-export function withRoomFor<A extends Float64Array | Int32Array | Uint32Array>(array: A, index: number): A {
+function withRoomFor<A extends Float64Array | Int32Array | Uint32Array>(array: A, index: number): A {
   if (index < array.length) return array;
   const grown = new (array.constructor as new (length: number) => A)(2 * array.length);
   grown.set(array);

@@ -6,14 +6,14 @@
  * it at once would take milliseconds. Until then groups are looked for in both.
  */
 import type { SqlType, Value } from "../../values/values.js";
-import { type GroupKeys, groupKeysOf, withRoomFor } from "./group-keys.js";
+import { type GroupKeys, groupKeysOf } from "./group-keys.js";
 import type { Chunk } from "./segments/chunk.js";
 import type { Column } from "./segments/column.js";
 
 /** Places of the former table that are copied for each group that comes. */
 const COPIED_PER_GROUP = 16;
-/** Of a group in the table, whose places are twice to four times as many as groups, and of its hash. */
-const GROUP_BYTES = 36;
+/** Of a group in the table, whose places are twice to four times as many as groups. */
+const GROUP_BYTES = 32;
 
 export class KeyGroups {
   count = 0;
@@ -21,8 +21,6 @@ export class KeyGroups {
   made = new Int32Array(64);
   madeCount = 0;
   private readonly keys: readonly GroupKeys[];
-  /** By group. */
-  private keyHashes = new Int32Array(32);
   private hashes = new Int32Array(0);
   /** By place, with open addressing: a group's number plus one, 0 for none, and before it the group's hash. */
   private places = new Int32Array(2 * 64);
@@ -55,6 +53,11 @@ export class KeyGroups {
   /** Whether a part of a loaded row's key is NULL. */
   isNull(key: number, row: number): boolean {
     return this.keys[key]!.isNull(row);
+  }
+
+  /** A part of the keys that the loaded row's one is in, 0 to 31; by another division for each depth. */
+  partitionOf(row: number, depth: number): number {
+    return Math.imul(this.hashes[row]! ^ Math.imul(depth + 1, 0x9e3779b1), 0x85ebca6b) >>> 27;
   }
 
   /** The group of a loaded row; −1 when there is none yet. */
@@ -116,9 +119,7 @@ export class KeyGroups {
     const group = this.count++;
     let bytes = GROUP_BYTES;
     for (const keys of this.keys) bytes += keys.add(group, row);
-    this.keyHashes = withRoomFor(this.keyHashes, group);
-    this.keyHashes[group] = this.hashes[row]!;
-    this.place(group);
+    this.place(group, this.hashes[row]!);
     if (this.former !== null) this.copySome(this.former);
     if (4 * this.count < this.places.length) return bytes;
     this.former = this.places;
@@ -128,10 +129,9 @@ export class KeyGroups {
   }
 
   /** Puts a group that is not there into the table. */
-  private place(group: number): void {
+  private place(group: number, hash: number): void {
     const { places } = this;
     const mask = places.length - 1;
-    const hash = this.keyHashes[group]!;
     let place = (2 * hash) & mask;
     while (places[place + 1] !== 0) place = (place + 2) & mask;
     places[place] = hash;
@@ -142,7 +142,7 @@ export class KeyGroups {
     const until = Math.min(this.copied + 2 * COPIED_PER_GROUP, former.length);
     for (; this.copied < until; this.copied += 2) {
       const group = former[this.copied + 1]! - 1;
-      if (group >= 0) this.place(group);
+      if (group >= 0) this.place(group, former[this.copied]!);
     }
     if (this.copied === former.length) this.former = null;
   }

@@ -8,8 +8,16 @@ import type { CheckedTurns } from "../../protocol/turns.js";
 import type { Batch } from "../expr/expr.js";
 import type { OutputColumn, Plan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
+import type { Column } from "./segments/column.js";
 
 export type Pulled = Batch | null | Promise<Batch | null>;
+
+/** Which segments have no row that the consumer has a use for, by their columns in a slot. */
+export interface SegmentBound {
+  readonly slot: number;
+  /** Asked before the segment's other columns are read. `rows` 0: only what stands beside the column's numbers is known. */
+  excludes(column: Column, rows: number): boolean;
+}
 
 /** All state of one run of one plan node. Not re-entrant: `next` is not called while its last promise is pending. */
 export interface Operator {
@@ -20,6 +28,8 @@ export interface Operator {
    * `next`. Absent: it never makes any.
    */
   acceptChunks?(): void;
+  /** The consumer has no use for some rows. Called before the first `next`. Absent: they come all the same. */
+  acceptBound?(bound: SegmentBound): void;
   /** Frees cursors; may be called at any time, also twice, but not while a promise of `next` is pending. */
   close(): void;
 }

@@ -8,7 +8,7 @@ import type { Batch, Evaluate } from "../expr/expr.js";
 import { columnsOf, takesLong } from "../expr/walk.js";
 import type { ProjectPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import { after, inTurns, type Open, type Operator, type Pulled, pull } from "./operator.js";
+import { after, inTurns, type Open, type Operator, type Pulled, pull, type SegmentBound } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { ALL_ROWS, Chunk, type Selection } from "./segments/chunk.js";
 import { type ChunkExpr, chunkExprOf, type OpenChunkExpr } from "./segments/chunk-expr.js";
@@ -59,6 +59,13 @@ class ProjectOperator implements Operator {
   acceptChunks(): void {
     this.input.acceptChunks?.();
     for (const { chunkExpr } of this.outputs) this.chunkExprs.push(chunkExpr === null ? null : chunkExpr());
+  }
+
+  /** Where an expression is computed, it is for all rows: one of them may end the statement. */
+  acceptBound({ slot, excludes }: SegmentBound): void {
+    if (this.outputs.every((output) => output.slot >= 0)) {
+      this.input.acceptBound?.({ slot: this.outputs[slot]!.slot, excludes });
+    }
   }
 
   next(): Pulled {

@@ -8,7 +8,7 @@ import type { Cursor, KeyRange } from "../../storage/store.js";
 import type { Batch } from "../expr/expr.js";
 import type { ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import type { Open, Operator, Pulled } from "./operator.js";
+import type { Open, Operator, Pulled, SegmentBound } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { CHUNK_ROWS, valuesOfBatch } from "./segments/chunk.js";
 import { SegmentBuilder } from "./segments/segment-builder.js";
@@ -60,6 +60,7 @@ class ScanOperator implements Operator {
   private records = 0;
   private lastKey: Uint8Array | null = null;
   private handsOutChunks = false;
+  private bound: SegmentBound | null = null;
   /** Rows of the next batch, at most, by what the last ones cost. */
   private rowsMax = Number.POSITIVE_INFINITY;
   /** When the last batch was begun; 0 when the statement waited since. */
@@ -76,6 +77,10 @@ class ScanOperator implements Operator {
 
   acceptChunks(): void {
     this.handsOutChunks = true;
+  }
+
+  acceptBound(bound: SegmentBound): void {
+    this.bound = bound;
   }
 
   next(): Pulled {
@@ -215,7 +220,7 @@ class ScanOperator implements Operator {
   private open(table: TableSegments): void {
     const { program, context } = this;
     const rowsMax = this.handsOutChunks ? CHUNK_ROWS : context.batchRows;
-    this.scan = new SegmentScan(program.segments!, table, context, rowsMax, this.lastKey);
+    this.scan = new SegmentScan(program.segments!, table, context, rowsMax, this.lastKey, this.bound);
     this.cursor?.close();
     this.cursor = null;
   }

@@ -11,6 +11,7 @@ import { limitValue, offsetValue } from "./limit.js";
 import { after, drain, inTurns, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { Chunk } from "./segments/chunk.js";
+import type { Column } from "./segments/column.js";
 import { FirstKey, type FirstKeyProgram } from "./segments/first-key.js";
 import { compileMaybe, NO_SLOTS, slotsOf, slotsRead } from "./slots.js";
 import { compileSortKeys, type SortProgram } from "./sort.js";
@@ -78,6 +79,18 @@ class TopNOperator implements Operator {
     this.order = (a, b) => order(a, b) || this.numbers[a]! - this.numbers[b]!;
     this.firstKey = program.firstKey === null ? null : new FirstKey(program.firstKey);
     input.acceptChunks?.();
+    const { firstKey } = this;
+    if (firstKey === null) return;
+    const excludes = (column: Column, rows: number): boolean => {
+      const { bound } = this;
+      return bound !== undefined && firstKey.excludes(column, rows, bound);
+    };
+    input.acceptBound?.({ slot: program.firstKey!.slot, excludes });
+  }
+
+  /** The first key of the last of the kept rows, once there are as many as are wanted. */
+  private get bound(): Value | undefined {
+    return this.heap.length === this.capacity ? this.keys[0]![this.heap[0]!]! : undefined;
   }
 
   next(): Pulled {
@@ -102,9 +115,8 @@ class TopNOperator implements Operator {
 
   /** Values are made of rows only that may be among the first, and of their keys; others of rows that are kept. */
   private appendChunk(chunk: Chunk): void | Promise<void> {
-    const { program, firstKey, heap, keys } = this;
-    const bound = heap.length === this.capacity ? keys[0]![heap[0]!]! : undefined;
-    const count = firstKey?.candidates(chunk, bound, this.capacity) ?? null;
+    const { program, firstKey } = this;
+    const count = firstKey?.candidates(chunk, this.bound, this.capacity) ?? null;
     if (count === 0) {
       this.seen += chunk.length;
       return;

@@ -61,6 +61,14 @@ export class ColumnBuffer {
     return new Chunk(vectors, new Array<Selection>(vectors.length).fill({ rows: null, from }), count, this.scratch);
   }
 
+  /** Forgets the rows, but keeps room for as many. Nobody may read `vectors` of them any more. */
+  restart(): void {
+    for (const column of this.columns) column.restart();
+    this.length = 0;
+    this.context.statement.release(this.bytes);
+    this.bytes = 0;
+  }
+
   /** Forgets the rows, and gives their memory back. */
   clear(): void {
     this.columns = this.outputs.map(({ type }) => new GrowingColumn(type));
@@ -103,6 +111,20 @@ class GrowingColumn {
     this.measure = columnBytesOf(type);
   }
 
+  restart(): void {
+    this.kind = null;
+    this.length = 0;
+    this.nulls = null;
+    this.min = Number.POSITIVE_INFINITY;
+    this.max = Number.NEGATIVE_INFINITY;
+    this.hasNaN = false;
+    this.scale = -1;
+    this.codeOf.clear();
+    this.values = [];
+    this.source = null;
+    this.texts.restart();
+  }
+
   /** Answers by how many bytes it has grown. */
   append(column: Column, selection: Selection, count: number): number {
     if (column === NULLS && this.kind === "number") return this.appendNulls(count);
@@ -135,7 +157,8 @@ class GrowingColumn {
     const { length } = this;
     switch (this.kind) {
       case "number": {
-        const { nulls, min, max, hasNaN, scale } = this;
+        const { min, max, hasNaN, scale } = this;
+        const nulls = this.nulls?.subarray(0, length) ?? null;
         return { kind: "number", data: this.data.subarray(0, length), nulls, min, max, hasNaN, scale, bytes: 0 };
       }
       case "dictionary":

@@ -36,6 +36,7 @@ export function compileDistinctCount(
 const ENTRY_BYTES = 64;
 
 class DistinctCount implements Accumulator {
+  readonly stateBytes = GroupNumbers.BYTES;
   private readonly counts = new GroupNumbers();
   private readonly keys: KeyGroups;
   private readonly others = new Set<string>();

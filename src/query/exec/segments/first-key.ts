@@ -6,8 +6,8 @@
 import { Numeric } from "../../../values/numeric.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import { type Comparator, sortComparator } from "../../expr/compare.js";
-import type { Chunk, Selection } from "./chunk.js";
-import type { DictionaryColumn, NumberColumn } from "./column.js";
+import { ALL_ROWS, type Chunk, type Selection } from "./chunk.js";
+import type { Column, DictionaryColumn, NumberColumn } from "./column.js";
 import type { TextColumn } from "./text-column.js";
 import { orderOfBytes } from "./text-kernels.js";
 
@@ -48,21 +48,45 @@ export class FirstKey {
    * undefined: fewer than `wanted` rows are kept.
    */
   candidates(chunk: Chunk, bound: Value | undefined, wanted: number): number | null {
-    const column = chunk.vectors[this.program.slot]!;
-    const selection = chunk.selections[this.program.slot]!;
-    if (this.places.length < chunk.length) this.places = new Int32Array(chunk.length);
+    const { slot } = this.program;
+    return this.among(chunk.vectors[slot]!, chunk.selections[slot]!, chunk.length, bound, wanted);
+  }
+
+  /** Whether no row of a segment comes before the bound. */
+  excludes(column: Column, rows: number, bound: Value): boolean {
+    if (rows > 0) return this.among(column, ALL_ROWS, rows, bound, rows) === 0;
+    return column.kind === "number" && !column.hasNaN && this.areBehind(column, bound);
+  }
+
+  private among(
+    column: Column,
+    selection: Selection,
+    length: number,
+    bound: Value | undefined,
+    wanted: number,
+  ): number | null {
+    if (this.places.length < length) this.places = new Int32Array(length);
     switch (column.kind) {
       case "number":
-        return this.byNumbers(column, selection, chunk.length, bound, wanted);
+        return this.byNumbers(column, selection, length, bound, wanted);
       case "text":
         return bound === undefined || !TEXTS.has(this.program.type.name)
           ? null
-          : this.byTexts(column, selection, chunk.length, bound);
+          : this.byTexts(column, selection, length, bound);
       case "dictionary":
-        return bound === undefined ? null : this.byCodes(column, selection, chunk.length, bound);
+        return bound === undefined ? null : this.byCodes(column, selection, length, bound);
       default:
         return null;
     }
+  }
+
+  /** By the least and greatest number alone. */
+  private areBehind({ min, max, nulls, scale }: NumberColumn, bound: Value): boolean {
+    const { descending, nullsFirst, isOnly } = this.program;
+    const limit = bound === null ? null : numberOf(bound, scale);
+    if (limit === null || (nulls !== null && nullsFirst)) return false;
+    const best = descending ? max : min;
+    return (descending ? best < limit : best > limit) || (isOnly && best === limit);
   }
 
   private byNumbers(
@@ -82,9 +106,7 @@ export class FirstKey {
       if (number === null) return null;
       limit = number;
       nullsStay = nullsFirst;
-      const best = descending ? column.max : column.min;
-      const isBehind = descending ? best < limit : best > limit;
-      if ((column.nulls === null || !nullsStay) && (isBehind || (isOnly && best === limit))) return 0;
+      if (this.areBehind(column, bound)) return 0;
     } else if (bound === null && nullsFirst) limit = -last;
     const isStrict = isOnly && bound !== undefined && bound !== null;
     if (bound === undefined && (column.nulls !== null || length <= THINNED_FROM * wanted)) return null;

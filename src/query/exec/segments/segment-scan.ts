@@ -13,6 +13,7 @@ import type { Batch, Expr } from "../../expr/expr.js";
 import { columnsOf, isVolatile } from "../../expr/walk.js";
 import type { ScanPlan } from "../../plan/plan.js";
 import type { ExecContext } from "../context.js";
+import type { SegmentBound } from "../operator.js";
 import { emptyColumns } from "../row-buffer.js";
 import { RowDecoder, type RowDecoderProgram } from "../row-decoder.js";
 import { slotsOf } from "../slots.js";
@@ -48,6 +49,8 @@ export interface SegmentScanProgram {
   /** Column ids by slot. */
   readonly source: readonly number[];
   readonly conjuncts: readonly Conjunct[];
+  /** A test may fail on some rows. */
+  readonly mayFail: boolean;
   readonly rows: RowDecoderProgram;
 }
 
@@ -67,7 +70,8 @@ export function compileSegmentScan(plan: ScanPlan, rows: RowDecoderProgram): Seg
   });
   // A volatile condition sees the rows that the others leave, in their order: that is the predicate's business.
   if (plan.filter !== null && isVolatile(plan.filter)) return null;
-  return { layout: layoutOf(plan.table), source: plan.source, conjuncts, rows };
+  const mayFail = conjuncts.some(({ test, pair }) => pair === null && !test?.entries && !test?.bounds);
+  return { layout: layoutOf(plan.table), source: plan.source, conjuncts, mayFail, rows };
 }
 
 function conjunctsOf(filter: Expr | null): readonly Expr[] {
@@ -117,6 +121,7 @@ export class SegmentScan {
     rowsMax: number,
     /** The key after which to begin; null: at the first row. */
     after: Uint8Array | null,
+    private readonly bound: SegmentBound | null,
   ) {
     const prefix = program.layout.rowPrefixOf(context.tenantNumber);
     const gte = after === null ? prefix : Buffer.concat([after, Buffer.of(0)]);
@@ -161,13 +166,11 @@ export class SegmentScan {
     const from = segment === undefined ? this.table.end : segment.from;
     if (this.at < from) return this.gapTo(from);
     if (segment === undefined) return null;
-    if (this.isRuledOut(segment)) {
-      this.at = segment.to;
-      this.number++;
-      return undefined;
-    }
     try {
-      this.enterSegment(segment);
+      if (this.isRuledOut(segment) || this.isOutOfBound(segment)) {
+        this.at = segment.to;
+        this.number++;
+      } else this.enterSegment(segment);
     } catch (error) {
       if (!(error instanceof DamagedColumns)) throw error;
       this.number++;
@@ -189,6 +192,16 @@ export class SegmentScan {
       if (number !== null && numberKernel(known, number) === "none") return true;
     }
     return false;
+  }
+
+  /** The consumer has no use for any row. Only where no test of the others can end the statement. */
+  private isOutOfBound(segment: Segment): boolean {
+    const { bound } = this;
+    const { text } = this.corrections;
+    if (bound === null || this.program.mayFail || (text !== null && text < segment.to)) return false;
+    const id = this.program.source[bound.slot]!;
+    const known = segment.stored === null ? null : segment.known(id);
+    return (known !== null && bound.excludes(known, 0)) || bound.excludes(segment.column(id), segment.rows);
   }
 
   /** Who reads the records sees what corrections would say. */

@@ -126,11 +126,23 @@ export class GrowingTexts {
     return end - before + count * offsets.BYTES_PER_ELEMENT;
   }
 
+  /** Forgets the texts, but keeps room for as many. */
+  restart(): void {
+    this.length = 0;
+    this.nulls = null;
+    this.isAscii = true;
+  }
+
   /** All that came until now. */
   column(): TextColumn {
     const { data, offsets, isAscii, length } = this;
     const end = offsets[length]!;
-    return textColumn(data.subarray(0, end), offsets.subarray(0, length + 1), isAscii, this.nulls);
+    return textColumn(
+      data.subarray(0, end),
+      offsets.subarray(0, length + 1),
+      isAscii,
+      this.nulls?.subarray(0, length) ?? null,
+    );
   }
 
   private appendNulls(marks: Uint8Array | null, rows: Int32Array | null, from: number, count: number): void {

@@ -62,6 +62,9 @@ export function compileVectorAccumulator(call: AggregateCall, slotOf: SlotOf): A
 
 /** One number per group. */
 export class GroupNumbers {
+  /** Of a group: half of the array may be empty. */
+  static readonly BYTES = 16;
+
   values = new Float64Array(16);
   private length = 0;
 
@@ -76,6 +79,7 @@ export class GroupNumbers {
 }
 
 class CountRows implements Accumulator {
+  readonly stateBytes = GroupNumbers.BYTES;
   private readonly counts = new GroupNumbers();
 
   addGroup(): void {
@@ -104,6 +108,7 @@ class CountRows implements Accumulator {
 }
 
 class CountValues implements Accumulator {
+  readonly stateBytes = GroupNumbers.BYTES;
   private readonly counts = new GroupNumbers();
   private readonly scratch: Value[] = [];
 
@@ -206,6 +211,7 @@ interface Rest {
 }
 
 class ExactSum implements Accumulator {
+  readonly stateBytes = 2 * GroupNumbers.BYTES;
   /** Sums as integers that doubles hold, at `scale`, of so many values … */
   private readonly small = new GroupNumbers();
   private readonly counts = new GroupNumbers();
