@@ -7,6 +7,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { postgresBinaries } from "./contenders/postgres-cluster.js";
+import { geometricMean } from "./statistics.js";
 import { difference } from "./tpch/compare-answers.js";
 import { postgresSide } from "./tpch/postgres-side.js";
 import type { Answer, Side } from "./tpch/side.js";
@@ -138,8 +139,4 @@ function printMeans(sides: readonly Side[], times: readonly (readonly number[])[
     const worst = Math.max(...ratios);
     console.log(`  tessera / ${sides[i]!.name}: ${(means[0]! / means[i]!).toFixed(2)}, worst ${worst.toFixed(2)}`);
   }
-}
-
-function geometricMean(values: readonly number[]): number {
-  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 }

@@ -11,8 +11,11 @@ const FIELD = "\u001f";
 const NULL = "\u001e";
 const END = "--end of answer--";
 
+/** The data of these benches stays in its memory. */
+export const POSTGRES_MEMORY = { shared_buffers: "512MB", work_mem: "64MB" };
+
 export async function postgresSide(binaries: string, schema: string, indexes: string): Promise<Side> {
-  const cluster = await startPostgres(binaries, { shared_buffers: "512MB", work_mem: "64MB" });
+  const cluster = await startPostgres(binaries, POSTGRES_MEMORY);
   const { directory } = cluster;
   const client = new Psql(join(binaries, "psql"), directory);
   return {
@@ -39,7 +42,7 @@ export async function postgresSide(binaries: string, schema: string, indexes: st
 /** Rows between two writes to the file. */
 const ROWS_PER_WRITE = 5000;
 
-function writeCsv(path: string, rows: (emit: (row: Row) => void) => void): void {
+export function writeCsv(path: string, rows: (emit: (row: Row) => void) => void): void {
   const file = openSync(path, "w");
   let lines: string[] = [];
   const flush = (): void => {
@@ -55,7 +58,7 @@ function writeCsv(path: string, rows: (emit: (row: Row) => void) => void): void 
 }
 
 /** One psql that is fed statement by statement and tells the time of each as the server's client sees it. */
-class Psql {
+export class Psql {
   private readonly child: ChildProcessWithoutNullStreams;
   private lines: string[] = [];
   private errors = "";
