@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { startPostgres } from "../contenders/postgres-cluster.js";
 import { generate, type Row, TABLES } from "./generate.js";
-import type { Answer, Cell, Side } from "./side.js";
+import type { Answer, Cell, TpchSide } from "./side.js";
 
 const FIELD = "\u001f";
 const NULL = "\u001e";
@@ -14,10 +14,11 @@ const END = "--end of answer--";
 /** The data of these benches stays in its memory. */
 export const POSTGRES_MEMORY = { shared_buffers: "512MB", work_mem: "64MB" };
 
-export async function postgresSide(binaries: string, schema: string, indexes: string): Promise<Side> {
+export async function postgresSide(binaries: string, schema: string, indexes: string): Promise<TpchSide> {
   const cluster = await startPostgres(binaries, POSTGRES_MEMORY);
   const { directory } = cluster;
-  const client = new Psql(join(binaries, "psql"), directory);
+  const connect = (): Psql => new Psql(join(binaries, "psql"), directory);
+  let client = connect();
   return {
     name: "postgresql",
     load: async (scale) => {
@@ -32,6 +33,14 @@ export async function postgresSide(binaries: string, schema: string, indexes: st
       await client.run("VACUUM ANALYZE;");
     },
     query: (sql) => client.run(sql),
+    restart: async () => {
+      client.close();
+      await cluster.end("SIGINT");
+      await cluster.begin();
+      client = connect();
+      // The connection is made with the first statement.
+      await client.run("SELECT 1;");
+    },
     stop: async () => {
       client.close();
       await cluster.stop();
