@@ -1,6 +1,7 @@
 /**
  * TPC-H: the 22 queries on data of our own generator, beside PostgreSQL, DuckDB and SQLite with the same data in the same run.
- * Each query is run once after a restart (cold: the page cache stays), and then in rounds. Answers are checked against
+ * Each query is run once after a restart of its own (the page cache stays warm). Then, without another restart, each is run once
+ * more and in rounds. Answers are checked against
  * PostgreSQL's (DuckDB's and SQLite's are shown when they differ: they compute in floating point).
  *
  * Tessera is a server with its default configuration, asked over HTTP; TESSERA_QUERY_MEMORY_BYTES_MAX and other settings of
@@ -63,18 +64,21 @@ export async function tpch(rounds: number): Promise<void> {
       await side.load(scale);
       console.log(`${side.name}: loaded in ${((performance.now() - started) / 1000).toFixed(1)} s`);
     }
+    const firsts: Run[][] = [];
+    for (const { sql } of queries) firsts.push(await ofEach(sides, (side) => firstRun(side, sql)));
     const names = sides.map(({ name }) => name.padStart(11)).join("");
     console.log(
-      `\nTPC-H at scale ${scale}, milliseconds: the first run after a restart | medians of ${rounds} rounds after it`,
+      `\nTPC-H at scale ${scale}, milliseconds: first runs after a restart | medians of ${rounds} rounds without one`,
     );
-    console.log(`  query ${names} |${names} | to postgresql, first and after`);
+    console.log(`  query ${names} |${names} | to postgresql, first and later`);
     const times: Times[] = [];
     const wrong: string[] = [];
-    for (const { number, sql } of queries) {
-      const measured = await measureAll(sides, sql, rounds);
-      const line = { first: measured.map(({ firstMs }) => firstMs), later: measured.map(({ laterMs }) => laterMs) };
+    for (const [i, { number, sql }] of queries.entries()) {
+      const runs = firsts[i]!;
+      const first = runs.map(({ milliseconds }) => milliseconds);
+      const line = { first, later: await ofEach(sides, (side) => laterRuns(side, sql, rounds)) };
       times.push(line);
-      const note = noteOn(sides, measured, line);
+      const note = noteOn(sides, runs, line);
       if (note.wrong) wrong.push(number);
       console.log(`  Q${number.padEnd(4)} ${cells(line.first)} |${cells(line.later)} | ${note.text}`);
     }
@@ -100,16 +104,14 @@ async function openSides(schema: string): Promise<TpchSide[]> {
   return sides;
 }
 
-interface Measured {
+interface Run {
   readonly answer: Answer | null;
   readonly error: string | null;
-  /** After a restart; not a number when the query failed. */
-  readonly firstMs: number;
-  /** Median of the runs after the first. */
-  readonly laterMs: number;
+  /** Not a number when the query failed. */
+  readonly milliseconds: number;
 }
 
-/** Of one query, by side. */
+/** Milliseconds of one query, by side. */
 interface Times {
   readonly first: readonly number[];
   readonly later: readonly number[];
@@ -119,26 +121,35 @@ function cells(times: readonly number[]): string {
   return times.map((ms) => ms.toFixed(1).padStart(11)).join("");
 }
 
-async function measureAll(sides: readonly TpchSide[], sql: string, rounds: number): Promise<Measured[]> {
-  const measured: Measured[] = [];
-  for (const side of sides) measured.push(await measure(side, sql, rounds));
-  return measured;
+async function ofEach<T>(sides: readonly TpchSide[], ask: (side: TpchSide) => Promise<T>): Promise<T[]> {
+  const answers: T[] = [];
+  for (const side of sides) answers.push(await ask(side));
+  return answers;
 }
 
-async function measure(side: TpchSide, sql: string, rounds: number): Promise<Measured> {
+async function firstRun(side: TpchSide, sql: string): Promise<Run> {
   try {
     await side.restart();
     const answer = await side.query(sql);
-    const times: number[] = [];
-    for (let round = 0; round < rounds; round++) times.push((await side.query(sql)).milliseconds);
-    const laterMs = times.length === 0 ? Number.NaN : median(times);
-    return { answer, error: null, firstMs: answer.milliseconds, laterMs };
+    return { answer, error: null, milliseconds: answer.milliseconds };
   } catch (error) {
-    return { answer: null, error: (error as Error).message, firstMs: Number.NaN, laterMs: Number.NaN };
+    return { answer: null, error: (error as Error).message, milliseconds: Number.NaN };
   }
 }
 
-function noteOn(sides: readonly Side[], measured: readonly Measured[], { first, later }: Times) {
+/** The median of the rounds after one that does not count; not a number when the query fails. */
+async function laterRuns(side: TpchSide, sql: string, rounds: number): Promise<number> {
+  try {
+    const times: number[] = [];
+    for (let round = 0; round <= rounds; round++) times.push((await side.query(sql)).milliseconds);
+    return median(times.slice(1));
+  } catch (error) {
+    console.log(`  ${side.name}: ${(error as Error).message}`);
+    return Number.NaN;
+  }
+}
+
+function noteOn(sides: readonly Side[], measured: readonly Run[], { first, later }: Times) {
   const ours = measured[0]!;
   const reference = sides.findIndex(({ name }) => name === "postgresql");
   const notes: string[] =
@@ -164,7 +175,7 @@ function printMeans(sides: readonly Side[], times: readonly Times[]): void {
     const worst = Math.max(...times.map(({ later: line }) => line[0]! / line[i]!));
     const ratios = [first, later].map((means) => (means[0]! / means[i]!).toFixed(2));
     console.log(
-      `  tessera / ${sides[i]!.name}: first ${ratios[0]}, after ${ratios[1]}, worst after ${worst.toFixed(2)}`,
+      `  tessera / ${sides[i]!.name}: first ${ratios[0]}, later ${ratios[1]}, worst later ${worst.toFixed(2)}`,
     );
   }
 }
