@@ -38,7 +38,7 @@ torture: build
 	@ROUNDS="$(ROUNDS)" SEED="$(SEED)" node --enable-source-maps dist/test/torture/run.js
 
 # Settings: bench/README.md. A peer that is not there is left out.
-bench: build peers $(if $(findstring vector,$(BENCH)),vector-peers) $(if $(findstring graph,$(BENCH)),graph-peers) $(if $(filter growth tpch,$(BENCH)),duckdb-peers)
+bench: build $(if $(filter-out growth,$(or $(BENCH),all)),peers) $(if $(findstring vector,$(BENCH)),vector-peers) $(if $(findstring graph,$(BENCH)),graph-peers) $(if $(filter growth tpch,$(BENCH)),duckdb-peers)
 	node dist/bench/run.js $(BENCH)
 
 # All SQL suites that lie beside the checkout; FOLDERS="duckdb …" for some, UPDATE=1 to rewrite the lists of failures.
