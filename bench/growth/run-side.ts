@@ -135,13 +135,20 @@ class SideRun {
   }
 }
 
-export async function runSide(side: GrowthSide, file: string, rows: number, waitSeconds: number): Promise<SideResult> {
+export async function runSide(
+  side: GrowthSide,
+  files: readonly string[],
+  rows: number,
+  waitSeconds: number,
+): Promise<SideResult> {
   const run = new SideRun(side, rows);
   await run.prepare(SCHEMA);
   await run.prepare(RECENT.schema);
   await side.neighbour?.begin();
   if (side.neighbour !== undefined) await run.idle(STEP_NAMES.alone, ALONE_SECONDS);
-  await run.time(STEP_NAMES.import, "other", 1, () => side.importCsv(file, rows));
+  await run.time(STEP_NAMES.import, "other", 1, () => importAll(side, files));
+  const { error } = run.steps.at(-1)!;
+  if (error !== null) throw new Error(`${side.name}, import: ${error}`);
   run.memory["peak of the import"] = peakMemoryOf(side.roots);
   const importedBytes = diskBytesOf(side.folder);
   if (waitSeconds > 0) await run.idle(STEP_NAMES.wait, waitSeconds);
@@ -174,6 +181,12 @@ export async function runSide(side: GrowthSide, file: string, rows: number, wait
   );
   const { id, name, version } = side;
   return { id, name, version, steps, memory: run.memory, diskBytes, importedBytes, pageCache, loadAverage };
+}
+
+async function importAll(side: GrowthSide, files: readonly string[]): Promise<number> {
+  let milliseconds = 0;
+  for (const file of files) milliseconds += await side.importCsv(file);
+  return milliseconds;
 }
 
 /** Milliseconds since 1970, with fractions: the clock of the neighbour's samples. */

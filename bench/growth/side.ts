@@ -14,8 +14,8 @@ export interface GrowthSide {
   start(question: string): Promise<Answer>;
   /** `clean`: as its users stop it. `kill`: SIGKILL. */
   end(how: "clean" | "kill"): Promise<void>;
-  /** Fills the table from a file with a header; answers the time. */
-  importCsv(file: string, rows: number): Promise<number>;
+  /** Fills the table from one of its files, which has a header; answers the time. */
+  importCsv(file: string): Promise<number>;
   query(sql: string): Promise<Answer>;
   /** Reads of another tenant, from `begin` on; `end` gives them all. */
   readonly neighbour?: { begin(): Promise<void>; end(): Promise<readonly Sample[]> };

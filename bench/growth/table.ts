@@ -4,11 +4,13 @@
  * one of 5,000 values) and a timestamp. Sums are exact in every system: the numbers in `x` are quarters.
  */
 
+import { join } from "node:path";
 import type { Row } from "../tpch/generate.js";
+import { writeCsv } from "../tpch/postgres-side.js";
 import { Random } from "../tpch/random.js";
 import { COLORS } from "../tpch/vocabulary.js";
 
-const COLUMNS = ["id", "a", "b", "c", "x", "name", "kind", "stamp"] as const;
+export const COLUMNS = ["id", "a", "b", "c", "x", "name", "kind", "stamp"] as const;
 
 export const SCHEMA = `CREATE TABLE t (id bigint PRIMARY KEY, a integer, b integer, c integer, x double precision,
   name text, kind text, stamp timestamp)`;
@@ -22,15 +24,32 @@ const B_FACTOR = 48_271;
 const B_MODULUS = 2 ** 31 - 1;
 const FIRST_SECOND = Date.UTC(2020, 0, 1) / 1000;
 
-/** The names of the columns, and then the rows. Same number, same rows. */
-export function generateTable(rows: number, emit: (row: Row) => void): void {
-  emit(COLUMNS);
+/** Rows of one file, which Tessera takes in one transaction. */
+const ROWS_PER_FILE = 1_000_000;
+
+/** Writes CSV files with a header each, and answers their paths. */
+export function writeTable(folder: string, rows: number): string[] {
+  const all = tableRows(rows);
+  const files: string[] = [];
+  for (let written = 0; written < rows; written += ROWS_PER_FILE) {
+    const file = join(folder, `t-${files.length}.csv`);
+    writeCsv(file, (emit) => {
+      emit(COLUMNS);
+      for (let i = written; i < Math.min(written + ROWS_PER_FILE, rows); i++) emit(all.next().value!);
+    });
+    files.push(file);
+  }
+  return files;
+}
+
+/** Same number, same rows. */
+export function* tableRows(rows: number): Generator<Row, undefined> {
   const random = new Random("growth");
   for (let id = 1; id <= rows; id++) {
     const words = Array.from({ length: WORDS }, () => random.of(COLORS)).join(" ");
     const kind = String(random.between(1, KINDS)).padStart(4, "0");
     const at = new Date((FIRST_SECOND + 7 * id) * 1000).toISOString();
-    emit([
+    yield [
       id,
       random.between(0, A_VALUES - 1),
       (id * B_FACTOR) % B_MODULUS,
@@ -39,7 +58,7 @@ export function generateTable(rows: number, emit: (row: Row) => void): void {
       `${words} number ${id}`,
       `a kind of thing among some thousands, number ${kind}`,
       `${at.slice(0, 10)} ${at.slice(11, 19)}`,
-    ]);
+    ];
   }
 }
 
