@@ -129,7 +129,7 @@ export class Partition implements TenantHost {
       openedSequence: this.openedSequence,
       turnsOf: shared.indexes.turnsOf,
       durable: () => this.durable(),
-      serves: (tenant) => this.tenants.has(tenant) && this.places.isServed(tenant),
+      isHere: (tenant) => this.tenants.has(tenant),
       layoutOf: (tenant, storageId) => this.layoutOf(tenant, storageId),
       mayGrow: () => shard.refusal === null && shard.failed === null,
       warn: (message) => shared.indexes.warn(message, { tenantNumber: 0, indexId: 0 }),
@@ -138,6 +138,7 @@ export class Partition implements TenantHost {
   }
 
   private layoutOf(tenant: number, storageId: number): TableLayout | null {
+    if (!this.places.isServed(tenant)) return null;
     const isIt = (table: TableDef) => storageOf(table) === storageId;
     const table = this.definitions(tenant, (catalog) => catalog.tables().find(isIt));
     return table === undefined ? null : layoutOf(table);

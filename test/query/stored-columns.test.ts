@@ -226,3 +226,15 @@ t.test("files go with their table, and follow its definition", async (t) => {
   t.same(stored.files(), []);
   await stored.close();
 });
+
+t.test("what could not be made before a stop is made after the start", async (t) => {
+  const stored = await Stored.open(t);
+  await stored.side.run(0, "CREATE TABLE g (a int PRIMARY KEY, b int, c text, d timestamp)");
+  await stored.side.run(0, "INSERT INTO g SELECT i, i % 7, 'x', NULL FROM generate_series(1, 100) i");
+  await stored.reopen("closed");
+  t.equal(stored.side.segments.tables, 0);
+  await stored.make();
+  t.equal(stored.side.segments.built, 1);
+  t.equal(await stored.side.run(0, "SELECT count(*), sum(a) FROM g"), "[100,5050]");
+  await stored.close();
+});

@@ -4,10 +4,12 @@
  * after, the segment cache notes what the engine takes, so files and newer entries together are always what the engine
  * holds. Files are a cache: they may be lost or damaged at any time, and are made again. Owned by the partition.
  *
+ *   columns/TENANT-STORAGE/              without a manifest: the table is long, and nothing was made of it yet
  *   columns/TENANT-STORAGE/manifest      what is of use, and at which commit (table-manifest.ts)
  *   columns/TENANT-STORAGE/N.columns     segments (column-file.ts)
  */
 
+import { mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ALONE } from "../../../../derived/turns.js";
@@ -54,8 +56,8 @@ export interface ColumnStoreOptions {
   readonly turnsOf: (tenantNumber: number) => Turns;
   /** Resolves when all that was committed so far is on disk. */
   readonly durable: () => Promise<void>;
-  /** The partition has the tenant, and it is in use. */
-  readonly serves: (tenantNumber: number) => boolean;
+  /** The tenant has used this partition lately: the cache belongs to several. */
+  readonly isHere: (tenantNumber: number) => boolean;
   /** The table that a storage id belongs to now; null: none of the partition's. */
   readonly layoutOf: (tenantNumber: number, storageId: number) => TableLayout | null;
   /** The disk has room. */
@@ -69,6 +71,8 @@ export class ColumnStore {
   private readonly tables = new Map<string, StoredTable>();
   /** Writes to tables that have no files, by tenant, then by storage id. */
   private readonly counts = new Map<number, Map<number, { writes: number; seen: number }>>();
+  /** Tables of which files were to be made when the partition was closed. */
+  private readonly due: { readonly tenantNumber: number; readonly storageId: number }[] = [];
   private readonly removing = new Set<Promise<void>>();
   private work: Promise<void> | null = null;
   private failures = 0;
@@ -133,6 +137,7 @@ export class ColumnStore {
       this.options.warn(`files of columns are damaged and will be made again: ${String(error)}`);
     }
     await stored.removeFolder();
+    this.due.push({ tenantNumber, storageId });
     return null;
   }
 
@@ -208,15 +213,16 @@ export class ColumnStore {
     const { store, cache } = this.options;
     if (store.log.bytesAppended - this.savedAtBytes >= SAVE_EVERY_BYTES) return () => this.saveAll();
     if (!cache.hasFiles) return null;
+    const due = this.due.pop();
+    if (due !== undefined) return () => this.begin(due.tenantNumber, due.storageId);
     for (const stored of this.tables.values()) {
       const { table } = stored;
       const isDueNow = isDue(table, stored.seenWrites, cache.sizes, cache.bytesMax);
       stored.seenWrites = table.writesInGaps;
-      if (!this.options.serves(table.tenantNumber)) continue;
       if (isDueNow && performance.now() >= stored.notBeforeMs) return () => this.renew(stored, false);
     }
     for (const [name, { tenantNumber, storageId }] of cache.wanted) {
-      if (!this.options.serves(tenantNumber)) continue;
+      if (!this.options.isHere(tenantNumber)) continue;
       const stored = this.tables.get(name);
       cache.wanted.delete(name);
       if (stored === undefined) return () => this.begin(tenantNumber, storageId);
@@ -229,7 +235,6 @@ export class ColumnStore {
   private nextNew(): (() => Promise<void>) | null {
     const { storedRowsMin } = this.options.cache.sizes;
     for (const [tenantNumber, counts] of this.counts) {
-      if (!this.options.serves(tenantNumber)) continue;
       for (const [storageId, count] of counts) {
         const isQuiet = count.writes === count.seen;
         count.seen = count.writes;
@@ -242,12 +247,12 @@ export class ColumnStore {
   }
 
   private async begin(tenantNumber: number, storageId: number): Promise<void> {
-    const { cache, layoutOf } = this.options;
-    const layout = layoutOf(tenantNumber, storageId);
-    if (layout === null || !layout.table.columns.some(({ type }) => isStorable(type))) return;
-    if (!(await this.isLong(layout, tenantNumber))) return;
+    const layout = this.options.layoutOf(tenantNumber, storageId);
     const stored = this.make(tenantNumber, storageId);
-    if (cache.openingOf(tenantNumber, layout) !== null) return;
+    const isStored = layout !== null && storedColumns(layout).length > 0 && (await this.isLong(layout, tenantNumber));
+    if (!isStored) return stored.removeFolder();
+    // If it does not come to an end, it goes on after the next start.
+    mkdirSync(stored.folder, { recursive: true });
     await this.renew(stored, true);
   }
 
@@ -440,6 +445,17 @@ export class ColumnStore {
     await this.work;
   }
 
+  /** Tables that were written much, and had to wait until nobody wrote. */
+  private noteDue(): void {
+    const { cache, directory } = this.options;
+    for (const [tenantNumber, counts] of this.counts) {
+      for (const [storageId, { writes }] of counts) {
+        if (writes < cache.sizes.storedRowsMin) continue;
+        mkdirSync(join(directory, `${tenantNumber}-${storageId}`), { recursive: true });
+      }
+    }
+  }
+
   /** What is being made ends soon. */
   endWork(): void {
     this.isClosing = true;
@@ -450,6 +466,7 @@ export class ColumnStore {
   async close(): Promise<void> {
     this.endWork();
     await this.work;
+    this.noteDue();
     for (const stored of this.tables.values()) {
       try {
         if (stored.table.isReady && !this.options.store.hasBacklog) await this.save(stored);
