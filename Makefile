@@ -1,5 +1,5 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
-.PHONY: start build install check test sim torture bench peers vector-peers graph-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp lint-api clean
+.PHONY: start build install check test sim torture bench peers vector-peers graph-peers duckdb-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp lint-api clean
 .PHONY: docs fuzz soak turns watch properties
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
@@ -38,7 +38,7 @@ torture: build
 	@ROUNDS="$(ROUNDS)" SEED="$(SEED)" node --enable-source-maps dist/test/torture/run.js
 
 # Settings: bench/README.md. A peer that is not there is left out.
-bench: build peers $(if $(findstring vector,$(BENCH)),vector-peers) $(if $(findstring graph,$(BENCH)),graph-peers)
+bench: build $(if $(filter-out growth,$(or $(BENCH),all)),peers) $(if $(findstring vector,$(BENCH)),vector-peers) $(if $(findstring graph,$(BENCH)),graph-peers) $(if $(filter growth tpch,$(BENCH)),duckdb-peers)
 	node dist/bench/run.js $(BENCH)
 
 # All SQL suites that lie beside the checkout; FOLDERS="duckdb …" for some, UPDATE=1 to rewrite the lists of failures.
@@ -102,6 +102,13 @@ graph-peers:
 
 bench/peers/graph/node_modules/.installed: bench/peers/graph/package-lock.json
 	npm ci --prefix bench/peers/graph
+	@touch $@
+
+duckdb-peers:
+	@if [ "$(PEERS)" != none ]; then $(MAKE) --no-print-directory bench/peers/duckdb/node_modules/.installed || true; fi
+
+bench/peers/duckdb/node_modules/.installed: bench/peers/duckdb/package-lock.json
+	npm ci --prefix bench/peers/duckdb
 	@touch $@
 
 clean:

@@ -53,7 +53,7 @@ const STEPS: readonly Step[] = [
 
 export async function bulk(): Promise<void> {
   const wanted = process.env.PEERS;
-  const sides: Side[] = [await tesseraSide("")];
+  const sides: Side[] = [await tesseraSide()];
   const binaries = wanted === "none" ? null : postgresBinaries();
   if (binaries !== null) sides.push(await postgresSide(binaries, "", ""));
   const sqlite = wanted === "none" ? null : sqliteSide("", "");

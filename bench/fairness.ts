@@ -24,7 +24,8 @@ import { sortedQuantile } from "./statistics.js";
 import { generate, type Row, TABLES } from "./tpch/generate.js";
 import { suiteFolder } from "./tpch.js";
 
-const ROWS = 10_000;
+/** Of the table that is read. */
+export const ROWS = 10_000;
 const ROWS_PER_STATEMENT = 200;
 const STATEMENTS_PER_REQUEST = 50;
 const QUERIES = [1, 9, 18];
@@ -157,7 +158,7 @@ async function openLoop(
   return JSON.parse(stdout) as OpenLoopResult;
 }
 
-async function tenantToken({ url, token }: Running, id: string): Promise<string> {
+export async function tenantToken({ url, token }: Pick<Running, "url" | "token">, id: string): Promise<string> {
   const password = `password of ${id}`;
   await post(`${url}/admin/tenants`, { id }, token);
   await post(`${url}/admin/tenants/${id}/users`, { username: id, password }, token);
@@ -165,7 +166,7 @@ async function tenantToken({ url, token }: Running, id: string): Promise<string>
   return answer.access_token as string;
 }
 
-async function loadAccounts({ url, token }: Running): Promise<void> {
+export async function loadAccounts({ url, token }: Pick<Running, "url" | "token">): Promise<void> {
   const execute = (sql: string): Promise<unknown> => post(`${url}/v1/query/execute`, { sql }, token);
   await execute("CREATE TABLE accounts (id integer PRIMARY KEY, name text NOT NULL, balance integer NOT NULL)");
   for (let from = 1; from <= ROWS; from += 1000) {

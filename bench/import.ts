@@ -4,8 +4,8 @@
  * point reads take meanwhile. ROWS (default 1,000,000).
  */
 import { readFileSync } from "node:fs";
-import http from "node:http";
-import { post, type Running, startPeer, startTessera } from "./servers.js";
+import { Readable } from "node:stream";
+import { post, type Running, send, startPeer, startTessera } from "./servers.js";
 
 const PIECE_CHARS = 64 * 1024;
 const COLUMNS = "id integer PRIMARY KEY, name text, x double precision, at timestamp, ok boolean";
@@ -70,24 +70,7 @@ async function load(
   rows: number,
 ): Promise<number> {
   const started = performance.now();
-  const text = await new Promise<string>((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}`, "content-type": TYPES[format] };
-    const request = http.request(url + path, { method: "POST", headers }, (response) => {
-      let body = "";
-      response.on("data", (piece) => {
-        body += piece;
-      });
-      response.on("end", () => (response.statusCode === 200 ? resolve(body) : reject(new Error(body))));
-    });
-    request.on("error", reject);
-    let next = 0;
-    const write = (): void => {
-      while (next < pieces.length) if (!request.write(pieces[next++])) return;
-      request.end();
-    };
-    request.on("drain", write);
-    write();
-  });
+  const text = await send({ url, token }, path, TYPES[format], Readable.from(pieces));
   const seconds = (performance.now() - started) / 1000;
   const answer = JSON.parse(text) as { data: { rows: number } };
   if (answer.data.rows !== rows) throw new Error(`${answer.data.rows} rows were stored, not ${rows}`);

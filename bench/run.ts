@@ -1,6 +1,7 @@
 /**
  * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness,
- * steps, cost, vector, embed, chat, nli, hybrid, graph, ldbc, graph-writes, stream, subscribers, automl by name. See
+ * steps, cost, vector, embed, chat, nli, hybrid, graph, ldbc, graph-writes, stream, subscribers, automl,
+ * growth by name. See
  * bench/README.md for the settings and for how it is measured.
  */
 import { loadavg } from "node:os";
@@ -13,6 +14,7 @@ import { embed } from "./embed.js";
 import { fairness } from "./fairness.js";
 import { GRAPH_CONTENDERS, graph } from "./graph.js";
 import { graphWrites } from "./graph-writes.js";
+import { GROWTH_CONTENDERS, growth } from "./growth.js";
 import { hybrid } from "./hybrid.js";
 import { importFiles } from "./import.js";
 import { ldbc } from "./ldbc.js";
@@ -51,6 +53,7 @@ const others: Readonly<Record<string, (rounds: number, seconds: number) => Promi
   "graph-writes": graphWrites,
   stream,
   subscribers,
+  growth,
 };
 
 const SCALING = "scaling";
@@ -63,7 +66,7 @@ function settings(): Options {
   const named = process.env.PEERS ?? PEERS.join(" ");
   const peers = named === "none" ? [] : named.split(/[ ,]+/).filter((name) => name !== "");
   for (const peer of peers) {
-    const known = [...PEERS, ...VECTOR_CONTENDERS, ...GRAPH_CONTENDERS.filter((peer) => !PEERS.includes(peer))];
+    const known = [...new Set([...PEERS, ...VECTOR_CONTENDERS, ...GRAPH_CONTENDERS, ...GROWTH_CONTENDERS])];
     if (!known.includes(peer)) throw new Error(`unknown peer "${peer}"; known: ${known.join(", ")}, none`);
   }
   return {

@@ -4,9 +4,11 @@
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { appendFileSync, chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import http from "node:http";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { cpuSecondsOf } from "./processes.js";
 
 export interface Running {
@@ -71,9 +73,16 @@ export async function endChild(child: ChildProcess, signal: NodeJS.Signals = "SI
 
 export async function startTessera(environment: Record<string, string> = {}): Promise<Running> {
   const directory = temporaryDirectory("tessera");
-  // SERVER_PROGRAM: another build, to be compared with this one.
-  const program = process.env.SERVER_PROGRAM ?? join(ROOT, "bin/tessera");
-  const child = startChild(program, ["serve"], {
+  const { child, url } = await launchTessera(directory, environment);
+  return running("Tessera", child, url, await adminToken(url), directory);
+}
+
+/** A server on that data directory, as soon as it listens. */
+export async function launchTessera(
+  directory: string,
+  environment: Record<string, string> = {},
+): Promise<{ child: ChildProcess; url: string }> {
+  const child = startChild(serverProgram(), ["serve"], {
     env: {
       ...process.env,
       // SERVER_FLAGS: options of node, such as --trace-gc.
@@ -90,9 +99,17 @@ export async function startTessera(environment: Record<string, string> = {}): Pr
   // SERVER_LOG: a file for what the server prints, such as its log or what --trace-gc tells.
   const log = process.env.SERVER_LOG;
   if (log !== undefined) child.stdout?.on("data", (data: Buffer) => appendFileSync(log, data));
-  const url = await firstMatch(child, "stdout", /^listening on (http:\S+)$/);
+  return { child, url: await firstMatch(child, "stdout", /^listening on (http:\S+)$/) };
+}
+
+/** SERVER_PROGRAM: another build, to be compared with this one. */
+export function serverProgram(): string {
+  return process.env.SERVER_PROGRAM ?? join(ROOT, "bin/tessera");
+}
+
+export async function adminToken(url: string): Promise<string> {
   const answer = await post(`${url}/v1/auth/login`, { username: "admin", password: PASSWORD }, null);
-  return running("Tessera", child, url, answer.access_token as string, directory);
+  return answer.access_token as string;
 }
 
 /** `store` is a file of the folder's stores; `environment` is added to the process's. */
@@ -158,4 +175,29 @@ export async function post(url: string, body: unknown, token: string | null): Pr
   const text = await response.text();
   if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`);
   return JSON.parse(text) as Record<string, unknown>;
+}
+
+/** POSTs a body as it is read, however long that and the answer take, and gives the answer; throws what is not 2xx. */
+export function send(
+  { url, token }: Pick<Running, "url" | "token">,
+  path: string,
+  type: string,
+  body: Readable,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": type };
+    const request = http.request(url + path, { method: "POST", headers }, (response) => {
+      const pieces: Buffer[] = [];
+      response.on("data", (piece: Buffer) => pieces.push(piece));
+      response.on("error", reject);
+      response.on("end", () => {
+        const text = Buffer.concat(pieces).toString();
+        if (Math.floor(response.statusCode! / 100) === 2) resolve(text);
+        else reject(new Error(`${path} answered ${response.statusCode}: ${text}`));
+      });
+    });
+    request.on("error", reject);
+    body.on("error", reject);
+    body.pipe(request);
+  });
 }

@@ -20,6 +20,8 @@ import { watchThread } from "./watch-thread.js";
 
 /** Graphs of vectors that wait to be linked; others are linked by the actor. */
 const BUILDS_WAITING_MAX = 16;
+/** Threads that make indexes and columns hold hundreds of megabytes after it. */
+const BUILDS_IDLE_MS = 2_000;
 
 const port = parentPort!;
 const parser = loadParser();
@@ -39,9 +41,12 @@ async function start(settings: ActorSettings): Promise<void> {
   const { threads, waitingMax } = settings.config.tasks;
   const tasks = taskPool({ name: "tasks", threads, waitingMax });
   // By themselves, so that nobody waits behind one to sign in.
-  const builds = taskPool({ name: "graph links", threads: 1, waitingMax: BUILDS_WAITING_MAX });
+  const builds = taskPool({ name: "graph links", threads: 1, waitingMax: BUILDS_WAITING_MAX, idleMs: BUILDS_IDLE_MS });
   // Of low priority: nobody waits for columns.
-  const columns = taskPool({ name: "columns", threads: 1, waitingMax: settings.partitions.length, niceIncrement: 10 });
+  const columns = taskPool({
+    ...{ name: "columns", threads: 1, waitingMax: settings.partitions.length },
+    ...{ niceIncrement: 10, idleMs: BUILDS_IDLE_MS },
+  });
   const computing = computeProcesses();
   const files = fileTasks(settings.config.files.threads);
   const trained = modelTasks(settings.config.automl.threads);

@@ -1,9 +1,9 @@
 /** Who takes part in a run, by the name that PEERS chooses them with, and how each is started. */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { cpuSecondsOf } from "../processes.js";
-import { ROOT, type RunningPeer, startPeer, startTessera } from "../servers.js";
+import { ROOT, type RunningPeer, serverProgram, startPeer, startTessera } from "../servers.js";
 import { postgresBinaries, startPostgres } from "./postgres-cluster.js";
 
 export interface Contender extends RunningPeer {
@@ -20,7 +20,7 @@ const POSTGRES_SETTINGS = { shared_buffers: "256MB", max_connections: "50" };
 const starts: Readonly<Record<string, Start>> = {
   tessera: async (environment) => ({
     ...(await startTessera(environment)),
-    versions: { Tessera: tesseraVersion(), node: process.version },
+    versions: { Tessera: measuredVersion(), node: process.version },
     durability: "fsync: on disk before the answer, commits grouped",
   }),
   sqlite: () => startPeer("sqlite", "fastify + better-sqlite3"),
@@ -56,12 +56,17 @@ async function startPostgresPeer(): Promise<RunningPeer> {
   }
 }
 
-/** With the commit when this is a checkout. */
-export function tesseraVersion(): string {
-  const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
+/** Of the build that the server is started from. */
+export function measuredVersion(): string {
+  return tesseraVersion(join(dirname(realpathSync(serverProgram())), ".."));
+}
+
+/** With the commit when this is a checkout. `root`: of another build. */
+export function tesseraVersion(root = ROOT): string {
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
   try {
     const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], {
-      cwd: ROOT,
+      cwd: root,
       stdio: ["ignore", "pipe", "ignore"],
     });
     return `${version} (${commit.toString().trim()})`;

@@ -2,9 +2,10 @@
  * A PostgreSQL of this machine's binaries in a temporary folder, reached over a unix socket in it. The server refuses to
  * run as root, so root lends it to the account `postgres`, or `nobody` where there is none.
  */
-import { execFileSync } from "node:child_process";
+import { type ChildProcess, execFileSync } from "node:child_process";
 import { chownSync, existsSync, readdirSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { processTree } from "../processes.js";
 import { endChild, firstMatch, removeDirectory, startChild, temporaryDirectory } from "../servers.js";
 
 const INSTALLED = "/usr/lib/postgresql";
@@ -12,9 +13,14 @@ const INSTALLED = "/usr/lib/postgresql";
 export interface PostgresCluster {
   /** Holds the socket; files in it can be read by the server. */
   readonly directory: string;
+  /** Of the server that runs now. */
   readonly pid: number;
   /** For libpq and node-postgres. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Ends the server and keeps its data: a fast shutdown, or SIGKILL to all of its processes at once. */
+  end(how: "SIGINT" | "SIGKILL"): Promise<void>;
+  /** Starts it on its data again. */
+  begin(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -58,19 +64,35 @@ export async function startPostgres(binaries: string, settings: Record<string, s
   execFileSync(join(binaries, "initdb"), initdb, { ...owner, cwd: directory, stdio: "ignore" });
   const all = { listen_addresses: "", unix_socket_directories: directory, ...settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const child = startChild(join(binaries, "postgres"), ["-D", data, ...flags], {
-    ...owner,
-    cwd: directory,
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  await firstMatch(child, "stderr", /database system is ready to accept connections/);
+  const begin = async (): Promise<ChildProcess> => {
+    const child = startChild(join(binaries, "postgres"), ["-D", data, ...flags], {
+      ...owner,
+      cwd: directory,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    await firstMatch(child, "stderr", /database system is ready to accept connections/);
+    return child;
+  };
+  let child = await begin();
+  const end = async (how: "SIGINT" | "SIGKILL"): Promise<void> => {
+    // Processes that outlive the first one would hold the shared memory, and the next start would refuse.
+    const others = how === "SIGKILL" ? [...processTree([child.pid!]).keys()] : [];
+    for (const pid of others) if (pid !== child.pid) process.kill(pid, how);
+    await endChild(child, how);
+  };
   return {
     directory,
-    pid: child.pid!,
+    get pid() {
+      return child.pid!;
+    },
     environment: { PGHOST: directory, PGUSER: "bench", PGDATABASE: "postgres" },
+    end,
+    begin: async () => {
+      child = await begin();
+    },
     stop: async () => {
       // SIGINT is PostgreSQL's fast shutdown.
-      await endChild(child, "SIGINT");
+      await end("SIGINT");
       removeDirectory(directory);
     },
   };

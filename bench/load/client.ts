@@ -1,5 +1,6 @@
 /**
  * A client in a process of its own: `node client.js '<ClientLoad as JSON>'`; prints one line of JSON, a ClientResult.
+ * SIGTERM ends an open loop before its time: nothing more is sent, and what is under way is awaited.
  *
  * With a rate it is an open loop: requests are due by a schedule that does not look at the answers, and each is timed from
  * when it was due. A server that stalls is charged for all requests that its stall held up, also those that could not be
@@ -23,7 +24,12 @@ export interface ClientLoad {
   readonly requestsPerSecond: number | null;
   /** False: a connection for each request. */
   readonly keepAlive: boolean;
+  /** The result has every request. */
+  readonly samples?: boolean;
 }
+
+/** When the request was due, in milliseconds since 1970, and how long after that it was answered. */
+export type Sample = readonly [dueMs: number, latencyMs: number];
 
 export interface ClientResult {
   readonly requests: number;
@@ -37,6 +43,8 @@ export interface ClientResult {
   readonly maxMs: number;
   /** Median of how late this process itself sent, which is part of the latencies. */
   readonly lateMs: number;
+  /** In the order of their answers. */
+  readonly samples?: readonly Sample[];
 }
 
 const RECEIVE_BYTES = 256 * 1024;
@@ -151,6 +159,7 @@ class Run {
   private readonly waiting: number[] = [];
   private readonly latenciesMs: number[] = [];
   private readonly lateMs: number[] = [];
+  private readonly samples: Sample[] = [];
   private next = 0;
   private key: number;
   private errors = 0;
@@ -168,11 +177,15 @@ class Run {
   private onAnswer: (connection: Connection) => void = () => {};
 
   openLoop(requestsPerSecond: number): Promise<ClientResult> {
-    const count = Math.round(requestsPerSecond * this.load.seconds);
+    let count = Math.round(requestsPerSecond * this.load.seconds);
     const gapMs = 1000 / requestsPerSecond;
     const startMs = now() + 200;
     return new Promise((resolve) => {
       let sent = 0;
+      process.once("SIGTERM", () => {
+        count = sent;
+        if (this.latenciesMs.length === count) resolve(this.result(now() - startMs));
+      });
       this.onAnswer = (connection) => {
         const due = this.waiting.shift();
         if (due === undefined) this.free.push(connection);
@@ -181,7 +194,7 @@ class Run {
       };
       const ticker = new Worker(TICKER, { eval: true, workerData: { gapMs, count, startMs } });
       ticker.on("message", (until: number) => {
-        for (; sent < until; sent++) {
+        for (; sent < Math.min(until, count); sent++) {
           const due = startMs + sent * gapMs;
           this.lateMs.push(now() - due);
           const connection = this.free.pop();
@@ -206,7 +219,9 @@ class Run {
   }
 
   private answered(connection: Connection, startedAt: number, ok: boolean): void {
-    this.latenciesMs.push(now() - startedAt);
+    const latencyMs = now() - startedAt;
+    this.latenciesMs.push(latencyMs);
+    if (this.load.samples === true) this.samples.push([startedAt, latencyMs]);
     if (!ok) this.errors++;
     this.onAnswer(connection);
   }
@@ -238,6 +253,7 @@ class Run {
       p999Ms: quantile(0.999),
       maxMs: sorted.at(-1) ?? 0,
       lateMs: late[late.length >>> 1] ?? 0,
+      ...(this.load.samples === true && { samples: this.samples }),
     };
   }
 }

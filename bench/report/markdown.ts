@@ -1,5 +1,6 @@
 /** A run as Markdown: one table of all workloads, ratios, aims, and what was measured on what. */
 import type { Ratio, Row, WorkloadResult } from "../measure.js";
+import type { Machine } from "./machine.js";
 import type { RunResult } from "./results.js";
 
 export function markdown(run: RunResult): string {
@@ -7,8 +8,7 @@ export function markdown(run: RunResult): string {
   return [
     `# Benchmark of ${run.date}`,
     "",
-    `${machine.processor}, ${machine.cores} cores, ${machine.memoryGib} GiB, ${machine.system}, Node ${machine.node}; ` +
-      `load by ${machine.loadGenerator}. Writing 4 KiB with fdatasync takes ${machine.appendMs.toFixed(2)} ms at the end of a file and ${machine.overwriteMs.toFixed(2)} ms within it. ` +
+    `${machineLine(machine)} ` +
       `Load average when the run began: ${machine.loadAverage.toFixed(1)}, when it ended: ${run.loadAverageAfter.toFixed(1)}.`,
     "",
     `${options.rounds} rounds of ${options.seconds} s after a warm-up, the contenders in turn; figures are medians of the ` +
@@ -36,6 +36,14 @@ export function markdown(run: RunResult): string {
     ...(run.scaling === null ? [] : run.scaling.text),
     ...section("Contenders", contenderLines(run.workloads)),
   ].join("\n");
+}
+
+/** What was measured on. */
+export function machineLine(machine: Machine): string {
+  return (
+    `${machine.processor}, ${machine.cores} cores, ${machine.memoryGib} GiB, ${machine.system}, Node ${machine.node}; ` +
+    `load by ${machine.loadGenerator}. Writing 4 KiB with fdatasync takes ${machine.appendMs.toFixed(2)} ms at the end of a file and ${machine.overwriteMs.toFixed(2)} ms within it.`
+  );
 }
 
 function section(heading: string, lines: readonly string[]): string[] {

@@ -20,11 +20,17 @@ export interface RunResult {
 
 /** Answers the path without the extension. RESULT names the files; the date does otherwise. */
 export function writeResults(run: RunResult): string {
+  const hasRows = run.workloads.some(({ rows }) => rows.length > 0);
+  return writeReport(run.date, run, markdown(run), hasRows ? chart(run) : null);
+}
+
+/** The files of a run that has a report of its own; `name` unless RESULT names them. */
+export function writeReport(name: string, run: object, text: string, svg: string | null): string {
   const folder = join(ROOT, "bench/results");
   mkdirSync(folder, { recursive: true });
-  const base = join(folder, process.env.RESULT ?? run.date);
+  const base = join(folder, process.env.RESULT ?? name);
   writeFileSync(`${base}.json`, `${JSON.stringify(run, null, 2)}\n`);
-  writeFileSync(`${base}.md`, `${markdown(run)}\n`);
-  if (run.workloads.some(({ rows }) => rows.length > 0)) writeFileSync(`${base}.svg`, chart(run));
+  writeFileSync(`${base}.md`, `${text}\n`);
+  if (svg !== null) writeFileSync(`${base}.svg`, svg);
   return base;
 }

@@ -5,16 +5,20 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { startPostgres } from "../contenders/postgres-cluster.js";
 import { generate, type Row, TABLES } from "./generate.js";
-import type { Answer, Cell, Side } from "./side.js";
+import type { Answer, Cell, TpchSide } from "./side.js";
 
 const FIELD = "\u001f";
 const NULL = "\u001e";
 const END = "--end of answer--";
 
-export async function postgresSide(binaries: string, schema: string, indexes: string): Promise<Side> {
-  const cluster = await startPostgres(binaries, { shared_buffers: "512MB", work_mem: "64MB" });
+/** The data of these benches stays in its memory. */
+export const POSTGRES_MEMORY = { shared_buffers: "512MB", work_mem: "64MB" };
+
+export async function postgresSide(binaries: string, schema: string, indexes: string): Promise<TpchSide> {
+  const cluster = await startPostgres(binaries, POSTGRES_MEMORY);
   const { directory } = cluster;
-  const client = new Psql(join(binaries, "psql"), directory);
+  const connect = (): Psql => new Psql(join(binaries, "psql"), directory);
+  let client = connect();
   return {
     name: "postgresql",
     load: async (scale) => {
@@ -29,6 +33,14 @@ export async function postgresSide(binaries: string, schema: string, indexes: st
       await client.run("VACUUM ANALYZE;");
     },
     query: (sql) => client.run(sql),
+    restart: async () => {
+      client.close();
+      await cluster.end("SIGINT");
+      await cluster.begin();
+      client = connect();
+      // The connection is made with the first statement.
+      await client.run("SELECT 1;");
+    },
     stop: async () => {
       client.close();
       await cluster.stop();
@@ -39,7 +51,7 @@ export async function postgresSide(binaries: string, schema: string, indexes: st
 /** Rows between two writes to the file. */
 const ROWS_PER_WRITE = 5000;
 
-function writeCsv(path: string, rows: (emit: (row: Row) => void) => void): void {
+export function writeCsv(path: string, rows: (emit: (row: Row) => void) => void): void {
   const file = openSync(path, "w");
   let lines: string[] = [];
   const flush = (): void => {
@@ -55,7 +67,7 @@ function writeCsv(path: string, rows: (emit: (row: Row) => void) => void): void 
 }
 
 /** One psql that is fed statement by statement and tells the time of each as the server's client sees it. */
-class Psql {
+export class Psql {
   private readonly child: ChildProcessWithoutNullStreams;
   private lines: string[] = [];
   private errors = "";

@@ -1,4 +1,4 @@
-/** What the contest asks of each system. */
+/** What the contests in SQL ask of each system. */
 export type Cell = string | null;
 
 export interface Answer {
@@ -8,8 +8,13 @@ export interface Answer {
 
 export interface Side {
   readonly name: string;
-  /** Creates the tables and fills them; brings statistics up to date. */
-  load(scale: number): Promise<void>;
   query(sql: string): Promise<Answer>;
   stop(): Promise<void>;
+}
+
+export interface TpchSide extends Side {
+  /** Creates the tables and fills them; brings statistics up to date. */
+  load(scale: number): Promise<void>;
+  /** Stops it and starts it on its data again. */
+  restart(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generate, type Row, TABLES } from "./generate.js";
-import type { Cell, Side } from "./side.js";
+import type { Cell, TpchSide } from "./side.js";
 
 interface Statement {
   /** It gives rows. */
@@ -22,7 +22,7 @@ interface Database {
 const PEERS = new URL("../../../bench/peers/package.json", import.meta.url);
 
 /** Null when better-sqlite3 is not installed (`make bench` installs it). */
-export function sqliteSide(schema: string, indexes: string): Side | null {
+export function sqliteSide(schema: string, indexes: string): TpchSide | null {
   let open: new (path: string) => Database;
   try {
     open = createRequire(PEERS)("better-sqlite3");
@@ -30,8 +30,12 @@ export function sqliteSide(schema: string, indexes: string): Side | null {
     return null;
   }
   const directory = mkdtempSync(join(tmpdir(), "tessera-tpch-sqlite-"));
-  const database = new open(join(directory, "tpch.db"));
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA cache_size = -524288");
+  const connect = (): Database => {
+    const made = new open(join(directory, "tpch.db"));
+    made.exec("PRAGMA journal_mode = WAL; PRAGMA cache_size = -524288");
+    return made;
+  };
+  let database = connect();
   return {
     name: "sqlite",
     load: async (scale) => {
@@ -56,6 +60,10 @@ export function sqliteSide(schema: string, indexes: string): Side | null {
       if (!statement.reader) statement.run();
       const milliseconds = performance.now() - started;
       return { milliseconds, rows: rows.map((row) => row.map((cell): Cell => (cell === null ? null : String(cell)))) };
+    },
+    restart: async () => {
+      database.close();
+      database = connect();
     },
     stop: async () => {
       database.close();

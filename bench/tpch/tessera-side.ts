@@ -1,4 +1,4 @@
-/** Tessera in this process: a shard on disk and one session, without the gateway, as the peers run without theirs. */
+/** Tessera in this process for bench/bulk: a shard on disk and one session, without the gateway, as the peers run without theirs. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,16 +7,12 @@ import { loadConfig } from "../../src/config/load-config.js";
 import type { Batch } from "../../src/query/expr/expr.js";
 import { Session } from "../../src/session/session.js";
 import type { ResultShape, Rows } from "../../src/session/sql-result.js";
-import { loadParser, parseSql } from "../../src/sql/parse/parse.js";
+import { loadParser } from "../../src/sql/parse/parse.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
 import { toText } from "../../src/values/text-format.js";
-import { generate, type Row, TABLES } from "./generate.js";
 import type { Cell, Side } from "./side.js";
 
 const TENANT = 1;
-/** Rows of one INSERT, and rows of one commit. */
-const ROWS_PER_STATEMENT = 20;
-const ROWS_PER_COMMIT = 10_000;
 
 class TextRows implements Rows {
   readonly plain: Cell[][] = [];
@@ -38,7 +34,7 @@ class TextRows implements Rows {
 
 const alone = { checkpoint: () => undefined, shouldYield: () => false, yieldTurn: () => Promise.resolve() };
 
-export async function tesseraSide(schema: string): Promise<Side> {
+export async function tesseraSide(): Promise<Side> {
   await loadParser();
   const directory = mkdtempSync(join(tmpdir(), "tessera-tpch-"));
   const shard = await openShardOnDisk(join(directory, "partition-0"), {});
@@ -52,9 +48,9 @@ export async function tesseraSide(schema: string): Promise<Side> {
     control: "statements",
   });
 
-  async function run(sql: string, params: readonly unknown[] = []): Promise<readonly (readonly Cell[])[]> {
+  async function run(sql: string): Promise<readonly (readonly Cell[])[]> {
     const outcome = await session.execute(
-      { sql, params, maxRows: 1_000_000, collector: (shape) => new TextRows(shape), request: alone },
+      { sql, params: [], maxRows: 1_000_000, collector: (shape) => new TextRows(shape), request: alone },
       (tx) => tenant.commit(tx),
     );
     shard.flush();
@@ -66,31 +62,8 @@ export async function tesseraSide(schema: string): Promise<Side> {
     return outcome.rows.plain as Cell[][];
   }
 
-  async function insertAll(table: (typeof TABLES)[number], scale: number): Promise<void> {
-    let pending: Row[] = [];
-    const rows: Row[][] = [];
-    generate(table, scale, (row) => {
-      pending.push(row);
-      if (pending.length < ROWS_PER_STATEMENT) return;
-      rows.push(pending);
-      pending = [];
-    });
-    if (pending.length > 0) rows.push(pending);
-    const perCommit = ROWS_PER_COMMIT / ROWS_PER_STATEMENT;
-    for (let from = 0; from < rows.length; from += perCommit) {
-      await run("BEGIN");
-      for (const some of rows.slice(from, from + perCommit)) await run(insertOf(table, some), some.flat());
-      await run("COMMIT");
-    }
-  }
-
   return {
     name: "tessera",
-    load: async (scale) => {
-      for (const { text } of parseSql(schema)) await run(text);
-      for (const table of TABLES) await insertAll(table, scale);
-      await run("ANALYZE");
-    },
     query: async (sql) => {
       const started = performance.now();
       const rows = await run(sql.trim().replace(/;$/, ""));
@@ -101,10 +74,4 @@ export async function tesseraSide(schema: string): Promise<Side> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-function insertOf(table: string, rows: readonly Row[]): string {
-  let parameter = 0;
-  const tuples = rows.map((row) => `(${row.map(() => `$${++parameter}`).join(",")})`);
-  return `INSERT INTO ${table} VALUES ${tuples.join(",")}`;
 }

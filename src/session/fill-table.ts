@@ -7,11 +7,9 @@ import { DbError, sqlError } from "../protocol/errors.js";
 import { BULK_ROWS, BulkWriter, requiresSingleRows } from "../query/exec/bulk-writer.js";
 import { type ExecContext, StatementState } from "../query/exec/context.js";
 import { inTurns } from "../query/exec/operator.js";
-import { layoutOf } from "../query/exec/table-layout.js";
 import { emptyRow, TableWriter } from "../query/exec/table-writer.js";
 import type { InsertPlan } from "../query/plan/plan.js";
 import type { BoundDdl } from "../sql/bind/bound-statement.js";
-import { encodeRecord } from "../storage/record-codec.js";
 import type { Value } from "../values/values.js";
 import { checkUnique } from "./constraint-checks.js";
 import type { InternalStatements } from "./internal-statements.js";
@@ -62,13 +60,12 @@ export async function writeRows(
   const isLoaded = rows.length >= BULK_ROWS && requiresSingleRows(plain, () => null) === null;
   const load = isLoaded ? own.tx.beginLoad() : null;
   const bulk = load === null ? null : new BulkWriter(plain, own, load, () => null);
-  const { types } = layoutOf(table);
   const write = (number: number): void => {
     for (let c = 0; c < ids.length; c++) row[ids[c]!] = rows[number]![c]!;
     writer.generate(row);
     writer.checkNotNull(row);
     if (bulk === null) writer.insert(row);
-    else bulk.add(row, encodeRecord(types, row));
+    else bulk.addRow(row);
   };
   try {
     await inTurns(own, rows.length, write, () => bulk?.finish());

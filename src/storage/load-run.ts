@@ -62,13 +62,22 @@ export class LoadRun {
     return number;
   }
 
+  /** The same with the key that key-codec.ts is building. */
+  addBuiltKey(value: Uint8Array): number {
+    if (this.size === this.capacity) this.grow();
+    const length = keyLength();
+    const slab = this.slabFor(length + value.length);
+    const start = this.free;
+    copyKey(0, length, slab, start);
+    copy(value, slab, start + length);
+    return this.added(start, length, value.length);
+  }
+
   /**
-   * The same with the key that key-codec.ts is building. Its bytes from `mark` on are the value, and if `isWhole`, part
-   * of the key too.
+   * The same with that key alone. Its bytes from `mark` on are the value, and if `isWhole`, part of the key too.
    */
   addBuilt(mark: number, isWhole: boolean): number {
-    const number = this.size;
-    if (number === this.capacity) this.grow();
+    if (this.size === this.capacity) this.grow();
     const end = keyLength();
     const length = end + (isWhole ? end - mark : 0);
     const slab = this.slabFor(length);

@@ -50,6 +50,12 @@ export class Load implements OrderedEntries<LoadWrite> {
     return run.add(key, value);
   }
 
+  /** As `LoadRun.addBuiltKey`. */
+  addBuiltKey(run: LoadRun, value: Uint8Array): number {
+    this.grow(keyLength() + value.length);
+    return run.addBuiltKey(value);
+  }
+
   /** As `LoadRun.addBuilt`. */
   addBuilt(run: LoadRun, mark: number, isWhole: boolean): number {
     const length = keyLength();

@@ -16,6 +16,7 @@ import {
 } from "./record-reader.js";
 import {
   finishRecord,
+  lendRecord,
   markNull,
   startRecord,
   writeBitmap,
@@ -31,6 +32,17 @@ export const RECORD_FORMAT = 1;
  * NULL is stored for it. Throws 54000 past RECORD_BYTES_MAX.
  */
 export function encodeRecord(types: readonly (SqlType | null)[], values: readonly Value[]): Buffer {
+  writeRecord(types, values);
+  return finishRecord();
+}
+
+/** The same for a load, which copies it: the bytes are valid until the next record is encoded. */
+export function lentRecord(types: readonly (SqlType | null)[], values: readonly Value[]): Uint8Array {
+  writeRecord(types, values);
+  return lendRecord();
+}
+
+function writeRecord(types: readonly (SqlType | null)[], values: readonly Value[]): void {
   startRecord();
   writeByte(RECORD_FORMAT);
   writeVarint(types.length);
@@ -41,7 +53,6 @@ export function encodeRecord(types: readonly (SqlType | null)[], values: readonl
     if (type === null || value === null || value === undefined) markNull(bitmap, i);
     else writeValue(type, value);
   }
-  return finishRecord();
 }
 
 export type RecordDecoder = (record: Uint8Array, out: readonly Value[][], row: number) => void;

@@ -37,7 +37,14 @@ const floats = new Float32Array(1);
 const floatBytes = new Uint8Array(floats.buffer);
 
 export function startRecord(): void {
+  if (scratch.length > SCRATCH_BYTES_KEPT) scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   at = 0;
+}
+
+/** The finished record where it was put together: valid until the next one begins. Throws 54000 past RECORD_BYTES_MAX. */
+export function lendRecord(): Uint8Array {
+  if (at > RECORD_BYTES_MAX) throw rowTooBig(at);
+  return new Uint8Array(scratch.buffer, scratch.byteOffset, at);
 }
 
 /** The finished record in a buffer of its own. Throws 54000 past RECORD_BYTES_MAX. */
@@ -45,7 +52,6 @@ export function finishRecord(): Buffer {
   if (at > RECORD_BYTES_MAX) throw rowTooBig(at);
   const record = Buffer.allocUnsafe(at);
   scratch.copy(record, 0, 0, at);
-  if (scratch.length > SCRATCH_BYTES_KEPT) scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   return record;
 }
 
@@ -68,7 +74,7 @@ export function writeVarint(value: number): void {
 export function writeBitmap(count: number): number {
   const length = (count + 7) >>> 3;
   ensure(length);
-  scratch.fill(0, at, at + length);
+  for (let i = 0; i < length; i++) scratch[at + i] = 0;
   at += length;
   return at - length;
 }

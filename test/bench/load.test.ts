@@ -1,5 +1,5 @@
 /** What the load generators send, and how our client times it (bench/load). */
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -29,6 +29,7 @@ async function load(
   handler: Handler,
   requests: readonly Request[],
   settings: Partial<ClientLoad>,
+  onStart: (client: ChildProcess) => void = () => undefined,
 ): Promise<ClientResult> {
   const server = createServer((request, response) => {
     let body = "";
@@ -55,7 +56,9 @@ async function load(
     keepAlive,
   };
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [CLIENT, JSON.stringify(argument)]);
+    const running = promisify(execFile)(process.execPath, [CLIENT, JSON.stringify(argument)]);
+    onStart(running.child);
+    const { stdout } = await running;
     return JSON.parse(stdout) as ClientResult;
   } finally {
     server.closeAllConnections();
@@ -140,4 +143,28 @@ t.test("a stall is charged to every request that was due in it", async (t) => {
   t.equal(result.requests, 20);
   t.ok(result.p50Ms >= STALL_MS / 2, `the median is ${result.p50Ms} ms`);
   t.ok(result.maxMs >= STALL_MS);
+});
+
+t.test("SIGTERM ends an open loop before its time, and every request is told when it was due", async (t) => {
+  let child: ChildProcess | null = null;
+  let served = 0;
+  const result = await load(
+    (_request, _body, response) => {
+      response.end("ok");
+      if (++served === 20) child!.kill("SIGTERM");
+    },
+    [{ method: "GET", path: "/", headers: {}, body: "" }],
+    { requestsPerSecond: 200, seconds: 3600, samples: true },
+    (started) => {
+      child = started;
+    },
+  );
+  t.ok(result.requests >= 20);
+  t.equal(result.errors, 0);
+  const dues = result.samples!.map(([due]) => due).sort((a, b) => a - b);
+  t.equal(dues.length, result.requests);
+  t.ok(
+    dues.every((due, i) => i === 0 || Math.abs(due - dues[i - 1]! - 5) < 0.01),
+    "by the schedule, whenever they were sent",
+  );
 });

@@ -6,7 +6,7 @@
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { inSteps } from "../../storage/in-steps.js";
-import { appendKey, appendKeyBytes, beginKey, encodeKey } from "../../storage/key-codec.js";
+import { encodeKey } from "../../storage/key-codec.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import { BYTEA, type Value } from "../../values/values.js";
@@ -15,6 +15,7 @@ import { newColumnId } from "../optimize/new-column-id.js";
 import type { OutputColumn, ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { entryValue, suffixOf } from "./entry-value.js";
+import { entryPlaces, loadEntry } from "./load-entry.js";
 import { drain, inTurns } from "./operator.js";
 import { compileScan } from "./scan.js";
 import { TableExpressions } from "./table-expressions.js";
@@ -53,11 +54,9 @@ class IndexFill {
   private readonly ids: readonly number[];
   private readonly row: Row;
   private readonly rowPrefix: Buffer;
-  private readonly entryPrefix: Buffer;
   private readonly entries: LoadRun | null;
   private readonly writer: TableWriter;
-  /** Places of an expression index's values among those that were computed. */
-  private readonly computedPlaces: readonly number[];
+  private readonly places: readonly number[];
 
   constructor(
     private readonly context: ExecContext,
@@ -75,10 +74,9 @@ class IndexFill {
     this.ids = computed ? table.columns.map(({ id }) => id) : [...new Set(needed)];
     this.row = emptyRow(table);
     this.rowPrefix = this.layout.rowPrefixOf(tenantNumber);
-    this.entryPrefix = this.key.prefixOf(tenantNumber);
-    this.entries = load?.run(this.entryPrefix) ?? null;
+    this.entries = load?.run(this.key.prefixOf(tenantNumber)) ?? null;
     this.writer = new TableWriter(table, context);
-    this.computedPlaces = columnIds.map((_, i) => i);
+    this.places = entryPlaces(this.key);
   }
 
   run(): void | Promise<void> {
@@ -123,53 +121,31 @@ class IndexFill {
     const keys = layout.primaryKey === null ? columns[ids.length]! : null;
     const take = (number: number): void => {
       for (let i = 0; i < ids.length; i++) row[ids[i]!] = columns[i]![number]!;
-      this.takeRow(keys === null ? null : (keys[number] as Uint8Array).subarray(rowPrefix.length));
+      this.takeRow(keys === null ? layout.primaryKey! : (keys[number] as Uint8Array).subarray(rowPrefix.length));
     };
     return inTurns(this.context, length, take, () => undefined);
   }
 
-  /** `suffix`: of the row's key; null: it is the primary key. */
-  private takeRow(suffix: Uint8Array | null): void {
-    const { key, row, load, expressions } = this;
+  /** `suffix`: of the row's key, or the primary key. */
+  private takeRow(suffix: Uint8Array | KeyLayout): void {
+    const { key, row, load, entries, places, expressions } = this;
     const values = expressions === null ? row : expressions.valuesOf(key, row);
     if (values === null) return;
-    const places = expressions === null ? key.columnIds : this.computedPlaces;
-    if (load === null || key.included !== null) {
+    if (load !== null) loadEntry(load, entries!, key, values, places, suffix, row);
+    else
       this.takeSingle(
         places.map((place) => values[place]!),
-        suffix ?? this.primarySuffix(),
+        suffix instanceof Uint8Array ? suffix : encodeKey(NO_PREFIX, suffix.columns, keyValues(suffix, row)),
       );
-      return;
-    }
-    const mark = beginKey(this.entryPrefix, key.columns, values, places);
-    const { primaryKey } = this.layout;
-    if (suffix === null) appendKey(primaryKey!.columns, row, primaryKey!.columnIds);
-    else appendKeyBytes(suffix);
-    const isWhole = !key.unique || (!key.nullsNotDistinct && places.some((place) => values[place] === null));
-    load.addBuilt(this.entries!, mark, isWhole);
-  }
-
-  private primarySuffix(): Buffer {
-    const { columns, columnIds } = this.layout.primaryKey!;
-    return encodeKey(
-      NO_PREFIX,
-      columns,
-      columnIds.map((id) => this.row[id]!),
-    );
   }
 
   private takeSingle(values: readonly Value[], suffix: Uint8Array): void {
-    const { key, row, index, load, context, writer } = this;
+    const { key, row, index, context, writer } = this;
     const { tx, tenantNumber } = context;
     const entry = entryKey(key, tenantNumber, values, suffix);
-    const value = entryValue(key, row, suffix);
-    if (load !== null) {
-      load.add(this.entries!, entry, value);
-      return;
-    }
     const isTaken = index.unique ? tx.get(entry) !== undefined : index.deferrable && writer.isTaken(index, row);
     if (isTaken) throw this.duplicate(values);
-    tx.put(entry, Buffer.from(value));
+    tx.put(entry, Buffer.from(entryValue(key, row, suffix)));
   }
 
   private *finish(): Generator<undefined, void> {

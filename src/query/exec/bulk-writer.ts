@@ -6,17 +6,17 @@
 import { type ForeignKeyDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { inSteps } from "../../storage/in-steps.js";
-import { encodeKey } from "../../storage/key-codec.js";
+import { beginKey, encodeKey } from "../../storage/key-codec.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
+import { lentRecord } from "../../storage/record-codec.js";
 import type { Value } from "../../values/values.js";
 import type { ExecContext } from "./context.js";
-import { entryValue } from "./entry-value.js";
+import { entryPlaces, loadEntry } from "./load-entry.js";
 import { type ReferencedKey, referencedKey } from "./referenced-key.js";
-import { rowKeyOfNumber } from "./row-numbers.js";
+import { beginRowKeyOfNumber } from "./row-numbers.js";
 import { TableExpressions } from "./table-expressions.js";
 import {
-  entryKey,
   type KeyLayout,
   keyText,
   keyValues,
@@ -39,6 +39,7 @@ export type FindTable = (id: number) => TableDef | null;
 interface IndexRun {
   readonly index: KeyLayout;
   readonly run: LoadRun;
+  readonly places: readonly number[];
   /** Of a unique index: the row of each entry. */
   readonly rows: number[] | null;
 }
@@ -86,7 +87,8 @@ export class BulkWriter {
     this.prefix = this.layout.rowPrefixOf(tenantNumber);
     this.rows = load.run(this.prefix);
     this.indexes = this.layout.indexes.map((index) => {
-      return { index, run: load.run(index.prefixOf(tenantNumber)), rows: index.unique ? [] : null };
+      const run = load.run(index.prefixOf(tenantNumber));
+      return { index, run, rows: index.unique ? [] : null, places: entryPlaces(index) };
     });
     this.references = (table.foreignKeys ?? []).map((foreignKey) => {
       const parent = findTable(foreignKey.tableId)!;
@@ -114,18 +116,24 @@ export class BulkWriter {
     this.expressions?.generate(row);
   }
 
-  /** A row by column id (arrays may be used again), and its record. */
+  /** A row by column id; the array may be used again. */
+  addRow(row: readonly Value[]): void {
+    this.add(row, lentRecord(this.layout.types, row));
+  }
+
+  /** The same with its record. */
   add(row: readonly Value[], record: Uint8Array): void {
-    const { layout, context, load, expressions } = this;
-    const { tenantNumber } = context;
-    const key = this.keyOf(row);
-    const number = load.add(this.rows, key, record);
-    const suffix = key.subarray(this.prefix.length);
-    for (const { index, run, rows } of this.indexes) {
-      const values = expressions === null ? keyValues(index, row) : expressions.valuesOf(index, row);
-      if (values === null) continue;
-      load.add(run, entryKey(index, tenantNumber, values, suffix), entryValue(index, row, suffix));
-      rows?.push(number);
+    const { layout, load, expressions } = this;
+    this.beginRowKey(row);
+    const number = load.addBuiltKey(this.rows, record);
+    if (this.indexes.length > 0) {
+      const suffix = this.rows.keyOf(number).subarray(this.prefix.length);
+      for (const { index, run, rows, places } of this.indexes) {
+        const values = index.computed ? expressions!.valuesOf(index, row) : row;
+        if (values === null) continue;
+        loadEntry(load, run, index, values, places, suffix, row);
+        rows?.push(number);
+      }
     }
     if (layout.table.foreignKeys !== undefined)
       for (const reference of this.references) this.refer(reference, row, number);
@@ -145,11 +153,11 @@ export class BulkWriter {
     for (const reference of this.references) yield* this.requireReferenced(reference);
   }
 
-  private keyOf(row: readonly Value[]): Buffer {
+  private beginRowKey(row: readonly Value[]): void {
     const { layout, context, prefix } = this;
     const { primaryKey, table } = layout;
-    if (primaryKey !== null) return encodeKey(prefix, primaryKey.columns, keyValues(primaryKey, row));
-    return rowKeyOfNumber(prefix, context.rowNumbers.next(context.tenantNumber, storageOf(table)));
+    if (primaryKey !== null) beginKey(prefix, primaryKey.columns, row, primaryKey.columnIds);
+    else beginRowKeyOfNumber(prefix, context.rowNumbers.next(context.tenantNumber, storageOf(table)));
   }
 
   private *requireUnique(key: KeyLayout, run: LoadRun, rows: readonly number[] | null): Generator<undefined, void> {

@@ -56,6 +56,8 @@ function returningSlots(rowColumns: readonly OutputColumn[], program: DeleteProg
 
 class Deleter {
   private readonly rows: RowBuffer;
+  /** The rows that are being removed. */
+  private source: Batch;
   private readonly writer: TableWriter;
   private readonly family: Family | null;
   private readonly row: Row;
@@ -72,6 +74,7 @@ class Deleter {
     private readonly context: ExecContext,
   ) {
     this.rows = new RowBuffer(program.plan.input.columns, context);
+    this.source = this.rows;
     this.writer = new TableWriter(program.plan.table, writingContext(context));
     this.family = program.family === null ? null : new Family(program.family, context);
     this.row = emptyRow(program.plan.table);
@@ -99,18 +102,22 @@ class Deleter {
 
   /** Keeps the rows until there are enough for a load to pay off; from then on passes them on, batch by batch. */
   private collect(batch: Batch): void | Promise<void> {
-    const { rows, context, changed } = this;
+    const { rows } = this;
+    if (this.loaded !== null) return this.load(batch);
     rows.append(batch);
-    if (this.loaded === null) {
-      if (!this.mayLoad || rows.length < BULK_ROWS) return;
-      this.mayLoad = this.writer.beginRemovals();
-      if (!this.mayLoad) return;
-      this.loaded = 0;
-    }
-    return inTurns(context, rows.length, this.remove, () => {
+    if (!this.mayLoad || rows.length < BULK_ROWS) return;
+    this.mayLoad = this.writer.beginRemovals();
+    if (!this.mayLoad) return;
+    this.loaded = 0;
+    return after(this.load(rows), () => rows.clear());
+  }
+
+  private load(batch: Batch): void | Promise<void> {
+    const { context, changed } = this;
+    this.source = batch;
+    return inTurns(context, batch.length, this.remove, () => {
       this.loaded! += changed.length;
       changed.length = 0;
-      rows.clear();
     });
   }
 
@@ -119,9 +126,9 @@ class Deleter {
   }
 
   private readonly remove = (number: number): void => {
-    const { rows, row, program } = this;
+    const { source, row, program } = this;
     const { columnIds, oldSlots } = program;
-    const key = rows.columns[program.rowKeySlot]![number] as Uint8Array | null;
+    const key = source.columns[program.rowKeySlot]![number] as Uint8Array | null;
     if (key === null) return;
     if (this.seen !== null) {
       const text = keyText(key);
@@ -137,7 +144,7 @@ class Deleter {
     }
     // Columns that neither an index nor RETURNING needs are not in the input.
     for (let c = 0; c < columnIds.length; c++) {
-      if (oldSlots[c]! >= 0) row[columnIds[c]!] = rows.columns[oldSlots[c]!]![number]!;
+      if (oldSlots[c]! >= 0) row[columnIds[c]!] = source.columns[oldSlots[c]!]![number]!;
     }
     this.writer.remove(key, row);
   };

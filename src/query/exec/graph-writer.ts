@@ -8,7 +8,6 @@ import { EDGE_COLUMN, type GraphTables, graphDefOf, NODE_COLUMN } from "../../ca
 import type { GraphConstraintDef, TableDef } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
 import { encodeKey } from "../../storage/key-codec.js";
-import { encodeRecord } from "../../storage/record-codec.js";
 import { cypherError } from "../../values/cypher-error.js";
 import { decodeLabels, includesLabel } from "../../values/labels.js";
 import type { Value } from "../../values/values.js";
@@ -161,7 +160,7 @@ class EntityTable {
   load(bulk: BulkWriter, state: EntityState): void {
     this.require(state);
     const row = this.newRowOf(state);
-    bulk.add(row, encodeRecord(this.layout.types, row));
+    bulk.addRow(row);
     this.isStored(state);
   }
 

@@ -5,7 +5,6 @@
 
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
-import { encodeRecord } from "../../storage/record-codec.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr, type Predicate } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
@@ -22,7 +21,6 @@ import { RowBuffer } from "./row-buffer.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { compileCondition, slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
-import { layoutOf } from "./table-layout.js";
 import {
   fireBefore,
   hasTriggers,
@@ -167,6 +165,8 @@ export class Inserter {
   private readonly oids: Value[] | null;
   /** What takes the rows once they are many. */
   private bulk: BulkWriter | null = null;
+  /** The rows that go into the load. */
+  private loading: Batch;
   private readonly findTable: FindTable = (id) => this.context.services.catalogView().tableById(id);
   /** Keys of rows that this statement wrote, as text; for ON CONFLICT DO UPDATE. */
   private written: Set<string> | null = null;
@@ -179,6 +179,7 @@ export class Inserter {
   ) {
     const { plan, own, routes } = program;
     this.rows = new RowBuffer(plan.input.columns, context);
+    this.loading = this.rows;
     this.own = routes.root === null ? new Target(own, program, context) : null;
     this.oids = plan.tableOid === undefined ? null : [];
     this.firing = program.triggers === null ? null : new StatementFiring(program.triggers, context);
@@ -233,6 +234,8 @@ export class Inserter {
    */
   private collect(batch: Batch): void | Promise<void> {
     const { rows, context, program } = this;
+    // Generated columns are written into the batch.
+    if (this.bulk !== null && this.own!.program.generated.length === 0) return this.loadRows(batch);
     rows.append(batch);
     if (this.bulk === null) {
       if (rows.length < BULK_ROWS) return;
@@ -240,7 +243,12 @@ export class Inserter {
       if (load === null) return;
       this.bulk = new BulkWriter(program.plan.table, context, load, this.findTable);
     }
-    return inTurns(context, rows.length, this.loadRow, () => rows.clear());
+    return after(this.loadRows(rows), () => rows.clear());
+  }
+
+  private loadRows(batch: Batch): void | Promise<void> {
+    this.loading = batch;
+    return inTurns(this.context, batch.length, this.loadRow, () => undefined);
   }
 
   private finishLoad(bulk: BulkWriter): ChangedRows | Promise<ChangedRows> {
@@ -340,18 +348,19 @@ export class Inserter {
   }
 
   private readonly loadRow = (number: number): void => {
-    const { rows, bulk } = this;
+    const { rows, bulk, loading } = this;
     const target = this.own!;
     const { row, routed } = target;
     const { generated } = target.program;
     const { columnIds } = routed;
-    for (let c = 0; c < columnIds.length; c++) row[columnIds[c]!] = rows.columns[c]![number]!;
+    const { columns } = loading;
+    for (let c = 0; c < columnIds.length; c++) row[columnIds[c]!] = columns[c]![number]!;
     if (generated.length > 0) {
       bulk!.generate(row);
       for (const c of generated) rows.columns[c]![number] = row[columnIds[c]!]!;
     }
-    this.check(target, row, rows, number);
-    bulk!.add(row, encodeRecord(layoutOf(routed.table).types, row));
+    this.check(target, row, loading, number);
+    bulk!.addRow(row);
   };
 
   private check({ writer, routed }: Target, row: Row, batch: Batch, number: number): void {

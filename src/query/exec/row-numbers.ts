@@ -4,6 +4,7 @@
  * that a rolled-back transaction took is not used again until a restart.
  */
 
+import { startKey, writeUint32 } from "../../storage/key-writer.js";
 import { prefixRange, rowPrefix } from "../../storage/keys.js";
 import type { KeyRange, Transaction } from "../../storage/store.js";
 
@@ -70,6 +71,13 @@ export function rowKeyOfNumber(prefix: Uint8Array, number: number): Buffer {
   key.writeUInt32BE(Math.floor(number / 2 ** 32), prefix.length);
   key.writeUInt32BE(number % 2 ** 32, prefix.length + 4);
   return key;
+}
+
+/** The same key for a load, in the key writer. */
+export function beginRowKeyOfNumber(prefix: Uint8Array, number: number): void {
+  startKey(prefix);
+  writeUint32(Math.floor(number / 2 ** 32));
+  writeUint32(number % 2 ** 32);
 }
 
 function readRowNumber(key: Uint8Array, offset: number): number {

@@ -9,7 +9,7 @@ import { type IndexDef, storageOf, type TableDef } from "../../catalog/table.js"
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import { prefixRange, storageIdOf } from "../../storage/keys.js";
-import { encodeRecord } from "../../storage/record-codec.js";
+import { encodeRecord, lentRecord } from "../../storage/record-codec.js";
 import type { Value } from "../../values/values.js";
 import { BulkChanges } from "./bulk-changes.js";
 import type { ConstraintEvent } from "./constraint-event.js";
@@ -173,7 +173,7 @@ export class TableWriter {
     if (this.isKeyAssigned(assigned)) changes.removeRow(oldKey);
     const oldSuffix = oldKey.subarray(this.rowPrefix.length);
     const newSuffix = move.newKey.subarray(this.rowPrefix.length);
-    const number = changes.putRow(move.newKey, encodeRecord(layout.types, newRow));
+    const number = changes.putRow(move.newKey, lentRecord(layout.types, newRow));
     for (let i = 0; i < layout.indexes.length; i++) {
       const index = layout.indexes[i]!;
       if (!touches(index, move, assigned)) continue;

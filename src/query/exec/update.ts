@@ -72,6 +72,8 @@ function compileUpdateReturning({ returning, input }: UpdatePlan): ReturningProg
 
 class Updater {
   private readonly rows: RowBuffer;
+  /** The rows that are being changed. */
+  private source: Batch;
   private readonly writer: TableWriter;
   /** New values by live column, parallel to the input's rows. */
   private readonly newColumns: Value[][];
@@ -92,6 +94,7 @@ class Updater {
   ) {
     const { plan } = program;
     this.rows = new RowBuffer(plan.input.columns, context);
+    this.source = this.rows;
     this.writer = new TableWriter(plan.table, writingContext(context));
     this.newColumns = emptyColumns(program.columnIds.length);
     this.oldRow = emptyRow(plan.table);
@@ -118,19 +121,23 @@ class Updater {
 
   /** Keeps the rows until there are enough for loads to pay off; from then on passes them on, batch by batch. */
   private collect(batch: Batch): void | Promise<void> {
-    const { rows, context, changed } = this;
+    const { rows } = this;
+    if (this.loaded !== null) return this.load(batch);
     rows.append(batch);
-    if (this.loaded === null) {
-      if (!this.mayLoad || rows.length < BULK_ROWS) return;
-      this.mayLoad = this.writer.beginChanges();
-      if (!this.mayLoad) return;
-      this.loaded = 0;
-    }
-    return inTurns(context, rows.length, this.evaluate, () =>
+    if (!this.mayLoad || rows.length < BULK_ROWS) return;
+    this.mayLoad = this.writer.beginChanges();
+    if (!this.mayLoad) return;
+    this.loaded = 0;
+    return after(this.load(rows), () => rows.clear());
+  }
+
+  private load(batch: Batch): void | Promise<void> {
+    const { context, changed } = this;
+    this.source = batch;
+    return inTurns(context, batch.length, this.evaluate, () =>
       inTurns(context, changed.length, this.change, () => {
         this.loaded! += changed.length;
         changed.length = 0;
-        rows.clear();
       }),
     );
   }
@@ -159,16 +166,16 @@ class Updater {
 
   /** Computes the row's new values and checks them, before anything of the statement is written. */
   private readonly evaluate = (number: number): void => {
-    const { program, rows, newColumns, newRow, writer, context } = this;
+    const { program, source, newColumns, newRow, writer, context } = this;
     const { columnIds, newValues, oldSlots } = program;
     for (let c = 0; c < columnIds.length; c++) {
       const evaluate = newValues[c]!;
-      const value = evaluate === null ? rows.columns[oldSlots[c]!]![number]! : evaluate(rows, number, context);
+      const value = evaluate === null ? source.columns[oldSlots[c]!]![number]! : evaluate(source, number, context);
       newColumns[c]![number] = value;
       newRow[columnIds[c]!] = value;
     }
     // An outer join may give rows of the target without a match of their own: they have no key.
-    const key = rows.columns[program.rowKeySlot]![number] as Uint8Array | null;
+    const key = source.columns[program.rowKeySlot]![number] as Uint8Array | null;
     if (key === null) return;
     if (this.seen !== null) {
       const text = keyText(key);
@@ -200,13 +207,13 @@ class Updater {
   };
 
   private keyOf(number: number): Uint8Array {
-    return this.rows.columns[this.program.rowKeySlot]![number] as Uint8Array;
+    return this.source.columns[this.program.rowKeySlot]![number] as Uint8Array;
   }
 
   private fillOldRow(number: number): Row {
-    const { program, rows, oldRow } = this;
+    const { program, source, oldRow } = this;
     const { columnIds, oldSlots } = program;
-    for (let c = 0; c < columnIds.length; c++) oldRow[columnIds[c]!] = rows.columns[oldSlots[c]!]![number]!;
+    for (let c = 0; c < columnIds.length; c++) oldRow[columnIds[c]!] = source.columns[oldSlots[c]!]![number]!;
     return oldRow;
   }
 

@@ -215,7 +215,7 @@ export class SegmentCache {
       table = new TableSegments(tenantNumber, storageId, layout.rowPrefixOf(tenantNumber));
       this.adopt(table);
     }
-    if (table.busy || !table.isReady) return null;
+    if (table.busy || !table.isReady || table.making.size > 0) return null;
     table.busy = true;
     this.short.delete(name);
     return table;

@@ -3,6 +3,7 @@
  * segment-builder.ts, or in a file, whose pages are read when they are wanted (stored/). Only columns are ever added to one.
  */
 
+import { keyText } from "../../../storage/ordered-map.js";
 import type { Value } from "../../../values/values.js";
 import { type Column, type NumberColumn, valueAt } from "./column.js";
 
@@ -151,6 +152,11 @@ export class KeyCollector {
 
   get length(): number {
     return this.offsets.length - 1;
+  }
+
+  /** The first key added since the last `take`, without the prefix, latin-1. */
+  first(): string {
+    return keyText(this.bytes.subarray(0, this.offsets[1]));
   }
 
   /** Takes a whole key. */

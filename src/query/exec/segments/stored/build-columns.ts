@@ -6,7 +6,8 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { copyEngine } from "../../../../storage/engine-copy.js";
-import { keyText } from "../../../../storage/ordered-map.js";
+import { beginKey, type KeyColumn } from "../../../../storage/key-codec.js";
+import { copyKey } from "../../../../storage/key-writer.js";
 import { recordDecoder } from "../../../../storage/record-codec.js";
 import { RocksEngine } from "../../../../storage/rocksdb-engine.js";
 import { fromText } from "../../../../values/text-format.js";
@@ -36,6 +37,8 @@ export interface BuildJob {
   readonly rowPrefix: Uint8Array;
   readonly spans: readonly KeySpan[];
   readonly columns: readonly StoredColumn[];
+  /** Of which of the columns, in order, keys are made; null: keys are read with the records, at twice the cost. */
+  readonly primaryKey: readonly (KeyColumn & { readonly id: number })[] | null;
   readonly segmentRows: number;
   readonly segmentsPerFile: number;
   /** Where the files are put, and the number of the first one (`columnFileName`). */
@@ -96,9 +99,14 @@ class FileBuilder {
   private pending: PendingSegment | null = null;
   private rows = 0;
   private finished = false;
+  /** Of the primary key's columns among all. */
+  private readonly places: readonly number[];
+  private readonly row: Value[] = [];
+  private key = new Uint8Array(64);
 
   constructor(private readonly job: BuildJob) {
-    const { columns, rowPrefix } = job;
+    const { columns, rowPrefix, primaryKey } = job;
+    this.places = (primaryKey ?? []).map((key) => columns.findIndex(({ id }) => id === key.id));
     this.keys = new KeyCollector(rowPrefix.length);
     this.values = emptyColumns(columns.length);
     const types: (SqlType | null)[] = [];
@@ -113,22 +121,27 @@ class FileBuilder {
   /** False: it is to stop. */
   readSpan(engine: RocksEngine, { from, to }: KeySpan): boolean {
     const { job, keys } = this;
-    const cursor = engine.cursor({ gte: wholeKey(job.rowPrefix, from), lt: wholeKey(job.rowPrefix, to) });
+    const cursor = engine.cursor({
+      gte: wholeKey(job.rowPrefix, from),
+      lt: wholeKey(job.rowPrefix, to),
+      only: job.primaryKey === null ? undefined : "values",
+    });
     let begin = from;
+    let isFirst = false;
     try {
       for (;;) {
         if (Atomics.load(job.stop, 0) !== 0) return false;
         const entries = cursor.next(READ_ENTRIES);
-        if (entries.keys.length === 0) break;
-        for (let i = 0; i < entries.keys.length; i++) {
-          const key = entries.keys[i]!;
+        if (entries.values.length === 0) break;
+        for (let i = 0; i < entries.values.length; i++) {
           if (keys.length === job.segmentRows) {
-            const end = keyText(key.subarray(job.rowPrefix.length));
             this.endSegment(begin);
-            begin = end;
+            isFirst = true;
           }
           this.decode(entries.values[i]!, this.values, keys.length);
-          keys.add(key);
+          keys.add(job.primaryKey === null ? entries.keys[i]! : this.encodeKey(job.primaryKey, keys.length));
+          if (isFirst) begin = keys.first();
+          isFirst = false;
         }
       }
     } finally {
@@ -137,6 +150,15 @@ class FileBuilder {
     if (keys.length > 0) this.endSegment(begin);
     this.writePending(to);
     return true;
+  }
+
+  private encodeKey(columns: readonly KeyColumn[], number: number): Uint8Array {
+    const { row, places } = this;
+    for (const place of places) row[place] = this.values[place]![number]!;
+    const length = beginKey(this.job.rowPrefix, columns, row, places);
+    if (length > this.key.length) this.key = new Uint8Array(2 * length);
+    copyKey(0, length, this.key, 0);
+    return this.key.subarray(0, length);
   }
 
   finish(): BuildAnswer {

@@ -307,6 +307,7 @@ export class ColumnStore {
         rowPrefix: table.rowPrefix,
         spans: spans.map(({ from, to }) => ({ from: partOf(table, from), to: partOf(table, to) })),
         columns,
+        primaryKey: primaryKeyOf(layout, columns),
         segmentRows: cache.sizes.segmentRows,
         segmentsPerFile: SEGMENTS_PER_FILE,
         folder: stored.folder,
@@ -468,6 +469,13 @@ function partOf(table: TableSegments, text: string): string {
 
 function endOf(prefix: Uint8Array): string {
   return new TableSegments(0, 0, prefix).end;
+}
+
+/** Null: there is none, or a column of it is in no file. */
+function primaryKeyOf({ primaryKey }: TableLayout, columns: readonly StoredColumn[]): BuildJob["primaryKey"] {
+  if (primaryKey === null || !primaryKey.columnIds.every((id) => columns.some((column) => column.id === id)))
+    return null;
+  return primaryKey.columns.map((column, i) => ({ ...column, id: primaryKey.columnIds[i]! }));
 }
 
 function storedColumns(layout: TableLayout): readonly StoredColumn[] {

@@ -14,6 +14,7 @@ import type { StoredColumn } from "./build-columns.js";
 
 const MAGIC = "TESSCOLM";
 const STEP_KEYS = 2048;
+const PART_BYTES = 256 * 1024;
 
 export interface TableManifest {
   /** The engine's content that the segments are, with the changed keys. */
@@ -67,26 +68,22 @@ export async function writeManifest(
   turns: Turns,
   durable: () => Promise<void>,
 ): Promise<void> {
-  const parts: Buffer[] = [];
-  let keys = 0;
-  for (const key of changed) {
-    const part = Buffer.allocUnsafe(2 + key.length);
-    part.writeUInt16LE(key.length);
-    part.write(key, 2, "latin1");
-    parts.push(part);
-    if (++keys % STEP_KEYS === 0) await giveWay(turns);
-  }
+  const { keys, parts } = await packed(changed, turns);
   const head = Buffer.from(JSON.stringify({ ...manifest, keys } satisfies Head));
   const start = Buffer.alloc(12, MAGIC, "latin1");
   start.writeUInt32LE(head.length, 8);
-  const content = Buffer.concat([start, head, ...parts]);
-  const tail = Buffer.allocUnsafe(4);
-  tail.writeUInt32LE(crc32(content));
   await mkdir(dirname(path), { recursive: true });
   const beside = `${path}.new`;
   const file = await open(beside, "w");
   try {
-    await file.writeFile(Buffer.concat([content, tail]));
+    let sum = 0;
+    for (const part of [start, head, ...parts]) {
+      sum = crc32(part, sum);
+      await file.writeFile(part);
+    }
+    const tail = Buffer.allocUnsafe(4);
+    tail.writeUInt32LE(sum);
+    await file.writeFile(tail);
     await file.sync();
     await durable();
   } catch (error) {
@@ -96,4 +93,24 @@ export async function writeManifest(
     await file.close();
   }
   await rename(beside, path);
+}
+
+/** Keys with their lengths, in few buffers. */
+async function packed(changed: Iterable<string>, turns: Turns): Promise<{ keys: number; parts: readonly Buffer[] }> {
+  const parts: Buffer[] = [];
+  let part = Buffer.allocUnsafe(0);
+  let [used, keys] = [0, 0];
+  for (const key of changed) {
+    if (used + 2 + key.length > part.length) {
+      if (used > 0) parts.push(part.subarray(0, used));
+      part = Buffer.allocUnsafe(Math.max(PART_BYTES, 2 + key.length));
+      used = 0;
+    }
+    used = part.writeUInt16LE(key.length, used);
+    used += part.write(key, used, "latin1");
+    if (++keys % STEP_KEYS === 0) await giveWay(turns);
+  }
+  // The checksum of nothing begins anew.
+  if (used > 0) parts.push(part.subarray(0, used));
+  return { keys, parts };
 }

@@ -1,0 +1,37 @@
+/** Tessera as its users have it: a server with its default configuration, filled by the import of CSV. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { loadParser, parseSql } from "../../src/sql/parse/parse.js";
+import { TesseraServer } from "../contenders/tessera-server.js";
+import { removeDirectory, temporaryDirectory } from "../servers.js";
+import { generate, TABLES } from "./generate.js";
+import { writeCsv } from "./postgres-side.js";
+import type { TpchSide } from "./side.js";
+
+export async function tesseraServerSide(schema: string): Promise<TpchSide> {
+  const server = await TesseraServer.start();
+  const folder = temporaryDirectory("tpch");
+  return {
+    name: "tessera",
+    load: async (scale) => {
+      await loadParser();
+      for (const { text } of parseSql(schema)) await server.ask(text);
+      for (const table of TABLES) {
+        const file = join(folder, `${table}.csv`);
+        writeCsv(file, (emit) => generate(table, scale, emit));
+        await server.importCsv(table, file, false);
+        rmSync(file);
+      }
+      await server.ask("ANALYZE");
+    },
+    query: (sql) => server.ask(sql.trim().replace(/;$/, "")),
+    restart: async () => {
+      await server.end("clean");
+      await server.startAndAsk("SELECT 1");
+    },
+    stop: async () => {
+      await server.stop();
+      removeDirectory(folder);
+    },
+  };
+}

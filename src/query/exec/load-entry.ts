@@ -1,0 +1,59 @@
+/** Adds the entry of a row to a load: the key goes from the key writer into the load without a buffer in between. */
+import { appendKey, appendKeyBytes, beginKey, encodeKey } from "../../storage/key-codec.js";
+import type { Load } from "../../storage/load.js";
+import type { LoadRun } from "../../storage/load-run.js";
+import type { Value } from "../../values/values.js";
+import { entryValue } from "./entry-value.js";
+import { type KeyLayout, keyValues } from "./table-layout.js";
+
+const NO_PREFIX = new Uint8Array(0);
+
+/** Where an index's values are among those that are given: a row's by column id, or computed ones in order. */
+export function entryPlaces({ computed, columnIds }: KeyLayout): readonly number[] {
+  return computed ? columnIds.map((_, i) => i) : columnIds;
+}
+
+/**
+ * The entry's key begins with the run's prefix. Answers its number in the run.
+ * @param values of the index's key, at `places`.
+ * @param suffix of the row's key; or the primary key, to be encoded from the row.
+ */
+export function loadEntry(
+  load: Load,
+  run: LoadRun,
+  index: KeyLayout,
+  values: readonly Value[],
+  places: readonly number[],
+  suffix: Uint8Array | KeyLayout,
+  row: readonly Value[],
+): number {
+  if (index.included !== null) return loadIncluding(load, run, index, values, places, suffix, row);
+  const mark = beginKey(run.prefix, index.columns, values, places);
+  if (suffix instanceof Uint8Array) appendKeyBytes(suffix);
+  else appendKey(suffix.columns, row, suffix.columnIds);
+  return load.addBuilt(run, mark, isWhole(index, values, places));
+}
+
+/** The value is more than the suffix. */
+function loadIncluding(
+  load: Load,
+  run: LoadRun,
+  index: KeyLayout,
+  values: readonly Value[],
+  places: readonly number[],
+  suffix: Uint8Array | KeyLayout,
+  row: readonly Value[],
+): number {
+  const bytes = suffix instanceof Uint8Array ? suffix : encodeKey(NO_PREFIX, suffix.columns, keyValues(suffix, row));
+  beginKey(run.prefix, index.columns, values, places);
+  if (isWhole(index, values, places)) appendKeyBytes(bytes);
+  return load.addBuiltKey(run, entryValue(index, row, bytes));
+}
+
+/** Whether the suffix is part of the key; see entryKey. */
+function isWhole(index: KeyLayout, values: readonly Value[], places: readonly number[]): boolean {
+  if (!index.unique) return true;
+  if (index.nullsNotDistinct) return false;
+  for (let i = 0; i < places.length; i++) if (values[places[i]!] === null) return true;
+  return false;
+}
