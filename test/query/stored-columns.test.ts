@@ -238,3 +238,35 @@ t.test("what could not be made before a stop is made after the start", async (t)
   t.equal(await stored.side.run(0, "SELECT count(*), sum(a) FROM g"), "[100,5050]");
   await stored.close();
 });
+
+t.test("ORDER BY … LIMIT reads the key, and other columns only where one of the first rows is", async (t) => {
+  const stored = await Stored.open(t);
+  await fill(stored, 500);
+  await stored.side.run(0, SUMS);
+  await stored.make();
+  await stored.reopen("closed");
+  const { pages } = stored.side.segments;
+  const segments = Math.ceil(500 / STORED.segmentRows);
+  const read = async (sql: string, expected: string): Promise<number> => {
+    pages.shrinkTo(0);
+    const before = pages.misses;
+    t.equal(await stored.side.run(0, sql), expected);
+    return pages.misses - before;
+  };
+  const all = await read(
+    "SELECT count(a), sum(b), max(c), max(d) FROM g",
+    '[500,1497,"text 99","2026-01-01T00:08:20"]',
+  );
+  t.ok(all >= 4 * segments, `${all} pages for all of it`);
+  const last = '[500,3,"text 500"]\n[499,2,"text 499"]';
+  for (const order of ["d DESC", "d DESC, b", "d DESC NULLS LAST, c"]) {
+    const some = await read(`SELECT a, b, c FROM g ORDER BY ${order} LIMIT 2`, last);
+    t.ok(some <= segments + 8, `${some} pages for ${order}`);
+  }
+  const byText = await read("SELECT a, b, c FROM g ORDER BY c LIMIT 2", '[1,1,"text 1"]\n[10,3,"text 10"]');
+  t.ok(byText < 2 * segments + 8, `${byText} pages for the order of texts`);
+  await stored.side.run(0, "DELETE FROM g WHERE a = 500");
+  stored.side.flush();
+  await read("SELECT a, b, c FROM g ORDER BY d DESC LIMIT 1", '[499,2,"text 499"]');
+  await stored.close();
+});

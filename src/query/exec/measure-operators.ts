@@ -6,7 +6,7 @@
 import type { Batch } from "../expr/expr.js";
 import type { Plan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import type { Open, Operator, Pulled } from "./operator.js";
+import type { Open, Operator, Pulled, SegmentBound } from "./operator.js";
 
 /** What one plan node did in a run, all its loops together. */
 export interface Measured {
@@ -68,6 +68,10 @@ class MeasuredOperator implements Operator {
 
   acceptChunks(): void {
     this.operator.acceptChunks?.();
+  }
+
+  acceptBound(bound: SegmentBound): void {
+    this.operator.acceptBound?.(bound);
   }
 
   next(): Pulled {

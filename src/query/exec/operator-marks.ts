@@ -3,7 +3,7 @@
  * way. The place of the mark is set once per thread; until then nobody reads it.
  */
 import type { Plan } from "../plan/plan.js";
-import type { Open, Operator, Pulled } from "./operator.js";
+import type { Open, Operator, Pulled, SegmentBound } from "./operator.js";
 
 const KINDS: Readonly<Record<Plan["kind"], true>> = {
   scan: true,
@@ -73,6 +73,10 @@ class MarkingOperator implements Operator {
 
   acceptChunks(): void {
     this.operator.acceptChunks?.();
+  }
+
+  acceptBound(bound: SegmentBound): void {
+    this.operator.acceptBound?.(bound);
   }
 
   next(): Pulled {

@@ -17,6 +17,8 @@ export interface SegmentBound {
   readonly slot: number;
   /** Asked before the segment's other columns are read. `rows` 0: only what stands beside the column's numbers is known. */
   excludes(column: Column, rows: number): boolean;
+  /** Learns from the column of a segment all of whose rows will come, before any does. False: it has no use for more. */
+  foresee(column: Column, rows: number): boolean;
 }
 
 /** All state of one run of one plan node. Not re-entrant: `next` is not called while its last promise is pending. */

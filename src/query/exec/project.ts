@@ -62,9 +62,9 @@ class ProjectOperator implements Operator {
   }
 
   /** Where an expression is computed, it is for all rows: one of them may end the statement. */
-  acceptBound({ slot, excludes }: SegmentBound): void {
-    if (this.outputs.every((output) => output.slot >= 0)) {
-      this.input.acceptBound?.({ slot: this.outputs[slot]!.slot, excludes });
+  acceptBound(bound: SegmentBound): void {
+    if (this.outputs.every(({ slot }) => slot >= 0)) {
+      this.input.acceptBound?.({ ...bound, slot: this.outputs[bound.slot]!.slot });
     }
   }
 

@@ -11,7 +11,6 @@ import { limitValue, offsetValue } from "./limit.js";
 import { after, drain, inTurns, type Open, type Operator, type Pulled } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
 import { Chunk } from "./segments/chunk.js";
-import type { Column } from "./segments/column.js";
 import { FirstKey, type FirstKeyProgram } from "./segments/first-key.js";
 import { compileMaybe, NO_SLOTS, slotsOf, slotsRead } from "./slots.js";
 import { compileSortKeys, type SortProgram } from "./sort.js";
@@ -81,11 +80,11 @@ class TopNOperator implements Operator {
     input.acceptChunks?.();
     const { firstKey } = this;
     if (firstKey === null) return;
-    const excludes = (column: Column, rows: number): boolean => {
-      const { bound } = this;
-      return bound !== undefined && firstKey.excludes(column, rows, bound);
-    };
-    input.acceptBound?.({ slot: program.firstKey!.slot, excludes });
+    input.acceptBound?.({
+      slot: program.firstKey!.slot,
+      excludes: (column, rows) => firstKey.excludes(column, rows, this.bound),
+      foresee: (column, rows) => firstKey.foresee(column, rows, this.capacity),
+    });
   }
 
   /** The first key of the last of the kept rows, once there are as many as are wanted. */

@@ -23,6 +23,8 @@ export interface FirstKeyProgram {
 
 /** Types whose order is that of their texts' bytes. */
 const TEXTS: ReadonlySet<string> = new Set(["text", "varchar", "name", "uuid"]);
+/** Rows for which their first keys are looked at before. */
+const FORESEEN_MAX = 4096;
 /** A chunk of so many times as many rows as are wanted is thinned out. */
 const THINNED_FROM = 4;
 
@@ -38,6 +40,9 @@ export class FirstKey {
   /** By code: 0 for not asked yet, 1 for rows that stay, 2 for others. */
   private answers = new Uint8Array(0);
   private numbers = new Float64Array(0);
+  /** The first numbers of rows that will come, with the sign that puts them into ascending order, and the last of them. */
+  private foreseen: { numbers: Float64Array; count: number; limit: number | null; readonly scale: number } | null =
+    null;
 
   constructor(private readonly program: FirstKeyProgram) {
     this.compare = sortComparator(program.type, program.descending, program.nullsFirst);
@@ -52,10 +57,40 @@ export class FirstKey {
     return this.among(chunk.vectors[slot]!, chunk.selections[slot]!, chunk.length, bound, wanted);
   }
 
-  /** Whether no row of a segment comes before the bound. */
-  excludes(column: Column, rows: number, bound: Value): boolean {
+  /** Whether no row of a segment is a candidate; `rows` 0: by what is known beside the numbers. */
+  excludes(column: Column, rows: number, bound: Value | undefined): boolean {
     if (rows > 0) return this.among(column, ALL_ROWS, rows, bound, rows) === 0;
     return column.kind === "number" && !column.hasNaN && this.areBehind(column, bound);
+  }
+
+  /**
+   * Takes the numbers of rows that will come, so that rows behind `wanted` of them are none from the start. False: there
+   * is no use in more.
+   */
+  foresee(column: Column, rows: number, wanted: number): boolean {
+    if (column.kind !== "number" || column.hasNaN || wanted > FORESEEN_MAX) return false;
+    const sign = this.program.descending ? -1 : 1;
+    this.foreseen ??= { numbers: new Float64Array(wanted + rows), count: 0, limit: null, scale: column.scale };
+    const { foreseen } = this;
+    if (foreseen.scale !== column.scale) return false;
+    if (foreseen.numbers.length < foreseen.count + rows) {
+      const grown = new Float64Array(wanted + rows);
+      grown.set(foreseen.numbers.subarray(0, foreseen.count));
+      foreseen.numbers = grown;
+    }
+    const { numbers, limit } = foreseen;
+    const { data, nulls } = column;
+    let { count } = foreseen;
+    for (let row = 0; row < rows; row++) {
+      const x = sign * data[row]!;
+      if ((limit === null || x < limit) && (nulls === null || nulls[row] === 0)) numbers[count++] = x;
+    }
+    if (count >= wanted) {
+      foreseen.limit = nthSmallest(numbers, count, wanted - 1);
+      count = wanted;
+    }
+    foreseen.count = count;
+    return true;
   }
 
   private among(
@@ -81,12 +116,20 @@ export class FirstKey {
   }
 
   /** By the least and greatest number alone. */
-  private areBehind({ min, max, nulls, scale }: NumberColumn, bound: Value): boolean {
+  private areBehind({ min, max, nulls, scale }: NumberColumn, bound: Value | undefined): boolean {
     const { descending, nullsFirst, isOnly } = this.program;
-    const limit = bound === null ? null : numberOf(bound, scale);
+    const limit = this.limitOf(bound, scale);
     if (limit === null || (nulls !== null && nullsFirst)) return false;
     const best = descending ? max : min;
-    return (descending ? best < limit : best > limit) || (isOnly && best === limit);
+    return (descending ? best < limit : best > limit) || (bound !== undefined && isOnly && best === limit);
+  }
+
+  /** The number behind which no row is a candidate; null: there is none, or not of this scale. */
+  private limitOf(bound: Value | undefined, scale: number): number | null {
+    if (bound !== undefined) return bound === null ? null : numberOf(bound, scale);
+    const { foreseen } = this;
+    if (foreseen === null || foreseen.limit === null || foreseen.scale !== scale) return null;
+    return this.program.descending ? -foreseen.limit : foreseen.limit;
   }
 
   private byNumbers(
@@ -99,17 +142,15 @@ export class FirstKey {
     const { descending, nullsFirst, isOnly } = this.program;
     if (column.hasNaN) return null;
     const last = descending ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-    let limit = last;
-    let nullsStay = true;
-    if (bound !== undefined && bound !== null) {
-      const number = numberOf(bound, column.scale);
-      if (number === null) return null;
-      limit = number;
-      nullsStay = nullsFirst;
-      if (this.areBehind(column, bound)) return 0;
-    } else if (bound === null && nullsFirst) limit = -last;
+    const number = this.limitOf(bound, column.scale);
+    // Of another scale, or too large.
+    if (number === null && bound !== undefined && bound !== null) return null;
+    if (number !== null && this.areBehind(column, bound)) return 0;
+    const nullsStay = number === null || nullsFirst;
+    const limit = number ?? (bound === null && nullsFirst ? -last : last);
     const isStrict = isOnly && bound !== undefined && bound !== null;
-    if (bound === undefined && (column.nulls !== null || length <= THINNED_FROM * wanted)) return null;
+    if (number === null && bound === undefined && (column.nulls !== null || length <= THINNED_FROM * wanted))
+      return null;
     const found = this.within(column, selection, length, limit, isStrict, nullsStay);
     if (found <= THINNED_FROM * wanted || column.nulls !== null) return found;
     return this.thinned(column, selection, found, wanted);

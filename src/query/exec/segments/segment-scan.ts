@@ -107,6 +107,9 @@ export class SegmentScan {
   /** Of the current segment; null: nobody asks for them. */
   private keys: SegmentKeys | null = null;
   private row = 0;
+  /** The consumer is to be shown a column of all segments first; the next of them. */
+  private foresees: boolean;
+  private foreseen: number;
   /** Rows before this one have no correction; it is corrected itself, or the segment ends here. −1: not looked up. */
   private clearTo = -1;
   private vectors: readonly Column[] = [];
@@ -133,6 +136,10 @@ export class SegmentScan {
     this.at = keyText(gte);
     this.number = Math.max(0, table.numberBefore(this.at));
     while (this.number < this.segments.length && this.segments[this.number]!.to <= this.at) this.number++;
+    const first = this.segments[this.number];
+    // Begun in the middle of a segment, its rows do not all come. Of segments in memory, nothing has to be read.
+    this.foreseen = this.number + (first !== undefined && first.from < this.at ? 1 : 0);
+    this.foresees = bound !== null && program.conjuncts.length === 0 && first?.stored != null;
   }
 
   /**
@@ -141,7 +148,7 @@ export class SegmentScan {
    */
   step(rowsMax: number): Chunk | Batch | Gap | null | undefined {
     const { segment } = this;
-    if (segment === null) return this.enterNext();
+    if (segment === null) return this.foresees ? this.foresee() : this.enterNext();
     if (!this.isCorrected) {
       if (this.row === segment.rows) return this.leaveSegment(segment);
       this.clearTo = segment.rows;
@@ -192,6 +199,21 @@ export class SegmentScan {
       if (number !== null && numberKernel(known, number) === "none") return true;
     }
     return false;
+  }
+
+  /** Shows the consumer one segment's column, if all of its rows will come; no more when one cannot be shown. */
+  private foresee(): undefined {
+    const { bound, segments, corrections, context } = this;
+    const segment = segments[this.foreseen++];
+    this.foresees = false;
+    if (segment === undefined || bound === null || context.segments === null) return;
+    if (corrections.text !== null && corrections.text < segment.to) return;
+    try {
+      this.foresees = bound.foresee(segment.column(this.program.source[bound.slot]!), segment.rows);
+    } catch (error) {
+      // The scan finds the damage when it comes there.
+      if (!(error instanceof DamagedColumns)) throw error;
+    }
   }
 
   /** The consumer has no use for any row. Only where no test of the others can end the statement. */

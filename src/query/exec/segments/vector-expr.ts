@@ -5,11 +5,12 @@
  * is refused, so that the compiled expressions compute it. numeric is computed on unscaled integers.
  */
 import type { Numeric } from "../../../values/numeric.js";
-import type { SqlType } from "../../../values/values.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import type { SlotOf } from "../../expr/compile.js";
-import type { Expr } from "../../expr/expr.js";
+import type { CallExpr, Expr } from "../../expr/expr.js";
 import type { Chunk } from "./chunk.js";
-import { type Column, loadNumbers, markNulls } from "./column.js";
+import { type Column, type DictionaryColumn, loadNumbers, markNulls } from "./column.js";
+import type { TextColumn } from "./text-column.js";
 
 /** Integers up to here, and sums of two, are exact. */
 export const EXACT_MAX = 2 ** 52;
@@ -33,7 +34,7 @@ const LIMITS: Readonly<Record<string, number>> = { int2: 2 ** 15 - 1, int4: 2 **
 const INTEGERS = new Set(["int2", "int4", "int8"]);
 const COLUMNS = new Set([...INTEGERS, "numeric", "float8", "float4"]);
 
-/** Null for expressions of other kinds than columns, constants, +, −, × and casts that keep the number. */
+/** Null for expressions of other kinds than columns, constants, +, −, ×, lengths of texts and casts that keep the number. */
 export function vectorExprOf(expr: Expr, slotOf: SlotOf): VectorExpr | null {
   switch (expr.kind) {
     case "column":
@@ -46,6 +47,7 @@ export function vectorExprOf(expr: Expr, slotOf: SlotOf): VectorExpr | null {
     }
     case "call": {
       const { operator } = expr.fn;
+      if (LENGTHS.has(expr.fn.name) && expr.fn.routine === undefined) return lengthExpr(expr, slotOf);
       if (expr.args.length !== 2 || (operator !== "+" && operator !== "-" && operator !== "*")) return null;
       if (!isArithmetic(expr.type) || expr.args.some((arg) => !isArithmetic(arg.type))) return null;
       const [left, right] = expr.args.map((arg) => vectorExprOf(arg, slotOf));
@@ -54,6 +56,70 @@ export function vectorExprOf(expr: Expr, slotOf: SlotOf): VectorExpr | null {
     default:
       return null;
   }
+}
+
+/** Functions that give the length of a text. */
+const LENGTHS: ReadonlySet<string> = new Set(["length", "char_length", "character_length", "len", "octet_length"]);
+/** Types whose values are their texts. */
+const TEXTS: ReadonlySet<string> = new Set(["text", "varchar", "name"]);
+
+function lengthExpr({ fn, args }: CallExpr, slotOf: SlotOf): VectorExpr | null {
+  const [arg] = args;
+  if (args.length !== 1 || arg === undefined || fn.args[0]!.name !== "text") return null;
+  const column = arg.kind === "cast" && arg.type.name === "text" ? arg.input : arg;
+  const slot = column.kind === "column" && TEXTS.has(column.type.name) ? slotOf(column.id) : -1;
+  if (slot < 0) return null;
+  const isOctets = fn.name === "octet_length";
+  return (vectors) => {
+    const held = vectors[slot]!;
+    if (held.kind === "dictionary") return entryLengths(held, slot, (text) => fn.apply(text) as number);
+    return held.kind === "text" ? textLengths(held, slot, isOctets || held.isAscii) : null;
+  };
+}
+
+/** Worked out once for each entry. */
+function entryLengths(
+  { codes, values }: DictionaryColumn,
+  slot: number,
+  lengthOf: (text: Value) => number,
+): VectorValue {
+  const lengths = Int32Array.from(values, (value) => (value === null ? 0 : lengthOf(value)));
+  const isNull = Uint8Array.from(values, (value) => (value === null ? 1 : 0));
+  return {
+    scale: 0,
+    low: 0,
+    high: lengths.reduce((a, b) => Math.max(a, b), 0),
+    mayBeNull: values.includes(null),
+    compute(chunk, out, outNulls) {
+      const { rows, from } = chunk.selections[slot]!;
+      for (let i = 0; i < chunk.length; i++) {
+        const code = codes[rows === null ? from + i : rows[i]!]!;
+        out[i] = lengths[code]!;
+        if (isNull[code] === 1) outNulls[i] = 1;
+      }
+    },
+  };
+}
+
+/** `areBytes`: each byte counts; else each that begins a character. */
+function textLengths({ data, offsets, nulls }: TextColumn, slot: number, areBytes: boolean): VectorValue {
+  return {
+    scale: 0,
+    low: 0,
+    high: data.length,
+    mayBeNull: nulls !== null,
+    compute(chunk, out, outNulls) {
+      const { rows, from } = chunk.selections[slot]!;
+      for (let i = 0; i < chunk.length; i++) {
+        const row = rows === null ? from + i : rows[i]!;
+        const end = offsets[row + 1]!;
+        let length = end - offsets[row]!;
+        if (!areBytes) for (let at = offsets[row]!; at < end; at++) if ((data[at]! & 0xc0) === 0x80) length--;
+        out[i] = length;
+      }
+      if (nulls !== null) markNulls(nulls, rows, from, chunk.length, outNulls);
+    },
+  };
 }
 
 const isArithmetic = (type: SqlType) => INTEGERS.has(type.name) || type.name === "numeric";
