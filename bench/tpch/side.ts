@@ -11,5 +11,7 @@ export interface Side {
   /** Creates the tables and fills them; brings statistics up to date. */
   load(scale: number): Promise<void>;
   query(sql: string): Promise<Answer>;
+  /** Resolves when nothing of earlier statements goes on in the background; absent: nothing does. */
+  settle?(): Promise<void>;
   stop(): Promise<void>;
 }
