@@ -60,12 +60,16 @@ export async function writeParts(
   checkOpen: () => void,
 ): Promise<void> {
   let unsynced = 0;
+  let syncing: Promise<void> | null = null;
   for (const part of writes) {
     log.appendPart(parts, part);
     unsynced += bytesOfPart(part);
     if (unsynced >= SYNC_BYTES) {
-      // Bit by bit, or the commit's own sync would hold up everybody's.
-      await log.sync();
+      // Bit by bit, or the commit's own sync would hold up everybody's; one bit is written while the last one is synced.
+      await syncing;
+      syncing = log.sync();
+      // Who waits for it hears of a failure, if anybody still does.
+      syncing.catch(() => undefined);
       unsynced = 0;
     }
     turns.checkpoint();
