@@ -40,6 +40,7 @@ export async function bundle() {
       main: "src/main.ts",
       actor: "workers/actor.ts",
       "compute-process": "workers/compute-process.ts",
+      "engine-writer": "workers/engine-writer.ts",
       inference: "workers/inference.ts",
       library: "workers/library.ts",
       task: "workers/task.ts",

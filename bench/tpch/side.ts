@@ -9,6 +9,8 @@ export interface Answer {
 export interface Side {
   readonly name: string;
   query(sql: string): Promise<Answer>;
+  /** Resolves when nothing of earlier statements goes on in the background; absent: nothing does. */
+  settle?(): Promise<void>;
   stop(): Promise<void>;
 }
 

@@ -37,7 +37,13 @@ const alone = { checkpoint: () => undefined, shouldYield: () => false, yieldTurn
 export async function tesseraSide(): Promise<Side> {
   await loadParser();
   const directory = mkdtempSync(join(tmpdir(), "tessera-tpch-"));
-  const shard = await openShardOnDisk(join(directory, "partition-0"), {});
+  const durable: (() => void)[] = [];
+  let taking: Promise<void> | null = null;
+  const shard = await openShardOnDisk(join(directory, "partition-0"), {
+    onDurable: () => {
+      for (const resolve of durable.splice(0)) resolve();
+    },
+  });
   const config = loadConfig({ env: { TESSERA_QUERY_MEMORY_BYTES_MAX: String(2 ** 31) } });
   const tenant = new Partition(0, shard, config, () => undefined).tenant(TENANT);
   const session = new Session(tenant, {
@@ -54,12 +60,19 @@ export async function tesseraSide(): Promise<Side> {
       (tx) => tenant.commit(tx),
     );
     shard.flush();
-    // The engine takes a large commit afterwards; what follows would wait for it.
+    // An answer goes out when all that it has seen is on disk. The engine takes a large commit afterwards.
+    while (shard.durableSequence < shard.committedSequence) await new Promise<void>((resolve) => durable.push(resolve));
+    taking ??= takeBacklog().finally(() => {
+      taking = null;
+    });
+    return outcome.rows.plain as Cell[][];
+  }
+
+  async function takeBacklog(): Promise<void> {
     while (shard.hasBacklog) {
       await shard.backlogReady();
       shard.applySome();
     }
-    return outcome.rows.plain as Cell[][];
   }
 
   return {
@@ -68,6 +81,9 @@ export async function tesseraSide(): Promise<Side> {
       const started = performance.now();
       const rows = await run(sql.trim().replace(/;$/, ""));
       return { rows, milliseconds: performance.now() - started };
+    },
+    settle: async () => {
+      while (taking !== null) await taking;
     },
     stop: async () => {
       await shard.close();

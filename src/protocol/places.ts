@@ -11,6 +11,8 @@ export const PROJECT = here.slice(0, dist + 1);
 const entries = here.startsWith("/dist/server/", dist) ? "dist/server/" : "dist/workers/";
 
 /** The entry of a kind of thread or process: a file of workers/. */
-export function threadEntry(name: "actor" | "compute-process" | "inference" | "library" | "task" | "watch"): URL {
+export function threadEntry(
+  name: "actor" | "compute-process" | "engine-writer" | "inference" | "library" | "task" | "watch",
+): URL {
   return new URL(`${entries}${name}.js`, PROJECT);
 }

@@ -9,6 +9,7 @@ import type { Engine } from "./engine.js";
 import { prefixRange, ROW_PREFIX_BYTES } from "./keys.js";
 import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
+import type { OperationPart } from "./packed-operations.js";
 import type { Cursor, KeyRange } from "./store.js";
 import { TableTops } from "./table-tops.js";
 
@@ -101,6 +102,18 @@ export class CachedEngine implements Engine {
    */
   write(operations: readonly Operation[], persisted = false): void {
     this.engine.write(operations, persisted);
+    this.follow(operations);
+  }
+
+  writeElsewhere(parts: readonly OperationPart[]): Promise<void> | null {
+    const written = this.engine.writeElsewhere?.(parts) ?? null;
+    if (written === null) return null;
+    return written.then(() => {
+      for (const part of parts) this.follow(part);
+    });
+  }
+
+  private follow(operations: Iterable<Operation>): void {
     if (this.young.size + this.old.size === 0 && this.tops.isEmpty) return;
     for (const { key, value, text = keyText(key) } of operations) {
       if (value !== null) this.tops.wrote(text);

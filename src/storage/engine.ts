@@ -5,6 +5,7 @@
  */
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
 import type { Operation } from "./operation.js";
+import type { OperationPart } from "./packed-operations.js";
 import type { Cursor, KeyRange } from "./store.js";
 
 export interface Engine {
@@ -17,6 +18,11 @@ export interface Engine {
    * the device.
    */
   write(operations: readonly Operation[], persisted?: boolean): void;
+  /**
+   * Writes them on another thread, in order and after those of earlier calls; resolves when all are there. Until then
+   * some may be visible and others not. Null, or absent: there is no such thread.
+   */
+  writeElsewhere?(parts: readonly OperationPart[]): Promise<void> | null;
   /**
    * How many of the operations written last might be lost with the process's machine: everything written before them
    * is persisted, so the commit log need not keep it for recovery.

@@ -5,9 +5,9 @@
  */
 import type { CheckedTurns } from "../protocol/turns.js";
 import type { CommitLog, CommitParts } from "./commit-log.js";
-import { LoadPart } from "./load-run.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { keyText } from "./ordered-map.js";
+import { bytesOfPart, type OperationPart } from "./packed-operations.js";
 import type { LargeSource } from "./versions.js";
 
 /** Sizes that tests make small. */
@@ -55,17 +55,21 @@ export function* partsOf(
 export async function writeParts(
   log: CommitLog,
   parts: CommitParts,
-  writes: Iterable<readonly Operation[] | LoadPart>,
+  writes: Iterable<OperationPart>,
   turns: CheckedTurns,
   checkOpen: () => void,
 ): Promise<void> {
   let unsynced = 0;
+  let syncing: Promise<void> | null = null;
   for (const part of writes) {
     log.appendPart(parts, part);
-    unsynced += part instanceof LoadPart ? part.bytes : bytesOf(part);
+    unsynced += bytesOfPart(part);
     if (unsynced >= SYNC_BYTES) {
-      // Bit by bit, or the commit's own sync would hold up everybody's.
-      await log.sync();
+      // Bit by bit, or the commit's own sync would hold up everybody's; one bit is written while the last one is synced.
+      await syncing;
+      syncing = log.sync();
+      // Who waits for it hears of a failure, if anybody still does.
+      syncing.catch(() => undefined);
       unsynced = 0;
     }
     turns.checkpoint();
@@ -74,17 +78,8 @@ export async function writeParts(
   }
 }
 
-function bytesOf(operations: readonly Operation[]): number {
-  let bytes = 0;
-  for (const operation of operations) bytes += sizeOf(operation);
-  return bytes;
-}
-
 /** All of a large commit's operations, a step at a time; of several on one key, the last one counts. */
-export function* stepsOf(
-  sources: readonly LargeSource[],
-  sizes: LargeCommitSizes,
-): IterableIterator<readonly Operation[] | LoadPart> {
+export function* stepsOf(sources: readonly LargeSource[], sizes: LargeCommitSizes): IterableIterator<OperationPart> {
   for (const { writes } of [...sources].reverse()) {
     yield* writes.parts?.(sizes.stepOperations, sizes.stepBytes) ?? partsOf(writes.values(), sizes);
   }

@@ -12,7 +12,10 @@ const SLAB_BYTES = 256 * 1024;
 const COPIED_BYTES = 48;
 const DELETED = -1;
 const FIRST_CAPACITY = 256;
-/** Numbers of a write in `places`, and which of them is what. */
+/** Writes of a block of `blocks`: to make one array longer would take longer than a turn. */
+const BLOCK_BITS = 16;
+const BLOCK_WRITES = 1 << BLOCK_BITS;
+/** Numbers of a write in a block, and which of them is what. */
 const PLACE_NUMBERS = 4;
 const START = 1;
 const KEY_LENGTH = 2;
@@ -24,7 +27,7 @@ export class LoadRun {
   private free = 0;
   private capacity = FIRST_CAPACITY;
   /** Of each write: its slab, where it begins, the lengths of key and value. Side by side they are one line of memory. */
-  private places = new Int32Array(PLACE_NUMBERS * FIRST_CAPACITY);
+  private readonly blocks: Int32Array[] = [new Int32Array(PLACE_NUMBERS * FIRST_CAPACITY)];
   /** Places of writes in key order; null: they were added in that order. */
   private order: Int32Array | null = null;
   private inOrder = true;
@@ -52,11 +55,12 @@ export class LoadRun {
   private added(start: number, keyLength: number, valueLength: number): number {
     const number = this.size;
     this.free = start + keyLength + Math.max(0, valueLength);
-    const at = PLACE_NUMBERS * number;
-    this.places[at] = this.slabs.length - 1;
-    this.places[at + START] = start;
-    this.places[at + KEY_LENGTH] = keyLength;
-    this.places[at + VALUE_LENGTH] = valueLength;
+    const block = this.blockOf(number);
+    const at = placeOf(number);
+    block[at] = this.slabs.length - 1;
+    block[at + START] = start;
+    block[at + KEY_LENGTH] = keyLength;
+    block[at + VALUE_LENGTH] = valueLength;
     this.size = number + 1;
     if (this.inOrder && number > 0 && this.compareBytes(number - 1, number) > 0) this.inOrder = false;
     return number;
@@ -93,20 +97,22 @@ export class LoadRun {
   }
 
   keyOf(number: number): Uint8Array {
-    const at = PLACE_NUMBERS * number;
-    return this.view(at, 0, this.places[at + KEY_LENGTH]!);
+    const block = this.blockOf(number);
+    const at = placeOf(number);
+    return this.view(block[at]!, block[at + START]!, block[at + KEY_LENGTH]!);
   }
 
   valueOf(number: number): Uint8Array | null {
-    const at = PLACE_NUMBERS * number;
-    const length = this.places[at + VALUE_LENGTH]!;
-    return length === DELETED ? null : this.view(at, this.places[at + KEY_LENGTH]!, length);
+    const block = this.blockOf(number);
+    const at = placeOf(number);
+    const length = block[at + VALUE_LENGTH]!;
+    return length === DELETED ? null : this.view(block[at]!, block[at + START]! + block[at + KEY_LENGTH]!, length);
   }
 
   /** Made in a third of the time that Buffer.subarray takes. */
-  private view(at: number, skipped: number, length: number): Uint8Array {
-    const slab = this.slabs[this.places[at]!]!;
-    return new Uint8Array(slab.buffer, slab.byteOffset + this.places[at + START]! + skipped, length);
+  private view(slabNumber: number, start: number, length: number): Uint8Array {
+    const slab = this.slabs[slabNumber]!;
+    return new Uint8Array(slab.buffer, slab.byteOffset + start, length);
   }
 
   operationAt(place: number): Operation {
@@ -121,14 +127,15 @@ export class LoadRun {
 
   /** The first place whose key is not before `key`. The run must be sorted. */
   lowerBound(key: Uint8Array): number {
-    const { places, slabs } = this;
     let low = 0;
     let high = this.size;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const at = PLACE_NUMBERS * this.numberAt(middle);
-      const start = places[at + START]!;
-      const order = slabs[places[at]!]!.compare(key, 0, key.length, start, start + places[at + KEY_LENGTH]!);
+      const number = this.numberAt(middle);
+      const block = this.blockOf(number);
+      const at = placeOf(number);
+      const start = block[at + START]!;
+      const order = this.slabs[block[at]!]!.compare(key, 0, key.length, start, start + block[at + KEY_LENGTH]!);
       if (order < 0) low = middle + 1;
       else high = middle;
     }
@@ -138,16 +145,18 @@ export class LoadRun {
   /** Puts the writes in key order, those of one key in the order of adding; in steps (in-steps.ts). */
   *sort(): Generator<undefined, void> {
     if (this.isSorted) return;
-    const { slabs, places } = this;
+    const { slabs } = this;
     const keys: SortedKeys = {
-      length: (number) => places[PLACE_NUMBERS * number + KEY_LENGTH]!,
+      length: (number) => this.blockOf(number)[placeOf(number) + KEY_LENGTH]!,
       byte: (number, index) => {
-        const at = PLACE_NUMBERS * number;
-        return slabs[places[at]!]![places[at + START]! + index]!;
+        const block = this.blockOf(number);
+        const at = placeOf(number);
+        return slabs[block[at]!]![block[at + START]! + index]!;
       },
       word: (number, index) => {
-        const at = PLACE_NUMBERS * number;
-        return wordOf(slabs[places[at]!]!, places[at + START]! + index, places[at + KEY_LENGTH]! - index);
+        const block = this.blockOf(number);
+        const at = placeOf(number);
+        return wordOf(slabs[block[at]!]!, block[at + START]! + index, block[at + KEY_LENGTH]! - index);
       },
       compare: (a, b) => this.compareBytes(a, b),
     };
@@ -155,26 +164,25 @@ export class LoadRun {
   }
 
   keyLengthAt(place: number): number {
-    return this.places[PLACE_NUMBERS * this.numberAt(place) + KEY_LENGTH]!;
+    const number = this.numberAt(place);
+    return this.blockOf(number)[placeOf(number) + KEY_LENGTH]!;
   }
 
   /** Null: the write deletes. */
   valueLengthAt(place: number): number | null {
-    const length = this.places[PLACE_NUMBERS * this.numberAt(place) + VALUE_LENGTH]!;
+    const number = this.numberAt(place);
+    const length = this.blockOf(number)[placeOf(number) + VALUE_LENGTH]!;
     return length === DELETED ? null : length;
   }
 
   /** Copies key and value, end to end. Answers where they end. */
   copyAt(place: number, to: Buffer, toStart: number): number {
-    const at = PLACE_NUMBERS * this.numberAt(place);
-    const length = this.bytesAt(at);
-    copyPart(this.slabs[this.places[at]!]!, this.places[at + START]!, length, to, toStart);
+    const number = this.numberAt(place);
+    const block = this.blockOf(number);
+    const at = placeOf(number);
+    const length = block[at + KEY_LENGTH]! + Math.max(0, block[at + VALUE_LENGTH]!);
+    copyPart(this.slabs[block[at]!]!, block[at + START]!, length, to, toStart);
     return toStart + length;
-  }
-
-  /** Of key and value. */
-  private bytesAt(at: number): number {
-    return this.places[at + KEY_LENGTH]! + Math.max(0, this.places[at + VALUE_LENGTH]!);
   }
 
   /** The writes in key order, so many operations and bytes at a time. The run must be sorted. */
@@ -183,7 +191,8 @@ export class LoadRun {
       let to = from;
       let bytes = 0;
       while (to < this.size && to - from < operationsMax && bytes < bytesMax) {
-        bytes += this.bytesAt(PLACE_NUMBERS * this.numberAt(to++));
+        bytes += this.keyLengthAt(to) + (this.valueLengthAt(to) ?? 0);
+        to++;
       }
       yield new LoadPart(this, from, to, bytes);
       from = to;
@@ -191,15 +200,17 @@ export class LoadRun {
   }
 
   private compareBytes(a: number, b: number): number {
-    const { places, slabs } = this;
-    const atA = PLACE_NUMBERS * a;
-    const atB = PLACE_NUMBERS * b;
-    const one = slabs[places[atA]!]!;
-    const other = slabs[places[atB]!]!;
-    const startA = places[atA + START]!;
-    const startB = places[atB + START]!;
-    const lengthA = places[atA + KEY_LENGTH]!;
-    const lengthB = places[atB + KEY_LENGTH]!;
+    const { slabs } = this;
+    const blockA = this.blockOf(a);
+    const blockB = this.blockOf(b);
+    const atA = placeOf(a);
+    const atB = placeOf(b);
+    const one = slabs[blockA[atA]!]!;
+    const other = slabs[blockB[atB]!]!;
+    const startA = blockA[atA + START]!;
+    const startB = blockB[atB + START]!;
+    const lengthA = blockA[atA + KEY_LENGTH]!;
+    const lengthB = blockB[atB + KEY_LENGTH]!;
     const length = Math.min(lengthA, lengthB);
     for (let i = this.prefix.length; i < length; i++) {
       const difference = one[startA + i]! - other[startB + i]!;
@@ -218,11 +229,26 @@ export class LoadRun {
   }
 
   private grow(): void {
-    this.capacity *= 2;
-    const places = new Int32Array(PLACE_NUMBERS * this.capacity);
-    places.set(this.places);
-    this.places = places;
+    const { blocks, capacity } = this;
+    if (capacity < BLOCK_WRITES) {
+      const longer = new Int32Array(2 * PLACE_NUMBERS * capacity);
+      longer.set(blocks[0]!);
+      blocks[0] = longer;
+      this.capacity = 2 * capacity;
+      return;
+    }
+    blocks.push(new Int32Array(PLACE_NUMBERS * BLOCK_WRITES));
+    this.capacity += BLOCK_WRITES;
   }
+
+  private blockOf(number: number): Int32Array {
+    return this.blocks[number >>> BLOCK_BITS]!;
+  }
+}
+
+/** Where a write's numbers begin in its block. */
+function placeOf(number: number): number {
+  return PLACE_NUMBERS * (number & (BLOCK_WRITES - 1));
 }
 
 function copy(bytes: Uint8Array, to: Buffer, at: number): void {

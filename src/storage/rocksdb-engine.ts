@@ -5,12 +5,14 @@
  *
  * RocksDB's own log is written without fsync: the commit log makes commits durable and is replayed at open.
  */
-import { mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync } from "node:fs";
 import { DbError } from "../protocol/errors.js";
 import type { EngineMetrics } from "../protocol/thread-metrics.js";
 import type { Engine } from "./engine.js";
 import type { Operation } from "./operation.js";
+import type { OperationPart } from "./packed-operations.js";
+import { type Binding, type Handle, loadBinding } from "./rocksdb-binding.js";
+import { RocksWriter } from "./rocksdb-writer.js";
 import type { Cursor, Entries, KeyRange } from "./store.js";
 
 export interface RocksEngineOptions {
@@ -26,25 +28,6 @@ export interface RocksEngineOptions {
   readonly isCopy?: boolean;
 }
 
-type Handle = { readonly opaque: unique symbol };
-
-/** The native functions that are used. None may be called with a closed database: it would end the process. */
-interface Binding {
-  db_init(location: string): Handle;
-  db_open(db: Handle, options: object, callback: (error: Error | null) => void): void;
-  db_close(db: Handle, callback: (error: Error | null) => void): void;
-  db_get_many_sync(db: Handle, keys: readonly Uint8Array[], options: undefined): (Buffer | null | undefined)[];
-  db_get_property(db: Handle, name: string): string;
-  iterator_init(db: Handle, options: object): Handle;
-  iterator_nextv_sync(iterator: Handle, max: number): { rows: Buffer[]; finished: boolean };
-  iterator_close(iterator: Handle): void;
-  batch_init(): Handle;
-  batch_put(batch: Handle, key: Uint8Array, value: Uint8Array, options: undefined): void;
-  batch_del(batch: Handle, key: Uint8Array, options: undefined): void;
-  batch_clear(batch: Handle): void;
-  batch_write(db: Handle, batch: Handle, options: { readonly sync: boolean } | undefined): void;
-}
-
 const MIB = 1024 * 1024;
 const PERSISTED = { sync: true };
 
@@ -53,6 +36,7 @@ export class RocksEngine implements Engine {
   private readonly db: Handle;
   private readonly batch: Handle;
   private readonly single: Uint8Array[] = [];
+  private writer: RocksWriter | null = null;
   private opened = true;
 
   /**
@@ -131,6 +115,15 @@ export class RocksEngine implements Engine {
     }
   }
 
+  writeElsewhere(parts: readonly OperationPart[]): Promise<void> | null {
+    this.checkOpen();
+    if (!RocksWriter.pays) return null;
+    this.writer ??= new RocksWriter(this.binding, this.db);
+    return this.writer.write(parts).catch((error: unknown) => {
+      throw damageOr(error);
+    });
+  }
+
   entriesInMemory(): number {
     this.checkOpen();
     const active = this.binding.db_get_property(this.db, "rocksdb.num-entries-active-mem-table");
@@ -171,6 +164,8 @@ export class RocksEngine implements Engine {
   async close(): Promise<void> {
     if (!this.opened) return;
     this.opened = false;
+    // Its thread must not be at work in a closed database.
+    await this.writer?.close();
     await new Promise<void>((resolve, reject) => {
       this.binding.db_close(this.db, (error) => (error === null ? resolve() : reject(error)));
     });
@@ -249,27 +244,6 @@ class RocksCursor implements Cursor {
     if (this.engine.isOpen) this.binding.iterator_close(this.iterator);
     this.iterator = null;
   }
-}
-
-let loaded: Binding | null = null;
-
-function loadBinding(): Binding {
-  if (loaded !== null) return loaded;
-  if (
-    process.platform === "linux" &&
-    process.arch === "x64" &&
-    !/\bavx2\b/.test(readFileSync("/proc/cpuinfo", "utf8"))
-  ) {
-    const advice = "Run it on a processor with AVX2, or let a virtual machine pass the host's processor through.";
-    throw new DbError("internal_error", `The bundled RocksDB needs a processor with AVX2. ${advice}`);
-  }
-  try {
-    loaded = createRequire(import.meta.url)("@nxtedition/rocksdb/binding.js") as Binding;
-  } catch (error) {
-    const where = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
-    throw new DbError("internal_error", `RocksDB has no binary for ${where}: ${(error as Error).message}`);
-  }
-  return loaded;
 }
 
 /** Each block has a checksum that is compared whenever it is read: what is damaged is never given out. The cause names the file. */

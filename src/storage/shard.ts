@@ -15,13 +15,8 @@ import { DbError } from "../protocol/errors.js";
 import { type Commit, type CommitLog, type CommitParts, lastMicrosOf } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import { APPLIED_SEQUENCE_KEY } from "./keys.js";
-import {
-  LARGE_COMMIT_SIZES,
-  type LargeCommitSizes,
-  mergedOperationsOf,
-  stepsOf,
-  textOperationsOf,
-} from "./large-commit.js";
+import { LARGE_COMMIT_SIZES, type LargeCommitSizes, mergedOperationsOf, textOperationsOf } from "./large-commit.js";
+import { type LargeHost, LargeInEngine } from "./large-in-engine.js";
 import { OpenTransactions } from "./open-transactions.js";
 import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
@@ -122,8 +117,9 @@ export class Shard implements TransactionHost {
   private synced = 0;
   /** The newest commit in the log. */
   private appended = 0;
-  /** The large commit that the engine is taking, and the operations that remain. */
-  private large: { readonly sequence: number; readonly rest: Iterator<Iterable<Operation>> } | null = null;
+  /** The large commit that the engine is taking. */
+  private large: LargeInEngine | null = null;
+  private readonly largeHost: LargeHost;
   private readonly largeWaiters: (() => void)[] = [];
   private readonly syncWaiters: (() => void)[] = [];
   /** Commits of this turn. */
@@ -170,6 +166,7 @@ export class Shard implements TransactionHost {
     this.engine = options.engine;
     this.log = options.log;
     this.largeSizes = options.largeSizes ?? LARGE_COMMIT_SIZES;
+    this.largeHost = this.largeHostOf(options.engine);
   }
 
   /** Why the shard cannot be used any more; it must be opened again. */
@@ -242,7 +239,10 @@ export class Shard implements TransactionHost {
       if (this.large !== null) {
         await this.log.sync();
         this.synced = this.appended;
-        while (this.hasBacklog) this.applySome();
+        while (this.hasBacklog) {
+          this.applySome();
+          await this.backlogReady();
+        }
       }
       await this.log.close();
       if (this.failure === null && this.durableSequence < this.appliedSequence) this.durable(this.appliedSequence);
@@ -282,7 +282,7 @@ export class Shard implements TransactionHost {
     const sequence = ++this.committedSequence;
     if (this.large === null) {
       this.versions.addLarge({ sequence, sources });
-      this.large = { sequence, rest: stepsOf(sources, this.largeSizes) };
+      this.large = new LargeInEngine(sequence, sources, this.largeSizes, this.largeHost);
     } else this.versions.add(sequence, textOperationsOf(sources));
     const commit = { sequence, micros, operations: late, parts };
     this.turn.push(before === undefined ? commit : this.followed({ ...commit, before }));
@@ -297,7 +297,7 @@ export class Shard implements TransactionHost {
 
   /** Resolves when `applySome` has something to do, or there is no backlog any more. */
   async backlogReady(): Promise<void> {
-    while (this.large !== null && this.large.sequence > this.synced) {
+    while (this.large !== null && (this.large.sequence > this.synced || this.large.isUnderWay)) {
       await new Promise<void>((resolve) => this.syncWaiters.push(resolve));
     }
   }
@@ -313,19 +313,22 @@ export class Shard implements TransactionHost {
   applySome(): void {
     const large = this.large;
     if (large === null || large.sequence > this.synced) return;
-    const step = large.rest.next();
-    const isLast = step.done === true;
-    const operations: Operation[] = isLast ? [] : [...step.value];
-    try {
-      const { oldest } = this.open;
-      if (oldest !== null && oldest.since < large.sequence) {
-        this.versions.keepReplacedBy(operations, (keys) => this.engine.getMany(keys));
-      }
-      this.writeEngine(operations, isLast ? large.sequence : null);
-      if (isLast) this.largeApplied();
-    } catch (error) {
-      this.fail(error);
-    }
+    large.takeSome();
+  }
+
+  private largeHostOf(engine: Engine): LargeHost {
+    return {
+      engine,
+      keepReplaced: (sequence, operations) => {
+        const { oldest } = this.open;
+        if (oldest === null || oldest.since >= sequence) return;
+        this.versions.keepReplacedBy([...operations], (keys) => engine.getMany(keys));
+      },
+      write: (operations, sequence) => this.writeEngine(operations, sequence),
+      written: (operations) => this.noteWritten([...operations]),
+      done: () => this.largeApplied(),
+      fail: (error) => this.fail(error),
+    };
   }
 
   private largeApplied(): void {
@@ -336,6 +339,7 @@ export class Shard implements TransactionHost {
   }
 
   private endLarge(): void {
+    this.large?.giveUp();
     this.large = null;
     for (const resolve of [...this.largeWaiters.splice(0), ...this.syncWaiters.splice(0)]) resolve();
   }
@@ -416,12 +420,16 @@ export class Shard implements TransactionHost {
     if (sequence !== null) operations.push({ key: APPLIED_SEQUENCE_KEY, value: encodeSequence(sequence) });
     this.engine.write(operations);
     if (sequence !== null) this.appliedSequence = sequence;
-    this.onApplied?.(operations);
-    this.operations += operations.length;
+    this.noteWritten(operations);
     if (sequence === null) return;
     if (this.operations - (this.checkpoints.at(-1)?.operations ?? 0) >= CHECKPOINT_OPERATIONS) {
       this.checkpoints.push({ sequence, operations: this.operations });
     }
+  }
+
+  private noteWritten(operations: readonly Operation[]): void {
+    this.onApplied?.(operations);
+    this.operations += operations.length;
   }
 
   private prune(): void {

@@ -23,11 +23,18 @@ const DIGITS = 2048;
 const COMPARED = 48;
 /** Keys handled between two looks at the clock. */
 const KEYS_PER_LOOK = 8192;
+const COMPARED_PER_LOOK = 1024;
+/** The same where they are only written. */
+const NUMBERS_PER_LOOK = 262_144;
 
 /** In steps (in-steps.ts): the numbers below `count` in the order of their keys, which begin with `prefix` equal bytes. */
 export function* sortKeys(count: number, prefix: number, keys: SortedKeys): Generator<undefined, Int32Array> {
   const order = new Int32Array(count);
-  for (let i = 0; i < count; i++) order[i] = i;
+  for (let from = 0; from < count; from += NUMBERS_PER_LOOK) {
+    countUp(order, from);
+    yield;
+  }
+  let compared = 0;
   // What remains to be sorted, with the bytes in which all keys of it are alike.
   const groups = [{ from: 0, to: count, alike: prefix }];
   for (let group = groups.pop(); group !== undefined; group = groups.pop()) {
@@ -35,6 +42,10 @@ export function* sortKeys(count: number, prefix: number, keys: SortedKeys): Gene
     const numbers = order.subarray(from, to);
     if (numbers.length <= COMPARED) {
       sortCompared(numbers, keys);
+      compared += numbers.length;
+      if (compared < COMPARED_PER_LOOK) continue;
+      compared = 0;
+      yield;
       continue;
     }
     const alike = yield* alikeIn(numbers, group.alike, keys);
@@ -124,7 +135,10 @@ function* sortByWords(
   // Places of the keys as they were, in the order so far.
   let places = new Int32Array(length);
   let next = new Int32Array(length);
-  for (let i = 0; i < length; i++) places[i] = i;
+  for (let from = 0; from < length; from += NUMBERS_PER_LOOK) {
+    countUp(places, from);
+    yield;
+  }
   // Digits of the last word first, and of each word the lowest.
   for (let w = WORDS - 1; w >= 0; w--) {
     for (let d = 0; d < SHIFTS.length; d++) {
@@ -138,7 +152,11 @@ function* sortByWords(
       [places, next] = [next, places];
     }
   }
-  const before = numbers.slice();
+  const before = new Int32Array(length);
+  for (let from = 0; from < length; from += NUMBERS_PER_LOOK) {
+    before.set(numbers.subarray(from, from + NUMBERS_PER_LOOK), from);
+    yield;
+  }
   const sorted = words.map(() => new Uint32Array(length));
   for (let from = 0; from < length; from += KEYS_PER_LOOK) {
     const to = Math.min(from + KEYS_PER_LOOK, length);
@@ -169,6 +187,11 @@ function readWords(
     middle[(value >>> SHIFTS[1]) & (DIGITS - 1)]!++;
     high[value >>> SHIFTS[2]]!++;
   }
+}
+
+function countUp(numbers: Int32Array, from: number): void {
+  const to = Math.min(from + NUMBERS_PER_LOOK, numbers.length);
+  for (let i = from; i < to; i++) numbers[i] = i;
 }
 
 /** Puts some places where their digits belong. */

@@ -14,10 +14,10 @@ import { growthOf } from "./growth.js";
 import { prefixRange } from "./keys.js";
 import { type LargeCommitSizes, partsOf, writeParts } from "./large-commit.js";
 import { findInLoads, Load } from "./load.js";
-import type { LoadPart } from "./load-run.js";
 import { MergedCorrections, MergedCursor, versionOverlays, writeOverlay } from "./merged-cursor.js";
 import { type Operation, sizeOf } from "./operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "./ordered-map.js";
+import type { OperationPart } from "./packed-operations.js";
 import { ReadSet } from "./read-set.js";
 import type { Corrections, Cursor, KeyRange, NewerEntries, Transaction } from "./store.js";
 import type { LargeSource, RecentVersions, WritesByKey } from "./versions.js";
@@ -463,7 +463,7 @@ export class ShardTransaction implements Transaction {
     this.prepared = { parts, late: new Map() };
     // What comes later in the log counts.
     const sizes = host.largeSizes;
-    const write = (writes: Iterable<readonly Operation[] | LoadPart>): Promise<void> =>
+    const write = (writes: Iterable<OperationPart>): Promise<void> =>
       writeParts(host.log, parts, writes, turns, () => this.checkOpen());
     for (const load of this.loads) await write(load.parts(sizes.stepOperations, sizes.stepBytes));
     await write(partsOf(isNew ? filling(ordered, this.writes.values()) : this.writes.values(), sizes));

@@ -3,8 +3,9 @@
  * table has column segments, rows are drawn by their numbers, so the time does not grow with the table. Without them
  * all records are read. Called by analyze-table.ts.
  *
- * Row numbers are drawn by Floyd's algorithm (Bentley and Floyd, "A Sample of Brilliance", CACM 1987). The sample of
- * a stream is Vitter's algorithm R ("Random Sampling with a Reservoir", TOMS 1985).
+ * Of many row numbers they are drawn until all are different; of fewer, by selection sampling (Knuth, The Art of
+ * Computer Programming 2, §3.4.2, algorithm S). The sample of a stream is Vitter's algorithm R ("Random Sampling with a
+ * Reservoir", TOMS 1985).
  */
 import { type Mark, markOf } from "../../catalog/statistics.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
@@ -223,13 +224,22 @@ export class TableSample {
 
 /** `count` different numbers below `limit`, ascending. */
 function distinctNumbers(random: () => number, count: number, limit: number): Float64Array {
-  if (count === limit) return Float64Array.from({ length: count }, (_, i) => i);
-  const drawn = new Set<number>();
-  for (let last = limit - count; last < limit; last++) {
-    const number = Math.floor(random() * (last + 1));
-    drawn.add(drawn.has(number) ? last : number);
+  const drawn = new Float64Array(count);
+  if (2 * count > limit) {
+    // Each number in turn, with the chance that as many are drawn as are wanted (Knuth's algorithm S).
+    for (let number = 0, taken = 0; taken < count; number++) {
+      if (random() * (limit - number) < count - taken) drawn[taken++] = number;
+    }
+    return drawn;
   }
-  return Float64Array.from(drawn).sort();
+  for (let kept = 0; kept < count; ) {
+    for (let i = kept; i < count; i++) drawn[i] = Math.floor(random() * limit);
+    drawn.sort();
+    // Those that were drawn twice are drawn again.
+    kept = 1;
+    for (let i = 1; i < count; i++) if (drawn[i] !== drawn[kept - 1]) drawn[kept++] = drawn[i]!;
+  }
+  return drawn;
 }
 
 /** The place of the first number that is not below `limit`. */

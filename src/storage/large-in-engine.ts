@@ -1,0 +1,142 @@
+/**
+ * How the engine takes a large commit, after the log has it on disk: some operations at a time, in the calls of
+ * `takeSome`; or on the engine's other thread, which the first call sets to work. Made by the shard, one at a time.
+ */
+import type { Engine } from "./engine.js";
+import { type LargeCommitSizes, stepsOf } from "./large-commit.js";
+import type { Operation } from "./operation.js";
+import { bytesOfPart, type OperationPart } from "./packed-operations.js";
+import type { LargeSource } from "./versions.js";
+
+/** The shard, as it is needed here. None of it is called after the commit has been given up. */
+export interface LargeHost {
+  readonly engine: Engine;
+  /** Snapshots from before the commit keep what the operations will replace. */
+  keepReplaced(sequence: number, operations: OperationPart): void;
+  /** Writes in this thread; `sequence`: with them the engine has all of that commit. */
+  write(operations: Operation[], sequence: number | null): void;
+  /** The other thread has written them. */
+  written(operations: OperationPart): void;
+  /** The engine has all of it. */
+  done(): void;
+  fail(error: unknown): void;
+}
+
+/** Operations from which on the other thread pays: its start takes as long as some ten thousand. */
+const ELSEWHERE_OPERATIONS = 16_384;
+/** Operations and bytes of one write on the other thread; a millisecond of this one. */
+const SENT_OPERATIONS = 4096;
+const SENT_BYTES = 1024 * 1024;
+/** Writes that wait for the other thread. */
+const IN_FLIGHT_MAX = 3;
+
+export class LargeInEngine {
+  /** Operations that remain. */
+  private rest: Iterator<OperationPart>;
+  private isElsewhere: boolean;
+  private inFlight = 0;
+  /** All has been given to the other thread. */
+  private isSent = false;
+  private isGivenUp = false;
+
+  constructor(
+    readonly sequence: number,
+    sources: readonly LargeSource[],
+    sizes: LargeCommitSizes,
+    private readonly host: LargeHost,
+  ) {
+    let size = 0;
+    for (const { writes } of sources) size += writes.size;
+    this.isElsewhere = size >= ELSEWHERE_OPERATIONS && host.engine.writeElsewhere !== undefined;
+    this.rest = stepsOf(sources, sizes);
+  }
+
+  /** The other thread is at work, and is given more as it goes on. */
+  get isUnderWay(): boolean {
+    return this.inFlight > 0;
+  }
+
+  /** What the other thread still does is no longer of interest. */
+  giveUp(): void {
+    this.isGivenUp = true;
+  }
+
+  takeSome(): void {
+    if (this.isUnderWay) return;
+    try {
+      if (this.isElsewhere) this.sendSome();
+      else this.takeHere();
+    } catch (error) {
+      this.host.fail(error);
+    }
+  }
+
+  private takeHere(): void {
+    const { host, sequence } = this;
+    const step = this.rest.next();
+    const operations = step.done === true ? [] : [...step.value];
+    host.keepReplaced(sequence, operations);
+    host.write(operations, step.done === true ? sequence : null);
+    if (step.done === true) host.done();
+  }
+
+  private sendSome(): void {
+    while (this.isElsewhere && !this.isSent && this.inFlight < IN_FLIGHT_MAX) this.send();
+  }
+
+  private send(): void {
+    const { host, sequence } = this;
+    const parts = this.nextParts();
+    for (const part of parts) host.keepReplaced(sequence, part);
+    const written = host.engine.writeElsewhere!(parts);
+    if (written === null) {
+      // It has no other thread after all.
+      this.isElsewhere = false;
+      this.rest = chained(parts, this.rest);
+      return;
+    }
+    this.inFlight++;
+    written.then(
+      () => this.hasWritten(parts),
+      (error: unknown) => {
+        if (!this.isGivenUp) host.fail(error);
+      },
+    );
+  }
+
+  private nextParts(): readonly OperationPart[] {
+    const parts: OperationPart[] = [];
+    for (let operations = 0, bytes = 0; operations < SENT_OPERATIONS && bytes < SENT_BYTES; ) {
+      const step = this.rest.next();
+      if (step.done === true) {
+        this.isSent = true;
+        break;
+      }
+      parts.push(step.value);
+      operations += step.value.length;
+      bytes += bytesOfPart(step.value);
+    }
+    return parts;
+  }
+
+  private hasWritten(parts: readonly OperationPart[]): void {
+    if (this.isGivenUp) return;
+    const { host, sequence } = this;
+    try {
+      for (const part of parts) host.written(part);
+      this.inFlight--;
+      if (!this.isSent) this.sendSome();
+      else if (this.inFlight === 0) {
+        host.write([], sequence);
+        host.done();
+      }
+    } catch (error) {
+      host.fail(error);
+    }
+  }
+}
+
+function* chained(first: readonly OperationPart[], rest: Iterator<OperationPart>): IterableIterator<OperationPart> {
+  yield* first;
+  for (let step = rest.next(); step.done !== true; step = rest.next()) yield step.value;
+}

@@ -1,0 +1,194 @@
+/** Large commits that RocksDB takes on a thread of its own: what readers see meanwhile, and what an end in between leaves. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import t, { type Test } from "tap";
+import { DbError } from "../../src/protocol/errors.js";
+import { CachedEngine } from "../../src/storage/cached-engine.js";
+import { FileCommitLog } from "../../src/storage/file-commit-log.js";
+import { inSteps } from "../../src/storage/in-steps.js";
+import { MemoryEngine } from "../../src/storage/memory-engine.js";
+import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
+import { Shard } from "../../src/storage/shard.js";
+import type { ShardTransaction } from "../../src/storage/transaction.js";
+import { commit, directory, get, key, openShard, put, scan } from "./shards.js";
+
+const ROWS = 40_000;
+const TURNS = { checkpoint: () => {}, shouldYield: () => false, yieldTurn: async () => {} };
+const name = (i: number): string => `k${String(i).padStart(6, "0")}`;
+
+/** Puts or (null) deletes all rows by a load. */
+async function load(tx: ShardTransaction, value: ((i: number) => string) | null): Promise<void> {
+  const load = tx.beginLoad()!;
+  const run = load.run(key("k"));
+  for (let i = 0; i < ROWS; i++) load.add(run, key(name(i)), value === null ? null : key(value(i)));
+  await inSteps(TURNS, load.sort());
+  tx.attach(load);
+}
+
+async function commitLoads(shard: Shard, ...values: (((i: number) => string) | null)[]): Promise<void> {
+  const tx = shard.begin();
+  for (const value of values) await load(tx, value);
+  await tx.prepareCommit(TURNS);
+  tx.commit();
+  shard.flush();
+}
+
+async function applyAll(shard: Shard): Promise<void> {
+  while (shard.hasBacklog) {
+    await shard.backlogReady();
+    shard.applySome();
+  }
+}
+
+async function opened(path: string): Promise<Shard> {
+  const rocks = await RocksEngine.open({ directory: join(path, "rocksdb") });
+  return Shard.open({
+    engine: new CachedEngine(rocks, 1_000_000),
+    log: await FileCommitLog.open({ directory: join(path, "log") }),
+  });
+}
+
+t.test("readers see one state throughout, whatever the engine has taken", async (t) => {
+  const shard = await opened(directory(t));
+  t.teardown(() => shard.close());
+  await commitLoads(shard, (i) => `first ${i}`);
+  await applyAll(shard);
+  // In the record cache.
+  for (const i of [1, 20_000, ROWS - 1]) t.equal(get(shard.begin({ readOnly: true }), name(i)), `first ${i}`);
+  const before = shard.begin({ readOnly: true });
+  // Two sources: what the first one removes, the second one puts again.
+  await commitLoads(shard, null, (i) => `second ${i}`);
+  commit(shard, [name(77), "later"]);
+  shard.flush();
+  const after = shard.begin({ readOnly: true });
+  let looks = 0;
+  const look = (): void => {
+    looks++;
+    for (const i of [0, 1, 77, 4095, 4096, 20_000, ROWS - 1]) {
+      t.equal(get(before, name(i)), `first ${i}`);
+      t.equal(get(after, name(i)), i === 77 ? "later" : `second ${i}`);
+    }
+    const low = name(19_998);
+    t.same(scan(before, low, name(20_000)), [`${low}=first 19998`, `${name(19_999)}=first 19999`]);
+    t.same(scan(after, low, name(20_000), true), [`${name(19_999)}=second 19999`, `${low}=second 19998`]);
+  };
+  const ended = applyAll(shard);
+  while (shard.hasBacklog) {
+    look();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await ended;
+  look();
+  t.ok(looks > 2, `${looks} looks`);
+  before.rollback();
+  after.rollback();
+  t.equal(shard.appliedSequence, shard.committedSequence);
+  for (const i of [0, 1, 77, ROWS - 1]) {
+    t.equal(Buffer.from(shard.engine.get(key(name(i)))!).toString(), i === 77 ? "later" : `second ${i}`);
+  }
+});
+
+t.test("a shard that is closed meanwhile has all of it when it is opened again", async (t) => {
+  const path = directory(t);
+  const shard = await opened(path);
+  await commitLoads(shard, (i) => `value ${i}`);
+  await shard.backlogReady();
+  shard.applySome();
+  t.ok(shard.hasBacklog);
+  await shard.close();
+  const again = await opened(path);
+  t.teardown(() => again.close());
+  t.equal(again.appliedSequence, 1);
+  for (const i of [0, 20_000, ROWS - 1]) t.equal(get(again.begin(), name(i)), `value ${i}`);
+});
+
+t.test("killed in the middle", async (t) => {
+  const path = directory(t);
+  const target = fileURLToPath(new URL("./large-kill-target.js", import.meta.url));
+  const child = spawn(process.execPath, [target, path], { stdio: ["ignore", "pipe", "inherit"] });
+  let told = "";
+  child.stdout.on("data", (data: Buffer) => {
+    told += data;
+    if (told.includes("third under way")) child.kill("SIGKILL");
+  });
+  await once(child, "close");
+  const shard = await opened(path);
+  t.teardown(() => shard.close());
+  const tx = shard.begin({ readOnly: true });
+  const values = new Set<string>();
+  const cursor = tx.scan({ gte: key("k"), lt: key("l") });
+  let rows = 0;
+  for (let entries = cursor.next(1000); entries.keys.length > 0; entries = cursor.next(1000)) {
+    rows += entries.keys.length;
+    for (const value of entries.values) values.add(Buffer.from(value).toString());
+  }
+  t.equal(rows, ROWS);
+  t.same([...values], ["3"], "it was durable before the engine took any of it");
+});
+
+/** An engine whose other thread does what the test says. */
+class ToldEngine extends MemoryEngine {
+  readonly waiting: { readonly done: () => void; readonly fail: (error: Error) => void }[] = [];
+
+  writeElsewhere(parts: Parameters<NonNullable<RocksEngine["writeElsewhere"]>>[0]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = (): void => {
+        for (const part of parts) this.write([...part]);
+        resolve();
+      };
+      this.waiting.push({ done, fail: reject });
+    });
+  }
+}
+
+async function withToldEngine(t: Test) {
+  const engine = new ToldEngine();
+  const failures: DbError[] = [];
+  const applied: number[] = [];
+  const shard = await openShard(t, { engine, onFailed: (error) => failures.push(error) });
+  shard.onApplied = (operations) => applied.push(operations.length);
+  await commitLoads(shard, (i) => `value ${i}`);
+  await shard.backlogReady();
+  shard.applySome();
+  return { engine, shard, failures, applied };
+}
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+t.test("few writes wait for the other thread, and their followers hear of what it has done", async (t) => {
+  const { engine, shard, applied } = await withToldEngine(t);
+  t.equal(engine.waiting.length, 3);
+  shard.applySome();
+  t.equal(engine.waiting.length, 3);
+  t.same(applied, []);
+  const small = shard.begin();
+  put(small, "another", "commit");
+  small.commit();
+  shard.flush();
+  t.notOk(engine.get(key("another")), "later commits wait");
+  for (let next = 0; shard.hasBacklog; next++) {
+    engine.waiting[next]!.done();
+    await tick();
+  }
+  t.equal(
+    applied.reduce((sum, count) => sum + count),
+    ROWS + 3,
+    "rows, two sequences, and the commit that waited",
+  );
+  t.ok(engine.get(key("another")));
+  t.equal(shard.appliedSequence, 2);
+});
+
+t.test("a write that fails there fails the shard", async (t) => {
+  const { engine, shard, failures } = await withToldEngine(t);
+  engine.waiting[0]!.fail(new DbError("partition_damaged"));
+  await tick();
+  t.equal(failures[0]?.code, "partition_damaged");
+  t.notOk(shard.hasBacklog);
+  engine.waiting[1]!.done();
+  await tick();
+  t.equal(shard.appliedSequence, 0);
+  t.throws(() => shard.begin(), { code: "partition_unavailable" });
+});
