@@ -268,5 +268,5 @@ function now(): number {
 const load = JSON.parse(process.argv[2]!) as ClientLoad;
 const run = new Run(load);
 const result = await (load.requestsPerSecond === null ? run.closedLoop() : run.openLoop(load.requestsPerSecond));
-console.log(JSON.stringify(result));
-process.exit(0);
+// An exit at once would cut off what a pipe has no room for.
+process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
