@@ -64,14 +64,19 @@ export class NeighbourReads {
     };
     const script = new URL("../load/client.js", import.meta.url).pathname;
     const child = startChild(process.execPath, [script, JSON.stringify(load)], {
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
     });
     this.text = "";
     child.stdout!.on("data", (data: Buffer) => {
       this.text += data.toString();
     });
     this.child = child;
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await Promise.race([
+      once(child, "message"),
+      once(child, "exit").then(() => {
+        throw new Error("the neighbour's client ended before it began");
+      }),
+    ]);
   }
 
   /** Sends no more, waits for what is under way, and gives all. */

@@ -1,6 +1,7 @@
 /**
  * A client in a process of its own: `node client.js '<ClientLoad as JSON>'`; prints one line of JSON, a ClientResult.
- * SIGTERM ends an open loop before its time: nothing more is sent, and what is under way is awaited.
+ * SIGTERM ends an open loop before its time: nothing more is sent, and what is under way is awaited. A parent with a channel is
+ * told when the first request is due.
  *
  * With a rate it is an open loop: requests are due by a schedule that does not look at the answers, and each is timed from
  * when it was due. A server that stalls is charged for all requests that its stall held up, also those that could not be
@@ -186,6 +187,7 @@ class Run {
         count = sent;
         if (this.latenciesMs.length === count) resolve(this.result(now() - startMs));
       });
+      setTimeout(() => process.send?.("begun"), startMs - now());
       this.onAnswer = (connection) => {
         const due = this.waiting.shift();
         if (due === undefined) this.free.push(connection);
@@ -266,5 +268,5 @@ function now(): number {
 const load = JSON.parse(process.argv[2]!) as ClientLoad;
 const run = new Run(load);
 const result = await (load.requestsPerSecond === null ? run.closedLoop() : run.openLoop(load.requestsPerSecond));
-console.log(JSON.stringify(result));
-process.exit(0);
+// An exit at once would cut off what a pipe has no room for.
+process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));

@@ -168,3 +168,12 @@ t.test("SIGTERM ends an open loop before its time, and every request is told whe
     "by the schedule, whenever they were sent",
   );
 });
+
+t.test("a result of many requests arrives whole", async (t) => {
+  const result = await load(
+    (_request, _body, response) => void response.end("ok"),
+    [{ method: "GET", path: "/", headers: {}, body: "" }],
+    { requestsPerSecond: 10_000, seconds: 1.5, samples: true },
+  );
+  t.equal(result.samples!.length, 15_000);
+});
