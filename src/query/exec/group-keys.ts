@@ -39,9 +39,11 @@ export function groupKeysOf({ name }: SqlType): GroupKeys {
 }
 
 /** Numbers that are never NaN, which stands for NULL here. */
-class NumberKeys implements GroupKeys {
-  private keys = new Float64Array(32);
-  private loaded = new Float64Array(0);
+export class NumberKeys implements GroupKeys {
+  /** By group. */
+  keys = new Float64Array(32);
+  /** By loaded row. */
+  loaded = new Float64Array(0);
 
   constructor(private readonly areTruths: boolean) {}
 
@@ -94,7 +96,20 @@ class NumberKeys implements GroupKeys {
   }
 
   columnOf(from: number, to: number): Column {
-    return { kind: "plain", values: this.valuesOf(from, to), bytes: 0 };
+    if (this.areTruths) return { kind: "plain", values: this.valuesOf(from, to), bytes: 0 };
+    const data = this.keys.slice(from, to);
+    let nulls: Uint8Array | null = null;
+    let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (let i = 0; i < data.length; i++) {
+      const number = data[i]!;
+      if (number < min) min = number;
+      if (number > max) max = number;
+      if (!Number.isNaN(number)) continue;
+      nulls ??= new Uint8Array(data.length);
+      nulls[i] = 1;
+      data[i] = 0;
+    }
+    return { kind: "number", data, nulls, min, max, hasNaN: false, scale: -1, bytes: 0 };
   }
 
   private makeRoom(count: number): void {
