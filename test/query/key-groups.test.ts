@@ -1,4 +1,5 @@
 /** Groups by keys in typed arrays: the same numbers as a Map gives, while the table grows bit by bit. */
+import { isDeepStrictEqual } from "node:util";
 import t from "tap";
 import { KeyGroups } from "../../src/query/exec/key-groups.js";
 import { chunkOfColumns } from "../../src/query/exec/segments/chunk.js";
@@ -65,9 +66,11 @@ t.test("the same groups as a Map has", async (t) => {
     t.equal(groups.count, expected.size);
     types.forEach((_, k) => {
       const values = made.map((key) => key[k]);
-      t.strictSame(groups.valuesOf(k, 0, made.length), values, "and knows its keys");
+      // As t.strictSame, which takes long for so many.
+      t.ok(isDeepStrictEqual(groups.valuesOf(k, 0, made.length), values), "and knows its keys");
       const column = groups.columnOf(k, 3, made.length);
-      t.strictSame(Array.from(valuesOf(column, null, 0, made.length - 3, [])), values.slice(3), "as a column, too");
+      const held = Array.from(valuesOf(column, null, 0, made.length - 3, []));
+      t.ok(isDeepStrictEqual(held, values.slice(3)), "as a column, too");
     });
   }
 });
