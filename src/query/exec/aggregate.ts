@@ -105,7 +105,7 @@ class AggregateOperator implements Operator {
     this.calls = program.calls.map((call) => call(context));
     for (const call of this.calls) this.stateBytes += call.stateBytes ?? STATE_BYTES;
     if (program.groups.length === 0) this.addGroup();
-    this.byKeys = program.keyTypes === null ? null : new KeyGroups(program.keyTypes);
+    this.byKeys = program.keyTypes === null ? null : new KeyGroups(program.keyTypes, context.statement.memoryBytesMax);
     const { groupColumns } = program;
     this.chunkGroups = groupColumns === null ? null : new ChunkGroups(groupColumns, this.groupsOfChunk);
     input.acceptChunks?.();

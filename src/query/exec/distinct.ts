@@ -59,7 +59,8 @@ class DistinctOperator implements Operator {
     private readonly context: ExecContext,
   ) {
     const { types } = program;
-    this.groups = types.length > 0 && haveGroupKeys(types) ? new KeyGroups(types) : null;
+    this.groups =
+      types.length > 0 && haveGroupKeys(types) ? new KeyGroups(types, context.statement.memoryBytesMax) : null;
     this.scratch = emptyColumns(program.keys.length);
     this.columns = emptyColumns(program.width);
     if (this.groups !== null) input.acceptChunks?.();

@@ -39,9 +39,11 @@ export function groupKeysOf({ name }: SqlType): GroupKeys {
 }
 
 /** Numbers that are never NaN, which stands for NULL here. */
-class NumberKeys implements GroupKeys {
-  private keys = new Float64Array(32);
-  private loaded = new Float64Array(0);
+export class NumberKeys implements GroupKeys {
+  /** By group. */
+  keys = new Float64Array(32);
+  /** By loaded row. */
+  loaded = new Float64Array(0);
 
   constructor(private readonly areTruths: boolean) {}
 
@@ -94,7 +96,20 @@ class NumberKeys implements GroupKeys {
   }
 
   columnOf(from: number, to: number): Column {
-    return { kind: "plain", values: this.valuesOf(from, to), bytes: 0 };
+    if (this.areTruths) return { kind: "plain", values: this.valuesOf(from, to), bytes: 0 };
+    const data = this.keys.slice(from, to);
+    let nulls: Uint8Array | null = null;
+    let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (let i = 0; i < data.length; i++) {
+      const number = data[i]!;
+      if (number < min) min = number;
+      if (number > max) max = number;
+      if (!Number.isNaN(number)) continue;
+      nulls ??= new Uint8Array(data.length);
+      nulls[i] = 1;
+      data[i] = 0;
+    }
+    return { kind: "number", data, nulls, min, max, hasNaN: false, scale: -1, bytes: 0 };
   }
 
   private makeRoom(count: number): void {
@@ -106,6 +121,10 @@ class NumberKeys implements GroupKeys {
 const PAGE_BYTES = 256 * 1024;
 /** Length of a key that is NULL. */
 const IS_NULL = 0xffffffff;
+/** Numbers of a group's place, and which of them is what. */
+const PLACE = 4;
+const START = 1;
+const LENGTH = 2;
 const NO_VIEW = new DataView(new ArrayBuffer(0));
 
 /** Pages instead of one array that grows: to copy that would take milliseconds. */
@@ -115,10 +134,8 @@ class TextKeys implements GroupKeys {
   /** Free bytes begin here in the last page. */
   private used = PAGE_BYTES;
   private isAscii = true;
-  /** By group. */
-  private pageOf = new Uint32Array(32);
-  private startOf = new Uint32Array(32);
-  private lengthOf = new Uint32Array(32);
+  /** By group, side by side: its page, where it begins there, and its length. */
+  private places = new Uint32Array(32 * PLACE);
   /** Loaded rows are these rows of the column; −1 for NULL. */
   private texts: TextColumn | null = null;
   private view: DataView = NO_VIEW;
@@ -169,12 +186,14 @@ class TextKeys implements GroupKeys {
 
   equals(group: number, row: number): boolean {
     const place = this.rows[row]!;
-    const length = this.lengthOf[group]!;
+    const { places } = this;
+    const at = PLACE * group;
+    const length = places[at + LENGTH]!;
     if (place < 0 || length === IS_NULL) return place < 0 && length === IS_NULL;
     const { offsets } = this.texts!;
     const start = offsets[place]!;
     if (offsets[place + 1]! - start !== length) return false;
-    return areSame(this.views[this.pageOf[group]!]!, this.startOf[group]!, this.view, start, length);
+    return areSame(this.views[places[at]!]!, places[at + START]!, this.view, start, length);
   }
 
   isNull(row: number): boolean {
@@ -182,22 +201,21 @@ class TextKeys implements GroupKeys {
   }
 
   add(group: number, row: number): number {
-    this.pageOf = withRoomFor(this.pageOf, group);
-    this.startOf = withRoomFor(this.startOf, group);
-    this.lengthOf = withRoomFor(this.lengthOf, group);
+    this.places = withRoomFor(this.places, PLACE * group);
+    const at = PLACE * group;
     const place = this.rows[row]!;
     if (place < 0) {
-      this.pageOf[group] = Math.max(0, this.pages.length - 1);
-      this.lengthOf[group] = IS_NULL;
+      this.places[at] = Math.max(0, this.pages.length - 1);
+      this.places[at + LENGTH] = IS_NULL;
       return KEY_BYTES;
     }
     const { offsets, isAscii } = this.texts!;
     const start = offsets[place]!;
     const end = offsets[place + 1]!;
     this.makePage(end - start);
-    this.pageOf[group] = this.pages.length - 1;
-    this.startOf[group] = this.used;
-    this.lengthOf[group] = end - start;
+    this.places[at] = this.pages.length - 1;
+    this.places[at + START] = this.used;
+    this.places[at + LENGTH] = end - start;
     copy(this.view, start, this.views.at(-1)!, this.used, end - start);
     this.used += end - start;
     this.isAscii &&= isAscii;
@@ -207,10 +225,10 @@ class TextKeys implements GroupKeys {
   valuesOf(from: number, to: number): Value[] {
     const values = new Array<Value>(to - from);
     for (let group = from; group < to; group++) {
-      const length = this.lengthOf[group]!;
-      const start = this.startOf[group]!;
+      const length = this.lengthOf(group);
+      const start = this.startOf(group);
       values[group - from] =
-        length === IS_NULL ? null : textOfBytes(this.pages[this.pageOf[group]!]!, start, start + length, this.isAscii);
+        length === IS_NULL ? null : textOfBytes(this.pages[this.pageOf(group)]!, start, start + length, this.isAscii);
     }
     return values;
   }
@@ -220,10 +238,10 @@ class TextKeys implements GroupKeys {
     let nulls: Uint8Array | null = null;
     let length = 0;
     for (let group = from; group < to; group++) {
-      if (this.lengthOf[group] === IS_NULL) {
+      if (this.lengthOf(group) === IS_NULL) {
         nulls ??= new Uint8Array(to - from);
         nulls[group - from] = 1;
-      } else length += this.lengthOf[group]!;
+      } else length += this.lengthOf(group);
       offsets[group - from + 1] = length;
     }
     return textColumn(this.dataOf(from, to, length), offsets, this.isAscii, nulls);
@@ -231,21 +249,33 @@ class TextKeys implements GroupKeys {
 
   /** The keys end to end, as they lie in one page already where they do not begin in one and end in another. */
   private dataOf(from: number, to: number, length: number): Uint8Array {
-    const page = this.pages[this.pageOf[from]!];
-    if (page !== undefined && this.lengthOf[from] !== IS_NULL && this.pageOf[from] === this.pageOf[to - 1]) {
-      const start = this.startOf[from]!;
+    const page = this.pages[this.pageOf(from)];
+    if (page !== undefined && this.lengthOf(from) !== IS_NULL && this.pageOf(from) === this.pageOf(to - 1)) {
+      const start = this.startOf(from);
       return page.subarray(start, start + length);
     }
     const data = new Uint8Array(length);
     const view = viewOf(data);
     let end = 0;
     for (let group = from; group < to; group++) {
-      const own = this.lengthOf[group]!;
+      const own = this.lengthOf(group);
       if (own === IS_NULL) continue;
-      copy(this.views[this.pageOf[group]!]!, this.startOf[group]!, view, end, own);
+      copy(this.views[this.pageOf(group)]!, this.startOf(group), view, end, own);
       end += own;
     }
     return data;
+  }
+
+  private pageOf(group: number): number {
+    return this.places[PLACE * group]!;
+  }
+
+  private startOf(group: number): number {
+    return this.places[PLACE * group + START]!;
+  }
+
+  private lengthOf(group: number): number {
+    return this.places[PLACE * group + LENGTH]!;
   }
 
   private loadTexts(texts: TextColumn, rows: Int32Array | null, from: number, count: number): void {
@@ -299,7 +329,7 @@ class TextKeys implements GroupKeys {
 }
 
 /** Of a text key beside its bytes. */
-const KEY_BYTES = 12;
+const KEY_BYTES = 16;
 
 const viewOf = (data: Uint8Array) => new DataView(data.buffer, data.byteOffset, data.byteLength);
 

@@ -6,7 +6,7 @@
  * it at once would take milliseconds. Until then groups are looked for in both.
  */
 import type { SqlType, Value } from "../../values/values.js";
-import { type GroupKeys, groupKeysOf } from "./group-keys.js";
+import { type GroupKeys, groupKeysOf, NumberKeys } from "./group-keys.js";
 import type { Chunk } from "./segments/chunk.js";
 import type { Column } from "./segments/column.js";
 
@@ -14,6 +14,15 @@ import type { Column } from "./segments/column.js";
 const COPIED_PER_GROUP = 16;
 /** Of a group in the table, whose places are twice to four times as many as groups. */
 const GROUP_BYTES = 32;
+
+/** Rows that are looked at before groups are found by an index, and part of them that must be of different groups. */
+const INDEXED_FROM = 1024;
+const DIFFERENT_SHARE = 0.5;
+/** Numbers beside those that came first, as part of their span, that the index has places for as well. */
+const INDEX_MARGIN = 0.25;
+
+/** Part of a statement's memory that an index may take. */
+const INDEX_SHARE = 1 / 32;
 
 export class KeyGroups {
   count = 0;
@@ -28,8 +37,20 @@ export class KeyGroups {
   private former: Int32Array | null = null;
   private copied = 0;
 
-  constructor(types: readonly SqlType[]) {
+  /** Of a single key that is a number: group numbers plus one by the number, above `low`. Others are in `places`. */
+  private readonly single: NumberKeys | null;
+  private index: Int32Array | null = null;
+  private low = 0;
+  private mayIndex: boolean;
+
+  private readonly indexBytesMax: number;
+
+  constructor(types: readonly SqlType[], memoryBytesMax: number) {
+    this.indexBytesMax = memoryBytesMax * INDEX_SHARE;
     this.keys = types.map(groupKeysOf);
+    const [first] = this.keys;
+    this.single = this.keys.length === 1 && first instanceof NumberKeys ? first : null;
+    this.mayIndex = this.single !== null;
   }
 
   /** Takes the keys of some rows, one list per key. False when one cannot be found here. */
@@ -62,6 +83,11 @@ export class KeyGroups {
 
   /** The group of a loaded row; −1 when there is none yet. */
   find(row: number): number {
+    const { index } = this;
+    if (index !== null) {
+      const place = this.single!.loaded[row]! - this.low;
+      if (place >= 0 && place < index.length) return index[place]! - 1;
+    }
     const group = this.groupAt(this.places, row);
     return group >= 0 || this.former === null ? group : this.groupAt(this.former, row);
   }
@@ -80,7 +106,7 @@ export class KeyGroups {
       }
       out[row] = group;
     }
-    return bytes;
+    return this.mayIndex && count >= INDEXED_FROM ? bytes + this.makeIndex(count) : bytes;
   }
 
   /** Keys of the groups `from … to − 1`, by the number of the key. */
@@ -119,6 +145,10 @@ export class KeyGroups {
     const group = this.count++;
     let bytes = GROUP_BYTES;
     for (const keys of this.keys) bytes += keys.add(group, row);
+    if (this.isIndexed(row)) {
+      this.index![this.single!.loaded[row]! - this.low] = group + 1;
+      return bytes;
+    }
     this.place(group, this.hashes[row]!);
     if (this.former !== null) this.copySome(this.former);
     if (4 * this.count < this.places.length) return bytes;
@@ -126,6 +156,38 @@ export class KeyGroups {
     this.copied = 0;
     this.places = new Int32Array(2 * this.former.length);
     return bytes;
+  }
+
+  private isIndexed(row: number): boolean {
+    if (this.index === null) return false;
+    const place = this.single!.loaded[row]! - this.low;
+    return place >= 0 && place < this.index.length;
+  }
+
+  /**
+   * Where the first rows have many different numbers that lie close together, an index of those and some beside them
+   * stands in for hashing. Answers its bytes.
+   */
+  private makeIndex(count: number): number {
+    this.mayIndex = false;
+    if (this.madeCount < count * DIFFERENT_SHARE) return 0;
+    let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    const { loaded, keys } = this.single!;
+    for (let row = 0; row < count; row++) {
+      if (loaded[row]! < min) min = loaded[row]!;
+      if (loaded[row]! > max) max = loaded[row]!;
+    }
+    const margin = Math.ceil((max - min) * INDEX_MARGIN);
+    const size = max - min + 1 + 2 * margin;
+    // False where a number is infinite, or there is none.
+    if (!(size > 0 && 4 * size <= this.indexBytesMax)) return 0;
+    this.low = min - margin;
+    this.index = new Int32Array(size);
+    for (let group = 0; group < this.count; group++) {
+      const place = keys[group]! - this.low;
+      if (place >= 0 && place < size) this.index[place] = group + 1;
+    }
+    return this.index.byteLength;
   }
 
   /** Puts a group that is not there into the table. */

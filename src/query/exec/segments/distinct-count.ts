@@ -51,7 +51,7 @@ class DistinctCount implements Accumulator {
     private readonly isGrouped: boolean,
     private readonly context: ExecContext,
   ) {
-    this.keys = new KeyGroups(isGrouped ? [type, INT8] : [type]);
+    this.keys = new KeyGroups(isGrouped ? [type, INT8] : [type], context.statement.memoryBytesMax);
   }
 
   addGroup(): void {
