@@ -20,6 +20,7 @@ import { slotsOf } from "../slots.js";
 import { layoutOf, type TableLayout } from "../table-layout.js";
 import { Chunk, type Selection } from "./chunk.js";
 import { type Column, isSegmentable, valuesOf } from "./column.js";
+import { NULLS } from "./column-buffer.js";
 import type { Kernel } from "./kernel.js";
 import { answersKernel, type PairTest, pairKernel, pairTestOf } from "./row-kernels.js";
 import type { Segment, SegmentKeys } from "./segment.js";
@@ -49,6 +50,8 @@ export interface SegmentScanProgram {
   /** Column ids by slot. */
   readonly source: readonly number[];
   readonly conjuncts: readonly Conjunct[];
+  /** Slots that the conjuncts read. */
+  readonly tested: ReadonlySet<number>;
   /** A test may fail on some rows. */
   readonly mayFail: boolean;
   readonly rows: RowDecoderProgram;
@@ -71,7 +74,8 @@ export function compileSegmentScan(plan: ScanPlan, rows: RowDecoderProgram): Seg
   // A volatile condition sees the rows that the others leave, in their order: that is the predicate's business.
   if (plan.filter !== null && isVolatile(plan.filter)) return null;
   const mayFail = conjuncts.some(({ test, pair }) => pair === null && !test?.entries && !test?.bounds);
-  return { layout: layoutOf(plan.table), source: plan.source, conjuncts, mayFail, rows };
+  const tested = new Set(conjuncts.flatMap(({ slots, slot }) => (slot < 0 ? slots : [slot, ...slots])));
+  return { layout: layoutOf(plan.table), source: plan.source, conjuncts, tested, mayFail, rows };
 }
 
 function conjunctsOf(filter: Expr | null): readonly Expr[] {
@@ -113,6 +117,8 @@ export class SegmentScan {
   /** Rows before this one have no correction; it is corrected itself, or the segment ends here. −1: not looked up. */
   private clearTo = -1;
   private vectors: readonly Column[] = [];
+  /** No row of the segment has passed yet, and only columns that are tested were read. */
+  private isPartlyRead = false;
   /** Null: no row of the segment passes. Undefined: not worked out yet. */
   private filter: SegmentFilter | null | undefined = undefined;
 
@@ -153,7 +159,7 @@ export class SegmentScan {
       if (this.row === segment.rows) return this.leaveSegment(segment);
       this.clearTo = segment.rows;
     } else if (this.clearTo < 0) this.clearTo = this.keys!.lowerBound(this.corrections.key, this.row);
-    return this.row < this.clearTo ? this.uncorrected(rowsMax) : this.corrected(segment);
+    return this.row < this.clearTo ? this.uncorrected(segment, rowsMax) : this.corrected(segment);
   }
 
   /** The next correction lies in the current segment's range. */
@@ -235,16 +241,33 @@ export class SegmentScan {
     return gap;
   }
 
-  /** All pages that will be needed are read here, before any row is handed out. */
+  /** All pages that will be needed are read before any row is handed out: here, or when the first row has passed. */
   private enterSegment(segment: Segment): void {
-    this.vectors = this.program.source.map((id) => segment.column(id));
+    const { source, tested } = this.program;
     const { text } = this.corrections;
     const isWhole = this.at === segment.from && (text === null || text >= segment.to);
+    this.isPartlyRead = isWhole && segment.stored !== null && tested.size > 0;
+    this.vectors = source.map((id, slot) => (!this.isPartlyRead || tested.has(slot) ? segment.column(id) : NULLS));
     this.keys = isWhole ? null : segment.keys;
     this.row = this.keys === null ? 0 : this.keys.lowerBound(Buffer.from(this.at, "latin1"), 0);
     this.segment = segment;
     this.clearTo = -1;
     this.filter = undefined;
+  }
+
+  /** Reads the columns that no test wants. A gap: a page is damaged, and the segment's rows are to be read from records. */
+  private readRest(segment: Segment): Gap | null {
+    this.isPartlyRead = false;
+    try {
+      this.vectors = this.program.source.map((id) => segment.column(id));
+      return null;
+    } catch (error) {
+      if (!(error instanceof DamagedColumns)) throw error;
+      this.context.segments?.damaged(this.table, segment, error);
+      this.segment = null;
+      this.number++;
+      return this.gapTo(segment.to);
+    }
   }
 
   private corrected(segment: Segment): Batch | undefined {
@@ -262,7 +285,7 @@ export class SegmentScan {
     return decoder.length > 0 ? decoder.take() : undefined;
   }
 
-  private uncorrected(rowsMax: number): Chunk | undefined {
+  private uncorrected(segment: Segment, rowsMax: number): Chunk | Gap | undefined {
     if (this.filter === undefined) this.filter = this.segmentFilter();
     if (this.filter === null) {
       this.row = this.clearTo;
@@ -285,6 +308,8 @@ export class SegmentScan {
       rows = this.passed;
       if (length === 0) return undefined;
     }
+    const gap = this.isPartlyRead ? this.readRest(segment) : null;
+    if (gap !== null) return gap;
     const selections = new Array<Selection>(this.vectors.length).fill({ rows, from });
     return new Chunk(this.vectors, selections, length, this.scratch);
   }

@@ -55,6 +55,8 @@ export interface BuildAnswer {
 
 export const columnFileName = (number: number): string => `${number}.columns`;
 
+/** Records of a segment, roughly: a page of long texts is read at once, in a few milliseconds. */
+const SEGMENT_BYTES = 4 * 1024 * 1024;
 const READ_ENTRIES = 1024;
 const CACHE_BYTES = 8 * 1024 * 1024;
 
@@ -98,6 +100,8 @@ class FileBuilder {
   /** Full, but for the end of its range, which is where the next one begins. */
   private pending: PendingSegment | null = null;
   private rows = 0;
+  /** Of the segment that is being filled. */
+  private recordBytes = 0;
   private finished = false;
   /** Of the primary key's columns among all. */
   private readonly places: readonly number[];
@@ -134,11 +138,13 @@ class FileBuilder {
         const entries = cursor.next(READ_ENTRIES);
         if (entries.values.length === 0) break;
         for (let i = 0; i < entries.values.length; i++) {
-          if (keys.length === job.segmentRows) {
+          const record = entries.values[i]!;
+          if (keys.length === job.segmentRows || this.recordBytes > SEGMENT_BYTES) {
             this.endSegment(begin);
             isFirst = true;
           }
-          this.decode(entries.values[i]!, this.values, keys.length);
+          this.recordBytes += record.length;
+          this.decode(record, this.values, keys.length);
           keys.add(job.primaryKey === null ? entries.keys[i]! : this.encodeKey(job.primaryKey, keys.length));
           if (isFirst) begin = keys.first();
           isFirst = false;
@@ -176,6 +182,7 @@ class FileBuilder {
   private endSegment(from: string): void {
     this.writePending(from);
     const keys = this.keys.take();
+    this.recordBytes = 0;
     this.rows += keys.length;
     const columns: PendingSegment["columns"] = new Map();
     this.job.columns.forEach(({ id, type }, i) => {

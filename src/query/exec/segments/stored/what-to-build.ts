@@ -9,6 +9,8 @@ const BUSY_SEGMENTS = 64;
 const BUSY_SHARE = 0.5;
 /** Of the cache's memory, newer entries that are worth a build. */
 const ENTRIES_SHARE = 0.0625;
+/** A segment with more is not short, however few its rows are. */
+const SHORT_BYTES = 1024 * 1024;
 /** Of a segment's rows, changes with which it is made again on the occasion. */
 const CHANGED_SHARE = 0.02;
 
@@ -36,8 +38,10 @@ export function spansToMake(
   const end = `${greatest}\0`;
   if (all) return [{ from: table.start, to: end }];
   const parts: (KeyTextSpan & { isShort: boolean })[] = table.gaps().map((gap) => ({ ...gap, isShort: false }));
-  for (const { from, to, changes, rows } of table.segments) {
-    const isShort = rows < segmentRows / 2;
+  const ids = table.columnIds;
+  for (const { from, to, changes, rows, stored } of table.segments) {
+    // Few rows may be many bytes.
+    const isShort = rows < segmentRows / 2 && (stored?.bytesOf(ids) ?? 0) < SHORT_BYTES;
     if (isShort || changes > CHANGED_SHARE * rows) parts.push({ from, to, isShort });
   }
   parts.sort((a, b) => (a.from < b.from ? -1 : 1));
