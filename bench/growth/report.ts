@@ -3,7 +3,7 @@
 import type { Machine } from "../report/machine.js";
 import { machineLine } from "../report/markdown.js";
 import { geometricMean } from "../statistics.js";
-import type { Kind, SideResult, Step } from "./run-side.js";
+import type { SideResult, Step } from "./run-side.js";
 
 export interface SizeResult {
   readonly rows: number;
@@ -88,20 +88,20 @@ function sizeSection({ rows, sides, csvBytes, differences }: SizeResult): string
   ];
 }
 
+/** Of the steps that failed nowhere. */
 function means(tessera: SideResult, sides: readonly SideResult[], others: readonly SideResult[]): string[] {
   return (["first read", "second read", "write"] as const).map((kind) => {
-    const times = sides.map((side) => meanOf(side, kind));
+    const steps = tessera.steps.filter(
+      (step) => step.kind === kind && sides.every((side) => stepOf(side, step)?.error === null),
+    );
+    const meanOf = (side: SideResult): number => geometricMean(steps.map((step) => stepOf(side, step)!.milliseconds));
     return row([
-      `geometric mean of ${kind}s`,
-      ...times.map(milliseconds),
-      ...others.map((other) => (meanOf(tessera, kind) / meanOf(other, kind)).toFixed(2)),
+      `geometric mean of ${steps.length} ${kind}s`,
+      ...sides.map((side) => milliseconds(meanOf(side))),
+      ...others.map((other) => (meanOf(tessera) / meanOf(other)).toFixed(2)),
       "",
     ]);
   });
-}
-
-function meanOf({ steps }: SideResult, kind: Kind): number {
-  return geometricMean(steps.filter((step) => step.kind === kind).map((step) => step.milliseconds));
 }
 
 export function stepOf({ steps }: SideResult, { name, kind }: Pick<Step, "name" | "kind">): Step | undefined {

@@ -90,11 +90,25 @@ t.test("the report has times, ratios, means and the cost of a row", (t) => {
   const text = markdown(result);
   t.match(text, /## 10,000 rows/);
   t.ok(text.includes("| count(*), first | 40.0 | 80.0 | 0.500 |  |"), "times and the ratio to PostgreSQL");
-  t.ok(text.includes("| geometric mean of writes | 200 | 40.0 | 5.00 |  |"), "means of the larger size");
+  t.ok(text.includes("| geometric mean of 1 writes | 200 | 40.0 | 5.00 |  |"), "means of the larger size");
   t.ok(text.includes("| UPDATE of 10% | 20.0 | 20.0 | 40.0 | 4.00 |"), "microseconds a row, of a tenth of the rows");
   t.match(text, /Tessera: 8\.00 MiB of files were taken out of the page cache, 0 MiB stayed/);
   t.match(text, /PostgreSQL: its files could not be taken out of the page cache/);
   t.match(text, /\*\*Different answers\*\*: 10000 rows, count/);
+  t.end();
+});
+
+t.test("means leave out what failed somewhere", (t) => {
+  const [first] = result.sizes;
+  const failed = { ...step("DELETE of 10%", "write", Number.NaN, 1000), error: "no" };
+  const sides = first!.sides.map((side, i) => ({
+    ...side,
+    steps: [...side.steps, i === 0 ? failed : step("DELETE of 10%", "write", 5, 1000)],
+  }));
+  const text = markdown({ ...result, sizes: [{ ...first!, sides }] });
+  t.ok(text.includes("| DELETE of 10% | failed | 5.00 |  |  |"));
+  t.ok(text.includes("| geometric mean of 1 writes | 20.0 | 40.0 | 0.50 |  |"));
+  t.match(text, /- Tessera, DELETE of 10%: no/);
   t.end();
 });
 
