@@ -11,8 +11,10 @@ import type { LargeSource } from "./versions.js";
 /** The shard, as it is needed here. None of it is called after the commit has been given up. */
 export interface LargeHost {
   readonly engine: Engine;
-  /** Snapshots from before the commit keep what the operations will replace. */
-  keepReplaced(sequence: number, operations: OperationPart): void;
+  /** Whether a snapshot from before that commit is open. */
+  isNewTo(sequence: number): boolean;
+  /** Such snapshots keep what the operations will replace. */
+  keepReplaced(operations: OperationPart): void;
   /** Writes in this thread; `sequence`: with them the engine has all of that commit. */
   write(operations: Operation[], sequence: number | null): void;
   /** The other thread has written them. */
@@ -75,19 +77,24 @@ export class LargeInEngine {
     const { host, sequence } = this;
     const step = this.rest.next();
     const operations = step.done === true ? [] : [...step.value];
-    host.keepReplaced(sequence, operations);
+    if (host.isNewTo(sequence)) host.keepReplaced(operations);
     host.write(operations, step.done === true ? sequence : null);
     if (step.done === true) host.done();
   }
 
   private sendSome(): void {
-    while (this.isElsewhere && !this.isSent && this.inFlight < IN_FLIGHT_MAX) this.send();
+    while (this.isElsewhere && !this.isSent && this.inFlight < IN_FLIGHT_MAX) {
+      // To look up what is replaced takes a step's time.
+      const isSlow = this.host.isNewTo(this.sequence);
+      this.send(isSlow ? 1 : SENT_OPERATIONS, isSlow);
+      if (isSlow) return;
+    }
   }
 
-  private send(): void {
-    const { host, sequence } = this;
-    const parts = this.nextParts();
-    for (const part of parts) host.keepReplaced(sequence, part);
+  private send(operationsMax: number, keepsReplaced: boolean): void {
+    const { host } = this;
+    const parts = this.nextParts(operationsMax);
+    if (keepsReplaced) for (const part of parts) host.keepReplaced(part);
     const written = host.engine.writeElsewhere!(parts);
     if (written === null) {
       // It has no other thread after all.
@@ -104,9 +111,9 @@ export class LargeInEngine {
     );
   }
 
-  private nextParts(): readonly OperationPart[] {
+  private nextParts(operationsMax: number): readonly OperationPart[] {
     const parts: OperationPart[] = [];
-    for (let operations = 0, bytes = 0; operations < SENT_OPERATIONS && bytes < SENT_BYTES; ) {
+    for (let operations = 0, bytes = 0; operations < operationsMax && bytes < SENT_BYTES; ) {
       const step = this.rest.next();
       if (step.done === true) {
         this.isSent = true;

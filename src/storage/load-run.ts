@@ -67,14 +67,15 @@ export class LoadRun {
   }
 
   /** The same with the key that key-codec.ts is building. */
-  addBuiltKey(value: Uint8Array): number {
+  addBuiltKey(value: Uint8Array | null): number {
     if (this.size === this.capacity) this.grow();
     const length = keyLength();
-    const slab = this.slabFor(length + value.length);
+    const valueLength = value === null ? 0 : value.length;
+    const slab = this.slabFor(length + valueLength);
     const start = this.free;
     copyKey(0, length, slab, start);
-    copy(value, slab, start + length);
-    return this.added(start, length, value.length);
+    if (value !== null) copy(value, slab, start + length);
+    return this.added(start, length, value === null ? DELETED : valueLength);
   }
 
   /**

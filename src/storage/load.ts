@@ -51,8 +51,8 @@ export class Load implements OrderedEntries<LoadWrite> {
   }
 
   /** As `LoadRun.addBuiltKey`. */
-  addBuiltKey(run: LoadRun, value: Uint8Array): number {
-    this.grow(keyLength() + value.length);
+  addBuiltKey(run: LoadRun, value: Uint8Array | null): number {
+    this.grow(keyLength() + (value === null ? 0 : value.length));
     return run.addBuiltKey(value);
   }
 

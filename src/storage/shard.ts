@@ -319,11 +319,8 @@ export class Shard implements TransactionHost {
   private largeHostOf(engine: Engine): LargeHost {
     return {
       engine,
-      keepReplaced: (sequence, operations) => {
-        const { oldest } = this.open;
-        if (oldest === null || oldest.since >= sequence) return;
-        this.versions.keepReplacedBy([...operations], (keys) => engine.getMany(keys));
-      },
+      isNewTo: (sequence) => this.open.oldest !== null && this.open.oldest.since < sequence,
+      keepReplaced: (operations) => this.versions.keepReplacedBy([...operations], (keys) => engine.getMany(keys)),
       write: (operations, sequence) => this.writeEngine(operations, sequence),
       written: (operations) => this.noteWritten([...operations]),
       done: () => this.largeApplied(),

@@ -65,6 +65,9 @@ interface Commit {
 /** Memory of one version beside its bytes, roughly. */
 const OVERHEAD_BYTES = 200;
 
+/** Keys from which on their order is kept. */
+const ORDERED_KEYS = 2048;
+
 const NO_LARGE_COMMITS: readonly LargeCommit[] = [];
 
 export class RecentVersions {
@@ -261,6 +264,8 @@ export class RecentVersions {
     operations: readonly Operation[],
     getMany: (keys: readonly Uint8Array[]) => (Uint8Array | undefined)[],
   ): void {
+    // Made later, of very many keys, it would take longer than a turn.
+    if (this.orderedKeys === null && this.keys.size >= ORDERED_KEYS) this.ordered();
     this.keepBases(
       operations.map(({ key }) => {
         const text = keyText(key);
@@ -303,6 +308,11 @@ export class RecentVersions {
 
   /** All open readers have floors of at least `floor`, which the engine has applied: drops what none needs. */
   prune(floor: number): void {
+    if (this.pending.length === 0 && (this.history.at(-1)?.sequence ?? 0) <= floor) {
+      // One by one, the keys of a large commit would take longer than a turn.
+      this.clear();
+      return;
+    }
     while (this.oldest < this.history.length && this.history[this.oldest]!.sequence <= floor) {
       const commit = this.history[this.oldest]!;
       for (const entry of commit.keys) this.pruneKey(entry, floor);

@@ -53,6 +53,26 @@ t.test("scans that read key and INCLUDE columns need no rows", async (t) => {
   t.same(rows, [["0.75000000000000000000", "NaN"]], "the numeric with its scale");
 });
 
+t.test("changes of INCLUDE columns in many rows at once", async (t) => {
+  const database = await opened(
+    t,
+    "CREATE TABLE many (id int PRIMARY KEY, k int, t text)",
+    "INSERT INTO many SELECT i, i % 7, 'old ' || i FROM generate_series(1, 3000) i",
+    "CREATE INDEX many_k ON many (k) INCLUDE (t)",
+    "CREATE INDEX many_lower ON many (lower(t)) INCLUDE (k)",
+  );
+  const question = "SELECT min(t), max(t), count(*), count(*) FILTER (WHERE t LIKE 'new%') FROM many WHERE k = 3";
+  t.match(await planOf(database, question), /Index Only/);
+  await database.exec("UPDATE many SET t = 'new ' || id WHERE id > 500");
+  t.same((await database.exec(question)).rows, [["new 1004", "old 94", "429", "357"]]);
+  await database.exec("UPDATE many SET k = 3 WHERE k = 4");
+  t.same((await database.exec(question)).rows, [["new 1004", "old 95", "858", "715"]]);
+  t.same((await database.exec("SELECT k, id FROM many WHERE lower(t) = 'new 2003'")).rows, [["1", "2003"]]);
+  t.same((await database.exec("SELECT k, id FROM many WHERE lower(t) = 'new 2005'")).rows, [["3", "2005"]]);
+  await database.exec("DELETE FROM many WHERE id % 2 = 1");
+  t.same((await database.exec(question)).rows, [["new 1004", "old 94", "429", "357"]]);
+});
+
 t.test("changes of INCLUDE columns change the entries", async (t) => {
   const database = await opened(t, ...TABLE, INDEX);
   const CHANGES = [

@@ -5,7 +5,9 @@
 import { inSteps } from "../../storage/in-steps.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
+import type { Value } from "../../values/values.js";
 import type { ExecContext } from "./context.js";
+import { entryPlaces, loadEntry, loadRemoval } from "./load-entry.js";
 import type { KeyLayout, TableLayout } from "./table-layout.js";
 import { firstTaken } from "./unique-run.js";
 
@@ -23,6 +25,8 @@ export class BulkChanges {
   private readonly fresh: TableLoad | null;
   /** Of unique indexes: the row of each new entry. */
   private readonly rowsOf: readonly number[][];
+  /** By index; see `entryPlaces`. */
+  private readonly places: readonly (readonly number[])[];
 
   private constructor(
     private readonly layout: TableLayout,
@@ -33,6 +37,7 @@ export class BulkChanges {
     this.stale = this.prepared(stale);
     this.fresh = fresh === null ? null : this.prepared(fresh);
     this.rowsOf = layout.indexes.map(() => []);
+    this.places = layout.indexes.map(entryPlaces);
   }
 
   /** Null: the transaction takes no more loads, or the table's rows must be changed one by one. */
@@ -54,9 +59,10 @@ export class BulkChanges {
     this.stale.load.add(this.stale.rows, key, null);
   }
 
-  /** `place`: of the index in the layout. */
-  removeEntry(place: number, entry: Uint8Array): void {
-    this.stale.load.add(this.stale.indexes[place]!, entry, null);
+  /** `place`: of the index in the layout. `values`: of its key, as `loadEntry` takes them. */
+  removeEntry(place: number, values: readonly Value[], suffix: Uint8Array): void {
+    const { stale, layout, places } = this;
+    loadRemoval(stale.load, stale.indexes[place]!, layout.indexes[place]!, values, places[place]!, suffix);
   }
 
   /** Answers the row's number. */
@@ -64,9 +70,12 @@ export class BulkChanges {
     return this.fresh!.load.add(this.fresh!.rows, key, record);
   }
 
-  putEntry(place: number, entry: Uint8Array, suffix: Uint8Array, row: number): void {
-    this.fresh!.load.add(this.fresh!.indexes[place]!, entry, suffix);
-    if (this.layout.indexes[place]!.unique) this.rowsOf[place]!.push(row);
+  /** `number`: of the row. */
+  putEntry(place: number, values: readonly Value[], suffix: Uint8Array, row: readonly Value[], number: number): void {
+    const fresh = this.fresh!;
+    const index = this.layout.indexes[place]!;
+    loadEntry(fresh.load, fresh.indexes[place]!, index, values, this.places[place]!, suffix, row);
+    if (index.unique) this.rowsOf[place]!.push(number);
   }
 
   /**

@@ -34,6 +34,20 @@ export function loadEntry(
   return load.addBuilt(run, mark, isWhole(index, values, places));
 }
 
+/** Adds the removal of an entry, which `loadEntry` would have made. */
+export function loadRemoval(
+  load: Load,
+  run: LoadRun,
+  index: KeyLayout,
+  values: readonly Value[],
+  places: readonly number[],
+  suffix: Uint8Array,
+): void {
+  beginKey(run.prefix, index.columns, values, places);
+  if (isWhole(index, values, places)) appendKeyBytes(suffix);
+  load.addBuiltKey(run, null);
+}
+
 /** The value is more than the suffix. */
 function loadIncluding(
   load: Load,

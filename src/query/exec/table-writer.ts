@@ -16,6 +16,7 @@ import type { ConstraintEvent } from "./constraint-event.js";
 import type { ExecContext } from "./context.js";
 import { entryValue, suffixOf } from "./entry-value.js";
 import { ChainWriter, chainPrefix } from "./hash-chain.js";
+import { entryPlaces } from "./load-entry.js";
 import type { RowCheck } from "./row-checks.js";
 import { rowKeyOfNumber } from "./row-numbers.js";
 import { TableExpressions } from "./table-expressions.js";
@@ -44,6 +45,8 @@ export class TableWriter {
   private readonly layout: TableLayout;
   private readonly rowPrefix: Buffer;
   private readonly expressions: TableExpressions | null;
+  /** By index; see `entryPlaces`. */
+  private readonly places: readonly (readonly number[])[];
   private readonly chain: ChainWriter | null;
   private changes: BulkChanges | null = null;
 
@@ -55,6 +58,7 @@ export class TableWriter {
   ) {
     this.layout = layoutOf(table);
     this.rowPrefix = this.layout.rowPrefixOf(context.tenantNumber);
+    this.places = this.layout.indexes.map(entryPlaces);
     this.expressions = this.layout.computed ? new TableExpressions(table, context) : null;
     this.chain = table.immutable
       ? new ChainWriter(chainPrefix(context.tenantNumber, storageOf(table)), context.tx)
@@ -177,11 +181,11 @@ export class TableWriter {
     for (let i = 0; i < layout.indexes.length; i++) {
       const index = layout.indexes[i]!;
       if (!touches(index, move, assigned)) continue;
-      const oldEntry = this.entryKey(index, oldRow, oldSuffix);
-      const newEntry = this.entryKey(index, newRow, newSuffix);
-      if (move.newKey === oldKey && oldEntry !== null && newEntry?.equals(oldEntry)) continue;
-      if (oldEntry !== null) changes.removeEntry(i, oldEntry);
-      if (newEntry !== null) changes.putEntry(i, newEntry, newSuffix, number);
+      const oldValues = index.computed ? this.valuesOf(index, oldRow) : oldRow;
+      const newValues = index.computed ? this.valuesOf(index, newRow) : newRow;
+      if (move.newKey === oldKey && isSameEntry(index, this.places[i]!, oldValues, newValues, oldRow, newRow)) continue;
+      if (oldValues !== null) changes.removeEntry(i, oldValues, oldSuffix);
+      if (newValues !== null) changes.putEntry(i, newValues, newSuffix, newRow, number);
     }
     this.noteChange(move, oldRow, newRow);
   }
@@ -193,10 +197,14 @@ export class TableWriter {
     const suffix = key.subarray(this.rowPrefix.length);
     const { changes } = this;
     for (let i = 0; i < layout.indexes.length; i++) {
-      const entry = this.entryKey(layout.indexes[i]!, row, suffix);
-      if (entry === null) continue;
-      if (changes === null) context.tx.delete(entry);
-      else changes.removeEntry(i, entry);
+      const index = layout.indexes[i]!;
+      if (changes === null) {
+        const entry = this.entryKey(index, row, suffix);
+        if (entry !== null) context.tx.delete(entry);
+        continue;
+      }
+      const values = index.computed ? this.valuesOf(index, row) : row;
+      if (values !== null) changes.removeEntry(i, values, suffix);
     }
     if (changes === null) context.tx.delete(key);
     else changes.removeRow(key);
@@ -413,6 +421,23 @@ export function assignedColumns(
 ): ReadonlySet<number> {
   const generated = table.columns.filter((column) => column.generatedSql);
   return new Set([...assignments.map(({ columnId }) => columnId), ...generated.map((column) => column.id)]);
+}
+
+/**
+ * True when a row has the same entry before and after. Values that are equal but not the same count as others: the
+ * entry is then removed and written again.
+ */
+function isSameEntry(
+  index: KeyLayout,
+  places: readonly number[],
+  oldValues: Row | null,
+  newValues: Row | null,
+  oldRow: Row,
+  newRow: Row,
+): boolean {
+  if (oldValues === null || newValues === null) return oldValues === newValues;
+  for (const place of places) if (oldValues[place] !== newValues[place]) return false;
+  return index.included === null || index.included.ids.every((id) => oldRow[id] === newRow[id]);
 }
 
 /** True when an update may change the entry: it assigns a column that the index has, or the row's key changes. */
