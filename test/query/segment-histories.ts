@@ -11,7 +11,14 @@ import type { Shard } from "../../src/storage/shard.js";
 import { openShard } from "../storage/shards.js";
 import type { Random } from "./random-plans.js";
 
-export const SIZES = { recordsBefore: 8, segmentRows: 32, changesMax: 12, lookupsBefore: 4, storedRowsMin: 64 };
+export const SIZES = {
+  recordsBefore: 8,
+  segmentRows: 32,
+  changesMax: 12,
+  lookupsBefore: 4,
+  storedRowsMin: 64,
+  buildSegments: 64,
+};
 export const CREATE = `CREATE TABLE m (a int, b int, t text, n numeric(10,2), d date, f float8, l int8, o bool, v numeric, w vector(2), u varchar,
   PRIMARY KEY (a, b))`;
 

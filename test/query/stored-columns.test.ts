@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
+import { SegmentCache, type SegmentSizes } from "../../src/query/exec/segments/segment-cache.js";
 import { buildColumns } from "../../src/query/exec/segments/stored/build-columns.js";
 import type { LongTasks } from "../../src/session/long-tasks.js";
 import type { Shard } from "../../src/storage/shard.js";
@@ -29,10 +29,11 @@ class Stored {
     private readonly t: Test,
     readonly path: string,
     private readonly bytesMax: number,
+    private readonly sizes: SegmentSizes,
   ) {}
 
-  static async open(t: Test, bytesMax = 1e9): Promise<Stored> {
-    const stored = new Stored(t, directory(t), bytesMax);
+  static async open(t: Test, bytesMax = 1e9, sizes = STORED): Promise<Stored> {
+    const stored = new Stored(t, directory(t), bytesMax, sizes);
     await stored.open();
     return stored;
   }
@@ -41,7 +42,7 @@ class Stored {
     this.shard = await openShardOnDisk(this.path, {
       onDurable: (sequence) => this.side.partition.onDisk(sequence),
     });
-    this.side = await Side.open(this.t, new SegmentCache(this.bytesMax, STORED), this.shard, { tasks });
+    this.side = await Side.open(this.t, new SegmentCache(this.bytesMax, this.sizes), this.shard, { tasks });
     await this.side.partition.keepColumns(this.path);
   }
 
@@ -108,7 +109,8 @@ t.test("random histories give the same rows with and without columns in files", 
   const runs = tries(3);
   for (let seed = 1; seed <= runs; seed++) {
     const random = new Random(seed * 104_729);
-    const on = await Stored.open(t, seed % 3 === 0 ? 60_000 : 1e9);
+    const sizes = { ...STORED, segmentRows: seed % 2 === 0 ? 8 : 32, buildSegments: 2 };
+    const on = await Stored.open(t, seed % 3 === 0 ? 60_000 : 1e9, sizes);
     const off = await Side.open(t, new SegmentCache(0));
     const both = async (session: number, sql: string): Promise<void> => {
       const [found, expected] = [await on.side.run(session, sql, random.below(2) === 0), await off.run(session, sql)];

@@ -67,6 +67,8 @@ export interface SegmentSizes {
   readonly lookupsBefore: number;
   /** Rows of a table that is kept in files, at least, where there are files; scans make no segments in memory of longer ones. */
   readonly storedRowsMin: number;
+  /** Segments that one build of files makes: what it has made is kept if the next one is cut off. */
+  readonly buildSegments: number;
 }
 
 export const SEGMENT_SIZES: SegmentSizes = {
@@ -75,6 +77,7 @@ export const SEGMENT_SIZES: SegmentSizes = {
   changesMax: 512,
   lookupsBefore: 1024,
   storedRowsMin: 32_768,
+  buildSegments: 64,
 };
 
 export class SegmentCache {

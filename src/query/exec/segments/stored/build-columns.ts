@@ -41,6 +41,8 @@ export interface BuildJob {
   readonly primaryKey: readonly (KeyColumn & { readonly id: number })[] | null;
   readonly segmentRows: number;
   readonly segmentsPerFile: number;
+  /** It ends after so many, so that what was made is of use soon; the rest is left to another build. */
+  readonly segmentsMax: number;
   /** Where the files are put, and the number of the first one (`columnFileName`). */
   readonly folder: string;
   readonly firstFile: number;
@@ -51,6 +53,8 @@ export interface BuildJob {
 export interface BuildAnswer {
   readonly paths: readonly string[];
   readonly rows: number;
+  /** What was made of the spans: they all, or those before the bound was reached. */
+  readonly covered: readonly KeySpan[];
 }
 
 export const columnFileName = (number: number): string => `${number}.columns`;
@@ -73,6 +77,7 @@ export async function buildColumns(job: BuildJob): Promise<BuildAnswer | null> {
     const builder = new FileBuilder(job);
     try {
       for (const span of job.spans) {
+        if (builder.isFull) break;
         if (!builder.readSpan(engine, span)) return null;
       }
       return builder.finish();
@@ -95,6 +100,9 @@ class FileBuilder {
   private readonly keys: KeyCollector;
   private readonly decode: (record: Uint8Array, out: readonly Value[][], row: number) => void;
   private readonly made: string[] = [];
+  private readonly covered: KeySpan[] = [];
+  /** Segments until now. */
+  private count = 0;
   private values: Value[][];
   private writer: ColumnFileWriter | null = null;
   /** Full, but for the end of its range, which is where the next one begins. */
@@ -147,6 +155,11 @@ class FileBuilder {
           this.decode(record, this.values, keys.length);
           keys.add(job.primaryKey === null ? entries.keys[i]! : this.encodeKey(job.primaryKey, keys.length));
           if (isFirst) begin = keys.first();
+          if (isFirst && this.isFull) {
+            keys.take();
+            this.endSpan(from, begin);
+            return true;
+          }
           isFirst = false;
         }
       }
@@ -154,8 +167,18 @@ class FileBuilder {
       cursor.close();
     }
     if (keys.length > 0) this.endSegment(begin);
-    this.writePending(to);
+    this.endSpan(from, to);
     return true;
+  }
+
+  /** As many segments were made as may be. */
+  get isFull(): boolean {
+    return this.count >= this.job.segmentsMax;
+  }
+
+  private endSpan(from: string, to: string): void {
+    this.writePending(to);
+    this.covered.push({ from, to });
   }
 
   private encodeKey(columns: readonly KeyColumn[], number: number): Uint8Array {
@@ -170,7 +193,7 @@ class FileBuilder {
   finish(): BuildAnswer {
     this.endFile();
     this.finished = true;
-    return { paths: this.made, rows: this.rows };
+    return { paths: this.made, rows: this.rows, covered: this.covered };
   }
 
   abandon(): void {
@@ -183,6 +206,7 @@ class FileBuilder {
     this.writePending(from);
     const keys = this.keys.take();
     this.recordBytes = 0;
+    this.count++;
     this.rows += keys.length;
     const columns: PendingSegment["columns"] = new Map();
     this.job.columns.forEach(({ id, type }, i) => {

@@ -20,13 +20,12 @@ import type { Operation } from "../../../../storage/operation.js";
 import { keyText } from "../../../../storage/ordered-map.js";
 import type { TableLayout } from "../../table-layout.js";
 import type { SegmentCache } from "../segment-cache.js";
-import { heldColumnOf, type KeyTextSpan, TableSegments } from "../table-segments.js";
+import { type KeyTextSpan, TableSegments } from "../table-segments.js";
 import type { BuildAnswer, BuildJob, StoredColumn } from "./build-columns.js";
 import { ColumnFile } from "./column-file.js";
-import { isStorable } from "./column-page.js";
 import { catchUp, type FoundTable, type OpenedStore, openFiles } from "./open-stored.js";
 import { namesIn, StoredTable } from "./stored-table.js";
-import { isDue, spansToMake } from "./what-to-build.js";
+import { isDue, primaryKeyOf, spansToMake, storedColumns } from "./what-to-build.js";
 
 /** Segments of one file, at most, but for the last one of a build. */
 const SEGMENTS_PER_FILE = 64;
@@ -315,15 +314,21 @@ export class ColumnStore {
         primaryKey: primaryKeyOf(layout, columns),
         segmentRows: cache.sizes.segmentRows,
         segmentsPerFile: SEGMENTS_PER_FILE,
+        // Segments with other columns cannot stand beside new ones.
+        segmentsMax: all && table.isStored ? Number.POSITIVE_INFINITY : cache.sizes.buildSegments,
         folder: stored.folder,
         firstFile: stored.nextFile,
         stop: this.stop,
       });
       if (answer === null || this.isClosing) return;
       stored.nextFile += answer.paths.length;
-      if (await this.take(stored, columns, spans, answer, all)) {
-        table.writesInGaps = Math.max(0, table.writesInGaps - writes);
-        await this.forgetNoted(table, spans, noted);
+      const made = answer.covered.map(({ from, to }) => ({ from: table.start + from, to: table.start + to }));
+      const isPart =
+        answer.covered.length < spans.length || answer.covered.at(-1)!.to !== partOf(table, spans.at(-1)!.to);
+      if (await this.take(stored, columns, made, answer, all)) {
+        table.writesInGaps = Math.max(isPart ? cache.sizes.storedRowsMin : 0, table.writesInGaps - writes);
+        if (isPart) stored.seenWrites = table.writesInGaps;
+        await this.forgetNoted(table, made, noted);
         while (store.hasBacklog) await store.largeCommitDone();
         await this.save(stored);
       }
@@ -341,7 +346,7 @@ export class ColumnStore {
   private async take(
     stored: StoredTable,
     columns: readonly StoredColumn[],
-    spans: readonly KeyTextSpan[],
+    made: readonly KeyTextSpan[],
     { paths }: BuildAnswer,
     all: boolean,
   ): Promise<boolean> {
@@ -361,7 +366,7 @@ export class ColumnStore {
     }
     if (all) stored.columns = columns;
     if (stored.columns.length === 0) stored.columns = columns;
-    const isInside = (from: string) => spans.some((span) => from >= span.from && from < span.to);
+    const isInside = (from: string) => made.some((span) => from >= span.from && from < span.to);
     const kept = table.segments.filter(({ stored: pages, from }) => !all && pages !== null && !isInside(from));
     table.hold(new Map(stored.columns.map(({ id, type, missing }) => [id, { type, missing }])));
     const segments = [...kept, ...stored.segmentsOf(files, cache.pages)];
@@ -369,7 +374,7 @@ export class ColumnStore {
     table.segments = segments.sort((a, b) => (a.from < b.from ? -1 : 1));
     table.releaseMade();
     cache.shrunk(before - table.bytes);
-    for (const span of spans) table.making.delete(span);
+    table.making.clear();
     if (!table.isStored) this.adopt(stored);
     cache.built++;
     return true;
@@ -378,12 +383,12 @@ export class ColumnStore {
   /** Entries that are in the new segments: they say the same, so it may take its time. */
   private async forgetNoted(
     table: TableSegments,
-    spans: readonly KeyTextSpan[],
+    made: readonly KeyTextSpan[],
     noted: TableSegments["entries"],
   ): Promise<void> {
     const { cache, turnsOf } = this.options;
     const turns = turnsOf(table.tenantNumber);
-    for (const { from, to } of spans) {
+    for (const { from, to } of made) {
       let count = 0;
       for (const [text, operation] of noted.entries(from)) {
         if (text >= to || table.dropped) break;
@@ -486,17 +491,4 @@ function partOf(table: TableSegments, text: string): string {
 
 function endOf(prefix: Uint8Array): string {
   return new TableSegments(0, 0, prefix).end;
-}
-
-/** Null: there is none, or a column of it is in no file. */
-function primaryKeyOf({ primaryKey }: TableLayout, columns: readonly StoredColumn[]): BuildJob["primaryKey"] {
-  if (primaryKey === null || !primaryKey.columnIds.every((id) => columns.some((column) => column.id === id)))
-    return null;
-  return primaryKey.columns.map((column, i) => ({ ...column, id: primaryKey.columnIds[i]! }));
-}
-
-function storedColumns(layout: TableLayout): readonly StoredColumn[] {
-  return layout.table.columns
-    .filter(({ type }) => isStorable(type))
-    .map(({ id }) => ({ id, ...heldColumnOf(layout, id) }));
 }

@@ -1,6 +1,9 @@
-/** Decides when segments of a table are made, and of which of its ranges. Called by column-store.ts. */
+/** Decides when segments of a table are made, of which of its ranges, and with which columns. Called by column-store.ts. */
+import type { TableLayout } from "../../table-layout.js";
 import type { SegmentSizes } from "../segment-cache.js";
-import type { KeyTextSpan, TableSegments } from "../table-segments.js";
+import { heldColumnOf, type KeyTextSpan, type TableSegments } from "../table-segments.js";
+import type { BuildJob, StoredColumn } from "./build-columns.js";
+import { isStorable } from "./column-page.js";
 
 /** Writes in gaps that are worth a build while no others come; segments' worth of them while they do. */
 const QUIET_SHARE = 0.25;
@@ -57,4 +60,17 @@ export function spansToMake(
   }
   // A short segment by itself is as good as it will get.
   return spans.filter(({ isShort }) => !isShort).map(({ from, to }) => ({ from, to }));
+}
+
+/** Null: there is none, or a column of it is in no file. */
+export function primaryKeyOf({ primaryKey }: TableLayout, columns: readonly StoredColumn[]): BuildJob["primaryKey"] {
+  if (primaryKey === null || !primaryKey.columnIds.every((id) => columns.some((column) => column.id === id)))
+    return null;
+  return primaryKey.columns.map((column, i) => ({ ...column, id: primaryKey.columnIds[i]! }));
+}
+
+export function storedColumns(layout: TableLayout): readonly StoredColumn[] {
+  return layout.table.columns
+    .filter(({ type }) => isStorable(type))
+    .map(({ id }) => ({ id, ...heldColumnOf(layout, id) }));
 }
