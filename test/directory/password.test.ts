@@ -2,13 +2,13 @@ import { scryptSync } from "node:crypto";
 import t from "tap";
 import { type DeriveKey, deriveKey } from "../../src/directory/derive-key.js";
 import { getUserByName } from "../../src/directory/directory-store.js";
-import { DEFAULT_PASSWORD_COST, generatePassword, passwordHasher } from "../../src/directory/password.js";
+import { generatePassword, passwordCost, passwordHasher } from "../../src/directory/password.js";
 import { ADMIN_PASSWORD, CHEAP, openDirectory } from "./directory-fixture.js";
 
 const here: DeriveKey = async (job) => deriveKey(job);
 
 t.test("a hash is scrypt with its parameters written beside it", async (t) => {
-  const hasher = passwordHasher({ cost: DEFAULT_PASSWORD_COST, deriveKey: here });
+  const hasher = passwordHasher({ cost: passwordCost(15), deriveKey: here });
   const stored = await hasher.hash("correct horse");
   const [, name, parameters, salt, hash] = stored.split("$") as [string, string, string, string, string];
   t.equal(name, "scrypt");

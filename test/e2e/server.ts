@@ -9,6 +9,8 @@ import { createInterface } from "node:readline";
 /** What users start; `npm run build` makes it. */
 export const PROGRAM = new URL("../../../bin/tessera", import.meta.url).pathname;
 export const ADMIN_PASSWORD = "a password for tests";
+/** The least: a start has two hashes, and each user of a test two more. */
+const PASSWORD_COST = "10";
 
 export interface Reply {
   readonly status: number;
@@ -89,6 +91,7 @@ export class TestServer {
         TESSERA_DATA_DIR: this.directory,
         TESSERA_ADMIN_PASSWORD: ADMIN_PASSWORD,
         TESSERA_RATE_LIMIT_PER_SECOND: "0",
+        TESSERA_AUTH_PASSWORD_COST: PASSWORD_COST,
         TESSERA_SERVER_LOG_LEVEL: "warn",
         ...this.environment,
       },
@@ -104,7 +107,7 @@ export class TestServer {
       });
       child.once("exit", (code) => reject(new Error(`the server ended with code ${code}:\n${this.lines.join("\n")}`)));
     });
-    // Signing in takes the server a while by intent; a token of before the start is as good where it holds.
+    // A token of before the start is as good where it holds.
     if (this.token !== "" && (await this.call("GET", "/v1/users/me")).status === 200) return;
     this.token = (
       await this.call("POST", "/v1/auth/login", { username: "admin", password: ADMIN_PASSWORD }, { token: null })
