@@ -34,13 +34,17 @@ export class TestServer {
   url = "";
   /** The administrator's access token. */
   token = "";
-  readonly lines: string[] = [];
+  /** With which `token` was got. */
+  readonly username: string = "admin";
+  readonly password: string = ADMIN_PASSWORD;
   private child: ChildProcess | null = null;
 
   protected constructor(
     readonly directory: string,
     private readonly environment: Readonly<Record<string, string>>,
     private readonly program: readonly [string, ...string[]],
+    /** What the server has printed. */
+    readonly lines: string[] = [],
   ) {}
 
   /** The rate limit is off unless the environment says otherwise; the data lies in a folder of its own unless one is given. */
@@ -151,7 +155,7 @@ export class TestServer {
 
   /** Makes a tenant with one user and gives that user's token. */
   async tenant(id: string, roles: readonly string[] = ["user"]): Promise<string> {
-    const password = `password of ${id}`;
+    const password = passwordOf(id);
     await this.expect(201, "POST", "/admin/tenants", { id });
     await this.expect(201, "POST", `/admin/tenants/${id}/users`, { username: `${id}-user`, password, roles });
     return this.login(`${id}-user`, password);
@@ -200,17 +204,27 @@ export class TestServer {
   }
 }
 
+/** Of the user that `tenant` makes. */
+function passwordOf(tenant: string): string {
+  return `password of ${tenant}`;
+}
+
 let sharedServer: Promise<TestServer> | undefined;
 let guests = 0;
 
 /** See `TestServer.shared`. */
 class Guest extends TestServer {
+  override readonly username: string;
+  override readonly password: string;
+
   private constructor(
     private readonly host: TestServer,
     private readonly id: string,
   ) {
-    super(host.directory, {}, [PROGRAM]);
+    super(host.directory, {}, [PROGRAM], host.lines);
     this.url = host.url;
+    this.username = `${id}-user`;
+    this.password = passwordOf(id);
   }
 
   static async of(host: TestServer): Promise<Guest> {
