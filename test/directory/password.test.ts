@@ -1,5 +1,6 @@
 import { scryptSync } from "node:crypto";
 import t from "tap";
+import { loadConfig } from "../../src/config/load-config.js";
 import { type DeriveKey, deriveKey } from "../../src/directory/derive-key.js";
 import { getUserByName } from "../../src/directory/directory-store.js";
 import { generatePassword, passwordCost, passwordHasher } from "../../src/directory/password.js";
@@ -49,4 +50,8 @@ t.test("a hash with lower parameters is renewed at the next sign-in", async (t) 
   await t.resolves(login(ADMIN_PASSWORD));
   await t.resolves(reopen().login({ username: "admin", password: ADMIN_PASSWORD, remoteAddress: "192.0.2.1" }));
   t.match(stored(), /ln=6,/, "weaker settings do not weaken it");
+  const { auth } = loadConfig({ env: { TESSERA_AUTH_PASSWORD_COST: "11" } });
+  const configured = reopen({ config: auth, passwordCost: undefined });
+  await configured.login({ username: "admin", password: ADMIN_PASSWORD, remoteAddress: "192.0.2.1" });
+  t.match(stored(), /ln=11,/, "the cost is a setting");
 });
