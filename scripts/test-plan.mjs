@@ -1,8 +1,8 @@
 /**
  * Which test files share a process, and in which order the processes start. Used by scripts/run-tests.mjs.
  *
- * Files of one folder share a process, because loading tap and the modules under test takes one to two CPU seconds. Files in
- * OWN_PROCESS_FOLDERS, and those whose text matches OWN_PROCESS, have a process of their own.
+ * Files of one folder share a process, because loading tap and the modules under test takes one to two CPU seconds. Folders
+ * with little share one, too. Files in OWN_PROCESS_FOLDERS, and those whose text matches OWN_PROCESS, have a process of their own.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -21,13 +21,13 @@ const OWN_PROCESS_FOLDERS = [
   "torture",
   "workers",
 ];
-/** Measure this process, change what belongs to all of it, or set a time limit for it. */
-const OWN_PROCESS =
-  /process\.(memoryUsage|cpuUsage|exit|on)\(|performance\.now = |"[./]+\/turn-lengths\.js"|^t\.setTimeout\(/m;
+/** Measure this process, or change what belongs to all of it. A limit of time holds until the next file begins. */
+const OWN_PROCESS = /process\.(memoryUsage|cpuUsage|exit|on)\(|performance\.now = |"[./]+\/turn-lengths\.js"/;
 /** Tests that share a server, too: `TestServer.shared` in test/e2e/server.ts. They come in processes of their own. */
 const SHARED_SERVER = /TestServer\.shared\(/;
+const WITH_SHARED_SERVER = " with a shared server";
 /** A process gets files of at most so much CPU time in all. */
-const GROUP_SECONDS = 45;
+const GROUP_SECONDS = 60;
 /** For files that are not in the list of recorded times. */
 const UNKNOWN_SECONDS = 3;
 
@@ -76,14 +76,33 @@ export function groupsOf(files) {
     group.files.push(file);
     group.seconds += seconds;
   }
-  return groups.sort((a, b) => b.seconds - a.seconds).map((group) => group.files);
+  return joined(groups, open)
+    .sort((a, b) => b.seconds - a.seconds)
+    .map((group) => group.files);
+}
+
+/** Puts the last groups of rooms, those that have room left, together as far as they fit. */
+function joined(groups, last) {
+  const open = new Set([...last].filter(([room]) => !room.endsWith(WITH_SHARED_SERVER)).map(([, group]) => group));
+  const full = groups.filter((group) => !open.has(group));
+  const made = [];
+  for (const group of [...open].sort((a, b) => b.seconds - a.seconds)) {
+    const fitting = made.find(({ seconds }) => seconds + group.seconds <= GROUP_SECONDS);
+    if (fitting === undefined) {
+      made.push(group);
+    } else {
+      fitting.files.push(...group.files);
+      fitting.seconds += group.seconds;
+    }
+  }
+  return [...full, ...made];
 }
 
 /** The folder whose files may share a process; null for a file that may not. */
 function roomOf(file) {
   const room = relative(TESTS, dirname(file));
   const text = readFileSync(file, "utf8");
-  if (SHARED_SERVER.test(text)) return `${room} with a shared server`;
+  if (SHARED_SERVER.test(text)) return room + WITH_SHARED_SERVER;
   return OWN_PROCESS_FOLDERS.some((folder) => room === folder || room.startsWith(`${folder}/`)) ||
     OWN_PROCESS.test(text)
     ? null

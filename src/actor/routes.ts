@@ -1,6 +1,6 @@
 /**
- * The table of what an actor answers: per endpoint its handler, and the validator compiled from its schemas. Made
- * once, when the actor opens.
+ * The table of what an actor answers: per endpoint its handler, and the validator of its schemas. Made once, when the
+ * actor opens.
  */
 
 import type { Endpoint } from "../protocol/endpoint.js";
@@ -8,7 +8,7 @@ import { ENDPOINTS, type EndpointName, MESSAGES } from "../protocol/endpoints.js
 import type { Answer } from "../session/answer.js";
 import type { Handlers } from "./handler.js";
 import type { Request } from "./request.js";
-import { compileValidator, type Input, type Validate } from "./validate.js";
+import { type Input, type Validate, validatorOf } from "./validate.js";
 
 export interface Route {
   readonly endpoint: Endpoint;
@@ -22,7 +22,7 @@ export function compileRoutes(handlers: Handlers): Route[] {
   for (const endpoint of [...ENDPOINTS, ...MESSAGES]) {
     // The endpoint's own validator makes the input that its handler is typed for.
     const handle = handlers[endpoint.name as EndpointName] as Route["handle"] | undefined;
-    if (handle !== undefined) routes.push({ endpoint, handle, validate: compileValidator(endpoint) });
+    if (handle !== undefined) routes.push({ endpoint, handle, validate: validatorOf(endpoint) });
   }
   return routes;
 }

@@ -1,7 +1,6 @@
 /**
  * Turns a frame into a handler's input: decodes path variables, query string and body, and checks each with the
- * validator that was compiled from the endpoint's schema when the actor started. Errors name the field and what it
- * must be.
+ * validator that the endpoint's first request compiled from its schema. Errors name the field and what it must be.
  */
 
 import { createHash } from "node:crypto";
@@ -44,6 +43,16 @@ export interface Validate {
 }
 
 const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
+
+/** Compiled by the first request: a start of some 300 endpoints would take longer by a fifteenth, and most are never asked. */
+export function validatorOf(endpoint: Endpoint): Validate {
+  let compiled: Validate | null = null;
+  const validate = (frame: RequestFrame, turns: Turns | null = null): Input | Promise<Input> => {
+    compiled ??= compileValidator(endpoint);
+    return compiled(frame, turns);
+  };
+  return validate as Validate;
+}
 
 /** Everything that can be decided once per endpoint is decided here. */
 export function compileValidator(endpoint: Endpoint): Validate {

@@ -28,7 +28,7 @@ import { factorSecrets, sealStoredFactors } from "./factor-secrets.js";
 import { identityOfKeyHash, identityOfUser } from "./identities.js";
 import { LoginThrottle } from "./login-throttle.js";
 import * as mfa from "./mfa.js";
-import { DEFAULT_PASSWORD_COST, passwordHasher } from "./password.js";
+import { passwordCost, passwordHasher } from "./password.js";
 import * as placement from "./placement.js";
 import type { MoveRecord, ScheduleRecord } from "./records.js";
 import * as signIn from "./sign-in.js";
@@ -54,7 +54,7 @@ export interface DirectoryOptions {
   readonly onIdentityChanged: (change: IdentityChange) => void;
   /** Runs scrypt on another thread. */
   readonly deriveKey: DeriveKey;
-  /** scrypt's parameters; the default is meant for production. */
+  /** scrypt's parameters; absent: those of the configuration. */
   readonly passwordCost?: PasswordCost;
 }
 
@@ -70,7 +70,10 @@ export class Directory {
       config,
       partitions,
       onIdentityChanged,
-      hasher: passwordHasher({ cost: options.passwordCost ?? DEFAULT_PASSWORD_COST, deriveKey: options.deriveKey }),
+      hasher: passwordHasher({
+        cost: options.passwordCost ?? passwordCost(config.passwordCost),
+        deriveKey: options.deriveKey,
+      }),
       throttle: new LoginThrottle({ ...config.login, now }),
       tokens: signInTokens(options.secret),
       factors: factorSecrets(options.secret, options.sealsFactors === true),

@@ -8,8 +8,10 @@ import { DbError } from "../protocol/errors.js";
 import { PASSWORD_BYTES_MAX, PASSWORD_CHARACTERS_MIN } from "../protocol/limits.js";
 import type { DeriveKey, PasswordCost } from "./derive-key.js";
 
-/** 32 MiB and about a tenth of a second per run, as OWASP's password storage guide advises (2^15, 8, with p lowered). */
-export const DEFAULT_PASSWORD_COST: PasswordCost = { logN: 15, r: 8, p: 1 };
+/** scrypt's parameters for the configured cost. Its default, 15, takes 32 MiB and about a tenth of a second per run. */
+export function passwordCost(logN: number): PasswordCost {
+  return { logN, r: 8, p: 1 };
+}
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;

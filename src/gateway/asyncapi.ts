@@ -1,5 +1,5 @@
 /**
- * The AsyncAPI 3.0 document of the WebSocket, generated once at boot. Clients' messages come from the endpoints of the
+ * The AsyncAPI 3.0 document of the WebSocket, generated once, for its first request. Clients' messages come from the endpoints of the
  * method MESSAGE and the gateway's own messages, the server's from their table. Called by gateway.ts; pure.
  */
 import type { Endpoint } from "../protocol/endpoint.js";

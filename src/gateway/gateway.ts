@@ -179,8 +179,8 @@ function assemble(
     ["server.health", health(pool, clock, version)],
     ["server.ready", ready(pool, watermarks, () => services.closing, clock)],
     ["server.metrics", (exchange) => serveMetrics(exchange, metrics, logger)],
-    ["server.openapi", document(openApiDocument(docs ? ENDPOINTS : withoutDocs(), version, config))],
-    ["server.asyncapi", document(asyncApiDocument(MESSAGES, version))],
+    ["server.openapi", document(() => openApiDocument(docs ? ENDPOINTS : withoutDocs(), version, config))],
+    ["server.asyncapi", document(() => asyncApiDocument(MESSAGES, version))],
   ]);
   for (const name of ["socket.connect", "socket.connect.bearer", "mcp.connect", "files.progress.connect"]) {
     local.set(name, upgradeRequired);
@@ -255,9 +255,13 @@ function withoutDocs(): typeof ENDPOINTS {
   return ENDPOINTS.filter(({ name }) => name !== "server.docs");
 }
 
-function document(text: string): Serve {
-  const body = Buffer.from(text);
-  return (exchange) => exchange.answer(200, JSON_TYPE, `Cache-Control: public, max-age=${DOCUMENT_SECONDS}`, body);
+/** Made for the first request: few ask for it, and every start would wait. */
+function document(make: () => string): Serve {
+  let body: Buffer | null = null;
+  return (exchange) => {
+    body ??= Buffer.from(make());
+    exchange.answer(200, JSON_TYPE, `Cache-Control: public, max-age=${DOCUMENT_SECONDS}`, body);
+  };
 }
 
 function serveMetrics(exchange: Parameters<Serve>[0], page: MetricsPage, logger: Logger): void {

@@ -250,6 +250,8 @@ export const ConfigSchema = section({
     mfaTokenLifetimeSeconds: seconds(30, 3600),
     /** Used at first boot only; empty means that a random one is made and printed. */
     adminPassword: Type.String({ maxLength: 1024 }),
+    /** scrypt's N is 2 to the power of it; below the default only for what holds nothing of worth, such as tests. */
+    passwordCost: Type.Integer({ minimum: 10, maximum: 18 }),
     registration: section({
       enabled: Type.Boolean(),
       tenant: Type.String({

@@ -17,6 +17,9 @@ function stopping() {
 }
 
 t.test("the deadline", async (t) => {
+  // The timer of the deadline keeps no process running.
+  const running = setInterval(() => undefined, 1000);
+  t.teardown(() => clearInterval(running));
   const { stop, end } = stopping();
   end(new Error("too late"));
   stop.watch(Date.now() - 1000);

@@ -1,14 +1,15 @@
 import { scryptSync } from "node:crypto";
 import t from "tap";
+import { loadConfig } from "../../src/config/load-config.js";
 import { type DeriveKey, deriveKey } from "../../src/directory/derive-key.js";
 import { getUserByName } from "../../src/directory/directory-store.js";
-import { DEFAULT_PASSWORD_COST, generatePassword, passwordHasher } from "../../src/directory/password.js";
+import { generatePassword, passwordCost, passwordHasher } from "../../src/directory/password.js";
 import { ADMIN_PASSWORD, CHEAP, openDirectory } from "./directory-fixture.js";
 
 const here: DeriveKey = async (job) => deriveKey(job);
 
 t.test("a hash is scrypt with its parameters written beside it", async (t) => {
-  const hasher = passwordHasher({ cost: DEFAULT_PASSWORD_COST, deriveKey: here });
+  const hasher = passwordHasher({ cost: passwordCost(15), deriveKey: here });
   const stored = await hasher.hash("correct horse");
   const [, name, parameters, salt, hash] = stored.split("$") as [string, string, string, string, string];
   t.equal(name, "scrypt");
@@ -49,4 +50,8 @@ t.test("a hash with lower parameters is renewed at the next sign-in", async (t) 
   await t.resolves(login(ADMIN_PASSWORD));
   await t.resolves(reopen().login({ username: "admin", password: ADMIN_PASSWORD, remoteAddress: "192.0.2.1" }));
   t.match(stored(), /ln=6,/, "weaker settings do not weaken it");
+  const { auth } = loadConfig({ env: { TESSERA_AUTH_PASSWORD_COST: "11" } });
+  const configured = reopen({ config: auth, passwordCost: undefined });
+  await configured.login({ username: "admin", password: ADMIN_PASSWORD, remoteAddress: "192.0.2.1" });
+  t.match(stored(), /ln=11,/, "the cost is a setting");
 });

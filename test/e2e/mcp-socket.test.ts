@@ -4,7 +4,7 @@ import t from "tap";
 import { TestServer } from "./server.js";
 import { SocketClient } from "./socket-client.js";
 
-const server = await TestServer.start();
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 await server.rows("CREATE TABLE city (id integer PRIMARY KEY, name text)");
 await server.rows("INSERT INTO city VALUES (1, 'Porto')");

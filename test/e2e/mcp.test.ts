@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import t from "tap";
-import { ADMIN_PASSWORD, TestServer } from "./server.js";
+import { TestServer } from "./server.js";
 
-const server = await TestServer.start();
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 await server.rows("CREATE TABLE city (id integer PRIMARY KEY, name text NOT NULL, people integer)");
 await server.rows("INSERT INTO city VALUES (1, 'Porto', 232000), (2, 'Braga', 193000)");
@@ -274,7 +274,7 @@ t.test("the stdio bridge", async (t) => {
 
   const ways: Record<string, string>[] = [
     { SVC_TOKEN: server.token, SVC_USERNAME: "nobody" },
-    { SVC_USERNAME: "admin", SVC_PASSWORD: ADMIN_PASSWORD },
+    { SVC_USERNAME: server.username, SVC_PASSWORD: server.password },
   ];
   for (const credentials of ways) {
     const client = new Client({ name: "test", version: "1.0.0" });
@@ -287,7 +287,7 @@ t.test("the stdio bridge", async (t) => {
 
   t.test("signs in again when its token is not accepted any more, and says what is wrong", async (t) => {
     const child: ChildProcess = spawn(process.execPath, [file], {
-      env: { ...surroundings, SVC_USERNAME: "admin", SVC_PASSWORD: "wrong" },
+      env: { ...surroundings, SVC_USERNAME: server.username, SVC_PASSWORD: "wrong" },
       stdio: ["pipe", "pipe", "ignore"],
     });
     const line = new Promise<string>((resolve) =>

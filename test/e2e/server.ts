@@ -9,6 +9,8 @@ import { createInterface } from "node:readline";
 /** What users start; `npm run build` makes it. */
 export const PROGRAM = new URL("../../../bin/tessera", import.meta.url).pathname;
 export const ADMIN_PASSWORD = "a password for tests";
+/** The least: a start has two hashes, and each user of a test two more. */
+const PASSWORD_COST = "10";
 
 export interface Reply {
   readonly status: number;
@@ -32,13 +34,17 @@ export class TestServer {
   url = "";
   /** The administrator's access token. */
   token = "";
-  readonly lines: string[] = [];
+  /** With which `token` was got. */
+  readonly username: string = "admin";
+  readonly password: string = ADMIN_PASSWORD;
   private child: ChildProcess | null = null;
 
   protected constructor(
     readonly directory: string,
     private readonly environment: Readonly<Record<string, string>>,
     private readonly program: readonly [string, ...string[]],
+    /** What the server has printed. */
+    readonly lines: string[] = [],
   ) {}
 
   /** The rate limit is off unless the environment says otherwise; the data lies in a folder of its own unless one is given. */
@@ -89,6 +95,7 @@ export class TestServer {
         TESSERA_DATA_DIR: this.directory,
         TESSERA_ADMIN_PASSWORD: ADMIN_PASSWORD,
         TESSERA_RATE_LIMIT_PER_SECOND: "0",
+        TESSERA_AUTH_PASSWORD_COST: PASSWORD_COST,
         TESSERA_SERVER_LOG_LEVEL: "warn",
         ...this.environment,
       },
@@ -104,7 +111,7 @@ export class TestServer {
       });
       child.once("exit", (code) => reject(new Error(`the server ended with code ${code}:\n${this.lines.join("\n")}`)));
     });
-    // Signing in takes the server a while by intent; a token of before the start is as good where it holds.
+    // A token of before the start is as good where it holds.
     if (this.token !== "" && (await this.call("GET", "/v1/users/me")).status === 200) return;
     this.token = (
       await this.call("POST", "/v1/auth/login", { username: "admin", password: ADMIN_PASSWORD }, { token: null })
@@ -148,7 +155,7 @@ export class TestServer {
 
   /** Makes a tenant with one user and gives that user's token. */
   async tenant(id: string, roles: readonly string[] = ["user"]): Promise<string> {
-    const password = `password of ${id}`;
+    const password = passwordOf(id);
     await this.expect(201, "POST", "/admin/tenants", { id });
     await this.expect(201, "POST", `/admin/tenants/${id}/users`, { username: `${id}-user`, password, roles });
     return this.login(`${id}-user`, password);
@@ -197,17 +204,27 @@ export class TestServer {
   }
 }
 
+/** Of the user that `tenant` makes. */
+function passwordOf(tenant: string): string {
+  return `password of ${tenant}`;
+}
+
 let sharedServer: Promise<TestServer> | undefined;
 let guests = 0;
 
 /** See `TestServer.shared`. */
 class Guest extends TestServer {
+  override readonly username: string;
+  override readonly password: string;
+
   private constructor(
     private readonly host: TestServer,
     private readonly id: string,
   ) {
-    super(host.directory, {}, [PROGRAM]);
+    super(host.directory, {}, [PROGRAM], host.lines);
     this.url = host.url;
+    this.username = `${id}-user`;
+    this.password = passwordOf(id);
   }
 
   static async of(host: TestServer): Promise<Guest> {

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import t from "tap";
-import { ADMIN_PASSWORD, PROGRAM, TestServer } from "./server.js";
+import { PROGRAM, TestServer } from "./server.js";
 
-const server = await TestServer.start();
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 const folder = mkdtempSync(join(tmpdir(), "tessera-sql-"));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -151,7 +151,12 @@ function command(
   args: readonly string[],
   input = "",
 ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
-  const env = { PATH: process.env.PATH!, TESSERA_CLIENT_URL: server.url, TESSERA_CLIENT_PASSWORD: ADMIN_PASSWORD };
+  const env = {
+    PATH: process.env.PATH!,
+    TESSERA_CLIENT_URL: server.url,
+    TESSERA_CLIENT_USERNAME: server.username,
+    TESSERA_CLIENT_PASSWORD: server.password,
+  };
   return new Promise((resolve) => {
     const child = spawn(PROGRAM, ["sql", ...args], { env });
     let [out, err] = ["", ""];
