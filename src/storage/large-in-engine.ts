@@ -19,6 +19,8 @@ export interface LargeHost {
   write(operations: Operation[], sequence: number | null): void;
   /** The other thread has written them. */
   written(operations: OperationPart): void;
+  /** There is something to do for \`takeSome\`. */
+  wake(): void;
   /** The engine has all of it. */
   done(): void;
   fail(error: unknown): void;
@@ -37,6 +39,8 @@ export class LargeInEngine {
   private rest: Iterator<OperationPart>;
   private isElsewhere: boolean;
   private inFlight = 0;
+  /** What it has written, and nobody was told of. */
+  private readonly unnoted: OperationPart[] = [];
   /** All has been given to the other thread. */
   private isSent = false;
   private isGivenUp = false;
@@ -53,9 +57,10 @@ export class LargeInEngine {
     this.rest = stepsOf(sources, sizes);
   }
 
-  /** The other thread is at work, and is given more as it goes on. */
+  /** `takeSome` has nothing to do until the other thread has answered. */
   get isUnderWay(): boolean {
-    return this.inFlight > 0;
+    if (this.unnoted.length > 0 || this.inFlight === 0) return false;
+    return this.isSent || this.inFlight >= IN_FLIGHT_MAX;
   }
 
   /** What the other thread still does is no longer of interest. */
@@ -63,10 +68,11 @@ export class LargeInEngine {
     this.isGivenUp = true;
   }
 
+  /** One step, of a millisecond or so. */
   takeSome(): void {
     if (this.isUnderWay) return;
     try {
-      if (this.isElsewhere) this.sendSome();
+      if (this.isElsewhere) this.takeElsewhere();
       else this.takeHere();
     } catch (error) {
       this.host.fail(error);
@@ -82,12 +88,17 @@ export class LargeInEngine {
     if (step.done === true) host.done();
   }
 
-  private sendSome(): void {
-    while (this.isElsewhere && !this.isSent && this.inFlight < IN_FLIGHT_MAX) {
+  private takeElsewhere(): void {
+    const { host, sequence } = this;
+    const part = this.unnoted.shift();
+    if (part !== undefined) host.written(part);
+    else if (!this.isSent) {
       // To look up what is replaced takes a step's time.
-      const isSlow = this.host.isNewTo(this.sequence);
+      const isSlow = host.isNewTo(sequence);
       this.send(isSlow ? 1 : SENT_OPERATIONS, isSlow);
-      if (isSlow) return;
+    } else {
+      host.write([], sequence);
+      host.done();
     }
   }
 
@@ -126,20 +137,12 @@ export class LargeInEngine {
     return parts;
   }
 
+  /** The steps that follow are taken in turns: answers come faster than others would get theirs in between. */
   private hasWritten(parts: readonly OperationPart[]): void {
     if (this.isGivenUp) return;
-    const { host, sequence } = this;
-    try {
-      for (const part of parts) host.written(part);
-      this.inFlight--;
-      if (!this.isSent) this.sendSome();
-      else if (this.inFlight === 0) {
-        host.write([], sequence);
-        host.done();
-      }
-    } catch (error) {
-      host.fail(error);
-    }
+    this.inFlight--;
+    this.unnoted.push(...parts);
+    this.host.wake();
   }
 }
 

@@ -323,6 +323,9 @@ export class Shard implements TransactionHost {
       keepReplaced: (operations) => this.versions.keepReplacedBy([...operations], (keys) => engine.getMany(keys)),
       write: (operations, sequence) => this.writeEngine(operations, sequence),
       written: (operations) => this.noteWritten([...operations]),
+      wake: () => {
+        for (const resolve of this.syncWaiters.splice(0)) resolve();
+      },
       done: () => this.largeApplied(),
       fail: (error) => this.fail(error),
     };

@@ -47,6 +47,7 @@ export async function openFiles(stored: StoredTable, cache: SegmentCache, turns:
   segments.sort((a, b) => (a.from < b.from ? -1 : 1));
   stored.columns = manifest.columns;
   stored.savedSequence = manifest.sequence;
+  table.writesInGaps = manifest.writesInGaps;
   table.hold(new Map(manifest.columns.map(({ id, type, missing }) => [id, { type, missing }])));
   table.segments = segments.map((segment) => stored.segmentOf(segment, cache.pages));
   return { stored, sequence: manifest.sequence, changed };

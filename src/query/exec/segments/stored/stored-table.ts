@@ -61,6 +61,7 @@ export class StoredTable {
     const manifest: TableManifest = {
       sequence,
       columns: this.columns,
+      writesInGaps: table.writesInGaps,
       files: [...live].map(([file, numbers]) => ({ name: basename(file.path), live: numbers })),
     };
     await writeManifest(this.manifestPath, manifest, partsOf(entries.keys(), table.start.length), turns, durable);

@@ -20,6 +20,8 @@ export interface TableManifest {
   /** The engine's content that the segments are, with the changed keys. */
   readonly sequence: number;
   readonly columns: readonly StoredColumn[];
+  /** What waits to be made (TableSegments.writesInGaps). */
+  readonly writesInGaps: number;
   readonly files: readonly {
     readonly name: string;
     /** Numbers of its segments that are of use. */
