@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { ALONE } from "../../../../derived/turns.js";
 import type { Turns } from "../../../../protocol/turns.js";
 import { giveWay } from "../../../../protocol/turns.js";
-import { rowPrefix, SPACE, storageIdOf, tenantOfKey } from "../../../../storage/keys.js";
+import { prefixRange, rowPrefix, SPACE, storageIdOf, tenantOfKey } from "../../../../storage/keys.js";
 import type { Operation } from "../../../../storage/operation.js";
 import { keyText } from "../../../../storage/ordered-map.js";
 import type { TableLayout } from "../../table-layout.js";
@@ -257,8 +257,7 @@ export class ColumnStore {
 
   private async isLong(layout: TableLayout, tenantNumber: number): Promise<boolean> {
     const { store, cache, turnsOf } = this.options;
-    const prefix = layout.rowPrefixOf(tenantNumber);
-    const cursor = store.engine.cursor({ gte: prefix, lt: Buffer.from(endOf(prefix), "latin1"), only: "keys" });
+    const cursor = store.engine.cursor({ ...prefixRange(layout.rowPrefixOf(tenantNumber)), only: "keys" });
     const turns = turnsOf(tenantNumber);
     try {
       for (let rows = 0; rows < cache.sizes.storedRowsMin; ) {
@@ -295,7 +294,7 @@ export class ColumnStore {
     const columns = all || stored.columns.length === 0 ? storedColumns(layout) : stored.columns;
     const greatest = this.greatestKey(table);
     const writes = table.writesInGaps;
-    const spans = greatest === null ? [] : spansToMake(table, greatest, cache.sizes, all);
+    const spans = greatest === null ? [] : spansToMake(table, greatest, cache, all);
     if (spans.length === 0) {
       table.writesInGaps -= writes;
       return;
@@ -405,13 +404,8 @@ export class ColumnStore {
   }
 
   /** As text; null: the table has no rows. */
-  private greatestKey({ rowPrefix: prefix, end }: TableSegments): string | null {
-    const cursor = this.options.store.engine.cursor({
-      gte: prefix,
-      lt: Buffer.from(end, "latin1"),
-      reverse: true,
-      only: "keys",
-    });
+  private greatestKey({ rowPrefix: prefix }: TableSegments): string | null {
+    const cursor = this.options.store.engine.cursor({ ...prefixRange(prefix, true), only: "keys" });
     const [key] = cursor.next(1).keys;
     cursor.close();
     return key === undefined ? null : keyText(key);
@@ -487,8 +481,4 @@ const nameOf = (tenantNumber: number, storageId: number): string => `${tenantNum
 
 function partOf(table: TableSegments, text: string): string {
   return text.slice(table.prefixLength);
-}
-
-function endOf(prefix: Uint8Array): string {
-  return new TableSegments(0, 0, prefix).end;
 }

@@ -1,6 +1,6 @@
 /** Decides when segments of a table are made, of which of its ranges, and with which columns. Called by column-store.ts. */
 import type { TableLayout } from "../../table-layout.js";
-import type { SegmentSizes } from "../segment-cache.js";
+import type { SegmentCache, SegmentSizes } from "../segment-cache.js";
 import { heldColumnOf, type KeyTextSpan, type TableSegments } from "../table-segments.js";
 import type { BuildJob, StoredColumn } from "./build-columns.js";
 import { isStorable } from "./column-page.js";
@@ -19,33 +19,39 @@ const CHANGED_SHARE = 0.02;
 
 /** `seenWrites`: the count of writes in gaps at the last look; the same now means that nobody writes. */
 export function isDue(table: TableSegments, seenWrites: number, sizes: SegmentSizes, bytesMax: number): boolean {
-  const { writesInGaps, rows, entryBytes } = table;
+  const { writesInGaps, rows } = table;
   if (!table.isReady || table.busy || table.dropped) return false;
   const isQuiet = writesInGaps === seenWrites;
-  if (isQuiet && entryBytes > ENTRIES_SHARE * bytesMax) return true;
+  if (isQuiet && hasManyEntries(table, bytesMax)) return true;
   if (isQuiet) return writesInGaps >= QUIET_SHARE * sizes.storedRowsMin;
   if (writesInGaps >= BUSY_SEGMENTS * sizes.segmentRows) return true;
   return writesInGaps >= 2 * sizes.storedRowsMin && writesInGaps >= BUSY_SHARE * rows;
 }
 
+function hasManyEntries({ entryBytes }: TableSegments, bytesMax: number): boolean {
+  return entryBytes > ENTRIES_SHARE * bytesMax;
+}
+
 /**
- * Ranges to make, in order: gaps, segments with many changes, and short ones beside them. Nothing above `greatest`, the greatest
+ * Ranges to make, in order: gaps, segments with many changes (with any, when newer entries take much memory), and short ones beside them. Nothing above `greatest`, the greatest
  * key: what comes there later is in a gap. `all`: one range with everything.
  */
 export function spansToMake(
   table: TableSegments,
   greatest: string,
-  { segmentRows }: SegmentSizes,
+  { sizes, bytesMax }: Pick<SegmentCache, "sizes" | "bytesMax">,
   all: boolean,
 ): readonly KeyTextSpan[] {
   const end = `${greatest}\0`;
   if (all) return [{ from: table.start, to: end }];
   const parts: (KeyTextSpan & { isShort: boolean })[] = table.gaps().map((gap) => ({ ...gap, isShort: false }));
   const ids = table.columnIds;
+  // Else few changes in each of many segments would be looked at again and again.
+  const changedShare = hasManyEntries(table, bytesMax) ? 0 : CHANGED_SHARE;
   for (const { from, to, changes, rows, stored } of table.segments) {
     // Few rows may be many bytes.
-    const isShort = rows < segmentRows / 2 && (stored?.bytesOf(ids) ?? 0) < SHORT_BYTES;
-    if (isShort || changes > CHANGED_SHARE * rows) parts.push({ from, to, isShort });
+    const isShort = rows < sizes.segmentRows / 2 && (stored?.bytesOf(ids) ?? 0) < SHORT_BYTES;
+    if (isShort || changes > changedShare * rows) parts.push({ from, to, isShort });
   }
   parts.sort((a, b) => (a.from < b.from ? -1 : 1));
   const spans: { from: string; to: string; isShort: boolean }[] = [];
