@@ -7,10 +7,11 @@
  *   "TESSIDX1" · head length u32 · head · keys · rest · body · CRC-32 of all before it, u32          (little-endian)
  */
 
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { open, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Turns } from "../protocol/turns.js";
+import { replaceChecked } from "./checked-file.js";
 import { inTurns } from "./turns.js";
 
 const MAGIC = "TESSIDX1";
@@ -146,27 +147,7 @@ export interface IndexContent extends Omit<IndexFile, "body"> {
 
 /** Replaces the file. `durable` resolves when the commit that the content stands at can no longer be lost. */
 export async function writeIndexFile(path: string, content: IndexContent, durable: () => Promise<void>): Promise<void> {
-  const beside = `${path}.new`;
-  await mkdir(dirname(path), { recursive: true });
-  const file = await open(beside, "w");
-  try {
-    let sum = 0;
-    for (const chunk of chunksOf(partsOf(content))) {
-      sum = crc32(chunk, sum);
-      await file.writeFile(chunk);
-    }
-    const tail = Buffer.allocUnsafe(4);
-    tail.writeUInt32LE(sum);
-    await file.writeFile(tail);
-    await file.sync();
-    await durable();
-  } catch (error) {
-    await rm(beside, { force: true });
-    throw error;
-  } finally {
-    await file.close();
-  }
-  await rename(beside, path);
+  await replaceChecked(path, chunksOf(partsOf(content)), durable);
 }
 
 function* partsOf({ definition, sequence, keys, rest, body }: IndexContent): Generator<Uint8Array> {

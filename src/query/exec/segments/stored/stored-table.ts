@@ -53,7 +53,7 @@ export class StoredTable {
     return bytes;
   }
 
-  /** Writes down what the segments and newer entries are now. False: it was in the middle of a large commit. */
+  /** Writes down what the segments and newer entries are now; not in the middle of a large commit. */
   async save(sequence: number, turns: Turns, durable: () => Promise<void>): Promise<void> {
     const { table } = this;
     const entries = table.entries.clone();

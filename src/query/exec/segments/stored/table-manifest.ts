@@ -5,9 +5,9 @@
  *
  *   "TESSCOLM" · head length u32 · head (JSON) · keys (length u16, bytes) · CRC-32 of all before it, u32        (little-endian)
  */
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";
+import { replaceChecked } from "../../../../derived/checked-file.js";
 import type { Turns } from "../../../../protocol/turns.js";
 import { giveWay } from "../../../../protocol/turns.js";
 import type { StoredColumn } from "./build-columns.js";
@@ -74,27 +74,7 @@ export async function writeManifest(
   const head = Buffer.from(JSON.stringify({ ...manifest, keys } satisfies Head));
   const start = Buffer.alloc(12, MAGIC, "latin1");
   start.writeUInt32LE(head.length, 8);
-  await mkdir(dirname(path), { recursive: true });
-  const beside = `${path}.new`;
-  const file = await open(beside, "w");
-  try {
-    let sum = 0;
-    for (const part of [start, head, ...parts]) {
-      sum = crc32(part, sum);
-      await file.writeFile(part);
-    }
-    const tail = Buffer.allocUnsafe(4);
-    tail.writeUInt32LE(sum);
-    await file.writeFile(tail);
-    await file.sync();
-    await durable();
-  } catch (error) {
-    await rm(beside, { force: true });
-    throw error;
-  } finally {
-    await file.close();
-  }
-  await rename(beside, path);
+  await replaceChecked(path, [start, head, ...parts], durable);
 }
 
 /** Keys with their lengths, in few buffers. */
@@ -112,7 +92,6 @@ async function packed(changed: Iterable<string>, turns: Turns): Promise<{ keys: 
     used += part.write(key, used, "latin1");
     if (++keys % STEP_KEYS === 0) await giveWay(turns);
   }
-  // The checksum of nothing begins anew.
   if (used > 0) parts.push(part.subarray(0, used));
   return { keys, parts };
 }
