@@ -33,8 +33,9 @@ function hasManyEntries({ entryBytes }: TableSegments, bytesMax: number): boolea
 }
 
 /**
- * Ranges to make, in order: gaps, segments with many changes (with any, when newer entries take much memory), and short ones beside them. Nothing above `greatest`, the greatest
- * key: what comes there later is in a gap. `all`: one range with everything.
+ * Ranges to make, in order: gaps, segments with many changes (with any, when newer entries take much memory), and
+ * short ones beside them. Nothing above `greatest`, the greatest key: what comes there later is in a gap. `all`: one
+ * range with everything.
  */
 export function spansToMake(
   table: TableSegments,
