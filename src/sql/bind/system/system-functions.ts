@@ -100,7 +100,8 @@ function typeNamed(view: SystemView, text: string): SqlType | null {
   }
 }
 
-function typeOfOid({ catalog }: SystemView, oid: number): SqlType | null {
+/** The type with that OID, of the system or of the tenant; null: there is none. */
+export function typeOfOid({ catalog }: Pick<SystemView, "catalog">, oid: number): SqlType | null {
   const own = idOfOid(oid);
   const definition = own === null ? null : catalog.typeById(own.id);
   if (definition !== null) return own!.part === 2 ? arrayOf(sqlTypeOf(definition)) : sqlTypeOf(definition);
