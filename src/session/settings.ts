@@ -28,7 +28,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   transaction_timeout: { initial: "0", parse: onlyValue("0") },
   xmloption: { initial: "content", parse: onlyValue("content") },
   application_name: { initial: "", parse: (value) => value },
-  client_encoding: { initial: "UTF8", parse: onlyValue("UTF8", /^(utf-?8|unicode|sql_ascii)$/i) },
+  client_encoding: { initial: "UTF8", parse: onlyValue("UTF8", /^'?(utf-?8|unicode|sql_ascii)'?$/i) },
   bytea_output: { initial: "hex", parse: onlyValue("hex") },
   client_min_messages: { initial: "notice", parse: (value) => value.toLowerCase() },
   default_text_search_config: { initial: "pg_catalog.english", parse: textSearchConfig },

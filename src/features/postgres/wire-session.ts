@@ -76,6 +76,10 @@ export class WireSession implements WireHost {
     for (let i = from; i < messages.length; i++) {
       const step = this.one(messages, i);
       if (step instanceof Promise) return step.then(() => this.serveFrom(messages, i + 1));
+      const { request } = this.client;
+      if (i + 1 < messages.length && request.shouldYield()) {
+        return request.yieldTurn().then(() => this.serveFrom(messages, i + 1));
+      }
     }
   }
 
