@@ -32,7 +32,6 @@ export const EXCEPTIONS: Readonly<Record<Rule, Readonly<Record<string, string>>>
     "ast-query.ts": "types of the syntax tree only",
     "datetime-format.ts": "PostgreSQL's format pictures, a table and its readers",
     "explain.ts": "a case for each kind of plan node",
-    "information-schema.ts": "definitions of system views",
     "json-path-parse.ts": "one grammar",
     "pattern-planner.ts": "one search over one state",
     "plan.ts": "types of the plan only",

@@ -4,7 +4,7 @@ import { type FunctionDef, outputsOf } from "../catalog/function.js";
 import { sqlError } from "../protocol/errors.js";
 import type { OutputColumn } from "../query/plan/plan.js";
 import type { BoundCall } from "../sql/bind/bound-statement.js";
-import { typeOfOid } from "../sql/bind/system/system-functions.js";
+import { typeOfOid } from "../sql/bind/system/object-names.js";
 import { type SqlType, TEXT } from "../values/values.js";
 import type { SessionCursors } from "./session-cursors.js";
 import type { SessionStatements } from "./session-statements.js";

@@ -136,6 +136,10 @@ export class SessionServices implements ExecServices, AskingStatement {
     return this.memory.searchPath(this.catalogView());
   }
 
+  estimatedRows(table: TableDef): number {
+    return this.memory.tenant.statistics.source(this.tx).of(table)?.rows ?? 0;
+  }
+
   cursors(): SystemView["cursors"] {
     return this.ownCursors.all();
   }

@@ -5,6 +5,7 @@
 
 import { sqlError } from "../protocol/errors.js";
 import { bitsFromText, fitBits } from "./bit-string.js";
+import { isCatalogVector } from "./catalog-types.js";
 import { dateToText, timestampToText, timestampTzToText, timeToText, timeTzToText } from "./datetime.js";
 import { type Clock, parseDate, parseTime, parseTimestamp, parseTimestampTz, parseTimeTz } from "./datetime-parse.js";
 import { enumFromText } from "./enum-labels.js";
@@ -71,6 +72,7 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC"): string {
       return vectorToText(value as Float32Array);
     case "array": {
       const element = type.element as SqlType;
+      if (isCatalogVector(type)) return (value as SqlArray).elements.join(" ");
       return arrayToText(value as SqlArray, (member) => toText(element, member, timeZone));
     }
     case "record":

@@ -103,7 +103,7 @@ export interface SqlType {
   readonly element: SqlType | null;
   /** Of a record whose fields are known: rows of a table, composite types, ROW(…). */
   readonly fields?: readonly RecordField[];
-  /** Of a table's rows: its name. */
+  /** Of a table's rows: its name. Of a type in catalog-types.ts: the name that it goes by. */
   readonly typeName?: string;
   /** Of a type that a statement made (CREATE TYPE, CREATE DOMAIN). A domain otherwise looks like the type below it. */
   readonly user?: UserType;
@@ -233,9 +233,9 @@ function intern(name: TypeName, modifier: number | null, element: SqlType | null
 
 function keyOf(type: SqlType): string {
   if (type.user !== undefined) return userKey(type.user);
-  if (type.element !== null) return `${type.name}/${type.modifier}/${keyOf(type.element)}`;
   if (type.fields !== undefined) return recordKey(type.fields, type.typeName);
-  return `${type.name}/${type.modifier}`;
+  const key = `${type.name}/${type.modifier}${type.typeName === undefined ? "" : `/${type.typeName}`}`;
+  return type.element === null ? key : `${key}/${keyOf(type.element)}`;
 }
 
 function recordKey(fields: readonly RecordField[], typeName: string | undefined): string {

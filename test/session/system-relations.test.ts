@@ -28,7 +28,7 @@ t.test("definitions as clients' tools read them", async (t) => {
       from pg_attribute a left join pg_attrdef d on a.attrelid = d.adrelid and a.attnum = d.adnum
       where a.attrelid = 'city'::regclass and a.attnum > 0 order by a.attnum`),
     [
-      ["id", "integer", "true", "nextval('public.city_id_seq')"],
+      ["id", "integer", "true", "nextval('city_id_seq'::regclass)"],
       ["name", "character varying(20)", "true", null],
       ["area", "numeric(10,2)", "false", null],
     ],

@@ -6,6 +6,7 @@
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
 import { nearestName } from "../../protocol/nearest-name.js";
+import { catalogTypeOids, isCatalogVector, isNamedOid } from "../../values/catalog-types.js";
 import { numericModifier } from "../../values/text-format.js";
 import {
   arrayOf,
@@ -191,7 +192,7 @@ export function isPreferred(type: SqlType): boolean {
 export function baseType(type: SqlType): SqlType {
   if (type.user !== undefined) return type.user.base === null ? type : baseType(type.user.base);
   if (type.element !== null) return arrayOf(baseType(type.element));
-  return type.modifier === null ? type : typeOf(type.name);
+  return type.modifier === null && !isNamedOid(type) ? type : typeOf(type.name);
 }
 
 const isNumber = (type: SqlType) => TYPES[type.name].category === "N";
@@ -214,6 +215,7 @@ export function canCoerce(from: SqlType, to: SqlType, context: CastContext): boo
   }
   const known = CASTS[from.name]?.[to.name];
   if (known !== undefined) return rank >= CONTEXT_RANK[known];
+  if (to.typeName === "regclass" && TYPES[from.name].category === "S") return true;
   // Everything can be written as text when it is stored, and read from text when that is asked for.
   if (from.name === "void" || to.name === "void" || to.name === "unknown") return false;
   if (TYPES[to.name].category === "S") return rank >= CONTEXT_RANK.assignment;
@@ -269,7 +271,7 @@ export function commonType(types: readonly SqlType[], construct = "CASE"): SqlTy
   if (first !== undefined && first.name !== "unknown" && types.every((type) => type === first)) return first;
   let chosen: SqlType = UNKNOWN;
   for (const type of types) {
-    const next = baseType(type);
+    const next = isNamedOid(type) ? type : baseType(type);
     if (next.name === "unknown" || next === chosen) continue;
     if (chosen.name === "unknown") chosen = next;
     else if (chosen.name === "record" && next.name === "record") chosen = commonRow(chosen, next, construct);
@@ -311,7 +313,8 @@ const displayNames = new WeakMap<SqlType, string>();
 export function displayName(type: SqlType): string {
   let name = displayNames.get(type);
   if (name === undefined) {
-    name = type.element === null || type.user !== undefined ? scalarName(type) : `${displayName(type.element)}[]`;
+    const isScalar = type.element === null || type.user !== undefined || type.typeName !== undefined;
+    name = isScalar ? scalarName(type) : `${displayName(type.element)}[]`;
     displayNames.set(type, name);
   }
   return name;
@@ -386,6 +389,9 @@ export function idOfOid(oid: number): { readonly id: number; readonly part: numb
 export function pgOidOf(type: SqlType): number {
   if (type.user !== undefined) return oidOfId(type.user.id);
   if (type.element?.user !== undefined) return oidOfId(type.element.user.id, 2);
+  const ofCatalog = catalogTypeOids(type.element ?? type);
+  if (isCatalogVector(type)) return catalogTypeOids(type)![0];
+  if (ofCatalog !== null) return ofCatalog[type.element === null ? 0 : 1];
   if (type.element !== null) {
     let element = type.element;
     while (element.element !== null) element = element.element;

@@ -18,6 +18,7 @@ import {
 import { displayName } from "../../query/expr/types.js";
 import { columnsOf, exprEquals } from "../../query/expr/walk.js";
 import type { AggregateCall, SortKey } from "../../query/plan/plan.js";
+import { isNamedOid } from "../../values/catalog-types.js";
 import { INT4, TEXT } from "../../values/values.js";
 import type { CallNode, ExprNode, GroupingNode, SortNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
@@ -29,7 +30,7 @@ import { bindSetCall } from "./bind-set-call.js";
 import { bindVariadicCall } from "./bind-variadic.js";
 import type { Binding } from "./binding.js";
 import { argumentsOf, boundArguments, byTypes, functionName, refuseAggregateForms } from "./call-arguments.js";
-import { coerceBoolean, coerceImplicit, constant, isUnknown, resolveUnknown } from "./coerce.js";
+import { coerceBoolean, coerceExplicit, coerceImplicit, constant, isUnknown, resolveUnknown } from "./coerce.js";
 import { checkedRecord } from "./json-record-checks.js";
 import { boundAggregate } from "./made-aggregate.js";
 import { positionalCall } from "./parameter-names.js";
@@ -61,12 +62,12 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
       ? sqlError("42809", `WITHIN GROUP is required for ordered-set aggregate ${name}`, { position })
       : sqlError("42809", `window function ${name} requires an OVER clause`, { position });
   }
-  const given = argumentsOf(node, context, bind);
+  const written = argumentsOf(node, context, bind);
+  const given = TAKING_TEXT.test(name) ? written.map((arg) => asText(arg, binding)) : written;
   const [first] = given;
   // Overloads are chosen by what a domain is made of; here the domain itself is asked for.
-  if (name === "pg_typeof" && given.length === 1 && first!.type.user?.kind === "domain") {
-    return constant(TEXT, displayName(first!.type));
-  }
+  const isNamed = first !== undefined && (first.type.user?.kind === "domain" || first.type.typeName !== undefined);
+  if (name === "pg_typeof" && given.length === 1 && isNamed) return constant(TEXT, displayName(first!.type));
   if (isSystemFunction(name)) return bindSystemCall(name, given, binding, position);
   if (isSequenceFunction(name)) {
     return bindSequenceCall(name, given, binding, position);
@@ -83,6 +84,15 @@ export function bindFunctionCall(call: CallNode, context: ExprContext, bind: Bin
   const made: CallExpr = Object.freeze({ kind: "call", type: fn.returns, fn, args, ...place });
   if (fn.deferred?.check !== undefined) binding.env.calls?.push(made);
   return checkedRecord(made, name, given, binding);
+}
+
+/** Functions that take anything and write it as text. */
+const TAKING_TEXT =
+  /^(?:format|concat|concat_ws|quote_literal|quote_nullable|to_jsonb?|jsonb?_build_(?:array|object))$/;
+
+/** regclass and the like by their names, not their numbers. */
+function asText(expr: Expr, binding: Binding): Expr {
+  return isNamedOid(expr.type) ? coerceExplicit(expr, TEXT, binding, 0) : expr;
 }
 
 /** A call of a function of no known name gets the nearest one as its hint. */

@@ -6,6 +6,7 @@ import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { JSON_AS, JSON_EXTRACT_NAME } from "../../query/expr/functions/json-extract.js";
 import { type ResolvedFunction, resolveFunction, resolveOperator } from "../../query/expr/resolve.js";
 import { categoryOf, commonType } from "../../query/expr/types.js";
+import { isNamedOid } from "../../values/catalog-types.js";
 import { sqlArray } from "../../values/text-format-array.js";
 import { arrayOf, BOOL, type SqlType, TEXT, type Value } from "../../values/values.js";
 import type {
@@ -25,6 +26,7 @@ import { bindRowComparison, isRowOperator, notRowOperator, strictOperator } from
 import type { Binding } from "./binding.js";
 import {
   coerceCommon,
+  coerceExplicit,
   coerceImplicit,
   constant,
   isUnknown,
@@ -72,6 +74,10 @@ export function applyOperator(
   const position = typeof at === "number" ? at : at.position;
   const comparable = left === null ? null : comparedAs(name, left, right, binding);
   if (comparable !== null) return applyOperator(name, ...comparable, binding, at);
+  if (name === "||" && left !== null && (isNamedOid(left.type) || isNamedOid(right.type))) {
+    const text = (expr: Expr) => (isNamedOid(expr.type) ? coerceExplicit(expr, TEXT, binding, position) : expr);
+    return applyOperator(name, text(left), text(right), binding, at);
+  }
   const { fn, argTypes } = overload(name, left, right, binding, position);
   const positionOf = (node: ExprNode | null) => (node !== null && node.position > 0 ? node.position : position);
   const operand = (expr: Expr, type: SqlType, node: ExprNode | null) =>

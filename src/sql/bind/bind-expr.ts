@@ -10,8 +10,9 @@ import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { isFunctionName, resolveFunction } from "../../query/expr/resolve.js";
 import { bitsFromText } from "../../values/bit-string.js";
+import { namedOidType } from "../../values/catalog-types.js";
 import { fromText } from "../../values/text-format.js";
-import { arrayOf, BIT, BOOL, INT4, INT8, NUMERIC, OID, type SqlType, UNKNOWN } from "../../values/values.js";
+import { arrayOf, BIT, BOOL, INT4, INT8, NUMERIC, type SqlType, UNKNOWN } from "../../values/values.js";
 import type {
   ArrayNode,
   BitStringNode,
@@ -42,20 +43,20 @@ import { bindSubquery } from "./bind-subquery.js";
 import { bindSubscript } from "./bind-subscript.js";
 import { bindType } from "./bind-type.js";
 import { bindWindowCall } from "./bind-window.js";
+import type { Binding } from "./binding.js";
 import {
   coerceBoolean,
   coerceCommon,
   coerceExplicit,
   commonTypeOf,
   constant,
-  isUnknown,
   resolveUnknown,
   withPosition,
 } from "./coerce.js";
 import { aggregatesMeant } from "./made-aggregate.js";
 import { routinesNamed } from "./resolve-routine.js";
 import { type ScopeItem, TABLE_OID } from "./scope.js";
-import { isNamedOid, isSystemFunction, namedOid, nameOfOid } from "./system/system-functions.js";
+import { isSystemFunction } from "./system/system-functions.js";
 
 export function bindExpr(node: ExprNode, context: ExprContext): Expr {
   const { binding } = context;
@@ -268,11 +269,17 @@ function bindCase(node: CaseNode, outside: ExprContext): Expr {
   return caseOf(type, branches, otherwise === null ? null : as(otherwise));
 }
 
+/** regclass and the like are types of expressions only: what is stored is an OID. */
+function typeOfCast(node: CastNode["type"], binding: Binding): SqlType {
+  const isOwn = node.schema === null || node.schema === "pg_catalog";
+  const named = isOwn && node.modifiers.length === 0 ? namedOidType(node.name) : null;
+  if (named === null) return bindType(node, binding);
+  return node.arrayDimensions > 0 ? arrayOf(named) : named;
+}
+
 function bindCast(node: CastNode, context: ExprContext): Expr {
   const { input, position } = node;
-  const named = bindNamedOid(node, context);
-  if (named !== null) return named;
-  const type = bindType(node.type, context.binding);
+  const type = typeOfCast(node.type, context.binding);
   if (input.kind === "array" && type.element !== null) {
     let array = type;
     while (array.user?.kind === "domain") array = array.user.base!;
@@ -282,18 +289,6 @@ function bindCast(node: CastNode, context: ExprContext): Expr {
   const at = input.position > 0 ? input.position : position;
   const expr = bindExpr(input, context);
   return ancestorRow(expr, type, context.binding) ?? coerceExplicit(expr, type, context.binding, at);
-}
-
-/** Casts to regclass and the like, which are OIDs here, and of those to text, which gives the name; null: another cast. */
-function bindNamedOid({ type, input, position }: CastNode, context: ExprContext): Expr | null {
-  const { binding } = context;
-  if (isNamedOid(type.name) && type.arrayDimensions === 0) {
-    const expr = bindExpr(input, context);
-    const isText = isUnknown(expr) || ["text", "varchar", "name"].includes(expr.type.name);
-    return isText ? namedOid(type.name, expr, binding, position) : coerceExplicit(expr, OID, binding, position);
-  }
-  if (input.kind !== "cast" || !isNamedOid(input.type.name) || !["text", "varchar"].includes(type.name)) return null;
-  return nameOfOid(input.type.name, bindExpr(input, context), binding, position);
 }
 
 /** COALESCE, GREATEST and LEAST: all arguments of one type. */

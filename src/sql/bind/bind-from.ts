@@ -8,7 +8,7 @@ import { resolveFunction } from "../../query/expr/resolve.js";
 import { recordRows, shapeColumns, type TableFunction } from "../../query/expr/table-function.js";
 import type { JoinPlan, Plan } from "../../query/plan/plan.js";
 import { joinColumns, outerColumnsOf } from "../../query/plan/walk.js";
-import { recordOf } from "../../values/values.js";
+import { OID, recordOf } from "../../values/values.js";
 import type {
   AliasNode,
   FromFunction,
@@ -29,11 +29,11 @@ import { bindSearch, searchCallOf } from "./bind-search-function.js";
 import { bindView, findView } from "./bind-view.js";
 import { bindCommonTable } from "./bind-with.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
-import { coerceCommon, commonTypeOf } from "./coerce.js";
+import { coerceCommon, commonTypeOf, constant } from "./coerce.js";
 import { graphTableQuery } from "./graph-table-query.js";
 import { firstFound, missingRelation } from "./names.js";
 import { checkAliases, relationOf, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
-import { findSystemRelation, sequenceRows } from "./system/system-relations.js";
+import { findSystemRelation, sequenceRows, systemRelationOid } from "./system/system-relations.js";
 
 /** The items of a FROM list, cross-joined, or null for an empty list; `scope.items` is filled in. */
 export function bindFrom(nodes: readonly FromNode[], scope: Scope, binding: Binding): Plan | null {
@@ -136,7 +136,10 @@ function systemSource(rows: TableFunction, node: FromTable, binding: Binding): F
   const columns = shapeColumns(rows.returns, rows.name).map(({ name, type }) => binding.newColumn(name, type, true));
   const calls = [{ fn: rows, args: [], shape: rows.returns }];
   const plan: Plan = Object.freeze({ kind: "tablefunction", alias: alias.name, calls, ordinality: false, columns });
-  return named({ plan, columns }, alias, node.position);
+  const source = named({ plan, columns }, alias, node.position);
+  const oid = systemRelationOid(rows);
+  if (oid === null) return source;
+  return { plan, items: source.items.map((item) => ({ ...item, tableOid: constant(OID, oid) })) };
 }
 
 function named(source: Source, alias: AliasNode | null, position: number): FromSource {

@@ -28,7 +28,6 @@ import type { Scope } from "./scope.js";
 import { SetCollector } from "./set-collector.js";
 import { bindSortKey, checkComparable, outputSortKey } from "./sort-key.js";
 import { filtered, type Limits, limited, ONE_ROW, project, sorted } from "./source.js";
-import { isNamedOid, nameOfOid } from "./system/system-functions.js";
 import { WindowCollector } from "./window-collector.js";
 import { windowPlan } from "./window-plan.js";
 
@@ -137,7 +136,7 @@ export function bindTargets(nodes: readonly TargetNode[], context: ExprContext):
       return fieldsOf(expr, context, bindExpr).map((field) => ({ ...field, position: expr.position || position }));
     }
     return [
-      { name: node.name ?? outputName(expr), expr: bindOutput(expr, context), position: expr.position || position },
+      { name: node.name ?? outputName(expr), expr: bindExpr(expr, context), position: expr.position || position },
     ];
   });
   checkTargetCount(targets.length);
@@ -150,13 +149,6 @@ const isStar = ({ expr }: TargetNode): boolean =>
 function checkTargetCount(count: number): void {
   if (count <= SELECT_COLUMNS_MAX) return;
   throw sqlError("54011", `target lists can have at most ${SELECT_COLUMNS_MAX} entries`);
-}
-
-/** A select list shows the name of a regclass, not its number. */
-function bindOutput(node: ExprNode, context: ExprContext): Expr {
-  const expr = bindExpr(node, context);
-  if (node.kind !== "cast" || !isNamedOid(node.type.name) || node.type.arrayDimensions > 0) return expr;
-  return nameOfOid(node.type.name, expr, context.binding, node.position);
 }
 
 function expandStar(path: readonly string[], position: number, context: ExprContext): Target[] {

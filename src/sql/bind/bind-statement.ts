@@ -10,9 +10,11 @@ import { DbError, sqlError } from "../../protocol/errors.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { canCoerce } from "../../query/expr/types.js";
 import { mapExpr, someExpr } from "../../query/expr/walk.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { exprsOfPlan, mapExprsOfPlan, mapPlan, modifiesData, subqueriesOf, walkPlan } from "../../query/plan/walk.js";
-import { TEXT, UNKNOWN } from "../../values/values.js";
+import { isNamedOid } from "../../values/catalog-types.js";
+import { type SqlType, TEXT, UNKNOWN } from "../../values/values.js";
 import type {
   AnalyzeStatement,
   CreateSchemaStatement,
@@ -64,7 +66,8 @@ import { coerceAssignment, coerceExplicit, isUnknown } from "./coerce.js";
 import { callsRoutines } from "./routine-function.js";
 import { Scope } from "./scope.js";
 import { writesData } from "./sequence-functions.js";
-import { castColumns } from "./source.js";
+import { castColumns, project } from "./source.js";
+import { withName } from "./system/define-function.js";
 
 /**
  * Throws SQL errors as PostgreSQL has them (42P01, 42703, 42804, 42883, …) with the position of the offending token,
@@ -276,7 +279,11 @@ function bindAnalyze(node: AnalyzeStatement, binding: Binding): BoundStatement {
 function bindPlanned(node: StatementNode, binding: Binding): BoundQuery {
   switch (node.kind) {
     case "select":
-      return finish("select", binding.query(node.query, outside(binding), optionsOf(binding)), binding);
+      return finish(
+        "select",
+        namesShown(binding.query(node.query, outside(binding), optionsOf(binding)), binding),
+        binding,
+      );
     case "list":
       return finish("select", bindList(node, binding), binding);
     case "insert":
@@ -287,6 +294,22 @@ function bindPlanned(node: StatementNode, binding: Binding): BoundQuery {
     default:
       throw sqlError("0A000", `${node.kind.toUpperCase()} is not supported yet`, { position: node.position });
   }
+}
+
+/** What a client gets of regclass and the like is the object's name. */
+function namesShown(source: Source, binding: Binding): Source {
+  const isNamed = ({ type }: { readonly type: SqlType }) => isNamedOid(type.element ?? type);
+  if (!source.columns.some(isNamed) || binding.env.variables !== undefined) return source;
+  const exprs = source.columns.map((column): Expr => {
+    const expr = columnExpr(column);
+    return isNamed(column) ? withName(expr) : expr;
+  });
+  return project(
+    source.plan,
+    exprs,
+    source.columns.map(({ name }) => name),
+    binding,
+  );
 }
 
 /** Around a statement inside a function: its variables. */

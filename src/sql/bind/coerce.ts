@@ -7,11 +7,13 @@ import type { ConstExpr, Expr } from "../../query/expr/expr.js";
 import { OPERATORS } from "../../query/expr/functions/registry.js";
 import { TEXT_SCORE } from "../../query/expr/functions/text-search.js";
 import { baseType, canCoerce, categoryOf, commonType, displayName, isBinaryCoercible } from "../../query/expr/types.js";
+import { isNamedOid } from "../../values/catalog-types.js";
 import { fromText } from "../../values/text-format.js";
-import { BOOL, FLOAT8, INT4, type SqlType, TEXT, UNKNOWN, type Value } from "../../values/values.js";
+import { arrayOf, BOOL, FLOAT8, INT4, type SqlType, TEXT, UNKNOWN, type Value } from "../../values/values.js";
 import type { Binding } from "./binding.js";
 import { checkedAs, hasDomain, withoutDomains } from "./domain-checks.js";
 import { rowConstructor } from "./record-functions.js";
+import { namedOidInput, namedOidOutput } from "./system/define-function.js";
 
 export function constant(type: SqlType, value: Value): ConstExpr {
   return Object.freeze({ kind: "const", type, value });
@@ -51,6 +53,8 @@ function literal(text: string, type: SqlType, position: number, stored: boolean,
 
 function cast(expr: Expr, type: SqlType, assignment: boolean, binding: Binding): Expr {
   if (expr.type === type) return expr;
+  const named = throughNames(expr, type);
+  if (named !== expr) return cast(named, type, assignment, binding);
   if (hasDomain(type)) return checkedAs(cast(expr, withoutDomains(type), assignment, binding), type, binding);
   if (expr.kind === "const" && expr.value === null) return constant(type, null);
   return Object.freeze(
@@ -58,15 +62,41 @@ function cast(expr: Expr, type: SqlType, assignment: boolean, binding: Binding):
   );
 }
 
+const isNamed = (type: SqlType) => isNamedOid(type.element ?? type);
+const isText = (type: SqlType) => categoryOf(type.element ?? type) === "S" && type.name !== "unknown";
+
+/** Text as an OID of regclass and the like, and such an OID as text: by a call, as both look into the catalog. */
+function throughNames(expr: Expr, type: SqlType): Expr {
+  const isList = expr.type.element !== null && type.element !== null;
+  if (isNamed(type) && isText(expr.type) && (isList || type.element === null)) {
+    const text = isList ? arrayOf(TEXT) : TEXT;
+    const input: Expr = expr.type === text ? expr : Object.freeze({ kind: "cast", type: text, input: expr });
+    return Object.freeze({ kind: "call", type, fn: namedOidInput(type), args: [input] });
+  }
+  if (!isNamed(expr.type) || !isText(type) || (expr.type.element !== null && type.element === null)) return expr;
+  const fn = namedOidOutput(expr.type);
+  return Object.freeze({ kind: "call", type: fn.returns, fn, args: [expr] });
+}
+
 /** A literal, NULL or parameter of unknown type as `type`; other expressions of unknown type are read from text. */
 function unknownTo(expr: Expr, type: SqlType, binding: Binding, position: number, stored = false): Expr {
   if (expr.kind === "const") {
     if (expr.value === null) return cast(constant(UNKNOWN, null), type, stored, binding);
+    if (isNamed(type))
+      return cast(
+        constant(
+          type.element === null ? TEXT : arrayOf(TEXT),
+          type.element === null ? expr.value : fromText(arrayOf(TEXT), expr.value as string),
+        ),
+        type,
+        stored,
+        binding,
+      );
     return literal(expr.value as string, type, position, stored, binding);
   }
   if (expr.kind === "param") {
     const known = binding.parameterType(expr.index);
-    const param = binding.setParameterType(expr.index, known ?? baseType(type));
+    const param = binding.setParameterType(expr.index, known ?? (isNamed(type) ? TEXT : baseType(type)));
     if (known !== null && !canCoerce(known, type, "assignment")) {
       throw sqlError("42P08", `inconsistent types deduced for parameter $${expr.index + 1}`, { position });
     }

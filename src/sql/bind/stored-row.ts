@@ -8,6 +8,7 @@ import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { someExpr } from "../../query/expr/walk.js";
 import type { BoundCheck, OutputColumn, Returning } from "../../query/plan/plan.js";
+import { isNamedOid } from "../../values/catalog-types.js";
 import { UNKNOWN } from "../../values/values.js";
 import type { AssignmentTarget, ReturningNames } from "../parse/ast.js";
 import type { ExprNode, TargetNode } from "../parse/ast-query.js";
@@ -19,6 +20,7 @@ import { type Binding, mayBeNull } from "./binding.js";
 import { coerceAssignment, constant, resolveUnknown } from "./coerce.js";
 import { itemOf } from "./row-item.js";
 import { Scope, type ScopeColumn } from "./scope.js";
+import { withName } from "./system/define-function.js";
 
 /** Definitions are immutable, so the trees of their expressions are kept with them. */
 const parsed = new WeakMap<ColumnDef | CheckDef, ExprNode>();
@@ -140,12 +142,14 @@ export function bindReturning(
   if (nodes === null) return { returning: null, columns: [] };
   const targets = bindTargets(nodes, contextOf(binding, scope, "RETURNING")).map((target) => ({
     ...target,
-    expr: resolveUnknown(target.expr, binding),
+    expr: shown(resolveUnknown(target.expr, binding)),
   }));
   const exprs = targets.map((target) => target.expr);
   const columns = targets.map(({ name, expr }) => binding.newColumn(name, expr.type, mayBeNull(expr, binding)));
   return { returning: { rowColumns, exprs }, columns };
 }
+
+const shown = (expr: Expr) => (isNamedOid(expr.type.element ?? expr.type) ? withName(expr) : expr);
 
 /** The column that INSERT or UPDATE names, or names a part of. Throws 42703. */
 export function targetColumn(table: TableDef, target: AssignmentTarget): ColumnDef {

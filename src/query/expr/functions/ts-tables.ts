@@ -4,7 +4,7 @@ import { analyzeText, dictionaryName } from "../../../text/text-config.js";
 import { parseText, TOKEN_TYPES } from "../../../text/text-parser.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { positionOf, tsVectorOf, weightOf } from "../../../values/ts-vector.js";
-import { arrayOf, INT2, INT4, REGCONFIG, recordOf, TEXT, TSVECTOR, type Value } from "../../../values/values.js";
+import { arrayOf, INT2, INT4, OID, REGCONFIG, recordOf, TEXT, TSVECTOR, type Value } from "../../../values/values.js";
 import type { EvalContext } from "../expr.js";
 import { recordRows, type TableFunction, tableFn } from "../table-function.js";
 import { currentConfig } from "./ts-functions.js";
@@ -56,6 +56,9 @@ export const TS_TABLES: readonly TableFunction[] = [
     checkParser(parser);
     return recordRows(TOKEN_TYPES.map(([type, description], i) => [i + 1, type, description]));
   }),
+  tableFn("ts_token_type", [OID], TYPE_ROW, () =>
+    recordRows(TOKEN_TYPES.map(([type, description], i) => [i + 1, type, description])),
+  ),
   tableFn("ts_parse", [TEXT, TEXT], TOKEN_ROW, (parser: string, text: string) => {
     checkParser(parser);
     return recordRows(parseText(text).map(({ type, start, end }) => [numberOf.get(type)!, text.slice(start, end)]));

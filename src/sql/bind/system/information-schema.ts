@@ -4,75 +4,45 @@ import type { ColumnDef } from "../../../catalog/table.js";
 import type { TriggerDef, TriggerEvent } from "../../../catalog/trigger.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { numericModifier } from "../../../values/text-format.js";
-import { INT4, NAME, type SqlType, TEXT, type Value } from "../../../values/values.js";
+import type { SqlType, Value } from "../../../values/values.js";
+import { defaultText, shownExpression } from "./expression-text.js";
 import { CONSTRAINT_TYPES, type ConstraintFacts, constraintsOf, dataType, queryText, yesNo } from "./relation-facts.js";
-import { type SystemView, systemRelation } from "./system-view.js";
+import { type DefinedView, definedRelation, liveRelation, type SystemView } from "./system-view.js";
 
-function columnsOf<const C extends string>(names: readonly C[], type: SqlType): Record<C, SqlType> {
-  return Object.fromEntries(names.map((name) => [name, type])) as Record<C, SqlType>;
-}
-
-const schemata = systemRelation(
-  "information_schema",
-  "schemata",
-  columnsOf(["catalog_name", "schema_name", "schema_owner", "sql_path"], NAME),
-  ({ catalog, database, user }) =>
-    [...BUILT_IN_SCHEMAS, ...catalog.schemas().map((schema) => schema.name)].map((name) => ({
-      catalog_name: database,
-      schema_name: name,
-      schema_owner: user,
-    })),
+const schemata = definedRelation("information_schema", "schemata", ({ catalog, database, user }) =>
+  [...BUILT_IN_SCHEMAS, ...catalog.schemas().map((schema) => schema.name)].map((name) => ({
+    catalog_name: database,
+    schema_name: name,
+    schema_owner: user,
+  })),
 );
 
-const tables = systemRelation(
-  "information_schema",
-  "tables",
-  columnsOf(["table_catalog", "table_schema", "table_name", "table_type", "is_insertable_into", "is_typed"], TEXT),
-  function* ({ catalog, database }) {
-    for (const { schema, name, materialized } of catalog.tables()) {
-      if (materialized) continue;
-      const type = isTemporarySchema(schema) ? "LOCAL TEMPORARY" : "BASE TABLE";
-      const facts = { table_type: type, is_insertable_into: "YES", is_typed: "NO" };
-      yield { table_catalog: database, table_schema: schema, table_name: name, ...facts };
-    }
-    for (const { schema, name, updatable } of catalog.views()) {
-      const facts = { table_type: "VIEW", is_insertable_into: yesNo(canChange(updatable)), is_typed: "NO" };
-      yield { table_catalog: database, table_schema: schema, table_name: name, ...facts };
-    }
-  },
-);
+const tables = definedRelation("information_schema", "tables", function* ({ catalog, database }) {
+  for (const { schema, name, materialized } of catalog.tables()) {
+    if (materialized) continue;
+    const type = isTemporarySchema(schema) ? "LOCAL TEMPORARY" : "BASE TABLE";
+    const facts = { table_type: type, is_insertable_into: "YES", is_typed: "NO" };
+    yield { table_catalog: database, table_schema: schema, table_name: name, ...facts };
+  }
+  for (const { schema, name, updatable } of catalog.views()) {
+    const facts = { table_type: "VIEW", is_insertable_into: yesNo(canChange(updatable)), is_typed: "NO" };
+    yield { table_catalog: database, table_schema: schema, table_name: name, ...facts };
+  }
+});
 
-const views = systemRelation(
-  "information_schema",
-  "views",
-  columnsOf(
-    [
-      "table_catalog",
-      "table_schema",
-      "table_name",
-      "view_definition",
-      "check_option",
-      "is_updatable",
-      "is_insertable_into",
-      "is_trigger_updatable",
-      "is_trigger_deletable",
-      "is_trigger_insertable_into",
-    ],
-    TEXT,
-  ),
-  ({ catalog, database }) =>
-    catalog.views().map(({ schema, name, query, checkOption, updatable, triggers = [] }) => ({
-      table_catalog: database,
-      table_schema: schema,
-      table_name: name,
-      view_definition: queryText(query.sql),
-      check_option: checkOption === null ? "NONE" : checkOption.toUpperCase(),
-      is_updatable: yesNo(canChange(updatable)),
-      is_insertable_into: yesNo(canChange(updatable)),
-      is_trigger_updatable: yesNo(isInstead(triggers, "update")),
-      is_trigger_deletable: yesNo(isInstead(triggers, "delete")),
-      is_trigger_insertable_into: yesNo(isInstead(triggers, "insert")),
-    })),
+const views = definedRelation("information_schema", "views", ({ catalog, database }) =>
+  catalog.views().map(({ schema, name, query, checkOption, updatable, triggers = [] }) => ({
+    table_catalog: database,
+    table_schema: schema,
+    table_name: name,
+    view_definition: queryText(query.sql),
+    check_option: checkOption === null ? "NONE" : checkOption.toUpperCase(),
+    is_updatable: yesNo(canChange(updatable)),
+    is_insertable_into: yesNo(canChange(updatable)),
+    is_trigger_updatable: yesNo(isInstead(triggers, "update")),
+    is_trigger_deletable: yesNo(isInstead(triggers, "delete")),
+    is_trigger_insertable_into: yesNo(isInstead(triggers, "insert")),
+  })),
 );
 
 const isInstead = (triggers: readonly TriggerDef[], event: TriggerEvent) =>
@@ -118,94 +88,55 @@ function measures(type: SqlType): Record<string, Value> {
   return { numeric_precision: known[0], numeric_precision_radix: known[1], numeric_scale: scale };
 }
 
-const columns = systemRelation(
-  "information_schema",
-  "columns",
-  {
-    ...columnsOf(["table_catalog", "table_schema", "table_name", "column_name"], NAME),
-    ordinal_position: INT4,
-    ...columnsOf(["column_default", "is_nullable", "data_type"], TEXT),
-    ...columnsOf(
-      [
-        "character_maximum_length",
-        "character_octet_length",
-        "numeric_precision",
-        "numeric_precision_radix",
-        "numeric_scale",
-        "datetime_precision",
-      ],
-      INT4,
-    ),
-    ...columnsOf(
-      [
-        "interval_type",
-        "character_set_name",
-        "collation_name",
-        "domain_catalog",
-        "domain_schema",
-        "domain_name",
-        "udt_catalog",
-        "udt_schema",
-        "udt_name",
-        "is_identity",
-        "identity_generation",
-        "identity_start",
-        "identity_increment",
-        "identity_maximum",
-        "identity_minimum",
-        "identity_cycle",
-        "is_generated",
-        "generation_expression",
-        "is_updatable",
-      ],
-      TEXT,
-    ),
-  },
-  function* (view) {
-    for (const table of view.catalog.tables()) {
-      for (const [i, column] of table.columns.entries()) {
-        const isKey = table.primaryKey?.includes(column.id) ?? false;
-        yield {
-          table_catalog: view.database,
-          table_schema: table.schema,
-          table_name: table.name,
-          column_name: column.name,
-          ordinal_position: i + 1,
-          column_default: column.identity === null && !column.generatedSql ? column.defaultSql : null,
-          is_nullable: yesNo(!column.notNull && !isKey),
-          data_type: dataType(column.type),
-          ...measures(column.type),
-          ...typeNames(column, view),
-          ...identityOf(column, table.id, view),
-          is_generated: column.generatedSql ? "ALWAYS" : "NEVER",
-          generation_expression: column.generatedSql ?? null,
-          is_updatable: column.generatedSql ? "NO" : "YES",
-        };
-      }
+const columns = liveRelation("information_schema", "columns", function* (view) {
+  for (const table of view.catalog.tables()) {
+    for (const [i, column] of table.columns.entries()) {
+      const isKey = table.primaryKey?.includes(column.id) ?? false;
+      yield {
+        table_catalog: view.database,
+        table_schema: table.schema,
+        table_name: table.name,
+        column_name: column.name,
+        ordinal_position: i + 1,
+        column_default: defaultOf(column, view),
+        is_nullable: yesNo(!column.notNull && !isKey),
+        data_type: dataType(column.type),
+        ...measures(column.type),
+        ...typeNames(column, view),
+        ...identityOf(column, table.id, view),
+        is_generated: column.generatedSql ? "ALWAYS" : "NEVER",
+        generation_expression: column.generatedSql ?? null,
+        is_updatable: column.generatedSql ? "NO" : "YES",
+      };
     }
-    for (const { schema, name, columns: outputs, updatable } of view.catalog.views()) {
-      for (const [i, output] of outputs.entries()) {
-        yield {
-          table_catalog: view.database,
-          table_schema: schema,
-          table_name: name,
-          column_name: output.name,
-          ordinal_position: i + 1,
-          is_nullable: "YES",
-          data_type: dataType(output.type),
-          ...measures(output.type),
-          ...typeNames(output, view),
-          is_identity: "NO",
-          identity_cycle: "NO",
-          is_generated: "NEVER",
-          is_updatable: yesNo(updatable?.[i] ?? false),
-        };
-      }
+  }
+  for (const { schema, name, columns: outputs, updatable } of view.catalog.views()) {
+    for (const [i, output] of outputs.entries()) {
+      yield {
+        table_catalog: view.database,
+        table_schema: schema,
+        table_name: name,
+        column_name: output.name,
+        ordinal_position: i + 1,
+        is_nullable: "YES",
+        data_type: dataType(output.type),
+        ...measures(output.type),
+        ...typeNames(output, view),
+        is_identity: "NO",
+        identity_cycle: "NO",
+        is_generated: "NEVER",
+        is_updatable: yesNo(updatable?.[i] ?? false),
+      };
     }
-  },
-);
+  }
+});
 
-function typeNames({ type }: Pick<ColumnDef, "type">, { database }: SystemView): Record<string, Value> {
+function defaultOf({ identity, generatedSql, defaultSql, type }: ColumnDef, view: SystemView): string | null {
+  if (identity !== null || generatedSql || defaultSql === null) return null;
+  return shownExpression(view, defaultText(defaultSql, type), false);
+}
+
+function typeNames({ type }: Pick<ColumnDef, "type">, { database }: DefinedView): Record<string, Value> {
   const { user } = type;
   const names = { udt_catalog: database, udt_schema: user?.schema ?? "pg_catalog", udt_name: udtName(type) };
   if (user?.kind !== "domain") return names;
@@ -214,7 +145,7 @@ function typeNames({ type }: Pick<ColumnDef, "type">, { database }: SystemView):
   return { ...names, udt_schema: base?.schema ?? "pg_catalog", ...domain };
 }
 
-function identityOf(column: ColumnDef, tableId: number, { catalog }: SystemView): Record<string, Value> {
+function identityOf(column: ColumnDef, tableId: number, { catalog }: DefinedView): Record<string, Value> {
   if (column.identity === null) return { is_identity: "NO", identity_cycle: "NO" };
   const generation = { is_identity: "YES", identity_generation: column.identity.toUpperCase() };
   const sequence = catalog
@@ -231,114 +162,59 @@ function identityOf(column: ColumnDef, tableId: number, { catalog }: SystemView)
   };
 }
 
-const tableConstraints = systemRelation(
-  "information_schema",
-  "table_constraints",
-  columnsOf(
-    [
-      "constraint_catalog",
-      "constraint_schema",
-      "constraint_name",
-      "table_catalog",
-      "table_schema",
-      "table_name",
-      "constraint_type",
-      "is_deferrable",
-      "initially_deferred",
-      "enforced",
-    ],
-    TEXT,
-  ),
-  function* ({ catalog, database }) {
-    for (const table of catalog.tables()) {
-      const place = { table_catalog: database, table_schema: table.schema, table_name: table.name };
-      const shared = {
-        ...place,
-        constraint_catalog: database,
-        constraint_schema: table.schema,
-        is_deferrable: "NO",
-        initially_deferred: "NO",
-        enforced: "YES",
+const tableConstraints = definedRelation("information_schema", "table_constraints", function* ({ catalog, database }) {
+  for (const table of catalog.tables()) {
+    const place = { table_catalog: database, table_schema: table.schema, table_name: table.name };
+    const shared = {
+      ...place,
+      constraint_catalog: database,
+      constraint_schema: table.schema,
+      is_deferrable: "NO",
+      initially_deferred: "NO",
+      enforced: "YES",
+    };
+    for (const { name, type, references, deferrable } of constraintsOf(table, catalog)) {
+      yield {
+        ...shared,
+        constraint_name: name,
+        constraint_type: CONSTRAINT_TYPES[type],
+        is_deferrable: yesNo(references?.key.deferrable ?? deferrable !== undefined),
+        initially_deferred: yesNo(references?.key.initiallyDeferred ?? deferrable?.initiallyDeferred ?? false),
       };
-      for (const { name, type, references, deferrable } of constraintsOf(table, catalog)) {
+    }
+  }
+});
+
+const keyColumnUsage = definedRelation("information_schema", "key_column_usage", function* (view) {
+  for (const usage of usages(view, (type) => type !== "c")) {
+    const { position, references, ...names } = usage;
+    yield { ...names, ordinal_position: position, position_in_unique_constraint: references ? position : null };
+  }
+});
+
+const constraintColumnUsage = definedRelation("information_schema", "constraint_column_usage", function* (view) {
+  const { catalog, database } = view;
+  for (const { position: _, references: __, ...usage } of usages(view, (type) => type !== "f")) yield usage;
+  for (const table of catalog.tables()) {
+    for (const { name, references } of constraintsOf(table, catalog)) {
+      for (const id of references?.columnIds ?? []) {
+        const referred = references!.table;
         yield {
-          ...shared,
+          constraint_catalog: database,
+          constraint_schema: table.schema,
           constraint_name: name,
-          constraint_type: CONSTRAINT_TYPES[type],
-          is_deferrable: yesNo(references?.key.deferrable ?? deferrable !== undefined),
-          initially_deferred: yesNo(references?.key.initiallyDeferred ?? deferrable?.initiallyDeferred ?? false),
+          table_catalog: database,
+          table_schema: referred.schema,
+          table_name: referred.name,
+          column_name: referred.columns.find((column) => column.id === id)?.name ?? null,
         };
       }
     }
-  },
-);
-
-const keyColumnUsage = systemRelation(
-  "information_schema",
-  "key_column_usage",
-  {
-    ...columnsOf(
-      [
-        "constraint_catalog",
-        "constraint_schema",
-        "constraint_name",
-        "table_catalog",
-        "table_schema",
-        "table_name",
-        "column_name",
-      ],
-      NAME,
-    ),
-    ordinal_position: INT4,
-    position_in_unique_constraint: INT4,
-  },
-  function* (view) {
-    for (const usage of usages(view, (type) => type !== "c")) {
-      const { position, references, ...names } = usage;
-      yield { ...names, ordinal_position: position, position_in_unique_constraint: references ? position : null };
-    }
-  },
-);
-
-const constraintColumnUsage = systemRelation(
-  "information_schema",
-  "constraint_column_usage",
-  columnsOf(
-    [
-      "table_catalog",
-      "table_schema",
-      "table_name",
-      "column_name",
-      "constraint_catalog",
-      "constraint_schema",
-      "constraint_name",
-    ],
-    NAME,
-  ),
-  function* (view) {
-    const { catalog, database } = view;
-    for (const { position: _, references: __, ...usage } of usages(view, (type) => type !== "f")) yield usage;
-    for (const table of catalog.tables()) {
-      for (const { name, references } of constraintsOf(table, catalog)) {
-        for (const id of references?.columnIds ?? []) {
-          const referred = references!.table;
-          yield {
-            constraint_catalog: database,
-            constraint_schema: table.schema,
-            constraint_name: name,
-            table_catalog: database,
-            table_schema: referred.schema,
-            table_name: referred.name,
-            column_name: referred.columns.find((column) => column.id === id)?.name ?? null,
-          };
-        }
-      }
-    }
-  },
-);
+  }
+});
 
 /** Columns of constraints; of a foreign key those of its own table. */
-function* usages({ catalog, database }: SystemView, wanted: (type: keyof typeof CONSTRAINT_TYPES) => boolean) {
+function* usages({ catalog, database }: DefinedView, wanted: (type: keyof typeof CONSTRAINT_TYPES) => boolean) {
   for (const table of catalog.tables()) {
     for (const constraint of constraintsOf(table, catalog)) {
       if (!wanted(constraint.type)) continue;
@@ -360,30 +236,19 @@ function* usages({ catalog, database }: SystemView, wanted: (type: keyof typeof 
 }
 
 /** The key that a foreign key refers to: a primary key or a unique constraint of those columns. */
-function referredKey({ table, columnIds }: NonNullable<ConstraintFacts["references"]>, catalog: SystemView["catalog"]) {
+function referredKey(
+  { table, columnIds }: NonNullable<ConstraintFacts["references"]>,
+  catalog: DefinedView["catalog"],
+) {
   return constraintsOf(table, catalog).find(
     ({ type, columnIds: key }) =>
       (type === "p" || type === "u") && key.length === columnIds.length && columnIds.every((id) => key.includes(id)),
   );
 }
 
-const referentialConstraints = systemRelation(
+const referentialConstraints = definedRelation(
   "information_schema",
   "referential_constraints",
-  columnsOf(
-    [
-      "constraint_catalog",
-      "constraint_schema",
-      "constraint_name",
-      "unique_constraint_catalog",
-      "unique_constraint_schema",
-      "unique_constraint_name",
-      "match_option",
-      "update_rule",
-      "delete_rule",
-    ],
-    TEXT,
-  ),
   function* ({ catalog, database }) {
     for (const table of catalog.tables()) {
       for (const { name, references } of constraintsOf(table, catalog)) {
@@ -404,116 +269,74 @@ const referentialConstraints = systemRelation(
   },
 );
 
-const checkConstraints = systemRelation(
-  "information_schema",
-  "check_constraints",
-  columnsOf(["constraint_catalog", "constraint_schema", "constraint_name", "check_clause"], TEXT),
-  function* ({ catalog, database }) {
-    const shared = (schema: string) => ({ constraint_catalog: database, constraint_schema: schema });
-    for (const table of catalog.tables()) {
-      for (const { name, sql } of table.checks) {
-        yield { ...shared(table.schema), constraint_name: name, check_clause: sql };
-      }
+const checkConstraints = definedRelation("information_schema", "check_constraints", function* ({ catalog, database }) {
+  const shared = (schema: string) => ({ constraint_catalog: database, constraint_schema: schema });
+  for (const table of catalog.tables()) {
+    for (const { name, sql } of table.checks) {
+      yield { ...shared(table.schema), constraint_name: name, check_clause: sql };
     }
-    for (const type of catalog.types()) {
-      if (type.kind !== "domain") continue;
-      for (const { name, sql } of type.checks) {
-        yield { ...shared(type.schema), constraint_name: name, check_clause: sql };
-      }
+  }
+  for (const type of catalog.types()) {
+    if (type.kind !== "domain") continue;
+    for (const { name, sql } of type.checks) {
+      yield { ...shared(type.schema), constraint_name: name, check_clause: sql };
     }
-  },
+  }
+});
+
+const sequences = definedRelation("information_schema", "sequences", ({ catalog, database }) =>
+  catalog.sequences().map((sequence) => ({
+    sequence_catalog: database,
+    sequence_schema: sequence.schema,
+    sequence_name: sequence.name,
+    data_type: dataType(sequence.type),
+    numeric_precision: PRECISIONS[sequence.type.name]![0],
+    numeric_precision_radix: 2,
+    numeric_scale: 0,
+    start_value: String(sequence.start),
+    minimum_value: String(sequence.min),
+    maximum_value: String(sequence.max),
+    increment: String(sequence.increment),
+    cycle_option: yesNo(sequence.cycle),
+  })),
 );
 
-const sequences = systemRelation(
-  "information_schema",
-  "sequences",
-  {
-    ...columnsOf(["sequence_catalog", "sequence_schema", "sequence_name", "data_type"], TEXT),
-    ...columnsOf(["numeric_precision", "numeric_precision_radix", "numeric_scale"], INT4),
-    ...columnsOf(["start_value", "minimum_value", "maximum_value", "increment", "cycle_option"], TEXT),
-  },
-  ({ catalog, database }) =>
-    catalog.sequences().map((sequence) => ({
-      sequence_catalog: database,
-      sequence_schema: sequence.schema,
-      sequence_name: sequence.name,
-      data_type: dataType(sequence.type),
-      numeric_precision: PRECISIONS[sequence.type.name]![0],
-      numeric_precision_radix: 2,
-      numeric_scale: 0,
-      start_value: String(sequence.start),
-      minimum_value: String(sequence.min),
-      maximum_value: String(sequence.max),
-      increment: String(sequence.increment),
-      cycle_option: yesNo(sequence.cycle),
-    })),
-);
+const domains = definedRelation("information_schema", "domains", function* ({ catalog, database }) {
+  for (const type of catalog.types()) {
+    if (type.kind !== "domain") continue;
+    yield {
+      domain_catalog: database,
+      domain_schema: type.schema,
+      domain_name: type.name,
+      data_type: dataType(type.base),
+      domain_default: type.defaultSql,
+      udt_name: udtName(type.base),
+    };
+  }
+});
 
-const domains = systemRelation(
-  "information_schema",
-  "domains",
-  columnsOf(["domain_catalog", "domain_schema", "domain_name", "data_type", "domain_default", "udt_name"], TEXT),
-  function* ({ catalog, database }) {
-    for (const type of catalog.types()) {
-      if (type.kind !== "domain") continue;
-      yield {
-        domain_catalog: database,
-        domain_schema: type.schema,
-        domain_name: type.name,
-        data_type: dataType(type.base),
-        domain_default: type.defaultSql,
-        udt_name: udtName(type.base),
-      };
-    }
-  },
-);
-
-const routines = systemRelation(
-  "information_schema",
-  "routines",
-  columnsOf(
-    [
-      "specific_catalog",
-      "specific_schema",
-      "specific_name",
-      "routine_catalog",
-      "routine_schema",
-      "routine_name",
-      "routine_type",
-      "data_type",
-      "routine_body",
-      "routine_definition",
-      "external_language",
-      "is_deterministic",
-      "sql_data_access",
-      "is_null_call",
-      "security_type",
-    ],
-    TEXT,
-  ),
-  function* ({ catalog, database }) {
-    for (const fn of catalog.functions()) {
-      const { schema, name, kind, returns } = fn;
-      yield {
-        specific_catalog: database,
-        specific_schema: schema,
-        specific_name: `${name}_${oidOfId(fn.id)}`,
-        routine_catalog: database,
-        routine_schema: schema,
-        routine_name: name,
-        routine_type: kind === "procedure" ? "PROCEDURE" : "FUNCTION",
-        data_type: kind === "procedure" ? null : (returns.polymorphic ?? returns.name ?? dataType(returns.type)),
-        routine_body: fn.standard ? "SQL" : "EXTERNAL",
-        routine_definition: fn.body,
-        external_language: fn.language.toUpperCase(),
-        is_deterministic: yesNo(fn.volatility === "immutable"),
-        sql_data_access: "MODIFIES",
-        is_null_call: kind === "procedure" ? null : yesNo(fn.strict),
-        security_type: fn.securityDefiner ? "DEFINER" : "INVOKER",
-      };
-    }
-  },
-);
+const routines = definedRelation("information_schema", "routines", function* ({ catalog, database }) {
+  for (const fn of catalog.functions()) {
+    const { schema, name, kind, returns } = fn;
+    yield {
+      specific_catalog: database,
+      specific_schema: schema,
+      specific_name: `${name}_${oidOfId(fn.id)}`,
+      routine_catalog: database,
+      routine_schema: schema,
+      routine_name: name,
+      routine_type: kind === "procedure" ? "PROCEDURE" : "FUNCTION",
+      data_type: kind === "procedure" ? null : (returns.polymorphic ?? returns.name ?? dataType(returns.type)),
+      routine_body: fn.standard ? "SQL" : "EXTERNAL",
+      routine_definition: fn.body,
+      external_language: fn.language.toUpperCase(),
+      is_deterministic: yesNo(fn.volatility === "immutable"),
+      sql_data_access: "MODIFIES",
+      is_null_call: kind === "procedure" ? null : yesNo(fn.strict),
+      security_type: fn.securityDefiner ? "DEFINER" : "INVOKER",
+    };
+  }
+});
 
 export const INFORMATION_SCHEMA = [
   schemata,

@@ -12,12 +12,11 @@ import type { EvalContext, ScalarFunction } from "../../../query/expr/expr.js";
 import { registerTableFunction } from "../../../query/expr/functions/table-registry.js";
 import { recordRows, type TableFunction, valueRows } from "../../../query/expr/table-function.js";
 import { oidOfId } from "../../../query/expr/types.js";
-import { BOOL, INT4, OID, recordOf, type SqlType, TEXT, type Value } from "../../../values/values.js";
+import { REGCLASS } from "../../../values/catalog-types.js";
+import { BOOL, INT4, OID, recordOf, type SqlType, type Value } from "../../../values/values.js";
 import { partitionKeyText } from "../partition-key-text.js";
 import { writeConstant } from "../write-constant.js";
 import { type SystemView, systemView } from "./system-view.js";
-
-export type RelationLookup = (view: SystemView, text: string) => number;
 
 const byOid = (catalog: CatalogView, oid: number) => catalog.tables().find(({ id }) => oidOfId(id) === oid) ?? null;
 
@@ -77,73 +76,58 @@ function parentOf(table: TableDef, catalog: CatalogView): TableDef | null {
 const inTree = (table: TableDef | null): table is TableDef =>
   table !== null && (table.partitionKey !== undefined || table.partitionBound !== undefined);
 
-/** pg_partition_root: the topmost table's name, as regclass shows it; null outside a partition tree. */
-export function partitionRoot(view: SystemView, oid: number, nameOf: (view: SystemView, oid: number) => string) {
-  let table = byOid(view.catalog, oid);
+/** pg_partition_root: the topmost table; null outside a partition tree. */
+export function partitionRoot({ catalog }: SystemView, oid: number): number | null {
+  let table = byOid(catalog, oid);
   if (!inTree(table)) return null;
-  for (let above = parentOf(table, view.catalog); above !== null; above = parentOf(above, view.catalog)) table = above;
-  return nameOf(view, oidOfId(table.id));
+  for (let above = parentOf(table, catalog); above !== null; above = parentOf(above, catalog)) table = above;
+  return oidOfId(table.id);
 }
 
 const TREE = recordOf([
-  { name: "relid", type: TEXT },
-  { name: "parentrelid", type: TEXT },
+  { name: "relid", type: REGCLASS },
+  { name: "parentrelid", type: REGCLASS },
   { name: "isleaf", type: BOOL },
   { name: "level", type: INT4 },
 ]);
 
-/** pg_partition_tree and pg_partition_ancestors, whose relations are shown by name. Called once, at start. */
-export function registerPartitionFunctions(
-  relationNamed: RelationLookup,
-  nameOf: (view: SystemView, oid: number) => string,
-): void {
-  const name = (view: SystemView, table: TableDef) => nameOf(view, oidOfId(table.id));
-  const tree = (view: SystemView, oid: number): Value[][] => {
-    const root = byOid(view.catalog, oid);
-    if (!inTree(root)) return [];
-    return Array.from(treeOf(root, view.catalog), ({ table, level }) => {
-      const parent = parentOf(table, view.catalog);
-      return [name(view, table), parent && name(view, parent), table.partitionKey === undefined, level];
-    });
-  };
-  const ancestors = (view: SystemView, oid: number): Value[] => {
-    const names: Value[] = [];
-    const own = byOid(view.catalog, oid);
-    for (let table = inTree(own) ? own : null; table !== null; table = parentOf(table, view.catalog)) {
-      names.push(name(view, table));
-    }
-    return names;
-  };
-  for (const type of [TEXT, OID]) {
-    const argument = (context: EvalContext, [value]: readonly Value[]) => {
-      const view = systemView(context);
-      return { view, oid: type === OID ? (value as number) : relationNamed(view, value as string) };
-    };
-    const shared = { args: [type], strict: true } as const;
-    const functions: TableFunction[] = [
-      {
-        ...shared,
-        name: "pg_partition_tree",
-        returns: TREE,
-        open: (context, args) => {
-          const { view, oid } = argument(context, args);
-          return recordRows(tree(view, oid));
-        },
-      },
-      {
-        ...shared,
-        name: "pg_partition_ancestors",
-        returns: TEXT,
-        column: "relid",
-        open: (context, args) => {
-          const { view, oid } = argument(context, args);
-          return valueRows(ancestors(view, oid));
-        },
-      },
-    ];
-    for (const fn of functions) registerTableFunction(Object.freeze(fn));
-  }
+function treeRows({ catalog }: SystemView, oid: number): Value[][] {
+  const root = byOid(catalog, oid);
+  if (!inTree(root)) return [];
+  return Array.from(treeOf(root, catalog), ({ table, level }) => {
+    const parent = parentOf(table, catalog);
+    return [oidOfId(table.id), parent && oidOfId(parent.id), table.partitionKey === undefined, level];
+  });
 }
+
+function ancestors({ catalog }: SystemView, oid: number): Value[] {
+  const found: Value[] = [];
+  const own = byOid(catalog, oid);
+  for (let table = inTree(own) ? own : null; table !== null; table = parentOf(table, catalog)) {
+    found.push(oidOfId(table.id));
+  }
+  return found;
+}
+
+const PARTITION_FUNCTIONS: readonly TableFunction[] = [
+  {
+    name: "pg_partition_tree",
+    args: [REGCLASS],
+    strict: true,
+    returns: TREE,
+    open: (context, [oid]) => recordRows(treeRows(systemView(context), oid as number)),
+  },
+  {
+    name: "pg_partition_ancestors",
+    args: [REGCLASS],
+    strict: true,
+    returns: REGCLASS,
+    column: "relid",
+    open: (context, [oid]) => valueRows(ancestors(systemView(context), oid as number)),
+  },
+];
+
+for (const fn of PARTITION_FUNCTIONS) registerTableFunction(Object.freeze(fn));
 
 /** `satisfies_hash_partition(table, modulus, remainder, keys …)`, for keys of these types. */
 export function hashPartitionTest(keys: readonly SqlType[]): ScalarFunction {

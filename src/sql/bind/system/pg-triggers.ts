@@ -4,10 +4,9 @@ import type { TableDef } from "../../../catalog/table.js";
 import type { TriggerDef } from "../../../catalog/trigger.js";
 import type { ViewDef } from "../../../catalog/view.js";
 import { oidOfId } from "../../../query/expr/types.js";
-import { sqlArray } from "../../../values/text-format-array.js";
-import { arrayOf, BOOL, BYTEA, INT2, INT4, NAME, OID, TEXT, TIMESTAMPTZ } from "../../../values/values.js";
+import { catalogVector } from "../../../values/catalog-types.js";
 import { attnum, hashedOid, qualified } from "./relation-facts.js";
-import { type SystemView, systemRelation } from "./system-view.js";
+import { definedRelation, liveRelation, type SystemView } from "./system-view.js";
 
 type Owner = TableDef | ViewDef;
 
@@ -37,123 +36,70 @@ const columnNumbers = (owner: Owner, ids: readonly number[] = []) =>
 const functionOid = ({ calls }: TriggerDef) =>
   typeof calls === "number" ? oidOfId(calls) : hashedOid("function", String(calls));
 
-const pgTrigger = systemRelation(
-  "pg_catalog",
-  "pg_trigger",
-  {
-    oid: OID,
-    tgrelid: OID,
-    tgparentid: OID,
-    tgname: NAME,
-    tgfoid: OID,
-    tgtype: INT2,
-    tgenabled: TEXT,
-    tgisinternal: BOOL,
-    tgconstrrelid: OID,
-    tgconstrindid: OID,
-    tgconstraint: OID,
-    tgdeferrable: BOOL,
-    tginitdeferred: BOOL,
-    tgnargs: INT2,
-    tgattr: arrayOf(INT2),
-    tgargs: BYTEA,
-    tgqual: TEXT,
-    tgoldtable: NAME,
-    tgnewtable: NAME,
-  },
-  function* (view) {
-    for (const { owner, trigger } of triggersOf(view)) {
-      const { constraint, args } = trigger;
+const pgTrigger = definedRelation("pg_catalog", "pg_trigger", function* (view) {
+  for (const { owner, trigger } of triggersOf(view)) {
+    const { constraint, args } = trigger;
+    yield {
+      oid: oidOfId(trigger.id),
+      tgrelid: oidOfId(owner.id),
+      tgparentid: trigger.parentId === undefined ? 0 : oidOfId(trigger.parentId),
+      tgname: trigger.name,
+      tgfoid: functionOid(trigger),
+      tgtype: typeBits(trigger),
+      tgenabled: STATES[trigger.enabled],
+      tgisinternal: false,
+      tgconstrrelid: constraint?.fromTable === undefined ? 0 : oidOfId(constraint.fromTable),
+      tgconstrindid: 0,
+      tgconstraint: constraint === undefined ? 0 : oidOfId(trigger.id, 1),
+      tgdeferrable: constraint?.deferrable ?? false,
+      tginitdeferred: constraint?.initiallyDeferred ?? false,
+      tgnargs: args.length,
+      tgattr: catalogVector(columnNumbers(owner, trigger.columns)),
+      tgargs: Buffer.from(args.map((arg) => `${arg}\0`).join("")),
+      tgqual: trigger.when ?? null,
+      tgoldtable: trigger.oldTable ?? null,
+      tgnewtable: trigger.newTable ?? null,
+    };
+  }
+});
+
+const triggers = liveRelation("information_schema", "triggers", function* (view) {
+  const { database } = view;
+  for (const { owner, trigger } of triggersOf(view)) {
+    const { name, timing, level, when } = trigger;
+    for (const event of ["insert", "delete", "update"] as const) {
+      if (!trigger.events.includes(event)) continue;
+      const alike = owner.triggers!.filter(
+        (other) => other.events.includes(event) && other.timing === timing && other.level === level,
+      );
       yield {
-        oid: oidOfId(trigger.id),
-        tgrelid: oidOfId(owner.id),
-        tgparentid: trigger.parentId === undefined ? 0 : oidOfId(trigger.parentId),
-        tgname: trigger.name,
-        tgfoid: functionOid(trigger),
-        tgtype: typeBits(trigger),
-        tgenabled: STATES[trigger.enabled],
-        tgisinternal: false,
-        tgconstrrelid: constraint?.fromTable === undefined ? 0 : oidOfId(constraint.fromTable),
-        tgconstrindid: 0,
-        tgconstraint: constraint === undefined ? 0 : oidOfId(trigger.id, 1),
-        tgdeferrable: constraint?.deferrable ?? false,
-        tginitdeferred: constraint?.initiallyDeferred ?? false,
-        tgnargs: args.length,
-        tgattr: sqlArray(columnNumbers(owner, trigger.columns)),
-        tgargs: Buffer.from(args.map((arg) => `${arg}\0`).join("")),
-        tgqual: trigger.when ?? null,
-        tgoldtable: trigger.oldTable ?? null,
-        tgnewtable: trigger.newTable ?? null,
+        trigger_catalog: database,
+        trigger_schema: owner.schema,
+        trigger_name: name,
+        event_manipulation: event.toUpperCase(),
+        event_object_catalog: database,
+        event_object_schema: owner.schema,
+        event_object_table: owner.name,
+        action_order: alike.indexOf(trigger) + 1,
+        action_condition: when === undefined ? null : `(${when})`,
+        action_statement: `EXECUTE FUNCTION ${callText(trigger, view)}`,
+        action_orientation: level.toUpperCase(),
+        action_timing: timing.toUpperCase(),
+        action_reference_old_table: trigger.oldTable ?? null,
+        action_reference_new_table: trigger.newTable ?? null,
       };
     }
-  },
-);
+  }
+});
 
-const triggers = systemRelation(
-  "information_schema",
-  "triggers",
-  {
-    trigger_catalog: NAME,
-    trigger_schema: NAME,
-    trigger_name: NAME,
-    event_manipulation: TEXT,
-    event_object_catalog: NAME,
-    event_object_schema: NAME,
-    event_object_table: NAME,
-    action_order: INT4,
-    action_condition: TEXT,
-    action_statement: TEXT,
-    action_orientation: TEXT,
-    action_timing: TEXT,
-    action_reference_old_table: NAME,
-    action_reference_new_table: NAME,
-    action_reference_old_row: NAME,
-    action_reference_new_row: NAME,
-    created: TIMESTAMPTZ,
-  },
-  function* (view) {
-    const { database } = view;
-    for (const { owner, trigger } of triggersOf(view)) {
-      const { name, timing, level, when } = trigger;
-      for (const event of ["insert", "delete", "update"] as const) {
-        if (!trigger.events.includes(event)) continue;
-        const alike = owner.triggers!.filter(
-          (other) => other.events.includes(event) && other.timing === timing && other.level === level,
-        );
-        yield {
-          trigger_catalog: database,
-          trigger_schema: owner.schema,
-          trigger_name: name,
-          event_manipulation: event.toUpperCase(),
-          event_object_catalog: database,
-          event_object_schema: owner.schema,
-          event_object_table: owner.name,
-          action_order: alike.indexOf(trigger) + 1,
-          action_condition: when === undefined ? null : `(${when})`,
-          action_statement: `EXECUTE FUNCTION ${callText(trigger, view)}`,
-          action_orientation: level.toUpperCase(),
-          action_timing: timing.toUpperCase(),
-          action_reference_old_table: trigger.oldTable ?? null,
-          action_reference_new_table: trigger.newTable ?? null,
-        };
-      }
+const pgRules = definedRelation("pg_catalog", "pg_rules", function* ({ catalog }) {
+  for (const owner of [...catalog.tables(), ...catalog.views()]) {
+    for (const { name, calls } of owner.rules ?? []) {
+      const definition = typeof calls === "object" ? `${calls.sql.replace(/;\s*$/, "")};` : null;
+      yield { schemaname: owner.schema, tablename: owner.name, rulename: name, definition };
     }
-  },
-);
-
-const pgRules = systemRelation(
-  "pg_catalog",
-  "pg_rules",
-  { schemaname: NAME, tablename: NAME, rulename: NAME, definition: TEXT },
-  function* ({ catalog }) {
-    for (const owner of [...catalog.tables(), ...catalog.views()]) {
-      for (const { name, calls } of owner.rules ?? []) {
-        const definition = typeof calls === "object" ? `${calls.sql.replace(/;\s*$/, "")};` : null;
-        yield { schemaname: owner.schema, tablename: owner.name, rulename: name, definition };
-      }
-    }
-  },
-);
+  }
+});
 
 export const PG_TRIGGERS = [pgTrigger, triggers, pgRules];
 

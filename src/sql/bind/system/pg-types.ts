@@ -1,412 +1,186 @@
-/** pg_catalog's tables about types, and those about the server: pg_type, pg_enum, pg_settings, pg_database, pg_roles, … */
+/** pg_catalog's tables about types and sequences, and its views of relations: pg_type, pg_enum, pg_tables, … */
 
 import { isRowType, sqlTypeOf } from "../../../catalog/type.js";
-import { baseType, builtInTypes, categoryOf, displayName, isPreferred, oidOfId } from "../../../query/expr/types.js";
-import {
-  arrayOf,
-  BOOL,
-  FLOAT4,
-  INT2,
-  INT4,
-  INT8,
-  NAME,
-  OID,
-  type SqlType,
-  TEXT,
-  TIMESTAMPTZ,
-} from "../../../values/values.js";
-import { BUILT_IN_EXTENSIONS } from "../bind-extension.js";
-import { hasTriggers } from "./pg-relations.js";
-import {
-  BTREE_OID,
-  HEAP_OID,
-  hashedOid,
-  indexesOf,
-  OWNER_OID,
-  PG_CATALOG_OID,
-  queryText,
-  SEARCH_METHOD_OIDS,
-  schemaOid,
-  typeOid,
-  typmodOf,
-} from "./relation-facts.js";
-import { systemRelation } from "./system-view.js";
+import { baseType, categoryOf, displayName, oidOfId } from "../../../query/expr/types.js";
+import type { SqlType } from "../../../values/values.js";
+import { typeFacts, typeFactsByName } from "./builtin-facts.js";
+import { builtInTypeRows, factsRow } from "./builtin-types.js";
+import { hasTriggers } from "./pg-class.js";
+import { hashedOid, indexesOf, OWNER_OID, queryText, schemaOid, typeOid, typmodOf } from "./relation-facts.js";
+import { type DefinedView, definedRelation, liveRelation, type SystemRow } from "./system-view.js";
 
-function builtIn(type: SqlType) {
-  return {
-    oid: typeOid(type),
-    typname: type.element === null ? type.name : `_${type.element.name}`,
-    typnamespace: PG_CATALOG_OID,
-    typtype: categoryOf(type) === "P" ? "p" : "b",
-    typcategory: categoryOf(type),
-    typispreferred: isPreferred(type),
-    typelem: type.element === null ? 0 : typeOid(type.element),
-    typarray: type.element === null ? typeOid(arrayOf(type)) : 0,
-    typbasetype: 0,
-    typnotnull: false,
-  };
-}
+const factsNamed = (name: string) => factsRow(typeFactsByName().get(name)!);
 
-const pgType = systemRelation(
+/** Functions of pg_proc that read and write the values of types that statements made. */
+const CONVERSIONS = {
+  enum: { typinput: 3504, typoutput: 3506, typreceive: 3532, typsend: 3533 },
+  domain: { typinput: 2597, typreceive: 2598 },
+  composite: factsNamed("record"),
+} as const;
+
+const pgType = definedRelation(
   "pg_catalog",
   "pg_type",
-  {
-    oid: OID,
-    typname: NAME,
-    typnamespace: OID,
-    typowner: OID,
-    typlen: INT2,
-    typbyval: BOOL,
-    typtype: TEXT,
-    typcategory: TEXT,
-    typispreferred: BOOL,
-    typisdefined: BOOL,
-    typdelim: TEXT,
-    typrelid: OID,
-    typelem: OID,
-    typarray: OID,
-    typnotnull: BOOL,
-    typbasetype: OID,
-    typtypmod: INT4,
-    typndims: INT4,
-    typcollation: OID,
-    typdefault: TEXT,
-  },
   function* (view) {
-    const shared = {
-      typowner: OWNER_OID,
-      typlen: -1,
-      typbyval: false,
-      typisdefined: true,
-      typdelim: ",",
-      typrelid: 0,
-      typtypmod: -1,
-      typndims: 0,
-      typcollation: 0,
-    };
-    for (const type of builtInTypes()) yield { ...shared, ...builtIn(type) };
     for (const definition of view.catalog.types()) {
       if (isRowType(definition)) continue;
       const type = sqlTypeOf(definition);
-      const isDomain = definition.kind === "domain";
-      const place = { typnamespace: schemaOid(definition.schema, view) };
       const oid = oidOfId(definition.id);
-      const kinds = { enum: "e", domain: "d", composite: "c" } as const;
-      yield {
-        ...shared,
-        ...place,
-        oid,
-        typname: definition.name,
-        typtype: kinds[definition.kind],
-        typcategory: definition.kind === "composite" ? "C" : categoryOf(baseType(type)),
-        typispreferred: false,
-        typelem: 0,
-        typarray: oidOfId(definition.id, 2),
-        typnotnull: isDomain && definition.notNull,
-        typbasetype: isDomain ? typeOid(definition.base) : 0,
-        typtypmod: isDomain ? typmodOf(definition.base) : -1,
-        typdefault: isDomain ? definition.defaultSql : null,
-      };
-      yield {
-        ...shared,
-        ...place,
-        ...builtIn(arrayOf(type)),
-        ...place,
-        oid: oidOfId(definition.id, 2),
-        typname: `_${definition.name}`,
-        typcategory: "A",
-        typtype: "b",
-        typelem: oid,
-      };
+      const place = { ...PLACED, typnamespace: schemaOid(definition.schema, view) };
+      const array = oidOfId(definition.id, 2);
+      const values =
+        definition.kind === "domain" ? { typnotnull: definition.notNull, typdefault: definition.defaultSql } : {};
+      yield { ...place, ...madeType(type), ...values, oid, typname: definition.name, typarray: array };
+      yield* arrayType(place, definition.name, oid, array, type);
     }
+    yield* rowTypes(view);
   },
+  builtInTypeRows,
 );
 
-const pgEnum = systemRelation(
-  "pg_catalog",
-  "pg_enum",
-  { oid: OID, enumtypid: OID, enumsortorder: FLOAT4, enumlabel: NAME },
-  function* ({ catalog }) {
-    for (const type of catalog.types()) {
-      if (type.kind !== "enum") continue;
-      for (const { label, order } of type.labels) {
-        const oid = hashedOid("label", type.id, order);
-        yield { oid, enumtypid: oidOfId(type.id), enumsortorder: order, enumlabel: label };
-      }
+const PLACED: SystemRow = { typowner: OWNER_OID, typisdefined: true, typdelim: ",", typtypmod: -1 };
+
+/** Of the type's own; its names and OIDs are the caller's. */
+function madeType(type: SqlType): SystemRow {
+  const { kind, base, id } = type.user!;
+  if (kind === "enum")
+    return { ...factsNamed("oid"), ...CONVERSIONS.enum, typtype: "e", typcategory: "E", typispreferred: false };
+  if (kind === "composite") {
+    return {
+      ...CONVERSIONS.composite,
+      typtype: "c",
+      typcategory: "C",
+      typispreferred: false,
+      typrelid: oidOfId(id, 1),
+    };
+  }
+  const below = typeFacts().get(typeOid(baseType(type)));
+  return {
+    ...(below === undefined ? factsNamed("bytea") : factsRow(below)),
+    ...CONVERSIONS.domain,
+    typtype: "d",
+    typcategory: categoryOf(baseType(type)),
+    typispreferred: false,
+    typbasetype: typeOid(base!),
+    typtypmod: typmodOf(base!),
+  };
+}
+
+function* arrayType(place: SystemRow, name: string, element: number, oid: number, type: SqlType | null) {
+  const align = type?.user?.kind === "enum" ? "i" : "d";
+  const own = { typtype: "b", typcategory: "A", typelem: element, typalign: align };
+  yield { ...place, ...factsNamed("_record"), ...own, ...ARRAY_IO, oid, typname: `_${name}` };
+}
+
+const ARRAY_IO: SystemRow = {
+  typinput: 750,
+  typoutput: 751,
+  typreceive: 2400,
+  typsend: 2401,
+  typstorage: "x",
+  typlen: -1,
+};
+
+/** Types of the rows of tables and views, and arrays of them. */
+function* rowTypes(view: DefinedView): Iterable<SystemRow> {
+  for (const { id, schema, name } of [...view.catalog.tables(), ...view.catalog.views()]) {
+    const place = { ...PLACED, typnamespace: schemaOid(schema, view) };
+    const own = { typtype: "c", typcategory: "C", typispreferred: false, typrelid: oidOfId(id) };
+    const [oid, array] = [oidOfId(id, 2), oidOfId(id, 3)];
+    yield { ...place, ...CONVERSIONS.composite, ...own, oid, typname: name, typarray: array };
+    yield* arrayType(place, name, oid, array, null);
+  }
+}
+
+const pgEnum = definedRelation("pg_catalog", "pg_enum", function* ({ catalog }) {
+  for (const type of catalog.types()) {
+    if (type.kind !== "enum") continue;
+    for (const { label, order } of type.labels) {
+      const oid = hashedOid("label", type.id, order);
+      yield { oid, enumtypid: oidOfId(type.id), enumsortorder: order, enumlabel: label };
     }
-  },
+  }
+});
+
+const pgSequence = definedRelation("pg_catalog", "pg_sequence", ({ catalog }) =>
+  catalog.sequences().map((sequence) => ({
+    seqrelid: oidOfId(sequence.id),
+    seqtypid: typeOid(sequence.type),
+    seqstart: sequence.start,
+    seqincrement: sequence.increment,
+    seqmax: sequence.max,
+    seqmin: sequence.min,
+    seqcache: sequence.cache,
+    seqcycle: sequence.cycle,
+  })),
 );
 
-const pgSequence = systemRelation(
-  "pg_catalog",
-  "pg_sequence",
-  {
-    seqrelid: OID,
-    seqtypid: OID,
-    seqstart: INT8,
-    seqincrement: INT8,
-    seqmax: INT8,
-    seqmin: INT8,
-    seqcache: INT8,
-    seqcycle: BOOL,
-  },
-  ({ catalog }) =>
-    catalog.sequences().map((sequence) => ({
-      seqrelid: oidOfId(sequence.id),
-      seqtypid: typeOid(sequence.type),
-      seqstart: sequence.start,
-      seqincrement: sequence.increment,
-      seqmax: sequence.max,
-      seqmin: sequence.min,
-      seqcache: sequence.cache,
-      seqcycle: sequence.cycle,
+const pgSequences = liveRelation("pg_catalog", "pg_sequences", ({ catalog, user, positionOf }) =>
+  catalog.sequences().map((sequence) => {
+    const { last, called } = positionOf(sequence);
+    return {
+      schemaname: sequence.schema,
+      sequencename: sequence.name,
+      sequenceowner: user,
+      data_type: displayName(sequence.type),
+      start_value: sequence.start,
+      min_value: sequence.min,
+      max_value: sequence.max,
+      increment_by: sequence.increment,
+      cycle: sequence.cycle,
+      cache_size: sequence.cache,
+      last_value: called ? last : null,
+    };
+  }),
+);
+
+const pgTables = definedRelation("pg_catalog", "pg_tables", ({ catalog, user }) =>
+  catalog
+    .tables()
+    .filter((table) => !table.materialized)
+    .map((table) => ({
+      schemaname: table.schema,
+      tablename: table.name,
+      tableowner: user,
+      hasindexes: indexesOf(table).length > 0,
+      hasrules: false,
+      hastriggers: hasTriggers(table),
+      rowsecurity: false,
     })),
 );
 
-const pgSequences = systemRelation(
-  "pg_catalog",
-  "pg_sequences",
-  {
-    schemaname: NAME,
-    sequencename: NAME,
-    sequenceowner: NAME,
-    data_type: TEXT,
-    start_value: INT8,
-    min_value: INT8,
-    max_value: INT8,
-    increment_by: INT8,
-    cycle: BOOL,
-    cache_size: INT8,
-    last_value: INT8,
-  },
-  ({ catalog, user, positionOf }) =>
-    catalog.sequences().map((sequence) => {
-      const { last, called } = positionOf(sequence);
-      return {
-        schemaname: sequence.schema,
-        sequencename: sequence.name,
-        sequenceowner: user,
-        data_type: displayName(sequence.type),
-        start_value: sequence.start,
-        min_value: sequence.min,
-        max_value: sequence.max,
-        increment_by: sequence.increment,
-        cycle: sequence.cycle,
-        cache_size: sequence.cache,
-        last_value: called ? last : null,
-      };
-    }),
+const pgViews = definedRelation("pg_catalog", "pg_views", ({ catalog, user }) =>
+  catalog.views().map(({ schema, name, query }) => ({
+    schemaname: schema,
+    viewname: name,
+    viewowner: user,
+    definition: queryText(query.sql),
+  })),
 );
 
-const pgTables = systemRelation(
-  "pg_catalog",
-  "pg_tables",
-  {
-    schemaname: NAME,
-    tablename: NAME,
-    tableowner: NAME,
-    tablespace: NAME,
-    hasindexes: BOOL,
-    hasrules: BOOL,
-    hastriggers: BOOL,
-    rowsecurity: BOOL,
-  },
-  ({ catalog, user }) =>
-    catalog
-      .tables()
-      .filter((table) => !table.materialized)
-      .map((table) => ({
-        schemaname: table.schema,
-        tablename: table.name,
-        tableowner: user,
-        hasindexes: indexesOf(table).length > 0,
-        hasrules: false,
-        hastriggers: hasTriggers(table),
-        rowsecurity: false,
-      })),
-);
+const pgMatviews = definedRelation("pg_catalog", "pg_matviews", function* ({ catalog, user }) {
+  for (const table of catalog.tables()) {
+    if (!table.materialized) continue;
+    yield {
+      schemaname: table.schema,
+      matviewname: table.name,
+      matviewowner: user,
+      hasindexes: indexesOf(table).length > 0,
+      ispopulated: table.materialized.populated,
+      definition: queryText(table.materialized.query.sql),
+    };
+  }
+});
 
-const pgViews = systemRelation(
-  "pg_catalog",
-  "pg_views",
-  { schemaname: NAME, viewname: NAME, viewowner: NAME, definition: TEXT },
-  ({ catalog, user }) =>
-    catalog.views().map(({ schema, name, query }) => ({
-      schemaname: schema,
-      viewname: name,
-      viewowner: user,
-      definition: queryText(query.sql),
+const pgIndexes = definedRelation("pg_catalog", "pg_indexes", ({ catalog }) =>
+  catalog.tables().flatMap((table) =>
+    indexesOf(table).map((index) => ({
+      schemaname: table.schema,
+      tablename: table.name,
+      indexname: index.name,
+      indexdef: index.definition,
     })),
+  ),
 );
 
-const pgMatviews = systemRelation(
-  "pg_catalog",
-  "pg_matviews",
-  { schemaname: NAME, matviewname: NAME, matviewowner: NAME, hasindexes: BOOL, ispopulated: BOOL, definition: TEXT },
-  function* ({ catalog, user }) {
-    for (const table of catalog.tables()) {
-      if (!table.materialized) continue;
-      yield {
-        schemaname: table.schema,
-        matviewname: table.name,
-        matviewowner: user,
-        hasindexes: indexesOf(table).length > 0,
-        ispopulated: table.materialized.populated,
-        definition: queryText(table.materialized.query.sql),
-      };
-    }
-  },
-);
-
-const pgIndexes = systemRelation(
-  "pg_catalog",
-  "pg_indexes",
-  { schemaname: NAME, tablename: NAME, indexname: NAME, tablespace: NAME, indexdef: TEXT },
-  ({ catalog }) =>
-    catalog.tables().flatMap((table) =>
-      indexesOf(table).map((index) => ({
-        schemaname: table.schema,
-        tablename: table.name,
-        indexname: index.name,
-        indexdef: index.definition,
-      })),
-    ),
-);
-
-const pgSettings = systemRelation(
-  "pg_catalog",
-  "pg_settings",
-  {
-    name: TEXT,
-    setting: TEXT,
-    unit: TEXT,
-    category: TEXT,
-    short_desc: TEXT,
-    context: TEXT,
-    vartype: TEXT,
-    source: TEXT,
-  },
-  ({ settings }) =>
-    settings.map(([name, setting]) => ({
-      name,
-      setting,
-      category: "Session",
-      context: "user",
-      vartype: "string",
-      source: "session",
-    })),
-);
-
-const pgCursors = systemRelation(
-  "pg_catalog",
-  "pg_cursors",
-  {
-    name: TEXT,
-    statement: TEXT,
-    is_holdable: BOOL,
-    is_binary: BOOL,
-    is_scrollable: BOOL,
-    creation_time: TIMESTAMPTZ,
-  },
-  ({ cursors }) =>
-    cursors.map(({ canScroll, options }) => ({
-      name: options.name,
-      statement: options.sql,
-      is_holdable: options.hold,
-      is_binary: options.binary,
-      is_scrollable: canScroll,
-      creation_time: options.createdAt,
-    })),
-);
-
-const pgDatabase = systemRelation(
-  "pg_catalog",
-  "pg_database",
-  {
-    oid: OID,
-    datname: NAME,
-    datdba: OID,
-    encoding: INT4,
-    datcollate: NAME,
-    datctype: NAME,
-    datistemplate: BOOL,
-    datallowconn: BOOL,
-  },
-  ({ database }) => [
-    {
-      oid: 1,
-      datname: database,
-      datdba: OWNER_OID,
-      encoding: 6,
-      datcollate: "C",
-      datctype: "C",
-      datistemplate: false,
-      datallowconn: true,
-    },
-  ],
-);
-
-const pgRoles = systemRelation(
-  "pg_catalog",
-  "pg_roles",
-  {
-    rolname: NAME,
-    rolsuper: BOOL,
-    rolinherit: BOOL,
-    rolcreaterole: BOOL,
-    rolcreatedb: BOOL,
-    rolcanlogin: BOOL,
-    rolreplication: BOOL,
-    oid: OID,
-  },
-  ({ user }) => [
-    {
-      rolname: user,
-      rolsuper: false,
-      rolinherit: true,
-      rolcreaterole: false,
-      rolcreatedb: false,
-      rolcanlogin: true,
-      rolreplication: false,
-      oid: OWNER_OID,
-    },
-  ],
-);
-
-const pgAm = systemRelation("pg_catalog", "pg_am", { oid: OID, amname: NAME, amtype: TEXT }, () => [
-  { oid: HEAP_OID, amname: "heap", amtype: "t" },
-  { oid: BTREE_OID, amname: "btree", amtype: "i" },
-  ...Object.entries(SEARCH_METHOD_OIDS).map(([amname, oid]) => ({ oid, amname, amtype: "i" })),
-]);
-
-const pgExtension = systemRelation(
-  "pg_catalog",
-  "pg_extension",
-  { oid: OID, extname: NAME, extowner: OID, extnamespace: OID, extrelocatable: BOOL, extversion: TEXT },
-  () =>
-    [...BUILT_IN_EXTENSIONS].map(([extname, extversion]) => ({
-      oid: hashedOid("extension", extname),
-      extname,
-      extowner: OWNER_OID,
-      extnamespace: PG_CATALOG_OID,
-      extrelocatable: false,
-      extversion,
-    })),
-);
-
-export const PG_TYPES_AND_SERVER = [
-  pgType,
-  pgEnum,
-  pgSequence,
-  pgSequences,
-  pgTables,
-  pgViews,
-  pgMatviews,
-  pgIndexes,
-  pgSettings,
-  pgCursors,
-  pgDatabase,
-  pgRoles,
-  pgAm,
-  pgExtension,
-];
+export const PG_TYPES = [pgType, pgEnum, pgSequence, pgSequences, pgTables, pgViews, pgMatviews, pgIndexes];

@@ -9,9 +9,10 @@ import type {
   SearchIndexDef,
   TableDef,
 } from "../../../catalog/table.js";
-import { displayName, idOfOid, oidOfId, pgOidOf } from "../../../query/expr/types.js";
+import { displayName, oidOfId, pgOidOf } from "../../../query/expr/types.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import { VECTOR_METRICS } from "../../../values/vector-metric.js";
+import { indexKeyText, inParentheses } from "./sql-parentheses.js";
 import type { SystemView } from "./system-view.js";
 
 /** PostgreSQL's OIDs of built-in objects. */
@@ -30,6 +31,8 @@ export const SEARCH_METHOD_OIDS = {
   brin: 3580,
   spgist: 4000,
 } as const;
+
+export const LANGUAGE_OIDS = { internal: 12, c: 13, sql: 14, plpgsql: 13_500 } as const;
 
 /** OIDs of objects without an id begin here: the upper half of all, by a hash of the name. */
 const HASHED_OIDS = 2 ** 31;
@@ -81,7 +84,24 @@ export interface IndexFacts {
   /** The OID of its access method. */
   readonly method: number;
   readonly definition: string;
+  /** Of the keys: pg_index.indoption, 1 for DESC and 2 for NULLS FIRST. */
+  readonly options: readonly number[];
+  /** INCLUDE: ids of columns that are no keys. */
+  readonly included: readonly number[];
+  /** Keys that are no columns, in order, as SQL. */
+  readonly expressions: readonly { readonly sql: string; readonly type: SqlType }[];
+  readonly predicate: string | null;
+  readonly nullsNotDistinct: boolean;
+  readonly exclusion: boolean;
 }
+
+const PLAIN_INDEX = {
+  included: [],
+  expressions: [],
+  predicate: null,
+  nullsNotDistinct: false,
+  exclusion: false,
+} as const;
 
 /** All indexes of a table, that of its primary key first. */
 export function indexesOf(table: TableDef): IndexFacts[] {
@@ -93,7 +113,7 @@ export function indexesOf(table: TableDef): IndexFacts[] {
     const parent = table.primaryKeyInherited ? oidOfId(table.parents![0]!, 1) : null;
     const valid = !table.primaryKeyInvalid;
     const oid = oidOfId(table.id, 1);
-    const kind = { unique: true, primary: true, method: BTREE_OID };
+    const kind = { ...PLAIN_INDEX, unique: true, primary: true, method: BTREE_OID, options: columnIds.map(() => 0) };
     keys.push({ ...kind, oid, table, name, columnIds, parent, valid, definition });
   }
   const search = (table.searchIndexes ?? []).map((index) => searchIndexFacts(table, index));
@@ -112,6 +132,9 @@ function searchIndexFacts(table: TableDef, index: SearchIndexDef): IndexFacts {
     parent: null,
     valid: true,
     method: SEARCH_METHOD_OIDS[method],
+    ...PLAIN_INDEX,
+    options: columnIds.map(() => 0),
+    predicate: index.declared?.where ?? null,
     definition: `CREATE INDEX ${quotedIdentifier(name)} ON ${qualified(table)} USING ${method} ${searchKeys(table, index)}`,
   };
 }
@@ -123,7 +146,7 @@ function searchKeys(table: TableDef, { columnIds, vector, text, declared }: Sear
       const key = columnId === undefined ? `(${sql})` : nameOf(table, columnId);
       return operatorClass === undefined ? key : `${key} ${operatorClass}`;
     });
-    return `(${keys.join(", ")})${declared.where === undefined ? "" : ` WHERE (${declared.where})`}`;
+    return `(${keys.join(", ")})${declared.where === undefined ? "" : ` WHERE ${inParentheses(declared.where)}`}`;
   }
   const columns = listOf(table, columnIds);
   if (vector === undefined) return `(${columns}) WITH (language='${text!.language}')`;
@@ -136,11 +159,11 @@ function searchKeys(table: TableDef, { columnIds, vector, text, declared }: Sear
 function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
   const columns = index.columns.map(({ columnId, descending, nullsFirst, expression }) => {
     const order = descending ? (nullsFirst ? " DESC" : " DESC NULLS LAST") : nullsFirst ? " NULLS FIRST" : "";
-    return `${expression === undefined ? nameOf(table, columnId) : `(${expression.sql})`}${order}`;
+    return `${expression === undefined ? nameOf(table, columnId) : indexKeyText(expression.sql)}${order}`;
   });
   const include = index.include?.length ? ` INCLUDE (${listOf(table, index.include)})` : "";
   const nulls = index.nullsNotDistinct ? " NULLS NOT DISTINCT" : "";
-  const where = index.where ? ` WHERE (${index.where})` : "";
+  const where = index.where ? ` WHERE ${inParentheses(index.where)}` : "";
   const isUnique = !index.exclusion && (index.unique || index.deferrable !== undefined);
   const unique = isUnique ? "UNIQUE " : "";
   return {
@@ -154,6 +177,12 @@ function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
     parent: index.parentId === undefined ? null : oidOfId(index.parentId),
     valid: !index.invalid,
     method: BTREE_OID,
+    options: index.columns.map(({ descending, nullsFirst }) => (descending ? 1 : 0) | (nullsFirst ? 2 : 0)),
+    included: index.include ?? [],
+    expressions: index.columns.flatMap(({ expression }) => expression ?? []),
+    predicate: index.where ?? null,
+    nullsNotDistinct: index.nullsNotDistinct ?? false,
+    exclusion: index.exclusion ?? false,
     definition: `CREATE ${unique}INDEX ${quotedIdentifier(index.name)} ON ${only(table)}${qualified(table)} USING btree (${columns.join(", ")})${include}${nulls}${where}`,
   };
 }
@@ -257,40 +286,6 @@ function mentions(sql: string, name: string): boolean {
   const quoted = quotedIdentifier(name);
   const escaped = quoted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return new RegExp(`(?<![\\w$"'])${escaped}(?![\\w$"'])`).test(sql.replace(/'(?:[^']|'')*'/g, "''"));
-}
-
-/** The relation of an OID: a table, an index or a sequence; null when there is none. */
-export function relationOfOid(oid: number, { catalog }: Pick<SystemView, "catalog">) {
-  const own = idOfOid(oid);
-  if (own === null) return null;
-  const table = catalog.tables().find((other) => other.id === own.id);
-  if (table !== undefined) {
-    return own.part === 1
-      ? { schema: table.schema, name: table.primaryKeyName ?? "" }
-      : { schema: table.schema, name: table.name };
-  }
-  const sequence = catalog.sequences().find((other) => other.id === own.id);
-  if (sequence !== undefined) return { schema: sequence.schema, name: sequence.name };
-  const view = catalog.views().find((other) => other.id === own.id);
-  if (view !== undefined) return { schema: view.schema, name: view.name };
-  for (const other of catalog.tables()) {
-    const index = [...other.indexes, ...(other.searchIndexes ?? [])].find(({ id }) => id === own.id);
-    if (index !== undefined) return { schema: other.schema, name: index.name };
-  }
-  return null;
-}
-
-/** The OID of a relation by its name in a schema; null when there is none. */
-export function oidOfRelation(schema: string, name: string, { catalog }: Pick<SystemView, "catalog">): number | null {
-  const found =
-    catalog.table(schema, name) ??
-    catalog.view(schema, name) ??
-    catalog.sequence(schema, name) ??
-    catalog.index(schema, name)?.index ??
-    catalog.searchIndex(schema, name)?.index;
-  if (found !== undefined && found !== null) return oidOfId(found.id);
-  const table = catalog.tables().find((other) => other.schema === schema && other.primaryKeyName === name);
-  return table === undefined ? null : oidOfId(table.id, 1);
 }
 
 /** pg_attribute.atttypmod: PostgreSQL adds the four bytes of a length to it. */

@@ -2,22 +2,40 @@
 import type { SequenceDef } from "../../../catalog/sequence.js";
 import type { TableFunction } from "../../../query/expr/table-function.js";
 import { BOOL, INT8 } from "../../../values/values.js";
+import { BUILT_IN_OPERATORS } from "./builtin-operators.js";
+import { BUILT_IN_TYPES } from "./builtin-types.js";
 import { INFORMATION_SCHEMA } from "./information-schema.js";
+import { PG_CLASS } from "./pg-class.js";
+import { PG_DESCRIPTIONS } from "./pg-descriptions.js";
 import { PG_PROC } from "./pg-proc.js";
 import { PG_RELATIONS } from "./pg-relations.js";
+import { PG_SERVER } from "./pg-server.js";
 import { PG_TRIGGERS } from "./pg-triggers.js";
-import { PG_TYPES_AND_SERVER } from "./pg-types.js";
+import { PG_TYPES } from "./pg-types.js";
 import { SEARCH_INDEX_RELATIONS } from "./search-index-relations.js";
-import { systemRelation } from "./system-view.js";
+import { systemShapes } from "./shapes.js";
+import { definedRelation, type SystemRelation, systemRelation } from "./system-view.js";
 
-const ALL = [
+const FILLED: readonly SystemRelation[] = [
+  ...PG_CLASS,
   ...PG_RELATIONS,
-  ...PG_TYPES_AND_SERVER,
+  ...PG_TYPES,
+  ...PG_SERVER,
+  ...PG_DESCRIPTIONS,
   PG_PROC,
+  ...BUILT_IN_TYPES,
+  ...BUILT_IN_OPERATORS,
   ...PG_TRIGGERS,
   ...SEARCH_INDEX_RELATIONS,
   ...INFORMATION_SCHEMA,
 ];
+
+const filled = new Map(FILLED.map((relation) => [`${relation.schema}.${relation.name}`, relation]));
+
+/** Of things that do not exist here, such as publications: relations of PostgreSQL's shape without rows. */
+const empty = [...systemShapes().values()].filter(({ schema, name }) => !filled.has(`${schema}.${name}`));
+
+const ALL = [...FILLED, ...empty.map(({ schema, name }) => definedRelation(schema, name, () => []))];
 
 const RELATIONS: ReadonlyMap<string, TableFunction> = new Map(
   ALL.map(({ schema, name, rows }) => [`${schema}.${name}`, rows]),
@@ -27,6 +45,11 @@ const RELATIONS: ReadonlyMap<string, TableFunction> = new Map(
 export function findSystemRelation(schema: string, name: string): TableFunction | null {
   return RELATIONS.get(`${schema}.${name}`) ?? null;
 }
+
+const oids = new Map(ALL.map(({ schema, name, rows }) => [rows, systemShapes().get(`${schema}.${name}`)?.oid ?? null]));
+
+/** The OID of the relation whose rows these are; null for a sequence, or what PostgreSQL does not have. */
+export const systemRelationOid = (rows: TableFunction): number | null => oids.get(rows) ?? null;
 
 export function systemRelationNames(schema: string): readonly string[] {
   return ALL.filter((relation) => relation.schema === schema).map(({ name }) => name);

@@ -4,11 +4,12 @@
  */
 import type { CatalogView } from "../../../catalog/catalog-view.js";
 import type { SequenceDef, SequencePosition } from "../../../catalog/sequence.js";
-import type { SearchIndexDef } from "../../../catalog/table.js";
+import type { SearchIndexDef, TableDef } from "../../../catalog/table.js";
 import { Capability, need } from "../../../query/expr/capability.js";
 import type { EvalContext } from "../../../query/expr/expr.js";
 import { recordRows, type TableFunction } from "../../../query/expr/table-function.js";
 import { recordOf, type SqlType, type Value } from "../../../values/values.js";
+import { type Shape, type SystemSchema, systemShapes, usualValue } from "./shapes.js";
 
 export interface SystemServices {
   catalogView(): CatalogView;
@@ -20,6 +21,8 @@ export interface SystemServices {
   cursors(): SystemView["cursors"];
   sequencePosition(sequence: SequenceDef): SequencePosition;
   searchIndexLife(index: SearchIndexDef): SearchIndexLife;
+  /** As the optimizer estimates. */
+  estimatedRows(table: TableDef): number;
   /** How many triggers' functions are running inside each other. */
   triggerDepth(): number;
 }
@@ -54,6 +57,8 @@ export interface SystemView {
       readonly createdAt: number;
     };
   }[];
+  /** As the optimizer estimates. */
+  readonly rowsOf: (table: TableDef) => number;
   readonly positionOf: (sequence: SequenceDef) => SequencePosition;
   readonly indexLifeOf: (index: SearchIndexDef) => SearchIndexLife;
 }
@@ -67,40 +72,104 @@ export function systemView(context: EvalContext): SystemView {
     searchPath: services.searchPath(),
     settings: services.settings(),
     cursors: services.cursors(),
+    rowsOf: (table) => services.estimatedRows(table),
     positionOf: (sequence) => services.sequencePosition(sequence),
     indexLifeOf: (index) => services.searchIndexLife(index),
   };
 }
 
+/** What a tenant's definitions and its user say, without what changes from statement to statement. */
+export type DefinedView = Pick<SystemView, "catalog" | "user" | "database">;
+
 /** A relation: its columns, and its rows in the order of the columns. */
 export interface SystemRelation {
-  readonly schema: "pg_catalog" | "information_schema";
+  readonly schema: SystemSchema;
   readonly name: string;
   readonly rows: TableFunction;
 }
 
-/** `rows` gives objects by column name; what an object leaves out is NULL. */
-export function systemRelation<C extends string>(
-  schema: SystemRelation["schema"],
+/** Values by column name; a column that is left out has its usual value (shapes.ts). */
+export type SystemRow = Readonly<Record<string, Value | undefined>>;
+
+/**
+ * A relation of PostgreSQL's shape whose rows follow from definitions alone: they are made once per version of the
+ * definitions. `fixed`: the rows that every tenant has, made once.
+ */
+export function definedRelation(
+  schema: SystemSchema,
   name: string,
-  columns: Readonly<Record<C, SqlType>>,
-  rows: (view: SystemView) => Iterable<Partial<Record<C, Value>>>,
+  rows: (view: DefinedView) => Iterable<SystemRow>,
+  fixed: () => Iterable<SystemRow> = () => [],
 ): SystemRelation {
-  const names = Object.keys(columns) as C[];
-  const fields = names.map((column) => ({ name: column, type: columns[column] }));
+  const shape = shapeNamed(schema, name);
+  const kept = new WeakMap<CatalogView, Map<string, readonly (readonly Value[])[]>>();
+  let shared: readonly (readonly Value[])[] | null = null;
+  const own = (view: SystemView) => {
+    const byUser = kept.get(view.catalog) ?? new Map<string, readonly (readonly Value[])[]>();
+    kept.set(view.catalog, byUser);
+    let made = byUser.get(view.user);
+    if (made === undefined) {
+      if (byUser.size >= USERS_KEPT) byUser.clear();
+      made = [...valuesOf(rows(view), shape)];
+      byUser.set(view.user, made);
+    }
+    return made;
+  };
+  return relation(shape, function* (view) {
+    shared ??= [...valuesOf(fixed(), shape)];
+    yield* shared;
+    yield* own(view);
+  });
+}
+
+/** Users whose rows of one relation are kept at a time. */
+const USERS_KEPT = 8;
+
+/** A relation of PostgreSQL's shape whose rows are made at every look. */
+export function liveRelation(
+  schema: SystemSchema,
+  name: string,
+  rows: (view: SystemView) => Iterable<SystemRow>,
+): SystemRelation {
+  const shape = shapeNamed(schema, name);
+  return relation(shape, (view) => valuesOf(rows(view), shape));
+}
+
+function relation(
+  { schema, name, columns }: Pick<Shape, "schema" | "name" | "columns">,
+  rows: (view: SystemView) => Iterable<readonly Value[]>,
+): SystemRelation {
   return {
     schema,
     name,
     rows: Object.freeze({
       name,
       args: [],
-      returns: recordOf(fields),
+      returns: recordOf(columns.map((column) => ({ name: column.name, type: column.type }))),
       strict: true,
-      open: (context: EvalContext) => recordRows(valuesOf(rows(systemView(context)), names)),
+      open: (context: EvalContext) => recordRows(rows(systemView(context))),
     }),
   };
 }
 
-function* valuesOf<C extends string>(rows: Iterable<Partial<Record<C, Value>>>, names: readonly C[]) {
-  for (const row of rows) yield names.map((name) => row[name] ?? null);
+/** A relation that PostgreSQL has not: `rows` gives objects by column name; what an object leaves out is NULL. */
+export function systemRelation<C extends string>(
+  schema: SystemSchema,
+  name: string,
+  columns: Readonly<Record<C, SqlType>>,
+  rows: (view: SystemView) => Iterable<Partial<Record<C, Value>>>,
+): SystemRelation {
+  const names = Object.keys(columns) as C[];
+  const fields = names.map((column) => ({ name: column, type: columns[column], pgType: "", notNull: false }));
+  return relation({ schema, name, columns: fields }, (view) =>
+    valuesOf(rows(view) as Iterable<SystemRow>, { columns: fields }),
+  );
+}
+
+function shapeNamed(schema: SystemSchema, name: string): Shape {
+  return systemShapes().get(`${schema}.${name}`)!;
+}
+
+function* valuesOf(rows: Iterable<SystemRow>, { columns }: Pick<Shape, "columns">): Iterable<readonly Value[]> {
+  for (const row of rows) yield columns.map((column) => row[column.name] ?? usualValue(column));
 }

@@ -1,0 +1,69 @@
+/** What pg_get_ruledef, pg_get_statisticsobjdef and their kin print. */
+
+import { quotedIdentifier } from "../../../catalog/relation-names.js";
+import type { ExtendedStatisticsDef, TableDef } from "../../../catalog/table.js";
+import { oidOfId } from "../../../query/expr/types.js";
+import { sqlArray } from "../../../values/text-format-array.js";
+import type { Value } from "../../../values/values.js";
+import { catalogIndex } from "./catalog-index.js";
+import { viewRuleOid } from "./pg-descriptions.js";
+import { qualified, queryText } from "./relation-facts.js";
+import type { SystemView } from "./system-view.js";
+
+export function ruleDefinition({ catalog }: SystemView, oid: number): Value {
+  for (const owner of [...catalog.tables(), ...catalog.views()]) {
+    const query = "query" in owner ? owner.query : owner.materialized?.query;
+    if (query !== undefined && viewRuleOid(owner.id) === oid) {
+      return `CREATE RULE "_RETURN" AS\n    ON SELECT TO ${qualified(owner)} DO INSTEAD ${queryText(query.sql)}`;
+    }
+    for (const { id, calls } of owner.rules ?? []) {
+      if (oidOfId(id) === oid) return typeof calls === "object" ? `${calls.sql.replace(/;\s*$/, "")};` : null;
+    }
+  }
+  return null;
+}
+
+function statisticsOf({ catalog }: SystemView, oid: number): [TableDef, ExtendedStatisticsDef] | null {
+  for (const table of catalog.tables()) {
+    const found = table.extendedStatistics?.find(({ id }) => oidOfId(id) === oid);
+    if (found !== undefined) return [table, found];
+  }
+  return null;
+}
+
+function keyTexts([table, { keys }]: [TableDef, ExtendedStatisticsDef]): string[] {
+  const nameOf = (id: number | undefined) => table.columns.find((column) => column.id === id)?.name ?? "";
+  return keys.map(({ columnId, sql }) => (sql === undefined ? quotedIdentifier(nameOf(columnId)) : `(${sql})`));
+}
+
+export function statisticsColumns(view: SystemView, oid: number): Value {
+  const found = statisticsOf(view, oid);
+  return found === null ? null : keyTexts(found).join(", ");
+}
+
+export function statisticsExpressions(view: SystemView, oid: number): Value {
+  const found = statisticsOf(view, oid);
+  const expressions = found?.[1].keys.flatMap(({ sql }) => sql ?? []) ?? [];
+  return expressions.length === 0 ? null : sqlArray(expressions);
+}
+
+const KINDS = 3;
+
+export function statisticsDefinition(view: SystemView, oid: number): Value {
+  const found = statisticsOf(view, oid);
+  if (found === null) return null;
+  const [table, { kinds }] = found;
+  const written = kinds.length === KINDS || kinds.length === 0 ? "" : ` (${kinds.join(", ")})`;
+  return `CREATE STATISTICS ${qualified(found[1])}${written} ON ${keyTexts(found).join(", ")} FROM ${qualified(table)}`;
+}
+
+/** The body of a function that was written as statements. */
+export function functionSqlBody({ catalog }: SystemView, oid: number): Value {
+  const fn = catalogIndex(catalog).functions.get(oid);
+  return fn?.standard ? fn.body : null;
+}
+
+/** Of the n-th argument; null where it has no default. */
+export function argumentDefault({ catalog }: SystemView, oid: number, position: number): Value {
+  return catalogIndex(catalog).functions.get(oid)?.parameters[position - 1]?.defaultSql ?? null;
+}

@@ -1,0 +1,77 @@
+/** pg_describe_object: what an object is, in words. */
+import { quotedIdentifier } from "../../../catalog/relation-names.js";
+import { oidOfId } from "../../../query/expr/types.js";
+import type { Value } from "../../../values/values.js";
+import { BUILT_IN_EXTENSIONS } from "../bind-extension.js";
+import { catalogIndex, relationOfOid } from "./catalog-index.js";
+import { functionText, relationText, schemaName, typeText } from "./object-names.js";
+import { hashedOid, LANGUAGE_OIDS } from "./relation-facts.js";
+import { shapeOfOid } from "./shapes.js";
+import type { SystemView } from "./system-view.js";
+
+const KINDS: Readonly<Record<string, string>> = {
+  r: "table",
+  p: "table",
+  v: "view",
+  m: "materialized view",
+  S: "sequence",
+  i: "index",
+  I: "index",
+  c: "composite type",
+};
+
+function describeRelation(view: SystemView, oid: number, column: number): string | null {
+  const relation = relationOfOid(oid, view);
+  if (relation === null) return null;
+  const text = `${KINDS[relation.kind]} ${relationText(view, oid)}`;
+  if (column === 0) return text;
+  const { tables, views } = catalogIndex(view.catalog);
+  const name = (tables.get(oid) ?? views.get(oid) ?? shapeOfOid(oid))?.columns[column - 1]?.name;
+  return name === undefined ? null : `column ${quotedIdentifier(name)} of ${text}`;
+}
+
+/** By the relation that lists the object. Null: there is no such object. */
+const DESCRIBE: Readonly<Record<string, (view: SystemView, oid: number, part: number) => string | null>> = {
+  pg_class: describeRelation,
+  pg_proc: (view, oid) => `function ${functionText(view, oid, true)}`,
+  pg_type: (view, oid) => `type ${typeText(view, oid, null)}`,
+  pg_namespace: (view, oid) => {
+    const name = schemaName(view, oid);
+    return name === null ? null : `schema ${quotedIdentifier(name)}`;
+  },
+  pg_constraint: (view, oid) => {
+    const found = catalogIndex(view.catalog).constraints.get(oid);
+    if (found === undefined) return null;
+    return `constraint ${quotedIdentifier(found.name)} on table ${relationText(view, oidOfId(found.table.id))}`;
+  },
+  pg_trigger: (view, oid) => {
+    for (const owner of [...view.catalog.tables(), ...view.catalog.views()]) {
+      const trigger = owner.triggers?.find(({ id }) => oidOfId(id) === oid);
+      if (trigger === undefined) continue;
+      return `trigger ${quotedIdentifier(trigger.name)} on table ${relationText(view, oidOfId(owner.id))}`;
+    }
+    return null;
+  },
+  pg_language: (_view, oid) => {
+    const found = Object.entries(LANGUAGE_OIDS).find(([, own]) => own === oid);
+    return found === undefined ? null : `language ${found[0]}`;
+  },
+  pg_extension: (_view, oid) => {
+    const found = [...BUILT_IN_EXTENSIONS.keys()].find((name) => hashedOid("extension", name) === oid);
+    return found === undefined ? null : `extension ${found}`;
+  },
+  pg_attrdef: (view, oid) => {
+    for (const table of view.catalog.tables()) {
+      const column = table.columns.find(({ id }) => hashedOid("default", table.id, id) === oid);
+      if (column === undefined) continue;
+      return `default value for column ${quotedIdentifier(column.name)} of table ${relationText(view, oidOfId(table.id))}`;
+    }
+    return null;
+  },
+};
+
+export function describeObject(view: SystemView, relation: number, oid: number, part: number): Value {
+  if (oid === 0) return null;
+  const name = shapeOfOid(relation)?.name ?? "";
+  return DESCRIBE[name]?.(view, oid, part) ?? null;
+}

@@ -1,0 +1,104 @@
+/** What pg_get_functiondef and its kin print of functions. */
+import type { FunctionDef, RoutineParameter, RoutineType } from "../../../catalog/function.js";
+import { quotedIdentifier } from "../../../catalog/relation-names.js";
+import { displayName } from "../../../query/expr/types.js";
+import type { Value } from "../../../values/values.js";
+import { functionFacts } from "./builtin-facts.js";
+import { catalogIndex } from "./catalog-index.js";
+import { typeText } from "./object-names.js";
+import type { SystemView } from "./system-view.js";
+
+function nameOf(type: RoutineType, { catalog }: Pick<SystemView, "catalog">): string {
+  if (type.relationId !== undefined) {
+    const { relationId } = type;
+    const relation = catalog.tableById(relationId) ?? catalog.views().find(({ id }) => id === relationId);
+    return relation === undefined || relation === null ? "record" : quotedIdentifier(relation.name);
+  }
+  return type.polymorphic ?? type.name ?? displayName(type.type);
+}
+
+const functionOf = ({ catalog }: SystemView, oid: number): FunctionDef | null =>
+  catalogIndex(catalog).functions.get(oid) ?? null;
+
+const WRITTEN = { in: "", out: "OUT ", inout: "INOUT ", variadic: "VARIADIC ", table: "" } as const;
+
+function parameterText(
+  { name, mode, type, defaultSql }: RoutineParameter,
+  defaults: boolean,
+  view: SystemView,
+): string {
+  const value = defaults && defaultSql !== null ? ` DEFAULT ${defaultSql}` : "";
+  return `${WRITTEN[mode]}${name === null ? "" : `${quotedIdentifier(name)} `}${nameOf(type, view)}${value}`;
+}
+
+export function functionArguments(view: SystemView, oid: number): Value {
+  const own = functionOf(view, oid);
+  if (own === null) return builtInArguments(view, oid, true);
+  const shown = own.parameters.filter(({ mode }) => mode !== "table");
+  return shown.map((parameter) => parameterText(parameter, true, view)).join(", ");
+}
+
+export function functionIdentity(view: SystemView, oid: number): Value {
+  const own = functionOf(view, oid);
+  if (own === null) return builtInArguments(view, oid, false);
+  const shown = own.parameters.filter(({ mode }) => mode !== "table" && mode !== "out");
+  return shown.map((parameter) => parameterText(parameter, false, view)).join(", ");
+}
+
+const BUILT_IN_MODES: Readonly<Record<string, string>> = { i: "", o: "OUT ", b: "INOUT ", v: "VARIADIC ", t: "" };
+
+function builtInArguments(view: SystemView, oid: number, outputs: boolean): Value {
+  const facts = functionFacts().get(oid);
+  if (facts === undefined) return null;
+  const types = facts.all?.types ?? facts.args;
+  const texts = types.flatMap((type, i) => {
+    const mode = facts.all?.modes[i] ?? (facts.variadic > 0 && i === types.length - 1 ? "v" : "i");
+    if (mode === "t" || (mode === "o" && !outputs)) return [];
+    const name = facts.all?.names[i];
+    return [`${BUILT_IN_MODES[mode]}${name ? `${quotedIdentifier(name)} ` : ""}${typeText(view, type, null)}`];
+  });
+  return texts.join(", ");
+}
+
+export function functionResult(view: SystemView, oid: number): Value {
+  const fn = functionOf(view, oid);
+  if (fn === null) {
+    const facts = functionFacts().get(oid);
+    return facts === undefined ? null : `${facts.set ? "SETOF " : ""}${typeText(view, facts.result, null)}`;
+  }
+  if (fn.kind === "procedure") return null;
+  const table = fn.parameters.filter(({ mode }) => mode === "table");
+  if (table.length > 0) return `TABLE(${table.map((column) => parameterText(column, false, view)).join(", ")})`;
+  return `${fn.returnsSet ? "SETOF " : ""}${nameOf(fn.returns, view)}`;
+}
+
+/** The statement that makes the function. */
+export function functionDefinition(view: SystemView, oid: number): Value {
+  const fn = functionOf(view, oid);
+  if (fn === null) return null;
+  const what = fn.kind === "procedure" ? "PROCEDURE" : "FUNCTION";
+  const lines = [
+    `CREATE OR REPLACE ${what} ${quotedIdentifier(fn.schema)}.${quotedIdentifier(fn.name)}(${functionArguments(view, oid)})`,
+  ];
+  const result = functionResult(view, oid);
+  if (result !== null) lines.push(` RETURNS ${result}`);
+  lines.push(` LANGUAGE ${fn.language}`);
+  const traits = [
+    ...(fn.volatility === "volatile" ? [] : [fn.volatility.toUpperCase()]),
+    ...(fn.strict ? ["STRICT"] : []),
+    ...(fn.securityDefiner ? ["SECURITY DEFINER"] : []),
+    ...(fn.leakproof ? ["LEAKPROOF"] : []),
+  ];
+  if (traits.length > 0) lines.push(` ${traits.join(" ")}`);
+  for (const [name, value] of fn.settings) lines.push(` SET ${name} TO '${value.replaceAll("'", "''")}'`);
+  if (fn.standard) return `${[...lines, fn.body].join("\n")}\n`;
+  const mark = quoteMark(fn);
+  return `${[...lines, `AS ${mark}${fn.body}${mark}`].join("\n")}\n`;
+}
+
+/** A dollar quote that the body does not hold. */
+function quoteMark({ kind, body }: FunctionDef): string {
+  let tag: string = kind;
+  while (body.includes(`$${tag}$`)) tag += "x";
+  return `$${tag}$`;
+}

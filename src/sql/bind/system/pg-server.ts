@@ -1,0 +1,260 @@
+/** pg_catalog's relations about the server and who uses it: databases, roles, methods, languages, extensions, settings. */
+import { TEXT_SEARCH_CONFIGS } from "../../../values/text-search-configs.js";
+import { BUILT_IN_EXTENSIONS } from "../bind-extension.js";
+import { dictionaryName, dictionaryOid } from "./object-names.js";
+import {
+  BTREE_OID,
+  HEAP_OID,
+  hashedOid,
+  LANGUAGE_OIDS,
+  OWNER_OID,
+  PG_CATALOG_OID,
+  SEARCH_METHOD_OIDS,
+} from "./relation-facts.js";
+import { type DefinedView, definedRelation, liveRelation, type SystemRow } from "./system-view.js";
+
+const none = () => [];
+const UTF8 = 6;
+
+/** The OID of the one database that a session sees: its tenant. */
+export const DATABASE_OID = 5;
+export const DEFAULT_TABLESPACE_OID = 1663;
+
+const pgDatabase = definedRelation("pg_catalog", "pg_database", ({ database }) => [
+  {
+    oid: DATABASE_OID,
+    datname: database,
+    datdba: OWNER_OID,
+    encoding: UTF8,
+    datlocprovider: "c",
+    datallowconn: true,
+    datconnlimit: -1,
+    dattablespace: DEFAULT_TABLESPACE_OID,
+    datcollate: "C",
+    datctype: "C",
+  },
+]);
+
+const pgTablespace = definedRelation("pg_catalog", "pg_tablespace", none, () => [
+  { oid: DEFAULT_TABLESPACE_OID, spcname: "pg_default", spcowner: OWNER_OID },
+]);
+
+const roleOf = ({ user }: DefinedView): SystemRow => ({
+  oid: OWNER_OID,
+  rolname: user,
+  rolinherit: true,
+  rolcanlogin: true,
+  rolconnlimit: -1,
+  rolpassword: "********",
+});
+
+const roles = ["pg_roles", "pg_authid"].map((name) =>
+  definedRelation("pg_catalog", name, (view) => [
+    name === "pg_roles" ? roleOf(view) : { ...roleOf(view), rolpassword: null },
+  ]),
+);
+
+const users = ["pg_user", "pg_shadow"].map((name) =>
+  definedRelation("pg_catalog", name, ({ user }) => [
+    { usename: user, usesysid: OWNER_OID, passwd: name === "pg_user" ? "********" : null },
+  ]),
+);
+
+const pgAm = definedRelation("pg_catalog", "pg_am", none, () => [
+  { oid: HEAP_OID, amname: "heap", amhandler: 3, amtype: "t" },
+  { oid: BTREE_OID, amname: "btree", amhandler: 330, amtype: "i" },
+  ...Object.entries(SEARCH_METHOD_OIDS).map(([amname, oid]) => ({
+    oid,
+    amname,
+    amhandler: HANDLERS[amname] ?? 0,
+    amtype: "i",
+  })),
+]);
+
+const HANDLERS: Readonly<Record<string, number>> = { gist: 332, gin: 333, spgist: 334, brin: 335 };
+
+const PLPGSQL_HANDLER = 13_501;
+const PLPGSQL_INLINE = 13_502;
+const PLPGSQL_VALIDATOR = 13_503;
+
+const pgLanguage = definedRelation("pg_catalog", "pg_language", none, () =>
+  Object.entries(LANGUAGE_OIDS).map(([lanname, oid]) => ({
+    oid,
+    lanname,
+    lanowner: OWNER_OID,
+    lanispl: lanname === "plpgsql",
+    lanpltrusted: lanname === "plpgsql" || lanname === "sql",
+    ...(lanname === "plpgsql" && {
+      lanplcallfoid: PLPGSQL_HANDLER,
+      laninline: PLPGSQL_INLINE,
+      lanvalidator: PLPGSQL_VALIDATOR,
+    }),
+  })),
+);
+
+const pgExtension = definedRelation("pg_catalog", "pg_extension", none, () =>
+  [...BUILT_IN_EXTENSIONS].map(([extname, extversion]) => ({
+    oid: hashedOid("extension", extname),
+    extname,
+    extowner: OWNER_OID,
+    extnamespace: PG_CATALOG_OID,
+    extversion,
+  })),
+);
+
+const pgAvailableExtensions = definedRelation("pg_catalog", "pg_available_extensions", none, () =>
+  [...BUILT_IN_EXTENSIONS].map(([name, version]) => ({ name, default_version: version, installed_version: version })),
+);
+
+const pgAvailableExtensionVersions = definedRelation("pg_catalog", "pg_available_extension_versions", none, () =>
+  [...BUILT_IN_EXTENSIONS].map(([name, version]) => ({
+    name,
+    version,
+    installed: true,
+    superuser: false,
+    trusted: true,
+    relocatable: false,
+    schema: "pg_catalog",
+  })),
+);
+
+const UNITS: Readonly<Record<string, string>> = {
+  idle_in_transaction_session_timeout: "ms",
+  idle_session_timeout: "ms",
+  lock_timeout: "ms",
+  statement_timeout: "ms",
+  transaction_timeout: "ms",
+};
+
+const pgSettings = liveRelation("pg_catalog", "pg_settings", ({ settings }) =>
+  settings.map(([name, setting]) => {
+    const vartype = /^(?:on|off)$/.test(setting) ? "bool" : /^-?\d+$/.test(setting) ? "integer" : "string";
+    return {
+      name,
+      setting,
+      unit: UNITS[name] ?? null,
+      category: "Session",
+      short_desc: "",
+      context: /^server_/.test(name) ? "internal" : "user",
+      vartype,
+      source: "session",
+      pending_restart: false,
+    };
+  }),
+);
+
+const pgCursors = liveRelation("pg_catalog", "pg_cursors", ({ cursors }) =>
+  cursors.map(({ canScroll, options }) => ({
+    name: options.name,
+    statement: options.sql,
+    is_holdable: options.hold,
+    is_binary: options.binary,
+    is_scrollable: canScroll,
+    creation_time: options.createdAt,
+  })),
+);
+
+const PARSER_OID = 3722;
+const FIRST_CONFIG_OID = 3748;
+const placed = { cfgnamespace: PG_CATALOG_OID, cfgowner: OWNER_OID };
+
+/** `simple` is the first of PostgreSQL's, too. */
+const configOid = (name: string, i: number) => (i === 0 ? FIRST_CONFIG_OID : hashedOid("text search", name));
+
+const pgTsConfig = definedRelation("pg_catalog", "pg_ts_config", none, () =>
+  TEXT_SEARCH_CONFIGS.map((cfgname, i) => ({ ...placed, oid: configOid(cfgname, i), cfgname, cfgparser: PARSER_OID })),
+);
+
+const pgTsParser = definedRelation("pg_catalog", "pg_ts_parser", none, () => [
+  {
+    oid: PARSER_OID,
+    prsname: "default",
+    prsnamespace: PG_CATALOG_OID,
+    prsstart: 3717,
+    prstoken: 3718,
+    prsend: 3719,
+    prsheadline: 3720,
+    prslextype: 3721,
+  },
+]);
+
+const SIMPLE_TEMPLATE_OID = 3727;
+const STEM_TEMPLATE_OID = hashedOid("text search template", "snowball");
+
+const pgTsTemplate = definedRelation("pg_catalog", "pg_ts_template", none, () => [
+  { oid: SIMPLE_TEMPLATE_OID, tmplname: "simple", tmplnamespace: PG_CATALOG_OID, tmplinit: 3725, tmpllexize: 3726 },
+  { oid: STEM_TEMPLATE_OID, tmplname: "snowball", tmplnamespace: PG_CATALOG_OID },
+]);
+
+const pgTsDict = definedRelation("pg_catalog", "pg_ts_dict", none, () =>
+  TEXT_SEARCH_CONFIGS.map((config) => ({
+    oid: dictionaryOid(config),
+    dictname: dictionaryName(config),
+    dictnamespace: PG_CATALOG_OID,
+    dictowner: OWNER_OID,
+    dicttemplate: config === "simple" ? SIMPLE_TEMPLATE_OID : STEM_TEMPLATE_OID,
+    dictinitoption: config === "simple" ? null : `language = '${config}'`,
+  })),
+);
+
+/** Kinds of words (ts_token_type) that are not written in ASCII letters alone, or that are no words, stay as they are. */
+const STEMMED_TOKENS = new Set([1, 2, 10, 11, 16, 17]);
+const TOKENS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15, 16, 17, 18, 19, 20, 21, 22];
+
+const pgTsConfigMap = definedRelation("pg_catalog", "pg_ts_config_map", none, () =>
+  TEXT_SEARCH_CONFIGS.flatMap((config, i) =>
+    TOKENS.map((maptokentype) => ({
+      mapcfg: configOid(config, i),
+      maptokentype,
+      mapseqno: 1,
+      mapdict: dictionaryOid(STEMMED_TOKENS.has(maptokentype) ? config : "simple"),
+    })),
+  ),
+);
+
+const pgTimezoneNames = liveRelation("pg_catalog", "pg_timezone_names", () => {
+  const now = new Date();
+  return ["UTC", ...Intl.supportedValuesOf("timeZone").filter((name) => name !== "UTC")].map((name) => {
+    const minutes = offsetMinutes(name, now);
+    const summer = Math.max(offsetMinutes(name, JANUARY), offsetMinutes(name, JULY));
+    const isDst = minutes === summer && offsetMinutes(name, JANUARY) !== offsetMinutes(name, JULY);
+    const utc_offset = { months: 0, days: 0, micros: minutes * 60_000_000 };
+    return { name, abbrev: abbreviationOf(name, now), utc_offset, is_dst: isDst };
+  });
+});
+
+const JANUARY = new Date(Date.UTC(2026, 0, 15));
+const JULY = new Date(Date.UTC(2026, 6, 15));
+
+function zonePart(timeZone: string, at: Date, timeZoneName: "longOffset" | "short"): string {
+  const parts = new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName }).formatToParts(at);
+  return parts.find(({ type }) => type === "timeZoneName")?.value ?? "GMT";
+}
+
+function offsetMinutes(timeZone: string, at: Date): number {
+  const found = /GMT([+-])(\d+):(\d+)/.exec(zonePart(timeZone, at, "longOffset"));
+  if (found === null) return 0;
+  return (found[1] === "-" ? -1 : 1) * (Number(found[2]) * 60 + Number(found[3]));
+}
+
+const abbreviationOf = (timeZone: string, at: Date) => zonePart(timeZone, at, "short");
+
+export const PG_SERVER = [
+  pgDatabase,
+  pgTablespace,
+  ...roles,
+  ...users,
+  pgAm,
+  pgLanguage,
+  pgExtension,
+  pgAvailableExtensions,
+  pgAvailableExtensionVersions,
+  pgSettings,
+  pgCursors,
+  pgTsConfig,
+  pgTsParser,
+  pgTsTemplate,
+  pgTsDict,
+  pgTsConfigMap,
+  pgTimezoneNames,
+];

@@ -1,0 +1,213 @@
+/**
+ * Functions about the server and the sizes of relations, and whether names find objects. Sizes are estimates: the rows that
+ * the optimizer expects times the width of their types.
+ */
+import type { TableDef } from "../../../catalog/table.js";
+import { sqlError } from "../../../protocol/errors.js";
+import type { ScalarFunction } from "../../../query/expr/expr.js";
+import { oidOfId } from "../../../query/expr/types.js";
+import { namedOidType, REGCLASS } from "../../../values/catalog-types.js";
+import type { Numeric } from "../../../values/numeric.js";
+import { BOOL, INT4, INT8, NAME, NUMERIC, OID, type SqlType, TEXT, TIMESTAMPTZ } from "../../../values/values.js";
+import { functionFacts, typeFacts } from "./builtin-facts.js";
+import { catalogIndex } from "./catalog-index.js";
+import { type Answer, systemFunction } from "./define-function.js";
+import { isRelationVisible, NAME_OF, OID_OF } from "./object-names.js";
+import { DATABASE_OID } from "./pg-server.js";
+import { type IndexFacts, typeOid } from "./relation-facts.js";
+import type { SystemView } from "./system-view.js";
+
+const PAGE_BYTES = 8192;
+const ROW_BYTES = 24;
+/** Of a value whose type has no fixed length. */
+const VALUE_BYTES = 32;
+
+const widthOf = (type: SqlType) => {
+  const length = typeFacts().get(typeOid(type))?.length ?? -1;
+  return length > 0 ? length : VALUE_BYTES;
+};
+
+const inPages = (bytes: number) => Math.ceil(bytes / PAGE_BYTES) * PAGE_BYTES;
+
+function tableBytes(view: SystemView, table: TableDef): number {
+  if (table.partitionKey !== undefined) return 0;
+  return inPages(view.rowsOf(table) * table.columns.reduce((sum, { type }) => sum + widthOf(type), ROW_BYTES));
+}
+
+function indexBytes(view: SystemView, { table, columnIds }: IndexFacts): number {
+  if (table.partitionKey !== undefined) return 0;
+  const keys = table.columns.filter(({ id }) => columnIds.includes(id));
+  return PAGE_BYTES + inPages(view.rowsOf(table) * keys.reduce((sum, { type }) => sum + widthOf(type), ROW_BYTES / 2));
+}
+
+/** Null: there is no such relation. */
+function relationBytes(view: SystemView, oid: number): number | null {
+  const { tables, indexes, relations } = catalogIndex(view.catalog);
+  const table = tables.get(oid);
+  if (table !== undefined) return tableBytes(view, table);
+  const index = indexes.get(oid);
+  if (index !== undefined) return indexBytes(view, index);
+  const kind = relations.get(oid)?.kind;
+  return kind === "S" ? PAGE_BYTES : kind === undefined && !NAME_OF.regclass(view, oid).includes("pg_") ? null : 0;
+}
+
+function indexesBytes(view: SystemView, oid: number): number {
+  const all = [...catalogIndex(view.catalog).indexes.values()];
+  return all.filter(({ table }) => oidOfId(table.id) === oid).reduce((sum, index) => sum + indexBytes(view, index), 0);
+}
+
+const totalBytes = (view: SystemView, oid: number) => {
+  const own = relationBytes(view, oid);
+  return own === null ? null : own + indexesBytes(view, oid);
+};
+
+const databaseBytes = (view: SystemView) =>
+  [...catalogIndex(view.catalog).relations.keys()].reduce((sum, oid) => sum + (relationBytes(view, oid) ?? 0), 0);
+
+const UNITS = ["bytes", "kB", "MB", "GB", "TB", "PB"];
+
+/** As PostgreSQL rounds: a unit is used up to 10,240 of it. */
+function prettySize(bytes: bigint): string {
+  const sign = bytes < 0n ? "-" : "";
+  let size = bytes < 0n ? -bytes : bytes;
+  if (size < 10_240n) return `${sign}${size} bytes`;
+  // One bit more than the unit, for rounding.
+  size >>= 9n;
+  let unit = 1;
+  while (unit < UNITS.length - 1 && (size + 1n) / 2n >= 10_240n) {
+    size >>= 10n;
+    unit++;
+  }
+  return `${sign}${(size + 1n) / 2n} ${UNITS[unit]}`;
+}
+
+/** Throws 22023. */
+function sizeOfText(text: string): number {
+  const found = /^\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-z]*)\s*$/i.exec(text);
+  const unit =
+    found === null ? -1 : UNITS.findIndex((name) => name.toLowerCase() === (found[2] || "bytes").toLowerCase());
+  const power = found?.[2]?.toLowerCase() === "b" ? 0 : unit;
+  if (found === null) throw sqlError("22023", `invalid size: "${text}"`);
+  if (power < 0) {
+    throw sqlError("22023", `invalid size: "${text}"`, {
+      detail: `Invalid size unit: "${found[2]}".`,
+      hint: 'Valid units are "bytes", "B", "kB", "MB", "GB", "TB", and "PB".',
+    });
+  }
+  return Math.round(Number(found[1]) * 1024 ** power);
+}
+
+/** Whether an unqualified name finds the object. */
+const visible =
+  (schemaOf: (view: SystemView, oid: number) => string | null): Answer =>
+  (view, oid: number) => {
+    const schema = schemaOf(view, oid);
+    return schema === null ? null : view.searchPath.includes(schema) || schema === "pg_catalog";
+  };
+
+const functionSchema = ({ catalog }: SystemView, oid: number) =>
+  catalogIndex(catalog).functions.get(oid)?.schema ?? (functionFacts().has(oid) ? "pg_catalog" : null);
+
+const typeSchema = ({ catalog }: SystemView, oid: number) =>
+  typeFacts().has(oid) ? "pg_catalog" : (catalogIndex(catalog).types.get(oid)?.schema ?? "public");
+
+const statisticsSchema = ({ catalog }: SystemView, oid: number) =>
+  catalog
+    .tables()
+    .flatMap(({ extendedStatistics = [] }) => extendedStatistics)
+    .find(({ id }) => oidOfId(id) === oid)?.schema ?? null;
+
+const inCatalog = () => "pg_catalog";
+
+const VISIBILITY: readonly ScalarFunction[] = [
+  systemFunction("pg_table_is_visible", [OID], BOOL, isRelationVisible),
+  systemFunction("pg_type_is_visible", [OID], BOOL, visible(typeSchema)),
+  systemFunction("pg_function_is_visible", [OID], BOOL, visible(functionSchema)),
+  systemFunction("pg_statistics_obj_is_visible", [OID], BOOL, visible(statisticsSchema)),
+  ...[
+    "collation",
+    "conversion",
+    "opclass",
+    "operator",
+    "opfamily",
+    "ts_config",
+    "ts_dict",
+    "ts_parser",
+    "ts_template",
+  ].map((kind) => systemFunction(`pg_${kind}_is_visible`, [OID], BOOL, visible(inCatalog))),
+];
+
+const SIZES: readonly ScalarFunction[] = [
+  systemFunction("pg_relation_size", [REGCLASS], INT8, relationBytes),
+  systemFunction("pg_relation_size", [REGCLASS, TEXT], INT8, (view, oid: number, fork: string) =>
+    fork === "main" ? relationBytes(view, oid) : 0,
+  ),
+  systemFunction("pg_table_size", [REGCLASS], INT8, relationBytes),
+  systemFunction("pg_indexes_size", [REGCLASS], INT8, indexesBytes),
+  systemFunction("pg_total_relation_size", [REGCLASS], INT8, totalBytes),
+  systemFunction("pg_database_size", [NAME], INT8, databaseBytes),
+  systemFunction("pg_database_size", [OID], INT8, databaseBytes),
+  systemFunction("pg_tablespace_size", [NAME], INT8, databaseBytes),
+  systemFunction("pg_tablespace_size", [OID], INT8, databaseBytes),
+  systemFunction("pg_size_pretty", [INT8], TEXT, (_view, bytes: number | bigint) => prettySize(BigInt(bytes))),
+  systemFunction("pg_size_pretty", [NUMERIC], TEXT, (_view, bytes: Numeric) =>
+    prettySize(BigInt(bytes.toString().replace(/\..*$/, ""))),
+  ),
+  systemFunction("pg_size_bytes", [TEXT], INT8, (_view, text: string) => sizeOfText(text)),
+];
+
+const encodings: readonly (readonly [number, string])[] = [
+  [0, "SQL_ASCII"],
+  [6, "UTF8"],
+  [8, "LATIN1"],
+];
+
+const startedMicros = Math.round((Date.now() - process.uptime() * 1000) * 1000);
+
+const SERVER: readonly ScalarFunction[] = [
+  systemFunction("getdatabaseencoding", [], NAME, () => "UTF8"),
+  systemFunction("pg_client_encoding", [], NAME, () => "UTF8"),
+  systemFunction("pg_encoding_to_char", [INT4], NAME, (_view, number: number) => {
+    return encodings.find(([own]) => own === number)?.[1] ?? "";
+  }),
+  systemFunction("pg_char_to_encoding", [NAME], INT4, (_view, name: string) => {
+    const plain = name.replaceAll(/[-_]/g, "").toUpperCase();
+    return encodings.find(([, own]) => own.replaceAll("_", "") === plain)?.[0] ?? -1;
+  }),
+  systemFunction("pg_is_in_recovery", [], BOOL, () => false),
+  systemFunction("pg_is_wal_replay_paused", [], BOOL, () => false),
+  systemFunction("pg_postmaster_start_time", [], TIMESTAMPTZ, () => startedMicros),
+  systemFunction("pg_conf_load_time", [], TIMESTAMPTZ, () => startedMicros),
+  systemFunction("pg_tablespace_location", [OID], TEXT, () => ""),
+  systemFunction("pg_tablespace_databases", [OID], OID, () => DATABASE_OID),
+  systemFunction("pg_relation_filenode", [REGCLASS], OID, (view, oid: number) =>
+    ["r", "i", "m", "S"].includes(catalogIndex(view.catalog).relations.get(oid)?.kind ?? "") ? oid : null,
+  ),
+  systemFunction("pg_filenode_relation", [OID, OID], REGCLASS, (view, _space: number, oid: number) =>
+    catalogIndex(view.catalog).relations.has(oid) ? oid : null,
+  ),
+  systemFunction("pg_relation_is_publishable", [REGCLASS], BOOL, (view, oid: number) => {
+    const kind = catalogIndex(view.catalog).relations.get(oid)?.kind;
+    return kind === "r" || kind === "p";
+  }),
+  systemFunction("pg_relation_is_updatable", [REGCLASS, BOOL], INT4, (view, oid: number) => {
+    const { relations, views } = catalogIndex(view.catalog);
+    const kind = relations.get(oid)?.kind;
+    if (kind === "r" || kind === "p") return ALL_CHANGES;
+    return views.get(oid)?.updatable?.includes(true) ? ALL_CHANGES : 0;
+  }),
+  systemFunction("pg_column_is_updatable", [REGCLASS, INT4, BOOL], BOOL, (view, oid: number, column: number) => {
+    const { tables, views } = catalogIndex(view.catalog);
+    return tables.has(oid) || (views.get(oid)?.updatable?.[column - 1] ?? false);
+  }),
+];
+
+/** Bits of INSERT, UPDATE and DELETE. */
+const ALL_CHANGES = (1 << 3) | (1 << 2) | (1 << 4);
+
+/** to_regclass and the like: NULL for what does not exist. */
+const LOOKUPS = (Object.keys(OID_OF) as (keyof typeof OID_OF)[]).map((name) =>
+  systemFunction(`to_${name}`, [TEXT], namedOidType(name)!, OID_OF[name]),
+);
+
+export const SERVER_FUNCTIONS: readonly ScalarFunction[] = [...VISIBILITY, ...SIZES, ...SERVER, ...LOOKUPS];
