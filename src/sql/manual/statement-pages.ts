@@ -214,7 +214,8 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
   "create extension": {
     titles: ["CREATE EXTENSION"],
     syntax: "CREATE EXTENSION [IF NOT EXISTS] name",
-    description: "Does nothing for built-in extensions (plpgsql, vector). Other extensions are not available.",
+    description:
+      "Notes that the database uses an extension that is built in (SELECT name FROM pg_available_extensions). What it brings works without the statement, too. Other extensions are not available. DROP EXTENSION [IF EXISTS] name takes the note away, unless columns have the extension's types.",
     example: "CREATE EXTENSION IF NOT EXISTS vector",
   },
   "create view": {

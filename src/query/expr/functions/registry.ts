@@ -12,6 +12,7 @@ import { BYTES_FUNCTIONS } from "./bytes.js";
 import { CLAIM_AGGREGATES, CLAIM_FAMILIES, CLAIM_FUNCTIONS } from "./claims.js";
 import { COMPARISON_FAMILIES, COMPARISONS, DISTINCT_FAMILIES } from "./comparison.js";
 import { CONDITIONAL_FAMILIES } from "./conditional.js";
+import { CRYPTO_FUNCTIONS, UUID_FUNCTIONS } from "./crypto.js";
 import { DATETIME_FUNCTIONS, DATETIME_OPERATORS } from "./datetime.js";
 import { type AggregateFamily, type FunctionFamily, taking } from "./define.js";
 import { DOCUMENT_FUNCTIONS } from "./documents.js";
@@ -108,6 +109,8 @@ export const CHAPTERS: readonly Chapter[] = [
   { title: "Graph functions and operators", functions: GRAPH_FUNCTIONS, operatorFamilies: VARIANT_OPERATORS },
   { title: "Bit string functions and operators", functions: BIT_FUNCTIONS, operators: BIT_OPERATORS },
   { title: "Network address functions and operators", functions: NETWORK_FUNCTIONS, operators: NETWORK_OPERATORS },
+  { title: "Cryptographic functions (pgcrypto)", functions: CRYPTO_FUNCTIONS },
+  { title: "UUID functions (uuid-ossp)", functions: UUID_FUNCTIONS },
   { title: "Enum functions", families: ENUM_FAMILIES },
   { title: "Session and other functions", functions: MISC_FUNCTIONS, families: MISC_FAMILIES },
   { title: "Functions behind operators and aggregates", functions: [...OPERATOR_FUNCTIONS, ...AGGREGATE_STATES] },

@@ -1,5 +1,6 @@
 /** pg_catalog's tables about types, and those about the server: pg_type, pg_enum, pg_settings, pg_database, pg_roles, … */
 
+import { AVAILABLE_EXTENSIONS, BUILT_IN_EXTENSION } from "../../../catalog/extension.js";
 import { isRowType, sqlTypeOf } from "../../../catalog/type.js";
 import { baseType, builtInTypes, categoryOf, displayName, isPreferred, oidOfId } from "../../../query/expr/types.js";
 import {
@@ -15,7 +16,6 @@ import {
   TEXT,
   TIMESTAMPTZ,
 } from "../../../values/values.js";
-import { BUILT_IN_EXTENSIONS } from "../bind-extension.js";
 import { hasTriggers } from "./pg-relations.js";
 import {
   BTREE_OID,
@@ -383,15 +383,39 @@ const pgExtension = systemRelation(
   "pg_catalog",
   "pg_extension",
   { oid: OID, extname: NAME, extowner: OID, extnamespace: OID, extrelocatable: BOOL, extversion: TEXT },
-  () =>
-    [...BUILT_IN_EXTENSIONS].map(([extname, extversion]) => ({
-      oid: hashedOid("extension", extname),
-      extname,
+  (view) => [
+    {
+      oid: hashedOid("extension", BUILT_IN_EXTENSION),
+      extname: BUILT_IN_EXTENSION,
       extowner: OWNER_OID,
       extnamespace: PG_CATALOG_OID,
       extrelocatable: false,
-      extversion,
+      extversion: AVAILABLE_EXTENSIONS.get(BUILT_IN_EXTENSION)!.version,
+    },
+    ...view.catalog.extensions().map(({ id, name }) => ({
+      oid: oidOfId(id),
+      extname: name,
+      extowner: OWNER_OID,
+      extnamespace: schemaOid("public", view),
+      extrelocatable: true,
+      extversion: AVAILABLE_EXTENSIONS.get(name)?.version ?? null,
     })),
+  ],
+);
+
+const pgAvailableExtensions = systemRelation(
+  "pg_catalog",
+  "pg_available_extensions",
+  { name: NAME, default_version: TEXT, installed_version: TEXT, comment: TEXT },
+  ({ catalog }) => {
+    const made = new Set([BUILT_IN_EXTENSION, ...catalog.extensions().map(({ name }) => name)]);
+    return [...AVAILABLE_EXTENSIONS].map(([name, { version, comment }]) => ({
+      name,
+      default_version: version,
+      installed_version: made.has(name) ? version : null,
+      comment,
+    }));
+  },
 );
 
 export const PG_TYPES_AND_SERVER = [
@@ -409,4 +433,5 @@ export const PG_TYPES_AND_SERVER = [
   pgRoles,
   pgAm,
   pgExtension,
+  pgAvailableExtensions,
 ];
