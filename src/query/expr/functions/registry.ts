@@ -35,6 +35,7 @@ import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
 import { STATISTICS } from "./statistics.js";
 import { TEXT_FAMILIES, TEXT_FUNCTIONS, TEXT_OPERATOR_FAMILIES, TEXT_OPERATORS } from "./text.js";
 import { TEXT_SEARCH_FUNCTIONS } from "./text-search.js";
+import { TRIGRAM_FUNCTIONS, TRIGRAM_OPERATORS } from "./trigrams.js";
 import { TS_FUNCTIONS, TS_OPERATORS } from "./ts-functions.js";
 import { TS_HEADLINES } from "./ts-headlines.js";
 import { VECTOR_FUNCTIONS, VECTOR_OPERATOR_FAMILIES, VECTOR_OPERATORS } from "./vector.js";
@@ -109,6 +110,7 @@ export const CHAPTERS: readonly Chapter[] = [
   { title: "Graph functions and operators", functions: GRAPH_FUNCTIONS, operatorFamilies: VARIANT_OPERATORS },
   { title: "Bit string functions and operators", functions: BIT_FUNCTIONS, operators: BIT_OPERATORS },
   { title: "Network address functions and operators", functions: NETWORK_FUNCTIONS, operators: NETWORK_OPERATORS },
+  { title: "Trigram functions and operators (pg_trgm)", functions: TRIGRAM_FUNCTIONS, operators: TRIGRAM_OPERATORS },
   { title: "Cryptographic functions (pgcrypto)", functions: CRYPTO_FUNCTIONS },
   { title: "UUID functions (uuid-ossp)", functions: UUID_FUNCTIONS },
   { title: "Enum functions", families: ENUM_FAMILIES },
