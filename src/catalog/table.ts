@@ -89,6 +89,8 @@ export interface VectorIndexDef {
 export interface TextIndexDef {
   /** Whose stemming and stop words apply, as PostgreSQL names configurations: "english", "simple". */
   readonly language: string;
+  /** It has trigrams instead of words (gin_trgm_ops), and no language. */
+  readonly trigrams?: true;
 }
 
 /**

@@ -2,10 +2,13 @@
  * Functions and operators of the extension pg_trgm: how alike texts are by their trigrams. The algorithms are those of
  * PostgreSQL's trgm_op.c. set_limit() is with the other functions that change settings.
  */
+
 import { sqlArray } from "../../../values/text-format-array.js";
+import { requestText, trigramsOfPattern, trigramsOfText } from "../../../values/trigrams.js";
 import { arrayOf, BOOL, FLOAT4, TEXT } from "../../../values/values.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { contextFn, fn, op, taking } from "./define.js";
+import { likeParts } from "./like.js";
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 
@@ -199,9 +202,12 @@ const distance =
   (a, b) =>
     Math.fround(1 - likeness(a, b));
 
+/** A similarity is rounded to single precision before it is compared. */
+const ROUNDING = 1e-6;
+
 export const SIMILARITY_THRESHOLD = "pg_trgm.similarity_threshold";
-const WORD_THRESHOLD = "pg_trgm.word_similarity_threshold";
-const STRICT_WORD_THRESHOLD = "pg_trgm.strict_word_similarity_threshold";
+export const WORD_THRESHOLD = "pg_trgm.word_similarity_threshold";
+export const STRICT_WORD_THRESHOLD = "pg_trgm.strict_word_similarity_threshold";
 
 const threshold = ({ services }: EvalContext, name: string) => Number(services.setting(name));
 
@@ -223,6 +229,28 @@ export const TRIGRAM_OPERATORS: readonly ScalarFunction[] = taking(300, [
   op("<<<->", [TEXT, TEXT], FLOAT4, distance(inStrictWord)),
   op("<->>>", [TEXT, TEXT], FLOAT4, distance(swapped(inStrictWord))),
 ]);
+
+/** The request of a pattern; NULL of NULL, which matches nothing. */
+export const TRIGRAMS_OF_LIKE: ScalarFunction = fn("trigrams_of_like", [TEXT], TEXT, (pattern: string) => {
+  // A pattern that is wrong tells so when it is matched.
+  const trigrams = trigramsOfPattern(likeParts(pattern) ?? []);
+  return requestText({ trigrams, least: trigrams.length });
+});
+
+/**
+ * The request of a text that must be alike, by the name of the setting that says how much. So many of its trigrams the
+ * other text must have, because the similarity is at most the share of them that it has.
+ */
+export const TRIGRAMS_OF_ALIKE: ScalarFunction = contextFn(
+  "trigrams_of_alike",
+  [TEXT, TEXT],
+  TEXT,
+  (context: EvalContext, text: string, setting: string) => {
+    const trigrams = trigramsOfText(text);
+    const least = Math.ceil(trigrams.length * threshold(context, setting) * (1 - ROUNDING));
+    return requestText({ trigrams, least });
+  },
+);
 
 export const TRIGRAM_FUNCTIONS: readonly ScalarFunction[] = [
   ...taking(300, [

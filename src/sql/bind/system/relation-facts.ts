@@ -101,7 +101,8 @@ export function indexesOf(table: TableDef): IndexFacts[] {
 }
 
 function searchIndexFacts(table: TableDef, index: SearchIndexDef): IndexFacts {
-  const { name, method, columnIds } = index;
+  const { name, columnIds } = index;
+  const method = index.text?.trigrams ? "gin" : index.method;
   return {
     oid: oidOfId(index.id),
     table,
@@ -116,6 +117,8 @@ function searchIndexFacts(table: TableDef, index: SearchIndexDef): IndexFacts {
   };
 }
 
+const TRIGRAM_CLASS = "gin_trgm_ops";
+
 /** Columns and parameters, as CREATE INDEX takes them. */
 function searchKeys(table: TableDef, { columnIds, vector, text, declared }: SearchIndexDef): string {
   if (declared !== undefined) {
@@ -125,6 +128,7 @@ function searchKeys(table: TableDef, { columnIds, vector, text, declared }: Sear
     });
     return `(${keys.join(", ")})${declared.where === undefined ? "" : ` WHERE (${declared.where})`}`;
   }
+  if (text?.trigrams) return `(${columnIds.map((id) => `${nameOf(table, id)} ${TRIGRAM_CLASS}`).join(", ")})`;
   const columns = listOf(table, columnIds);
   if (vector === undefined) return `(${columns}) WITH (language='${text!.language}')`;
   const { metric, m, efConstruction, efSearch, storage } = vector;
