@@ -11,7 +11,28 @@ import { type DbError, sqlError } from "../protocol/errors.js";
 import { labelOfOrder, orderOfLabel } from "../values/enum-labels.js";
 import { networkFromKey, networkKey } from "../values/network.js";
 import type { Numeric } from "../values/numeric.js";
-import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "../values/values.js";
+import {
+  type Bound,
+  EMPTY,
+  multirangeText,
+  type Range,
+  rangeOf,
+  rangeOfMultirange,
+  rangesOf,
+  rangeText,
+  subtypeOf,
+} from "../values/range.js";
+import {
+  type Interval,
+  Json,
+  type MultirangeName,
+  type RangeName,
+  type SqlArray,
+  type SqlType,
+  type TimeTz,
+  typeOf,
+  type Value,
+} from "../values/values.js";
 import type { Variant } from "../values/variant.js";
 import { readJson, writeJson } from "./key-json.js";
 import { readNumeric, writeNumeric } from "./key-numeric.js";
@@ -205,6 +226,22 @@ function writeValue(type: SqlType, value: Value): void {
     case "interval":
       writeInterval(value as Interval);
       return;
+    case "int4range":
+    case "int8range":
+    case "numrange":
+    case "daterange":
+    case "tsrange":
+    case "tstzrange":
+      writeRange(type.name, rangeOf(type.name, value as string));
+      return;
+    case "int4multirange":
+    case "int8multirange":
+    case "nummultirange":
+    case "datemultirange":
+    case "tsmultirange":
+    case "tstzmultirange":
+      writeMultirange(type.name, rangesOf(type.name, value as string));
+      return;
     case "array":
       writeArray(type.element!, value as SqlArray);
       return;
@@ -269,6 +306,20 @@ function readValue(type: SqlType, reader: KeyReader): Value {
       return readTimeTz(reader);
     case "interval":
       return readInterval(reader);
+    case "int4range":
+    case "int8range":
+    case "numrange":
+    case "daterange":
+    case "tsrange":
+    case "tstzrange":
+      return rangeText(type.name, readRange(type.name, reader));
+    case "int4multirange":
+    case "int8multirange":
+    case "nummultirange":
+    case "datemultirange":
+    case "tsmultirange":
+    case "tstzmultirange":
+      return multirangeText(type.name, readMultirange(type.name, reader));
     case "array":
       return readArray(type.element!, reader);
     case "record":
@@ -336,6 +387,52 @@ function readArray(element: SqlType, reader: KeyReader): SqlArray {
   const dimensions = Array.from({ length: count }, () => reader.int32());
   const lowerBounds = Array.from({ length: count }, () => reader.int32());
   return { elements, dimensions, lowerBounds };
+}
+
+/** As range_cmp orders them: an empty one first, then by the lower bound, then by the upper one. */
+function writeRange(name: RangeName, range: Range): void {
+  writer.writeByte(range.isEmpty ? 0 : PRESENT);
+  if (range.isEmpty) return;
+  const subtype = typeOf(subtypeOf(name));
+  writer.writeByte(range.lower === null ? NULL_FIRST : PRESENT);
+  if (range.lower !== null) {
+    writeValue(subtype, range.lower);
+    writer.writeByte(range.lowerInc ? 0 : 1);
+  }
+  writer.writeByte(range.upper === null ? NULL_LAST : PRESENT);
+  if (range.upper !== null) {
+    writeValue(subtype, range.upper);
+    writer.writeByte(range.upperInc ? 1 : 0);
+  }
+}
+
+function readRange(name: RangeName, reader: KeyReader): Range {
+  if (reader.byte() === 0) return EMPTY;
+  const subtype = typeOf(subtypeOf(name));
+  const lower = reader.byte() === PRESENT ? (readValue(subtype, reader) as Bound) : null;
+  const lowerInc = lower !== null && reader.byte() === 0;
+  const upper = reader.byte() === PRESENT ? (readValue(subtype, reader) as Bound) : null;
+  const upperInc = upper !== null && reader.byte() === 1;
+  return { lower, upper, lowerInc, upperInc, isEmpty: false };
+}
+
+/** Range by range; one with fewer comes first. */
+function writeMultirange(name: MultirangeName, ranges: readonly Range[]): void {
+  for (const range of ranges) {
+    writer.writeByte(PRESENT);
+    writeRange(rangeOfMultirange(name), range);
+    writer.checkKeyLength();
+  }
+  writer.writeByte(ARRAY_END);
+}
+
+function readMultirange(name: MultirangeName, reader: KeyReader): readonly Range[] {
+  const ranges: Range[] = [];
+  for (let marker = reader.byte(); marker !== ARRAY_END; marker = reader.byte()) {
+    if (marker !== PRESENT) throw damagedKey();
+    ranges.push(readRange(rangeOfMultirange(name), reader));
+  }
+  return ranges;
 }
 
 /** Fields in order with NULL last, as PostgreSQL's record_cmp. */

@@ -32,6 +32,7 @@ import { NETWORK_FUNCTIONS, NETWORK_OPERATORS } from "./network.js";
 import { OPERATOR_FUNCTIONS } from "./operator-functions.js";
 import { ORDERED_SET_FAMILIES, ORDERED_SETS } from "./ordered-sets.js";
 import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
+import { RANGE_AGGREGATES, RANGE_FUNCTIONS, RANGE_OPERATORS } from "./ranges.js";
 import { STATISTICS } from "./statistics.js";
 import { TEXT_FAMILIES, TEXT_FUNCTIONS, TEXT_OPERATOR_FAMILIES, TEXT_OPERATORS } from "./text.js";
 import { TEXT_SEARCH_FUNCTIONS } from "./text-search.js";
@@ -113,10 +114,12 @@ export const CHAPTERS: readonly Chapter[] = [
   { title: "Trigram functions and operators (pg_trgm)", functions: TRIGRAM_FUNCTIONS, operators: TRIGRAM_OPERATORS },
   { title: "Cryptographic functions (pgcrypto)", functions: CRYPTO_FUNCTIONS },
   { title: "UUID functions (uuid-ossp)", functions: UUID_FUNCTIONS },
+  { title: "Range functions and operators", functions: RANGE_FUNCTIONS, operators: RANGE_OPERATORS },
   { title: "Enum functions", families: ENUM_FAMILIES },
   { title: "Session and other functions", functions: MISC_FUNCTIONS, families: MISC_FAMILIES },
   { title: "Functions behind operators and aggregates", functions: [...OPERATOR_FUNCTIONS, ...AGGREGATE_STATES] },
   { title: "Aggregate functions", aggregates: AGGREGATE_TABLE, aggregateFamilies: AGGREGATE_FAMILY_TABLE },
+  { title: "Range aggregate functions", aggregates: RANGE_AGGREGATES },
   { title: "Statistical aggregate functions", aggregates: STATISTICS },
   { title: "Ordered-set aggregate functions", aggregates: ORDERED_SETS, aggregateFamilies: ORDERED_SET_FAMILIES },
   { title: "Window functions", windowFunctions: WINDOW_FUNCTION_TABLE, windowFamilies: WINDOW_FAMILY_TABLE },

@@ -3,6 +3,7 @@
 import { AVAILABLE_EXTENSIONS, BUILT_IN_EXTENSION } from "../../../catalog/extension.js";
 import { isRowType, sqlTypeOf } from "../../../catalog/type.js";
 import { baseType, builtInTypes, categoryOf, displayName, isPreferred, oidOfId } from "../../../query/expr/types.js";
+import { isMultirangeName, isRangeName } from "../../../values/range.js";
 import {
   arrayOf,
   BOOL,
@@ -32,12 +33,18 @@ import {
 } from "./relation-facts.js";
 import { systemRelation } from "./system-view.js";
 
+function kindOf(type: SqlType): string {
+  if (type.element === null && isRangeName(type.name)) return "r";
+  if (type.element === null && isMultirangeName(type.name)) return "m";
+  return categoryOf(type) === "P" ? "p" : "b";
+}
+
 function builtIn(type: SqlType) {
   return {
     oid: typeOid(type),
     typname: type.element === null ? type.name : `_${type.element.name}`,
     typnamespace: PG_CATALOG_OID,
-    typtype: categoryOf(type) === "P" ? "p" : "b",
+    typtype: kindOf(type),
     typcategory: categoryOf(type),
     typispreferred: isPreferred(type),
     typelem: type.element === null ? 0 : typeOid(type.element),
