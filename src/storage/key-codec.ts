@@ -14,6 +14,8 @@ import type { Numeric } from "../values/numeric.js";
 import {
   type Bound,
   EMPTY,
+  isMultirangeName,
+  isRangeName,
   multirangeText,
   type Range,
   rangeOf,
@@ -226,22 +228,6 @@ function writeValue(type: SqlType, value: Value): void {
     case "interval":
       writeInterval(value as Interval);
       return;
-    case "int4range":
-    case "int8range":
-    case "numrange":
-    case "daterange":
-    case "tsrange":
-    case "tstzrange":
-      writeRange(type.name, rangeOf(type.name, value as string));
-      return;
-    case "int4multirange":
-    case "int8multirange":
-    case "nummultirange":
-    case "datemultirange":
-    case "tsmultirange":
-    case "tstzmultirange":
-      writeMultirange(type.name, rangesOf(type.name, value as string));
-      return;
     case "array":
       writeArray(type.element!, value as SqlArray);
       return;
@@ -252,7 +238,9 @@ function writeValue(type: SqlType, value: Value): void {
       writeVariant(value as Variant);
       return;
     default:
-      throw noOrder(type);
+      if (isRangeName(type.name)) writeRange(type.name, rangeOf(type.name, value as string));
+      else if (isMultirangeName(type.name)) writeMultirange(type.name, rangesOf(type.name, value as string));
+      else throw noOrder(type);
   }
 }
 
@@ -306,20 +294,6 @@ function readValue(type: SqlType, reader: KeyReader): Value {
       return readTimeTz(reader);
     case "interval":
       return readInterval(reader);
-    case "int4range":
-    case "int8range":
-    case "numrange":
-    case "daterange":
-    case "tsrange":
-    case "tstzrange":
-      return rangeText(type.name, readRange(type.name, reader));
-    case "int4multirange":
-    case "int8multirange":
-    case "nummultirange":
-    case "datemultirange":
-    case "tsmultirange":
-    case "tstzmultirange":
-      return multirangeText(type.name, readMultirange(type.name, reader));
     case "array":
       return readArray(type.element!, reader);
     case "record":
@@ -327,6 +301,8 @@ function readValue(type: SqlType, reader: KeyReader): Value {
     case "variant":
       return readVariant(reader);
     default:
+      if (isRangeName(type.name)) return rangeText(type.name, readRange(type.name, reader));
+      if (isMultirangeName(type.name)) return multirangeText(type.name, readMultirange(type.name, reader));
       throw noOrder(type);
   }
 }

@@ -158,7 +158,7 @@ function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
     parent: index.parentId === undefined ? null : oidOfId(index.parentId),
     valid: !index.invalid,
     method: BTREE_OID,
-    definition: `CREATE ${unique}INDEX ${quotedIdentifier(index.name)} ON ${only(table)}${qualified(table)} USING btree (${columns.join(", ")})${include}${nulls}${where}`,
+    definition: `CREATE ${unique}INDEX ${quotedIdentifier(index.name)} ON ${only(table)}${qualified(table)} USING ${index.operators === undefined ? "btree" : "gist"} (${columns.join(", ")})${include}${nulls}${where}`,
   };
 }
 
@@ -216,11 +216,13 @@ export function constraintsOf(table: TableDef, catalog: SystemView["catalog"]): 
 function exclusionFacts(table: TableDef, index: IndexDef) {
   const { name, deferrable } = index;
   const columnIds = index.columns.map((column) => column.columnId);
-  const keys = index.columns.map(({ columnId, expression }) =>
-    expression === undefined ? `${nameOf(table, columnId)} WITH =` : `(${expression.sql}) WITH =`,
-  );
+  const keys = index.columns.map(({ columnId, expression }, i) => {
+    const key = expression === undefined ? nameOf(table, columnId) : `(${expression.sql})`;
+    return `${key} WITH ${index.operators?.[i] ?? "="}`;
+  });
+  const method = index.operators === undefined ? "btree" : "gist";
   const where = index.where ? ` WHERE ${/^\(.*\)$/s.test(index.where) ? index.where : `(${index.where})`}` : "";
-  const definition = `EXCLUDE USING btree (${keys.join(", ")})${where}${deferrableText(deferrable)}`;
+  const definition = `EXCLUDE USING ${method} (${keys.join(", ")})${where}${deferrableText(deferrable)}`;
   return { name, type: "x", columnIds, definition, ...(deferrable && { deferrable }) } as const;
 }
 
