@@ -39,6 +39,9 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   extra_float_digits: { initial: "1", parse: onlyValue("1", /^[0-3]$/) },
   "hnsw.ef_search": { initial: "64", parse: wholeNumber(1, 16_384) },
   intervalstyle: { initial: "postgres", parse: onlyValue("postgres") },
+  "pg_trgm.similarity_threshold": { initial: "0.3", parse: fraction },
+  "pg_trgm.strict_word_similarity_threshold": { initial: "0.5", parse: fraction },
+  "pg_trgm.word_similarity_threshold": { initial: "0.6", parse: fraction },
   search_path: { initial: "public", parse: (value) => searchPathText(parseSearchPath(value)) },
   server_encoding: { initial: "UTF8", parse: readOnly },
   server_version: { initial: "15.0", parse: readOnly },
@@ -280,6 +283,13 @@ function duration(text: string, name: string): string {
 export function durationMs(value: string): number {
   const [, digits, unit = "ms"] = /^(\d+)(\w+)?$/.exec(value)!;
   return Number(digits) * UNIT_MS[unit]!;
+}
+
+function fraction(text: string, name: string): string {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (Number.isNaN(value)) throw sqlError("22023", `invalid value for parameter "${name}": "${text}"`);
+  if (value >= 0 && value <= 1) return String(value);
+  throw sqlError("22023", `${value} is outside the valid range for parameter "${name}" (0 .. 1)`);
 }
 
 /** A truth value as PostgreSQL takes it; prefixes of the words are enough. */

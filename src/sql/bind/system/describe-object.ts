@@ -1,8 +1,9 @@
 /** pg_describe_object: what an object is, in words. */
+
+import { BUILT_IN_EXTENSION } from "../../../catalog/extension.js";
 import { quotedIdentifier } from "../../../catalog/relation-names.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import type { Value } from "../../../values/values.js";
-import { BUILT_IN_EXTENSIONS } from "../bind-extension.js";
 import { catalogIndex, relationOfOid } from "./catalog-index.js";
 import { functionText, relationText, schemaName, typeText } from "./object-names.js";
 import { hashedOid, LANGUAGE_OIDS } from "./relation-facts.js";
@@ -56,9 +57,10 @@ const DESCRIBE: Readonly<Record<string, (view: SystemView, oid: number, part: nu
     const found = Object.entries(LANGUAGE_OIDS).find(([, own]) => own === oid);
     return found === undefined ? null : `language ${found[0]}`;
   },
-  pg_extension: (_view, oid) => {
-    const found = [...BUILT_IN_EXTENSIONS.keys()].find((name) => hashedOid("extension", name) === oid);
-    return found === undefined ? null : `extension ${found}`;
+  pg_extension: ({ catalog }, oid) => {
+    if (oid === hashedOid("extension", BUILT_IN_EXTENSION)) return `extension ${BUILT_IN_EXTENSION}`;
+    const found = catalog.extensions().find(({ id }) => oidOfId(id) === oid);
+    return found === undefined ? null : `extension ${quotedIdentifier(found.name)}`;
   },
   pg_attrdef: (view, oid) => {
     for (const table of view.catalog.tables()) {
