@@ -25,7 +25,8 @@ import { followDefinitions, openSaved } from "../session/search-index-care.js";
 import type { SlowStatements } from "../session/slow-statements.js";
 import { Tenant, type TenantHost } from "../session/tenant.js";
 import type { TenantProviders } from "../session/tenant-providers.js";
-import { tenantOfKey } from "../storage/keys.js";
+import { SPACE, tenantOfKey } from "../storage/keys.js";
+import type { LoadPart } from "../storage/load-run.js";
 import type { Operation } from "../storage/operation.js";
 import type { Shard } from "../storage/shard.js";
 import { type ActorShared, sharedByNobody } from "./actor-shared.js";
@@ -101,6 +102,7 @@ export class Partition implements TenantHost {
     });
     this.openedSequence = shard.appliedSequence;
     shard.onApplied = (operations) => this.applied(operations);
+    shard.onAppliedLoad = (part) => this.appliedLoad(part);
     this.places = new TenantPlaces(shard, flushSoon);
     this.rowNumbers = this.freshRowNumbers();
     this.sequences = this.freshSequences();
@@ -300,6 +302,17 @@ export class Partition implements TenantHost {
     this.segments.applied(own);
     this.columns?.applied(own);
     this.derived.applied(own);
+  }
+
+  /** The same of a part of a load. False: somebody has to see each operation. */
+  private appliedLoad(part: LoadPart): boolean {
+    const { places, segments, derived } = this;
+    if (this.exports.size > 0 || this.followers.size > 0 || places.size > 0) return false;
+    const { prefix } = part.run;
+    if (prefix[4] === SPACE.rows && derived.followsRows(prefix)) return false;
+    if (!segments.appliedLoad(part)) return false;
+    this.columns?.appliedLoad(part);
+    return true;
   }
 
   /** Forgets what is in memory of a tenant, and its columns in files: it comes or goes. */

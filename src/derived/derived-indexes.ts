@@ -153,6 +153,11 @@ export class DerivedIndexes {
     }
   }
 
+  /** Whether somebody wants to know of writes to the table whose rows' keys begin so. */
+  followsRows(prefix: Uint8Array): boolean {
+    return this.tables.has(tableName(tenantOfKey(prefix), storageIdOf(prefix)));
+  }
+
   /** Saves a tenant's indexes and drops them from memory. */
   dropTenant(tenantNumber: number): void {
     for (const held of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) this.putAway(held);

@@ -277,6 +277,21 @@ export class LoadPart implements Iterable<Operation> {
     return this.to - this.from;
   }
 
+  get firstKey(): Uint8Array {
+    return this.run.keyOf(this.run.numberAt(this.from));
+  }
+
+  get lastKey(): Uint8Array {
+    return this.run.keyOf(this.run.numberAt(this.to - 1));
+  }
+
+  /** How many of them are no deletions. */
+  get puts(): number {
+    let puts = 0;
+    for (let place = this.from; place < this.to; place++) if (this.run.valueLengthAt(place) !== null) puts++;
+    return puts;
+  }
+
   *[Symbol.iterator](): IterableIterator<Operation> {
     for (let place = this.from; place < this.to; place++) yield this.run.operationAt(place);
   }

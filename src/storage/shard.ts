@@ -17,9 +17,11 @@ import type { Engine } from "./engine.js";
 import { APPLIED_SEQUENCE_KEY } from "./keys.js";
 import { LARGE_COMMIT_SIZES, type LargeCommitSizes, mergedOperationsOf, textOperationsOf } from "./large-commit.js";
 import { type LargeHost, LargeInEngine } from "./large-in-engine.js";
+import { LoadPart } from "./load-run.js";
 import { OpenTransactions } from "./open-transactions.js";
 import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
+import type { OperationPart } from "./packed-operations.js";
 import { appliedBy, encodeSequence, recoverEngine } from "./recovery.js";
 import { type Isolation, ShardTransaction, type TransactionHost, type Write } from "./transaction.js";
 import { type LargeSource, RecentVersions } from "./versions.js";
@@ -109,6 +111,8 @@ export class Shard implements TransactionHost {
   refusal: { readonly code: "disk_full" | "overloaded"; readonly message: string } | null = null;
   /** Told of all operations that the engine has taken, so that a cache of its entries can follow. Must not throw. */
   onApplied: ((operations: readonly Operation[]) => void) | null = null;
+  /** Asked first about a part of a load that the engine has taken. True: all is noted, and `onApplied` need not be told. */
+  onAppliedLoad: ((part: LoadPart) => boolean) | null = null;
   /** Null while nobody follows any changes. */
   watcher: CommitWatcher | null = null;
   committedSequence = 0;
@@ -322,7 +326,7 @@ export class Shard implements TransactionHost {
       isNewTo: (sequence) => this.open.oldest !== null && this.open.oldest.since < sequence,
       keepReplaced: (operations) => this.versions.keepReplacedBy([...operations], (keys) => engine.getMany(keys)),
       write: (operations, sequence) => this.writeEngine(operations, sequence),
-      written: (operations) => this.noteWritten([...operations]),
+      written: (operations) => this.noteWritten(operations),
       wake: () => {
         for (const resolve of this.syncWaiters.splice(0)) resolve();
       },
@@ -427,8 +431,9 @@ export class Shard implements TransactionHost {
     }
   }
 
-  private noteWritten(operations: readonly Operation[]): void {
-    this.onApplied?.(operations);
+  private noteWritten(operations: OperationPart): void {
+    if (!(operations instanceof LoadPart)) this.onApplied?.(operations);
+    else if (this.onAppliedLoad?.(operations) !== true) this.onApplied?.([...operations]);
     this.operations += operations.length;
   }
 

@@ -160,6 +160,15 @@ export class TableSegments implements NewerEntries {
     return bytes;
   }
 
+  /** Counts so many writes between two keys, if no segment is there or being made. False: one is, and nothing was counted. */
+  appliedInGap(first: string, last: string, count: number): boolean {
+    const segment = this.segments[this.numberBefore(last)];
+    if (segment !== undefined && segment.to > first) return false;
+    for (const { from, to } of this.making) if (last >= from && first < to) return false;
+    this.writesInGaps += count;
+    return true;
+  }
+
   /** Takes an entry out, if it is this one. Answers by how much the memory shrank. */
   forget(text: string, operation: Operation): number {
     if (this.entries.get(text) !== operation) return 0;

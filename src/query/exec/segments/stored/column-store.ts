@@ -16,6 +16,7 @@ import { ALONE } from "../../../../derived/turns.js";
 import type { Turns } from "../../../../protocol/turns.js";
 import { giveWay } from "../../../../protocol/turns.js";
 import { prefixRange, rowPrefix, SPACE, storageIdOf, tenantOfKey } from "../../../../storage/keys.js";
+import type { LoadPart } from "../../../../storage/load-run.js";
 import type { Operation } from "../../../../storage/operation.js";
 import { keyText } from "../../../../storage/ordered-map.js";
 import type { TableLayout } from "../../table-layout.js";
@@ -167,18 +168,26 @@ export class ColumnStore {
   applied(operations: readonly Operation[]): void {
     for (const { key, value } of operations) {
       if (key[4] !== SPACE.rows || value === null) continue;
-      const tenant = tenantOfKey(key);
-      const storage = storageIdOf(key);
-      if (this.options.cache.tableOf(tenant, storage)?.isStored === true) continue;
-      let counts = this.counts.get(tenant);
-      if (counts === undefined) {
-        counts = new Map();
-        this.counts.set(tenant, counts);
-      }
-      const count = counts.get(storage);
-      if (count === undefined) counts.set(storage, { writes: 1, seen: 0 });
-      else count.writes++;
+      this.count(tenantOfKey(key), storageIdOf(key), 1);
     }
+  }
+
+  /** The same of a part of a load. */
+  appliedLoad(part: LoadPart): void {
+    const { prefix } = part.run;
+    if (prefix[4] === SPACE.rows) this.count(tenantOfKey(prefix), storageIdOf(prefix), part.puts);
+  }
+
+  private count(tenant: number, storage: number, writes: number): void {
+    if (writes === 0 || this.options.cache.tableOf(tenant, storage)?.isStored === true) return;
+    let counts = this.counts.get(tenant);
+    if (counts === undefined) {
+      counts = new Map();
+      this.counts.set(tenant, counts);
+    }
+    const count = counts.get(storage);
+    if (count === undefined) counts.set(storage, { writes, seen: 0 });
+    else count.writes += writes;
   }
 
   forgetTenant(tenantNumber: number): void {
