@@ -44,6 +44,9 @@ export interface Follower {
 /** What is older counts little as recent load. */
 const LOAD_MS = 30_000;
 
+/** Of the time since the last look, the share in use from which on work that can wait does so. */
+const BUSY_SHARE = 0.5;
+
 /** How often idle tenants are looked for. */
 const IDLE_LOOK_MS = 5_000;
 
@@ -65,6 +68,8 @@ export class Partition implements TenantHost {
   /** Time that the scheduler gave to requests of this partition. */
   readonly account = { usedMs: 0 };
   private load = 0;
+  /** Lately most of the time was used. */
+  private isBusy = false;
   private accountedMs = 0;
   private accountedAt = performance.now();
   rowNumbers: RowNumbers;
@@ -103,6 +108,9 @@ export class Partition implements TenantHost {
     this.openedSequence = shard.appliedSequence;
     shard.onApplied = (operations) => this.applied(operations);
     shard.onAppliedLoad = (part) => this.appliedLoad(part);
+    shard.onLarge = (commit) => {
+      if (this.places.size === 0) this.columns?.loading(commit);
+    };
     this.places = new TenantPlaces(shard, flushSoon);
     this.rowNumbers = this.freshRowNumbers();
     this.sequences = this.freshSequences();
@@ -363,10 +371,15 @@ export class Partition implements TenantHost {
     for (const transactions of this.transactions.values()) transactions.sweep(nowMs);
     this.measureLoad();
     for (const part of this.parts.all()) part.sweep?.(nowMs);
-    this.columns?.sweep();
+    this.columns?.sweep(this.isBusy);
     if (nowMs - this.idleLookedMs < IDLE_LOOK_MS && this.tenants.size <= TENANTS_IN_MEMORY_MAX) return;
     this.idleLookedMs = nowMs;
     this.forgetIdle(busy, this.idleBefore(nowMs));
+  }
+
+  /** Whole tables had better be read later: the thread is busy, the engine behind, or their columns are being made. */
+  get isBadTimeToRead(): boolean {
+    return this.isBusy || this.shard.hasBacklog || this.columns?.isBehind === true;
   }
 
   /** A mean of the share of time in use that forgets what is older than some LOAD_MS. */
@@ -375,6 +388,7 @@ export class Partition implements TenantHost {
     const passedMs = now - this.accountedAt;
     if (passedMs <= 0) return;
     const share = (this.account.usedMs - this.accountedMs) / passedMs;
+    this.isBusy = share > BUSY_SHARE;
     this.load += (share - this.load) * (1 - Math.exp(-passedMs / LOAD_MS));
     this.accountedAt = now;
     this.accountedMs = this.account.usedMs;

@@ -50,6 +50,13 @@ export interface ShardOptions {
   readonly onFailed?: (error: DbError) => void;
 }
 
+export interface LargeCommitMade {
+  readonly sequence: number;
+  /** Where two have a key, the earlier one counts. */
+  readonly sources: readonly LargeSource[];
+  readonly parts: CommitParts;
+}
+
 export interface BeginOptions {
   readonly readOnly?: boolean;
   readonly isolation?: Isolation;
@@ -113,6 +120,8 @@ export class Shard implements TransactionHost {
   onApplied: ((operations: readonly Operation[]) => void) | null = null;
   /** Asked first about a part of a load that the engine has taken. True: all is noted, and `onApplied` need not be told. */
   onAppliedLoad: ((part: LoadPart) => boolean) | null = null;
+  /** Told of a large commit that the log has on disk, before the engine takes any of it. It has all earlier ones then. */
+  onLarge: ((commit: LargeCommitMade) => void) | null = null;
   /** Null while nobody follows any changes. */
   watcher: CommitWatcher | null = null;
   committedSequence = 0;
@@ -123,7 +132,6 @@ export class Shard implements TransactionHost {
   private appended = 0;
   /** The large commit that the engine is taking. */
   private large: LargeInEngine | null = null;
-  private readonly largeHost: LargeHost;
   private readonly largeWaiters: (() => void)[] = [];
   private readonly syncWaiters: (() => void)[] = [];
   /** Commits of this turn. */
@@ -170,7 +178,6 @@ export class Shard implements TransactionHost {
     this.engine = options.engine;
     this.log = options.log;
     this.largeSizes = options.largeSizes ?? LARGE_COMMIT_SIZES;
-    this.largeHost = this.largeHostOf(options.engine);
   }
 
   /** Why the shard cannot be used any more; it must be opened again. */
@@ -286,7 +293,8 @@ export class Shard implements TransactionHost {
     const sequence = ++this.committedSequence;
     if (this.large === null) {
       this.versions.addLarge({ sequence, sources });
-      this.large = new LargeInEngine(sequence, sources, this.largeSizes, this.largeHost);
+      const host = this.largeHostOf({ sequence, sources, parts });
+      this.large = new LargeInEngine(sequence, sources, this.largeSizes, host);
     } else this.versions.add(sequence, textOperationsOf(sources));
     const commit = { sequence, micros, operations: late, parts };
     this.turn.push(before === undefined ? commit : this.followed({ ...commit, before }));
@@ -320,12 +328,18 @@ export class Shard implements TransactionHost {
     large.takeSome();
   }
 
-  private largeHostOf(engine: Engine): LargeHost {
+  private largeHostOf(commit: LargeCommitMade): LargeHost {
+    const { engine } = this;
     return {
       engine,
+      begins: () => this.onLarge?.(commit),
       isNewTo: (sequence) => this.open.oldest !== null && this.open.oldest.since < sequence,
       keepReplaced: (operations) => this.versions.keepReplacedBy([...operations], (keys) => engine.getMany(keys)),
-      write: (operations, sequence) => this.writeEngine(operations, sequence),
+      write: (operations) => {
+        engine.write([...operations]);
+        this.noteWritten(operations);
+      },
+      writeSequence: (sequence) => this.writeEngine([], sequence),
       written: (operations) => this.noteWritten(operations),
       wake: () => {
         for (const resolve of this.syncWaiters.splice(0)) resolve();

@@ -235,7 +235,7 @@ class ScanOperator implements Operator {
     }
     if (piece instanceof Gap) {
       const { tested, others } = this.program.rows;
-      const only = tested === null && others === null ? "keys" : "values";
+      const only = tested === null && others === null ? "count" : "values";
       this.cursor = this.context.tx.scan({ gte: piece.gte, lt: piece.lt, only });
       return undefined;
     }

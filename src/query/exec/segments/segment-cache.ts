@@ -310,7 +310,7 @@ export class SegmentCache {
     const { prefix } = part.run;
     if (this.uses.size === 0 || prefix[4] !== SPACE.rows) return true;
     const table = this.tableOf(tenantOfKey(prefix), storageIdOf(prefix));
-    return table === null || table.appliedInGap(keyText(part.firstKey), keyText(part.lastKey), part.length);
+    return table === null || table.appliedLoad(part);
   }
 
   /** A write of one of the table's rows that the engine has taken. */

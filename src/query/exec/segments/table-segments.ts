@@ -6,6 +6,7 @@
  */
 
 import { prefixEnd } from "../../../storage/keys.js";
+import type { LoadPart } from "../../../storage/load-run.js";
 import type { Operation } from "../../../storage/operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "../../../storage/ordered-map.js";
 import type { NewerEntries } from "../../../storage/store.js";
@@ -27,6 +28,11 @@ export interface KeyTextSpan {
   readonly to: string;
 }
 
+/** `run`: of a load whose writes in it need not be noted, because the segments are made of it. */
+export interface MakingSpan extends KeyTextSpan {
+  readonly run?: number;
+}
+
 /** Entry of a B+ tree with its key as text, roughly. */
 const ENTRY_BYTES = 160;
 
@@ -43,7 +49,7 @@ export class TableSegments implements NewerEntries {
   /** Part of `bytes`. */
   entryBytes = 0;
   /** Ranges of which segments are being made: their newer entries are noted, too. */
-  readonly making = new Set<KeyTextSpan>();
+  readonly making = new Set<MakingSpan>();
   /** Writes since the last build where there is no segment. */
   writesInGaps = 0;
   /** Lookups that found pages not in memory. */
@@ -160,12 +166,16 @@ export class TableSegments implements NewerEntries {
     return bytes;
   }
 
-  /** Counts so many writes between two keys, if no segment is there or being made. False: one is, and nothing was counted. */
-  appliedInGap(first: string, last: string, count: number): boolean {
+  /** The engine has taken a part of a load. False: nothing was noted, and each write has to be. */
+  appliedLoad(part: LoadPart): boolean {
+    const [first, last] = [keyText(part.firstKey), keyText(part.lastKey)];
+    for (const { from, to, run } of this.making) {
+      if (run === part.run.id) return true;
+      if (last >= from && first < to) return false;
+    }
     const segment = this.segments[this.numberBefore(last)];
     if (segment !== undefined && segment.to > first) return false;
-    for (const { from, to } of this.making) if (last >= from && first < to) return false;
-    this.writesInGaps += count;
+    this.writesInGaps += part.length;
     return true;
   }
 
