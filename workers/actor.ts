@@ -45,7 +45,7 @@ async function start(settings: ActorSettings): Promise<void> {
   // Of low priority: nobody waits for columns.
   const columns = taskPool({
     ...{ name: "columns", threads: 1, waitingMax: settings.partitions.length },
-    ...{ niceIncrement: 10, idleMs: BUILDS_IDLE_MS },
+    ...{ niceIncrement: 4, idleMs: BUILDS_IDLE_MS },
   });
   const computing = computeProcesses();
   const files = fileTasks(settings.config.files.threads);

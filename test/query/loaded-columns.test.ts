@@ -5,7 +5,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
+import { SegmentCache, type SegmentSizes } from "../../src/query/exec/segments/segment-cache.js";
 import { type BuildJob, buildColumns } from "../../src/query/exec/segments/stored/build-columns.js";
 import type { LongTasks } from "../../src/session/long-tasks.js";
 import type { Shard } from "../../src/storage/shard.js";
@@ -22,29 +22,30 @@ class Loaded {
   /** What was built from what. */
   readonly sources: BuildJob["source"]["kind"][] = [];
   /** Called before a build. */
-  onBuild: () => void = () => undefined;
+  onBuild: () => void | Promise<void> = () => undefined;
 
   private constructor(
     private readonly t: Test,
     readonly path: string,
+    private readonly sizes: SegmentSizes,
   ) {}
 
-  static async open(t: Test): Promise<Loaded> {
-    const loaded = new Loaded(t, directory(t));
+  static async open(t: Test, sizes: SegmentSizes = STORED): Promise<Loaded> {
+    const loaded = new Loaded(t, directory(t), sizes);
     await loaded.open();
     await loaded.side.run(0, "CREATE TABLE g (a int PRIMARY KEY, b int, c text)");
     return loaded;
   }
 
   async open(): Promise<void> {
-    const build = (job: BuildJob) => {
+    const build = async (job: BuildJob) => {
       this.sources.push(job.source.kind);
-      this.onBuild();
+      await this.onBuild();
       return buildColumns(job);
     };
     this.shard = await openShardOnDisk(this.path, { onDurable: (sequence) => this.side.partition.onDisk(sequence) });
     const tasks = { buildColumns: build } as unknown as LongTasks;
-    this.side = await Side.open(this.t, new SegmentCache(1e9, STORED), this.shard, { tasks });
+    this.side = await Side.open(this.t, new SegmentCache(1e9, this.sizes), this.shard, { tasks });
     await this.side.partition.keepColumns(this.path);
   }
 
@@ -166,6 +167,39 @@ t.test("what is written while the columns are made counts", async (t) => {
   await loaded.close();
   await loaded.open();
   t.equal(await loaded.side.run(1, SUMS), sums(now), "after a start");
+  await loaded.close();
+});
+
+t.test("long scans wait for columns that are being made, short ones do not", async (t) => {
+  const loaded = await Loaded.open(t, { ...STORED, awaitedRowsMin: 1000 });
+  const start = (sql: string) => {
+    const state = { isDone: false, answer: loaded.side.run(1, sql, true) };
+    void state.answer.then(() => {
+      state.isDone = true;
+    });
+    return state;
+  };
+  for (const [from, to] of [
+    [1, 3000],
+    [3001, 6000],
+  ] as const) {
+    let release = (): void => undefined;
+    loaded.onBuild = () =>
+      new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    await loaded.insert(from, to);
+    await loaded.apply();
+    const long = start(SUMS);
+    const short = start(`SELECT a FROM g WHERE b = 1 AND a >= ${from} LIMIT 1`);
+    t.equal(await short.answer, `[${from}]`);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    t.notOk(long.isDone, "it waits");
+    release();
+    await loaded.built();
+    t.equal(await long.answer, sums(range(1, to)));
+  }
+  t.same(loaded.sources, ["load", "load"]);
   await loaded.close();
 });
 

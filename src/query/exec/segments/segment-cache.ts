@@ -74,6 +74,8 @@ export interface SegmentSizes {
   readonly correctionsFew: number;
   /** Corrections that are put in their places at a time: before the first row of them is handed out, all are decoded. */
   readonly correctionsMax: number;
+  /** Rows of which segments are being made, at least, that a scan waits for instead of reading them from records. */
+  readonly awaitedRowsMin: number;
 }
 
 export const SEGMENT_SIZES: SegmentSizes = {
@@ -85,6 +87,7 @@ export const SEGMENT_SIZES: SegmentSizes = {
   buildSegments: 64,
   correctionsFew: 16,
   correctionsMax: 4096,
+  awaitedRowsMin: 100_000,
 };
 
 export class SegmentCache {

@@ -28,9 +28,19 @@ export interface KeyTextSpan {
   readonly to: string;
 }
 
-/** `run`: of a load whose writes in it need not be noted, because the segments are made of it. */
+/** Of which segments are being made. */
 export interface MakingSpan extends KeyTextSpan {
+  /** A load whose writes in it need not be noted, because the segments are made of them. */
   readonly run?: number;
+  /** Absent: nobody may wait for them. */
+  readonly awaited?: AwaitedSegments;
+}
+
+export interface AwaitedSegments {
+  /** Rows without segments, about. */
+  readonly rows: number;
+  /** Resolves when the segments are there, or will not come. */
+  readonly done: Promise<void>;
 }
 
 /** Entry of a B+ tree with its key as text, roughly. */
@@ -189,9 +199,14 @@ export class TableSegments implements NewerEntries {
     return bytes;
   }
 
+  /** What is being made where the key is; null: nothing. */
+  makingAt(text: string): MakingSpan | null {
+    for (const span of this.making) if (text >= span.from && text < span.to) return span;
+    return null;
+  }
+
   private isMaking(text: string): boolean {
-    for (const { from, to } of this.making) if (text >= from && text < to) return true;
-    return false;
+    return this.makingAt(text) !== null;
   }
 
   /** The segment whose range has the key; null: there is a gap. */

@@ -254,21 +254,21 @@ export class ColumnStore implements TableBuildsHost {
     if (store.log.bytesAppended - this.savedAtBytes >= SAVE_EVERY_BYTES) return () => this.saveAll();
     if (!cache.hasFiles) return null;
     const due = this.due.pop();
-    if (due !== undefined) return () => this.begin(due.tenantNumber, due.storageId);
+    if (due !== undefined) return () => this.begin(due.tenantNumber, due.storageId, 0);
     for (const stored of this.tables.values()) {
       const { table } = stored;
       const isDueNow = isDue(table, stored.seenWrites, cache.sizes, cache.bytesMax);
       stored.seenWrites = table.writesInGaps;
       if (!isDueNow) stored.dueSinceMs = null;
       else if (!this.isPutOff(stored) && performance.now() >= stored.notBeforeMs)
-        return () => this.renew(stored, false);
+        return () => this.renew(stored, false, table.writesInGaps);
     }
     for (const [name, { tenantNumber, storageId }] of cache.wanted) {
       if (!this.options.isHere(tenantNumber)) continue;
       const stored = this.tables.get(name);
       cache.wanted.delete(name);
-      if (stored === undefined) return () => this.begin(tenantNumber, storageId);
-      if (performance.now() >= stored.notBeforeMs) return () => this.renew(stored, true);
+      if (stored === undefined) return () => this.begin(tenantNumber, storageId, 0);
+      if (performance.now() >= stored.notBeforeMs) return () => this.renew(stored, true, 0);
     }
     return this.nextNew();
   }
@@ -283,7 +283,7 @@ export class ColumnStore implements TableBuildsHost {
       this.isBehind = true;
       if (!(isQuiet || count.writes >= 16 * storedRowsMin) || this.isPutOff(count)) continue;
       this.counts.delete(tenantNumber, storageId);
-      return () => this.begin(tenantNumber, storageId);
+      return () => this.begin(tenantNumber, storageId, count.writes);
     }
     return null;
   }
@@ -300,14 +300,15 @@ export class ColumnStore implements TableBuildsHost {
     return false;
   }
 
-  private async begin(tenantNumber: number, storageId: number): Promise<void> {
+  /** `rows`: it has about so many; 0: nobody knows. */
+  private async begin(tenantNumber: number, storageId: number, rows: number): Promise<void> {
     const layout = this.options.layoutOf(tenantNumber, storageId);
     const stored = this.make(tenantNumber, storageId);
     const isStored = layout !== null && storedColumns(layout).length > 0 && (await this.isLong(layout, tenantNumber));
     if (!isStored) return stored.removeFolder();
     // If it does not come to an end, it goes on after the next start.
     mkdirSync(stored.folder, { recursive: true });
-    await this.renew(stored, true);
+    await this.renew(stored, true, rows);
   }
 
   private async isLong(layout: TableLayout, tenantNumber: number): Promise<boolean> {
@@ -328,12 +329,12 @@ export class ColumnStore implements TableBuildsHost {
   }
 
   /** Makes what is missing; `all`: also where there are segments, with the columns that the table has now. */
-  private async renew(stored: StoredTable, all: boolean): Promise<void> {
+  private async renew(stored: StoredTable, all: boolean, rows: number): Promise<void> {
     const { table } = stored;
     const layout = this.options.layoutOf(table.tenantNumber, table.storageId);
     if (layout === null) return;
     try {
-      await this.builds.renew(stored, layout, all);
+      await this.builds.renew(stored, layout, all, rows);
       this.keepWithinBound(stored);
       stored.failures = 0;
       this.hasBuilt = true;

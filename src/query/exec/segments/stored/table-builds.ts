@@ -14,7 +14,7 @@ import { keyText, STOP_WALK } from "../../../../storage/ordered-map.js";
 import type { LargeCommitMade } from "../../../../storage/shard.js";
 import type { TableLayout } from "../../table-layout.js";
 import type { SegmentCache } from "../segment-cache.js";
-import type { KeyTextSpan, MakingSpan, TableSegments } from "../table-segments.js";
+import type { AwaitedSegments, KeyTextSpan, MakingSpan, TableSegments } from "../table-segments.js";
 import type { BuildAnswer, BuildJob, StoredColumn } from "./build-columns.js";
 import { ColumnFile } from "./column-file.js";
 import type { OpenedStore } from "./open-stored.js";
@@ -57,6 +57,8 @@ export interface TableBuildsHost {
 export interface LoadedRows {
   readonly stored: StoredTable;
   readonly span: MakingSpan;
+  /** Tells who waits for the span. */
+  readonly resolve: () => void;
   readonly rows: number;
   /** Of the load's commit. */
   readonly sequence: number;
@@ -105,7 +107,17 @@ export function loadedRows(
   // The rest of the gap is covered, too, where it is empty.
   const isFree = ![...table.making].some(({ to: made }) => made > gap && made <= firstText);
   const from = isFree && !hasRows(engine, Buffer.from(gap, "latin1"), first) ? gap : firstText;
-  return { stored, span: { from, to, run: run.id }, rows: run.size, sequence, parts: files };
+  const { awaited, resolve } = awaitedRows(run.size);
+  return { stored, span: { from, to, run: run.id, awaited }, resolve, rows: run.size, sequence, parts: files };
+}
+
+/** `resolve`: to be called in the end. */
+function awaitedRows(rows: number): { readonly awaited: AwaitedSegments; readonly resolve: () => void } {
+  let resolve = (): void => undefined;
+  const done = new Promise<void>((resolved) => {
+    resolve = resolved;
+  });
+  return { awaited: { rows, done }, resolve };
 }
 
 function hasRows(engine: Engine, gte: Uint8Array, lt: Uint8Array): boolean {
@@ -121,13 +133,14 @@ export class TableBuilds {
 
   /** The rows are in segments, or counted as rows in a gap. `layout` null: the table is no more. */
   async takeLoaded(loaded: LoadedRows, layout: TableLayout | null): Promise<void> {
-    const { stored, span, rows } = loaded;
+    const { stored, span, rows, resolve } = loaded;
     const { table } = stored;
     let isTaken = false;
     try {
       isTaken = layout !== null && (await this.buildLoaded(loaded, layout));
     } finally {
       table.making.delete(span);
+      resolve();
       if (!isTaken) table.writesInGaps += rows;
     }
     if (isTaken) await this.saveSoon(stored);
@@ -203,14 +216,19 @@ export class TableBuilds {
     return answer;
   }
 
-  /** Makes what is missing; `all`: also where there are segments, with the columns that the table has now. */
-  async renew(stored: StoredTable, layout: TableLayout, all: boolean): Promise<void> {
+  /**
+   * Makes what is missing; `all`: also where there are segments, with the columns that the table has now. `rows`: that have no
+   * segments yet, about.
+   */
+  async renew(stored: StoredTable, layout: TableLayout, all: boolean, rows: number): Promise<void> {
     const { cache, store, engineDirectory } = this.host.options;
     const { table } = stored;
     const columns = all || stored.columns.length === 0 ? storedColumns(layout) : stored.columns;
     const greatest = this.greatestKey(table);
     const writes = table.writesInGaps;
-    const spans = greatest === null ? [] : spansToMake(table, greatest, cache, all);
+    const { awaited, resolve } = awaitedRows(rows);
+    const spans: readonly MakingSpan[] =
+      greatest === null ? [] : spansToMake(table, greatest, cache, all).map((span) => ({ ...span, awaited }));
     if (spans.length === 0) {
       table.writesInGaps -= writes;
       return;
@@ -231,12 +249,14 @@ export class TableBuilds {
       if (await this.take(stored, columns, made, spans, answer, all)) {
         table.writesInGaps = Math.max(isPart ? cache.sizes.storedRowsMin : 0, table.writesInGaps - writes);
         if (isPart) stored.seenWrites = table.writesInGaps;
+        resolve();
         await this.forgetNoted(table, made, noted);
         while (store.hasBacklog) await store.largeCommitDone();
         await this.host.save(stored);
       }
     } finally {
       for (const span of spans) table.making.delete(span);
+      resolve();
     }
   }
 
