@@ -104,7 +104,10 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
       hint: "Use the REFRESH MATERIALIZED VIEW command.",
     });
   }
-  return rowsOf(table, { ...node, rowKey: false }, binding);
+  const clause = scope.locks?.clauseFor(node) ?? null;
+  const rows = rowsOf(table, { ...node, rowKey: clause !== null }, binding);
+  if (clause !== null) scope.locks!.add(clause, rows.rowKey!);
+  return rows;
 }
 
 /** Rows that a statement changed, in the function of its trigger; null: the name means something else. */

@@ -340,6 +340,7 @@ function finish(command: BoundQuery["command"], given: Source, binding: Binding)
     readOnly: !modifiesData(plan) && calledWriter(plan) === null && !callsRoutines(plan),
     callsRoutines: !modifiesData(plan) && calledWriter(plan) === null && callsRoutines(plan),
     returnsRows: command === "select" || plan.columns.length > 0,
+    ...(binding.locksRows && { locksRows: true as const }),
   };
 }
 

@@ -10,6 +10,7 @@ import type { ColumnId, Expr } from "../../query/expr/expr.js";
 import type { OutputColumn, Plan, CommonTable as PlanTable } from "../../query/plan/plan.js";
 import type { ColumnNode, CommonTableNode, NameNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
+import type { LockedRows } from "./locked-rows.js";
 import type { FoundVariable, Variables } from "./bound-statement.js";
 import type { BoundCommonTable } from "./common-table-registry.js";
 import { fieldSelector } from "./record-functions.js";
@@ -70,6 +71,9 @@ export class Scope {
   aggregates: AggregateCollector | null = null;
   /** Collects this query's windows while its target list and ORDER BY are bound. */
   windows: WindowCollector | null = null;
+
+  /** FOR UPDATE and the like of this query, and the keys of the rows that it names. */
+  locks: LockedRows | null = null;
 
   /** In RETURNING of MERGE: what was done with the row. */
   mergeAction: Expr | null = null;
