@@ -1,14 +1,19 @@
 /** pg_catalog's relations about the server and who uses it: databases, roles, methods, languages, extensions, settings. */
+import { IDENTIFIER_BYTES_MAX } from "../../../protocol/limits.js";
+import { sqlArray } from "../../../values/text-format-array.js";
 import { TEXT_SEARCH_CONFIGS } from "../../../values/text-search-configs.js";
 import { BUILT_IN_EXTENSIONS } from "../bind-extension.js";
 import { dictionaryName, dictionaryOid } from "./object-names.js";
 import {
   BTREE_OID,
+  DATABASE_OWNER_OID,
   HEAP_OID,
   hashedOid,
   LANGUAGE_OIDS,
   OWNER_OID,
   PG_CATALOG_OID,
+  PUBLIC_ACCESS,
+  PUBLIC_OID,
   SEARCH_METHOD_OIDS,
 } from "./relation-facts.js";
 import { type DefinedView, definedRelation, liveRelation, type SystemRow } from "./system-view.js";
@@ -48,11 +53,24 @@ const roleOf = ({ user }: DefinedView): SystemRow => ({
   rolpassword: "********",
 });
 
+/** Owns the schema public; whoever owns the database is a member. */
+const DATABASE_OWNER: SystemRow = {
+  oid: DATABASE_OWNER_OID,
+  rolname: "pg_database_owner",
+  rolinherit: true,
+  rolconnlimit: -1,
+  rolpassword: "********",
+};
+
 const roles = ["pg_roles", "pg_authid"].map((name) =>
-  definedRelation("pg_catalog", name, (view) => [
-    name === "pg_roles" ? roleOf(view) : { ...roleOf(view), rolpassword: null },
-  ]),
+  definedRelation("pg_catalog", name, (view) =>
+    [roleOf(view), DATABASE_OWNER].map((role) => (name === "pg_roles" ? role : { ...role, rolpassword: null })),
+  ),
 );
+
+const pgInitPrivs = definedRelation("pg_catalog", "pg_init_privs", none, () => [
+  { objoid: PUBLIC_OID, classoid: 2615, privtype: "i", initprivs: sqlArray(PUBLIC_ACCESS) },
+]);
 
 const users = ["pg_user", "pg_shadow"].map((name) =>
   definedRelation("pg_catalog", name, ({ user }) => [
@@ -92,9 +110,20 @@ const pgLanguage = definedRelation("pg_catalog", "pg_language", none, () =>
   })),
 );
 
-const pgExtension = definedRelation("pg_catalog", "pg_extension", none, () =>
+const usesVectors = ({ catalog }: DefinedView) =>
+  catalog.tables().some(({ columns }) => columns.some(({ type }) => (type.element ?? type).name === "vector"));
+
+/** What is below 16384 is built in, which dumps leave out: only a tenant with vectors needs that extension elsewhere. */
+export function extensionOid(name: string, view: DefinedView): number {
+  if (name === "vector" && usesVectors(view)) return hashedOid("extension", name);
+  return FIRST_EXTENSION_OID + [...BUILT_IN_EXTENSIONS.keys()].indexOf(name);
+}
+
+const FIRST_EXTENSION_OID = 13_420;
+
+const pgExtension = definedRelation("pg_catalog", "pg_extension", (view) =>
   [...BUILT_IN_EXTENSIONS].map(([extname, extversion]) => ({
-    oid: hashedOid("extension", extname),
+    oid: extensionOid(extname, view),
     extname,
     extowner: OWNER_OID,
     extnamespace: PG_CATALOG_OID,
@@ -126,8 +155,18 @@ const UNITS: Readonly<Record<string, string>> = {
   transaction_timeout: "ms",
 };
 
+/** What clients ask of how the server was built. */
+const PRESETS: readonly (readonly [name: string, value: string])[] = [
+  ["block_size", "8192"],
+  ["data_checksums", "on"],
+  ["integer_datetimes", "on"],
+  ["max_function_args", "100"],
+  ["max_identifier_length", String(IDENTIFIER_BYTES_MAX)],
+  ["max_index_keys", "32"],
+];
+
 const pgSettings = liveRelation("pg_catalog", "pg_settings", ({ settings }) =>
-  settings.map(([name, setting]) => {
+  [...settings, ...PRESETS.filter(([name]) => !settings.some(([own]) => own === name))].map(([name, setting]) => {
     const vartype = /^(?:on|off)$/.test(setting) ? "bool" : /^-?\d+$/.test(setting) ? "integer" : "string";
     return {
       name,
@@ -135,7 +174,7 @@ const pgSettings = liveRelation("pg_catalog", "pg_settings", ({ settings }) =>
       unit: UNITS[name] ?? null,
       category: "Session",
       short_desc: "",
-      context: /^server_/.test(name) ? "internal" : "user",
+      context: /^server_/.test(name) || PRESETS.some(([own]) => own === name) ? "internal" : "user",
       vartype,
       source: "session",
       pending_restart: false,
@@ -243,6 +282,7 @@ export const PG_SERVER = [
   pgDatabase,
   pgTablespace,
   ...roles,
+  pgInitPrivs,
   ...users,
   pgAm,
   pgLanguage,

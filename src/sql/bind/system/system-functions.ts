@@ -2,17 +2,20 @@
  * Functions about definitions and the session (chapter 9.26): pg_get_…, format_type, to_regclass, set_config and the
  * like. They look into the catalog when the statement runs. Called by bind-call.ts.
  */
-import { quotedIdentifier } from "../../../catalog/relation-names.js";
+
 import { isTemporarySchema } from "../../../catalog/schema.js";
 import { sqlError } from "../../../protocol/errors.js";
 import { need } from "../../../query/expr/capability.js";
 import type { EvalContext, Expr, ScalarFunction } from "../../../query/expr/expr.js";
+import { quoteIdentifier } from "../../../query/expr/print.js";
 import { canCoerce, displayName, oidOfId } from "../../../query/expr/types.js";
 import { REGCLASS } from "../../../values/catalog-types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { arrayOf, BOOL, INT4, NAME, OID, TEXT, type Value } from "../../../values/values.js";
 import type { Binding } from "../binding.js";
 import { coerceImplicit, resolveUnknown } from "../coerce.js";
+import { ACCESS_FUNCTIONS } from "./access-lists.js";
+import "./catalog-tables.js";
 import { catalogIndex } from "./catalog-index.js";
 import { type Answer, systemFunction } from "./define-function.js";
 import {
@@ -36,7 +39,7 @@ import {
 import { type Description, descriptions } from "./pg-descriptions.js";
 import { triggerDefinition } from "./pg-triggers.js";
 import { PRIVILEGE_FUNCTIONS } from "./privilege-functions.js";
-import { OWNER_OID, qualified, queryText, schemaOid } from "./relation-facts.js";
+import { DATABASE_OWNER_OID, OWNER_OID, qualified, queryText, schemaOid } from "./relation-facts.js";
 import { SERVER_FUNCTIONS } from "./server-functions.js";
 import { indexKeyText, prettyDefinition } from "./sql-parentheses.js";
 import { SYSTEM, type SystemView, systemView } from "./system-view.js";
@@ -61,7 +64,7 @@ function indexPart(view: SystemView, oid: number, column: number, pretty: boolea
   const id = ids[column - 1];
   if (id === undefined) return null;
   const found = index.table.columns.find((other) => other.id === id);
-  if (found !== undefined) return quotedIdentifier(found.name);
+  if (found !== undefined) return quoteIdentifier(found.name);
   const before = ids.slice(0, column - 1).filter((other) => other === id).length;
   const sql = index.expressions[before]?.sql;
   return sql === undefined ? null : indexKeyText(sql);
@@ -130,7 +133,7 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   systemFunction("pg_describe_object", [OID, OID, INT4], TEXT, describeObject),
   systemFunction("pg_get_serial_sequence", [TEXT, TEXT], TEXT, serialSequence),
   systemFunction("pg_get_userbyid", [OID], NAME, ({ user }, oid: number) =>
-    oid === OWNER_OID ? user : `unknown (OID=${oid})`,
+    oid === OWNER_OID ? user : oid === DATABASE_OWNER_OID ? "pg_database_owner" : `unknown (OID=${oid})`,
   ),
   systemFunction("pg_get_ruledef", [OID], TEXT, ruleDefinition),
   systemFunction("pg_get_ruledef", [OID, BOOL], TEXT, ruleDefinition),
@@ -152,6 +155,7 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   ),
   systemFunction("shobj_description", [OID, NAME], TEXT, nothing),
   ...PRIVILEGE_FUNCTIONS,
+  ...ACCESS_FUNCTIONS,
   ...SERVER_FUNCTIONS,
   systemFunction("current_schemas", [BOOL], arrayOf(NAME), ({ searchPath, catalog }, implicit: boolean) =>
     sqlArray(

@@ -5,6 +5,7 @@ import { BOOL, INT8 } from "../../../values/values.js";
 import { BUILT_IN_OPERATORS } from "./builtin-operators.js";
 import { BUILT_IN_TYPES } from "./builtin-types.js";
 import { INFORMATION_SCHEMA } from "./information-schema.js";
+import { PG_AGGREGATE } from "./pg-aggregate.js";
 import { PG_CLASS } from "./pg-class.js";
 import { PG_DESCRIPTIONS } from "./pg-descriptions.js";
 import { PG_PROC } from "./pg-proc.js";
@@ -23,6 +24,7 @@ const FILLED: readonly SystemRelation[] = [
   ...PG_SERVER,
   ...PG_DESCRIPTIONS,
   PG_PROC,
+  PG_AGGREGATE,
   ...BUILT_IN_TYPES,
   ...BUILT_IN_OPERATORS,
   ...PG_TRIGGERS,
