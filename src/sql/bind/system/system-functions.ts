@@ -8,7 +8,7 @@ import { sqlError } from "../../../protocol/errors.js";
 import { need } from "../../../query/expr/capability.js";
 import type { EvalContext, Expr, ScalarFunction } from "../../../query/expr/expr.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
-import { canCoerce, displayName, oidOfId } from "../../../query/expr/types.js";
+import { canCoerce, displayName } from "../../../query/expr/types.js";
 import { REGCLASS } from "../../../values/catalog-types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { arrayOf, BOOL, INT4, NAME, OID, TEXT, type Value } from "../../../values/values.js";
@@ -29,6 +29,7 @@ import {
 import { describeObject } from "./describe-object.js";
 import { shownExpression } from "./expression-text.js";
 import { functionArguments, functionDefinition, functionIdentity, functionResult } from "./function-text.js";
+import { INDEX_PROPERTIES } from "./index-properties.js";
 import { existingRelation, typeText } from "./object-names.js";
 import {
   hashPartitionTest,
@@ -72,14 +73,16 @@ function indexPart(view: SystemView, oid: number, column: number, pretty: boolea
 
 function serialSequence(view: SystemView, tableText: string, column: string): string | null {
   const oid = existingRelation(view, tableText);
-  const table = view.catalog.tables().find((other) => oidOfId(other.id) === oid);
-  const id = table?.columns.find((other) => other.name === column)?.id;
-  if (table === undefined || id === undefined) {
+  const { tables, views } = catalogIndex(view.catalog);
+  const table = tables.get(oid);
+  const columns: readonly { readonly name: string }[] = (table ?? views.get(oid))?.columns ?? [];
+  if (!columns.some(({ name }) => name === column)) {
     throw sqlError("42703", `column "${column}" of relation "${tableText}" does not exist`);
   }
+  const id = table?.columns.find(({ name }) => name === column)?.id;
   const sequence = view.catalog
     .sequences()
-    .find(({ ownedBy }) => ownedBy?.tableId === table.id && ownedBy.columnId === id);
+    .find(({ ownedBy }) => ownedBy !== null && ownedBy.tableId === table?.id && ownedBy.columnId === id);
   return sequence === undefined ? null : qualified(sequence);
 }
 
@@ -157,6 +160,7 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   ...PRIVILEGE_FUNCTIONS,
   ...ACCESS_FUNCTIONS,
   ...SERVER_FUNCTIONS,
+  ...INDEX_PROPERTIES,
   systemFunction("current_schemas", [BOOL], arrayOf(NAME), ({ searchPath, catalog }, implicit: boolean) =>
     sqlArray(
       searchPath.filter((schema) => {

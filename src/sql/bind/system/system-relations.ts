@@ -11,6 +11,7 @@ import { PG_DESCRIPTIONS } from "./pg-descriptions.js";
 import { PG_PROC } from "./pg-proc.js";
 import { PG_RELATIONS } from "./pg-relations.js";
 import { PG_SERVER } from "./pg-server.js";
+import { PG_STATISTICS } from "./pg-statistics.js";
 import { PG_TRIGGERS } from "./pg-triggers.js";
 import { PG_TYPES } from "./pg-types.js";
 import { SEARCH_INDEX_RELATIONS } from "./search-index-relations.js";
@@ -23,6 +24,7 @@ const FILLED: readonly SystemRelation[] = [
   ...PG_TYPES,
   ...PG_SERVER,
   ...PG_DESCRIPTIONS,
+  ...PG_STATISTICS,
   PG_PROC,
   PG_AGGREGATE,
   ...BUILT_IN_TYPES,
