@@ -1,5 +1,6 @@
 /** pg_catalog's relations about the server and who uses it: databases, roles, methods, languages, extensions, settings. */
 import { IDENTIFIER_BYTES_MAX } from "../../../protocol/limits.js";
+import { registerTableFunction } from "../../../query/expr/functions/table-registry.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { TEXT_SEARCH_CONFIGS } from "../../../values/text-search-configs.js";
 import { BUILT_IN_EXTENSIONS } from "../bind-extension.js";
@@ -251,7 +252,7 @@ const pgTsConfigMap = definedRelation("pg_catalog", "pg_ts_config_map", none, ()
   ),
 );
 
-const pgTimezoneNames = liveRelation("pg_catalog", "pg_timezone_names", () => {
+function timezoneRows(): SystemRow[] {
   const now = new Date();
   return ["UTC", ...Intl.supportedValuesOf("timeZone").filter((name) => name !== "UTC")].map((name) => {
     const minutes = offsetMinutes(name, now);
@@ -260,7 +261,11 @@ const pgTimezoneNames = liveRelation("pg_catalog", "pg_timezone_names", () => {
     const utc_offset = { months: 0, days: 0, micros: minutes * 60_000_000 };
     return { name, abbrev: abbreviationOf(name, now), utc_offset, is_dst: isDst };
   });
-});
+}
+
+const pgTimezoneNames = liveRelation("pg_catalog", "pg_timezone_names", timezoneRows);
+
+registerTableFunction(Object.freeze({ ...pgTimezoneNames.rows, name: "pg_timezone_names" }));
 
 const JANUARY = new Date(Date.UTC(2026, 0, 15));
 const JULY = new Date(Date.UTC(2026, 6, 15));

@@ -124,11 +124,15 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
     ...systemFunction("pg_trigger_depth", [], INT4, nothing),
     apply: (context: EvalContext) => need(context, SYSTEM).triggerDepth(),
   }),
-  systemFunction("pg_get_viewdef", [OID], TEXT, viewDefinition),
-  systemFunction("pg_get_viewdef", [OID, BOOL], TEXT, viewDefinition),
   systemFunction("pg_get_viewdef", [TEXT], TEXT, (view, name: string) =>
     viewDefinition(view, existingRelation(view, name)),
   ),
+  systemFunction("pg_get_viewdef", [TEXT, BOOL], TEXT, (view, name: string) =>
+    viewDefinition(view, existingRelation(view, name)),
+  ),
+  systemFunction("pg_get_viewdef", [OID], TEXT, viewDefinition),
+  systemFunction("pg_get_viewdef", [OID, INT4], TEXT, viewDefinition),
+  systemFunction("pg_get_viewdef", [OID, BOOL], TEXT, viewDefinition),
   systemFunction("pg_get_expr", [TEXT, OID], TEXT, (view, text: string) => shownExpression(view, text, false)),
   systemFunction("pg_get_expr", [TEXT, OID, BOOL], TEXT, (view, text: string, _of: number, pretty: boolean) =>
     shownExpression(view, text, pretty),
