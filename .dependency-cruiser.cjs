@@ -82,13 +82,14 @@ const allowed = {
   ],
   recipe: ["protocol", "values", "automl", "sql/parse", "cypher/parse"],
   gateway: ["protocol", "values"],
+  postgres: ["gateway", "protocol"],
   bridge: [],
   cli: ["protocol", "values", "config", "backup"],
 };
 
 /** What every feature may import: everything below it, and the contract that it fulfils. */
 const belowFeatures = [
-  ...Object.keys(allowed).filter((room) => !["gateway", "bridge", "cli", "config"].includes(room)),
+  ...Object.keys(allowed).filter((room) => !["gateway", "postgres", "bridge", "cli", "config"].includes(room)),
   "ingest",
   "features/feature[.]ts",
 ];
@@ -104,6 +105,7 @@ const features = {
   automl: ["feed", "jobs", "models", "statements"],
   generation: [],
   multimodal: ["documents", "models", "statements"],
+  postgres: ["import"],
   recipes: ["automl", "jobs", "statements"],
   tools: ["automl", "documents", "generation", "jobs", "models", "multimodal", "recipes", "statements", "vectors"],
   agent: ["jobs", "statements", "tools"],

@@ -17,6 +17,7 @@ import { openSecret } from "./config/sealed-secret.js";
 import type { ActorWatch } from "./gateway/actor-pool.js";
 import { startInferenceThread } from "./inference-thread.js";
 import { libraryThread } from "./library-thread.js";
+import { postgresDoor } from "./postgres/server.js";
 import type { Config } from "./protocol/config.js";
 import type { ActorSettings } from "./protocol/messages.js";
 import { nearestName } from "./protocol/nearest-name.js";
@@ -114,6 +115,7 @@ async function serve(config: Config, firstActor: Worker | null, startThread: Sta
     actors,
     partitions,
     reserve: new DiskReserve(config.data.dir, config.storage.reserveBytes),
+    doors: [postgresDoor],
   });
   if (gateway.adminPassword !== null) {
     console.log(
@@ -122,6 +124,7 @@ async function serve(config: Config, firstActor: Worker | null, startThread: Sta
   }
   const scheme = config.server.tls.certFile === "" ? "http" : "https";
   console.log(`listening on ${scheme}://${config.server.host}:${gateway.port}`);
+  for (const { name, port } of gateway.doors) console.log(`listening on ${name}://${config.server.host}:${port}`);
   process.on("SIGHUP", () => {
     gateway.renewCertificate().then(
       () => logger.info("the certificate was read again"),

@@ -105,7 +105,8 @@ export class Answers {
     const status = answer.status ?? endpoint.status ?? 200;
     const headers = answer.headers ?? "";
     request.trace?.end(endpoint.name, status);
-    if (endpoint.jsonRpc !== undefined) this.replies.text(id, status, 0, headers, answer.json!);
+    if (answer.bytes !== undefined) this.replies.bytes(id, status, 0, headers, answer.bytes);
+    else if (endpoint.jsonRpc !== undefined) this.replies.text(id, status, 0, headers, answer.json!);
     else if (status === 204) this.replies.text(id, status, 0, headers, "");
     else if (request.wantsMsgpack) {
       this.replies.bytes(id, status, REPLY_MSGPACK, headers, envelopeMsgpack(endpoint, answer, requestId, warnings));

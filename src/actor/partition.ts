@@ -25,7 +25,8 @@ import { followDefinitions, openSaved } from "../session/search-index-care.js";
 import type { SlowStatements } from "../session/slow-statements.js";
 import { Tenant, type TenantHost } from "../session/tenant.js";
 import type { TenantProviders } from "../session/tenant-providers.js";
-import { tenantOfKey } from "../storage/keys.js";
+import { SPACE, tenantOfKey } from "../storage/keys.js";
+import type { LoadPart } from "../storage/load-run.js";
 import type { Operation } from "../storage/operation.js";
 import type { Shard } from "../storage/shard.js";
 import { type ActorShared, sharedByNobody } from "./actor-shared.js";
@@ -42,6 +43,9 @@ export interface Follower {
 
 /** What is older counts little as recent load. */
 const LOAD_MS = 30_000;
+
+/** Of the time since the last look, the share in use from which on work that can wait does so. */
+const BUSY_SHARE = 0.5;
 
 /** How often idle tenants are looked for. */
 const IDLE_LOOK_MS = 5_000;
@@ -64,6 +68,8 @@ export class Partition implements TenantHost {
   /** Time that the scheduler gave to requests of this partition. */
   readonly account = { usedMs: 0 };
   private load = 0;
+  /** Lately most of the time was used. */
+  private isBusy = false;
   private accountedMs = 0;
   private accountedAt = performance.now();
   rowNumbers: RowNumbers;
@@ -101,6 +107,10 @@ export class Partition implements TenantHost {
     });
     this.openedSequence = shard.appliedSequence;
     shard.onApplied = (operations) => this.applied(operations);
+    shard.onAppliedLoad = (part) => this.appliedLoad(part);
+    shard.onLarge = (commit) => {
+      if (this.places.size === 0) this.columns?.loading(commit);
+    };
     this.places = new TenantPlaces(shard, flushSoon);
     this.rowNumbers = this.freshRowNumbers();
     this.sequences = this.freshSequences();
@@ -302,6 +312,17 @@ export class Partition implements TenantHost {
     this.derived.applied(own);
   }
 
+  /** The same of a part of a load. False: somebody has to see each operation. */
+  private appliedLoad(part: LoadPart): boolean {
+    const { places, segments, derived } = this;
+    if (this.exports.size > 0 || this.followers.size > 0 || places.size > 0) return false;
+    const { prefix } = part.run;
+    if (prefix[4] === SPACE.rows && derived.followsRows(prefix)) return false;
+    if (!segments.appliedLoad(part)) return false;
+    this.columns?.appliedLoad(part);
+    return true;
+  }
+
   /** Forgets what is in memory of a tenant, and its columns in files: it comes or goes. */
   forget(tenant: number): void {
     this.forgetCaches(tenant);
@@ -350,10 +371,15 @@ export class Partition implements TenantHost {
     for (const transactions of this.transactions.values()) transactions.sweep(nowMs);
     this.measureLoad();
     for (const part of this.parts.all()) part.sweep?.(nowMs);
-    this.columns?.sweep();
+    this.columns?.sweep(this.isBusy);
     if (nowMs - this.idleLookedMs < IDLE_LOOK_MS && this.tenants.size <= TENANTS_IN_MEMORY_MAX) return;
     this.idleLookedMs = nowMs;
     this.forgetIdle(busy, this.idleBefore(nowMs));
+  }
+
+  /** Whole tables had better be read later: the thread is busy, the engine behind, or their columns are being made. */
+  get isBadTimeToRead(): boolean {
+    return this.isBusy || this.shard.hasBacklog || this.columns?.isBehind === true;
   }
 
   /** A mean of the share of time in use that forgets what is older than some LOAD_MS. */
@@ -362,6 +388,7 @@ export class Partition implements TenantHost {
     const passedMs = now - this.accountedAt;
     if (passedMs <= 0) return;
     const share = (this.account.usedMs - this.accountedMs) / passedMs;
+    this.isBusy = share > BUSY_SHARE;
     this.load += (share - this.load) * (1 - Math.exp(-passedMs / LOAD_MS));
     this.accountedAt = now;
     this.accountedMs = this.account.usedMs;

@@ -7,10 +7,15 @@ import { analyzeTable } from "../query/exec/analyze-table.js";
 import type { Tenant } from "../session/tenant.js";
 import type { Scheduler } from "./scheduler.js";
 
-/** Reads in one transaction, which holds back no other, and writes what it found in another, short one. */
-export async function renewStatistics(tenant: Tenant, scheduler: Scheduler, isClosing: () => boolean): Promise<void> {
+/** `isBadTime`: what can wait does. Reads in one transaction, which holds back no other, and writes what it found in another, short one. */
+export async function renewStatistics(
+  tenant: Tenant,
+  scheduler: Scheduler,
+  isClosing: () => boolean,
+  isBadTime: boolean,
+): Promise<void> {
   const { shard } = tenant.partition;
-  for (const id of tenant.statistics.takeDue(performance.now())) {
+  for (const id of tenant.statistics.takeDue(performance.now(), isBadTime)) {
     // What the first turn takes is not counted, nor need it be.
     const turns = { usedMs: 0 };
     const reading = shard.begin({ readOnly: true, isolation: "repeatable read" });

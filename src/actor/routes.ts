@@ -4,7 +4,7 @@
  */
 
 import type { Endpoint } from "../protocol/endpoint.js";
-import { ENDPOINTS, type EndpointName, MESSAGES } from "../protocol/endpoints.js";
+import { ENDPOINTS, type EndpointName, MESSAGES, WIRE } from "../protocol/endpoints.js";
 import type { Answer } from "../session/answer.js";
 import type { Handlers } from "./handler.js";
 import type { Request } from "./request.js";
@@ -19,7 +19,7 @@ export interface Route {
 /** An endpoint of another actor has no handler here, and so no route. */
 export function compileRoutes(handlers: Handlers): Route[] {
   const routes: Route[] = [];
-  for (const endpoint of [...ENDPOINTS, ...MESSAGES]) {
+  for (const endpoint of [...ENDPOINTS, ...MESSAGES, ...WIRE]) {
     // The endpoint's own validator makes the input that its handler is typed for.
     const handle = handlers[endpoint.name as EndpointName] as Route["handle"] | undefined;
     if (handle !== undefined) routes.push({ endpoint, handle, validate: validatorOf(endpoint) });

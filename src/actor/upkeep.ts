@@ -73,7 +73,7 @@ export class Upkeep {
             this.host.isClosing() || partition.places.get(tenant.number) !== undefined || !partition.holds(tenant);
           if (isStopped()) continue;
           this.renewing = tenant;
-          await renewStatistics(tenant, scheduler, isStopped);
+          await renewStatistics(tenant, scheduler, isStopped, partition.isBadTimeToRead);
           await removeRetired(tenant, scheduler, isStopped);
           this.renewing = null;
         }

@@ -59,7 +59,7 @@ export function compileValidator(endpoint: Endpoint): Validate {
   const names = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
   const checkParams = endpoint.params === undefined ? null : Compile(endpoint.params);
   const checkQuery = endpoint.query === undefined ? null : Compile(endpoint.query);
-  const { body, checksBody, codes, jsonRpc } = endpoint;
+  const { body, bytesBody, checksBody, codes, jsonRpc } = endpoint;
   const checkBody = body === undefined || checksBody ? null : Compile(body);
   const withoutUnused = checkBody === null ? null : unusedFields(body!, "field");
   const queryWithoutUnused = endpoint.query === undefined ? null : unusedFields(endpoint.query, "query parameter");
@@ -83,7 +83,7 @@ export function compileValidator(endpoint: Endpoint): Validate {
     return input(frame, body, checkBody !== null && (await isRightInTurns(checkBody, body, turns)));
   };
   const validate = (frame: RequestFrame, turns: Turns | null = null): Input | Promise<Input> => {
-    if (checkBody === null && !checksBody) return input(frame, jsonRpc && rawBody(frame));
+    if (checkBody === null && !checksBody) return input(frame, (jsonRpc || bytesBody) && rawBody(frame));
     const body = bodyOf(frame, endpoint, turns);
     return body instanceof Promise ? inTurns(frame, body, turns!) : input(frame, asChecked(body));
   };

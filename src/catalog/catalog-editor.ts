@@ -10,6 +10,7 @@ import { arrayOf, type SqlType } from "../values/values.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";
 import { checkColumnCount } from "./column-count.js";
 import {
+  encodeExtension,
   encodeFunction,
   encodeSchema,
   encodeSequence,
@@ -19,6 +20,7 @@ import {
   internType,
   linkTypes,
 } from "./definition-codec.js";
+import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
 import { rowOf, rowTypeOf, withStoredTypes } from "./row-type.js";
 import type { SchemaDef } from "./schema.js";
@@ -35,6 +37,7 @@ export const SCHEMA_RECORD = "schema/";
 export const TYPE_RECORD = "type/";
 export const VIEW_RECORD = "view/";
 export const FUNCTION_RECORD = "function/";
+export const EXTENSION_RECORD = "extension/";
 export const VERSION_RECORD = "version";
 const NEXT_ID_RECORD = "next-id";
 
@@ -48,6 +51,7 @@ export class CatalogEditor {
   private types: Map<number, TypeDef>;
   private readonly views: Map<number, ViewDef>;
   private readonly functions: Map<number, FunctionDef>;
+  private readonly extensions: Map<number, ExtensionDef>;
   /** The definitions as changed so far; null: to be made when somebody asks. */
   private current: CatalogSnapshot | null;
   /** Whether any definition was written or removed. */
@@ -64,6 +68,7 @@ export class CatalogEditor {
     this.types = new Map(before.types().map((type) => [type.id, type]));
     this.views = new Map([...before.views(), ...before.propertyGraphs()].map((view) => [view.id, view]));
     this.functions = new Map(before.functions().map((fn) => [fn.id, fn]));
+    this.extensions = new Map(before.extensions().map((extension) => [extension.id, extension]));
     this.current = before;
   }
 
@@ -171,6 +176,18 @@ export class CatalogEditor {
     this.refresh();
   }
 
+  createExtension(extension: ExtensionDef): void {
+    this.tx.put(catalogKey(this.tenantNumber, `${EXTENSION_RECORD}${extension.id}`), encodeExtension(extension));
+    this.extensions.set(extension.id, extension);
+    this.refresh();
+  }
+
+  dropExtension(extension: ExtensionDef): void {
+    this.tx.delete(catalogKey(this.tenantNumber, `${EXTENSION_RECORD}${extension.id}`));
+    this.extensions.delete(extension.id);
+    this.refresh();
+  }
+
   /** A new or changed type; definitions that use it are those of the new one from now on. Throws 42710. */
   putType(definition: TypeDef): void {
     const type = withStoredTypes(definition, (part) => this.storedType(part));
@@ -234,6 +251,7 @@ export class CatalogEditor {
       types: this.types.values(),
       views: this.views.values(),
       functions: this.functions.values(),
+      extensions: this.extensions.values(),
     });
   }
 

@@ -3,6 +3,7 @@
  * make them.
  */
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
+import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
 import { BUILT_IN_SCHEMAS, type SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
@@ -28,6 +29,7 @@ export interface Definitions {
   readonly types: Iterable<TypeDef>;
   readonly views: Iterable<ViewDef>;
   readonly functions: Iterable<FunctionDef>;
+  readonly extensions: Iterable<ExtensionDef>;
 }
 
 export class CatalogSnapshot implements CatalogView {
@@ -42,11 +44,12 @@ export class CatalogSnapshot implements CatalogView {
   private readonly viewsByName = new Map<string, ViewDef>();
   private readonly graphsByName = new Map<string, PropertyGraphDef>();
   private readonly functionsByName = new Map<string, FunctionDef[]>();
+  private readonly extensionsByName = new Map<string, ExtensionDef>();
   private sorted: readonly TableDef[] | null = null;
 
   constructor(
     readonly version: number | string,
-    { tables, sequences, schemas, types, views, functions }: Definitions,
+    { tables, sequences, schemas, types, views, functions, extensions }: Definitions,
   ) {
     for (const table of tables) {
       this.tablesByName.set(nameKey(table.schema, table.name), table);
@@ -57,6 +60,7 @@ export class CatalogSnapshot implements CatalogView {
       }
     }
     for (const sequence of sequences) this.sequencesByName.set(nameKey(sequence.schema, sequence.name), sequence);
+    for (const extension of extensions) this.extensionsByName.set(extension.name, extension);
     for (const schema of schemas) this.schemasByName.set(schema.name, schema);
     for (const view of views) {
       const key = nameKey(view.schema, view.name);
@@ -129,6 +133,14 @@ export class CatalogSnapshot implements CatalogView {
 
   schema(name: string): SchemaDef | null {
     return this.schemasByName.get(name) ?? null;
+  }
+
+  extensions(): readonly ExtensionDef[] {
+    return [...this.extensionsByName.values()];
+  }
+
+  extension(name: string): ExtensionDef | null {
+    return this.extensionsByName.get(name) ?? null;
   }
 
   type(schema: string, name: string): TypeDef | null {

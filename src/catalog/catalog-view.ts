@@ -2,6 +2,7 @@
  * A tenant's definitions as one statement sees them: an immutable picture of one catalog version. `Catalog.view` hands
  * it out; binders and the routes under /schema read it.
  */
+import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
@@ -45,6 +46,8 @@ export interface CatalogView {
   schemas(): readonly SchemaDef[];
   /** Whether a schema has that name: one of those, or one that every tenant has. */
   hasSchema(name: string): boolean;
+  /** Extensions that statements made. */
+  extensions(): readonly ExtensionDef[];
   /** A type that a statement made. */
   type(schema: string, name: string): TypeDef | null;
   /** The type's definition by its id (`SqlType.user`). */

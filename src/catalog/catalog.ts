@@ -12,6 +12,7 @@ import { catalogKey, catalogPrefix, prefixRange } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
 import {
   CatalogEditor,
+  EXTENSION_RECORD,
   FUNCTION_RECORD,
   SCHEMA_RECORD,
   SEQUENCE_RECORD,
@@ -23,6 +24,7 @@ import {
 import { CatalogSnapshot } from "./catalog-snapshot.js";
 import type { CatalogView } from "./catalog-view.js";
 import {
+  decodeExtension,
   decodeFunction,
   decodeSchema,
   decodeSequence,
@@ -30,6 +32,7 @@ import {
   decodeTypes,
   decodeView,
 } from "./definition-codec.js";
+import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
@@ -37,7 +40,7 @@ import type { TableDef } from "./table.js";
 import { sqlTypeOf } from "./type.js";
 import type { ViewDef } from "./view.js";
 
-type Definition = TableDef | SequenceDef | SchemaDef | ViewDef | FunctionDef;
+type Definition = TableDef | SequenceDef | SchemaDef | ViewDef | FunctionDef | ExtensionDef;
 
 /** Committed versions kept for transactions with older snapshots. */
 const OLD_VERSIONS_MAX = 4;
@@ -213,6 +216,7 @@ export class Catalog {
       tables: this.read(tx, TABLE_RECORD, (record) => decodeTable(record, (id) => sqlTypes.get(id)!)),
       sequences: this.read(tx, SEQUENCE_RECORD, decodeSequence),
       schemas: this.read(tx, SCHEMA_RECORD, decodeSchema),
+      extensions: this.read(tx, EXTENSION_RECORD, decodeExtension),
       types,
       views: this.read(tx, VIEW_RECORD, (record) => decodeView(record, (id) => sqlTypes.get(id)!)),
       functions: this.read(tx, FUNCTION_RECORD, (record) => decodeFunction(record, (id) => sqlTypes.get(id)!)),

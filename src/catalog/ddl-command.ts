@@ -177,7 +177,7 @@ export interface CreateIndexCommand {
   readonly include: readonly string[];
   readonly nullsNotDistinct: boolean;
   /** An EXCLUDE constraint. */
-  readonly exclusion?: { readonly deferrable: DeferrableKey | null };
+  readonly exclusion?: { readonly deferrable: DeferrableKey | null; readonly operators?: readonly string[] };
   /** ON ONLY a partitioned table: its partitions' indexes are attached later. Absent: false. */
   readonly only?: boolean;
   readonly notices: readonly string[];

@@ -4,6 +4,7 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
+import { createExtension, dropExtensions } from "./ddl-extension.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import { applyTypeCommand } from "./ddl-types.js";
 import { droppedWith } from "./inheritance.js";
@@ -49,6 +50,10 @@ export function applyNamespaceCommand(
       return alterSequence(editor, command, nowMicros, positionOf);
     case "drop sequence":
       return dropSequences(editor, command);
+    case "create extension":
+      return createExtension(editor, command, nowMicros);
+    case "drop extension":
+      return dropExtensions(editor, command);
     case "move":
       return move(editor, command);
     default:

@@ -272,6 +272,7 @@ function indexDef(
     unique: command.unique,
     constraint: command.exclusion === undefined ? null : "unique",
     ...(command.exclusion !== undefined && { exclusion: true as const }),
+    ...(command.exclusion?.operators && { operators: command.exclusion.operators }),
     ...(command.exclusion?.deferrable && { deferrable: command.exclusion.deferrable }),
     ...indexOptions(command, idOf),
   });

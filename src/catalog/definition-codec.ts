@@ -1,5 +1,6 @@
 /** Definitions as JSON records. Types are written by name and modifier and interned again when read. */
 import { arrayOf, INT8, type SqlType, type TypeName, typeOf } from "../values/values.js";
+import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef, RoutineType } from "./function.js";
 import type { SchemaDef } from "./schema.js";
 import { type SequenceDef, type SequenceNumber, sequenceNumber } from "./sequence.js";
@@ -136,6 +137,14 @@ export function encodeSchema(schema: SchemaDef): Uint8Array {
 
 export function decodeSchema(record: Uint8Array): SchemaDef {
   return Object.freeze(parse<SchemaDef>(record));
+}
+
+export function encodeExtension(extension: ExtensionDef): Uint8Array {
+  return encode(extension);
+}
+
+export function decodeExtension(record: Uint8Array): ExtensionDef {
+  return Object.freeze(parse<ExtensionDef>(record));
 }
 
 export function encodeType(definition: TypeDef): Uint8Array {

@@ -21,7 +21,22 @@ export type NamespaceCommand =
   | AlterCompositeCommand
   | AlterDomainCommand
   | DropTypeCommand
+  | CreateExtensionCommand
+  | DropExtensionCommand
   | MoveCommand;
+
+export interface CreateExtensionCommand {
+  readonly kind: "create extension";
+  readonly name: string;
+  readonly ifNotExists: boolean;
+}
+
+export interface DropExtensionCommand {
+  readonly kind: "drop extension";
+  readonly names: readonly string[];
+  readonly ifExists: boolean;
+  readonly cascade: boolean;
+}
 
 export interface CreateSchemaCommand {
   readonly kind: "create schema";

@@ -56,7 +56,7 @@ export function fusionWeights(words: boolean, vectorWeights: readonly number[]):
 
 /** By the table's first index of each kind. */
 export function searchableOf(table: TableDef): Searchable {
-  const indexes = table.searchIndexes ?? [];
+  const indexes = (table.searchIndexes ?? []).filter(({ text }) => text?.trigrams !== true);
   const first = (method: SearchIndexDef["method"]) => indexes.find((index) => index.method === method) ?? null;
   return { table, text: first("text"), vector: first("hnsw") };
 }

@@ -26,6 +26,8 @@ const UNKNOWN_ROWS = 20_000;
 const CHANGES_MIN = 500;
 const CHANGED_FRACTION = 0.1;
 const REST_FACTOR = 50;
+/** How long renewal is put off at a bad time. */
+const PUT_OFF_MS_MAX = 60_000;
 
 const NONE: readonly number[] = [];
 
@@ -40,6 +42,8 @@ export class TenantStatistics {
   /** Rows changed since the table was analyzed, or since this tenant was opened. */
   private readonly changes = new Map<number, number>();
   private readonly due = new Set<number>();
+  /** By table: since when it is known to be due (ms, steady). */
+  private readonly dueSince = new Map<number, number>();
   /** By table: the time (ms, steady) before which its statistics are not renewed again. */
   private readonly restingUntil = new Map<number, number>();
 
@@ -79,6 +83,7 @@ export class TenantStatistics {
     this.known.set(table.id, { statistics, analyzed: true });
     this.changes.delete(table.id);
     this.due.delete(table.id);
+    this.dueSince.delete(table.id);
   }
 
   /** A statement changed rows of the table, which may make its statistics due. */
@@ -91,12 +96,20 @@ export class TenantStatistics {
     if (changes >= CHANGES_MIN + CHANGED_FRACTION * before) this.due.add(table.id);
   }
 
-  /** Ids of tables whose statistics are due; those renewed a short while ago stay so. `nowMs` is of a steady clock. */
-  takeDue(nowMs: number): readonly number[] {
+  /**
+   * Ids of tables whose statistics are due; those renewed a short while ago stay so. `nowMs` is of a steady clock.
+   * `isBadTime`: only those that have been due for long.
+   */
+  takeDue(nowMs: number, isBadTime = false): readonly number[] {
     if (this.due.size === 0) return NONE;
-    const ids = [...this.due].filter((id) => (this.restingUntil.get(id) ?? 0) <= nowMs);
+    for (const id of this.due) if (!this.dueSince.has(id)) this.dueSince.set(id, nowMs);
+    const ids = [...this.due].filter(
+      (id) =>
+        (this.restingUntil.get(id) ?? 0) <= nowMs && !(isBadTime && nowMs - this.dueSince.get(id)! < PUT_OFF_MS_MAX),
+    );
     for (const id of ids) {
       this.due.delete(id);
+      this.dueSince.delete(id);
       this.changes.delete(id);
       this.restingUntil.delete(id);
     }

@@ -69,8 +69,15 @@ export interface IndexDef {
    * or the transaction, ends.
    */
   readonly deferrable?: DeferrableKey;
-  /** Of an EXCLUDE constraint (`constraint` is "unique"): whose operators are all "=". */
+  /** Of an EXCLUDE constraint (`constraint` is "unique"): whose operators are all "=" unless `operators` has others. */
   readonly exclusion?: true;
+  /** Of EXCLUDE USING gist: one for each column, "=" and for the last column perhaps "&&". */
+  readonly operators?: readonly string[];
+}
+
+/** Whether the constraint behind the index forbids ranges that overlap. */
+export function forbidsOverlap({ operators }: Pick<IndexDef, "operators">): boolean {
+  return operators?.at(-1) === "&&";
 }
 
 /** How a graph over vectors is built (HNSW: Malkov and Yashunin, 2016). */
@@ -89,6 +96,8 @@ export interface VectorIndexDef {
 export interface TextIndexDef {
   /** Whose stemming and stop words apply, as PostgreSQL names configurations: "english", "simple". */
   readonly language: string;
+  /** It has trigrams instead of words (gin_trgm_ops), and no language. */
+  readonly trigrams?: true;
 }
 
 /**

@@ -142,15 +142,18 @@ export class DerivedIndexes {
   applied(operations: readonly Operation[]): void {
     if (this.tables.size === 0) return;
     for (const operation of operations) {
-      const { key } = operation;
-      if (key[4] !== SPACE.rows) continue;
-      const indexes = this.tables.get(tableName(tenantOfKey(key), storageIdOf(key)));
-      if (indexes === undefined) continue;
-      for (const held of indexes) {
+      if (operation.key[4] !== SPACE.rows) continue;
+      const name = tableName(tenantOfKey(operation.key), storageIdOf(operation.key));
+      for (const held of this.tables.get(name) ?? []) {
         held.index.applied(operation);
         if (held.working === null) this.startWork(held);
       }
     }
+  }
+
+  /** Whether an index follows the table whose rows' keys begin so. */
+  followsRows(prefix: Uint8Array): boolean {
+    return this.tables.has(tableName(tenantOfKey(prefix), storageIdOf(prefix)));
   }
 
   /** Saves a tenant's indexes and drops them from memory. */

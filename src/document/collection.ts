@@ -131,7 +131,7 @@ export interface CollectionTextIndex {
 
 /** The index that searches by words use: the first. */
 export function textIndexOf({ table, indexes }: Collection): CollectionTextIndex | null {
-  const index = indexes.find(({ search }) => search?.method === "text");
+  const index = indexes.find(({ search }) => search?.method === "text" && search.text?.trigrams !== true);
   if (index === undefined) return null;
   const { columnIds, text } = index.search!;
   const columns = columnIds.map((id) => identifier(table.columns.find((column) => column.id === id)!.name));

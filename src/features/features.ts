@@ -22,6 +22,7 @@ import { memoryFeature } from "./memory/feature.js";
 import { modelsFeature } from "./models/feature.js";
 import { multimodalFeature } from "./multimodal/feature.js";
 import { nl2sqlFeature } from "./nl2sql/feature.js";
+import { postgresFeature } from "./postgres/feature.js";
 import { recipesFeature } from "./recipes/feature.js";
 import { statementsFeature } from "./statements/feature.js";
 import { vectorsFeature } from "./vectors/feature.js";
@@ -48,6 +49,7 @@ const FEATURES: readonly Feature[] = [
   agentFeature,
   mcpFeature,
   backupFeature,
+  postgresFeature,
 ];
 
 for (const feature of FEATURES) install(feature);
@@ -69,6 +71,7 @@ export const HANDLERS = {
   ...modelsFeature.handlers,
   ...multimodalFeature.handlers,
   ...nl2sqlFeature.handlers,
+  ...postgresFeature.handlers,
   ...recipesFeature.handlers,
   ...statementsFeature.handlers,
   ...vectorsFeature.handlers,

@@ -7,6 +7,7 @@
 import type { Endpoint } from "../protocol/endpoint.js";
 import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
 import {
+  pieceFrame,
   REPLY_LIVE,
   REPLY_MORE,
   REPLY_TAKEN,
@@ -20,6 +21,9 @@ import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
 import { freeBuffer } from "./free-buffer.js";
 import { LiveChannels, type LiveSubscriber } from "./live-channels.js";
 import { type FramesById, findFrame, type Keeping, type SentFrames, SentFramesKeeper } from "./sent-frames.js";
+
+/** Pieces of bodies from this length on go by themselves. */
+const LONG_PIECE_BYTES = 16 * 1024;
 
 /** What the gateway needs of a worker thread. */
 export interface ActorPort {
@@ -265,8 +269,15 @@ export class ActorLink {
   /** A further piece of a request's body, copied at once. */
   sendPiece(id: number, piece: Uint8Array, isLast: boolean): void {
     if (this.heldTenants) return;
-    this.writer.piece(id, piece, isLast);
-    this.flushSoon();
+    if (piece.length < LONG_PIECE_BYTES || this.port === null) {
+      this.writer.piece(id, piece, isLast);
+      this.flushSoon();
+      return;
+    }
+    // Behind what has been written in this turn, which may be the request itself.
+    this.flush();
+    const frame = pieceFrame(id, piece, isLast);
+    this.port.postMessage(frame, [frame]);
   }
 
   /** This many bytes of a streamed reply have been handed over. */

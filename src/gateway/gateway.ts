@@ -19,6 +19,7 @@ import { DeadlineQueue } from "./deadline-queue.js";
 import { serveDiagnostics } from "./diagnostics.js";
 import { docsFiles, docsRedirect, rootPage } from "./docs.js";
 import { documents } from "./documents.js";
+import type { Door, OpenDoor } from "./door.js";
 import { health, ready } from "./health.js";
 import { LiveReplies } from "./live-replies.js";
 import { serveBridge } from "./mcp-bridge.js";
@@ -65,10 +66,14 @@ export interface GatewayOptions {
   readonly reserve?: Reserve;
   /** The system's clock when absent. */
   readonly clock?: Clock;
+  /** Servers of other protocols. */
+  readonly doors?: readonly Door[];
 }
 
 export interface Gateway {
   readonly port: number;
+  /** Those that are open. */
+  readonly doors: readonly Pick<OpenDoor, "name" | "port">[];
   /** The administrator's password that a first boot made up, to be shown once; null otherwise. */
   readonly adminPassword: string | null;
   /** Reads the certificate's files again; connections that are open keep the old one. Rejects, and goes on, if it cannot. */
@@ -125,25 +130,37 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
   });
   let sockets: Sockets | null = null;
+  const doors: OpenDoor[] = [];
   /** Connections that last longer than a request. */
   const forget = (gone: (identity: Identity) => boolean): void => {
     sockets?.forget(({ identity }) => gone(identity));
     sockets?.services.liveReplies.forget(({ identity }) => gone(identity));
+    for (const door of doors) door.forget(gone);
   };
   const shutdownMs = config.server.shutdownTimeout * 1000;
   try {
     const assembled = assemble(options, clock, pool, admission, limiter, traces, deadlines);
     sockets = assembled.sockets;
     const server = await startServer(assembled.services, assembled.routes, sockets);
+    for (const door of options.doors ?? []) {
+      const opened = await door.open(assembled.services);
+      if (opened !== null) doors.push(opened);
+    }
     return {
       port: server.port,
-      renewCertificate: () => server.renewCertificate(),
+      doors,
+      async renewCertificate() {
+        await server.renewCertificate();
+        for (const door of doors) door.renewCertificate();
+      },
       adminPassword: pool.adminPassword,
       async close() {
         const startedAt = clock.now();
         assembled.watermarks.close();
         pool.beginClosing();
+        for (const door of doors) door.beginClosing();
         await server.close(shutdownMs);
+        for (const door of doors) door.close();
         await pool.close(Math.max(ACTORS_CLOSE_MS_MIN, shutdownMs - (clock.now() - startedAt)));
         await traces?.close();
       },

@@ -285,6 +285,15 @@ export const ConfigSchema = section({
     requestBytesPerPartitionMax: Type.Integer({ minimum: MIB, maximum: TIB }),
     replyBytesPerConnectionMax: Type.Integer({ minimum: 64 * KIB, maximum: 4 * GIB }),
   }),
+  /** The server of PostgreSQL's protocol. */
+  postgres: section({
+    /** 0: off. */
+    port: Type.Integer({ minimum: 0, maximum: 65_535 }),
+    /** Take any free port where that one is in use. */
+    anyPort: Type.Boolean(),
+    /** The limit of [rateLimit] holds for tenants that have none of their own; else only a tenant's own does. */
+    defaultRateLimit: Type.Boolean(),
+  }),
   websocket: section({
     connectionsMax: count(1, 1_000_000),
     connectionsPerTenantMax: count(1, 1_000_000),

@@ -6,8 +6,11 @@
 import type { TObject, TSchema } from "typebox";
 import type { ErrorCode } from "./errors.js";
 
-/** `MESSAGE`: no route, but a kind of message on the WebSocket; its path is the WebSocket's. */
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "MESSAGE";
+/**
+ * `MESSAGE`: no route, but a kind of message on the WebSocket; its path is the WebSocket's. `WIRE`: no route either, but
+ * what the server of another protocol asks of actors, with bodies and answers of bytes.
+ */
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "MESSAGE" | "WIRE";
 
 /**
  * - `public`: no credential.
@@ -56,6 +59,8 @@ export interface EndpointSpec {
   readonly hasVectors?: true;
   /** Whole numbers of the body that a double cannot hold are BigInts: values for columns and properties. */
   readonly keepsIntegers?: true;
+  /** The body is bytes, which the handler gets as they are. */
+  readonly bytesBody?: true;
   /** The body is not JSON but a stream of one of these media types; of any length, and not held in memory. */
   readonly streamedBody?: readonly string[];
   /** Beside JSON the body may be text of one of these media types: it stands for an object with this member. */

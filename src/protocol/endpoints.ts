@@ -20,6 +20,7 @@ import { modelEndpoints } from "./endpoints/models.js";
 import { multimodalEndpoints } from "./endpoints/multimodal.js";
 import { nl2sqlEndpoints } from "./endpoints/nl2sql.js";
 import { nliEndpoints } from "./endpoints/nli.js";
+import { postgresEndpoints } from "./endpoints/postgres.js";
 import { providerEndpoints } from "./endpoints/providers.js";
 import { queryEndpoints } from "./endpoints/query.js";
 import { recipeEndpoints } from "./endpoints/recipes.js";
@@ -51,6 +52,7 @@ const specs = [
   ...backupEndpoints,
   ...socketEndpoints,
   ...automlEndpoints,
+  ...postgresEndpoints,
 ] as const;
 
 type Specs = (typeof specs)[number];
@@ -68,7 +70,7 @@ type SpecOf<E extends EndpointName> = Extract<Specs, { readonly name: E }>;
 export type BodyOf<E extends EndpointName> =
   SpecOf<E> extends { readonly checksBody: true }
     ? unknown
-    : SpecOf<E> extends { readonly jsonRpc: TSchema }
+    : SpecOf<E> extends { readonly jsonRpc: TSchema } | { readonly bytesBody: true }
       ? Buffer
       : SpecOf<E> extends { readonly body: infer S extends TSchema }
         ? Static<S>
@@ -93,6 +95,8 @@ function isAudited({ audited, access, method }: EndpointSpec): boolean {
 }
 
 /** Those with a route. */
-export const ENDPOINTS = all.filter(({ method }) => method !== "MESSAGE");
+export const ENDPOINTS = all.filter(({ method }) => method !== "MESSAGE" && method !== "WIRE");
 /** The kinds of messages on the WebSocket that actors answer. */
 export const MESSAGES = all.filter(({ method }) => method === "MESSAGE");
+/** What servers of other protocols ask of actors. */
+export const WIRE = all.filter(({ method }) => method === "WIRE");

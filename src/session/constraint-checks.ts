@@ -7,7 +7,13 @@
 
 import { ownRows } from "../catalog/ddl-outcome.js";
 import { quotedIdentifier } from "../catalog/relation-names.js";
-import type { ForeignKeyAction, ForeignKeyDef, IndexDef, TableDef } from "../catalog/table.js";
+import {
+  type ForeignKeyAction,
+  type ForeignKeyDef,
+  forbidsOverlap,
+  type IndexDef,
+  type TableDef,
+} from "../catalog/table.js";
 import { type DbError, sqlError } from "../protocol/errors.js";
 import type {
   ConstraintEvent,
@@ -92,7 +98,8 @@ export class ConstraintChecks {
     if (event.kind === "unique") {
       const table = this.statements.table(event.tableId, context);
       const index = table?.indexes.find(({ id }) => id === event.indexId);
-      if (table === null || index?.deferrable === undefined) return;
+      if (table === null || index === undefined) return;
+      if (index.deferrable === undefined && !forbidsOverlap(index)) return;
       if (!final && this.isDeferred(deferrabilityOf(index))) this.defer(event);
       else checkUnique(event, table, index, context);
       return;
@@ -266,7 +273,7 @@ export function deferrabilityOfTrigger({ firing: { trigger } }: FiringEvent): De
 export function checkUnique(event: UniqueEvent, table: TableDef, index: IndexDef, context: ExecContext): void {
   const writer = new TableWriter(table, context);
   const row = writer.find(event.rowKey);
-  if (row !== null) writer.checkUnique(index, row);
+  if (row !== null) writer.checkUnique(index, row, event.rowKey);
 }
 
 function actionOf(event: ReferencedEvent, { key }: Ends): ForeignKeyAction {

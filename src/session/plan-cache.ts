@@ -21,9 +21,11 @@ export class PlanCache {
     return this.plans.size;
   }
 
-  find(sql: string, catalogVersion: number | string, params: ParameterValues): StatementPlan | null {
+  /** `params` null: their types are a part of `sql`, the key. */
+  find(sql: string, catalogVersion: number | string, params: ParameterValues | null): StatementPlan | null {
     const plan = this.last !== null && this.last.sql === sql ? this.last.plan : this.look(sql);
-    if (plan === undefined || plan.catalogVersion !== catalogVersion || !sameOpenTypes(plan, params)) {
+    const isFit = plan?.catalogVersion === catalogVersion && (params === null || sameOpenTypes(plan, params));
+    if (plan === undefined || !isFit) {
       this.misses++;
       return null;
     }

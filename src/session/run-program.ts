@@ -17,7 +17,7 @@ import { appendInTurns, isHeavy } from "./heavy-rows.js";
 import { overrunError } from "./overrun.js";
 import type { Rows } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
-import type { ParameterValues } from "./statement-run.js";
+import type { ParameterValues, StatementRun } from "./statement-run.js";
 
 /** As `collect`; an overrun after rows have been sent is an error, because the statement cannot be run again. */
 export function collected(
@@ -117,6 +117,16 @@ function take(
 
 const NO_PARAMETERS: readonly Value[] = [];
 
+function wrongCount(expected: number, sent: number): Error {
+  return sqlError(
+    "08P01",
+    `the statement takes ${expected} parameter${expected === 1 ? "" : "s"}, but ${sent} were sent`,
+    {
+      hint: "Send one value per placeholder, in the order $1, $2, …",
+    },
+  );
+}
+
 /** The values of $1, $2, … in the types that the plan expects. Throws 08P01 when their number is wrong. */
 export function convertParameters(
   plan: StatementPlan,
@@ -126,15 +136,7 @@ export function convertParameters(
   const types = plan.parameterTypes;
   if (plan.parameterNames !== null) return namedParameters(plan.parameterNames, params, field, plan.optionalParameters);
   if (!isPositional(params)) throw namedForSql(field);
-  if (params.length !== types.length) {
-    throw sqlError(
-      "08P01",
-      `the statement takes ${types.length} parameter${types.length === 1 ? "" : "s"}, but ${params.length} were sent`,
-      {
-        hint: "Send one value per placeholder, in the order $1, $2, …",
-      },
-    );
-  }
+  if (params.length !== types.length) throw wrongCount(types.length, params.length);
   if (types.length === 0) return NO_PARAMETERS;
   const values = new Array<Value>(types.length);
   for (let i = 0; i < types.length; i++) values[i] = params[i] === null ? null : fromParameter(types[i]!, params[i]);
@@ -148,6 +150,18 @@ const PARTS_AT_ONCE = 4096;
 
 /** Values that were made of long lists and large objects: a statement that is run again finds them. */
 const madeBefore = new WeakMap<object, { readonly type: SqlType; readonly value: Value }>();
+
+/** The values of a run's parameters, which may have come as values. */
+export function parametersOf(plan: StatementPlan, run: StatementRun): readonly Value[] {
+  return run.declared === undefined ? convertParameters(plan, run.params, run.paramsField) : givenValues(plan, run);
+}
+
+/** Throws 08P01 when their number is wrong. */
+export function givenValues(plan: StatementPlan, { params }: StatementRun): readonly Value[] {
+  const values = params as readonly Value[];
+  if (values.length !== plan.parameterTypes.length) throw wrongCount(plan.parameterTypes.length, values.length);
+  return values;
+}
 
 /** As `convertParameters`; long lists are converted in turns, and large documents written as they will be stored. */
 export function parametersInTurns(

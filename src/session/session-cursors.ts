@@ -68,6 +68,10 @@ export class SessionCursors {
     return this.cursors.size === 0;
   }
 
+  has(name: string): boolean {
+    return this.cursors.has(name);
+  }
+
   all(): readonly Cursor[] {
     return [...this.cursors.values()];
   }

@@ -6,6 +6,7 @@ import type { CatalogView } from "../catalog/catalog-view.js";
 import { newTemporarySchema, TEMPORARY_ALIAS } from "../catalog/schema.js";
 import type { SequenceNumber } from "../catalog/sequence.js";
 import type { CallExpr } from "../query/expr/expr.js";
+import { pgOidOf } from "../query/expr/types.js";
 import type { BindEnvironment } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
@@ -38,8 +39,12 @@ export class SessionNames implements SessionMemory {
   }
 
   /** Under what the plan cache knows the statement: plans of sessions that name things as usual are shared. */
-  planKey({ sql, language, graph, waits }: Pick<StatementText, "sql" | "language" | "graph" | "waits">): string {
+  planKey({ sql, language, graph, waits, declared }: Omit<StatementText, "params">): string {
     const { searchPath } = this.settings;
+    if (declared !== undefined) {
+      const types = declared.map((type) => (type === null ? "" : `${pgOidOf(type)}/${type.modifier ?? ""}`));
+      return `declared\0${types.join()}\0${this.planKey({ sql, ...(waits && { waits }) })}`;
+    }
     if (waits === true)
       return `waits\0${this.planKey({ sql, ...(language && { language }), ...(graph && { graph }) })}`;
     if (language !== undefined || graph !== undefined) {

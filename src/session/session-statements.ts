@@ -36,13 +36,19 @@ export class SessionStatements {
 
   /** The statement's plan, planned again if definitions have changed. Throws 26000. */
   planOf(name: string, catalogVersion: number | string, planNode: PlanNode): StatementPlan {
-    const prepared = this.statements.get(name);
-    if (prepared === undefined) throw missing(name);
+    const prepared = this.find(name);
     if (prepared.plan.catalogVersion !== catalogVersion) {
       // The types that were found when it was prepared stay.
       prepared.plan = planNode(prepared.node, prepared.plan.parameterTypes);
     }
     return prepared.plan;
+  }
+
+  /** Throws 26000. */
+  find(name: string): Prepared {
+    const prepared = this.statements.get(name);
+    if (prepared === undefined) throw missing(name);
+    return prepared;
   }
 
   /** `name` null: all. Throws 26000. */

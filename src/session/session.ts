@@ -10,20 +10,20 @@ import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
 import type { BoundTransaction } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
-import { parseSql } from "../sql/parse/parse.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import { controlRefused, endRefused, twoPhase } from "./control-refusals.js";
 import type { Identity } from "./execution-scope.js";
 import { withLongerTurn } from "./longer-turn.js";
 import { afterOverrun, isKnownToOverrun } from "./overrun.js";
+import { ProtocolSession, requireEnding } from "./protocol-session.js";
 import { type Repetition, repeatedInsertOf } from "./repeated-run.js";
 import { SessionCursors } from "./session-cursors.js";
 import { SessionNames } from "./session-names.js";
 import type { Settings } from "./settings.js";
 import { type Outcome, textOutcome } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
-import type { Client, StatementRun, StatementText } from "./statement-run.js";
+import { type Client, openValuesOf, type StatementRun, type StatementText } from "./statement-run.js";
 import { StatementRunner } from "./statement-runner.js";
 import { applyOnCommit, endTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
@@ -50,6 +50,7 @@ export class Session {
   private readonly block: TransactionBlock;
   private readonly cursors = new SessionCursors();
   private readonly runner: StatementRunner;
+  private protocolSide: ProtocolSession | null = null;
 
   constructor(
     private readonly tenant: Tenant,
@@ -64,6 +65,13 @@ export class Session {
 
   get settings(): Settings {
     return this.names.settings;
+  }
+
+  /** What servers of protocols need beside. */
+  get protocol(): ProtocolSession {
+    const { tenant, names, block, cursors, runner } = this;
+    this.protocolSide ??= new ProtocolSession(tenant, names, block, cursors, runner);
+    return this.protocolSide;
   }
 
   get inTransaction(): boolean {
@@ -244,7 +252,7 @@ export class Session {
     const { catalog, plans } = this.tenant;
     // The usual case: the plan is known before there is a transaction, so a query's transaction need track no reads.
     const version = catalog.newestVersion();
-    const cached = version === null ? null : plans.find(this.names.planKey(run), version, run.params);
+    const cached = version === null ? null : plans.find(this.names.planKey(run), version, openValuesOf(run));
     if (isKnownToOverrun(cached, run)) return this.executeAlone({ ...run, waits: true }, commit, attempt);
     const tx = this.block.start(cached !== null && cached.bound.kind === "query" && cached.bound.readOnly);
     let ran = cached;
@@ -262,6 +270,7 @@ export class Session {
       this.block.startedMicros = nowMicros();
       const plan = cached ?? this.planned(run, catalog.view(tx), tx);
       ran = plan;
+      run.planned?.(plan.bound);
       if (plan.bound.kind === "transaction") {
         this.tenant.rollback(tx);
         return this.controlOutside(plan.bound, run);
@@ -324,11 +333,12 @@ export class Session {
       return outcome;
     };
     try {
-      if (this.block.failure !== null) this.requireEnding(run.sql);
+      if (this.block.failure !== null) requireEnding(run.sql, this.block);
       // Below repeatable read each statement has a snapshot of its own.
       if (this.isolation.startsWith("read ")) tx.refresh();
       const plan = this.planned(run, this.tenant.catalog.view(tx), tx);
       ran = plan;
+      run.planned?.(plan.bound);
       if (plan.bound.kind === "transaction") {
         // The client meant something else than it sent; its transaction is unchanged.
         isRefused = this.isOthersControl(plan.bound) && plan.bound.action !== "begin";
@@ -343,11 +353,6 @@ export class Session {
     } catch (error) {
       return failed(error);
     }
-  }
-
-  /** Of a failed transaction nothing is looked up any more. Throws 25P02. */
-  private requireEnding(sql: string): void {
-    if (parseSql(sql)[0]?.node.kind !== "transaction") this.block.requireHealthy();
   }
 
   /** Transaction control where no transaction is open. */

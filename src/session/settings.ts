@@ -20,14 +20,16 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   check_function_bodies: { initial: "on", parse: onlyValue("on", /^(on|true|off|false)$/i) },
   default_table_access_method: { initial: "heap", parse: onlyValue("heap") },
   default_tablespace: { initial: "", parse: onlyValue("") },
-  idle_in_transaction_session_timeout: { initial: "0", parse: onlyValue("0") },
-  lock_timeout: { initial: "0", parse: onlyValue("0") },
+  idle_in_transaction_session_timeout: { initial: "0", parse: duration },
+  idle_session_timeout: { initial: "0", parse: duration },
+  lock_timeout: { initial: "0", parse: duration },
   row_security: { initial: "on", parse: onlyValue("on", /^(on|off)$/i) },
-  statement_timeout: { initial: "0", parse: onlyValue("0") },
+  statement_timeout: { initial: "0", parse: duration },
   transaction_timeout: { initial: "0", parse: onlyValue("0") },
   xmloption: { initial: "content", parse: onlyValue("content") },
   application_name: { initial: "", parse: (value) => value },
-  client_encoding: { initial: "UTF8", parse: onlyValue("UTF8", /^utf-?8$/i) },
+  client_encoding: { initial: "UTF8", parse: onlyValue("UTF8", /^'?(utf-?8|unicode|sql_ascii)'?$/i) },
+  bytea_output: { initial: "hex", parse: onlyValue("hex") },
   client_min_messages: { initial: "notice", parse: (value) => value.toLowerCase() },
   default_text_search_config: { initial: "pg_catalog.english", parse: textSearchConfig },
   default_transaction_deferrable: { initial: "off", parse: onOrOff },
@@ -37,6 +39,9 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   extra_float_digits: { initial: "1", parse: onlyValue("1", /^[0-3]$/) },
   "hnsw.ef_search": { initial: "64", parse: wholeNumber(1, 16_384) },
   intervalstyle: { initial: "postgres", parse: onlyValue("postgres") },
+  "pg_trgm.similarity_threshold": { initial: "0.3", parse: fraction },
+  "pg_trgm.strict_word_similarity_threshold": { initial: "0.5", parse: fraction },
+  "pg_trgm.word_similarity_threshold": { initial: "0.6", parse: fraction },
   search_path: { initial: "public", parse: (value) => searchPathText(parseSearchPath(value)) },
   server_encoding: { initial: "UTF8", parse: readOnly },
   server_version: { initial: "15.0", parse: readOnly },
@@ -248,6 +253,43 @@ function wholeNumber(least: number, most: number): Setting["parse"] {
     if (value >= least && value <= most) return String(value);
     throw sqlError("22023", `${value} is outside the valid range for parameter "${name}" (${least} .. ${most})`);
   };
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  us: 0.001,
+  ms: 1,
+  s: 1000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** Milliseconds, or a number with a unit, as PostgreSQL takes it; gives the largest unit that it is a whole number of. */
+function duration(text: string, name: string): string {
+  const [, digits, unit = "ms"] = /^\s*(\d{1,12}(?:\.\d{1,6})?)\s*(us|ms|s|min|h|d)?\s*$/.exec(text) ?? [];
+  if (digits === undefined) {
+    throw sqlError("22023", `invalid value for parameter "${name}": "${text}"`, {
+      hint: 'Valid units for this parameter are "us", "ms", "s", "min", "h", and "d".',
+    });
+  }
+  const ms = Math.round(Number(digits) * UNIT_MS[unit]!);
+  if (ms > 0x7fffffff) throw sqlError("22023", `${ms} ms is outside the valid range for parameter "${name}"`);
+  if (ms === 0) return "0";
+  const largest = ["d", "h", "min", "s", "ms"].find((each) => ms % UNIT_MS[each]! === 0)!;
+  return `${ms / UNIT_MS[largest]!}${largest}`;
+}
+
+/** The milliseconds that such a setting's value means. */
+export function durationMs(value: string): number {
+  const [, digits, unit = "ms"] = /^(\d+)(\w+)?$/.exec(value)!;
+  return Number(digits) * UNIT_MS[unit]!;
+}
+
+function fraction(text: string, name: string): string {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (Number.isNaN(value)) throw sqlError("22023", `invalid value for parameter "${name}": "${text}"`);
+  if (value >= 0 && value <= 1) return String(value);
+  throw sqlError("22023", `${value} is outside the valid range for parameter "${name}" (0 .. 1)`);
 }
 
 /** A truth value as PostgreSQL takes it; prefixes of the words are enough. */

@@ -75,8 +75,11 @@ export function planStatement(
   if (tree.language === "cypher") {
     return planCypher(tree.statement, text.sql, graphOf(text.graph), names, statistics, waits);
   }
-  const { params } = text;
+  const { params, declared } = text;
   try {
+    if (declared !== undefined) {
+      return planNode(tree.node, [], { ...names, declaredTypes: declared }, statistics, graphOf, waits);
+    }
     return planNode(tree.node, Array.isArray(params) ? params : [], names, statistics, graphOf, waits);
   } catch (error) {
     throw withQuotesHint(error, text.sql);

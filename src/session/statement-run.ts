@@ -1,6 +1,8 @@
 /** The input of one run of one statement, as a session's client asks for it. */
 import type { DdlCommand } from "../catalog/ddl-command.js";
 import type { ProgressHearer } from "../query/exec/context.js";
+import type { BoundStatement } from "../sql/bind/bound-statement.js";
+import type { SqlType } from "../values/values.js";
 import type { RowCollector } from "./sql-result.js";
 import type { Trace } from "./trace.js";
 
@@ -38,6 +40,11 @@ export interface StatementText {
   readonly params: ParameterValues;
   /** What the client called them, for errors; absent: `parameters`. */
   readonly paramsField?: string;
+  /**
+   * Types of $1, $2, … that the client declared, null where the statement decides. Then `params` are values of the plan's
+   * types already.
+   */
+  readonly declared?: readonly (SqlType | null)[];
   /** Absent: who can parse it decides (statement-language.ts). */
   readonly language?: Language;
   /** The graph that Cypher is about; absent: the default one. */
@@ -53,6 +60,13 @@ export interface StatementRun extends StatementText {
   /** The form in which rows are wanted. */
   readonly collector: RowCollector;
   readonly request: Client;
+  /** Told what runs before it does; again where the statement is run again. */
+  readonly planned?: (bound: BoundStatement) => void;
   /** It has overrun even so: its turns may be long. */
   readonly inLongTurns?: true;
+}
+
+/** What tells the types of parameters that a statement leaves open; null: they were declared. */
+export function openValuesOf({ params, declared }: StatementText): ParameterValues | null {
+  return declared === undefined ? params : null;
 }

@@ -3,7 +3,6 @@
  * session itself. One per session, which owns it and decides what becomes of the transaction.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
-import { type FunctionDef, outputsOf } from "../catalog/function.js";
 import { sqlError } from "../protocol/errors.js";
 import { withoutConstants } from "../protocol/statement-shape.js";
 import { compilePlan } from "../query/exec/compile-plan.js";
@@ -37,9 +36,10 @@ import { graphFinder } from "./ensure-graph.js";
 import { ExecutionScope, type Identity } from "./execution-scope.js";
 import { explainLines } from "./explain-statement.js";
 import { insertRepeatedly, type RepeatedSteps, type Repetition } from "./repeated-run.js";
+import { procedureColumns, resultColumns } from "./result-columns.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
 import { analyze, runDefinitions } from "./run-definitions.js";
-import { collect, collected, convertParameters, parametersInTurns } from "./run-program.js";
+import { collect, collected, givenValues, parametersInTurns, parametersOf } from "./run-program.js";
 import { verify } from "./run-verify.js";
 import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
@@ -47,7 +47,7 @@ import { SessionStatements } from "./session-statements.js";
 import { languageOf } from "./slow-statements.js";
 import { countOutcome, type Outcome, type Rows, rowsOutcome, shapeOf, statsOf, textOutcome } from "./sql-result.js";
 import { planStatement, type StatementPlan } from "./statement-plan.js";
-import type { Client, StatementRun, StatementText } from "./statement-run.js";
+import { type Client, openValuesOf, type StatementRun, type StatementText } from "./statement-run.js";
 import { dropTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
 import type { Trace } from "./trace.js";
@@ -295,7 +295,7 @@ export class StatementRunner {
   /** Plans the statement, or takes the plan of an earlier run. Used by `prepare` too. */
   planFor(run: StatementText, catalog: CatalogView, tx: Transaction): StatementPlan {
     const key = this.names.planKey(run);
-    const cached = this.tenant.plans.find(key, catalog.version, run.params);
+    const cached = this.tenant.plans.find(key, catalog.version, openValuesOf(run));
     if (cached !== null) return cached;
     const plan = planStatement(
       run,
@@ -307,6 +307,10 @@ export class StatementRunner {
     const { version } = this.tenant.catalog.view(tx);
     if (plan.program !== null && typeof version === "number") this.tenant.plans.add(key, plan);
     return plan;
+  }
+
+  columnsOf(plan: StatementPlan): readonly OutputColumn[] | null {
+    return resultColumns(plan, this.cursors, this.statements);
   }
 
   private prepare(bound: BoundPrepare, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
@@ -358,7 +362,7 @@ export class StatementRunner {
       throw sqlError("25P01", "DECLARE CURSOR can only be used in transaction blocks");
     }
     this.scope.requireRunnable(bound.statement);
-    const context = this.scope.contextFor(tx, cursors.fetcher, convertParameters(plan, run.params, run.paramsField));
+    const context = this.scope.contextFor(tx, cursors.fetcher, parametersOf(plan, run));
     cursors.declare(bound, plan, run.sql, context, block.savepointNames.length);
     const done = textOutcome("result", ["DECLARE CURSOR"], run.collector);
     // Alone it is its own transaction, which ends now.
@@ -386,11 +390,16 @@ export class StatementRunner {
     tx: ShardTransaction,
     given?: readonly Value[],
   ): Outcome | Promise<Outcome> {
-    const values = given ?? parametersInTurns(plan, run.params, run.request, run.paramsField);
+    const values = given ?? this.parameters(plan, run);
     if (values instanceof Promise) return values.then((made) => this.runProgram(plan, run, tx, made));
     const context = this.scope.contextFor(tx, run.request, values, plan.graph);
     if (plan.checks.length === 0) return this.runChecked(plan, run, context);
     return after(checkCalls(plan.checks, values, context), () => this.runChecked(plan, run, context));
+  }
+
+  private parameters(plan: StatementPlan, run: StatementRun): readonly Value[] | Promise<readonly Value[]> {
+    if (run.declared !== undefined) return givenValues(plan, run);
+    return parametersInTurns(plan, run.params, run.request, run.paramsField);
   }
 
   private runChecked(plan: StatementPlan, run: StatementRun, context: ExecContext): Outcome | Promise<Outcome> {
@@ -455,12 +464,7 @@ export class StatementRunner {
     this.scope.requireRunnable(bound.statement);
     const measurements = new Measurements();
     const measured = compilePlan(program.plan, (node, open) => measurements.around(node, open));
-    const context = this.scope.contextFor(
-      tx,
-      run.request,
-      convertParameters(plan, run.params, run.paramsField),
-      plan.graph,
-    );
+    const context = this.scope.contextFor(tx, run.request, parametersOf(plan, run), plan.graph);
     const started = performance.now();
     const report = (): Outcome => {
       const milliseconds = performance.now() - started;
@@ -490,9 +494,4 @@ export class StatementRunner {
     if (what === "all" || what === "temp") await dropTemporaries(this.names, tx, run.request);
     return textOutcome("result", [`DISCARD${what === "all" ? " ALL" : ""}`], run.collector);
   }
-}
-
-function procedureColumns({ routine }: BoundCall): readonly OutputColumn[] {
-  const fields = outputsOf(routine.definition as FunctionDef).length === 0 ? [] : (routine.returns.fields ?? []);
-  return fields.map(({ name, type }, id) => ({ id, name, type, nullable: true }));
 }

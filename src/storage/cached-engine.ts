@@ -7,6 +7,7 @@
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
 import type { Engine } from "./engine.js";
 import { prefixRange, ROW_PREFIX_BYTES } from "./keys.js";
+import { LoadPart } from "./load-run.js";
 import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
@@ -26,6 +27,11 @@ export class CachedEngine implements Engine {
   private young = new Map<string, Uint8Array>();
   private old = new Map<string, Uint8Array>();
   private youngBytes = 0;
+  /** What keys in either generation begin with, and a few more. */
+  private youngPrefixes = new Set<string>();
+  private oldPrefixes = new Set<string>();
+  /** Of the last key that was kept: the next one often has the same. */
+  private lastPrefix = "";
   private readonly tops = new TableTops();
   private lookups = 0;
   private misses = 0;
@@ -109,8 +115,21 @@ export class CachedEngine implements Engine {
     const written = this.engine.writeElsewhere?.(parts) ?? null;
     if (written === null) return null;
     return written.then(() => {
-      for (const part of parts) this.follow(part);
+      for (const part of parts) {
+        if (!(part instanceof LoadPart && this.followLoad(part))) this.follow(part);
+      }
     });
+  }
+
+  /** Where no key of the part can be cached, there is no need to look at each. False: one may be. */
+  private followLoad(part: LoadPart): boolean {
+    const last = keyText(part.lastKey);
+    const prefix = last.slice(0, ROW_PREFIX_BYTES);
+    if (part.run.prefix.length < ROW_PREFIX_BYTES) return false;
+    if (this.youngPrefixes.has(prefix) || this.oldPrefixes.has(prefix)) return false;
+    // A key that is deleted may stand for one below it: the table still has no row above.
+    this.tops.wrote(last);
+    return true;
   }
 
   private follow(operations: Iterable<Operation>): void {
@@ -152,10 +171,17 @@ export class CachedEngine implements Engine {
 
   private keep(text: string, value: Uint8Array): void {
     this.young.set(text, value);
+    if (!text.startsWith(this.lastPrefix) || this.lastPrefix === "") {
+      this.lastPrefix = text.slice(0, ROW_PREFIX_BYTES);
+      this.youngPrefixes.add(this.lastPrefix);
+    }
     this.youngBytes += text.length + value.length + ENTRY_BYTES;
     if (this.youngBytes < this.bytesMax / 2) return;
     this.old = this.young;
     this.young = new Map();
     this.youngBytes = 0;
+    this.oldPrefixes = this.youngPrefixes;
+    this.youngPrefixes = new Set();
+    this.lastPrefix = "";
   }
 }

@@ -13,6 +13,12 @@ export interface CommitParts {
   operations: number;
 }
 
+/** Where they stand (commit-parts.ts). */
+export interface PartsFiles extends Readonly<CommitParts> {
+  /** In order. */
+  readonly files: readonly { readonly path: string; readonly length: number }[];
+}
+
 export interface Commit {
   /** One more than the commit before. */
   readonly sequence: number;
@@ -68,6 +74,8 @@ export interface CommitLog {
    */
   beginParts(): CommitParts;
   appendPart(parts: CommitParts, operations: readonly Operation[] | LoadPart): void;
+  /** Where they stand; null: in no file. */
+  filesOf(parts: CommitParts): PartsFiles | null;
   /** There will be no such commit. */
   dropParts(parts: CommitParts): void;
   /** Appends a gap entry: everything up to `sequence` happened without the log. */

@@ -7,7 +7,14 @@
  */
 import { randomInt } from "node:crypto";
 import { DbError } from "../protocol/errors.js";
-import { type Commit, type CommitLog, type CommitParts, type LogEntry, lastMicrosOf } from "./commit-log.js";
+import {
+  type Commit,
+  type CommitLog,
+  type CommitParts,
+  type LogEntry,
+  lastMicrosOf,
+  type PartsFiles,
+} from "./commit-log.js";
 import { type Disk, fileDisk } from "./disk.js";
 import type { LoadPart } from "./load-run.js";
 import {
@@ -126,6 +133,13 @@ export class FileCommitLog implements CommitLog {
       this.parts.set(parts.id, { firstSegment: this.segments.at(-1)!.first, sequence: Number.POSITIVE_INFINITY });
     }
     parts.operations += operations.length;
+  }
+
+  filesOf(parts: CommitParts): PartsFiles | null {
+    const known = this.parts.get(parts.id);
+    if (known === undefined) return null;
+    const files = this.segments.filter(({ first }) => first >= known.firstSegment);
+    return { ...parts, files: files.map(({ path, length }) => ({ path, length })) };
   }
 
   dropParts(parts: CommitParts): void {

@@ -11,7 +11,30 @@ import { type DbError, sqlError } from "../protocol/errors.js";
 import { labelOfOrder, orderOfLabel } from "../values/enum-labels.js";
 import { networkFromKey, networkKey } from "../values/network.js";
 import type { Numeric } from "../values/numeric.js";
-import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Value } from "../values/values.js";
+import {
+  type Bound,
+  EMPTY,
+  isMultirangeName,
+  isRangeName,
+  multirangeText,
+  type Range,
+  rangeOf,
+  rangeOfMultirange,
+  rangesOf,
+  rangeText,
+  subtypeOf,
+} from "../values/range.js";
+import {
+  type Interval,
+  Json,
+  type MultirangeName,
+  type RangeName,
+  type SqlArray,
+  type SqlType,
+  type TimeTz,
+  typeOf,
+  type Value,
+} from "../values/values.js";
 import type { Variant } from "../values/variant.js";
 import { readJson, writeJson } from "./key-json.js";
 import { readNumeric, writeNumeric } from "./key-numeric.js";
@@ -215,7 +238,9 @@ function writeValue(type: SqlType, value: Value): void {
       writeVariant(value as Variant);
       return;
     default:
-      throw noOrder(type);
+      if (isRangeName(type.name)) writeRange(type.name, rangeOf(type.name, value as string));
+      else if (isMultirangeName(type.name)) writeMultirange(type.name, rangesOf(type.name, value as string));
+      else throw noOrder(type);
   }
 }
 
@@ -276,6 +301,8 @@ function readValue(type: SqlType, reader: KeyReader): Value {
     case "variant":
       return readVariant(reader);
     default:
+      if (isRangeName(type.name)) return rangeText(type.name, readRange(type.name, reader));
+      if (isMultirangeName(type.name)) return multirangeText(type.name, readMultirange(type.name, reader));
       throw noOrder(type);
   }
 }
@@ -336,6 +363,52 @@ function readArray(element: SqlType, reader: KeyReader): SqlArray {
   const dimensions = Array.from({ length: count }, () => reader.int32());
   const lowerBounds = Array.from({ length: count }, () => reader.int32());
   return { elements, dimensions, lowerBounds };
+}
+
+/** As range_cmp orders them: an empty one first, then by the lower bound, then by the upper one. */
+function writeRange(name: RangeName, range: Range): void {
+  writer.writeByte(range.isEmpty ? 0 : PRESENT);
+  if (range.isEmpty) return;
+  const subtype = typeOf(subtypeOf(name));
+  writer.writeByte(range.lower === null ? NULL_FIRST : PRESENT);
+  if (range.lower !== null) {
+    writeValue(subtype, range.lower);
+    writer.writeByte(range.lowerInc ? 0 : 1);
+  }
+  writer.writeByte(range.upper === null ? NULL_LAST : PRESENT);
+  if (range.upper !== null) {
+    writeValue(subtype, range.upper);
+    writer.writeByte(range.upperInc ? 1 : 0);
+  }
+}
+
+function readRange(name: RangeName, reader: KeyReader): Range {
+  if (reader.byte() === 0) return EMPTY;
+  const subtype = typeOf(subtypeOf(name));
+  const lower = reader.byte() === PRESENT ? (readValue(subtype, reader) as Bound) : null;
+  const lowerInc = lower !== null && reader.byte() === 0;
+  const upper = reader.byte() === PRESENT ? (readValue(subtype, reader) as Bound) : null;
+  const upperInc = upper !== null && reader.byte() === 1;
+  return { lower, upper, lowerInc, upperInc, isEmpty: false };
+}
+
+/** Range by range; one with fewer comes first. */
+function writeMultirange(name: MultirangeName, ranges: readonly Range[]): void {
+  for (const range of ranges) {
+    writer.writeByte(PRESENT);
+    writeRange(rangeOfMultirange(name), range);
+    writer.checkKeyLength();
+  }
+  writer.writeByte(ARRAY_END);
+}
+
+function readMultirange(name: MultirangeName, reader: KeyReader): readonly Range[] {
+  const ranges: Range[] = [];
+  for (let marker = reader.byte(); marker !== ARRAY_END; marker = reader.byte()) {
+    if (marker !== PRESENT) throw damagedKey();
+    ranges.push(readRange(rangeOfMultirange(name), reader));
+  }
+  return ranges;
 }
 
 /** Fields in order with NULL last, as PostgreSQL's record_cmp. */

@@ -4,19 +4,22 @@
  */
 import type { Engine } from "./engine.js";
 import { type LargeCommitSizes, stepsOf } from "./large-commit.js";
-import type { Operation } from "./operation.js";
 import { bytesOfPart, type OperationPart } from "./packed-operations.js";
 import type { LargeSource } from "./versions.js";
 
 /** The shard, as it is needed here. None of it is called after the commit has been given up. */
 export interface LargeHost {
   readonly engine: Engine;
+  /** The log has all of the commit on disk, and the engine none of it. */
+  begins(): void;
   /** Whether a snapshot from before that commit is open. */
   isNewTo(sequence: number): boolean;
   /** Such snapshots keep what the operations will replace. */
   keepReplaced(operations: OperationPart): void;
-  /** Writes in this thread; `sequence`: with them the engine has all of that commit. */
-  write(operations: Operation[], sequence: number | null): void;
+  /** Writes in this thread. */
+  write(operations: OperationPart): void;
+  /** The engine has all of that commit. */
+  writeSequence(sequence: number): void;
   /** The other thread has written them. */
   written(operations: OperationPart): void;
   /** There is something to do for \`takeSome\`. */
@@ -44,6 +47,7 @@ export class LargeInEngine {
   /** All has been given to the other thread. */
   private isSent = false;
   private isGivenUp = false;
+  private hasBegun = false;
 
   constructor(
     readonly sequence: number,
@@ -72,6 +76,8 @@ export class LargeInEngine {
   takeSome(): void {
     if (this.isUnderWay) return;
     try {
+      if (!this.hasBegun) this.host.begins();
+      this.hasBegun = true;
       if (this.isElsewhere) this.takeElsewhere();
       else this.takeHere();
     } catch (error) {
@@ -82,10 +88,13 @@ export class LargeInEngine {
   private takeHere(): void {
     const { host, sequence } = this;
     const step = this.rest.next();
-    const operations = step.done === true ? [] : [...step.value];
-    if (host.isNewTo(sequence)) host.keepReplaced(operations);
-    host.write(operations, step.done === true ? sequence : null);
-    if (step.done === true) host.done();
+    if (step.done === true) {
+      host.writeSequence(sequence);
+      host.done();
+      return;
+    }
+    if (host.isNewTo(sequence)) host.keepReplaced(step.value);
+    host.write(step.value);
   }
 
   private takeElsewhere(): void {
@@ -97,7 +106,7 @@ export class LargeInEngine {
       const isSlow = host.isNewTo(sequence);
       this.send(isSlow ? 1 : SENT_OPERATIONS, isSlow);
     } else {
-      host.write([], sequence);
+      host.writeSequence(sequence);
       host.done();
     }
   }

@@ -21,7 +21,13 @@ const START = 1;
 const KEY_LENGTH = 2;
 const VALUE_LENGTH = 3;
 
+let runs = 0;
+
 export class LoadRun {
+  /** Tells it from others of this thread. */
+  readonly id = ++runs;
+  /** How many writes are deletions. */
+  deletions = 0;
   private readonly slabs: Buffer[] = [];
   /** Free bytes of the last slab begin here. */
   private free = 0;
@@ -61,6 +67,7 @@ export class LoadRun {
     block[at + START] = start;
     block[at + KEY_LENGTH] = keyLength;
     block[at + VALUE_LENGTH] = valueLength;
+    if (valueLength === DELETED) this.deletions++;
     this.size = number + 1;
     if (this.inOrder && number > 0 && this.compareBytes(number - 1, number) > 0) this.inOrder = false;
     return number;
@@ -275,6 +282,21 @@ export class LoadPart implements Iterable<Operation> {
 
   get length(): number {
     return this.to - this.from;
+  }
+
+  get firstKey(): Uint8Array {
+    return this.run.keyOf(this.run.numberAt(this.from));
+  }
+
+  get lastKey(): Uint8Array {
+    return this.run.keyOf(this.run.numberAt(this.to - 1));
+  }
+
+  /** How many of them are no deletions. */
+  get puts(): number {
+    let puts = 0;
+    for (let place = this.from; place < this.to; place++) if (this.run.valueLengthAt(place) !== null) puts++;
+    return puts;
   }
 
   *[Symbol.iterator](): IterableIterator<Operation> {

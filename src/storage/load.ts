@@ -20,7 +20,7 @@ export const LOAD_WRITE_BYTES = 20;
 
 export class Load implements OrderedEntries<LoadWrite> {
   /** In the order of their prefixes, none of which begins with another. */
-  private readonly runs: LoadRun[] = [];
+  readonly runs: LoadRun[] = [];
   bytes = 0;
 
   constructor(

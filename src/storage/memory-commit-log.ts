@@ -43,6 +43,10 @@ export class MemoryCommitLog implements CommitLog {
     this.count(operations);
   }
 
+  filesOf(): null {
+    return null;
+  }
+
   dropParts(parts: CommitParts): void {
     this.parts.delete(parts.id);
   }

@@ -104,6 +104,18 @@ export function payloadReader(type: SqlType): PayloadReader {
     case "path":
     case "polygon":
     case "circle":
+    case "int4range":
+    case "int8range":
+    case "numrange":
+    case "daterange":
+    case "tsrange":
+    case "tstzrange":
+    case "int4multirange":
+    case "int8multirange":
+    case "nummultirange":
+    case "datemultirange":
+    case "tsmultirange":
+    case "tstzmultirange":
     case "tid":
     case "xid":
     case "int2vector":

@@ -131,6 +131,18 @@ export function writeValue(type: SqlType, value: Value): void {
     case "path":
     case "polygon":
     case "circle":
+    case "int4range":
+    case "int8range":
+    case "numrange":
+    case "daterange":
+    case "tsrange":
+    case "tstzrange":
+    case "int4multirange":
+    case "int8multirange":
+    case "nummultirange":
+    case "datemultirange":
+    case "tsmultirange":
+    case "tstzmultirange":
     case "tid":
     case "xid":
     case "int2vector":

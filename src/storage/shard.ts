@@ -17,9 +17,11 @@ import type { Engine } from "./engine.js";
 import { APPLIED_SEQUENCE_KEY } from "./keys.js";
 import { LARGE_COMMIT_SIZES, type LargeCommitSizes, mergedOperationsOf, textOperationsOf } from "./large-commit.js";
 import { type LargeHost, LargeInEngine } from "./large-in-engine.js";
+import { LoadPart } from "./load-run.js";
 import { OpenTransactions } from "./open-transactions.js";
 import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
+import type { OperationPart } from "./packed-operations.js";
 import { appliedBy, encodeSequence, recoverEngine } from "./recovery.js";
 import { type Isolation, ShardTransaction, type TransactionHost, type Write } from "./transaction.js";
 import { type LargeSource, RecentVersions } from "./versions.js";
@@ -46,6 +48,13 @@ export interface ShardOptions {
   readonly onFlushFailed?: (first: number, last: number, error: DbError) => void;
   /** The shard has failed; whether commits after `durableSequence` survive is unknown until it is opened again. */
   readonly onFailed?: (error: DbError) => void;
+}
+
+export interface LargeCommitMade {
+  readonly sequence: number;
+  /** Where two have a key, the earlier one counts. */
+  readonly sources: readonly LargeSource[];
+  readonly parts: CommitParts;
 }
 
 export interface BeginOptions {
@@ -109,6 +118,10 @@ export class Shard implements TransactionHost {
   refusal: { readonly code: "disk_full" | "overloaded"; readonly message: string } | null = null;
   /** Told of all operations that the engine has taken, so that a cache of its entries can follow. Must not throw. */
   onApplied: ((operations: readonly Operation[]) => void) | null = null;
+  /** Asked first about a part of a load that the engine has taken. True: all is noted, and `onApplied` need not be told. */
+  onAppliedLoad: ((part: LoadPart) => boolean) | null = null;
+  /** Told of a large commit that the log has on disk, before the engine takes any of it. It has all earlier ones then. */
+  onLarge: ((commit: LargeCommitMade) => void) | null = null;
   /** Null while nobody follows any changes. */
   watcher: CommitWatcher | null = null;
   committedSequence = 0;
@@ -119,7 +132,6 @@ export class Shard implements TransactionHost {
   private appended = 0;
   /** The large commit that the engine is taking. */
   private large: LargeInEngine | null = null;
-  private readonly largeHost: LargeHost;
   private readonly largeWaiters: (() => void)[] = [];
   private readonly syncWaiters: (() => void)[] = [];
   /** Commits of this turn. */
@@ -166,7 +178,6 @@ export class Shard implements TransactionHost {
     this.engine = options.engine;
     this.log = options.log;
     this.largeSizes = options.largeSizes ?? LARGE_COMMIT_SIZES;
-    this.largeHost = this.largeHostOf(options.engine);
   }
 
   /** Why the shard cannot be used any more; it must be opened again. */
@@ -282,7 +293,8 @@ export class Shard implements TransactionHost {
     const sequence = ++this.committedSequence;
     if (this.large === null) {
       this.versions.addLarge({ sequence, sources });
-      this.large = new LargeInEngine(sequence, sources, this.largeSizes, this.largeHost);
+      const host = this.largeHostOf({ sequence, sources, parts });
+      this.large = new LargeInEngine(sequence, sources, this.largeSizes, host);
     } else this.versions.add(sequence, textOperationsOf(sources));
     const commit = { sequence, micros, operations: late, parts };
     this.turn.push(before === undefined ? commit : this.followed({ ...commit, before }));
@@ -316,13 +328,19 @@ export class Shard implements TransactionHost {
     large.takeSome();
   }
 
-  private largeHostOf(engine: Engine): LargeHost {
+  private largeHostOf(commit: LargeCommitMade): LargeHost {
+    const { engine } = this;
     return {
       engine,
+      begins: () => this.onLarge?.(commit),
       isNewTo: (sequence) => this.open.oldest !== null && this.open.oldest.since < sequence,
       keepReplaced: (operations) => this.versions.keepReplacedBy([...operations], (keys) => engine.getMany(keys)),
-      write: (operations, sequence) => this.writeEngine(operations, sequence),
-      written: (operations) => this.noteWritten([...operations]),
+      write: (operations) => {
+        engine.write([...operations]);
+        this.noteWritten(operations);
+      },
+      writeSequence: (sequence) => this.writeEngine([], sequence),
+      written: (operations) => this.noteWritten(operations),
       wake: () => {
         for (const resolve of this.syncWaiters.splice(0)) resolve();
       },
@@ -427,8 +445,9 @@ export class Shard implements TransactionHost {
     }
   }
 
-  private noteWritten(operations: readonly Operation[]): void {
-    this.onApplied?.(operations);
+  private noteWritten(operations: OperationPart): void {
+    if (!(operations instanceof LoadPart)) this.onApplied?.(operations);
+    else if (this.onAppliedLoad?.(operations) !== true) this.onApplied?.([...operations]);
     this.operations += operations.length;
   }
 

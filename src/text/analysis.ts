@@ -5,8 +5,11 @@
  * Words are found within the smallest tokens of text-parser.ts: the parts of a compound, the words of an address. So
  * whatever to_tsvector makes of a token, the index has all words of that token.
  */
+
+import { TRIGRAMS } from "../values/trigrams.js";
 import { type Stem, stemOf } from "./languages.js";
 import { parseInSteps, type TokenType } from "./text-parser.js";
+import { trigramsInSteps } from "./trigram-analyzer.js";
 
 /** Words longer than this are cut: they are keys, hashes, encoded data. */
 const WORD_LENGTH_MAX = 128;
@@ -124,13 +127,24 @@ function segments(text: string): Iterable<Intl.SegmentData> {
   return segmenter.segment(text);
 }
 
+/** Terms are trigrams, each once and without a place: no phrase is looked for among them. */
+class TrigramAnalyzer extends Analyzer {
+  constructor() {
+    super("simple");
+  }
+
+  override *eachInSteps(text: string, visit: VisitWord): Generator<undefined, void> {
+    for (const trigram of yield* trigramsInSteps(text)) visit(trigram, 0, 0, 0);
+  }
+}
+
 const analyzers = new Map<string, Analyzer>();
 
 /** One for each language. Throws 42704 for a language that there is not. */
 export function analyzerOf(language: string): Analyzer {
   let analyzer = analyzers.get(language);
   if (analyzer === undefined) {
-    analyzer = new Analyzer(language);
+    analyzer = language === TRIGRAMS ? new TrigramAnalyzer() : new Analyzer(language);
     analyzers.set(language, analyzer);
   }
   return analyzer;

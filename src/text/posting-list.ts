@@ -1,6 +1,8 @@
 /** The documents that have a term, ascending, and how often each has it. Owned by text-body.ts. */
 
 const ROOM_MIN = 4;
+/** Of a slot and a count. */
+export const ENTRY_BYTES = 6;
 const COUNT_MAX = 0xffff;
 
 export class PostingList {
@@ -8,8 +10,13 @@ export class PostingList {
   counts = new Uint16Array(ROOM_MIN);
   length = 0;
 
+  /** Entries that there is memory for. */
+  get room(): number {
+    return this.slots.length;
+  }
+
   get bytes(): number {
-    return this.slots.byteLength + this.counts.byteLength;
+    return this.room * ENTRY_BYTES;
   }
 
   /** The place of the slot, or where it would be. */
@@ -25,6 +32,11 @@ export class PostingList {
       else high = middle;
     }
     return low;
+  }
+
+  has(slot: number): boolean {
+    const place = this.placeOf(slot);
+    return place < this.length && this.slots[place] === slot;
   }
 
   /** Of a slot that is not there. */

@@ -21,6 +21,8 @@ export type TextQuery =
   | { readonly kind: "boosted"; readonly part: TextQuery; readonly more: TextQuery }
   /** Documents of `part` without those of `not`. */
   | { readonly kind: "without"; readonly part: TextQuery; readonly not: TextQuery }
+  /** Documents with at least `least` of these terms, all with the same score. */
+  | { readonly kind: "some"; readonly terms: readonly string[]; readonly least: number }
   /** No document at all: every word was one that says nothing. */
   | { readonly kind: "nothing" };
 
@@ -224,6 +226,7 @@ export function wordsOf(query: TextQuery): {
       case "without":
         visit(node.part);
         break;
+      case "some":
       case "nothing":
         break;
     }

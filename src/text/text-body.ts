@@ -6,7 +6,7 @@
 import type { IndexBody } from "../derived/index-body.js";
 import { type Analyzer, analyzerOf, atOnce } from "./analysis.js";
 import { DocumentTerms, type TextItem, termsInSteps } from "./document-terms.js";
-import { PostingList } from "./posting-list.js";
+import { ENTRY_BYTES, PostingList } from "./posting-list.js";
 
 /** Terms that a prefix is looked for among one by one. */
 const UNORDERED_MAX = 2000;
@@ -230,9 +230,9 @@ export class TextBody implements IndexBody<TextItem> {
 
   private change(number: number, how: (list: PostingList) => void): void {
     const list = this.lists[number]!;
-    this.listBytes -= list.bytes;
+    const { room } = list;
     how(list);
-    this.listBytes += list.bytes;
+    this.listBytes += (list.room - room) * ENTRY_BYTES;
   }
 
   /** The first terms in order: all but some thousands at most, which came last. */

@@ -3,7 +3,7 @@
  * order of their slots, so that parts are merged; scores add up. Scores are BM25 with its usual constants.
  */
 import { type DocumentTerms, type TextItem, termsOf } from "./document-terms.js";
-import type { PostingList } from "./posting-list.js";
+import { PostingList } from "./posting-list.js";
 import type { TextQuery } from "./query.js";
 import type { TextBody } from "./text-body.js";
 
@@ -19,6 +19,7 @@ export interface Hits {
   readonly scores: Float64Array;
 }
 
+const NO_DOCUMENTS = new PostingList();
 const NO_HITS: Hits = { slots: new Uint32Array(0), scores: new Float64Array(0) };
 
 export function searchText(body: TextBody, query: TextQuery): Hits {
@@ -46,6 +47,8 @@ export function searchText(body: TextBody, query: TextQuery): Hits {
       return boosted(searchText(body, query.part), searchText(body, query.more));
     case "without":
       return difference(searchText(body, query.part), searchText(body, query.not));
+    case "some":
+      return hitsOfSome(body, query.terms, query.least);
     case "nothing":
       return NO_HITS;
   }
@@ -105,6 +108,10 @@ export class Strangers {
       }
       case "without":
         return part(query.not) === null ? part(query.part) : null;
+      case "some": {
+        const found = query.terms.filter((term) => document.positionsOf(this.numberOf(term)).length > 0);
+        return found.length >= query.least ? 1 : null;
+      }
       case "nothing":
         return null;
     }
@@ -150,6 +157,29 @@ function hitsOfTerm(body: TextBody, term: string): Hits {
     scores[i] = (most * count) / (count + base + perWord * documentLengths[slots[i]!]!);
   }
   return { slots: slots.subarray(0, length), scores };
+}
+
+/**
+ * A document with enough of the terms has one of the rarest: those that are left when all but one of the wanted number
+ * are taken away. So only their documents are counted, and the long lists are looked into for these.
+ */
+function hitsOfSome(body: TextBody, terms: readonly string[], least: number): Hits {
+  const lists = terms.map((term) => body.list(term) ?? NO_DOCUMENTS).sort((a, b) => a.length - b.length);
+  const counted = lists.length - least + 1;
+  if (counted < 1) return NO_HITS;
+  const counts = new Map<number, number>();
+  for (const { slots, length } of lists.slice(0, counted)) {
+    for (let i = 0; i < length; i++) counts.set(slots[i]!, (counts.get(slots[i]!) ?? 0) + 1);
+  }
+  const longer = lists.slice(counted);
+  const found: number[] = [];
+  for (const [slot, count] of counts) {
+    let most = count + longer.length;
+    for (let i = 0; i < longer.length && most >= least; i++) if (!longer[i]!.has(slot)) most--;
+    if (most >= least) found.push(slot);
+  }
+  const slots = Uint32Array.from(found).sort();
+  return { slots, scores: new Float64Array(slots.length).fill(1) };
 }
 
 /** Documents with all terms, the rarest first, whose positions then must fit. */

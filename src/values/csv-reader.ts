@@ -17,7 +17,25 @@ const CR = 13;
 /** Fields of a record beyond which it is refused: more than any table has columns. */
 const FIELDS_MAX = 4096;
 
-export class CsvReader {
+/** What finds rows in a file and gives their fields as places in its bytes. */
+export interface RecordReader {
+  readonly pieces: PieceBuffer;
+  readonly bytes: Buffer;
+  /** Of the row that `next` has found: its fields' places in `bytes`, and FIELD_… of each. */
+  readonly starts: readonly number[];
+  readonly ends: readonly number[];
+  readonly kinds: readonly number[];
+  readonly count: number;
+  /** Line on which that row begins, from 1 on. */
+  readonly line: number;
+  readonly unreadLine: number;
+  push(piece: Uint8Array): void;
+  next(isEnd: boolean): boolean;
+  field(index: number): Uint8Array;
+  text(index: number): string;
+}
+
+export class CsvReader implements RecordReader {
   readonly pieces = new PieceBuffer();
   /** Of the record that `next` has found: its fields' places in `bytes`, and FIELD_… of each. */
   readonly starts: number[] = [];

@@ -11,6 +11,7 @@ import { JsonPath } from "./json-path.js";
 import { jsonToCompactText, jsonToPlain } from "./json-text.js";
 import { inetText } from "./network.js";
 import { Numeric } from "./numeric.js";
+import { rangeInZone } from "./range.js";
 import { charToText, fitNumeric, fitText, fromText, untypedToText } from "./text-format.js";
 import { EMPTY_ARRAY, nestArray } from "./text-format-array.js";
 import {
@@ -82,8 +83,23 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "tsvector":
     case "tsquery":
     case "regconfig":
+    case "int4range":
+    case "int8range":
+    case "numrange":
+    case "daterange":
+    case "tsrange":
+    case "int4multirange":
+    case "int8multirange":
+    case "nummultirange":
+    case "datemultirange":
+    case "tsmultirange":
     case "enum":
       return (value) => (value === null ? "null" : quote(value as string));
+    case "tstzrange":
+    case "tstzmultirange": {
+      const { name } = type;
+      return (value) => (value === null ? "null" : quote(rangeInZone(name, value as string, timeZone)));
+    }
     case "char":
       return (value) => (value === null ? "null" : quote(charToText(value as string)));
     case "inet":
@@ -246,6 +262,11 @@ export function plainWriter(type: SqlType, timeZone = "UTC"): PlainWriter {
       return variantToPlain;
     case "inet":
       return printed(inetText);
+    case "tstzrange":
+    case "tstzmultirange": {
+      const { name } = type;
+      return printed((value: string) => rangeInZone(name, value, timeZone));
+    }
     case "interval":
       return printed((value: Interval) => intervalToText(value));
     case "void":

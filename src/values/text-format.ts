@@ -17,6 +17,8 @@ import { parseJsonPath } from "./json-path-parse.js";
 import { checkJson, jsonbToText, parseJson } from "./json-text.js";
 import { inetText, macFromText, networkFromText } from "./network.js";
 import { Numeric } from "./numeric.js";
+import { type Bound, rangeInZone, rangeOfMultirange, subtypeOf } from "./range.js";
+import { multirangeFromText, rangeFromText } from "./range-input.js";
 import { arrayFromText, arrayToText } from "./text-format-array.js";
 import { recordFromText, recordToText } from "./text-format-record.js";
 import { regConfigFromText } from "./text-search-configs.js";
@@ -25,10 +27,12 @@ import { tsVectorFromText } from "./ts-vector.js";
 import {
   type Interval,
   Json,
+  type RangeName,
   type SqlArray,
   type SqlType,
   type SystemTypeName,
   type TimeTz,
+  typeOf,
   type Value,
 } from "./values.js";
 import { variantToText } from "./variant-format.js";
@@ -79,6 +83,9 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC"): string {
       return rowToText(type, value as readonly Value[], timeZone);
     case "inet":
       return inetText(value as string);
+    case "tstzrange":
+    case "tstzmultirange":
+      return rangeInZone(type.name, value as string, timeZone);
     case "char":
       return charToText(value as string);
     case "variant":
@@ -189,6 +196,20 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
     case "polygon":
     case "circle":
       return geometricFromText(type.name, text, (number) => floatFromText("float8", number), float8ToText);
+    case "int4range":
+    case "int8range":
+    case "numrange":
+    case "daterange":
+    case "tsrange":
+    case "tstzrange":
+      return rangeFromText(type.name, text, boundReader(type.name, clock));
+    case "int4multirange":
+    case "int8multirange":
+    case "nummultirange":
+    case "datemultirange":
+    case "tsmultirange":
+    case "tstzmultirange":
+      return multirangeFromText(type.name, text, boundReader(rangeOfMultirange(type.name), clock));
     case "tid":
     case "xid":
     case "int2vector":
@@ -217,6 +238,12 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
       if (type.fields === undefined) throw sqlError("0A000", "input of anonymous composite types is not implemented");
       return rowFromText(type, text, clock);
   }
+}
+
+/** Reads bounds as values of the range's subtype. */
+function boundReader(name: RangeName, clock: Clock): (text: string) => Bound {
+  const subtype = typeOf(subtypeOf(name));
+  return (text) => fromText(subtype, text, clock) as Bound;
 }
 
 function rowFromText(type: SqlType, text: string, clock: Clock): Value {

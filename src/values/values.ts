@@ -24,6 +24,7 @@
  * | macaddr macaddr8              | string: lower-case bytes with colons                                            |
  * | point line lseg box path      | string: as PostgreSQL prints it                                                 |
  * | polygon circle                | the same                                                                        |
+ * | ranges and multiranges        | string: as PostgreSQL prints it, moments in UTC, see range.ts                   |
  * | tid xid int2vector oidvector  | the same                                                                        |
  * | tsvector tsquery              | string: as PostgreSQL prints it, see ts-vector.ts, ts-query.ts                  |
  * | regconfig                     | string: the name of a text search configuration                                 |
@@ -82,6 +83,8 @@ export type TypeName =
   | "tsquery"
   | "regconfig"
   | GeometricName
+  | RangeName
+  | MultirangeName
   | SystemTypeName
   | "array"
   | "variant"
@@ -90,6 +93,15 @@ export type TypeName =
 
 /** Geometric types can be stored, read and printed; they have no order and no operators. */
 export type GeometricName = "point" | "line" | "lseg" | "box" | "path" | "polygon" | "circle";
+
+export type RangeName = "int4range" | "int8range" | "numrange" | "daterange" | "tsrange" | "tstzrange";
+export type MultirangeName =
+  | "int4multirange"
+  | "int8multirange"
+  | "nummultirange"
+  | "datemultirange"
+  | "tsmultirange"
+  | "tstzmultirange";
 
 /** Types of system catalogs, which can be stored, read and printed. */
 export type SystemTypeName = "tid" | "xid" | "int2vector" | "oidvector" | "char";
@@ -353,6 +365,22 @@ export const MACADDR8 = typeOf("macaddr8");
 export const CHAR = typeOf("char");
 export const INT2VECTOR = typeOf("int2vector");
 export const OIDVECTOR = typeOf("oidvector");
+export const RANGES = {
+  int4range: typeOf("int4range"),
+  int8range: typeOf("int8range"),
+  numrange: typeOf("numrange"),
+  daterange: typeOf("daterange"),
+  tsrange: typeOf("tsrange"),
+  tstzrange: typeOf("tstzrange"),
+} as const;
+export const MULTIRANGES = {
+  int4multirange: typeOf("int4multirange"),
+  int8multirange: typeOf("int8multirange"),
+  nummultirange: typeOf("nummultirange"),
+  datemultirange: typeOf("datemultirange"),
+  tsmultirange: typeOf("tsmultirange"),
+  tstzmultirange: typeOf("tstzmultirange"),
+} as const;
 export const TSVECTOR = typeOf("tsvector");
 export const TSQUERY = typeOf("tsquery");
 export const REGCONFIG = typeOf("regconfig");

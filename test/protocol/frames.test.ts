@@ -5,6 +5,7 @@ import {
   CANCEL_CODE,
   encodeCaller,
   encodeHead,
+  pieceFrame,
   type ReplyFrame,
   ReplyWriter,
   type RequestFrame,
@@ -15,6 +16,18 @@ import {
 
 const text = fc.string({ unit: "grapheme" }).map((value) => value.replaceAll("\u0000", ""));
 const requestId = fc.stringMatching(/^[A-Za-z0-9._-]{1,64}$/);
+
+t.test("a piece by itself is as a piece among others", async () => {
+  fc.assert(
+    fc.property(fc.nat(2 ** 32 - 1), fc.uint8Array({ maxLength: 100_000 }), fc.boolean(), (id, body, isLast) => {
+      const writer = new RequestWriter();
+      writer.piece(id, body, isLast);
+      if (Buffer.compare(Buffer.from(writer.take()), Buffer.from(pieceFrame(id, body, isLast))) !== 0) {
+        throw new Error("they differ");
+      }
+    }),
+  );
+});
 
 t.test("requests", async () => {
   const request = fc.record({

@@ -63,10 +63,26 @@ const SMALL: Partial<Record<TypeName, readonly string[]>> = {
   tsvector: ["'lorem':1 'sit':2"],
   tsquery: ["'lorem' & 'sit'"],
   regconfig: ["english"],
+  int4range: ["[1,5)", "empty"],
+  int8range: ["[1,5)", "(,)"],
+  numrange: ["[1.5,2]"],
+  daterange: ["[2020-01-01,2020-02-01)"],
+  tsrange: ["[2020-01-01,2020-02-01)"],
+  tstzrange: ["[2020-01-01,2020-02-01)"],
+  int4multirange: ["{[1,5),[7,9)}", "{}"],
+  int8multirange: ["{[1,5)}"],
+  nummultirange: ["{[1.5,2]}"],
+  datemultirange: ["{[2020-01-01,2020-02-01)}"],
+  tsmultirange: ["{[2020-01-01,2020-02-01)}"],
+  tstzmultirange: ["{[2020-01-01,2020-02-01)}"],
   int2vector: ["1 2"],
   oidvector: ["1 2"],
   unknown: ["o"],
 };
+
+const manyRanges: Large = (units) => [
+  `{${Array.from({ length: Math.ceil(units / 12) }, (_, i) => `[${i * 3},${i * 3 + 1})`).join()}}`,
+];
 
 const LARGE: Partial<Record<TypeName, Large>> = {
   text: texts,
@@ -77,6 +93,9 @@ const LARGE: Partial<Record<TypeName, Large>> = {
   json: (units, type) => [fromText(type, `[${new Array(Math.ceil(units / 2)).fill(1).join()}]`)],
   jsonb: trees,
   numeric: (units) => [Numeric.of(BigInt(`9${"7".repeat(Math.min(units, 130_000))}`), Math.min(units, 16_000))],
+  int4multirange: manyRanges,
+  int8multirange: manyRanges,
+  nummultirange: manyRanges,
   vector: () => [new Float32Array(16_000).fill(0.5)],
   bit: (units) => [bits(units)],
   varbit: (units) => [bits(units)],

@@ -18,6 +18,9 @@ export const SIZES = {
   lookupsBefore: 4,
   storedRowsMin: 64,
   buildSegments: 64,
+  correctionsFew: 2,
+  correctionsMax: 7,
+  awaitedRowsMin: 1e9,
 };
 export const CREATE = `CREATE TABLE m (a int, b int, t text, n numeric(10,2), d date, f float8, l int8, o bool, v numeric, w vector(2), u varchar,
   PRIMARY KEY (a, b))`;

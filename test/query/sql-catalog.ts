@@ -68,6 +68,7 @@ const CATALOG: CatalogView = {
   tables: () => TABLES,
   sequences: () => [],
   schemas: () => [],
+  extensions: () => [],
   hasSchema: (name) => name === "public",
   type: () => null,
   typeById: () => null,

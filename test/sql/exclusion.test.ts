@@ -40,7 +40,7 @@ t.test("EXCLUDE with =", (t) =>
       '23P01 could not create exclusion constraint "only_one"',
     ],
     ["create table c (a int, exclude (a with <>))", "0A000 EXCLUDE WITH <> is not supported yet"],
-    ["create table c (a int, exclude using gist (a with =))", "0A000 EXCLUDE USING gist is not supported yet"],
+    ["create table c (a int, exclude using spgist (a with =))", "0A000 EXCLUDE USING spgist is not supported yet"],
     [
       "create table c (a int, exclude (a with =)) partition by list (a)",
       "0A000 exclusion constraints are not supported on partitioned tables",

@@ -3,7 +3,27 @@ import fc from "fast-check";
 import t from "tap";
 import { CachedEngine } from "../../src/storage/cached-engine.js";
 import { rowPrefix } from "../../src/storage/keys.js";
+import { LoadRun } from "../../src/storage/load-run.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
+import type { OperationPart } from "../../src/storage/packed-operations.js";
+
+/** As if it had another thread. */
+class ElsewhereEngine extends MemoryEngine {
+  writeElsewhere(parts: readonly OperationPart[]): Promise<void> {
+    for (const part of parts) this.write([...part]);
+    return Promise.resolve();
+  }
+}
+
+type Puts = readonly (readonly [number, Uint8Array | null])[];
+
+/** Writes to one of the tables. */
+function loadOf(table: number, puts: Puts): LoadRun {
+  const run = new LoadRun(rowPrefix(1, table));
+  for (const [k, value] of puts) run.add(Buffer.concat([rowPrefix(1, table), Buffer.from([k])]), value);
+  for (const _step of run.sort());
+  return run;
+}
 
 /** Even numbers are keys of rows in three tables, odd ones other keys. */
 const key = (n: number): Buffer =>
@@ -18,12 +38,25 @@ t.test("any order of reads and writes", async () => {
         selector: ([k]) => k,
       }),
     }),
+    fc.record({
+      kind: fc.constant("load" as const),
+      table: fc.nat(2),
+      puts: fc.uniqueArray(fc.tuple(fc.nat(24), fc.option(fc.uint8Array({ maxLength: 300 }))), {
+        selector: ([k]) => k,
+      }),
+    }),
   );
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 80 }), fc.integer({ min: 1, max: 3000 }), (steps, bytesMax) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 80 }), fc.integer({ min: 1, max: 3000 }), async (steps, bytesMax) => {
       const plain = new MemoryEngine();
-      const cached = new CachedEngine(new MemoryEngine(), bytesMax);
+      const cached = new CachedEngine(new ElsewhereEngine(), bytesMax);
       for (const s of steps) {
+        if (s.kind === "load") {
+          const parts = [...loadOf(s.table, s.puts).parts(4, 1000)];
+          for (const part of parts) plain.write([...part]);
+          await cached.writeElsewhere(parts);
+          continue;
+        }
         if (s.kind === "write") {
           const operations = s.puts.map(([k, value]) => ({ key: key(k), value: value ?? null }));
           plain.write(operations);

@@ -5,6 +5,19 @@ import { parseJson } from "../../src/values/json-text.js";
 import { type Network, networkFromText, networkOf } from "../../src/values/network.js";
 import { Numeric } from "../../src/values/numeric.js";
 import {
+  type Bound,
+  compareMultiranges,
+  compareRanges,
+  compareValues,
+  makeRange,
+  mergedRanges,
+  multirangeText,
+  type Range,
+  rangeOf,
+  rangesOf,
+  rangeText,
+} from "../../src/values/range.js";
+import {
   arrayOf,
   BOOL,
   BPCHAR,
@@ -21,9 +34,13 @@ import {
   JSON_TYPE,
   JSONB,
   Json,
+  MULTIRANGES,
+  type MultirangeName,
   NAME,
   NUMERIC,
   OID,
+  RANGES,
+  type RangeName,
   recordOf,
   type SqlArray,
   type SqlType,
@@ -123,6 +140,30 @@ const byRow = (a: readonly Value[], b: readonly Value[]) => {
 
 const json = fc.jsonValue({ maxDepth: 4 });
 
+/** Of a range: nothing, bounds near each other, one bound or none. */
+function ranges(name: RangeName, bound: fc.Arbitrary<Bound>): fc.Arbitrary<Range> {
+  return fc.tuple(fc.option(bound), fc.option(bound), fc.boolean(), fc.boolean()).map(([a, b, lowerInc, upperInc]) => {
+    const isTurned = a !== null && b !== null && compareValues(a, b) > 0;
+    return makeRange(name, isTurned ? b : a, isTurned ? a : b, lowerInc, upperInc);
+  });
+}
+
+function rangeCases(range: RangeName, list: MultirangeName, bound: fc.Arbitrary<Bound>): TypeCase[] {
+  const one = ranges(range, bound);
+  return [
+    {
+      type: RANGES[range],
+      values: one.map((value) => rangeText(range, value)),
+      compare: (a: string, b: string) => compareRanges(rangeOf(range, a), rangeOf(range, b)),
+    },
+    {
+      type: MULTIRANGES[list],
+      values: fc.array(one, { maxLength: 4 }).map((values) => multirangeText(list, mergedRanges(values))),
+      compare: (a: string, b: string) => compareMultiranges(rangesOf(list, a), rangesOf(list, b)),
+    },
+  ];
+}
+
 export const ORDERED: readonly TypeCase[] = [
   { type: BOOL, values: fc.boolean(), compare: (a: boolean, b: boolean) => Number(a) - Number(b) },
   { type: INT2, values: fc.oneof(small, fc.integer({ min: -32768, max: 32767 })), compare: byNumber },
@@ -176,6 +217,18 @@ export const ORDERED: readonly TypeCase[] = [
       .map(([months, days, micros]) => ({ months, days, micros })),
     compare: (a: Interval, b: Interval) => byNumber(lengthOf(a), lengthOf(b)),
   },
+  ...rangeCases("int4range", "int4multirange", small),
+  ...rangeCases(
+    "int8range",
+    "int8multirange",
+    fc.oneof(
+      small,
+      int8.filter((value) => value !== 2n ** 63n - 1n),
+    ),
+  ),
+  ...rangeCases("numrange", "nummultirange", numeric),
+  ...rangeCases("daterange", "datemultirange", fc.oneof(small, fc.constantFrom(-Infinity, Infinity))),
+  ...rangeCases("tstzrange", "tstzmultirange", fc.oneof(small, fc.constantFrom(-Infinity, Infinity))),
   { type: arrayOf(INT4), values: arrays(int32), compare: byArray(byNumber) },
   { type: arrayOf(TEXT), values: arrays(text), compare: byArray(byText) },
   { type: arrayOf(NUMERIC), values: arrays(numeric), compare: byArray(byNumeric) },

@@ -37,6 +37,8 @@ function answers(query: TextQuery, item: TextItem): boolean {
       return answers(query.part, item);
     case "without":
       return answers(query.part, item) && !answers(query.not, item);
+    case "some":
+      return query.terms.filter((term) => columns.some((terms) => terms.includes(term))).length >= query.least;
     case "nothing":
       return false;
   }

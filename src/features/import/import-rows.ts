@@ -5,7 +5,6 @@
  */
 
 import { parseJsonBody } from "../../actor/parse-body.js";
-import type { Request } from "../../actor/request.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import { meant } from "../../catalog/did-you-mean.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
@@ -23,9 +22,13 @@ import type { FindTable } from "../../query/exec/bulk-writer.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
 import { Session, type SessionOptions } from "../../session/session.js";
 import { plainRows } from "../../session/sql-result.js";
+import type { Client } from "../../session/statement-run.js";
+import type { Tenant } from "../../session/tenant.js";
 import type { Transaction } from "../../storage/store.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
-import { CsvReader, FIELD_PLAIN } from "../../values/csv-reader.js";
+import { CopyTextReader } from "../../values/copy-text-reader.js";
+import type { CsvStyle } from "../../values/csv-format.js";
+import { CsvReader, FIELD_PLAIN, type RecordReader } from "../../values/csv-reader.js";
 import { LineReader } from "../../values/line-reader.js";
 import { JSON_TYPE, JSONB } from "../../values/values.js";
 import { checkText, sampled } from "./body-pieces.js";
@@ -40,15 +43,20 @@ export interface ImportOptions {
   readonly columns: readonly string[] | null;
   readonly conflict: ConflictRule;
   /** Null: a JSON value per line. */
-  readonly csv: {
-    readonly delimiter: string;
-    readonly quote: string;
-    readonly nullText: string;
-    readonly header: boolean;
-  } | null;
+  readonly csv: CsvStyle | null;
+  /** Rows of COPY's text format in place of those of `csv`, whose quote then means nothing. */
+  readonly isCopyText?: true;
+  /** The session in whose open transaction the rows are stored, and whose caller commits it. Absent: one of its own. */
+  readonly within?: Session;
   readonly session: SessionOptions;
   /** A table that is not there is made, with columns that the file suggests. */
   readonly create: boolean;
+}
+
+/** On whose behalf rows are stored. */
+export interface ImportClient extends Client {
+  readonly tenant: Tenant;
+  signal(): AbortSignal;
 }
 
 export interface ImportCounts {
@@ -66,7 +74,7 @@ const ROWS_PER_LOOK = 64;
 
 /** What takes the rows. */
 interface Target {
-  csv(reader: CsvReader): void;
+  csv(reader: RecordReader): void;
   json(fields: unknown[], line: number): void;
   /** Work that is due; undefined: none. */
   due(): Promise<void> | undefined;
@@ -76,7 +84,7 @@ interface Target {
 
 /** Stores the file's rows and calls `commit`, at once when they are complete, with the transaction. */
 export async function importRows(
-  request: Request,
+  request: ImportClient,
   pieces: AsyncIterable<Uint8Array>,
   options: ImportOptions,
   progressed: (counts: ImportCounts) => void | Promise<void>,
@@ -112,12 +120,13 @@ class ImportRun {
   made: readonly InferredColumn[] | null = null;
 
   constructor(
-    private readonly request: Request,
+    private readonly request: ImportClient,
     private readonly options: ImportOptions,
     private readonly progressed: (counts: ImportCounts) => void | Promise<void>,
   ) {
-    this.session = new Session(request.tenant, options.session);
-    if (!options.create) this.table = tableOf(this.definitions(), options);
+    this.session = options.within ?? new Session(request.tenant, options.session);
+    const definitions = options.within === undefined ? this.definitions() : options.within.catalog;
+    if (!options.create) this.table = tableOf(definitions, options);
   }
 
   /**
@@ -156,7 +165,7 @@ class ImportRun {
 
   async read(pieces: AsyncIterable<Uint8Array>): Promise<void> {
     const { csv } = this.options;
-    const csvReader = csv === null ? null : new CsvReader(csv.delimiter, csv.quote, IMPORT_ROW_BYTES_MAX);
+    const csvReader = csv === null ? null : recordReader(csv, this.options.isCopyText === true);
     const reader = csvReader ?? new LineReader(IMPORT_ROW_BYTES_MAX);
     const row = csvReader === null ? this.jsonRows(reader as LineReader) : this.csvRows(csvReader);
     // What is read goes on in a turn of the tenant's, since the body was waited for.
@@ -176,7 +185,7 @@ class ImportRun {
   }
 
   private async rows(
-    reader: CsvReader | LineReader,
+    reader: RecordReader | LineReader,
     row: () => Promise<void> | undefined,
     isEnd: boolean,
   ): Promise<void> {
@@ -197,6 +206,11 @@ class ImportRun {
     const { request, session, target } = this;
     const { catalog, statistics } = request.tenant;
     await target!.finish();
+    if (this.options.within !== undefined) {
+      this.ended = true;
+      if (target instanceof Direct) statistics.changed(this.table, this.counts.rows);
+      return this.counts;
+    }
     await session.prepareCommit(request);
     const isAsBefore = !catalog.changedSince(this.sequence) || (this.use?.holdsIn(this.definitions()) ?? false);
     if (!isAsBefore) throw changedMeanwhile(this.table);
@@ -208,7 +222,7 @@ class ImportRun {
 
   /** Takes everything back unless it was committed. */
   close(): void {
-    if (this.ended) return;
+    if (this.ended || this.options.within !== undefined) return;
     if (this.session.inTransaction) this.session.rollback();
   }
 
@@ -216,10 +230,15 @@ class ImportRun {
     return this.target?.counts ?? { rows: 0, skipped: 0 };
   }
 
-  private csvRows(reader: CsvReader): () => undefined {
-    const { header } = this.options.csv!;
+  private csvRows(reader: RecordReader): () => undefined {
+    const { isCopyText, within, csv } = this.options;
+    const { header } = csv!;
     let isHeader = header;
+    let hasEnded = false;
     return () => {
+      // psql also sends the line that ends the rows in a script.
+      hasEnded ||= within !== undefined && reader.count === 1 && reader.text(0) === "\\.";
+      if (hasEnded) return;
       // A line break at the end, or between rows of several columns, is no row.
       const isBlank = reader.count === 1 && reader.kinds[0] === FIELD_PLAIN && reader.starts[0] === reader.ends[0];
       if (isHeader) {
@@ -229,7 +248,7 @@ class ImportRun {
         return;
       }
       this.target ??= this.targetOf(this.options.columns);
-      if (isBlank && this.names.length > 1) return;
+      if (isBlank && this.names.length > 1 && isCopyText !== true) return;
       this.target.csv(reader);
     };
   }
@@ -321,7 +340,7 @@ class ImportRun {
   private begin(): void {
     const { request, options, session } = this;
     const { catalog } = request.tenant;
-    if (this.made !== null) {
+    if (this.made !== null || options.within !== undefined) {
       const { tx } = session.contextFor(request);
       this.table = tableOf(catalog.view(tx), options);
       this.sequence = tx.snapshot;
@@ -362,6 +381,11 @@ class ImportRun {
   }
 }
 
+function recordReader({ delimiter, quote, nullText }: CsvStyle, isCopyText: boolean): RecordReader {
+  if (isCopyText) return new CopyTextReader(delimiter, nullText, IMPORT_ROW_BYTES_MAX);
+  return new CsvReader(delimiter, quote, IMPORT_ROW_BYTES_MAX);
+}
+
 function changedMeanwhile({ name }: TableDef): DbError {
   return sqlError("40001", `could not serialize access: definitions that the import uses were changed meanwhile`, {
     table: name,
@@ -393,7 +417,7 @@ class Direct implements Target {
     return this.rows.finish();
   }
 
-  csv(reader: CsvReader): void {
+  csv(reader: RecordReader): void {
     this.rows.csvRow(reader);
   }
 
@@ -419,7 +443,7 @@ class Statements implements Target {
     return this.rows.flush();
   }
 
-  csv(reader: CsvReader): void {
+  csv(reader: RecordReader): void {
     const { count, line } = reader;
     if (count !== this.columns.length) throw fieldCountError(count, this.columns, line);
     const fields = Array.from({ length: count }, (_, i) => {

@@ -3,7 +3,6 @@
  * key and record (defaults, checks, indexes …), and for ON CONFLICT. Used by import-rows.ts, one per import.
  */
 
-import type { Request } from "../../actor/request.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
 import { IMPORT_STATEMENT_BYTES_MAX } from "../../protocol/limits.js";
@@ -11,6 +10,7 @@ import { atField } from "../../query/exec/bulk-insert.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
 import type { Session } from "../../session/session.js";
 import { plainRows } from "../../session/sql-result.js";
+import type { Client } from "../../session/statement-run.js";
 
 export interface ConflictRule {
   readonly action: "error" | "ignore" | "update";
@@ -38,7 +38,7 @@ export class StatementImport {
     private readonly columns: readonly ColumnDef[],
     private readonly conflict: ConflictRule,
     private readonly session: Session,
-    private readonly request: Request,
+    private readonly request: Client,
   ) {
     const fitting = Math.floor(PARAMETERS_PER_STATEMENT / columns.length);
     this.rowsPerStatement = Math.max(1, Math.min(ROWS_PER_STATEMENT_MAX, fitting));

@@ -3,7 +3,7 @@
  * the columns that the entries need, which reads column segments where the table has them. Called by the session
  * within the statement's transaction.
  */
-import type { IndexDef, TableDef } from "../../catalog/table.js";
+import { forbidsOverlap, type IndexDef, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { inSteps } from "../../storage/in-steps.js";
 import { encodeKey } from "../../storage/key-codec.js";
@@ -42,7 +42,7 @@ const STEP_ENTRIES = 256;
  */
 export function backfillIndex(context: ExecContext, table: TableDef, index: IndexDef): void | Promise<void> {
   // A deferrable key looks at the entries that it has made.
-  const load = index.deferrable ? null : context.tx.beginLoad();
+  const load = index.deferrable || forbidsOverlap(index) ? null : context.tx.beginLoad();
   return new IndexFill(context, table, index, load).run();
 }
 
@@ -143,7 +143,7 @@ class IndexFill {
     const { key, row, index, context, writer } = this;
     const { tx, tenantNumber } = context;
     const entry = entryKey(key, tenantNumber, values, suffix);
-    const isTaken = index.unique ? tx.get(entry) !== undefined : index.deferrable && writer.isTaken(index, row);
+    const isTaken = index.unique ? tx.get(entry) !== undefined : this.key.deferrable && writer.isTaken(index, row);
     if (isTaken) throw this.duplicate(values);
     tx.put(entry, Buffer.from(entryValue(key, row, suffix)));
   }

@@ -7,7 +7,7 @@ import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import type { Load } from "../../storage/load.js";
 import { RecordSlab } from "../../storage/record-slab.js";
-import { type CsvReader, FIELD_ESCAPED, FIELD_PLAIN } from "../../values/csv-reader.js";
+import { FIELD_ESCAPED, FIELD_PLAIN, type RecordReader } from "../../values/csv-reader.js";
 import { fromParameter } from "../../values/json-format.js";
 import { fromText } from "../../values/text-format.js";
 import type { SqlType, Value } from "../../values/values.js";
@@ -133,7 +133,7 @@ export class BulkInsert {
   }
 
   /** The record that the reader has found. If it is wrong, throws an error with line, column and value. */
-  csvRow(reader: CsvReader): void {
+  csvRow(reader: RecordReader): void {
     const { columns, slab, targets, nullBytes } = this;
     if (reader.count !== columns.length) throw fieldCountError(reader.count, columns, reader.line);
     const { bytes, starts, ends, kinds } = reader;

@@ -3,7 +3,7 @@
  * against what is stored, and attached to the transaction as a whole. One per load; called by insert.ts for a
  * statement of many rows, and by bulk-insert.ts for a file. table-writer.ts writes single rows.
  */
-import { type ForeignKeyDef, storageOf, type TableDef } from "../../catalog/table.js";
+import { type ForeignKeyDef, forbidsOverlap, storageOf, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { inSteps } from "../../storage/in-steps.js";
 import { beginKey, encodeKey } from "../../storage/key-codec.js";
@@ -58,6 +58,7 @@ export function requiresSingleRows(table: TableDef, findTable: FindTable): strin
   if (firesOnInsert(table)) return "triggers";
   if (table.partitionKey !== undefined) return "partitions";
   if (table.indexes.some(({ deferrable }) => deferrable !== undefined)) return "deferrable keys";
+  if (table.indexes.some(forbidsOverlap)) return "exclusion constraints";
   for (const key of table.foreignKeys ?? []) {
     const parent = findTable(key.tableId);
     if (key.deferrable || parent === null || referencedKey(parent, table, key) === null) return "foreign keys";

@@ -115,6 +115,8 @@ export class StatementState {
   commonRows: Map<CommonTable, CommonRows> | null = null;
   /** What is left to check when the statement ends. */
   constraintEvents: ConstraintEvent[] | null = null;
+  /** Ids of the indexes among them that forbid overlaps. */
+  overlapping: Set<number> | null = null;
   subqueryOutcomes: Map<SubqueryExpr, SubqueryOutcome> | null = null;
   /** How often joins have looked rows of a table up in the engine. */
   lookups: Map<TableDef, number> | null = null;

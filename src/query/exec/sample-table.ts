@@ -50,12 +50,21 @@ function lehmer(): () => number {
   };
 }
 
-/** Rows that no segment has: how many, and a sample of them. And how many rows of the segments are gone. */
+/** Rows that no segment has: how many, and a sample of them. And rows of the segments that are not what they were. */
 interface Added {
   count: number;
   removed: number;
   readonly sample: Uint8Array[];
+  readonly changed: Map<Segment, ChangedRows>;
 }
+
+/** Ascending row numbers of a segment, and the records that they have now; null: the row is gone. */
+interface ChangedRows {
+  readonly rows: number[];
+  readonly records: (Uint8Array | null)[];
+}
+
+const NOTHING_CHANGED: ChangedRows = { rows: [], records: [] };
 
 export class TableSample {
   /** Rows of the table. */
@@ -140,8 +149,7 @@ export class TableSample {
     const prefix = layout.rowPrefixOf(work.tenantNumber);
     const corrections = work.tx.correctionsUnread(prefixRange(prefix), table);
     const isHeld = columns.every(({ column }) => table.holds(layout, column.id) === "yes");
-    const isAsStored = isHeld && corrections.text === null;
-    const added = { count: 0, removed: 0, sample: [] };
+    const added: Added = { count: 0, removed: 0, sample: [], changed: new Map() };
     await this.readCorrections(corrections, segments, added);
     for (const gap of gapsBetween(segments, table.start, table.end)) await this.readGap(gap, added);
     let stored = 0;
@@ -159,7 +167,7 @@ export class TableSample {
     for (const { segment, rows } of bySegment(segments, inSegments)) {
       for (let from = 0; from < rows.length; from += STEP_ENTRIES) {
         const some = rows.subarray(from, from + STEP_ENTRIES);
-        if (isAsStored) this.putHeld(segment, some);
+        if (isHeld) this.putHeld(segment, some, added.changed.get(segment) ?? NOTHING_CHANGED);
         else this.putStored(segment, some, prefix);
         work.checkpoint();
         if (work.shouldYield()) await work.yieldTurn();
@@ -169,12 +177,21 @@ export class TableSample {
 
   private async readCorrections(corrections: Corrections, segments: readonly Segment[], added: Added): Promise<void> {
     const { work } = this;
+    let segment: Segment | null = null;
+    let keys: SegmentKeys | null = null;
+    let place = 0;
     for (let read = 1; corrections.text !== null; read++) {
       const { text, key, value } = corrections;
-      const segment = segmentIn(segments, text);
-      if (segment !== null && has(segment.keys, key)) {
-        if (value === null) added.removed++;
-      } else if (segment !== null && value !== null) this.add(value, added);
+      if (segment === null || text >= segment.to) {
+        segment = segmentIn(segments, text);
+        keys = segment?.keys ?? null;
+        place = 0;
+      }
+      if (segment !== null && keys !== null) {
+        place = keys.nextBound(key, place);
+        if (place < keys.length && keys.compare(place, key) === 0) noteChanged(segment, place, value, added);
+        else if (value !== null) this.add(value, added);
+      }
       corrections.advance();
       if (read % STEP_ENTRIES !== 0) continue;
       work.checkpoint();
@@ -207,7 +224,14 @@ export class TableSample {
     added.count++;
   }
 
-  private putHeld(segment: Segment, rows: Int32Array): void {
+  private putHeld(segment: Segment, drawn: Int32Array, changed: ChangedRows): void {
+    const rows: number[] = [];
+    let at = placeOf(changed.rows, drawn[0]!);
+    for (const row of drawn) {
+      while (at < changed.rows.length && changed.rows[at]! < row) at++;
+      if (changed.rows[at] !== row) rows.push(row);
+      else if (changed.records[at] !== null) this.put(this.length, changed.records[at]!);
+    }
     for (const sample of this.columns) {
       const held = segment.column(sample.column.id);
       for (let i = 0; i < rows.length; i++) this.mark(sample, this.length + i, valueAt(held, rows[i]!));
@@ -261,7 +285,25 @@ function* bySegment(segments: readonly Segment[], numbers: Float64Array) {
   }
 }
 
-function has(keys: SegmentKeys, key: Uint8Array): boolean {
-  const place = keys.lowerBound(key, 0);
-  return place < keys.length && keys.compare(place, key) === 0;
+function noteChanged(segment: Segment, row: number, record: Uint8Array | null, added: Added): void {
+  let rows = added.changed.get(segment);
+  if (rows === undefined) {
+    rows = { rows: [], records: [] };
+    added.changed.set(segment, rows);
+  }
+  rows.rows.push(row);
+  rows.records.push(record);
+  if (record === null) added.removed++;
+}
+
+/** The place of the first of the ascending numbers that is not below `number`. */
+function placeOf(numbers: readonly number[], number: number): number {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (numbers[middle]! < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

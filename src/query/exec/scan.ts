@@ -4,6 +4,7 @@
  */
 
 import { prefixRange } from "../../storage/keys.js";
+import { keyText } from "../../storage/ordered-map.js";
 import type { Cursor, KeyRange } from "../../storage/store.js";
 import type { Batch } from "../expr/expr.js";
 import type { ScanPlan } from "../plan/plan.js";
@@ -15,7 +16,7 @@ import { SegmentBuilder } from "./segments/segment-builder.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import { crowdedSegment, SegmentFolder } from "./segments/segment-folder.js";
 import { compileSegmentScan, Gap, SegmentScan, type SegmentScanProgram } from "./segments/segment-scan.js";
-import type { TableSegments } from "./segments/table-segments.js";
+import type { AwaitedSegments, TableSegments } from "./segments/table-segments.js";
 import { layoutOf } from "./table-layout.js";
 
 /** Rows of a scan's first batch: a statement with a small LIMIT reads little more than it needs. */
@@ -26,8 +27,10 @@ export const FIRST_BATCH_ROWS = 64;
  * less than that, twice as long. So rows that cost much (a filter of a thousand conditions) leave the loop its turns.
  */
 const BATCH_MS_MAX = 1;
-/** While it waits for files to be opened, a scan looks this often whether it is to end. */
-const OPENING_LOOK_MS = 20;
+/** While it waits for segments, a scan looks this often whether it is to end. */
+const WAITING_LOOK_MS = 20;
+/** How long it waits for segments that are being made. */
+const AWAITED_MS_MAX = 30_000;
 const BATCH_MS_MIN = 0.4;
 const BATCH_ROWS_MIN = 8;
 
@@ -54,9 +57,17 @@ class ScanOperator implements Operator {
   private builder: SegmentBuilder | null = null;
   private folder: SegmentFolder | null = null;
   private scan: SegmentScan | null = null;
+  /** Which `scan` reads. */
+  private table: TableSegments | null = null;
   private size: number;
   private begun = false;
   private done = false;
+  /** Segments that are being made of what is to be read next: they are there sooner than the rows would be read. */
+  private awaited: AwaitedSegments | null = null;
+  private hasWaited = false;
+  /** Of the gap that is being read: its segments are being made. */
+  private gapAwaited: AwaitedSegments | null = null;
+  private gapRows = 0;
   private records = 0;
   private lastKey: Uint8Array | null = null;
   private handsOutChunks = false;
@@ -88,6 +99,7 @@ class ScanOperator implements Operator {
     const opening = this.begun ? null : this.opening();
     if (opening !== null) return opening.then(() => this.next());
     while (!this.done) {
+      if (this.awaited !== null) return this.wait(this.awaited).then(() => this.next());
       if (this.begun && context.shouldYield()) {
         this.adapt();
         return context.yieldTurn().then(() => {
@@ -107,8 +119,32 @@ class ScanOperator implements Operator {
     const { context, program } = this;
     const opening = this.cache?.openingOf(context.tenantNumber, program.segments!.layout) ?? null;
     if (opening === null) return null;
-    const soon = new Promise<void>((resolve) => setTimeout(resolve, OPENING_LOOK_MS));
-    return Promise.race([opening.catch(() => undefined), soon]).then(() => context.checkpoint());
+    return Promise.race([opening.catch(() => undefined), soon()]).then(() => context.checkpoint());
+  }
+
+  /** Afterwards the scan goes on behind `lastKey`, whatever is there. */
+  private async wait({ done }: AwaitedSegments): Promise<void> {
+    const { context } = this;
+    let isDone = false;
+    const noted = done.then(() => {
+      isDone = true;
+    });
+    const until = performance.now() + AWAITED_MS_MAX;
+    while (!isDone && performance.now() < until) {
+      await Promise.race([noted, soon()]);
+      context.checkpoint();
+    }
+    await context.yieldTurn();
+    this.lastBegan = 0;
+    this.awaited = null;
+    this.hasWaited = true;
+    this.lookForSegments(this.cache!);
+  }
+
+  /** Segments of what comes after the key that are worth waiting for. */
+  private awaitedAt(table: TableSegments | null, key: Uint8Array): AwaitedSegments | null {
+    const awaited = this.hasWaited ? null : (table?.makingAt(keyText(key))?.awaited ?? null);
+    return awaited !== null && awaited.rows >= this.cache!.sizes.awaitedRowsMin ? awaited : null;
   }
 
   private adapt(): void {
@@ -141,16 +177,21 @@ class ScanOperator implements Operator {
   /** Making segments needs keys to go on from. */
   private get halfRead(): KeyRange["only"] {
     const { tested, others, rowKeySlot } = this.program.rows;
-    if (tested === null && others === null) return "keys";
-    return rowKeySlot < 0 && this.cache === null ? "values" : undefined;
+    const isKeyless = rowKeySlot < 0 && this.cache === null;
+    if (tested === null && others === null) return isKeyless ? "count" : "keys";
+    return isKeyless ? "values" : undefined;
+  }
+
+  private openRecords(): Cursor {
+    const { context, program, lastKey } = this;
+    const whole = prefixRange(program.prefixOf(context.tenantNumber), program.reverse);
+    const rest = lastKey === null ? whole : { ...whole, gte: Buffer.concat([lastKey, Buffer.of(0)]) };
+    return context.tx.scan({ ...rest, only: this.halfRead });
   }
 
   private readRecords(): Batch | undefined {
     const { rows, context, program } = this;
-    this.cursor ??= context.tx.scan({
-      ...prefixRange(program.prefixOf(context.tenantNumber), program.reverse),
-      only: this.halfRead,
-    });
+    this.cursor ??= this.openRecords();
     const { keys, values } = this.cursor.next(Math.min(this.size, this.rowsMax));
     for (let i = 0; i < keys.length; i++) rows.add(keys[i]!, values[i]!);
     this.size = context.batchRows;
@@ -162,6 +203,8 @@ class ScanOperator implements Operator {
       if (this.records >= this.cache.sizes.recordsBefore) {
         this.lastKey = Buffer.from(keys[keys.length - 1]!);
         this.lookForSegments(this.cache);
+        // From here on keys are of no use.
+        if (this.cache === null) this.closeCursor();
       }
     }
     return rows.length > 0 ? rows.take() : undefined;
@@ -178,6 +221,11 @@ class ScanOperator implements Operator {
     const missing = source.filter((id) => table === null || table.holds(layout, id) === "not yet");
     if (table !== null && missing.length === 0) {
       this.openOrFold(cache, table);
+      return;
+    }
+    this.awaited = this.lastKey === null ? null : this.awaitedAt(table, this.lastKey);
+    if (this.awaited !== null) {
+      this.closeCursor();
       return;
     }
     if (this.records < cache.sizes.recordsBefore && !cache.isReadOften(context.tenantNumber, layout)) return;
@@ -221,6 +269,11 @@ class ScanOperator implements Operator {
     const { program, context } = this;
     const rowsMax = this.handsOutChunks ? CHUNK_ROWS : context.batchRows;
     this.scan = new SegmentScan(program.segments!, table, context, rowsMax, this.lastKey, this.bound);
+    this.table = table;
+    this.closeCursor();
+  }
+
+  private closeCursor(): void {
     this.cursor?.close();
     this.cursor = null;
   }
@@ -234,20 +287,30 @@ class ScanOperator implements Operator {
       return undefined;
     }
     if (piece instanceof Gap) {
-      const { tested, others } = this.program.rows;
-      const only = tested === null && others === null ? "keys" : "values";
-      this.cursor = this.context.tx.scan({ gte: piece.gte, lt: piece.lt, only });
+      this.openGap(piece);
       return undefined;
     }
     return piece === undefined || this.handsOutChunks ? piece : valuesOfBatch(piece);
   }
 
+  private openGap({ gte, lt }: Gap): void {
+    const { tested, others } = this.program.rows;
+    this.gapAwaited = this.awaitedAt(this.table, gte);
+    this.gapRows = 0;
+    const only = this.gapAwaited !== null ? undefined : tested === null && others === null ? "count" : "values";
+    this.cursor = this.context.tx.scan({ gte, lt, only });
+  }
+
   private readGap(cursor: Cursor): Batch | undefined {
     const { rows, context } = this;
     const { keys, values } = cursor.next(Math.min(context.batchRows, this.rowsMax));
-    if (keys.length === 0) {
-      cursor.close();
-      this.cursor = null;
+    this.gapRows += keys.length;
+    if (keys.length === 0) this.closeCursor();
+    else if (this.gapAwaited !== null && this.gapRows >= this.cache!.sizes.recordsBefore) {
+      this.lastKey = Buffer.from(keys[keys.length - 1]!);
+      this.awaited = this.gapAwaited;
+      this.scan = null;
+      this.closeCursor();
     }
     for (let i = 0; i < keys.length; i++) rows.add(keys[i]!, values[i]!);
     return rows.length > 0 ? rows.take() : undefined;
@@ -259,7 +322,10 @@ class ScanOperator implements Operator {
     this.builder = null;
     this.folder?.abandon();
     this.folder = null;
-    this.cursor?.close();
-    this.cursor = null;
+    this.closeCursor();
   }
+}
+
+function soon(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, WAITING_LOOK_MS));
 }

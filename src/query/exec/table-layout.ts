@@ -7,7 +7,7 @@
  * suffix is part of the key unless the index is unique and none of the columns is NULL, so that a second row with the
  * same values finds the key taken.
  */
-import { type ColumnDef, type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
+import { type ColumnDef, forbidsOverlap, type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { encodeKey, type KeyColumn } from "../../storage/key-codec.js";
 import { indexPrefix, rowPrefix } from "../../storage/keys.js";
 import { type RecordDecoder, recordDecoder } from "../../storage/record-codec.js";
@@ -18,8 +18,13 @@ export interface KeyLayout {
   /** Of the index or constraint, for messages and EXPLAIN. */
   readonly name: string;
   readonly unique: boolean;
-  /** A key that is checked at the end of the statement or transaction; its entries are those of an ordinary index. */
+  /**
+   * A key that is checked at the end of the statement or transaction, or that forbids ranges that overlap; its entries
+   * are those of an ordinary index.
+   */
   readonly deferrable: boolean;
+  /** It forbids that ranges of its last column overlap; "deferrable": perhaps until the transaction ends. */
+  readonly overlap: false | "immediate" | "deferrable";
   /** An EXCLUDE constraint. */
   readonly exclusion: boolean;
   /** NULL counts as equal to NULL. */
@@ -81,6 +86,7 @@ function makeLayout(table: TableDef): TableLayout {
       name: table.primaryKeyName ?? `${table.name}_pkey`,
       unique: true,
       deferrable: false,
+      overlap: false,
       exclusion: false,
       nullsNotDistinct: false,
       indexId: 0,
@@ -114,7 +120,8 @@ export function indexLayout(table: TableDef, index: IndexDef): KeyLayout {
   return {
     name: index.name,
     unique: index.unique,
-    deferrable: index.deferrable !== undefined,
+    deferrable: index.deferrable !== undefined || forbidsOverlap(index),
+    overlap: forbidsOverlap(index) && (index.deferrable === undefined ? "immediate" : "deferrable"),
     exclusion: index.exclusion ?? false,
     nullsNotDistinct: index.nullsNotDistinct ?? false,
     indexId: index.id,

@@ -17,6 +17,7 @@ import type { ExecContext } from "./context.js";
 import { entryValue, suffixOf } from "./entry-value.js";
 import { ChainWriter, chainPrefix } from "./hash-chain.js";
 import { entryPlaces } from "./load-entry.js";
+import { canOverlap, type Neighbour, overlappingNeighbour } from "./overlap-key.js";
 import type { RowCheck } from "./row-checks.js";
 import { rowKeyOfNumber } from "./row-numbers.js";
 import { TableExpressions } from "./table-expressions.js";
@@ -127,7 +128,7 @@ export class TableWriter {
     const found = primaryKey === null ? null : this.stored(primaryKey, row);
     if (found !== null) return found;
     for (const index of indexes) {
-      const key = index.unique ? this.stored(index, row) : null;
+      const key = index.unique || index.overlap ? this.stored(index, row) : null;
       if (key !== null) return key;
     }
     return null;
@@ -282,11 +283,31 @@ export class TableWriter {
       if (holder !== undefined && Buffer.compare(suffixOf(index, holder), suffix) !== 0)
         throw this.duplicate(index, row);
     }
-    if (index.deferrable && this.hasEntries(index, row, 1)) {
+    if (index.deferrable && (index.overlap ? this.mayOverlap(index, row, suffix) : this.hasEntries(index, row, 1))) {
       const rowKey = joinKey(this.rowPrefix, suffix);
       this.note({ kind: "unique", tableId: this.layout.table.id, indexId: index.indexId, rowKey });
     }
     tx.put(entry, entryValue(index, row, suffix));
+  }
+
+  /**
+   * Whether the row has to be looked at when all are written. While no row has to, none overlap, and a look at its
+   * neighbours tells; where the check may wait, rows between them may go before it is made.
+   */
+  private mayOverlap(index: KeyLayout, row: Row, suffix: Uint8Array): boolean {
+    const { statement } = this.context;
+    const values = this.valuesOf(index, row);
+    if (!canOverlap(values)) return false;
+    const isNoted = index.overlap === "deferrable" || statement.overlapping?.has(index.indexId) === true;
+    if (!isNoted && this.neighbour(index, values, suffix) === null) return false;
+    statement.overlapping ??= new Set();
+    statement.overlapping.add(index.indexId);
+    return true;
+  }
+
+  private neighbour(index: KeyLayout, values: readonly Value[], suffix: Uint8Array | null): Neighbour | null {
+    const { tx, tenantNumber } = this.context;
+    return overlappingNeighbour(tx, tenantNumber, index, values, suffix);
   }
 
   /** Whether at least that many entries have the row's values in a deferrable key. */
@@ -304,13 +325,21 @@ export class TableWriter {
 
   /** Whether an entry of a deferrable key that is being made has the row's values. */
   isTaken(index: IndexDef, row: Row): boolean {
-    return this.hasEntries(keyLayoutOf(this.layout.table, index), row, 1);
+    const key = keyLayoutOf(this.layout.table, index);
+    if (!key.overlap) return this.hasEntries(key, row, 1);
+    const values = this.valuesOf(key, row);
+    return canOverlap(values) && this.neighbour(key, values, null) !== null;
   }
 
-  /** The row's deferrable key at the end of the statement or transaction. Throws 23505. */
-  checkUnique(index: IndexDef, row: Row): void {
+  /** The row's deferrable key at the end of the statement or transaction. Throws 23505, 23P01. */
+  checkUnique(index: IndexDef, row: Row, rowKey: Uint8Array): void {
     const key = keyLayoutOf(this.layout.table, index);
-    if (this.hasEntries(key, row, 2)) throw this.duplicate(key, row);
+    if (key.overlap) {
+      const values = this.valuesOf(key, row);
+      const suffix = rowKey.subarray(this.rowPrefix.length);
+      const other = canOverlap(values) ? this.neighbour(key, values, suffix) : null;
+      if (other !== null) throw this.duplicate(key, row, other.values);
+    } else if (this.hasEntries(key, row, 2)) throw this.duplicate(key, row);
   }
 
   /** Null: a partial index that the row is not in. */
@@ -370,6 +399,10 @@ export class TableWriter {
   private stored(unique: KeyLayout, row: Row): Uint8Array | null {
     const values = this.valuesOf(unique, row);
     if (values === null || (!unique.nullsNotDistinct && values.includes(null))) return null;
+    if (unique.overlap) {
+      const other = canOverlap(values) ? this.neighbour(unique, values, null) : null;
+      return other === null ? null : joinKey(this.rowPrefix, other.suffix);
+    }
     const { tx, tenantNumber } = this.context;
     const key = encodeKey(unique.prefixOf(tenantNumber), unique.columns, values);
     const value = tx.get(key);
@@ -377,11 +410,13 @@ export class TableWriter {
     return unique === this.layout.primaryKey ? key : joinKey(this.rowPrefix, suffixOf(unique, value));
   }
 
-  private duplicate(key: KeyLayout, row: Row): DbError {
+  /** `existing`: the values that they conflict with; absent: the same ones. */
+  private duplicate(key: KeyLayout, row: Row, existing?: readonly Value[]): DbError {
     if (key.exclusion) {
-      const text = keyText(key, this.valuesOf(key, row) ?? [], this.context.timeZone);
+      const own = this.valuesOf(key, row) ?? [];
+      const [text, other] = [own, existing ?? own].map((values) => keyText(key, values, this.context.timeZone));
       return sqlError("23P01", `conflicting key value violates exclusion constraint "${key.name}"`, {
-        detail: `Key ${text} conflicts with existing key ${text}.`,
+        detail: `Key ${text} conflicts with existing key ${other}.`,
         table: this.layout.table.name,
         constraint: key.name,
       });

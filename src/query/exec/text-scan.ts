@@ -16,10 +16,11 @@ import { either, parseTextQuery, phraseOf, type TextQuery } from "../../text/que
 import { TextBody } from "../../text/text-body.js";
 import { textQueryOf } from "../../text/text-query-of.js";
 import { Strangers, searchText } from "../../text/text-search.js";
+import { requestOfText } from "../../values/trigrams.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Evaluate } from "../expr/expr.js";
-import { TEXT_MODES, type TextMode, TSQUERY_MODE } from "../expr/functions/text-search.js";
+import { TEXT_MODES, type TextMode, TRIGRAM_MODE, TSQUERY_MODE } from "../expr/functions/text-search.js";
 import { placesInKey } from "../plan/covering.js";
 import type { TextSearchPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
@@ -118,6 +119,7 @@ class TextScanOperator implements Operator {
     if (program.counts !== null)
       this.remaining = program.counts.reduce((sum, one) => sum + limitValue(one, context), 0);
     const index = this.index();
+    if (mode === TRIGRAM_MODE) return this.candidates(index, trigramQuery(text));
     if (mode === TSQUERY_MODE) return this.candidates(index, textQueryOf(text, program.plan.index.text!.language));
     const query = queryOf(text, mode, program.analyzer);
     if (index?.fold(() => context.shouldYield())) return this.answer(index, query);
@@ -332,6 +334,12 @@ function* inOrder(
     const answer = answerAt(place);
     if (answer !== null) yield answer;
   }
+}
+
+/** Null: all rows have to be looked at. */
+function trigramQuery(text: string): TextQuery | null {
+  const { trigrams, least } = requestOfText(text);
+  return trigrams.length === 0 || least === 0 ? null : { kind: "some", terms: trigrams, least };
 }
 
 function queryOf(text: string, mode: string | null, analyzer: Analyzer): TextQuery {

@@ -11,6 +11,7 @@ import { limitInterval, makeInterval } from "../../values/interval.js";
 import { checkJson } from "../../values/json-text.js";
 import { macFromText, masked, networkOf, networkValue } from "../../values/network.js";
 import { Numeric } from "../../values/numeric.js";
+import { isMultirangeName, isRangeName, mergedRanges, multirangeText, rangeOf } from "../../values/range.js";
 import { charOfByte, fitNumeric, fitText, fromText, toText } from "../../values/text-format.js";
 import { sqlArray } from "../../values/text-format-array.js";
 import { offsetAt, offsetOfLocal } from "../../values/time-zone.js";
@@ -57,8 +58,8 @@ export function castFunction(from: SqlType, to: SqlType): ScalarFunction | null 
   });
 }
 
-const ZONED = new Set(["timestamptz", "timetz"]);
-const LOCAL = new Set(["date", "time", "timestamp"]);
+const ZONED = new Set(["timestamptz", "timetz", "tstzrange", "tstzmultirange"]);
+const LOCAL = new Set(["date", "time", "timestamp", "daterange", "datemultirange", "tsrange", "tsmultirange"]);
 
 /** True when the result depends on the session's time zone or clock, so that the cast must not be folded. */
 export function dependsOnSession(from: SqlType, to: SqlType): boolean {
@@ -70,7 +71,7 @@ export function dependsOnSession(from: SqlType, to: SqlType): boolean {
   if (ZONED.has(from.name) !== ZONED.has(to.name)) return true;
   if (from.name === "timetz" || to.name === "timetz") return from.name !== to.name;
   // Text may say "now" or "today".
-  return LOCAL.has(to.name) && categoryOf(from) !== "D";
+  return LOCAL.has(to.name) && categoryOf(from) !== "D" && categoryOf(from) !== "R";
 }
 
 /** To the bare type, without its modifier. */
@@ -104,6 +105,10 @@ function baseConversion(from: SqlType, to: SqlType, assignment: boolean): Conver
   if (from.name === "inet" && to.name === "cidr") return (value) => networkValue(masked(networkOf(value as string)));
   if (from.name === "cidr" && to.name === "inet") return keep;
   if (from.name === "macaddr") return (value) => macFromText("macaddr8", value as string);
+  if (isRangeName(from.name) && isMultirangeName(to.name)) {
+    const [range, list] = [from.name, to.name];
+    return (value) => multirangeText(list, mergedRanges([rangeOf(range, value as string)]));
+  }
   if (from.name === "json") return (value) => new Json(jsonbValue(value as Json));
   if (from.name === "jsonb") return fromJsonb(to);
   return timeConversion(from.name, to.name);

@@ -6,9 +6,19 @@
 import { orderOfLabel } from "../../values/enum-labels.js";
 import { compareNetworks } from "../../values/network.js";
 import { Numeric } from "../../values/numeric.js";
+import { compareMultiranges, compareRanges, type Range, rangeOf, rangesOf } from "../../values/range.js";
 import { compareTsQueries } from "../../values/ts-query.js";
 import { compareTsVectors } from "../../values/ts-vector.js";
-import type { Interval, Json, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
+import type {
+  Interval,
+  Json,
+  MultirangeName,
+  RangeName,
+  SqlArray,
+  SqlType,
+  TimeTz,
+  Value,
+} from "../../values/values.js";
 import { compareText } from "./compare-text.js";
 import { compareVariants, variantKey } from "./variant-order.js";
 
@@ -63,6 +73,20 @@ export function comparatorOf(type: SqlType): Comparator {
       return compareText as Comparator;
     case "variant":
       return compareVariants;
+    case "int4range":
+    case "int8range":
+    case "numrange":
+    case "daterange":
+    case "tsrange":
+    case "tstzrange":
+      return rangeComparator(type.name);
+    case "int4multirange":
+    case "int8multirange":
+    case "nummultirange":
+    case "datemultirange":
+    case "tsmultirange":
+    case "tstzmultirange":
+      return multirangeComparator(type.name);
     case "tsvector":
       return (a, b) => compareTsVectors(a as string, b as string);
     case "tsquery":
@@ -151,6 +175,14 @@ function compareIntervals(a: Interval, b: Interval): number {
   }
   const span = BigInt(days) * BigInt(DAY_MICROS) + BigInt(a.micros) - BigInt(b.micros);
   return span < 0n ? -1 : span > 0n ? 1 : 0;
+}
+
+function rangeComparator(name: RangeName): Comparator {
+  return (a, b) => compareRanges(rangeOf(name, a as string), rangeOf(name, b as string));
+}
+
+function multirangeComparator(name: MultirangeName): Comparator {
+  return (a, b) => compareMultiranges(rangesOf(name, a as string), rangesOf(name, b as string));
 }
 
 function compareVectors(a: Float32Array, b: Float32Array): number {
@@ -347,6 +379,13 @@ export function hashKeyOf(type: SqlType): (value: Value) => HashKey {
       return (value) => `${(value as TimeTz).micros}/${(value as TimeTz).offset}`;
     case "interval":
       return (value) => intervalKey(value as Interval);
+    case "numrange":
+      return (value) => numericRangeKey(rangeOf("numrange", value as string));
+    case "nummultirange":
+      return (value) =>
+        rangesOf("nummultirange", value as string)
+          .map(numericRangeKey)
+          .join();
     case "json":
       return (value) => jsonText(value as Json);
     case "jsonb":
@@ -366,6 +405,13 @@ export function hashKeyOf(type: SqlType): (value: Value) => HashKey {
       // Map already takes −0 for 0 and NaN for NaN.
       return (value) => value as HashKey;
   }
+}
+
+/** 1.0 and 1 are the same bound. */
+function numericRangeKey({ lower, upper, lowerInc, upperInc, isEmpty }: Range): string {
+  if (isEmpty) return "empty";
+  const keys = [lower, upper].map((bound) => (bound === null ? "" : (bound as Numeric).hashKey()));
+  return `${lowerInc ? "[" : "("}${keys.join()}${upperInc ? "]" : ")"}`;
 }
 
 function intervalKey(interval: Interval): string {

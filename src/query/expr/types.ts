@@ -25,9 +25,9 @@ import { isVariantAsIs } from "./variant-order.js";
 
 /**
  * pg_type.typcategory: boolean, numeric, string, date/time, time span, array, pseudo, user-defined, unknown, enum, bit
- * string, network address, geometric, internal.
+ * string, network address, geometric, range, internal.
  */
-export type TypeCategory = "B" | "N" | "S" | "D" | "T" | "A" | "P" | "U" | "X" | "E" | "V" | "I" | "G" | "Z";
+export type TypeCategory = "B" | "N" | "S" | "D" | "T" | "A" | "P" | "U" | "X" | "E" | "V" | "I" | "G" | "R" | "Z";
 
 /** When a conversion happens: by itself, on storing into a column, or only when written. */
 export type CastContext = "implicit" | "assignment" | "explicit";
@@ -90,6 +90,18 @@ const TYPES: Record<TypeName, TypeFacts> = {
   polygon: facts("G", "polygon", 604, 1027),
   line: facts("G", "line", 628, 629),
   circle: facts("G", "circle", 718, 719),
+  int4range: facts("R", "int4range", 3904, 3905),
+  int8range: facts("R", "int8range", 3926, 3927),
+  numrange: facts("R", "numrange", 3906, 3907),
+  daterange: facts("R", "daterange", 3912, 3913),
+  tsrange: facts("R", "tsrange", 3908, 3909),
+  tstzrange: facts("R", "tstzrange", 3910, 3911),
+  int4multirange: facts("R", "int4multirange", 4451, 6150),
+  int8multirange: facts("R", "int8multirange", 4536, 6157),
+  nummultirange: facts("R", "nummultirange", 4532, 6151),
+  datemultirange: facts("R", "datemultirange", 4535, 6155),
+  tsmultirange: facts("R", "tsmultirange", 4533, 6152),
+  tstzmultirange: facts("R", "tstzmultirange", 4534, 6153),
   tid: facts("U", "tid", 27, 1010),
   xid: facts("U", "xid", 28, 1011),
   int2vector: facts("U", "int2vector", 22, 1006),
@@ -156,6 +168,12 @@ const CASTS: Partial<Record<TypeName, Partial<Record<TypeName, CastContext>>>> =
   inet: { cidr: "assignment" },
   cidr: { inet: "implicit" },
   macaddr: { macaddr8: "implicit" },
+  int4range: { int4multirange: "explicit" },
+  int8range: { int8multirange: "explicit" },
+  numrange: { nummultirange: "explicit" },
+  daterange: { datemultirange: "explicit" },
+  tsrange: { tsmultirange: "explicit" },
+  tstzrange: { tstzmultirange: "explicit" },
   json: { jsonb: "assignment", vector: "explicit" },
   jsonb: {
     json: "assignment",
@@ -472,6 +490,18 @@ const SPELLINGS: Readonly<Record<string, TypeName>> = {
   path: "path",
   polygon: "polygon",
   circle: "circle",
+  int4range: "int4range",
+  int8range: "int8range",
+  numrange: "numrange",
+  daterange: "daterange",
+  tsrange: "tsrange",
+  tstzrange: "tstzrange",
+  int4multirange: "int4multirange",
+  int8multirange: "int8multirange",
+  nummultirange: "nummultirange",
+  datemultirange: "datemultirange",
+  tsmultirange: "tsmultirange",
+  tstzmultirange: "tstzmultirange",
   tid: "tid",
   xid: "xid",
   int2vector: "int2vector",

@@ -15,6 +15,7 @@ import { childrenOf, withChildren } from "../plan/walk.js";
 import { documentSearch } from "./document-condition.js";
 import { type Rule, withColumns } from "./rule.js";
 import { callsOf, refersTo, replaced, type Score, type Scored, scoreColumn, withScores } from "./text-scores.js";
+import { trigramSearch } from "./trigram-condition.js";
 
 export const textByIndex: Rule = {
   name: "text-by-index",
@@ -146,10 +147,10 @@ function othersOf(scan: ScanPlan, calls: readonly CallExpr[], main: CallExpr | n
 
 const queryOf = ({ args }: CallExpr) => args.slice(-2) as [Expr, Expr];
 
-/** By `to_tsvector(…) @@ query`, which stays a condition. */
+/** By `to_tsvector(…) @@ query` or a condition on trigrams, which stays a condition. */
 function searchOfDocuments(scan: ScanPlan): TextSearchPlan | null {
   for (const condition of conjuncts(scan.filter)) {
-    const found = documentSearch(scan, condition);
+    const found = documentSearch(scan, condition) ?? trigramSearch(scan, condition);
     if (found !== null) return searchOf(scan, found.query, found.mode, found.index, scan.filter);
   }
   return null;
@@ -179,8 +180,10 @@ function indexFor(scan: ScanPlan, { args }: CallExpr): SearchIndexDef | null {
   if (args.slice(-2).some((expr) => [...columnsOf(expr)].some((id) => own.has(id)))) return null;
   const ids = args.slice(0, -2).map((expr) => columnIdOf(scan, expr));
   const isSame = (of: readonly number[]) => of.length === ids.length && of.every((id) => ids.includes(id));
-  return scan.table.searchIndexes?.find(({ method, columnIds }) => method === "text" && isSame(columnIds)) ?? null;
+  return scan.table.searchIndexes?.find((index) => isWords(index) && isSame(index.columnIds)) ?? null;
 }
+
+const isWords = ({ method, text }: SearchIndexDef) => method === "text" && text?.trigrams !== true;
 
 /** Of the table's column, also where it was made text for the function; −1 for any other expression. */
 function columnIdOf(scan: ScanPlan, expr: Expr): number {

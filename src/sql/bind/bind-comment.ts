@@ -1,12 +1,12 @@
 /** COMMENT ON objects other than functions and triggers. Called by bind-statement.ts. */
 
 import type { CommentCommand } from "../../catalog/ddl-command.js";
+import { BUILT_IN_EXTENSION } from "../../catalog/extension.js";
 import { BUILT_IN_SCHEMAS } from "../../catalog/schema.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { CommentStatement } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
 import { schemaOf } from "./bind-ddl.js";
-import { BUILT_IN_EXTENSIONS } from "./bind-extension.js";
 import { lookUpTable } from "./bind-from.js";
 import { findView } from "./bind-view.js";
 import type { Binding } from "./binding.js";
@@ -51,12 +51,15 @@ export function bindComment(node: CommentStatement, binding: Binding): BoundStat
   };
 }
 
+const hasExtension = (name: string, { env }: Binding) =>
+  name === BUILT_IN_EXTENSION || env.catalog.extensions().some((extension) => extension.name === name);
+
 /** Of what is built in, the comment is taken and dropped: scripts of dumps have such. Null: another object. */
 function notKept({ object, name, position }: CommentStatement, binding: Binding): BoundStatement | null {
   const [first = ""] = name;
   const isBuiltIn =
     object === "database" ||
-    (object === "extension" && BUILT_IN_EXTENSIONS.has(first)) ||
+    (object === "extension" && hasExtension(first, binding)) ||
     (object === "schema" && BUILT_IN_SCHEMAS.includes(first));
   if (object === "extension" && !isBuiltIn)
     throw sqlError("42704", `extension "${first}" does not exist`, { position });

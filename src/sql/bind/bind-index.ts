@@ -3,6 +3,8 @@ import type { CreateIndexCommand, NewIndexColumn } from "../../catalog/ddl-comma
 import { missingColumn } from "../../catalog/did-you-mean.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
+import { baseType, displayName } from "../../query/expr/types.js";
+import { isRangeName } from "../../values/range.js";
 import type { IndexElement } from "../parse/ast-definitions.js";
 import type { ExprNode } from "../parse/ast-query.js";
 import { PLAIN_INDEX, TEXT_INDEX } from "../parse/table-dialect.js";
@@ -37,7 +39,10 @@ export function indexColumns(
   });
 }
 
-/** EXCLUDE whose operators are all "=": the same as a unique key but for its errors. Throws 0A000 for others. */
+/**
+ * EXCLUDE whose operators are all "=" is the same as a unique key but for its errors. With && for one range, equal
+ * values of the other columns may stand side by side in the index, and the range comes last. Throws 0A000 for others.
+ */
 export function bindExclusion(
   node: ConstraintOf<"exclude">,
   table: TableDef,
@@ -48,22 +53,51 @@ export function bindExclusion(
   if (isPartitioned) {
     throw sqlError("0A000", "exclusion constraints are not supported on partitioned tables", { position });
   }
-  const other = node.operators.find((operator) => operator !== "=");
+  const other = node.operators.find((operator) => operator !== "=" && operator !== "&&");
   if (other !== undefined) throw sqlError("0A000", `EXCLUDE WITH ${other} is not supported yet`, { position });
-  if (method !== "btree" && method !== "hash") {
+  if (method !== "btree" && method !== "hash" && method !== "gist") {
     throw sqlError("0A000", `EXCLUDE USING ${method} is not supported yet`, { position });
   }
   const isDeferrable = node.deferrable || node.initiallyDeferred;
+  const { elements, operators, forbidsOverlap } = inOrder(node);
+  const columns = indexColumns(elements, table, position, binding);
+  if (forbidsOverlap) checkRange(columns.at(-1)!, table, method, position);
   return {
     name: node.name,
-    unique: !isDeferrable,
-    columns: indexColumns(node.elements, table, position, binding),
+    unique: !isDeferrable && !forbidsOverlap,
+    columns,
     where: node.where === null ? null : indexPredicate(node.where, table, binding),
     include: node.including.map((name) => indexedColumn(name, table, position).name),
     nullsNotDistinct: false,
-    exclusion: { deferrable: isDeferrable ? { initiallyDeferred: node.initiallyDeferred, primary: false } : null },
+    exclusion: {
+      deferrable: isDeferrable ? { initiallyDeferred: node.initiallyDeferred, primary: false } : null,
+      ...(method === "gist" && { operators }),
+    },
     notices: [],
   };
+}
+
+/** The range that must not overlap comes last. Throws 0A000 for several. */
+function inOrder({ elements, operators, position }: ConstraintOf<"exclude">) {
+  const place = operators.indexOf("&&");
+  if (place < 0) return { elements, operators, forbidsOverlap: false };
+  if (operators.indexOf("&&", place + 1) >= 0) {
+    throw sqlError("0A000", "EXCLUDE with several && is not supported yet", { position });
+  }
+  const last = <T>(list: readonly T[]): T[] => [...list.filter((_, i) => i !== place), list[place]!];
+  return { elements: last(elements), operators: last(operators), forbidsOverlap: true };
+}
+
+/** Throws 0A000, 42809. */
+function checkRange(column: NewIndexColumn, table: TableDef, method: string, position: number): void {
+  const type = baseType(column.expression?.type ?? indexedColumn(column.name, table, position).type);
+  if (type.element === null && isRangeName(type.name) && method === "gist" && !column.descending) return;
+  if (method !== "gist") {
+    const detail = `The exclusion operator is not related to operator class "range_ops" for the constraint.`;
+    const message = `operator &&(anyrange,anyrange) is not a member of operator family "range_ops"`;
+    throw sqlError("42809", message, { position, detail });
+  }
+  throw sqlError("0A000", `EXCLUDE WITH && is supported for ranges, not for ${displayName(type)}`, { position });
 }
 
 /** Whether the "exclusion" is an index that the definition of the table declares. */

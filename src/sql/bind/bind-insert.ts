@@ -1,6 +1,6 @@
 /** INSERT, with ON CONFLICT and RETURNING. */
 import { quotedIdentifier } from "../../catalog/relation-names.js";
-import type { ColumnDef, IndexDef, TableDef } from "../../catalog/table.js";
+import { type ColumnDef, forbidsOverlap, type IndexDef, type TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
@@ -337,7 +337,9 @@ function arbiter(target: ConflictTarget, table: TableDef, isUpdate: boolean): In
   const { position } = target;
   if (target.constraint !== null) {
     if (target.constraint === table.primaryKeyName) return "primary key";
-    const named = table.indexes.find((index) => index.unique && index.name === target.constraint);
+    const named = table.indexes.find(
+      (index) => (index.unique || forbidsOverlap(index)) && index.name === target.constraint,
+    );
     if (table.indexes.some((index) => index.deferrable && index.name === target.constraint)) throw noArbiter(position);
     if (named?.exclusion && isUpdate) {
       const message = "ON CONFLICT DO UPDATE not supported with exclusion constraints";

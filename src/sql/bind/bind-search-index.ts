@@ -9,6 +9,7 @@ import type { ColumnDef, SearchIndexDef, TableDef, VectorIndexDef } from "../../
 import { sqlError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
 import { TEXT_SEARCH_CONFIGS } from "../../values/text-search-configs.js";
+import { TRIGRAMS } from "../../values/trigrams.js";
 import {
   DEFAULT_METRIC,
   METRIC_ENTRIES,
@@ -51,7 +52,12 @@ export function bindSearchIndex(node: CreateIndexStatement, binding: Binding): C
     const message = `an index of the kind ${method} on a partitioned table is not supported yet`;
     throw sqlError("0A000", message, { position: node.position, hint: "Create one on each partition." });
   }
-  const index = method === "hnsw" ? vectorIndex(node, table) : textIndex(node, table);
+  const index =
+    method === "hnsw"
+      ? vectorIndex(node, table)
+      : isTrigrams(node)
+        ? trigramIndex(node, table)
+        : textIndex(node, table);
   return {
     kind: "create search index",
     name: node.name,
@@ -64,8 +70,27 @@ export function bindSearchIndex(node: CreateIndexStatement, binding: Binding): C
 function searchMethod({ method, elements }: CreateIndexStatement): SearchIndexDef["method"] | null {
   if (method === "hnsw" || method === "vector") return "hnsw";
   if (method === "text" || method === "fulltext") return "text";
+  if (isTrigrams({ method, elements })) return "text";
   const isText = (method === "gin" || method === "gist") && elements.every(({ expr }) => documentCall(expr) !== null);
   return isText ? "text" : null;
+}
+
+/** `gin (column gin_trgm_ops, …)`; of expressions only the definition is kept (bind-declared-index.ts). */
+function isTrigrams({ method, elements }: Pick<CreateIndexStatement, "method" | "elements">): boolean {
+  if (method !== "gin" && method !== "gist") return false;
+  return elements.every(({ column, operatorClass }) => column !== null && operatorClass === `${method}_trgm_ops`);
+}
+
+function trigramIndex({ elements, position }: CreateIndexStatement, table: TableDef): NewSearchIndex {
+  const columns = elements.map(({ column }) => columnNamed(column!, table, position));
+  const wrong = columns.find(({ type }) => !canSearch("text", type));
+  if (wrong !== undefined) {
+    const { operatorClass } = elements[0]!;
+    const message = `operator class "${operatorClass}" does not accept data type ${displayName(wrong.type)}`;
+    throw sqlError("42804", message, { position });
+  }
+  const names = [...new Set(columns.map(({ name }) => name))];
+  return { method: "text", columns: names, text: { language: TRIGRAMS, trigrams: true } };
 }
 
 /** What an ordered index may have and these do not. Throws 0A000. */

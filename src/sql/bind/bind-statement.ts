@@ -34,7 +34,7 @@ import { bindCreateTableAs, bindCreateTableAsExecute, bindRefresh } from "./bind
 import { bindCreateView, bindDropViews } from "./bind-create-view.js";
 import { bindData } from "./bind-data.js";
 import { bindCreateIndex, bindCreateTable, bindDrop, bindTruncate } from "./bind-ddl.js";
-import { bindCreateExtension, refuseDropExtension } from "./bind-extension.js";
+import { bindCreateExtension, bindDropExtension } from "./bind-extension.js";
 import { lookUpTable } from "./bind-from.js";
 import { bindFunctionStatement, isFunctionStatement } from "./bind-function-statement.js";
 import { bindList } from "./bind-list.js";
@@ -109,7 +109,7 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
     case "create index":
       return { kind: "ddl", command: bindCreateIndex(node, binding) };
     case "create extension":
-      return bindCreateExtension(node);
+      return { kind: "ddl", command: bindCreateExtension(node) };
     case "create table as":
       return bindCreateTableAs(node, binding);
     case "create table as execute":
@@ -163,8 +163,8 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
 
 /** Objects that cannot be created here do not exist. */
 function dropAbsent(node: DropStatement): BoundStatement {
-  refuseDropExtension(node);
   const { what, names, ifExists, position } = node;
+  if (what === "extension") return { kind: "ddl", command: bindDropExtension(node) };
   const name = names[0]?.path.join(".") ?? "";
   const message = `${what} ${/^(?:function|procedure|routine|aggregate)$/.test(what) ? `${name}()` : `"${name}"`} does not exist`;
   const tag = `DROP ${what.toUpperCase()}`;

@@ -2,6 +2,7 @@
 import { sqlError } from "../../protocol/errors.js";
 import type { EvalContext, Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
+import { MULTIRANGE_NAMES } from "../../values/range.js";
 import { arrayOf, type SqlArray, type SqlType, type Value } from "../../values/values.js";
 import type { CallNode } from "../parse/ast-query.js";
 import type { Binding } from "./binding.js";
@@ -36,6 +37,7 @@ export function bindVariadicCall(name: string, given: readonly Expr[], node: Cal
   }
   if (!VARIADIC.has(name)) {
     const types = given.map((arg) => arg.type);
+    if (MULTIRANGE_NAMES.some((other) => other === name)) return ofArray(name, given, binding, position);
     throw notVariadic(name, types, position);
   }
   const fixed = given.slice(0, -1);
@@ -51,6 +53,17 @@ export function bindVariadicCall(name: string, given: readonly Expr[], node: Cal
     args.slice(0, -1).map((arg) => arg.type),
     member,
   );
+  return Object.freeze({ kind: "call", type: fn.returns, fn, args });
+}
+
+/** A constructor of multiranges takes the array itself. */
+function ofArray(name: string, given: readonly Expr[], binding: Binding, position: number): Expr {
+  const { fn, argTypes } = resolveFunction(
+    name,
+    given.map((arg) => arg.type),
+    position,
+  );
+  const args = given.map((arg, i) => coerceImplicit(arg, argTypes[i]!, binding, position));
   return Object.freeze({ kind: "call", type: fn.returns, fn, args });
 }
 

@@ -25,7 +25,7 @@ export const typeName = (type: SqlType) => displayName(baseType(type));
 export const isUnknown = (expr: Expr) => expr.type.name === "unknown";
 
 /** Types whose text means something else at another time or in another time zone: read when the statement runs. */
-const LATE_TYPES = new Set(["timestamptz", "timetz"]);
+const LATE_TYPES = new Set(["timestamptz", "timetz", "tstzrange", "tstzmultirange"]);
 const DATE_TYPES = new Set(["date", "time", "timestamp"]);
 const RELATIVE_DATE = /^\s*(?:now|today|tomorrow|yesterday)\b/i;
 

@@ -1,8 +1,14 @@
 /** LIKE of CREATE TABLE: what of another table's definition goes into the new one. */
 
-import type { CreateTableCommand, NewCheck, NewIndexColumn, NewKey } from "../../catalog/ddl-command.js";
+import type {
+  CreateIndexCommand,
+  CreateTableCommand,
+  NewCheck,
+  NewIndexColumn,
+  NewKey,
+} from "../../catalog/ddl-command.js";
 import { PLAIN_SEQUENCE } from "../../catalog/sequence.js";
-import { EXPRESSION_COLUMN, type IndexColumn, type TableDef } from "../../catalog/table.js";
+import { EXPRESSION_COLUMN, type IndexColumn, type IndexDef, type TableDef } from "../../catalog/table.js";
 import type { RecordField } from "../../values/values.js";
 import type { CreateTableStatement } from "../parse/ast-definitions.js";
 import type { NameNode } from "../parse/ast-query.js";
@@ -119,7 +125,7 @@ export function copyTable({ table: name, options }: CreateTableStatement["like"]
       .map((index) => ({
         name: null,
         unique: index.unique,
-        ...(index.exclusion && { exclusion: { deferrable: index.deferrable ?? null } }),
+        ...(index.exclusion && { exclusion: exclusionOf(index) }),
         columns: index.columns.map((column) => copyKey(column, table)),
         where: index.where ?? null,
         include: (index.include ?? []).map(nameOf),
@@ -147,4 +153,8 @@ function copyKey({ columnId, descending, nullsFirst, expression }: IndexColumn, 
   if (columnId === EXPRESSION_COLUMN) return { name: "expr", descending, nullsFirst, expression: expression! };
   const { name } = table.columns.find((column) => column.id === columnId)!;
   return { name, descending, nullsFirst };
+}
+
+function exclusionOf({ deferrable, operators }: IndexDef): NonNullable<CreateIndexCommand["exclusion"]> {
+  return { deferrable: deferrable ?? null, ...(operators && { operators }) };
 }

@@ -40,6 +40,9 @@ export class ScriptReader {
   private line = 1;
   private inRows = false;
 
+  /** `isOfPsql`: commands of psql and rows after COPY … FROM stdin may come between statements. */
+  constructor(private readonly isOfPsql = true) {}
+
   push(piece: string): void {
     this.text += piece;
   }
@@ -56,7 +59,7 @@ export class ScriptReader {
     const { text, line } = this.take(end.to);
     if (end.isCommand) return { kind: "command", text: text.trim(), line };
     const statement = text.slice(0, -1);
-    if (COPY_FROM_STDIN.test(statement.trim())) {
+    if (this.isOfPsql && COPY_FROM_STDIN.test(statement.trim())) {
       this.inRows = true;
       this.skipRestOfLine();
     }
@@ -98,7 +101,7 @@ export class ScriptReader {
         return null;
       }
       const [token] = found;
-      if (token === "\\" && this.isBlankBefore(found.index)) {
+      if (token === "\\" && this.isOfPsql && this.isBlankBefore(found.index)) {
         const lineEnd = this.text.indexOf("\n", found.index);
         if (lineEnd === -1 && !isEnd) return null;
         return { to: lineEnd === -1 ? this.text.length : lineEnd + 1, isCommand: true };

@@ -6,6 +6,7 @@
 
 import { storageOf } from "../../../catalog/table.js";
 import { SPACE, storageIdOf, tenantOfKey } from "../../../storage/keys.js";
+import type { LoadPart } from "../../../storage/load-run.js";
 import type { Operation } from "../../../storage/operation.js";
 import { keyText } from "../../../storage/ordered-map.js";
 import type { SqlType } from "../../../values/values.js";
@@ -69,6 +70,12 @@ export interface SegmentSizes {
   readonly storedRowsMin: number;
   /** Segments that one build of files makes: what it has made is kept if the next one is cut off. */
   readonly buildSegments: number;
+  /** Corrections in a segment, at most, that are handed out one by one. */
+  readonly correctionsFew: number;
+  /** Corrections that are put in their places at a time: before the first row of them is handed out, all are decoded. */
+  readonly correctionsMax: number;
+  /** Rows of which segments are being made, at least, that a scan waits for instead of reading them from records. */
+  readonly awaitedRowsMin: number;
 }
 
 export const SEGMENT_SIZES: SegmentSizes = {
@@ -78,6 +85,9 @@ export const SEGMENT_SIZES: SegmentSizes = {
   lookupsBefore: 1024,
   storedRowsMin: 32_768,
   buildSegments: 64,
+  correctionsFew: 16,
+  correctionsMax: 4096,
+  awaitedRowsMin: 100_000,
 };
 
 export class SegmentCache {
@@ -296,6 +306,14 @@ export class SegmentCache {
       const table = this.tenants.get(tenantOfKey(key))?.get(storageIdOf(key));
       if (table !== undefined) this.note(table, operation);
     }
+  }
+
+  /** The same of a part of a load. False: each of its operations has to be noted. */
+  appliedLoad(part: LoadPart): boolean {
+    const { prefix } = part.run;
+    if (this.uses.size === 0 || prefix[4] !== SPACE.rows) return true;
+    const table = this.tableOf(tenantOfKey(prefix), storageIdOf(prefix));
+    return table === null || table.appliedLoad(part);
   }
 
   /** A write of one of the table's rows that the engine has taken. */

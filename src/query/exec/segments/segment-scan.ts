@@ -1,13 +1,15 @@
 /**
- * A scan of a table's segments in key order, with the corrections of its transaction merged in: long runs of rows that
- * nothing corrects are filtered by kernels and handed out as chunks, corrected rows are decoded from their records.
+ * A scan of a table's segments in key order, with the corrections of its transaction merged in. Rows are filtered by
+ * kernels and handed out as chunks. Where there are many corrections, columns are made of corrected and other rows together
+ * (corrected-piece.ts); few are decoded and handed out by themselves.
  * Used by scan.ts, one per run.
  */
 
 import { prefixEnd } from "../../../storage/keys.js";
 import { keyText } from "../../../storage/ordered-map.js";
+import type { RecordDecoder } from "../../../storage/record-codec.js";
 import type { Corrections } from "../../../storage/store.js";
-import type { Value } from "../../../values/values.js";
+import type { SqlType, Value } from "../../../values/values.js";
 import { compilePredicate, type Predicate } from "../../expr/compile.js";
 import type { Batch, Expr } from "../../expr/expr.js";
 import { columnsOf, isVolatile } from "../../expr/walk.js";
@@ -17,13 +19,15 @@ import type { SegmentBound } from "../operator.js";
 import { emptyColumns } from "../row-buffer.js";
 import { RowDecoder, type RowDecoderProgram } from "../row-decoder.js";
 import { slotsOf } from "../slots.js";
-import { layoutOf, type TableLayout } from "../table-layout.js";
+import { decoderOf, layoutOf, type TableLayout } from "../table-layout.js";
 import { Chunk, type Selection } from "./chunk.js";
 import { type Column, isSegmentable, valuesOf } from "./column.js";
 import { NULLS } from "./column-buffer.js";
+import { CorrectedPiece } from "./corrected-piece.js";
 import type { Kernel } from "./kernel.js";
 import { answersKernel, type PairTest, pairKernel, pairTestOf } from "./row-kernels.js";
 import type { Segment, SegmentKeys } from "./segment.js";
+import { SEGMENT_SIZES, type SegmentSizes } from "./segment-cache.js";
 import { DamagedColumns } from "./stored/column-file.js";
 import type { TableSegments } from "./table-segments.js";
 import {
@@ -55,6 +59,9 @@ export interface SegmentScanProgram {
   /** A test may fail on some rows. */
   readonly mayFail: boolean;
   readonly rows: RowDecoderProgram;
+  /** By slot. */
+  readonly types: readonly SqlType[];
+  readonly decode: RecordDecoder;
 }
 
 /** Null when the scan must read records: backwards, for their keys, or for columns that segments do not hold. */
@@ -75,7 +82,10 @@ export function compileSegmentScan(plan: ScanPlan, rows: RowDecoderProgram): Seg
   if (plan.filter !== null && isVolatile(plan.filter)) return null;
   const mayFail = conjuncts.some(({ test, pair }) => pair === null && !test?.entries && !test?.bounds);
   const tested = new Set(conjuncts.flatMap(({ slots, slot }) => (slot < 0 ? slots : [slot, ...slots])));
-  return { layout: layoutOf(plan.table), source: plan.source, conjuncts, tested, mayFail, rows };
+  const layout = layoutOf(plan.table);
+  const { source } = plan;
+  const types = source.map((id) => layout.types[id]!);
+  return { layout, source, conjuncts, tested, mayFail, rows, types, decode: decoderOf(layout, source) };
 }
 
 function conjunctsOf(filter: Expr | null): readonly Expr[] {
@@ -99,6 +109,7 @@ export class Gap {
 
 export class SegmentScan {
   private readonly segments: readonly Segment[];
+  private readonly sizes: SegmentSizes;
   private readonly corrections: Corrections;
   private readonly decoder: RowDecoder;
   private readonly scratch: Value[][];
@@ -114,8 +125,14 @@ export class SegmentScan {
   /** The consumer is to be shown a column of all segments first; the next of them. */
   private foresees: boolean;
   private foreseen: number;
-  /** Rows before this one have no correction; it is corrected itself, or the segment ends here. −1: not looked up. */
-  private clearTo = -1;
+  /** Rows of `vectors` before this one are handed out next. */
+  private clearTo = 0;
+  /** Rows of the current segment with corrections; null: none are at hand. */
+  private piece: CorrectedPiece | null = null;
+  /** `vectors` and `row` are of the piece. */
+  private isMerged = false;
+  /** The current segment's columns. */
+  private base: readonly Column[] = [];
   private vectors: readonly Column[] = [];
   /** No row of the segment has passed yet, and only columns that are tested were read. */
   private isPartlyRead = false;
@@ -135,6 +152,7 @@ export class SegmentScan {
     const prefix = program.layout.rowPrefixOf(context.tenantNumber);
     const gte = after === null ? prefix : Buffer.concat([after, Buffer.of(0)]);
     this.segments = table.segments;
+    this.sizes = context.segments?.sizes ?? SEGMENT_SIZES;
     this.corrections = context.tx.corrections({ gte, lt: prefixEnd(prefix) }, table);
     this.decoder = new RowDecoder(program.rows, context);
     this.scratch = emptyColumns(program.source.length);
@@ -153,13 +171,55 @@ export class SegmentScan {
    * a gap, whose rows the caller reads before the next step. Undefined: none of some rows passed. Null: the end.
    */
   step(rowsMax: number): Chunk | Batch | Gap | null | undefined {
-    const { segment } = this;
+    const { segment, piece } = this;
     if (segment === null) return this.foresees ? this.foresee() : this.enterNext();
-    if (!this.isCorrected) {
-      if (this.row === segment.rows) return this.leaveSegment(segment);
-      this.clearTo = segment.rows;
-    } else if (this.clearTo < 0) this.clearTo = this.keys!.lowerBound(this.corrections.key, this.row);
-    return this.row < this.clearTo ? this.uncorrected(segment, rowsMax) : this.corrected(segment);
+    if (piece !== null) return this.stepPiece(segment, piece, rowsMax);
+    if (this.isCorrected) return this.beginPiece(segment);
+    if (this.row === segment.rows) return this.leaveSegment(segment);
+    this.clearTo = segment.rows;
+    return this.uncorrected(segment, rowsMax);
+  }
+
+  private beginPiece(segment: Segment): undefined {
+    const { program, corrections, keys, row, sizes } = this;
+    this.piece = new CorrectedPiece(corrections, segment.to, keys!, row, program.types, program.decode, sizes);
+  }
+
+  private stepPiece(segment: Segment, piece: CorrectedPiece, rowsMax: number): Chunk | Batch | Gap | undefined {
+    if (!piece.gather()) return undefined;
+    if (piece.isSmall) return this.stepFew(segment, piece, rowsMax);
+    if (!this.isMerged) return this.merge(piece);
+    if (this.row < this.clearTo) return this.uncorrected(segment, rowsMax);
+    this.isMerged = false;
+    this.vectors = this.base;
+    this.filter = undefined;
+    this.row = piece.to;
+    this.piece = null;
+    return undefined;
+  }
+
+  private merge(piece: CorrectedPiece): undefined {
+    const merged = piece.merge(this.base);
+    if (merged === null) return;
+    this.isMerged = true;
+    this.vectors = merged;
+    this.filter = undefined;
+    this.row = 0;
+    this.clearTo = piece.rows;
+  }
+
+  /** The rows between the corrections, and between them those that are corrected. */
+  private stepFew(segment: Segment, piece: CorrectedPiece, rowsMax: number): Chunk | Batch | Gap | undefined {
+    const { decoder } = this;
+    this.clearTo = piece.places[piece.next] ?? piece.to;
+    if (this.row < this.clearTo) return this.uncorrected(segment, rowsMax);
+    for (; piece.next < piece.count && piece.places[piece.next] === this.row; piece.next++) {
+      const record = piece.records[piece.next]!;
+      if (record !== null) decoder.add(piece.keys[piece.next]!, record);
+      if (piece.replaces[piece.next]!) this.row++;
+    }
+    if (piece.next === piece.count && this.row === piece.to) this.piece = null;
+    return decoder.length > 0 ? decoder.take() : undefined;
   }
 
   /** The next correction lies in the current segment's range. */
@@ -251,7 +311,7 @@ export class SegmentScan {
     this.keys = isWhole ? null : segment.keys;
     this.row = this.keys === null ? 0 : this.keys.lowerBound(Buffer.from(this.at, "latin1"), 0);
     this.segment = segment;
-    this.clearTo = -1;
+    this.base = this.vectors;
     this.filter = undefined;
   }
 
@@ -268,21 +328,6 @@ export class SegmentScan {
       this.number++;
       return this.gapTo(segment.to);
     }
-  }
-
-  private corrected(segment: Segment): Batch | undefined {
-    const { corrections, decoder } = this;
-    while (this.isCorrected && decoder.length < this.context.batchRows) {
-      if (this.row < segment.rows) {
-        const order = this.keys!.compare(this.row, corrections.key);
-        if (order < 0) break;
-        if (order === 0) this.row++;
-      }
-      if (corrections.value !== null) decoder.add(corrections.key, corrections.value);
-      corrections.advance();
-    }
-    this.clearTo = -1;
-    return decoder.length > 0 ? decoder.take() : undefined;
   }
 
   private uncorrected(segment: Segment, rowsMax: number): Chunk | Gap | undefined {

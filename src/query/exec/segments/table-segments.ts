@@ -6,6 +6,7 @@
  */
 
 import { prefixEnd } from "../../../storage/keys.js";
+import type { LoadPart } from "../../../storage/load-run.js";
 import type { Operation } from "../../../storage/operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "../../../storage/ordered-map.js";
 import type { NewerEntries } from "../../../storage/store.js";
@@ -27,6 +28,21 @@ export interface KeyTextSpan {
   readonly to: string;
 }
 
+/** Of which segments are being made. */
+export interface MakingSpan extends KeyTextSpan {
+  /** A load whose writes in it need not be noted, because the segments are made of them. */
+  readonly run?: number;
+  /** Absent: nobody may wait for them. */
+  readonly awaited?: AwaitedSegments;
+}
+
+export interface AwaitedSegments {
+  /** Rows without segments, about. */
+  readonly rows: number;
+  /** Resolves when the segments are there, or will not come. */
+  readonly done: Promise<void>;
+}
+
 /** Entry of a B+ tree with its key as text, roughly. */
 const ENTRY_BYTES = 160;
 
@@ -43,7 +59,7 @@ export class TableSegments implements NewerEntries {
   /** Part of `bytes`. */
   entryBytes = 0;
   /** Ranges of which segments are being made: their newer entries are noted, too. */
-  readonly making = new Set<KeyTextSpan>();
+  readonly making = new Set<MakingSpan>();
   /** Writes since the last build where there is no segment. */
   writesInGaps = 0;
   /** Lookups that found pages not in memory. */
@@ -160,6 +176,19 @@ export class TableSegments implements NewerEntries {
     return bytes;
   }
 
+  /** The engine has taken a part of a load. False: nothing was noted, and each write has to be. */
+  appliedLoad(part: LoadPart): boolean {
+    const [first, last] = [keyText(part.firstKey), keyText(part.lastKey)];
+    for (const { from, to, run } of this.making) {
+      if (run === part.run.id) return true;
+      if (last >= from && first < to) return false;
+    }
+    const segment = this.segments[this.numberBefore(last)];
+    if (segment !== undefined && segment.to > first) return false;
+    this.writesInGaps += part.length;
+    return true;
+  }
+
   /** Takes an entry out, if it is this one. Answers by how much the memory shrank. */
   forget(text: string, operation: Operation): number {
     if (this.entries.get(text) !== operation) return 0;
@@ -170,9 +199,14 @@ export class TableSegments implements NewerEntries {
     return bytes;
   }
 
+  /** What is being made where the key is; null: nothing. */
+  makingAt(text: string): MakingSpan | null {
+    for (const span of this.making) if (text >= span.from && text < span.to) return span;
+    return null;
+  }
+
   private isMaking(text: string): boolean {
-    for (const { from, to } of this.making) if (text >= from && text < to) return true;
-    return false;
+    return this.makingAt(text) !== null;
   }
 
   /** The segment whose range has the key; null: there is a gap. */

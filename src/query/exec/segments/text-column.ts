@@ -169,11 +169,14 @@ function copyTexts(
   for (let i = 0; i < count; i++) {
     const start = offsets[rows[i]!]!;
     const end = offsets[rows[i]! + 1]!;
-    if (end - start > SHORT_COPY) {
-      out.set(data.subarray(start, end), to);
-      to += end - start;
-    } else for (let at = start; at < end; at++) out[to++] = data[at]!;
+    copyBytes(data, start, end, out, to);
+    to += end - start;
   }
+}
+
+export function copyBytes(data: Uint8Array, start: number, end: number, out: Uint8Array, to: number): void {
+  if (end - start > SHORT_COPY) out.set(data.subarray(start, end), to);
+  else for (let from = start, at = to; from < end; ) out[at++] = data[from++]!;
 }
 
 const CAPACITY_MIN = 64;

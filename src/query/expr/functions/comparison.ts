@@ -21,9 +21,11 @@ import {
   JSONB,
   MACADDR,
   MACADDR8,
+  MULTIRANGES,
   NAME,
   NUMERIC,
   OID,
+  RANGES,
   REGCONFIG,
   type SqlType,
   TEXT,
@@ -94,6 +96,8 @@ const ORDERED = [
   TSQUERY,
   TSVECTOR,
   CHAR,
+  ...Object.values(RANGES),
+  ...Object.values(MULTIRANGES),
 ];
 
 export const COMPARISONS: readonly ScalarFunction[] = [

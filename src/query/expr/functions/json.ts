@@ -471,22 +471,6 @@ function converting(name: string, returns: SqlType): FunctionFamily {
   });
 }
 
-/** `array_to_json(value, pretty)`: with line feeds between what the value has. */
-function convertingPrettily(name: string): FunctionFamily {
-  return family(name, "(any, boolean) → json", ([type, flag]) => {
-    if (type === undefined || flag !== BOOL) return null;
-    return contextFn(name, [type, BOOL], JSON_TYPE, (context: EvalContext, value: Value, isPretty: boolean) => {
-      const json = toJson(type, value, context.timeZone);
-      if (!isPretty || typeof json !== "object" || json === null) return asJson(JSON_TYPE, json);
-      const parts = Array.isArray(json)
-        ? json.map(jsonText)
-        : Object.entries(json).map(([key, part]) => `${JSON.stringify(key)}:${jsonText(part)}`);
-      const [start, end] = Array.isArray(json) ? ["[", "]"] : ["{", "}"];
-      return new Json(json, `${start}${parts.join(",\n ")}${end}`);
-    });
-  });
-}
-
 /** `json_object('a', 1, 'b', x)`, beside PostgreSQL's functions over arrays of text. */
 function objectOfPairs(name: string, returns: SqlType): FunctionFamily {
   const { form, instantiate } = building(name, returns, 2, buildObject);
@@ -506,6 +490,5 @@ export const JSON_FAMILIES: readonly FunctionFamily[] = [
   converting("to_jsonb", JSONB),
   converting("row_to_json", JSON_TYPE),
   converting("array_to_json", JSON_TYPE),
-  convertingPrettily("array_to_json"),
-  convertingPrettily("row_to_json"),
+  ...PRETTY_CONVERSIONS,
 ];

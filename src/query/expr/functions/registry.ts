@@ -12,6 +12,7 @@ import { BYTES_FUNCTIONS } from "./bytes.js";
 import { CLAIM_AGGREGATES, CLAIM_FAMILIES, CLAIM_FUNCTIONS } from "./claims.js";
 import { COMPARISON_FAMILIES, COMPARISONS, DISTINCT_FAMILIES } from "./comparison.js";
 import { CONDITIONAL_FAMILIES } from "./conditional.js";
+import { CRYPTO_FUNCTIONS, UUID_FUNCTIONS } from "./crypto.js";
 import { DATETIME_FUNCTIONS, DATETIME_OPERATORS } from "./datetime.js";
 import { type AggregateFamily, type FunctionFamily, taking } from "./define.js";
 import { DOCUMENT_FUNCTIONS } from "./documents.js";
@@ -31,9 +32,11 @@ import { NETWORK_FUNCTIONS, NETWORK_OPERATORS } from "./network.js";
 import { OPERATOR_FUNCTIONS } from "./operator-functions.js";
 import { ORDERED_SET_FAMILIES, ORDERED_SETS } from "./ordered-sets.js";
 import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
+import { RANGE_AGGREGATES, RANGE_FUNCTIONS, RANGE_OPERATORS } from "./ranges.js";
 import { STATISTICS } from "./statistics.js";
 import { TEXT_FAMILIES, TEXT_FUNCTIONS, TEXT_OPERATOR_FAMILIES, TEXT_OPERATORS } from "./text.js";
 import { TEXT_SEARCH_FUNCTIONS } from "./text-search.js";
+import { TRIGRAM_FUNCTIONS, TRIGRAM_OPERATORS } from "./trigrams.js";
 import { TS_FUNCTIONS, TS_OPERATORS } from "./ts-functions.js";
 import { TS_HEADLINES } from "./ts-headlines.js";
 import { VECTOR_FUNCTIONS, VECTOR_OPERATOR_FAMILIES, VECTOR_OPERATORS } from "./vector.js";
@@ -108,10 +111,15 @@ export const CHAPTERS: readonly Chapter[] = [
   { title: "Graph functions and operators", functions: GRAPH_FUNCTIONS, operatorFamilies: VARIANT_OPERATORS },
   { title: "Bit string functions and operators", functions: BIT_FUNCTIONS, operators: BIT_OPERATORS },
   { title: "Network address functions and operators", functions: NETWORK_FUNCTIONS, operators: NETWORK_OPERATORS },
+  { title: "Trigram functions and operators (pg_trgm)", functions: TRIGRAM_FUNCTIONS, operators: TRIGRAM_OPERATORS },
+  { title: "Cryptographic functions (pgcrypto)", functions: CRYPTO_FUNCTIONS },
+  { title: "UUID functions (uuid-ossp)", functions: UUID_FUNCTIONS },
+  { title: "Range functions and operators", functions: RANGE_FUNCTIONS, operators: RANGE_OPERATORS },
   { title: "Enum functions", families: ENUM_FAMILIES },
   { title: "Session and other functions", functions: MISC_FUNCTIONS, families: MISC_FAMILIES },
   { title: "Functions behind operators and aggregates", functions: [...OPERATOR_FUNCTIONS, ...AGGREGATE_STATES] },
   { title: "Aggregate functions", aggregates: AGGREGATE_TABLE, aggregateFamilies: AGGREGATE_FAMILY_TABLE },
+  { title: "Range aggregate functions", aggregates: RANGE_AGGREGATES },
   { title: "Statistical aggregate functions", aggregates: STATISTICS },
   { title: "Ordered-set aggregate functions", aggregates: ORDERED_SETS, aggregateFamilies: ORDERED_SET_FAMILIES },
   { title: "Window functions", windowFunctions: WINDOW_FUNCTION_TABLE, windowFamilies: WINDOW_FAMILY_TABLE },

@@ -8,6 +8,8 @@ import { fn } from "./define.js";
 export const TEXT_MODES = ["any", "all", "plain"] as const;
 /** The query is a tsquery: rows that may match are wanted, without a score. */
 export const TSQUERY_MODE = "tsquery";
+/** The query is a text of TrigramRequest; likewise. */
+export const TRIGRAM_MODE = "trigrams";
 export type TextMode = (typeof TEXT_MODES)[number];
 
 /** The score of a row: columns, then the query and its mode. The optimizer has an index answer it. */

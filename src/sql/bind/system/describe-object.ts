@@ -1,11 +1,12 @@
 /** pg_describe_object: what an object is, in words. */
+
+import { BUILT_IN_EXTENSION } from "../../../catalog/extension.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import type { Value } from "../../../values/values.js";
-import { BUILT_IN_EXTENSIONS } from "../bind-extension.js";
 import { catalogIndex, relationOfOid } from "./catalog-index.js";
 import { functionText, relationText, schemaName, typeText } from "./object-names.js";
-import { extensionOid } from "./pg-server.js";
+import { BUILT_IN_EXTENSION_OID } from "./pg-server.js";
 import { hashedOid, LANGUAGE_OIDS } from "./relation-facts.js";
 import { shapeOfOid } from "./shapes.js";
 import type { SystemView } from "./system-view.js";
@@ -57,9 +58,10 @@ const DESCRIBE: Readonly<Record<string, (view: SystemView, oid: number, part: nu
     const found = Object.entries(LANGUAGE_OIDS).find(([, own]) => own === oid);
     return found === undefined ? null : `language ${found[0]}`;
   },
-  pg_extension: (view, oid) => {
-    const found = [...BUILT_IN_EXTENSIONS.keys()].find((name) => extensionOid(name, view) === oid);
-    return found === undefined ? null : `extension ${found}`;
+  pg_extension: ({ catalog }, oid) => {
+    if (oid === BUILT_IN_EXTENSION_OID) return `extension ${BUILT_IN_EXTENSION}`;
+    const found = catalog.extensions().find(({ id }) => oidOfId(id) === oid);
+    return found === undefined ? null : `extension ${quoteIdentifier(found.name)}`;
   },
   pg_attrdef: (view, oid) => {
     for (const table of view.catalog.tables()) {

@@ -1,9 +1,11 @@
 /** pg_catalog's relations about the server and who uses it: databases, roles, methods, languages, extensions, settings. */
+
+import { AVAILABLE_EXTENSIONS, BUILT_IN_EXTENSION } from "../../../catalog/extension.js";
 import { IDENTIFIER_BYTES_MAX } from "../../../protocol/limits.js";
 import { registerTableFunction } from "../../../query/expr/functions/table-registry.js";
+import { oidOfId } from "../../../query/expr/types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { TEXT_SEARCH_CONFIGS } from "../../../values/text-search-configs.js";
-import { BUILT_IN_EXTENSIONS } from "../bind-extension.js";
 import { dictionaryName, dictionaryOid } from "./object-names.js";
 import {
   BTREE_OID,
@@ -16,6 +18,7 @@ import {
   PUBLIC_ACCESS,
   PUBLIC_OID,
   SEARCH_METHOD_OIDS,
+  schemaOid,
 } from "./relation-facts.js";
 import { type DefinedView, definedRelation, liveRelation, type SystemRow } from "./system-view.js";
 
@@ -111,42 +114,55 @@ const pgLanguage = definedRelation("pg_catalog", "pg_language", none, () =>
   })),
 );
 
-const usesVectors = ({ catalog }: DefinedView) =>
-  catalog.tables().some(({ columns }) => columns.some(({ type }) => (type.element ?? type).name === "vector"));
+/** What is below 16384 is built in, and dumps leave it out. */
+export const BUILT_IN_EXTENSION_OID = 13_420;
 
-/** What is below 16384 is built in, which dumps leave out: only a tenant with vectors needs that extension elsewhere. */
-export function extensionOid(name: string, view: DefinedView): number {
-  if (name === "vector" && usesVectors(view)) return hashedOid("extension", name);
-  return FIRST_EXTENSION_OID + [...BUILT_IN_EXTENSIONS.keys()].indexOf(name);
-}
-
-const FIRST_EXTENSION_OID = 13_420;
-
-const pgExtension = definedRelation("pg_catalog", "pg_extension", (view) =>
-  [...BUILT_IN_EXTENSIONS].map(([extname, extversion]) => ({
-    oid: extensionOid(extname, view),
-    extname,
+const pgExtension = definedRelation("pg_catalog", "pg_extension", (view) => [
+  {
+    oid: BUILT_IN_EXTENSION_OID,
+    extname: BUILT_IN_EXTENSION,
     extowner: OWNER_OID,
     extnamespace: PG_CATALOG_OID,
-    extversion,
+    extrelocatable: false,
+    extversion: AVAILABLE_EXTENSIONS.get(BUILT_IN_EXTENSION)!.version,
+  },
+  ...view.catalog.extensions().map(({ id, name }) => ({
+    oid: oidOfId(id),
+    extname: name,
+    extowner: OWNER_OID,
+    extnamespace: schemaOid("public", view),
+    extrelocatable: true,
+    extversion: AVAILABLE_EXTENSIONS.get(name)?.version ?? null,
   })),
-);
+]);
 
-const pgAvailableExtensions = definedRelation("pg_catalog", "pg_available_extensions", none, () =>
-  [...BUILT_IN_EXTENSIONS].map(([name, version]) => ({ name, default_version: version, installed_version: version })),
-);
+const pgAvailableExtensions = definedRelation("pg_catalog", "pg_available_extensions", (view) => {
+  const made = createdExtensions(view);
+  return [...AVAILABLE_EXTENSIONS].map(([name, { version, comment }]) => ({
+    name,
+    default_version: version,
+    installed_version: made.has(name) ? version : null,
+    comment,
+  }));
+});
 
-const pgAvailableExtensionVersions = definedRelation("pg_catalog", "pg_available_extension_versions", none, () =>
-  [...BUILT_IN_EXTENSIONS].map(([name, version]) => ({
+const pgAvailableExtensionVersions = definedRelation("pg_catalog", "pg_available_extension_versions", (view) => {
+  const made = createdExtensions(view);
+  return [...AVAILABLE_EXTENSIONS].map(([name, { version, comment }]) => ({
     name,
     version,
-    installed: true,
+    installed: made.has(name),
     superuser: false,
     trusted: true,
-    relocatable: false,
-    schema: "pg_catalog",
-  })),
-);
+    relocatable: name !== BUILT_IN_EXTENSION,
+    schema: name === BUILT_IN_EXTENSION ? "pg_catalog" : null,
+    comment,
+  }));
+});
+
+function createdExtensions({ catalog }: DefinedView): ReadonlySet<string> {
+  return new Set([BUILT_IN_EXTENSION, ...catalog.extensions().map(({ name }) => name)]);
+}
 
 const UNITS: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: "ms",

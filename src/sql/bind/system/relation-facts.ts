@@ -126,7 +126,8 @@ export function indexesOf(table: TableDef): IndexFacts[] {
 }
 
 function searchIndexFacts(table: TableDef, index: SearchIndexDef): IndexFacts {
-  const { name, method, columnIds } = index;
+  const { name, columnIds } = index;
+  const method = index.text?.trigrams ? "gin" : index.method;
   return {
     oid: oidOfId(index.id),
     table,
@@ -144,6 +145,8 @@ function searchIndexFacts(table: TableDef, index: SearchIndexDef): IndexFacts {
   };
 }
 
+const TRIGRAM_CLASS = "gin_trgm_ops";
+
 /** Columns and parameters, as CREATE INDEX takes them. */
 function searchKeys(table: TableDef, { columnIds, vector, text, declared }: SearchIndexDef): string {
   if (declared !== undefined) {
@@ -153,6 +156,7 @@ function searchKeys(table: TableDef, { columnIds, vector, text, declared }: Sear
     });
     return `(${keys.join(", ")})${declared.where === undefined ? "" : ` WHERE ${inParentheses(declared.where)}`}`;
   }
+  if (text?.trigrams) return `(${columnIds.map((id) => `${nameOf(table, id)} ${TRIGRAM_CLASS}`).join(", ")})`;
   const columns = listOf(table, columnIds);
   if (vector === undefined) return `(${columns}) WITH (language='${text!.language}')`;
   const { metric, m, efConstruction, efSearch, storage } = vector;
@@ -188,7 +192,7 @@ function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
     predicate: index.where ?? null,
     nullsNotDistinct: index.nullsNotDistinct ?? false,
     exclusion: index.exclusion ?? false,
-    definition: `CREATE ${unique}INDEX ${quoteIdentifier(index.name)} ON ${only(table)}${qualified(table)} USING btree (${columns.join(", ")})${include}${nulls}${where}`,
+    definition: `CREATE ${unique}INDEX ${quoteIdentifier(index.name)} ON ${only(table)}${qualified(table)} USING ${index.operators === undefined ? "btree" : "gist"} (${columns.join(", ")})${include}${nulls}${where}`,
   };
 }
 
@@ -246,11 +250,13 @@ export function constraintsOf(table: TableDef, catalog: SystemView["catalog"]): 
 function exclusionFacts(table: TableDef, index: IndexDef) {
   const { name, deferrable } = index;
   const columnIds = index.columns.map((column) => column.columnId);
-  const keys = index.columns.map(({ columnId, expression }) =>
-    expression === undefined ? `${nameOf(table, columnId)} WITH =` : `(${expression.sql}) WITH =`,
-  );
+  const keys = index.columns.map(({ columnId, expression }, i) => {
+    const key = expression === undefined ? nameOf(table, columnId) : `(${expression.sql})`;
+    return `${key} WITH ${index.operators?.[i] ?? "="}`;
+  });
+  const method = index.operators === undefined ? "btree" : "gist";
   const where = index.where ? ` WHERE ${/^\(.*\)$/s.test(index.where) ? index.where : `(${index.where})`}` : "";
-  const definition = `EXCLUDE USING btree (${keys.join(", ")})${where}${deferrableText(deferrable)}`;
+  const definition = `EXCLUDE USING ${method} (${keys.join(", ")})${where}${deferrableText(deferrable)}`;
   return { name, type: "x", columnIds, definition, ...(deferrable && { deferrable }) } as const;
 }
 

@@ -7,11 +7,13 @@ import { isTemporarySchema } from "../../../catalog/schema.js";
 import { sqlError } from "../../../protocol/errors.js";
 import { need } from "../../../query/expr/capability.js";
 import type { EvalContext, Expr, ScalarFunction } from "../../../query/expr/expr.js";
+import { SIMILARITY_THRESHOLD } from "../../../query/expr/functions/trigrams.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
 import { canCoerce, displayName } from "../../../query/expr/types.js";
 import { REGCLASS } from "../../../values/catalog-types.js";
+import { toText } from "../../../values/text-format.js";
 import { sqlArray } from "../../../values/text-format-array.js";
-import { arrayOf, BOOL, INT4, NAME, OID, TEXT, type Value } from "../../../values/values.js";
+import { arrayOf, BOOL, FLOAT4, INT4, NAME, OID, TEXT, type Value } from "../../../values/values.js";
 import type { Binding } from "../binding.js";
 import { coerceImplicit, resolveUnknown } from "../coerce.js";
 import { ACCESS_FUNCTIONS } from "./access-lists.js";
@@ -184,6 +186,14 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
     apply: (context: EvalContext, name: string | null, value: string | null, local: boolean | null) => {
       if (name === null) throw sqlError("22004", "SET requires parameter name");
       return need(context, SYSTEM).setSetting(name, value, local === true);
+    },
+  }),
+  Object.freeze({
+    ...systemFunction("set_limit", [FLOAT4], FLOAT4, nothing),
+    volatility: "volatile",
+    apply: (context: EvalContext, limit: number) => {
+      need(context, SYSTEM).setSetting(SIMILARITY_THRESHOLD, toText(FLOAT4, limit), false);
+      return limit;
     },
   }),
 ];

@@ -1,10 +1,12 @@
 /**
- * Writes column files from the records of a table, in a task thread: it reads a copy of the engine's directory
- * (storage/engine-copy.ts), so neither the actor nor any query waits for it. column-store.ts says what is to be made, and takes
- * the files over.
+ * Writes column files from the records of a table, in a task thread, so neither the actor nor any query waits for it. It reads a
+ * copy of the engine's directory (storage/engine-copy.ts) or, of rows that have just been loaded, the commit log
+ * (storage/commit-parts.ts), which takes half the time. table-builds.ts says what is to be made, and takes the files over.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { PartsFiles } from "../../../../storage/commit-log.js";
+import { forEachPart } from "../../../../storage/commit-parts.js";
 import { copyEngine } from "../../../../storage/engine-copy.js";
 import { beginKey, type KeyColumn } from "../../../../storage/key-codec.js";
 import { copyKey } from "../../../../storage/key-writer.js";
@@ -31,8 +33,11 @@ export interface KeySpan {
 }
 
 export interface BuildJob {
-  readonly engine: string;
-  /** For the copy; removed in the end. */
+  readonly source:
+    | { readonly kind: "engine"; readonly directory: string }
+    /** All rows of the spans, of which there is one, are in a load of that commit. */
+    | { readonly kind: "load"; readonly parts: PartsFiles };
+  /** For a copy of it; removed in the end. */
   readonly scratch: string;
   readonly rowPrefix: Uint8Array;
   readonly spans: readonly KeySpan[];
@@ -67,7 +72,35 @@ const CACHE_BYTES = 8 * 1024 * 1024;
 /** Null when it was stopped; no file is left then. */
 export async function buildColumns(job: BuildJob): Promise<BuildAnswer | null> {
   mkdirSync(job.folder, { recursive: true });
-  copyEngine(job.engine, job.scratch);
+  const { source } = job;
+  return source.kind === "engine" ? buildFromEngine(job, source.directory) : buildFromLoad(job, source.parts);
+}
+
+function buildFromLoad(job: BuildJob, parts: PartsFiles): BuildAnswer | null {
+  const builder = new FileBuilder(job);
+  try {
+    builder.begin(job.spans[0]!);
+    let isStopped = false;
+    forEachPart(parts, job.scratch, (operations) => {
+      isStopped = Atomics.load(job.stop, 0) !== 0;
+      for (const { key, value } of operations) if (beginsWith(key, job.rowPrefix)) builder.add(key, value!);
+      return !isStopped;
+    });
+    if (isStopped) return null;
+    builder.end();
+    return builder.finish();
+  } finally {
+    builder.abandon();
+  }
+}
+
+function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {
+  for (let i = prefix.length - 1; i >= 0; i--) if (key[i] !== prefix[i]) return false;
+  return true;
+}
+
+async function buildFromEngine(job: BuildJob, directory: string): Promise<BuildAnswer | null> {
+  copyEngine(directory, job.scratch);
   try {
     const engine = await RocksEngine.open({
       directory: job.scratch,
@@ -101,6 +134,9 @@ class FileBuilder {
   private readonly decode: (record: Uint8Array, out: readonly Value[][], row: number) => void;
   private readonly made: string[] = [];
   private readonly covered: KeySpan[] = [];
+  private span: KeySpan = { from: "", to: "" };
+  /** Where the segment that is being filled begins; null: at its first key. */
+  private begins: string | null = null;
   /** Segments until now. */
   private count = 0;
   private values: Value[][];
@@ -131,44 +167,59 @@ class FileBuilder {
   }
 
   /** False: it is to stop. */
-  readSpan(engine: RocksEngine, { from, to }: KeySpan): boolean {
-    const { job, keys } = this;
+  readSpan(engine: RocksEngine, span: KeySpan): boolean {
+    const { job } = this;
+    const { from, to } = span;
+    this.begin(span);
     const cursor = engine.cursor({
       gte: wholeKey(job.rowPrefix, from),
       lt: wholeKey(job.rowPrefix, to),
       only: job.primaryKey === null ? undefined : "values",
     });
-    let begin = from;
-    let isFirst = false;
     try {
       for (;;) {
         if (Atomics.load(job.stop, 0) !== 0) return false;
         const entries = cursor.next(READ_ENTRIES);
         if (entries.values.length === 0) break;
         for (let i = 0; i < entries.values.length; i++) {
-          const record = entries.values[i]!;
-          if (keys.length === job.segmentRows || this.recordBytes > SEGMENT_BYTES) {
-            this.endSegment(begin);
-            isFirst = true;
-          }
-          this.recordBytes += record.length;
-          this.decode(record, this.values, keys.length);
-          keys.add(job.primaryKey === null ? entries.keys[i]! : this.encodeKey(job.primaryKey, keys.length));
-          if (isFirst) begin = keys.first();
-          if (isFirst && this.isFull) {
-            keys.take();
-            this.endSpan(from, begin);
-            return true;
-          }
-          isFirst = false;
+          const key = job.primaryKey === null ? entries.keys[i]! : null;
+          if (!this.add(key, entries.values[i]!)) return true;
         }
       }
     } finally {
       cursor.close();
     }
-    if (keys.length > 0) this.endSegment(begin);
-    this.endSpan(from, to);
+    this.end();
     return true;
+  }
+
+  /** What is added from now on is all that the span has. */
+  begin(span: KeySpan): void {
+    this.span = span;
+    this.begins = span.from;
+  }
+
+  /** A row; key null: it is made of the record. False: no more segments are to be made, and the span has ended before the row. */
+  add(key: Uint8Array | null, record: Uint8Array): boolean {
+    const { job, keys } = this;
+    if (keys.length === job.segmentRows || this.recordBytes > SEGMENT_BYTES) {
+      this.endSegment(this.begins!);
+      this.begins = null;
+    }
+    this.recordBytes += record.length;
+    this.decode(record, this.values, keys.length);
+    keys.add(key ?? this.encodeKey(job.primaryKey!, keys.length));
+    if (this.begins !== null) return true;
+    this.begins = keys.first();
+    if (!this.isFull) return true;
+    keys.take();
+    this.endSpan(this.begins);
+    return false;
+  }
+
+  end(): void {
+    if (this.keys.length > 0) this.endSegment(this.begins!);
+    this.endSpan(this.span.to);
   }
 
   /** As many segments were made as may be. */
@@ -176,9 +227,9 @@ class FileBuilder {
     return this.count >= this.job.segmentsMax;
   }
 
-  private endSpan(from: string, to: string): void {
+  private endSpan(to: string): void {
     this.writePending(to);
-    this.covered.push({ from, to });
+    this.covered.push({ from: this.span.from, to });
   }
 
   private encodeKey(columns: readonly KeyColumn[], number: number): Uint8Array {

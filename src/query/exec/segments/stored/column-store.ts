@@ -13,22 +13,26 @@ import { mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ALONE } from "../../../../derived/turns.js";
-import type { Turns } from "../../../../protocol/turns.js";
 import { giveWay } from "../../../../protocol/turns.js";
 import { prefixRange, rowPrefix, SPACE, storageIdOf, tenantOfKey } from "../../../../storage/keys.js";
+import type { LoadPart } from "../../../../storage/load-run.js";
 import type { Operation } from "../../../../storage/operation.js";
-import { keyText } from "../../../../storage/ordered-map.js";
+import type { LargeCommitMade } from "../../../../storage/shard.js";
 import type { TableLayout } from "../../table-layout.js";
-import type { SegmentCache } from "../segment-cache.js";
-import { type KeyTextSpan, TableSegments } from "../table-segments.js";
-import type { BuildAnswer, BuildJob, StoredColumn } from "./build-columns.js";
-import { ColumnFile } from "./column-file.js";
-import { catchUp, type FoundTable, type OpenedStore, openFiles } from "./open-stored.js";
-import { namesIn, StoredTable } from "./stored-table.js";
-import { isDue, primaryKeyOf, spansToMake, storedColumns } from "./what-to-build.js";
+import { TableSegments } from "../table-segments.js";
+import { catchUp, type FoundTable, openFiles } from "./open-stored.js";
+import { nameOf, namesIn, StoredTable } from "./stored-table.js";
+import {
+  type BuildOptions,
+  type LoadedRows,
+  loadedRows,
+  runsOf,
+  TableBuilds,
+  type TableBuildsHost,
+} from "./table-builds.js";
+import { isDue, storedColumns } from "./what-to-build.js";
+import { WriteCounts } from "./write-counts.js";
 
-/** Segments of one file, at most, but for the last one of a build. */
-const SEGMENTS_PER_FILE = 64;
 /** The log grows by this much before manifests are written again: so much of it is read after a crash. */
 const SAVE_EVERY_BYTES = 64 * 1024 * 1024;
 /** Keys counted at a time, to see whether a table is long. */
@@ -37,22 +41,14 @@ const COUNT_STEP = 1024;
 const FAILURES_MAX = 3;
 /** How long a table is left alone after a build of it failed; twice as long each time. */
 const RETRY_MS = 10_000;
+/** How long a build that is due waits for a time when the thread is not busy. */
+const PUT_OFF_MS_MAX = 20_000;
 
-export type BuildColumns = (job: BuildJob) => Promise<BuildAnswer | null>;
-
-export interface ColumnStoreOptions {
-  /** Of the files. */
-  readonly directory: string;
-  /** Of the engine: its files are copied for a build. */
-  readonly engineDirectory: string;
-  readonly store: OpenedStore & { readonly hasBacklog: boolean; largeCommitDone(): Promise<void> };
+export interface ColumnStoreOptions extends BuildOptions {
   /** What the engine had when it was opened: files that stand at later commits were made of some that a power cut took. */
   readonly openedSequence: number;
-  readonly cache: SegmentCache;
   /** Of all files together. */
   readonly bytesMax: number;
-  readonly build: BuildColumns;
-  readonly turnsOf: (tenantNumber: number) => Turns;
   /** Resolves when all that was committed so far is on disk. */
   readonly durable: () => Promise<void>;
   /** The tenant has used this partition lately: the cache belongs to several. */
@@ -65,24 +61,35 @@ export interface ColumnStoreOptions {
   readonly warn: (message: string) => void;
 }
 
-export class ColumnStore {
+export class ColumnStore implements TableBuildsHost {
   /** By "tenant/table". */
   private readonly tables = new Map<string, StoredTable>();
-  /** Writes to tables that have no files, by tenant, then by storage id. */
-  private readonly counts = new Map<number, Map<number, { writes: number; seen: number }>>();
+  private readonly counts = new WriteCounts();
+  private readonly builds: TableBuilds;
+  /** Loads whose rows will be made into columns next. */
+  private readonly loaded: LoadedRows[] = [];
   /** Tables of which files were to be made when the partition was closed. */
   private readonly due: { readonly tenantNumber: number; readonly storageId: number }[] = [];
   private readonly removing = new Set<Promise<void>>();
   private work: Promise<void> | null = null;
   private failures = 0;
   private hasBuilt = false;
+  /** The thread has other things to do: a build beside them would take time from both. */
+  private isBusy = false;
+  /** Files are being made, or will be soon. */
+  isBehind = false;
   private savedAtBytes = 0;
-  private readonly stop = new Int32Array(new SharedArrayBuffer(4));
-  private isClosing = false;
+  readonly stop = new Int32Array(new SharedArrayBuffer(4));
+  isClosing = false;
+  private resolveClosing!: () => void;
+  readonly closing = new Promise<void>((resolve) => {
+    this.resolveClosing = resolve;
+  });
   private isOpen = false;
 
-  constructor(private readonly options: ColumnStoreOptions) {
+  constructor(readonly options: ColumnStoreOptions) {
     options.cache.hasFiles = true;
+    this.builds = new TableBuilds(this);
     options.cache.onDamage = (error) =>
       options.warn(`a file of columns is damaged and will be made again: ${error.message}`);
   }
@@ -148,7 +155,8 @@ export class ColumnStore {
     return new StoredTable(table, join(directory, `${tenantNumber}-${storageId}`));
   }
 
-  private adopt(stored: StoredTable): void {
+  /** From now on the table is one of those in files. */
+  adopt(stored: StoredTable): void {
     const { table } = stored;
     const { cache } = this.options;
     const name = nameOf(table.tenantNumber, table.storageId);
@@ -160,29 +168,56 @@ export class ColumnStore {
       this.removing.add(removing);
     };
     if (cache.tableOf(table.tenantNumber, table.storageId) === null) cache.adopt(table);
-    this.counts.get(table.tenantNumber)?.delete(table.storageId);
+    this.counts.delete(table.tenantNumber, table.storageId);
   }
 
   /** What the engine has just taken. */
   applied(operations: readonly Operation[]): void {
     for (const { key, value } of operations) {
       if (key[4] !== SPACE.rows || value === null) continue;
-      const tenant = tenantOfKey(key);
-      const storage = storageIdOf(key);
-      if (this.options.cache.tableOf(tenant, storage)?.isStored === true) continue;
-      let counts = this.counts.get(tenant);
-      if (counts === undefined) {
-        counts = new Map();
-        this.counts.set(tenant, counts);
-      }
-      const count = counts.get(storage);
-      if (count === undefined) counts.set(storage, { writes: 1, seen: 0 });
-      else count.writes++;
+      this.count(tenantOfKey(key), storageIdOf(key), 1);
     }
   }
 
+  /** The same of a part of a load. */
+  appliedLoad(part: LoadPart): void {
+    const { prefix } = part.run;
+    if (prefix[4] === SPACE.rows) this.count(tenantOfKey(prefix), storageIdOf(prefix), part.puts);
+  }
+
+  private count(tenant: number, storage: number, writes: number): void {
+    if (writes === 0 || this.options.cache.tableOf(tenant, storage)?.isStored === true) return;
+    this.counts.add(tenant, storage, writes);
+  }
+
+  /** A large commit is about to be taken by the engine: what it loads into a gap becomes columns at once. */
+  loading(commit: LargeCommitMade): void {
+    const { cache, store, layoutOf } = this.options;
+    if (!this.isOpen || this.isClosing || !cache.hasFiles) return;
+    for (const run of runsOf(commit, cache.sizes.storedRowsMin)) {
+      const [tenantNumber, storageId] = [tenantOfKey(run.prefix), storageIdOf(run.prefix)];
+      const layout = layoutOf(tenantNumber, storageId);
+      if (layout === null || storedColumns(layout).length === 0) continue;
+      const stored = this.tables.get(nameOf(tenantNumber, storageId)) ?? this.make(tenantNumber, storageId);
+      const loaded = loadedRows(store, stored, run, commit);
+      if (loaded === null) continue;
+      if (!this.builds.isCached(stored.table)) cache.adopt(stored.table);
+      stored.table.making.add(loaded.span);
+      this.loaded.push(loaded);
+    }
+    if (this.loaded.length > 0) this.sweep();
+  }
+
+  private async takeLoaded(loaded: LoadedRows): Promise<void> {
+    const { table } = loaded.stored;
+    const layout = this.options.layoutOf(table.tenantNumber, table.storageId);
+    await this.builds.takeLoaded(loaded, layout);
+    this.hasBuilt = true;
+    this.keepWithinBound(loaded.stored);
+  }
+
   forgetTenant(tenantNumber: number): void {
-    this.counts.delete(tenantNumber);
+    this.counts.forgetTenant(tenantNumber);
   }
 
   /** Files of all tables together. */
@@ -192,40 +227,48 @@ export class ColumnStore {
     return bytes;
   }
 
-  /** Looks whether something is to be made or saved; call it now and then. */
-  sweep(): void {
+  /** Looks whether something is to be made or saved; call it now and then. `isBusy`: what can wait waits for a while. */
+  sweep(isBusy = false): void {
     // Where no files can be made, scans make segments in memory again.
     this.options.cache.hasFiles = this.failures < FAILURES_MAX && this.options.mayGrow();
     if (this.work !== null || this.isClosing || !this.isOpen) return;
+    this.isBusy = isBusy || this.options.store.hasBacklog;
+    this.isBehind = false;
     const next = this.next();
     if (next === null) return;
+    this.isBehind = true;
     this.work = next()
       .catch((error: unknown) => {
         if (!this.isClosing) this.options.warn(`files of columns were not made: ${String(error)}`);
       })
       .finally(() => {
         this.work = null;
+        if (this.loaded.length > 0) this.sweep();
       });
   }
 
   private next(): (() => Promise<void>) | null {
     const { store, cache } = this.options;
+    const loaded = this.loaded.shift();
+    if (loaded !== undefined) return () => this.takeLoaded(loaded);
     if (store.log.bytesAppended - this.savedAtBytes >= SAVE_EVERY_BYTES) return () => this.saveAll();
     if (!cache.hasFiles) return null;
     const due = this.due.pop();
-    if (due !== undefined) return () => this.begin(due.tenantNumber, due.storageId);
+    if (due !== undefined) return () => this.begin(due.tenantNumber, due.storageId, 0);
     for (const stored of this.tables.values()) {
       const { table } = stored;
       const isDueNow = isDue(table, stored.seenWrites, cache.sizes, cache.bytesMax);
       stored.seenWrites = table.writesInGaps;
-      if (isDueNow && performance.now() >= stored.notBeforeMs) return () => this.renew(stored, false);
+      if (!isDueNow) stored.dueSinceMs = null;
+      else if (!this.isPutOff(stored) && performance.now() >= stored.notBeforeMs)
+        return () => this.renew(stored, false, table.writesInGaps);
     }
     for (const [name, { tenantNumber, storageId }] of cache.wanted) {
       if (!this.options.isHere(tenantNumber)) continue;
       const stored = this.tables.get(name);
       cache.wanted.delete(name);
-      if (stored === undefined) return () => this.begin(tenantNumber, storageId);
-      if (performance.now() >= stored.notBeforeMs) return () => this.renew(stored, true);
+      if (stored === undefined) return () => this.begin(tenantNumber, storageId, 0);
+      if (performance.now() >= stored.notBeforeMs) return () => this.renew(stored, true, 0);
     }
     return this.nextNew();
   }
@@ -233,26 +276,39 @@ export class ColumnStore {
   /** A table without files that was written much, and is not written now. */
   private nextNew(): (() => Promise<void>) | null {
     const { storedRowsMin } = this.options.cache.sizes;
-    for (const [tenantNumber, counts] of this.counts) {
-      for (const [storageId, count] of counts) {
-        const isQuiet = count.writes === count.seen;
-        count.seen = count.writes;
-        if (count.writes < storedRowsMin || !(isQuiet || count.writes >= 16 * storedRowsMin)) continue;
-        counts.delete(storageId);
-        return () => this.begin(tenantNumber, storageId);
-      }
+    for (const { tenantNumber, storageId, count } of this.counts.all()) {
+      const isQuiet = count.writes === count.seen;
+      count.seen = count.writes;
+      if (count.writes < storedRowsMin) continue;
+      this.isBehind = true;
+      if (!(isQuiet || count.writes >= 16 * storedRowsMin) || this.isPutOff(count)) continue;
+      this.counts.delete(tenantNumber, storageId);
+      return () => this.begin(tenantNumber, storageId, count.writes);
     }
     return null;
   }
 
-  private async begin(tenantNumber: number, storageId: number): Promise<void> {
+  /** A build that is due waits while the thread is busy, up to a bound. */
+  private isPutOff(one: { dueSinceMs: number | null }): boolean {
+    const now = performance.now();
+    one.dueSinceMs ??= now;
+    if (this.isBusy && now - one.dueSinceMs < PUT_OFF_MS_MAX) {
+      this.isBehind = true;
+      return true;
+    }
+    one.dueSinceMs = null;
+    return false;
+  }
+
+  /** `rows`: it has about so many; 0: nobody knows. */
+  private async begin(tenantNumber: number, storageId: number, rows: number): Promise<void> {
     const layout = this.options.layoutOf(tenantNumber, storageId);
     const stored = this.make(tenantNumber, storageId);
     const isStored = layout !== null && storedColumns(layout).length > 0 && (await this.isLong(layout, tenantNumber));
     if (!isStored) return stored.removeFolder();
     // If it does not come to an end, it goes on after the next start.
     mkdirSync(stored.folder, { recursive: true });
-    await this.renew(stored, true);
+    await this.renew(stored, true, rows);
   }
 
   private async isLong(layout: TableLayout, tenantNumber: number): Promise<boolean> {
@@ -273,12 +329,13 @@ export class ColumnStore {
   }
 
   /** Makes what is missing; `all`: also where there are segments, with the columns that the table has now. */
-  private async renew(stored: StoredTable, all: boolean): Promise<void> {
+  private async renew(stored: StoredTable, all: boolean, rows: number): Promise<void> {
     const { table } = stored;
     const layout = this.options.layoutOf(table.tenantNumber, table.storageId);
     if (layout === null) return;
     try {
-      await this.buildTable(stored, layout, all);
+      await this.builds.renew(stored, layout, all, rows);
+      this.keepWithinBound(stored);
       stored.failures = 0;
       this.hasBuilt = true;
     } catch (error) {
@@ -286,129 +343,6 @@ export class ColumnStore {
       stored.notBeforeMs = performance.now() + RETRY_MS * 2 ** stored.failures++;
       throw error;
     }
-  }
-
-  private async buildTable(stored: StoredTable, layout: TableLayout, all: boolean): Promise<void> {
-    const { cache, store, build, engineDirectory, directory } = this.options;
-    const { table } = stored;
-    const columns = all || stored.columns.length === 0 ? storedColumns(layout) : stored.columns;
-    const greatest = this.greatestKey(table);
-    const writes = table.writesInGaps;
-    const spans = greatest === null ? [] : spansToMake(table, greatest, cache, all);
-    if (spans.length === 0) {
-      table.writesInGaps -= writes;
-      return;
-    }
-    // From here on the newer entries of these ranges are noted; those until now are in the copy that is read.
-    if (!this.isCached(table)) cache.adopt(table);
-    for (const span of spans) table.making.add(span);
-    const noted = table.entries.clone();
-    try {
-      const answer = await build({
-        engine: engineDirectory,
-        scratch: join(directory, "copy"),
-        rowPrefix: table.rowPrefix,
-        spans: spans.map(({ from, to }) => ({ from: partOf(table, from), to: partOf(table, to) })),
-        columns,
-        primaryKey: primaryKeyOf(layout, columns),
-        segmentRows: cache.sizes.segmentRows,
-        segmentsPerFile: SEGMENTS_PER_FILE,
-        // Segments with other columns cannot stand beside new ones.
-        segmentsMax: all && table.isStored ? Number.POSITIVE_INFINITY : cache.sizes.buildSegments,
-        folder: stored.folder,
-        firstFile: stored.nextFile,
-        stop: this.stop,
-      });
-      if (answer === null || this.isClosing) return;
-      stored.nextFile += answer.paths.length;
-      const made = answer.covered.map(({ from, to }) => ({ from: table.start + from, to: table.start + to }));
-      const isPart =
-        answer.covered.length < spans.length || answer.covered.at(-1)!.to !== partOf(table, spans.at(-1)!.to);
-      if (await this.take(stored, columns, made, answer, all)) {
-        table.writesInGaps = Math.max(isPart ? cache.sizes.storedRowsMin : 0, table.writesInGaps - writes);
-        if (isPart) stored.seenWrites = table.writesInGaps;
-        await this.forgetNoted(table, made, noted);
-        while (store.hasBacklog) await store.largeCommitDone();
-        await this.save(stored);
-      }
-    } finally {
-      for (const span of spans) table.making.delete(span);
-    }
-    this.keepWithinBound(stored);
-  }
-
-  private isCached(table: TableSegments): boolean {
-    return this.options.cache.tableOf(table.tenantNumber, table.storageId) === table;
-  }
-
-  /** New segments take the place of what was in these ranges. False: the table is no more. */
-  private async take(
-    stored: StoredTable,
-    columns: readonly StoredColumn[],
-    made: readonly KeyTextSpan[],
-    { paths }: BuildAnswer,
-    all: boolean,
-  ): Promise<boolean> {
-    const { table } = stored;
-    const { cache, turnsOf } = this.options;
-    const files: ColumnFile[] = [];
-    for (const path of paths) {
-      files.push(new ColumnFile(path, table.prefixLength));
-      await giveWay(turnsOf(table.tenantNumber));
-    }
-    while (table.busy && !table.dropped) await turnsOf(table.tenantNumber).yieldTurn();
-    if (table.dropped) {
-      // For want of memory, or with the table; that will be seen the next time.
-      cache.wanted.set(nameOf(table.tenantNumber, table.storageId), table);
-      for (const path of paths) await rm(path, { force: true });
-      return false;
-    }
-    if (all) stored.columns = columns;
-    if (stored.columns.length === 0) stored.columns = columns;
-    const isInside = (from: string) => made.some((span) => from >= span.from && from < span.to);
-    const kept = table.segments.filter(({ stored: pages, from }) => !all && pages !== null && !isInside(from));
-    table.hold(new Map(stored.columns.map(({ id, type, missing }) => [id, { type, missing }])));
-    const segments = [...kept, ...stored.segmentsOf(files, cache.pages)];
-    const before = table.bytes;
-    table.segments = segments.sort((a, b) => (a.from < b.from ? -1 : 1));
-    table.releaseMade();
-    cache.shrunk(before - table.bytes);
-    table.making.clear();
-    if (!table.isStored) this.adopt(stored);
-    cache.built++;
-    return true;
-  }
-
-  /** Entries that are in the new segments: they say the same, so it may take its time. */
-  private async forgetNoted(
-    table: TableSegments,
-    made: readonly KeyTextSpan[],
-    noted: TableSegments["entries"],
-  ): Promise<void> {
-    const { cache, turnsOf } = this.options;
-    const turns = turnsOf(table.tenantNumber);
-    for (const { from, to } of made) {
-      let count = 0;
-      for (const [text, operation] of noted.entries(from)) {
-        if (text >= to || table.dropped) break;
-        cache.shrunk(table.forget(text, operation));
-        if (++count % COUNT_STEP === 0) await giveWay(turns);
-      }
-    }
-    // Entries of keys that no segment has were only noted for the case that one would.
-    let count = 0;
-    for (const [text, operation] of table.entries.clone().entries()) {
-      if (table.segmentOf(text) === null) cache.shrunk(table.forget(text, operation));
-      if (++count % COUNT_STEP === 0) await giveWay(turns);
-    }
-  }
-
-  /** As text; null: the table has no rows. */
-  private greatestKey({ rowPrefix: prefix }: TableSegments): string | null {
-    const cursor = this.options.store.engine.cursor({ ...prefixRange(prefix, true), only: "keys" });
-    const [key] = cursor.next(1).keys;
-    cursor.close();
-    return key === undefined ? null : keyText(key);
   }
 
   private async saveAll(): Promise<void> {
@@ -420,7 +354,7 @@ export class ColumnStore {
     }
   }
 
-  private async save(stored: StoredTable): Promise<void> {
+  async save(stored: StoredTable): Promise<void> {
     const { store, turnsOf, durable } = this.options;
     const turns = this.isClosing ? ALONE : turnsOf(stored.table.tenantNumber);
     await stored.save(store.appliedSequence, turns, durable);
@@ -447,17 +381,16 @@ export class ColumnStore {
   /** Tables that were written much, and had to wait until nobody wrote. */
   private noteDue(): void {
     const { cache, directory } = this.options;
-    for (const [tenantNumber, counts] of this.counts) {
-      for (const [storageId, { writes }] of counts) {
-        if (writes < cache.sizes.storedRowsMin) continue;
-        mkdirSync(join(directory, `${tenantNumber}-${storageId}`), { recursive: true });
-      }
+    for (const { tenantNumber, storageId, count } of this.counts.all()) {
+      if (count.writes < cache.sizes.storedRowsMin) continue;
+      mkdirSync(join(directory, `${tenantNumber}-${storageId}`), { recursive: true });
     }
   }
 
   /** What is being made ends soon. */
   endWork(): void {
     this.isClosing = true;
+    this.resolveClosing();
     Atomics.store(this.stop, 0, 1);
   }
 
@@ -475,10 +408,4 @@ export class ColumnStore {
     }
     await Promise.all(this.removing);
   }
-}
-
-const nameOf = (tenantNumber: number, storageId: number): string => `${tenantNumber}/${storageId}`;
-
-function partOf(table: TableSegments, text: string): string {
-  return text.slice(table.prefixLength);
 }

@@ -13,7 +13,7 @@ import type { Operation } from "../../../../storage/operation.js";
 import { keyText } from "../../../../storage/ordered-map.js";
 import type { SegmentCache } from "../segment-cache.js";
 import { ColumnFile, type StoredSegment } from "./column-file.js";
-import type { StoredTable } from "./stored-table.js";
+import { nameOf, type StoredTable } from "./stored-table.js";
 import { readManifest, type TableManifest } from "./table-manifest.js";
 
 /** Changed keys that are looked up at a time. */
@@ -140,5 +140,3 @@ async function lookUp(
     await giveWay(turns);
   }
 }
-
-const nameOf = (tenantNumber: number, storageId: number): string => `${tenantNumber}/${storageId}`;

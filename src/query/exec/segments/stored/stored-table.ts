@@ -19,6 +19,8 @@ export class StoredTable {
   savedSequence = -1;
   /** Writes in gaps when it was last looked at, to see whether they go on. */
   seenWrites = 0;
+  /** Since when a build is due (performance.now); null: none is. */
+  dueSinceMs: number | null = null;
   /** Not before this time (performance.now) anything is made: the last try failed. */
   notBeforeMs = 0;
   failures = 0;
@@ -97,6 +99,11 @@ export class StoredTable {
 
 function* partsOf(keys: Iterable<string>, prefixLength: number): Generator<string> {
   for (const key of keys) yield key.slice(prefixLength);
+}
+
+/** Of a table, where it is a key of maps. */
+export function nameOf(tenantNumber: number, storageId: number): string {
+  return `${tenantNumber}/${storageId}`;
 }
 
 export function namesIn(folder: string): readonly string[] {

@@ -1,0 +1,465 @@
+/**
+ * Column values and parameters in PostgreSQL's binary format, as the send and receive functions of its types have it
+ * (src/backend/utils/adt of PostgreSQL 15) and those of pgvector. Types that have no form here are refused with 0A000.
+ */
+import { sqlError } from "../../protocol/errors.js";
+import { MessageFields } from "../../protocol/postgres/message-reader.js";
+import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
+import { displayName, pgOidOf } from "../../query/expr/types.js";
+import { networkOf, networkValue } from "../../values/network.js";
+import type { Numeric } from "../../values/numeric.js";
+import { fromText, toText } from "../../values/text-format.js";
+import { checkArraySize } from "../../values/text-format-array.js";
+import type { Interval, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
+import { vectorOf } from "../../values/vector-text.js";
+import type { ValueWriter } from "./text-values.js";
+
+/** Days and microseconds from 1970 to 2000, where PostgreSQL counts from. */
+const EPOCH_DAYS = 10_957;
+const EPOCH_MICROS = EPOCH_DAYS * 86_400_000_000;
+const INFINITE_DAYS = 0x7fffffff;
+const INFINITE_MICROS = 0x7fffffffffffffffn;
+
+/** The writer of a type's values; throws 0A000 for a type without a binary form. */
+export function binaryWriter(type: SqlType): ValueWriter {
+  const write = PLAIN_WRITERS[type.name];
+  if (write !== undefined) return sized(write);
+  switch (type.name) {
+    case "array": {
+      const element = type.element!;
+      const writeElement = binaryWriter(element);
+      const oid = pgOidOf(element);
+      return sized((writer, value) => writeArray(writer, value as SqlArray, oid, writeElement));
+    }
+    case "record": {
+      const { fields } = type;
+      if (fields === undefined) break;
+      const writers = fields.map((field) => binaryWriter(field.type));
+      const oids = fields.map((field) => pgOidOf(field.type));
+      return sized((writer, value) => writeRecord(writer, value as readonly Value[], oids, writers));
+    }
+    case "text":
+    case "varchar":
+    case "bpchar":
+    case "name":
+    case "enum":
+    case "unknown":
+      return (writer, value) => writer.sizedText(value as string);
+    case "variant":
+    case "json":
+    case "void":
+      return (writer, value) => writer.sizedText(toText(type, value));
+  }
+  throw noBinaryForm(type);
+}
+
+function noBinaryForm(type: SqlType): Error {
+  return sqlError("0A000", `the type ${displayName(type)} has no binary format here`, { hint: "Use the text format." });
+}
+
+function sized(write: ValueWriter): ValueWriter {
+  return (writer, value) => {
+    const from = writer.beginSized();
+    write(writer, value);
+    writer.endSized(from);
+  };
+}
+
+/** Days since 2000 as PostgreSQL keeps them. */
+function pgDays(days: number): number {
+  if (Number.isFinite(days)) return days - EPOCH_DAYS;
+  return days > 0 ? INFINITE_DAYS : -INFINITE_DAYS - 1;
+}
+
+function pgMicros(micros: number): bigint {
+  if (Number.isFinite(micros)) return BigInt(micros) - BigInt(EPOCH_MICROS);
+  return micros > 0 ? INFINITE_MICROS : -INFINITE_MICROS - 1n;
+}
+
+const PLAIN_WRITERS: Partial<Record<SqlType["name"], ValueWriter>> = {
+  bool: (writer, value) => writer.byte(value === true ? 1 : 0),
+  int2: (writer, value) => writer.int16(value as number),
+  int4: (writer, value) => writer.int32(value as number),
+  oid: (writer, value) => writer.uint32(value as number),
+  xid: (writer, value) => writer.uint32(Number(value)),
+  int8: (writer, value) => writer.int64(BigInt(value as number | bigint)),
+  float4: (writer, value) => writer.float32(value as number),
+  float8: (writer, value) => writer.float64(value as number),
+  numeric: (writer, value) => writeNumeric(writer, value as Numeric),
+  bytea: (writer, value) => writer.bytes(value as Uint8Array),
+  uuid: (writer, value) => writer.bytes(Buffer.from((value as string).replaceAll("-", ""), "hex")),
+  date: (writer, value) => writer.int32(pgDays(value as number)),
+  time: (writer, value) => writer.int64(BigInt(value as number)),
+  timetz: (writer, value) => {
+    const { micros, offset } = value as TimeTz;
+    writer.int64(BigInt(micros));
+    writer.int32(-offset);
+  },
+  timestamp: (writer, value) => writer.int64(pgMicros(value as number)),
+  timestamptz: (writer, value) => writer.int64(pgMicros(value as number)),
+  interval: (writer, value) => {
+    const { months, days, micros } = value as Interval;
+    writer.int64(BigInt(micros));
+    writer.int32(days);
+    writer.int32(months);
+  },
+  jsonb: (writer, value) => {
+    writer.byte(1);
+    writer.text(toText(JSONB_TEXT, value));
+  },
+  char: (writer, value) => writer.byte(value === "" ? 0 : (value as string).charCodeAt(0)),
+  bit: (writer, value) => writeBits(writer, value as string),
+  varbit: (writer, value) => writeBits(writer, value as string),
+  inet: (writer, value) => writeNetwork(writer, value as string, false),
+  cidr: (writer, value) => writeNetwork(writer, value as string, true),
+  macaddr: (writer, value) => writer.bytes(Buffer.from((value as string).replaceAll(":", ""), "hex")),
+  macaddr8: (writer, value) => writer.bytes(Buffer.from((value as string).replaceAll(":", ""), "hex")),
+  vector: (writer, value) => {
+    const vector = value as Float32Array;
+    writer.uint16(vector.length);
+    writer.uint16(0);
+    for (const member of vector) writer.float32(member);
+  },
+  point: (writer, value) => writeNumbers(writer, value as string),
+  lseg: (writer, value) => writeNumbers(writer, value as string),
+  box: (writer, value) => writeNumbers(writer, value as string),
+  line: (writer, value) => writeNumbers(writer, value as string),
+  circle: (writer, value) => writeNumbers(writer, value as string),
+  path: (writer, value) => {
+    const numbers = numbersIn(value as string);
+    writer.byte((value as string).startsWith("[") ? 0 : 1);
+    writer.int32(numbers.length / 2);
+    for (const number of numbers) writer.float64(number);
+  },
+  polygon: (writer, value) => {
+    const numbers = numbersIn(value as string);
+    writer.int32(numbers.length / 2);
+    for (const number of numbers) writer.float64(number);
+  },
+};
+
+/** jsonb's text. */
+const JSONB_TEXT = Object.freeze({ name: "jsonb", modifier: null, element: null }) as SqlType;
+
+/** Of a geometric value's text. */
+function numbersIn(text: string): number[] {
+  return (text.match(/[-+]?(?:Infinity|NaN|\d[\d.]*(?:e[-+]?\d+)?)/gi) ?? []).map(Number);
+}
+
+function writeNumbers(writer: MessageWriter, text: string): void {
+  for (const number of numbersIn(text)) writer.float64(number);
+}
+
+function writeArray(writer: MessageWriter, array: SqlArray, oid: number, writeElement: ValueWriter): void {
+  const { elements, dimensions, lowerBounds } = array;
+  writer.int32(dimensions.length);
+  writer.int32(elements.includes(null) ? 1 : 0);
+  writer.uint32(oid);
+  for (const [i, length] of dimensions.entries()) {
+    writer.int32(length);
+    writer.int32(lowerBounds[i]!);
+  }
+  for (const element of elements) {
+    if (element === null) writer.int32(-1);
+    else writeElement(writer, element);
+  }
+}
+
+function writeRecord(
+  writer: MessageWriter,
+  row: readonly Value[],
+  oids: readonly number[],
+  writers: readonly ValueWriter[],
+): void {
+  writer.int32(writers.length);
+  for (const [i, write] of writers.entries()) {
+    writer.uint32(oids[i]!);
+    // A row that was stored before its type got a field is shorter.
+    const value = row[i] ?? null;
+    if (value === null) writer.int32(-1);
+    else write(writer, value);
+  }
+}
+
+function writeBits(writer: MessageWriter, bits: string): void {
+  writer.int32(bits.length);
+  for (let at = 0; at < bits.length; at += 8) writer.byte(Number.parseInt(bits.slice(at, at + 8).padEnd(8, "0"), 2));
+}
+
+const FAMILY_4 = 2;
+const FAMILY_6 = 3;
+
+function writeNetwork(writer: MessageWriter, value: string, isCidr: boolean): void {
+  const { bytes, bits } = networkOf(value);
+  writer.byte(bytes.length === 4 ? FAMILY_4 : FAMILY_6);
+  writer.byte(bits);
+  writer.byte(isCidr ? 1 : 0);
+  writer.byte(bytes.length);
+  writer.bytes(bytes);
+}
+
+/** Sign words of a numeric's binary form. */
+const NUMERIC_SIGN = { positive: 0, negative: 0x4000, nan: 0xc000, infinity: 0xd000, minusInfinity: 0xf000 } as const;
+/** Decimal digits of one of its digits. */
+const DIGIT = 4;
+
+function writeNumeric(writer: MessageWriter, value: Numeric): void {
+  const text = value.toString();
+  if (!/\d/.test(text)) {
+    const sign = text === "NaN" ? "nan" : text.startsWith("-") ? "minusInfinity" : "infinity";
+    writeNumericHead(writer, 0, 0, NUMERIC_SIGN[sign], 0);
+    return;
+  }
+  const [whole = "", fraction = ""] = text.replace("-", "").split(".");
+  const left = whole.padStart(Math.ceil(whole.length / DIGIT) * DIGIT, "0");
+  const right = fraction.padEnd(Math.ceil(fraction.length / DIGIT) * DIGIT, "0");
+  const digits = (left + right).match(/\d{4}/g)!.map(Number);
+  let weight = left.length / DIGIT - 1;
+  let from = 0;
+  while (from < digits.length && digits[from] === 0) from++;
+  weight -= from;
+  let to = digits.length;
+  while (to > from && digits[to - 1] === 0) to--;
+  const sign = text.startsWith("-") ? NUMERIC_SIGN.negative : NUMERIC_SIGN.positive;
+  writeNumericHead(writer, to - from, to === from ? 0 : weight, sign, fraction.length);
+  for (let i = from; i < to; i++) writer.int16(digits[i]!);
+}
+
+function writeNumericHead(writer: MessageWriter, digits: number, weight: number, sign: number, scale: number): void {
+  writer.int16(digits);
+  writer.int16(weight);
+  writer.uint16(sign);
+  writer.int16(scale);
+}
+
+/** The value of a parameter in binary format. Throws 22P03 where the bytes are none of the type, 0A000. */
+export function fromBinary(type: SqlType, bytes: Buffer): Value {
+  const fields = new MessageFields(bytes);
+  const value = readValue(type, fields);
+  if (fields.left > 0) throw wrongBytes(type);
+  return value;
+}
+
+function wrongBytes(type: SqlType): Error {
+  return sqlError("22P03", `incorrect binary data format for type ${displayName(type)}`);
+}
+
+function readValue(type: SqlType, fields: MessageFields): Value {
+  switch (type.name) {
+    case "bool":
+      return fields.byte() !== 0;
+    case "int2":
+      return fields.int16();
+    case "int4":
+      return fields.int32();
+    case "oid":
+      return fields.uint32();
+    case "int8":
+      return normal(fields.int64());
+    case "float4":
+      return fields.float32();
+    case "float8":
+      return fields.float64();
+    case "bytea":
+      return new Uint8Array(fields.rest());
+    case "uuid":
+      return uuidText(fields.view(16));
+    case "date":
+      return ofPgDays(fields.int32());
+    case "time":
+      return Number(fields.int64());
+    case "timetz":
+      return { micros: Number(fields.int64()), offset: -fields.int32() };
+    case "timestamp":
+    case "timestamptz":
+      return ofPgMicros(fields.int64());
+    case "interval": {
+      const micros = normal(fields.int64());
+      const days = fields.int32();
+      return { micros, days, months: fields.int32() };
+    }
+    case "array":
+      return readArray(type, fields);
+    case "record":
+      return readRecord(type, fields);
+    case "vector":
+      return readVector(type, fields);
+    default:
+      return fromText(type, textOf(type, fields));
+  }
+}
+
+/** The text of a value whose binary form says the same. */
+function textOf(type: SqlType, fields: MessageFields): string {
+  switch (type.name) {
+    case "numeric":
+      return readNumeric(type, fields);
+    case "jsonb":
+      if (fields.byte() !== 1) throw wrongBytes(type);
+      return fields.rest().toString("utf8");
+    case "bit":
+    case "varbit":
+      return readBits(fields);
+    case "inet":
+    case "cidr":
+      return readNetwork(type, fields);
+    case "macaddr":
+    case "macaddr8":
+      return fields.rest().toString("hex");
+    case "point":
+    case "lseg":
+    case "box":
+    case "line":
+    case "circle":
+    case "path":
+    case "polygon":
+      return readGeometric(type, fields);
+    case "char":
+      return fields.rest().toString("latin1");
+    case "xid":
+      return String(fields.uint32());
+    case "tsvector":
+    case "tsquery":
+    case "int2vector":
+    case "oidvector":
+    case "tid":
+      throw noBinaryForm(type);
+    default:
+      // Text, names, enums, json.
+      return fields.rest().toString("utf8");
+  }
+}
+
+function normal(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
+function uuidText(bytes: Buffer): string {
+  const hex = bytes.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+function ofPgDays(days: number): number {
+  if (days === INFINITE_DAYS) return Number.POSITIVE_INFINITY;
+  if (days === -INFINITE_DAYS - 1) return Number.NEGATIVE_INFINITY;
+  return days + EPOCH_DAYS;
+}
+
+function ofPgMicros(micros: bigint): number {
+  if (micros === INFINITE_MICROS) return Number.POSITIVE_INFINITY;
+  if (micros === -INFINITE_MICROS - 1n) return Number.NEGATIVE_INFINITY;
+  return Number(micros + BigInt(EPOCH_MICROS));
+}
+
+function readNumeric(type: SqlType, fields: MessageFields): string {
+  const count = fields.int16();
+  const weight = fields.int16();
+  const sign = fields.uint16();
+  const scale = fields.int16();
+  if (sign === NUMERIC_SIGN.nan) return "NaN";
+  if (sign === NUMERIC_SIGN.infinity) return "Infinity";
+  if (sign === NUMERIC_SIGN.minusInfinity) return "-Infinity";
+  if (count < 0 || scale < 0 || (sign !== NUMERIC_SIGN.positive && sign !== NUMERIC_SIGN.negative)) {
+    throw wrongBytes(type);
+  }
+  let digits = "";
+  for (let i = 0; i < count; i++) digits += String(fields.uint16()).padStart(DIGIT, "0");
+  const wholeDigits = (weight + 1) * DIGIT;
+  const whole = wholeDigits <= 0 ? "0" : digits.slice(0, wholeDigits).padEnd(wholeDigits, "0");
+  const fraction = wholeDigits < 0 ? "0".repeat(-wholeDigits) + digits : digits.slice(wholeDigits);
+  const shown = fraction.padEnd(scale, "0").slice(0, scale);
+  return `${sign === NUMERIC_SIGN.negative ? "-" : ""}${whole}${shown === "" ? "" : `.${shown}`}`;
+}
+
+function readBits(fields: MessageFields): string {
+  const length = fields.int32();
+  let bits = "";
+  for (const byte of fields.rest()) bits += byte.toString(2).padStart(8, "0");
+  return bits.slice(0, length);
+}
+
+function readNetwork(type: SqlType, fields: MessageFields): string {
+  const family = fields.byte();
+  const bits = fields.byte();
+  fields.byte();
+  const bytes = fields.view(fields.byte());
+  if (bytes.length !== (family === FAMILY_4 ? 4 : 16)) throw wrongBytes(type);
+  return networkValue({ bytes, bits });
+}
+
+function readGeometric(type: SqlType, fields: MessageFields): string {
+  if (type.name === "path") {
+    const [open, close] = fields.byte() === 0 ? "[]" : "()";
+    return `${open}${readPoints(fields)}${close}`;
+  }
+  if (type.name === "polygon") return `(${readPoints(fields)})`;
+  const numbers: number[] = [];
+  while (fields.left > 0) numbers.push(fields.float64());
+  const [a, b, c, d] = numbers;
+  if (type.name === "point") return `(${a},${b})`;
+  if (type.name === "line") return `{${a},${b},${c}}`;
+  if (type.name === "circle") return `<(${a},${b}),${c}>`;
+  return type.name === "lseg" ? `[(${a},${b}),(${c},${d})]` : `(${a},${b}),(${c},${d})`;
+}
+
+function readPoints(fields: MessageFields): string {
+  const points: string[] = [];
+  for (let left = fields.int32(); left > 0; left--) points.push(`(${fields.float64()},${fields.float64()})`);
+  return points.join(",");
+}
+
+function readArray(type: SqlType, fields: MessageFields): SqlArray {
+  const element = type.element!;
+  const count = fields.int32();
+  fields.int32();
+  const oid = fields.uint32();
+  if (count < 0 || count > 6) throw wrongBytes(type);
+  if (oid !== 0 && oid !== pgOidOf(element) && !isText(element)) throw wrongBytes(type);
+  const dimensions: number[] = [];
+  const lowerBounds: number[] = [];
+  for (let i = 0; i < count; i++) {
+    dimensions.push(fields.int32());
+    lowerBounds.push(fields.int32());
+  }
+  const size = count === 0 ? 0 : dimensions.reduce((product, length) => product * length, 1);
+  if (size < 0 || size > fields.left / 4) throw wrongBytes(type);
+  checkArraySize(size);
+  const elements: Value[] = [];
+  for (let i = 0; i < size; i++) elements.push(readSized(element, fields));
+  return { elements, dimensions, lowerBounds };
+}
+
+function isText({ name }: SqlType): boolean {
+  return name === "text" || name === "varchar" || name === "bpchar" || name === "name" || name === "enum";
+}
+
+function readSized(type: SqlType, fields: MessageFields): Value {
+  const length = fields.int32();
+  return length < 0 ? null : fromBinary(type, fields.view(length));
+}
+
+function readRecord(type: SqlType, fields: MessageFields): readonly Value[] {
+  const members = type.fields;
+  if (members === undefined) throw noBinaryForm(type);
+  if (fields.int32() !== members.length) throw wrongBytes(type);
+  return members.map((member) => {
+    fields.uint32();
+    return readSized(member.type, fields);
+  });
+}
+
+function readVector(type: SqlType, fields: MessageFields): Value {
+  const length = fields.uint16();
+  fields.uint16();
+  const members: number[] = [];
+  for (let i = 0; i < length; i++) members.push(fields.float32());
+  return vectorOf(type, members);
+}
+
+/** The value of a parameter in text format. */
+export function parameterFromText(type: SqlType, bytes: Buffer, timeZone: string): Value {
+  const text = bytes.toString("utf8");
+  if (text.includes("\0")) throw sqlError("22021", 'invalid byte sequence for encoding "UTF8": 0x00');
+  return fromText(type, text, { timeZone, nowMicros: Date.now() * 1000 });
+}

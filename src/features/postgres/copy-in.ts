@@ -1,0 +1,152 @@
+/**
+ * COPY … FROM STDIN: the import of rows that come as messages. It runs beside the messages that bring them, each of which
+ * waits until the import has read what it brought. One per COPY; owned by the session.
+ */
+import type { ColumnDef } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
+import { BACK } from "../../protocol/postgres/message-types.js";
+import { sessionOptions } from "../../session/session-options.js";
+import type { CopyStatement } from "../../sql/parse/copy.js";
+import { type ImportClient, importRows } from "../import/import-rows.js";
+import { binaryAsText } from "./copy-binary.js";
+import type { WireHost } from "./wire-host.js";
+
+export class CopyIn {
+  private pieces: Uint8Array[] = [];
+  private ended = false;
+  private failure: Error | null = null;
+  /** The import waits for bytes. */
+  private wake: (() => void) | null = null;
+  /** A message waits until the import has read everything. */
+  private drained: (() => void) | null = null;
+  private readonly running: Promise<number>;
+
+  constructor(
+    readonly isSimple: boolean,
+    start: (pieces: AsyncIterable<Uint8Array>) => Promise<number>,
+  ) {
+    this.running = start(this.all());
+    this.running.catch((error: Error) => {
+      this.failure = error;
+      this.drained?.();
+    });
+  }
+
+  /** Resolves when the import waits for bytes: from then on it rests between messages. */
+  begun(): Promise<void> {
+    return this.settled();
+  }
+
+  /** Takes bytes; resolves when the import wants more. Throws the import's error. */
+  async data(bytes: Buffer): Promise<void> {
+    if (this.failure !== null) throw this.failure;
+    // The bytes belong to the message.
+    this.pieces.push(Uint8Array.from(bytes));
+    await this.settled();
+  }
+
+  /** The rows are complete; answers how many there were. */
+  async done(): Promise<number> {
+    this.ended = true;
+    this.wake?.();
+    return this.running;
+  }
+
+  /** Ends the import: nothing of it stays, since its transaction is rolled back. */
+  abandon(): void {
+    this.failure ??= sqlError("57014", "COPY from stdin failed");
+    this.wake?.();
+  }
+
+  private async settled(): Promise<void> {
+    this.wake?.();
+    await new Promise<void>((resolve) => {
+      this.drained = resolve;
+      if (this.failure !== null) resolve();
+    });
+    this.drained = null;
+    if (this.failure !== null) throw this.failure;
+  }
+
+  private async *all(): AsyncIterable<Uint8Array> {
+    for (;;) {
+      const piece = this.pieces.shift();
+      if (piece !== undefined) {
+        yield piece;
+        continue;
+      }
+      if (this.failure !== null) throw this.failure;
+      if (this.ended) return;
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+        this.drained?.();
+      });
+      this.wake = null;
+    }
+  }
+}
+
+/** Begins a COPY: looks up what it names and tells the client to send. */
+export async function copyInFor(wire: WireHost, copy: CopyStatement, isSimple: boolean): Promise<CopyIn> {
+  const { session, client } = wire;
+  if (client.request.readOnly || session.readOnly) {
+    throw sqlError("25006", "cannot execute COPY FROM in a read-only transaction");
+  }
+  wire.beginImplicit();
+  client.begin(0);
+  const { schema, name } = copy.table!;
+  const table = session.protocol.findTable(schema, name);
+  if (table === null)
+    throw sqlError("42P01", `relation "${schema === null ? "" : `${schema}.`}${name}" does not exist`);
+  const columns = copy.columns === null ? null : copy.columns;
+  const count = columns?.length ?? table.columns.filter((column) => !column.generatedSql).length;
+  writeResponse(wire, copy.format === "binary" ? 1 : 0, count);
+  const isBinary = copy.format === "binary";
+  const options = {
+    schema: table.schema,
+    table: table.name,
+    columns,
+    conflict: { action: "error", columns: [] } as const,
+    csv: isBinary ? { ...copy, delimiter: "\t", nullText: "\\N" } : copy,
+    ...(copy.format !== "csv" && { isCopyText: true as const }),
+    within: session,
+    session: sessionOptions(client.request, "statements"),
+    create: false,
+  };
+  const copying = new CopyIn(isSimple, async (pieces) => {
+    const types = columnsOf(table.columns, columns).map(({ type }) => type);
+    const read = isBinary ? binaryAsText(pieces, types) : pieces;
+    const counts = await importRows(
+      importClient(wire),
+      read,
+      options,
+      () => undefined,
+      () => undefined,
+    );
+    return counts.rows;
+  });
+  await copying.begun();
+  return copying;
+}
+
+function columnsOf(all: readonly ColumnDef[], names: readonly string[] | null): readonly ColumnDef[] {
+  if (names === null) return all.filter((column) => !column.generatedSql);
+  return names.map((name) => {
+    const column = all.find((each) => each.name === name);
+    if (column === undefined) throw sqlError("42703", `column "${name}" does not exist`, { column: name });
+    return column;
+  });
+}
+
+/** The session's client, with its tenant. */
+function importClient({ client }: WireHost): ImportClient {
+  return client;
+}
+
+function writeResponse({ writer }: WireHost, format: 0 | 1, columns: number): void {
+  writer.begin(BACK.copyInResponse);
+  writer.byte(format);
+  writer.int16(columns);
+  for (let c = 0; c < columns; c++) writer.int16(format);
+  writer.end();
+}

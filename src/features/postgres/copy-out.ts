@@ -1,0 +1,135 @@
+/** COPY … TO STDOUT: the rows of a query as CopyData messages in text, CSV or binary. */
+import { BACK } from "../../protocol/postgres/message-types.js";
+import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
+import type { Batch } from "../../query/expr/expr.js";
+import type { ResultShape, RowCollector } from "../../session/sql-result.js";
+import type { CopyStatement } from "../../sql/parse/copy.js";
+import { type CsvStyle, csvFieldWriter } from "../../values/csv-format.js";
+import { toText } from "../../values/text-format.js";
+import { binaryWriter } from "./binary-values.js";
+import { copiedQuery } from "./copy-statement.js";
+import { timeoutOf } from "./timeouts.js";
+import type { WireHost } from "./wire-host.js";
+
+const PIECE_BYTES = 64 * 1024;
+/** What a file of COPY's binary format begins with: its signature, no flags, no extension. */
+const SIGNATURE = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
+
+/** Writes rows `from` to `to` as messages. */
+type WriteRows = (batch: Batch, count: number) => void;
+
+export async function copyOut(wire: WireHost, copy: CopyStatement): Promise<void> {
+  const { session, client, writer } = wire;
+  client.begin(timeoutOf(session.settings, client.request));
+  const start = writer.length;
+  let rows = 0;
+  let hasSent = false;
+  const collector: RowCollector = (shape, streamable = false) => {
+    if (!hasSent) writer.cut(start);
+    rows = 0;
+    writeResponse(wire, copy, shape.outputs.length);
+    const write = rowsWriter(wire, copy, shape);
+    return {
+      append: (batch, count) => {
+        write(batch, count);
+        rows += count;
+        return 0;
+      },
+      room: () => {
+        if (!streamable || writer.length < PIECE_BYTES) return undefined;
+        hasSent = true;
+        return wire.flush();
+      },
+    };
+  };
+  const run = { sql: copiedQuery(copy), params: [], maxRows: Number.MAX_SAFE_INTEGER, collector, request: client };
+  await session.execute(run, (tx) => client.request.commitPart(tx));
+  if (copy.format === "binary") {
+    writer.begin(BACK.copyData);
+    writer.int16(-1);
+    writer.end();
+  }
+  writer.empty(BACK.copyDone);
+  wire.runs.complete(`COPY ${rows}`);
+}
+
+function writeResponse({ writer }: WireHost, { format }: CopyStatement, columns: number): void {
+  const code = format === "binary" ? 1 : 0;
+  writer.begin(BACK.copyOutResponse);
+  writer.byte(code);
+  writer.int16(columns);
+  for (let c = 0; c < columns; c++) writer.int16(code);
+  writer.end();
+}
+
+function rowsWriter(wire: WireHost, copy: CopyStatement, shape: ResultShape): WriteRows {
+  const { writer } = wire;
+  if (copy.format === "binary") return binaryRows(writer, shape);
+  const line = copy.format === "csv" ? csvLines(copy, shape) : textLines(copy);
+  const send = (fields: readonly (string | null)[]): void => {
+    writer.begin(BACK.copyData);
+    writer.text(`${line(fields)}\n`);
+    writer.end();
+  };
+  if (copy.header) send(shape.outputs.map(({ name }) => name));
+  const { timeZone } = wire.session.settings;
+  const types = shape.outputs.map(({ type }) => type);
+  return ({ columns }, count) => {
+    for (let r = 0; r < count; r++) {
+      send(
+        types.map((type, c) => {
+          const value = columns[c]![r]!;
+          return value === null ? null : toText(type, value, timeZone);
+        }),
+      );
+    }
+  };
+}
+
+function csvLines(copy: CopyStatement, { outputs }: ResultShape): (fields: readonly (string | null)[]) => string {
+  const { delimiter, quote, forceQuote } = copy;
+  const field = csvFieldWriter(copy satisfies CsvStyle);
+  const forced = outputs.map(({ name }) => forceQuote === "*" || forceQuote.includes(name));
+  const quoted = (text: string): string => quote + text.replaceAll(quote, quote + quote) + quote;
+  return (fields) => fields.map((text, c) => (text !== null && forced[c] ? quoted(text) : field(text))).join(delimiter);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "\\": "\\\\",
+  "\b": "\\b",
+  "\f": "\\f",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t",
+  "\v": "\\v",
+};
+
+function textLines({ delimiter, nullText }: CopyStatement): (fields: readonly (string | null)[]) => string {
+  const special = /[\\\b\f\n\r\t\v]/;
+  const all = /[\\\b\f\n\r\t\v]/g;
+  const escaped = (text: string): string => {
+    const plain = special.test(text) ? text.replace(all, (character) => ESCAPES[character]!) : text;
+    return delimiter === "\t" ? plain : plain.replaceAll(delimiter, `\\${delimiter}`);
+  };
+  return (fields) => fields.map((text) => (text === null ? nullText : escaped(text))).join(delimiter);
+}
+
+/** The signature goes with the first row's message, or alone where there are no rows. */
+function binaryRows(writer: MessageWriter, { outputs }: ResultShape): WriteRows {
+  const writers = outputs.map(({ type }) => binaryWriter(type));
+  writer.begin(BACK.copyData);
+  writer.bytes(SIGNATURE);
+  writer.end();
+  return ({ columns }, count) => {
+    for (let r = 0; r < count; r++) {
+      writer.begin(BACK.copyData);
+      writer.int16(writers.length);
+      for (const [c, write] of writers.entries()) {
+        const value = columns[c]![r]!;
+        if (value === null) writer.int32(-1);
+        else write(writer, value);
+      }
+      writer.end();
+    }
+  };
+}

@@ -1,0 +1,222 @@
+/**
+ * The extended protocol of one session: its prepared statements and portals by name, and the messages about them. A statement
+ * whose rows are fetched in parts is a cursor of the session.
+ */
+import { sqlError } from "../../protocol/errors.js";
+import { PREPARED_STATEMENTS_MAX } from "../../protocol/limits.js";
+import { type MessageFields, violation } from "../../protocol/postgres/message-reader.js";
+import { BACK } from "../../protocol/postgres/message-types.js";
+import { pgOidOf } from "../../query/expr/types.js";
+import type { StatementPlan } from "../../session/statement-plan.js";
+import type { CopyStatement } from "../../sql/parse/copy.js";
+import type { Value } from "../../values/values.js";
+import { fromBinary, parameterFromText } from "./binary-values.js";
+import { readCopy } from "./copy-statement.js";
+import { type Formats, formatOf, valueWriters, writeRowDescription, writeRows } from "./row-output.js";
+import { timeoutOf } from "./timeouts.js";
+import type { WireHost } from "./wire-host.js";
+
+/** A statement that Parse made. */
+interface Prepared {
+  readonly sql: string;
+  /** Null: nothing to plan: an empty text or a COPY. */
+  readonly plan: StatementPlan | null;
+  readonly copy: CopyStatement | null;
+}
+
+/** A statement with its parameters. */
+interface Portal {
+  readonly statement: Prepared;
+  readonly values: readonly Value[];
+  readonly formats: Formats;
+  /** Its cursor, once rows were fetched in parts; null: it has not run. */
+  cursor: string | null;
+  hasEnded: boolean;
+}
+
+const PORTALS_MAX = 10_000;
+const STATEMENT = "S".charCodeAt(0);
+const PORTAL = "P".charCodeAt(0);
+
+export class Portals {
+  private readonly statements = new Map<string, Prepared>();
+  private readonly portals = new Map<string, Portal>();
+  private cursors = 0;
+
+  constructor(private readonly wire: WireHost) {}
+
+  /** Throws 42P05 for a name that is taken. */
+  addStatement(name: string, statement: Prepared): void {
+    if (name !== "" && this.statements.has(name)) {
+      throw sqlError("42P05", `prepared statement "${name}" already exists`);
+    }
+    if (this.statements.size >= PREPARED_STATEMENTS_MAX) {
+      throw sqlError("54000", `a session can have at most ${PREPARED_STATEMENTS_MAX} prepared statements`);
+    }
+    this.statements.set(name, statement);
+  }
+
+  statement(name: string): Prepared {
+    const statement = this.statements.get(name);
+    if (statement !== undefined) return statement;
+    throw sqlError(
+      "26000",
+      name === "" ? "unnamed prepared statement does not exist" : `prepared statement "${name}" does not exist`,
+    );
+  }
+
+  /** Throws 42P03 for a name that is taken. */
+  addPortal(name: string, portal: Portal): void {
+    if (name === "") this.forget("");
+    else if (this.portals.has(name)) throw sqlError("42P03", `cursor "${name}" already exists`);
+    if (this.portals.size >= PORTALS_MAX) throw sqlError("54000", `a session can have at most ${PORTALS_MAX} portals`);
+    this.portals.set(name, portal);
+  }
+
+  portal(name: string): Portal {
+    const portal = this.portals.get(name);
+    if (portal === undefined) throw sqlError("34000", `portal "${name}" does not exist`);
+    return portal;
+  }
+
+  describe(kind: number, name: string): void {
+    const { writer } = this.wire;
+    if (kind === PORTAL) {
+      const { statement, formats } = this.portal(name);
+      this.writeColumns(statement, formats);
+      return;
+    }
+    if (kind !== STATEMENT) throw violation("Describe is about a statement (S) or a portal (P)");
+    const statement = this.statement(name);
+    const types = statement.plan?.parameterTypes ?? [];
+    writer.begin(BACK.parameterDescription);
+    writer.uint16(types.length);
+    for (const type of types) writer.uint32(pgOidOf(type));
+    writer.end();
+    this.writeColumns(statement, []);
+  }
+
+  private writeColumns({ plan }: Prepared, formats: Formats): void {
+    const { writer } = this.wire;
+    const columns = plan === null ? null : this.wire.session.protocol.columnsOf(plan);
+    if (columns === null) writer.empty(BACK.noData);
+    else writeRowDescription(writer, columns, formats);
+  }
+
+  close(kind: number, name: string): void {
+    if (kind === STATEMENT) this.statements.delete(name);
+    else this.forget(name);
+  }
+
+  forget(name: string): void {
+    const portal = this.portals.get(name);
+    if (portal === undefined) return;
+    if (portal.cursor !== null) this.wire.session.protocol.closeCursor(portal.cursor);
+    this.portals.delete(name);
+  }
+
+  forgetAll(): void {
+    if (this.portals.size > 0) for (const name of [...this.portals.keys()]) this.forget(name);
+  }
+
+  forgetStatements(): void {
+    this.statements.clear();
+  }
+
+  newCursorName(): string {
+    return `<portal ${++this.cursors}>`;
+  }
+}
+
+interface PortalHost extends WireHost {
+  readonly portals: Portals;
+}
+
+/** Parse: name, text, types of parameters. */
+export function parseMessage(wire: PortalHost, fields: MessageFields): void {
+  const name = fields.cstring();
+  const sql = fields.cstring();
+  const oids = Array.from({ length: fields.uint16() }, () => fields.uint32());
+  const copy = readCopy(sql);
+  const isEmpty = copy === null && /^\s*;*\s*$/.test(sql);
+  const text = sql.replace(/;\s*$/, "");
+  const plan = isEmpty || copy !== null ? null : wire.session.protocol.planAhead(text, oids);
+  wire.portals.addStatement(name, { sql: text, plan, copy });
+  wire.writer.empty(BACK.parseComplete);
+}
+
+/** Bind: portal, statement, formats and values of parameters, formats of the result. */
+export function bindMessage(wire: PortalHost, fields: MessageFields): void {
+  const name = fields.cstring();
+  const statement = wire.portals.statement(fields.cstring());
+  const sentFormats = Array.from({ length: fields.uint16() }, () => fields.int16());
+  const count = fields.uint16();
+  const types = statement.plan?.parameterTypes ?? [];
+  if (count !== types.length) {
+    throw sqlError(
+      "08P01",
+      `bind message supplies ${count} parameters, but prepared statement requires ${types.length}`,
+    );
+  }
+  const { timeZone } = wire.session.settings;
+  const values = types.map((type, i) => {
+    const length = fields.int32();
+    if (length < 0) return null;
+    const bytes = fields.view(length);
+    return formatOf(sentFormats, i) === 1 ? fromBinary(type, bytes) : parameterFromText(type, bytes, timeZone);
+  });
+  const formats = Array.from({ length: fields.uint16() }, () => fields.int16());
+  wire.portals.addPortal(name, { statement, values, formats, cursor: null, hasEnded: false });
+  wire.writer.empty(BACK.bindComplete);
+}
+
+/** Execute: portal, the most rows. */
+export function executeMessage(wire: PortalHost, fields: MessageFields): void | Promise<void> {
+  const portal = wire.portals.portal(fields.cstring());
+  const rowsMax = fields.int32();
+  const { statement, values, formats } = portal;
+  const { plan, copy, sql } = statement;
+  if (copy !== null) return wire.copy(copy, false);
+  if (plan === null) {
+    wire.writer.empty(BACK.emptyQueryResponse);
+    return;
+  }
+  if (portal.hasEnded) throw sqlError("55000", "portal cannot be run anymore");
+  const isQuery = plan.bound.kind === "query" && plan.bound.command === "select" && plan.bound.readOnly;
+  if (portal.cursor !== null || (rowsMax > 0 && isQuery)) return fetchPart(wire, portal, plan, rowsMax);
+  portal.hasEnded = true;
+  const declared = plan.parameterTypes;
+  // A text without parameters has the plan that everybody has.
+  const text = declared.length === 0 ? { sql, params: [] } : { sql, params: values, declared };
+  return wire.ran(wire.runs.run(text, { formats, describes: false }));
+}
+
+async function fetchPart(wire: PortalHost, portal: Portal, plan: StatementPlan, rowsMax: number): Promise<void> {
+  const { session, client, writer } = wire;
+  const { statement, values, formats } = portal;
+  client.begin(timeoutOf(session.settings, client.request));
+  if (portal.cursor === null) {
+    wire.beginImplicit();
+    const cursor = wire.portals.newCursorName();
+    const run = {
+      sql: statement.sql,
+      params: values,
+      declared: plan.parameterTypes,
+      maxRows: Number.MAX_SAFE_INTEGER,
+      collector: () => ({ append: () => 0 }),
+      request: client,
+    };
+    session.protocol.openCursor(cursor, plan, run);
+    portal.cursor = cursor;
+  }
+  const writers = valueWriters(plan.shape!, formats, session.settings.timeZone);
+  const wanted = rowsMax > 0 ? rowsMax : Number.MAX_SAFE_INTEGER;
+  const take = (batch: Parameters<typeof writeRows>[2]): void => writeRows(writer, writers, batch, batch.length);
+  const rows = await session.protocol.fetchCursor(portal.cursor, wanted, take, client);
+  if (rows === wanted) {
+    writer.empty(BACK.portalSuspended);
+    return;
+  }
+  portal.hasEnded = true;
+  wire.runs.complete(`SELECT ${rows}`);
+}

@@ -1,0 +1,32 @@
+/** What the server of PostgreSQL's protocol asks of the actor that has the tenant. */
+import type { Handlers } from "../../actor/handler.js";
+import type { Request } from "../../actor/request.js";
+import { sqlError } from "../../protocol/errors.js";
+import { readStartUp } from "./start-up.js";
+import { WIRE_SESSIONS, type WireSessions } from "./wire-sessions.js";
+
+const NOTHING = new Uint8Array(0);
+
+const sessionsOf = ({ partition }: Request): WireSessions => partition.part(WIRE_SESSIONS);
+
+export const postgresHandlers = {
+  "postgres.open": (request, { params, body }) => {
+    const startUp = readStartUp(body, request.head.roles.includes("super_admin"));
+    return sessionsOf(request).open(request, Number(params.session), startUp).opened();
+  },
+  "postgres.messages": (request, { params, body }) =>
+    sessionsOf(request).get(request, Number(params.session)).serve(request, body),
+  "postgres.cancel": (request, { params }) => {
+    const wire = sessionsOf(request).find(request, Number(params.session));
+    wire?.client.cancel(sqlError("57014", "canceling statement due to user request"));
+    return { bytes: NOTHING };
+  },
+  "postgres.close": async (request, { params }) => {
+    const sessions = sessionsOf(request);
+    const number = Number(params.session);
+    const wire = sessions.find(request, number);
+    sessions.remove(number);
+    await wire?.close(request);
+    return { bytes: NOTHING };
+  },
+} satisfies Handlers;

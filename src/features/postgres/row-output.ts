@@ -1,0 +1,152 @@
+/**
+ * Rows as DataRow messages, written where the session writes all its messages. Rows of a query leave when there are many; all
+ * others stay until the statement has ended. One per statement.
+ */
+import { RESULT_BYTES_MAX } from "../../protocol/limits.js";
+import { BACK } from "../../protocol/postgres/message-types.js";
+import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
+import { resultTooLarge } from "../../protocol/size-errors.js";
+import type { Batch } from "../../query/expr/expr.js";
+import { pgOidOf } from "../../query/expr/types.js";
+import type { OutputColumn } from "../../query/plan/plan.js";
+import type { ResultShape, RowCollector, Rows } from "../../session/sql-result.js";
+import { typmodOf } from "../../sql/bind/system/relation-facts.js";
+import type { SqlType } from "../../values/values.js";
+import { binaryWriter } from "./binary-values.js";
+import { textWriter, type ValueWriter } from "./text-values.js";
+
+/** From so many bytes on rows leave. */
+const PIECE_BYTES = 64 * 1024;
+
+/** 0: text, 1: binary. None: all text; one: for all columns; else one for each. */
+export type Formats = readonly number[];
+
+export function formatOf(formats: Formats, column: number): number {
+  return formats.length === 0 ? 0 : formats.length === 1 ? formats[0]! : (formats[column] ?? 0);
+}
+
+export interface RowOutputOptions {
+  readonly writer: MessageWriter;
+  readonly formats: Formats;
+  readonly timeZone: string;
+  /** The client has not been told the columns. */
+  readonly describes: boolean;
+  /** Sends what was written. */
+  flush(): Promise<void>;
+}
+
+export class RowOutput {
+  rows = 0;
+  /** Where the statement's messages begin. */
+  private readonly start: number;
+  private hasSent = false;
+
+  constructor(private readonly options: RowOutputOptions) {
+    this.start = options.writer.length;
+  }
+
+  readonly collector: RowCollector = (shape, streamable = false): Rows => {
+    const { writer, formats, timeZone, describes } = this.options;
+    if (!this.hasSent) writer.cut(this.start);
+    this.rows = 0;
+    if (describes) writeRowDescription(writer, shape.outputs, formats);
+    const writers = valueWriters(shape, formats, timeZone);
+    return {
+      append: (batch, count) => {
+        writeRows(writer, writers, batch, count);
+        this.rows += count;
+        if (writer.length > RESULT_BYTES_MAX) throw resultTooLarge();
+        return 0;
+      },
+      room: () => (streamable && writer.length >= PIECE_BYTES ? this.send() : undefined),
+    };
+  };
+
+  /** The statement has no rows: what was written for it is the text of a command, or a count. */
+  discard(): void {
+    this.options.writer.cut(this.start);
+  }
+
+  private async send(): Promise<void> {
+    this.hasSent = true;
+    await this.options.flush();
+  }
+}
+
+export function valueWriters({ outputs }: ResultShape, formats: Formats, timeZone: string): readonly ValueWriter[] {
+  return outputs.map(({ type }, c) => (formatOf(formats, c) === 1 ? binaryWriter(type) : textWriter(type, timeZone)));
+}
+
+export function writeRows(
+  writer: MessageWriter,
+  writers: readonly ValueWriter[],
+  { columns }: Batch,
+  count: number,
+): void {
+  const { length } = writers;
+  for (let r = 0; r < count; r++) {
+    writer.begin(BACK.dataRow);
+    writer.int16(length);
+    for (let c = 0; c < length; c++) {
+      const value = columns[c]![r]!;
+      if (value === null) writer.int32(-1);
+      else writers[c]!(writer, value);
+    }
+    writer.end();
+  }
+}
+
+export function writeRowDescription(writer: MessageWriter, outputs: readonly OutputColumn[], formats: Formats): void {
+  writer.begin(BACK.rowDescription);
+  writer.int16(outputs.length);
+  for (const [c, { name, type }] of outputs.entries()) {
+    const sent = sentType(type);
+    writer.cstring(name);
+    // No table and no column of one.
+    writer.int32(0);
+    writer.int16(0);
+    writer.uint32(pgOidOf(sent));
+    writer.int16(storedSize(sent));
+    writer.int32(typmodOf(sent));
+    writer.int16(formatOf(formats, c));
+  }
+  writer.end();
+}
+
+/** Of a domain the type below it. */
+function sentType(type: SqlType): SqlType {
+  return type.user?.base == null ? type : sentType(type.user.base);
+}
+
+const SIZES: Partial<Record<SqlType["name"], number>> = {
+  bool: 1,
+  int2: 2,
+  int4: 4,
+  int8: 8,
+  oid: 4,
+  float4: 4,
+  float8: 8,
+  date: 4,
+  time: 8,
+  timetz: 12,
+  timestamp: 8,
+  timestamptz: 8,
+  interval: 16,
+  uuid: 16,
+  name: 64,
+  char: 1,
+  enum: 4,
+  macaddr: 6,
+  macaddr8: 8,
+  point: 16,
+  lseg: 32,
+  box: 32,
+  line: 24,
+  circle: 24,
+  void: 4,
+};
+
+/** pg_type.typlen: -1 where it varies, -2 for a text that ends in a zero byte. */
+function storedSize({ name }: SqlType): number {
+  return name === "unknown" ? -2 : (SIZES[name] ?? -1);
+}

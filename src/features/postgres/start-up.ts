@@ -1,0 +1,66 @@
+/** What a start-up message says, and the settings that the protocol reports to clients. */
+import { MessageFields, violation } from "../../protocol/postgres/message-reader.js";
+import type { Settings } from "../../session/settings.js";
+
+export interface StartUp {
+  readonly user: string;
+  readonly isSuperuser: boolean;
+  /** Settings by name, in the order in which they came. */
+  readonly settings: readonly (readonly [string, string])[];
+}
+
+/** Parameters of the start-up message that are no settings. */
+const NO_SETTINGS = new Set(["user", "database", "replication", "options"]);
+
+/** `bytes`: names and values as texts that end in zero bytes, and one more zero byte. Throws 08P01, 22023. */
+export function readStartUp(bytes: Buffer, isSuperuser: boolean): StartUp {
+  const fields = new MessageFields(bytes);
+  const settings: [string, string][] = [];
+  let user = "";
+  for (let name = fields.cstring(); name !== ""; name = fields.cstring()) {
+    const value = fields.cstring();
+    if (name === "user") user = value;
+    else if (name === "options") settings.push(...settingsIn(value));
+    else if (!NO_SETTINGS.has(name) && !name.startsWith("_pq_.")) settings.push([name.toLowerCase(), value]);
+  }
+  return { user, isSuperuser, settings };
+}
+
+/** `-c name=value` and `--name=value`, as the server's command line has them; a backslash keeps the next character. */
+function settingsIn(options: string): [string, string][] {
+  const words = (options.match(/(?:\\.|[^\s\\])+/g) ?? []).map((word) => word.replace(/\\(.)/g, "$1"));
+  const found: [string, string][] = [];
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i]!;
+    const setting = word === "-c" ? words[++i] : (/^(?:-c|--)(.+)$/.exec(word)?.[1] ?? undefined);
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(setting ?? "") ?? [];
+    if (name === undefined) throw violation(`the start-up option "${word}" is not supported`);
+    found.push([name.replaceAll("-", "_").toLowerCase(), value!]);
+  }
+  return found;
+}
+
+/** Settings whose values clients are told at the start and at each change, by the names that they look for. */
+const REPORTED = [
+  ["application_name", "application_name"],
+  ["client_encoding", "client_encoding"],
+  ["DateStyle", "datestyle"],
+  ["default_transaction_read_only", "default_transaction_read_only"],
+  ["IntervalStyle", "intervalstyle"],
+  ["search_path", "search_path"],
+  ["server_encoding", "server_encoding"],
+  ["server_version", "server_version"],
+  ["standard_conforming_strings", "standard_conforming_strings"],
+  ["TimeZone", "timezone"],
+] as const;
+
+export function* reportedSettings(
+  settings: Settings,
+  { user, isSuperuser }: StartUp,
+): Iterable<readonly [name: string, value: string]> {
+  for (const [name, setting] of REPORTED) yield [name, settings.show(setting)];
+  yield ["in_hot_standby", "off"];
+  yield ["integer_datetimes", "on"];
+  yield ["is_superuser", isSuperuser ? "on" : "off"];
+  yield ["session_authorization", user];
+}

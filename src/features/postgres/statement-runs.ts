@@ -1,0 +1,80 @@
+/** Runs statements of a session and writes their rows, notices and command tags. One per session. */
+
+import { writeNotice } from "../../protocol/postgres/error-message.js";
+import { BACK } from "../../protocol/postgres/message-types.js";
+import type { Outcome } from "../../session/sql-result.js";
+import type { StatementText } from "../../session/statement-run.js";
+import type { BoundStatement } from "../../sql/bind/bound-statement.js";
+import { commandTag } from "./command-tag.js";
+import { RowOutput } from "./row-output.js";
+import { timeoutOf } from "./timeouts.js";
+import type { Ran, RunOptions, WireHost } from "./wire-host.js";
+
+export class StatementRuns {
+  /** Characters before the statement in the text that the client sent: positions of errors count from its beginning. */
+  shift = 0;
+
+  constructor(private readonly wire: WireHost) {}
+
+  run(text: StatementText, { formats, describes }: RunOptions): Ran | Promise<Ran> {
+    const { session, client, writer, flush } = this.wire;
+    const { settings } = session;
+    client.begin(timeoutOf(settings, client.request));
+    const output = new RowOutput({ writer, formats, timeZone: settings.timeZone, describes, flush });
+    let bound: BoundStatement | null = null;
+    const outcome = session.execute(
+      {
+        ...text,
+        maxRows: Number.MAX_SAFE_INTEGER,
+        collector: output.collector,
+        request: client,
+        planned: (found) => {
+          bound = found;
+        },
+      },
+      (tx) => client.request.commitPart(tx),
+    );
+    if (outcome instanceof Promise) return outcome.then((done) => this.finished(done, output, bound));
+    return this.finished(outcome, output, bound);
+  }
+
+  /** Commits the protocol's own transaction. */
+  commit(): void | Promise<void> {
+    const { session, client } = this.wire;
+    client.begin(0);
+    const commit = (): void => session.commit((tx) => client.request.commitPart(tx));
+    const prepared = session.prepareCommit(client);
+    if (!(prepared instanceof Promise)) return commit();
+    return prepared.then(commit, (error: unknown) => {
+      if (session.inTransaction) session.rollback();
+      throw error;
+    });
+  }
+
+  private finished(outcome: Outcome, output: RowOutput, bound: BoundStatement | null): Ran {
+    const { command, shape, rowsAffected } = outcome;
+    if (command !== undefined || (rowsAffected !== null && shape.outputs.length === 0)) output.discard();
+    for (const notice of outcome.notices) this.notice(notice);
+    this.complete(commandTag(outcome, output.rows, bound));
+    this.shift = 0;
+    return { command };
+  }
+
+  complete(tag: string): void {
+    const { writer } = this.wire;
+    writer.begin(BACK.commandComplete);
+    writer.cstring(tag);
+    writer.end();
+  }
+
+  warn(message: string, sqlstate: string): void {
+    writeNotice(this.wire.writer, message, "WARNING", sqlstate);
+  }
+
+  /** RAISE's levels other than NOTICE are in the text (routine-host.ts). */
+  private notice(text: string): void {
+    const level = /^(WARNING|INFO|LOG|DEBUG): /.exec(text)?.[1] as "WARNING" | "INFO" | "LOG" | "DEBUG" | undefined;
+    const message = level === undefined ? text : text.slice(level.length + 2);
+    writeNotice(this.wire.writer, message, level ?? "NOTICE", level === "WARNING" ? "01000" : "00000");
+  }
+}

@@ -1,0 +1,29 @@
+/** Writes column values in PostgreSQL's text format, each with its length before it. */
+import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
+import { toText } from "../../values/text-format.js";
+import type { SqlType, Value } from "../../values/values.js";
+
+/** Writes one value that is not null. */
+export type ValueWriter = (writer: MessageWriter, value: Value) => void;
+
+export function textWriter(type: SqlType, timeZone: string): ValueWriter {
+  switch (type.name) {
+    case "bool":
+      return (writer, value) => writer.sizedAscii(value === true ? "t" : "f");
+    case "int2":
+    case "int4":
+    case "int8":
+    case "oid":
+    case "numeric":
+      return (writer, value) => writer.sizedAscii(String(value));
+    case "text":
+    case "varchar":
+    case "bpchar":
+    case "name":
+      return (writer, value) => writer.sizedText(value as string);
+    case "uuid":
+      return (writer, value) => writer.sizedAscii(value as string);
+    default:
+      return (writer, value) => writer.sizedText(toText(type, value, timeZone));
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * On whose behalf a session's statements run: the request that brought the messages, which is another one each time, with what
+ * the session adds: its client may cancel the statement alone, and SET statement_timeout bounds it. One per session.
+ */
+import type { Request } from "../../actor/request.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { Client } from "../../session/statement-run.js";
+import type { Tenant } from "../../session/tenant.js";
+import type { Trace } from "../../session/trace.js";
+
+export class WireClient implements Client {
+  private current: Request | null = null;
+  /** Of the statement that runs; milliseconds since the epoch. */
+  private deadlineMs = Number.POSITIVE_INFINITY;
+  private cancelled: Error | null = null;
+  private stopping: AbortController | null = null;
+
+  get request(): Request {
+    if (this.current === null) throw new Error("no request of the session runs");
+    return this.current;
+  }
+
+  get isAtWork(): boolean {
+    return this.current !== null;
+  }
+
+  /** What is done from here on is done for this request. */
+  serve(request: Request | null): void {
+    this.current = request;
+  }
+
+  /** A statement begins, which may take so long; 0: as long as it needs. */
+  begin(timeoutMs: number): void {
+    this.deadlineMs = timeoutMs === 0 ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
+    this.cancelled = null;
+    this.stopping = null;
+  }
+
+  /** The statement that runs ends with the error at its next checkpoint. */
+  cancel(error: Error): void {
+    if (this.current === null) return;
+    this.cancelled = error;
+    this.stopping?.abort(error);
+  }
+
+  get requestId(): string {
+    return this.request.requestId;
+  }
+
+  get origin(): Request {
+    return this.request;
+  }
+
+  get trace(): Trace | null {
+    return this.request.trace;
+  }
+
+  get tenant(): Tenant {
+    return this.request.tenant;
+  }
+
+  get hasActed(): boolean {
+    return this.request.hasActed;
+  }
+
+  readonly atStatement = (text: string): void => this.request.atStatement(text);
+
+  readonly inCypher = (): void => this.request.inCypher();
+
+  readonly checkpoint = (): void => {
+    if (this.cancelled !== null) throw this.cancelled;
+    if (Date.now() > this.deadlineMs) throw sqlError("57014", "canceling statement due to statement timeout");
+    this.request.checkpoint();
+  };
+
+  readonly shouldYield = (): boolean => this.request.shouldYield();
+
+  readonly yieldTurn = async (): Promise<void> => {
+    await this.request.yieldTurn();
+    this.checkpoint();
+  };
+
+  readonly signal = (): AbortSignal => {
+    this.stopping ??= new AbortController();
+    const signals = [this.request.signal(), this.stopping.signal];
+    const left = this.deadlineMs - Date.now();
+    if (left < 0x7fffffff) signals.push(AbortSignal.timeout(Math.max(0, left)));
+    return AbortSignal.any(signals);
+  };
+}

@@ -1,0 +1,37 @@
+/** A session of the protocol as its parts see it. */
+import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
+import type { Session } from "../../session/session.js";
+import type { StatementText } from "../../session/statement-run.js";
+import type { CopyStatement } from "../../sql/parse/copy.js";
+import type { Formats } from "./row-output.js";
+import type { WireClient } from "./wire-client.js";
+
+export interface RunOptions {
+  readonly formats: Formats;
+  /** RowDescription comes before the rows. */
+  readonly describes: boolean;
+}
+
+/** A statement that ran. */
+export interface Ran {
+  /** Of a statement without rows: "BEGIN"; absent for queries. */
+  readonly command: string | undefined;
+}
+
+export interface WireHost {
+  readonly session: Session;
+  readonly client: WireClient;
+  readonly writer: MessageWriter;
+  readonly runs: {
+    run(text: StatementText, options: RunOptions): Ran | Promise<Ran>;
+    /** Writes CommandComplete. */
+    complete(tag: string): void;
+  };
+  /** Sends what was written so far. */
+  flush(): Promise<void>;
+  /** To be called with what `runs` gave. */
+  ran(run: Ran | Promise<Ran>): void | Promise<void>;
+  copy(copy: CopyStatement, isSimple: boolean): void | Promise<void>;
+  /** Begins a transaction that ends with the query or at the next Sync, unless one is open. */
+  beginImplicit(): void;
+}

@@ -1,0 +1,362 @@
+/**
+ * One session of PostgreSQL's protocol: takes its client's messages in order and writes the answers (chapter 55 of PostgreSQL
+ * 15's manual). What it runs it gives to a Session as HTTP's routes do. Owned by wire-sessions.ts; one request at a time.
+ */
+import type { Request } from "../../actor/request.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
+import { writeError } from "../../protocol/postgres/error-message.js";
+import { MessageFields, messagesOf, violation, type WireMessage } from "../../protocol/postgres/message-reader.js";
+import { BACK, FRONT, STATUS } from "../../protocol/postgres/message-types.js";
+import { MessageWriter } from "../../protocol/postgres/message-writer.js";
+import { sizeError } from "../../protocol/size-errors.js";
+import { Overrun } from "../../protocol/stretch.js";
+import { type Answer, STREAMED } from "../../session/answer.js";
+import { overrunError } from "../../session/overrun.js";
+import { Session } from "../../session/session.js";
+import { sessionOptions } from "../../session/session-options.js";
+import { type CopyIn, copyInFor } from "./copy-in.js";
+import { copyOut } from "./copy-out.js";
+import { readCopy } from "./copy-statement.js";
+import { bindMessage, executeMessage, Portals, parseMessage } from "./portals.js";
+import { splitStatements } from "./split-statements.js";
+import { reportedSettings, type StartUp } from "./start-up.js";
+import { StatementRuns } from "./statement-runs.js";
+import { WireClient } from "./wire-client.js";
+import type { Ran, WireHost } from "./wire-host.js";
+
+type Step = void | Promise<void>;
+
+export class WireSession implements WireHost {
+  readonly session: Session;
+  readonly client = new WireClient();
+  readonly writer = new MessageWriter();
+  readonly portals: Portals;
+  readonly runs: StatementRuns;
+  /** The transaction was begun by the protocol, and ends with the query or at the next Sync. */
+  private isImplicit = false;
+  /** An error came: messages are left aside up to the next Sync. */
+  private isSkipping = false;
+  private copying: CopyIn | null = null;
+  private reported = new Map<string, string>();
+  /** When the last messages were answered; milliseconds since the epoch. */
+  idleSinceMs = Date.now();
+  /** Why it was ended from outside: told to the client at its next message. */
+  ended: DbError | null = null;
+
+  constructor(
+    request: Request,
+    readonly number: number,
+    readonly startUp: StartUp,
+  ) {
+    this.session = new Session(request.tenant, {
+      ...sessionOptions(request, "statements"),
+      isolation: "read committed",
+    });
+    for (const [name, value] of startUp.settings) this.session.settings.setText(name, value, false);
+    this.runs = new StatementRuns(this);
+    this.portals = new Portals(this);
+  }
+
+  /** The answer to the start: ParameterStatus messages and ReadyForQuery. */
+  opened(): Answer {
+    this.reportSettings();
+    this.ready();
+    return { bytes: this.writer.take() };
+  }
+
+  /** Works on messages that came together. Never throws what a client did. */
+  serve(request: Request, bytes: Buffer): Answer | Promise<Answer> {
+    this.client.serve(request);
+    const messages = [...messagesOf(bytes)];
+    const done = this.serveFrom(messages, 0);
+    return done instanceof Promise ? done.then(() => this.answer(request)) : this.answer(request);
+  }
+
+  private serveFrom(messages: readonly WireMessage[], from: number): Step {
+    for (let i = from; i < messages.length; i++) {
+      const step = this.one(messages, i);
+      if (step instanceof Promise) return step.then(() => this.serveFrom(messages, i + 1));
+      const { request } = this.client;
+      if (i + 1 < messages.length && request.shouldYield()) {
+        return request.yieldTurn().then(() => this.serveFrom(messages, i + 1));
+      }
+    }
+  }
+
+  private answer(request: Request): Answer | Promise<Answer> {
+    this.client.serve(null);
+    this.idleSinceMs = Date.now();
+    const { sink } = request;
+    if (sink === null) return { bytes: this.writer.take() };
+    return this.finishSink(request);
+  }
+
+  private async finishSink(request: Request): Promise<Answer> {
+    await request.durable();
+    const rest = this.writer.take();
+    if (rest.length > 0) await request.sink!.write(rest);
+    request.sink!.end();
+    return STREAMED;
+  }
+
+  /** Sends what was written so far. */
+  readonly flush = async (): Promise<void> => {
+    const { request } = this.client;
+    if (request.sink === null) await request.openReply("application/octet-stream", []);
+    else await request.durable();
+    if (this.writer.length > 0) await request.sink!.write(this.writer.take());
+    // The client was waited for, perhaps; the work goes on in a turn of the tenant's.
+    await this.client.yieldTurn();
+  };
+
+  private one(messages: readonly WireMessage[], i: number): Step {
+    const { type, body } = messages[i]!;
+    if (this.isSkipping && type !== FRONT.sync && type !== FRONT.query) return;
+    try {
+      const step = this.handle(type, new MessageFields(body), messages, i);
+      return step instanceof Promise ? step.catch((error: unknown) => this.failed(error, type)) : step;
+    } catch (error) {
+      return this.failed(error, type);
+    }
+  }
+
+  private handle(type: number, fields: MessageFields, messages: readonly WireMessage[], i: number): Step {
+    switch (type) {
+      case FRONT.query:
+        return this.query(fields);
+      case FRONT.parse:
+        return parseMessage(this, fields);
+      case FRONT.bind:
+        return bindMessage(this, fields);
+      case FRONT.describe:
+        return this.portals.describe(fields.byte(), fields.cstring());
+      case FRONT.execute:
+        this.beginUnlessAlone(messages, i);
+        return executeMessage(this, fields);
+      case FRONT.close:
+        this.portals.close(fields.byte(), fields.cstring());
+        this.writer.empty(BACK.closeComplete);
+        return;
+      case FRONT.flush:
+        return;
+      case FRONT.sync:
+        return this.sync();
+      case FRONT.copyData:
+        return this.copying?.data(fields.rest());
+      case FRONT.copyDone:
+        return this.copyDone();
+      case FRONT.copyFail:
+        return this.copyFail(fields.cstring());
+      case FRONT.functionCall:
+        throw sqlError("0A000", "the function call protocol is not supported", { hint: "Send SELECT function(…)." });
+      default:
+        throw violation(`there is no message of type ${JSON.stringify(String.fromCharCode(type))}`);
+    }
+  }
+
+  // The simple protocol
+
+  private query(fields: MessageFields): Step {
+    // A query ends whatever pipeline came before.
+    this.isSkipping = false;
+    this.portals.forget("");
+    const text = fields.cstring();
+    const statements = splitStatements(text);
+    if (statements.length === 0) {
+      this.writer.empty(BACK.emptyQueryResponse);
+      return this.endQuery();
+    }
+    if (statements.length === 1) {
+      const { sql, start } = statements[0]!;
+      this.runs.shift = start;
+      const ran = this.simple(sql);
+      return ran instanceof Promise ? ran.then(() => this.endQuery()) : this.endQuery();
+    }
+    return this.several(statements).then(() => this.endQuery());
+  }
+
+  /** They are one transaction, unless they say otherwise. */
+  private async several(statements: ReturnType<typeof splitStatements>): Promise<void> {
+    for (const { sql, start } of statements) {
+      this.runs.shift = start;
+      this.beginImplicit();
+      await this.simple(sql);
+    }
+  }
+
+  private simple(sql: string): Step {
+    const copy = readCopy(sql);
+    if (copy !== null) return this.copy(copy, true);
+    return this.ran(this.runs.run({ sql, params: [] }, { formats: [], describes: true }));
+  }
+
+  private endQuery(): Step {
+    if (this.copying !== null) return;
+    const ending = this.endImplicit();
+    if (!(ending instanceof Promise)) return this.readyWithSettings();
+    return ending.then(() => this.readyWithSettings());
+  }
+
+  /** What the end of a statement means for the protocol's own transaction. */
+  ran(run: Ran | Promise<Ran>): Step {
+    if (run instanceof Promise) return run.then((done) => this.settle(done));
+    this.settle(run);
+  }
+
+  private settle({ command }: Ran): void {
+    if (!this.isImplicit) return;
+    if (command === "BEGIN") this.isImplicit = false;
+    else if (!this.session.inTransaction) {
+      this.isImplicit = false;
+      this.runs.warn("there is no transaction in progress", "25P01");
+    }
+  }
+
+  // Transactions of the protocol
+
+  get isInImplicit(): boolean {
+    return this.isImplicit;
+  }
+
+  beginImplicit(): void {
+    if (this.session.inTransaction) return;
+    this.session.begin({});
+    this.isImplicit = true;
+  }
+
+  /** An Execute that is the only one before its Sync is a transaction by itself; several are one. */
+  private beginUnlessAlone(messages: readonly WireMessage[], i: number): void {
+    if (this.session.inTransaction) return;
+    for (let j = i + 1; j < messages.length; j++) {
+      const { type } = messages[j]!;
+      if (type === FRONT.sync) return;
+      if (type === FRONT.execute || type === FRONT.query) break;
+    }
+    this.beginImplicit();
+  }
+
+  private endImplicit(): Step {
+    if (!this.isImplicit) return;
+    this.isImplicit = false;
+    if (!this.session.inTransaction) return;
+    this.portals.forgetAll();
+    if (this.session.status === "failed") {
+      this.session.rollback();
+      return;
+    }
+    return this.runs.commit();
+  }
+
+  private sync(): Step {
+    this.isSkipping = false;
+    if (this.copying !== null) this.endCopy();
+    const ending = this.endImplicit();
+    const done = (): void => {
+      if (!this.session.inTransaction) this.portals.forgetAll();
+      this.readyWithSettings();
+    };
+    if (!(ending instanceof Promise)) return done();
+    return ending.then(done);
+  }
+
+  private readyWithSettings(): void {
+    this.reportSettings();
+    this.ready();
+  }
+
+  ready(): void {
+    const { session, writer } = this;
+    writer.begin(BACK.readyForQuery);
+    writer.byte(
+      session.inTransaction && !this.isImplicit
+        ? session.status === "failed"
+          ? STATUS.failed
+          : STATUS.active
+        : STATUS.idle,
+    );
+    writer.end();
+  }
+
+  private reportSettings(): void {
+    for (const [name, value] of reportedSettings(this.session.settings, this.startUp)) {
+      if (this.reported.get(name) === value) continue;
+      this.reported.set(name, value);
+      this.writer.begin(BACK.parameterStatus);
+      this.writer.cstring(name);
+      this.writer.cstring(value);
+      this.writer.end();
+    }
+  }
+
+  // Errors
+
+  /** The error as a message; what the protocol does after one. */
+  private failed(thrown: unknown, type: number): void {
+    const error = this.expected(thrown);
+    // The simple protocol goes on at once, also after a COPY whose rows are still on their way.
+    const isSimple = type === FRONT.query || type === FRONT.sync || this.copying?.isSimple === true;
+    this.endCopy();
+    writeError(this.writer, error, "ERROR", this.runs.shift);
+    this.runs.shift = 0;
+    if (this.isImplicit && this.session.inTransaction) this.session.rollback();
+    this.isImplicit = false;
+    if (isSimple) this.readyWithSettings();
+    else this.isSkipping = true;
+  }
+
+  private expected(thrown: unknown): DbError {
+    if (thrown instanceof DbError) return thrown;
+    if (thrown instanceof Overrun) return overrunError();
+    const tooLarge = sizeError(thrown);
+    if (tooLarge !== null) return tooLarge;
+    // Ours: the actor logs it and ends the connection.
+    throw thrown;
+  }
+
+  // COPY
+
+  copy(copy: NonNullable<ReturnType<typeof readCopy>>, isSimple: boolean): Step {
+    if (copy.direction === "out") return copyOut(this, copy);
+    return copyInFor(this, copy, isSimple).then((copying) => {
+      this.copying = copying;
+    });
+  }
+
+  private async copyDone(): Promise<void> {
+    const copying = this.copying;
+    if (copying === null) return;
+    const count = await copying.done();
+    this.copying = null;
+    this.runs.complete(`COPY ${count}`);
+    if (copying.isSimple) await this.endQuery();
+  }
+
+  private copyFail(reason: string): void {
+    if (this.copying === null) return;
+    throw sqlError("57014", `COPY from stdin failed: ${reason}`);
+  }
+
+  private endCopy(): void {
+    this.copying?.abandon();
+    this.copying = null;
+  }
+
+  // The end
+
+  /** Rolls back what is open and drops the session's temporary relations. */
+  async close(request: Request): Promise<void> {
+    this.client.serve(request);
+    this.endCopy();
+    if (this.session.inTransaction) this.session.rollback();
+    await this.session.endTemporaries(request, (tx) => request.tenant.commit(tx));
+    this.client.serve(null);
+  }
+
+  /** From outside: the transaction ends, and the client hears why. */
+  end(error: DbError): void {
+    this.ended ??= error;
+    this.client.cancel(error);
+    this.endCopy();
+    this.session.abandon(error.message);
+  }
+}

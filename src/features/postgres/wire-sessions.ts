@@ -1,0 +1,77 @@
+/** The sessions of PostgreSQL's protocol in one partition, by the number that the gateway gave their connections. */
+import { type PartitionOfPart, type PartitionPart, PartitionPartKind } from "../../actor/partition-part.js";
+import type { Request } from "../../actor/request.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
+import { type IdentityChange, isAbout } from "../../protocol/identity.js";
+import type { StartUp } from "./start-up.js";
+import { restOf } from "./timeouts.js";
+import { WireSession } from "./wire-session.js";
+
+interface Entry {
+  readonly wire: WireSession;
+  readonly tenant: number;
+  readonly owner: { readonly userId: string; readonly keyId: string; readonly tenantId: string };
+}
+
+export class WireSessions implements PartitionPart {
+  private readonly entries = new Map<number, Entry>();
+
+  constructor(private readonly partition: PartitionOfPart) {}
+
+  open(request: Request, number: number, startUp: StartUp): WireSession {
+    const wire = new WireSession(request, number, startUp);
+    const { userId, keyId, tenantId } = request.head;
+    this.entries.set(number, { wire, tenant: request.tenant.number, owner: { userId, keyId, tenantId } });
+    return wire;
+  }
+
+  /** Throws why there is none. */
+  get(request: Request, number: number): WireSession {
+    const entry = this.entries.get(number);
+    if (entry === undefined || entry.tenant !== request.tenant.number) {
+      throw new DbError(
+        "partition_unavailable",
+        "The session was lost when its partition moved or restarted. Connect again.",
+      );
+    }
+    if (entry.wire.ended !== null) throw entry.wire.ended;
+    return entry.wire;
+  }
+
+  find(request: Request, number: number): WireSession | null {
+    const entry = this.entries.get(number);
+    return entry?.tenant === request.tenant.number ? entry.wire : null;
+  }
+
+  remove(number: number): void {
+    this.entries.delete(number);
+  }
+
+  /** Ends what rests too long, and forgets sessions of tenants that are elsewhere now. */
+  sweep(nowMs: number): void {
+    for (const [number, { wire, tenant }] of this.entries) {
+      if (wire.client.isAtWork) continue;
+      if (this.partition.places.get(tenant)?.kind === "gone") {
+        wire.end(sqlError("57P01", "terminating connection: the tenant was moved"));
+        this.entries.delete(number);
+        continue;
+      }
+      if (wire.ended !== null) continue;
+      const { session } = wire;
+      const { inTransaction } = session;
+      const restMs = restOf(session.settings, inTransaction);
+      if (restMs === 0 || nowMs - wire.idleSinceMs < restMs) continue;
+      wire.end(
+        inTransaction
+          ? sqlError("25P03", "terminating connection due to idle-in-transaction timeout")
+          : sqlError("57P05", "terminating connection due to idle-session timeout"),
+      );
+    }
+  }
+
+  identityEnded(change: IdentityChange, error: DbError): void {
+    for (const { wire, owner } of this.entries.values()) if (isAbout(change, owner)) wire.end(error);
+  }
+}
+
+export const WIRE_SESSIONS = new PartitionPartKind((partition) => new WireSessions(partition));

@@ -1,0 +1,396 @@
+/**
+ * One connection of PostgreSQL's protocol: the start (encryption, sign-in), then its client's messages to the actor and the
+ * answers back, one request at a time. Made and owned by server.ts.
+ */
+import type { Socket } from "node:net";
+import { type SecureContext, TLSSocket } from "node:tls";
+import type { Caller } from "../gateway/admission.js";
+import type { Bucket } from "../gateway/rate-limiter.js";
+import type { Services } from "../gateway/services.js";
+import { DbError, ERRORS, sqlError } from "../protocol/errors.js";
+import { writeError } from "../protocol/postgres/error-message.js";
+import { MessageFields, violation } from "../protocol/postgres/message-reader.js";
+import { AUTHENTICATION, BACK, FRONT } from "../protocol/postgres/message-types.js";
+import { MessageWriter } from "../protocol/postgres/message-writer.js";
+import { type FirstPacket, readFirstPacket } from "./first-packet.js";
+import { MessageQueue } from "./message-queue.js";
+import { signIn } from "./sign-in.js";
+import { type Heard, WireCall, type WireEndpoint } from "./wire-call.js";
+
+/** What a connection needs of the server that has it. */
+export interface ConnectionHost {
+  readonly services: Services;
+  /** Null: connections are not encrypted. */
+  readonly secureContext: SecureContext | null;
+  /** A client that knows the secret wants the statement of that connection to be cancelled. */
+  cancel(session: number, secret: number): void;
+  closed(connection: Connection): void;
+}
+
+/** What a client must do within this time to be let in. */
+const START_MS = 30_000;
+/** Between two tries to send a request while the tenant or its partition is at a bound. */
+const RETRY_MS = 10;
+/** With more unsent bytes the client counts as one that does not read. */
+const UNSENT_BYTES = 256 * 1024;
+
+type Start = Extract<FirstPacket, { kind: "start" }>;
+
+export class Connection implements Heard {
+  private phase: "start" | "password" | "checking" | "ready" | "closed" = "start";
+  private socket: Socket;
+  private first: Buffer = Buffer.alloc(0);
+  private readonly queue = new MessageQueue();
+  private start: Start | null = null;
+  private call: WireCall | null = null;
+  private retry: NodeJS.Timeout | null = null;
+  private readonly startTimer: NodeJS.Timeout;
+  /** The client has said goodbye, or must go, once what runs has ended. */
+  private isLeaving: DbError | "terminate" | null = null;
+  private hasSession = false;
+  /** The tenant's bucket while a request of this connection runs. */
+  private inFlight: Bucket | null = null;
+  /** Null until sign-in. */
+  caller: Caller | null = null;
+
+  constructor(
+    private readonly host: ConnectionHost,
+    socket: Socket,
+    /** What the protocol calls the process id. */
+    readonly session: number,
+    readonly secret: number,
+  ) {
+    this.socket = socket;
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, 60_000);
+    this.listen(socket);
+    this.startTimer = setTimeout(
+      () => this.fatal(sqlError("57P05", "the start of the connection took too long")),
+      START_MS,
+    );
+    this.startTimer.unref();
+  }
+
+  private listen(socket: Socket): void {
+    socket.on("data", (bytes: Buffer) => this.received(bytes));
+    socket.on("drain", () => this.call?.drained());
+    socket.on("error", () => this.gone());
+    socket.on("close", () => this.gone());
+  }
+
+  // From the client
+
+  private received(bytes: Buffer): void {
+    try {
+      if (this.phase === "start") {
+        this.first = Buffer.concat([this.first, bytes]);
+        this.begin();
+      } else {
+        this.queue.push(bytes);
+        this.work();
+      }
+    } catch (error) {
+      this.fatal(asDbError(error));
+    }
+  }
+
+  private begin(): void {
+    for (let found = readFirstPacket(this.first); found !== null; found = readFirstPacket(this.first)) {
+      const { packet, length } = found;
+      this.first = this.first.subarray(length);
+      switch (packet.kind) {
+        case "gss":
+          this.socket.write("N");
+          break;
+        case "ssl":
+          if (this.encrypt()) return;
+          break;
+        case "cancel":
+          this.host.cancel(packet.session, packet.secret);
+          this.close();
+          return;
+        case "start":
+          this.started(packet);
+          return;
+      }
+    }
+  }
+
+  /** True where the connection goes on encrypted. */
+  private encrypt(): boolean {
+    const { secureContext } = this.host;
+    if (secureContext === null || this.socket instanceof TLSSocket) {
+      this.socket.write("N");
+      return false;
+    }
+    // Bytes that came with the request were not encrypted: somebody in between may have put them there.
+    if (this.first.length > 0) throw violation("data came before encryption was agreed on");
+    const { socket } = this;
+    socket.removeAllListeners("data").removeAllListeners("drain");
+    socket.write("S");
+    this.socket = new TLSSocket(socket, { isServer: true, secureContext });
+    this.listen(this.socket);
+    return true;
+  }
+
+  private started(packet: Start): void {
+    this.start = packet;
+    if (packet.minor > 0 || packet.unknownOptions.length > 0) this.negotiate(packet.unknownOptions);
+    this.phase = "password";
+    this.queue.push(this.first);
+    this.say((writer) => {
+      writer.begin(BACK.authentication);
+      writer.int32(AUTHENTICATION.cleartextPassword);
+      writer.end();
+    });
+    this.work();
+  }
+
+  /** The client wants more than protocol 3.0: it hears what there is, and goes on with that or leaves. */
+  private negotiate(unknownOptions: readonly string[]): void {
+    this.say((writer) => {
+      writer.begin(BACK.negotiateProtocolVersion);
+      writer.int32(3 << 16);
+      writer.int32(unknownOptions.length);
+      for (const name of unknownOptions) writer.cstring(name);
+      writer.end();
+    });
+  }
+
+  private work(): void {
+    if (this.phase === "password") this.readPassword();
+    else if (this.phase === "ready") this.sendNext();
+    if (this.queue.isFull) this.socket.pause();
+  }
+
+  private readPassword(): void {
+    const message = this.queue.one();
+    if (message === null) return;
+    if (message.type !== FRONT.password) throw violation("a password was expected");
+    const fields = new MessageFields(message.body);
+    const password = fields.cstring();
+    fields.end();
+    this.phase = "checking";
+    const { user } = this.start!;
+    const address = this.socket.remoteAddress ?? "";
+    signIn(this.host.services, { user: nameOf(user), password, address }).then(
+      (caller) => this.admitted(caller),
+      (error: unknown) => this.refused(asDbError(error)),
+    );
+  }
+
+  private refused(error: DbError): void {
+    const { user } = this.start!;
+    const isWrong = error.code === "invalid_credentials" || error.details?.sqlstate === "28P01";
+    this.fatal(
+      isWrong ? sqlError("28P01", `password authentication failed for user "${user}"`, { hint: error.message }) : error,
+    );
+  }
+
+  private admitted(caller: Caller): void {
+    if (this.phase !== "checking") return;
+    const { user, database, parameters } = this.start!;
+    const { identity } = caller;
+    const wanted = tenantIn(user) ?? database;
+    if (!isNameOf(wanted, identity.tenantId, nameOf(user))) {
+      this.fatal(
+        sqlError("3D000", `database "${wanted}" does not exist`, {
+          hint: `A database is a tenant, and the user's is "${identity.tenantId}". The names postgres and tessera stand for it, too.`,
+        }),
+      );
+      return;
+    }
+    this.caller = caller;
+    if (identity.keyId !== null) this.host.services.admission.countUse(caller, this.host.services.clock.wall());
+    this.ask("open", parameters);
+  }
+
+  /** Sends the next group of messages, unless one is being worked on. */
+  private sendNext(): void {
+    if (this.call !== null || this.retry !== null || this.isLeaving !== null) return;
+    const group = this.queue.group();
+    if (group === null) return;
+    if (this.socket.isPaused() && !this.queue.isFull) this.socket.resume();
+    if (group.ends) {
+      this.leave();
+      return;
+    }
+    const { services } = this.host;
+    if (services.closing) this.fatal(goingAway());
+    else this.ask("messages", group.bytes);
+  }
+
+  /** Rows of a COPY cost nothing, and the limit that tenants have who were given none is for HTTP unless configured. */
+  private takesToken(bucket: Bucket, endpoint: WireEndpoint, body: Uint8Array): boolean {
+    const { config, clock } = this.host.services;
+    if (endpoint !== "messages" || body[0] === FRONT.copyData) return true;
+    if (this.caller!.identity.rateLimit === null && !config.postgres.defaultRateLimit) return true;
+    return bucket.take(clock.now());
+  }
+
+  /** Tries until the tenant's rate limit and the partition's bounds let it through: the client waits meanwhile. */
+  private ask(endpoint: WireEndpoint, body: Uint8Array): void {
+    this.retry = null;
+    if (this.phase === "closed") return;
+    const { services } = this.host;
+    const { caller } = this;
+    const bucket = services.admission.bucketOf(caller!);
+    const isFull = bucket.inFlight >= services.config.limits.requestsPerTenantMax;
+    if (isFull || !this.takesToken(bucket, endpoint, body)) {
+      this.retry = setTimeout(() => this.ask(endpoint, body), isFull ? RETRY_MS : RETRY_MS * 5);
+      return;
+    }
+    const call = new WireCall(services, caller!, endpoint, this.session, this);
+    try {
+      this.call = call;
+      if (call.begin(body)) {
+        bucket.inFlight++;
+        this.inFlight = bucket;
+        return;
+      }
+      this.call = null;
+      this.retry = setTimeout(() => this.ask(endpoint, body), RETRY_MS);
+    } catch (error) {
+      this.call = null;
+      this.fatal(asDbError(error));
+    }
+  }
+
+  private callEnded(): void {
+    this.call = null;
+    if (this.inFlight !== null) this.inFlight.inFlight--;
+    this.inFlight = null;
+  }
+
+  // From the actor
+
+  piece(bytes: Buffer): boolean {
+    return this.write(bytes);
+  }
+
+  done(bytes: Buffer): void {
+    this.callEnded();
+    if (this.phase === "checking") this.opened(bytes);
+    else if (bytes.length > 0) this.write(bytes);
+    if (this.phase === "closed") return;
+    if (this.isLeaving instanceof DbError) this.fatal(this.isLeaving);
+    else if (this.isLeaving !== null) this.leave();
+    else this.received(NOTHING);
+  }
+
+  private opened(bytes: Buffer): void {
+    clearTimeout(this.startTimer);
+    this.phase = "ready";
+    this.hasSession = true;
+    this.say((writer) => {
+      writer.begin(BACK.authentication);
+      writer.int32(AUTHENTICATION.ok);
+      writer.end();
+      writer.begin(BACK.backendKeyData);
+      writer.uint32(this.session);
+      writer.int32(this.secret);
+      writer.end();
+      writer.bytes(bytes);
+    });
+  }
+
+  failed(error: DbError): void {
+    this.callEnded();
+    this.fatal(error);
+  }
+
+  // The end
+
+  /** The client wants its statement to be cancelled. */
+  cancelStatement(): void {
+    if (this.call === null || !this.hasSession || this.caller === null) return;
+    new WireCall(this.host.services, this.caller, "cancel", this.session, NOBODY).begin(NOTHING);
+  }
+
+  /** Ends when what runs has ended, with an error that says why. */
+  end(error: DbError): void {
+    if (this.call === null) this.fatal(error);
+    else this.isLeaving = error;
+  }
+
+  private leave(): void {
+    if (this.call === null) this.close();
+    else this.isLeaving = "terminate";
+  }
+
+  private fatal(error: DbError): void {
+    if (this.phase === "closed") return;
+    this.say((writer) => writeError(writer, error, "FATAL"));
+    this.close();
+  }
+
+  close(): void {
+    if (this.phase === "closed") return;
+    this.socket.end();
+    this.gone();
+  }
+
+  /** The client has left. */
+  private gone(): void {
+    if (this.phase === "closed") return;
+    this.phase = "closed";
+    clearTimeout(this.startTimer);
+    if (this.retry !== null) clearTimeout(this.retry);
+    this.call?.cancel();
+    this.callEnded();
+    if (this.hasSession) this.closeSession();
+    this.host.closed(this);
+    // A client that does not take the last words does not keep the socket.
+    setTimeout(() => this.socket.destroy(), 1_000).unref();
+  }
+
+  private closeSession(): void {
+    try {
+      new WireCall(this.host.services, this.caller!, "close", this.session, NOBODY).begin(NOTHING);
+    } catch {
+      // The partition is gone, and the session with it.
+    }
+  }
+
+  // To the client
+
+  private say(write: (writer: MessageWriter) => void): void {
+    const writer = new MessageWriter();
+    write(writer);
+    this.write(writer.take());
+  }
+
+  /** The bytes are copied: an actor's are valid for a moment only. False: the client has much to read. */
+  private write(bytes: Buffer): boolean {
+    if (this.phase === "closed" || this.socket.destroyed) return true;
+    this.socket.write(Buffer.from(bytes));
+    return this.socket.writableLength < UNSENT_BYTES;
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+const NOBODY: Heard = { piece: () => true, done: () => undefined, failed: () => undefined };
+
+export function goingAway(): DbError {
+  return sqlError("57P01", "terminating connection due to administrator command");
+}
+
+function asDbError(error: unknown): DbError {
+  return error instanceof DbError ? error : new DbError("internal_error", ERRORS.internal_error.message);
+}
+
+/** `name@tenant` is the user `name`; a name that has the form of an address is one. */
+function nameOf(user: string): string {
+  return tenantIn(user) === null ? user : user.slice(0, user.lastIndexOf("@"));
+}
+
+function tenantIn(user: string): string | null {
+  const at = user.lastIndexOf("@");
+  return at <= 0 || user.slice(at + 1).includes(".") ? null : user.slice(at + 1);
+}
+
+/** Names of a tenant's database: its own, those that clients ask for when nobody says one, and the user's. */
+function isNameOf(database: string, tenantId: string, user: string): boolean {
+  return ["", tenantId, "postgres", "tessera", user].includes(database);
+}

@@ -1,0 +1,126 @@
+/** The server of PostgreSQL's protocol: listens beside HTTP and has the connections. Opened and closed by the gateway. */
+import { randomInt } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { createSecureContext, type SecureContext } from "node:tls";
+import type { Door, OpenDoor } from "../gateway/door.js";
+import type { Services } from "../gateway/services.js";
+import { type DbError, sqlError } from "../protocol/errors.js";
+import type { Identity } from "../protocol/identity.js";
+import { writeError } from "../protocol/postgres/error-message.js";
+import { MessageWriter } from "../protocol/postgres/message-writer.js";
+import { Connection, type ConnectionHost, goingAway } from "./connection.js";
+
+export const postgresDoor: Door = {
+  async open(services) {
+    const { port } = services.config.postgres;
+    if (port === 0) return null;
+    const door = new PostgresServer(services);
+    await door.listen();
+    return door;
+  },
+};
+
+class PostgresServer implements OpenDoor, ConnectionHost {
+  readonly name = "postgresql";
+  port = 0;
+  secureContext: SecureContext | null;
+  private readonly server: Server;
+  private readonly connections = new Map<number, Connection>();
+  private nextSession = 0;
+
+  constructor(readonly services: Services) {
+    this.secureContext = secureContextOf(services);
+    this.server = createServer((socket) => this.connected(socket));
+  }
+
+  /** Rejects where the address is in use, unless any port will do. */
+  async listen(): Promise<void> {
+    const { server, postgres } = this.services.config;
+    try {
+      this.port = await this.listenOn(server.host, postgres.port);
+    } catch (error) {
+      if (!postgres.anyPort) {
+        throw new Error(
+          `Cannot listen on ${server.host}:${postgres.port} for PostgreSQL's protocol: ${(error as Error).message}`,
+        );
+      }
+      this.port = await this.listenOn(server.host, 0);
+    }
+  }
+
+  private listenOn(host: string, port: number): Promise<number> {
+    const { server } = this;
+    return new Promise((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, host, () => {
+        server.removeListener("error", reject);
+        resolve((server.address() as { port: number }).port);
+      });
+    });
+  }
+
+  private connected(socket: Socket): void {
+    const { services } = this;
+    if (services.closing) return void refuse(socket, goingAway());
+    if (services.connections >= services.config.limits.connectionsMax) {
+      refuse(socket, sqlError("53300", "sorry, too many clients already"));
+      return;
+    }
+    services.connections++;
+    const session = this.takeNumber();
+    this.connections.set(session, new Connection(this, socket, session, randomInt(-0x80000000, 0x7fffffff)));
+  }
+
+  /** A positive number of 31 bits that no open connection has. */
+  private takeNumber(): number {
+    do this.nextSession = (this.nextSession % 0x7fffffff) + 1;
+    while (this.connections.has(this.nextSession));
+    return this.nextSession;
+  }
+
+  cancel(session: number, secret: number): void {
+    const connection = this.connections.get(session);
+    if (connection?.secret === secret) connection.cancelStatement();
+  }
+
+  closed(connection: Connection): void {
+    if (this.connections.delete(connection.session)) this.services.connections--;
+  }
+
+  renewCertificate(): void {
+    this.secureContext = secureContextOf(this.services);
+  }
+
+  forget(gone: (identity: Identity) => boolean): void {
+    for (const connection of this.connections.values()) {
+      if (connection.caller === null || !gone(connection.caller.identity)) continue;
+      connection.end(
+        sqlError("57P01", "terminating connection: the user, its key or its tenant was changed; connect again"),
+      );
+    }
+  }
+
+  /** No connection is taken any more; those that rest end now, others with what they do. */
+  beginClosing(): void {
+    this.server.close();
+    for (const connection of [...this.connections.values()]) connection.end(goingAway());
+  }
+
+  close(): void {
+    for (const connection of [...this.connections.values()]) connection.close();
+  }
+}
+
+function refuse(socket: Socket, error: DbError): void {
+  const writer = new MessageWriter();
+  writeError(writer, error, "FATAL");
+  socket.on("error", () => undefined);
+  socket.end(writer.take());
+}
+
+function secureContextOf({ config }: Services): SecureContext | null {
+  const { certFile, keyFile } = config.server.tls;
+  if (certFile === "") return null;
+  return createSecureContext({ cert: readFileSync(certFile), key: readFileSync(keyFile) });
+}

@@ -1,0 +1,341 @@
+/**
+ * Has segments of a table made by a thread, and puts them in their place: of gaps and changed ranges, from the engine; of rows
+ * that a load has just brought, from the commit log. One at a time. Owned by column-store.ts.
+ */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { giveWay, type Turns } from "../../../../protocol/turns.js";
+import type { CommitLog, PartsFiles } from "../../../../storage/commit-log.js";
+import type { Engine } from "../../../../storage/engine.js";
+import { prefixRange, SPACE } from "../../../../storage/keys.js";
+import { Load } from "../../../../storage/load.js";
+import type { LoadRun } from "../../../../storage/load-run.js";
+import { keyText, STOP_WALK } from "../../../../storage/ordered-map.js";
+import type { LargeCommitMade } from "../../../../storage/shard.js";
+import type { TableLayout } from "../../table-layout.js";
+import type { SegmentCache } from "../segment-cache.js";
+import type { AwaitedSegments, KeyTextSpan, MakingSpan, TableSegments } from "../table-segments.js";
+import type { BuildAnswer, BuildJob, StoredColumn } from "./build-columns.js";
+import { ColumnFile } from "./column-file.js";
+import type { OpenedStore } from "./open-stored.js";
+import { nameOf, type StoredTable } from "./stored-table.js";
+import { primaryKeyOf, spansToMake, storedColumns } from "./what-to-build.js";
+
+/** Segments of one file, at most, but for the last one of a build. */
+const SEGMENTS_PER_FILE = 64;
+/** Entries forgotten between two turns. */
+const FORGET_STEP = 1024;
+/** Single writes beside a load that are looked through. */
+const WRITES_MAX = 1024;
+
+export type BuildColumns = (job: BuildJob) => Promise<BuildAnswer | null>;
+
+export interface BuildOptions {
+  /** Of the files. */
+  readonly directory: string;
+  /** Of the engine: its files are copied for a build. */
+  readonly engineDirectory: string;
+  readonly store: OpenedStore & { readonly hasBacklog: boolean; largeCommitDone(): Promise<void> };
+  readonly cache: SegmentCache;
+  readonly build: BuildColumns;
+  readonly turnsOf: (tenantNumber: number) => Turns;
+}
+
+export interface TableBuildsHost {
+  readonly options: BuildOptions;
+  /** Not 0: builds are to end soon. */
+  readonly stop: Int32Array<SharedArrayBuffer>;
+  readonly isClosing: boolean;
+  /** Resolves when it does. */
+  readonly closing: Promise<void>;
+  /** The table has its first segments. */
+  adopt(stored: StoredTable): void;
+  save(stored: StoredTable): Promise<void>;
+}
+
+/** Rows that a load brings into a gap, where there are no others. */
+export interface LoadedRows {
+  readonly stored: StoredTable;
+  readonly span: MakingSpan;
+  /** Tells who waits for the span. */
+  readonly resolve: () => void;
+  readonly rows: number;
+  /** Of the load's commit. */
+  readonly sequence: number;
+  readonly parts: PartsFiles;
+}
+
+/** Long runs of rows that nothing else in the commit touches, and that only add. */
+export function* runsOf({ sources }: LargeCommitMade, rowsMin: number): Generator<LoadRun> {
+  const runs: LoadRun[] = [];
+  const keys: Uint8Array[] = [];
+  for (const { writes } of sources) {
+    if (writes instanceof Load) runs.push(...writes.runs);
+    else if (writes.size > WRITES_MAX) return;
+    else for (const { key } of writes.values()) keys.push(key);
+  }
+  for (const run of runs) {
+    const { prefix } = run;
+    if (prefix[4] !== SPACE.rows || run.size < rowsMin || run.deletions > 0) continue;
+    const isSame = (key: Uint8Array) => Buffer.compare(key.subarray(0, prefix.length), prefix) === 0;
+    if (runs.some((other) => other !== run && isSame(other.prefix)) || keys.some(isSame)) continue;
+    yield run;
+  }
+}
+
+/** Null: the rows come among others, or where something else is being made. */
+export function loadedRows(
+  { engine, log }: { readonly engine: Engine; readonly log: CommitLog },
+  stored: StoredTable,
+  run: LoadRun,
+  { sequence, parts }: LargeCommitMade,
+): LoadedRows | null {
+  const { table } = stored;
+  if (!table.isReady || table.dropped || performance.now() < stored.notBeforeMs) return null;
+  if ([...table.making].some((span) => span.run === undefined)) return null;
+  const first = run.keyOf(run.numberAt(0));
+  const end = Buffer.concat([run.keyOf(run.numberAt(run.size - 1)), Buffer.of(0)]);
+  const [firstText, to] = [keyText(first), keyText(end)];
+  const before = table.segments[table.numberBefore(to)];
+  if (before !== undefined && before.to > firstText) return null;
+  // Only what is new is noted while the segments are made.
+  if (typeof table.entries.forRange(firstText, to, false, () => STOP_WALK) !== "number") return null;
+  if (hasRows(engine, first, end)) return null;
+  const gap = before?.to ?? table.start;
+  const files = log.filesOf(parts);
+  if (files === null) return null;
+  // The rest of the gap is covered, too, where it is empty.
+  const isFree = ![...table.making].some(({ to: made }) => made > gap && made <= firstText);
+  const from = isFree && !hasRows(engine, Buffer.from(gap, "latin1"), first) ? gap : firstText;
+  const { awaited, resolve } = awaitedRows(run.size);
+  return { stored, span: { from, to, run: run.id, awaited }, resolve, rows: run.size, sequence, parts: files };
+}
+
+/** `resolve`: to be called in the end. */
+function awaitedRows(rows: number): { readonly awaited: AwaitedSegments; readonly resolve: () => void } {
+  let resolve = (): void => undefined;
+  const done = new Promise<void>((resolved) => {
+    resolve = resolved;
+  });
+  return { awaited: { rows, done }, resolve };
+}
+
+function hasRows(engine: Engine, gte: Uint8Array, lt: Uint8Array): boolean {
+  if (Buffer.compare(gte, lt) >= 0) return false;
+  const cursor = engine.cursor({ gte, lt, only: "keys" });
+  const { keys } = cursor.next(1);
+  cursor.close();
+  return keys.length > 0;
+}
+
+export class TableBuilds {
+  constructor(private readonly host: TableBuildsHost) {}
+
+  /** The rows are in segments, or counted as rows in a gap. `layout` null: the table is no more. */
+  async takeLoaded(loaded: LoadedRows, layout: TableLayout | null): Promise<void> {
+    const { stored, span, rows, resolve } = loaded;
+    const { table } = stored;
+    let isTaken = false;
+    try {
+      isTaken = layout !== null && (await this.buildLoaded(loaded, layout));
+    } finally {
+      table.making.delete(span);
+      resolve();
+      if (!isTaken) table.writesInGaps += rows;
+    }
+    if (isTaken) await this.saveSoon(stored);
+  }
+
+  private async buildLoaded(
+    { stored, span, rows, sequence, parts }: LoadedRows,
+    layout: TableLayout,
+  ): Promise<boolean> {
+    const { store, cache } = this.host.options;
+    const { table } = stored;
+    const columns = stored.columns.length === 0 ? storedColumns(layout) : stored.columns;
+    const source = { kind: "load", parts } as const;
+    const segmentsMax = Number.POSITIVE_INFINITY;
+    const answer = await this.build(stored, layout, columns, { source, spans: [span], segmentsMax });
+    if (answer === null) return false;
+    while (store.appliedSequence < sequence) {
+      await this.largeCommitDone();
+      if (this.host.isClosing || !store.hasBacklog) break;
+    }
+    if (this.host.isClosing) return false;
+    if (answer.rows !== rows || store.appliedSequence < sequence) {
+      for (const path of answer.paths) await rm(path, { force: true });
+      throw new Error(`the log has ${answer.rows} of ${rows} rows of a load`);
+    }
+    // Rows that were there before have no segments yet.
+    const hasOthers = !table.isStored && this.hasRowsOutside(table, span);
+    if (!(await this.take(stored, columns, [span], [span], answer, false))) return true;
+    if (hasOthers) table.writesInGaps = Math.max(table.writesInGaps, cache.sizes.storedRowsMin);
+    return true;
+  }
+
+  private hasRowsOutside({ start, end }: TableSegments, { from, to }: KeyTextSpan): boolean {
+    const { engine } = this.host.options.store;
+    const key = (text: string) => Buffer.from(text, "latin1");
+    return hasRows(engine, key(start), key(from)) || hasRows(engine, key(to), key(end));
+  }
+
+  private async saveSoon(stored: StoredTable): Promise<void> {
+    const { store } = this.host.options;
+    while (store.hasBacklog && !this.host.isClosing) await this.largeCommitDone();
+    if (!stored.table.dropped && !this.host.isClosing) await this.host.save(stored);
+  }
+
+  private async largeCommitDone(): Promise<void> {
+    await Promise.race([this.host.options.store.largeCommitDone(), this.host.closing]);
+  }
+
+  private async build(
+    stored: StoredTable,
+    layout: TableLayout,
+    columns: readonly StoredColumn[],
+    {
+      source,
+      spans,
+      segmentsMax,
+    }: Pick<BuildJob, "source" | "segmentsMax"> & { readonly spans: readonly KeyTextSpan[] },
+  ): Promise<BuildAnswer | null> {
+    const { cache, build, directory } = this.host.options;
+    const { table, folder, nextFile } = stored;
+    const answer = await build({
+      ...{ source, columns, segmentsMax, folder, stop: this.host.stop },
+      scratch: join(directory, "copy"),
+      rowPrefix: table.rowPrefix,
+      spans: spans.map(({ from, to }) => ({ from: partOf(table, from), to: partOf(table, to) })),
+      primaryKey: primaryKeyOf(layout, columns),
+      segmentRows: cache.sizes.segmentRows,
+      segmentsPerFile: SEGMENTS_PER_FILE,
+      firstFile: nextFile,
+    });
+    if (answer === null || this.host.isClosing) return null;
+    stored.nextFile += answer.paths.length;
+    return answer;
+  }
+
+  /**
+   * Makes what is missing; `all`: also where there are segments, with the columns that the table has now. `rows`: that have no
+   * segments yet, about.
+   */
+  async renew(stored: StoredTable, layout: TableLayout, all: boolean, rows: number): Promise<void> {
+    const { cache, store, engineDirectory } = this.host.options;
+    const { table } = stored;
+    const columns = all || stored.columns.length === 0 ? storedColumns(layout) : stored.columns;
+    const greatest = this.greatestKey(table);
+    const writes = table.writesInGaps;
+    const { awaited, resolve } = awaitedRows(rows);
+    const spans: readonly MakingSpan[] =
+      greatest === null ? [] : spansToMake(table, greatest, cache, all).map((span) => ({ ...span, awaited }));
+    if (spans.length === 0) {
+      table.writesInGaps -= writes;
+      return;
+    }
+    // From here on the newer entries of these ranges are noted; those until now are in the copy that is read.
+    if (!this.isCached(table)) cache.adopt(table);
+    for (const span of spans) table.making.add(span);
+    const noted = table.entries.clone();
+    try {
+      const source = { kind: "engine", directory: engineDirectory } as const;
+      // Segments with other columns cannot stand beside new ones.
+      const segmentsMax = all && table.isStored ? Number.POSITIVE_INFINITY : cache.sizes.buildSegments;
+      const answer = await this.build(stored, layout, columns, { source, spans, segmentsMax });
+      if (answer === null) return;
+      const made = answer.covered.map(({ from, to }) => ({ from: table.start + from, to: table.start + to }));
+      const isPart =
+        answer.covered.length < spans.length || answer.covered.at(-1)!.to !== partOf(table, spans.at(-1)!.to);
+      if (await this.take(stored, columns, made, spans, answer, all)) {
+        table.writesInGaps = Math.max(isPart ? cache.sizes.storedRowsMin : 0, table.writesInGaps - writes);
+        if (isPart) stored.seenWrites = table.writesInGaps;
+        resolve();
+        await this.forgetNoted(table, made, noted);
+        while (store.hasBacklog) await store.largeCommitDone();
+        await this.host.save(stored);
+      }
+    } finally {
+      for (const span of spans) table.making.delete(span);
+      resolve();
+    }
+  }
+
+  isCached(table: TableSegments): boolean {
+    return this.host.options.cache.tableOf(table.tenantNumber, table.storageId) === table;
+  }
+
+  /** New segments take the place of what was in these ranges. False: the table is no more. */
+  private async take(
+    stored: StoredTable,
+    columns: readonly StoredColumn[],
+    made: readonly KeyTextSpan[],
+    making: readonly MakingSpan[],
+    { paths }: BuildAnswer,
+    all: boolean,
+  ): Promise<boolean> {
+    const { table } = stored;
+    const { cache, turnsOf } = this.host.options;
+    const files: ColumnFile[] = [];
+    for (const path of paths) {
+      files.push(new ColumnFile(path, table.prefixLength));
+      await giveWay(turnsOf(table.tenantNumber));
+    }
+    while (table.busy && !table.dropped) await turnsOf(table.tenantNumber).yieldTurn();
+    if (table.dropped) {
+      // For want of memory, or with the table; that will be seen the next time.
+      cache.wanted.set(nameOf(table.tenantNumber, table.storageId), table);
+      for (const path of paths) await rm(path, { force: true });
+      return false;
+    }
+    if (all) stored.columns = columns;
+    if (stored.columns.length === 0) stored.columns = columns;
+    const isInside = (from: string) => made.some((span) => from >= span.from && from < span.to);
+    const kept = table.segments.filter(({ stored: pages, from }) => !all && pages !== null && !isInside(from));
+    table.hold(new Map(stored.columns.map(({ id, type, missing }) => [id, { type, missing }])));
+    const segments = [...kept, ...stored.segmentsOf(files, cache.pages)];
+    const before = table.bytes;
+    table.segments = segments.sort((a, b) => (a.from < b.from ? -1 : 1));
+    table.releaseMade();
+    cache.shrunk(before - table.bytes);
+    for (const span of making) table.making.delete(span);
+    if (!table.isStored) this.host.adopt(stored);
+    cache.built++;
+    return true;
+  }
+
+  /** Entries that are in the new segments: they say the same, so it may take its time. */
+  private async forgetNoted(
+    table: TableSegments,
+    made: readonly KeyTextSpan[],
+    noted: TableSegments["entries"],
+  ): Promise<void> {
+    const { cache, turnsOf } = this.host.options;
+    const turns = turnsOf(table.tenantNumber);
+    for (const { from, to } of made) {
+      let count = 0;
+      for (const [text, operation] of noted.entries(from)) {
+        if (text >= to || table.dropped) break;
+        cache.shrunk(table.forget(text, operation));
+        if (++count % FORGET_STEP === 0) await giveWay(turns);
+      }
+    }
+    // Entries of keys that no segment has were only noted for the case that one would.
+    let count = 0;
+    for (const [text, operation] of table.entries.clone().entries()) {
+      if (table.segmentOf(text) === null) cache.shrunk(table.forget(text, operation));
+      if (++count % FORGET_STEP === 0) await giveWay(turns);
+    }
+  }
+
+  /** As text; null: the table has no rows. */
+  private greatestKey({ rowPrefix: prefix }: TableSegments): string | null {
+    const cursor = this.host.options.store.engine.cursor({ ...prefixRange(prefix, true), only: "keys" });
+    const [key] = cursor.next(1).keys;
+    cursor.close();
+    return key === undefined ? null : keyText(key);
+  }
+}
+
+function partOf(table: TableSegments, text: string): string {
+  return text.slice(table.prefixLength);
+}

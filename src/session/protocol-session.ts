@@ -1,0 +1,113 @@
+/**
+ * What servers of protocols need of a session beside running statements: plans of statements that run later, columns before there
+ * are rows, cursors that are fetched from by messages. Made by the session when one asks for it.
+ */
+import type { CatalogView } from "../catalog/catalog-view.js";
+import type { TableDef } from "../catalog/table.js";
+import type { OutputColumn } from "../query/plan/plan.js";
+import type { BoundQuery } from "../sql/bind/bound-statement.js";
+import { parseSql } from "../sql/parse/parse.js";
+import type { Transaction } from "../storage/store.js";
+import type { TakeRows } from "./cursor.js";
+import { declaredType } from "./result-columns.js";
+import { parametersOf } from "./run-program.js";
+import type { SessionCursors } from "./session-cursors.js";
+import type { SessionNames } from "./session-names.js";
+import type { StatementPlan } from "./statement-plan.js";
+import type { Client, StatementRun } from "./statement-run.js";
+import type { StatementRunner } from "./statement-runner.js";
+import type { Tenant } from "./tenant.js";
+import type { TransactionBlock } from "./transaction-block.js";
+
+export class ProtocolSession {
+  constructor(
+    private readonly tenant: Tenant,
+    private readonly names: SessionNames,
+    private readonly block: TransactionBlock,
+    private readonly cursors: SessionCursors,
+    private readonly runner: StatementRunner,
+  ) {}
+
+  /**
+   * The plan of a statement that is run later, perhaps more than once: by then its parameters have the plan's types, and it is
+   * found under them. `oids`: of types that the client declares for parameters, 0 where the statement decides. Throws the
+   * errors of planning, and 25P02 in a failed transaction.
+   */
+  planAhead(sql: string, oids: readonly number[]): StatementPlan {
+    const { block, tenant } = this;
+    if (block.isOpen) {
+      if (block.failure !== null) requireEnding(sql, block);
+      const tx = block.forStatement();
+      return this.planned(sql, oids, tenant.catalog.view(tx), tx);
+    }
+    const tx = block.start(true);
+    try {
+      return this.planned(sql, oids, tenant.catalog.view(tx), tx);
+    } finally {
+      tenant.rollback(tx);
+    }
+  }
+
+  private planned(sql: string, oids: readonly number[], catalog: CatalogView, tx: Transaction): StatementPlan {
+    const declared = oids.map((oid) => (oid === 0 ? null : declaredType(oid, catalog)));
+    const text = { sql, params: [], declared };
+    const plan = this.runner.planFor(text, catalog, tx);
+    const { parameterTypes } = plan;
+    if (parameterTypes.length > 0 && plan.program !== null && typeof catalog.version === "number") {
+      this.tenant.plans.add(this.names.planKey({ ...text, declared: parameterTypes }), plan);
+    }
+    return plan;
+  }
+
+  /** The columns of the rows that the statement will have; null: it has none. */
+  columnsOf(plan: StatementPlan): readonly OutputColumn[] | null {
+    return this.runner.columnsOf(plan);
+  }
+
+  /** A cursor over the plan's query, in the open transaction, for a client that fetches by its protocol. */
+  openCursor(name: string, plan: StatementPlan, run: StatementRun): void {
+    this.block.requireHealthy();
+    const tx = this.block.forStatement();
+    if (this.block.modes.isolation.startsWith("read ")) tx.refresh();
+    this.block.modes.query();
+    const statement = plan.bound as BoundQuery;
+    const { scope } = this.runner;
+    scope.requireRunnable(statement);
+    const context = scope.contextFor(tx, this.cursors.fetcher, parametersOf(plan, run), plan.graph);
+    const bound = { kind: "declare cursor", name, hold: false, binary: false, scroll: false, statement } as const;
+    this.cursors.declare(bound, plan, run.sql, context, this.block.savepointNames.length);
+  }
+
+  /** The next rows of a cursor; answers how many there were. What fails leaves the transaction failed. */
+  async fetchCursor(name: string, count: number, take: TakeRows, client: Client): Promise<number> {
+    this.block.requireHealthy();
+    try {
+      const fetch = { kind: "fetch", name, direction: "forward", count, isMove: false } as const;
+      return await this.cursors.on(client, () => this.cursors.find(name).fetch(fetch, take));
+    } catch (error) {
+      this.block.failure ??= (error as Error).message;
+      throw error;
+    }
+  }
+
+  /** A cursor that is gone already is fine. */
+  closeCursor(name: string): void {
+    if (this.cursors.has(name)) this.cursors.close(name);
+  }
+
+  /** The table that a name means in the open transaction; null: there is none. */
+  findTable(schema: string | null, name: string): TableDef | null {
+    const catalog = this.tenant.catalog.view(this.block.open());
+    if (schema !== null) return catalog.table(schema, name);
+    for (const each of this.names.searchPath(catalog)) {
+      const table = catalog.table(each, name);
+      if (table !== null) return table;
+    }
+    return null;
+  }
+}
+
+/** Of a failed transaction nothing is looked up any more. Throws 25P02. */
+export function requireEnding(sql: string, block: TransactionBlock): void {
+  if (parseSql(sql)[0]?.node.kind !== "transaction") block.requireHealthy();
+}

@@ -1,0 +1,152 @@
+/** COPY as PostgreSQL's grammar reads it. Only the protocol's own server runs it: its rows are messages. */
+import { hasSqlDetails, parseSync } from "libpg-query";
+import { sqlError } from "../../protocol/errors.js";
+
+export interface CopyStatement {
+  readonly direction: "in" | "out";
+  /** Null: of a query. */
+  readonly table: { readonly schema: string | null; readonly name: string } | null;
+  /** Text of the query in parentheses; null: of a table. */
+  readonly query: string | null;
+  /** Names; null: all. */
+  readonly columns: readonly string[] | null;
+  readonly format: "text" | "csv" | "binary";
+  readonly delimiter: string;
+  readonly nullText: string;
+  readonly quote: string;
+  readonly header: boolean;
+  /** Of CSV: columns that are quoted always; "*": all. */
+  readonly forceQuote: readonly string[] | "*";
+}
+
+const COPY = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/)*copy\b/i;
+
+interface RawOption {
+  readonly DefElem: { readonly defname: string; readonly arg?: Readonly<Record<string, Record<string, unknown>>> };
+}
+
+interface RawCopy {
+  readonly relation?: { readonly schemaname?: string; readonly relname: string };
+  readonly query?: unknown;
+  readonly attlist?: readonly { readonly String: { readonly sval: string } }[];
+  readonly is_from?: boolean;
+  readonly is_program?: boolean;
+  readonly filename?: string;
+  readonly options?: readonly RawOption[];
+  readonly whereClause?: unknown;
+}
+
+/** Null: it is another statement, or none at all. Throws 42601, 0A000, 42501. */
+export function parseCopy(text: string): CopyStatement | null {
+  if (!COPY.test(text)) return null;
+  const raw = rawCopy(text);
+  if (raw === null) return null;
+  const direction = raw.is_from === true ? "in" : "out";
+  if (raw.is_program === true || raw.filename !== undefined) {
+    throw sqlError("42501", "COPY works on STDIN and STDOUT only: the server reads and writes no files for clients", {
+      hint: "Use psql's \\copy, or COPY … FROM STDIN.",
+    });
+  }
+  if (raw.whereClause !== undefined) throw sqlError("0A000", "COPY FROM with WHERE is not supported");
+  const options = new Map((raw.options ?? []).map(({ DefElem }) => [DefElem.defname, optionValue(DefElem.arg)]));
+  const format = formatOf(options);
+  return {
+    direction,
+    table: raw.relation === undefined ? null : { schema: raw.relation.schemaname ?? null, name: raw.relation.relname },
+    query: raw.query === undefined ? null : queryIn(text),
+    columns: raw.attlist?.map(({ String: name }) => name.sval) ?? null,
+    format,
+    ...styleOf(options, format),
+  };
+}
+
+function rawCopy(text: string): RawCopy | null {
+  try {
+    const [statement] = parseSync(text).stmts ?? [];
+    const node = statement?.stmt as { readonly CopyStmt?: RawCopy } | undefined;
+    return node?.CopyStmt ?? null;
+  } catch (error) {
+    if (!hasSqlDetails(error)) throw error;
+    throw sqlError("42601", error.message, { position: (error.sqlDetails?.cursorPosition ?? 0) + 1 });
+  }
+}
+
+type OptionValue = string | boolean | readonly string[];
+
+function optionValue(arg: RawOption["DefElem"]["arg"]): OptionValue {
+  if (arg === undefined) return true;
+  if (arg.String !== undefined) return String(arg.String.sval ?? "");
+  if (arg.Boolean !== undefined) return arg.Boolean.boolval === true;
+  if (arg.Integer !== undefined) return Number(arg.Integer.ival ?? 0) !== 0;
+  if (arg.A_Star !== undefined) return "*";
+  const items = (arg.List?.items ?? []) as readonly { readonly String?: { readonly sval: string } }[];
+  return items.map((item) => item.String?.sval ?? "");
+}
+
+function formatOf(options: ReadonlyMap<string, OptionValue>): CopyStatement["format"] {
+  const format = options.get("format") ?? "text";
+  if (format === "text" || format === "csv" || format === "binary") return format;
+  throw sqlError("22023", `COPY format "${String(format)}" not recognized`);
+}
+
+/** Options that change nothing here, and those that only a value that is in force anyway may have. */
+const IGNORED = new Set(["format", "freeze"]);
+
+function styleOf(options: ReadonlyMap<string, OptionValue>, format: CopyStatement["format"]) {
+  const isCsv = format === "csv";
+  let style = {
+    delimiter: isCsv ? "," : "\t",
+    nullText: isCsv ? "" : "\\N",
+    quote: '"',
+    header: false,
+    forceQuote: [] as readonly string[] | "*",
+  };
+  for (const [name, value] of options) {
+    if (IGNORED.has(name)) continue;
+    style = { ...style, ...optionOf(name, value, isCsv, options) };
+  }
+  if (isCsv && style.delimiter === style.quote) throw sqlError("22023", "COPY delimiter and quote must be different");
+  return style;
+}
+
+function optionOf(name: string, value: OptionValue, isCsv: boolean, options: ReadonlyMap<string, OptionValue>) {
+  switch (name) {
+    case "delimiter":
+      return { delimiter: oneByte("delimiter", value) };
+    case "null":
+      return { nullText: String(value) };
+    case "header":
+      return { header: value !== false && !/^(?:false|off|no|0)$/i.test(String(value)) };
+    case "quote":
+      if (!isCsv) throw sqlError("0A000", "COPY quote available only in CSV mode");
+      return { quote: oneByte("quote", value) };
+    case "escape":
+      if (value !== (options.get("quote") ?? '"')) {
+        throw sqlError("0A000", "COPY takes no escape character other than the quote");
+      }
+      return {};
+    case "force_quote":
+      return { forceQuote: value === "*" ? ("*" as const) : (value as readonly string[]) };
+    case "encoding":
+      if (!/^utf-?8$|^unicode$|^sql_ascii$/i.test(String(value))) {
+        throw sqlError("0A000", `COPY takes the encoding UTF8 only, not "${String(value)}"`);
+      }
+      return {};
+    default:
+      throw sqlError("0A000", `COPY's option ${name} is not supported`);
+  }
+}
+
+function oneByte(name: string, value: OptionValue): string {
+  if (typeof value === "string" && value.length === 1 && value.charCodeAt(0) < 128 && !/[\r\n]/.test(value))
+    return value;
+  throw sqlError("0A000", `COPY ${name} must be a single one-byte character`);
+}
+
+/** Between the first parenthesis and the last one before TO. */
+function queryIn(text: string): string {
+  const from = text.indexOf("(", COPY.exec(text)![0].length);
+  const to = /\)\s*to\s+stdout\b[\s\S]*$/i.exec(text);
+  if (from < 0 || to === null) throw sqlError("42601", "COPY of a query is written COPY (query) TO STDOUT");
+  return text.slice(from + 1, to.index);
+}

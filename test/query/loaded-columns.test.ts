@@ -1,0 +1,243 @@
+/**
+ * Rows of a load become columns from the commit log, while the engine takes them: what is read before, meanwhile and afterwards
+ * must be the same as without columns. Over a shard on disk.
+ */
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { SegmentCache, type SegmentSizes } from "../../src/query/exec/segments/segment-cache.js";
+import { type BuildJob, buildColumns } from "../../src/query/exec/segments/stored/build-columns.js";
+import type { LongTasks } from "../../src/session/long-tasks.js";
+import type { Shard } from "../../src/storage/shard.js";
+import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
+import { directory } from "../storage/shards.js";
+import { SIZES, Side } from "./segment-histories.js";
+
+const STORED = { ...SIZES, segmentRows: 1000, storedRowsMin: 1000 };
+const SUMS = "SELECT count(*), sum(a), sum(b), count(c), min(c), max(c) FROM g";
+
+class Loaded {
+  side!: Side;
+  shard!: Shard;
+  /** What was built from what. */
+  readonly sources: BuildJob["source"]["kind"][] = [];
+  /** Called before a build. */
+  onBuild: () => void | Promise<void> = () => undefined;
+
+  private constructor(
+    private readonly t: Test,
+    readonly path: string,
+    private readonly sizes: SegmentSizes,
+  ) {}
+
+  static async open(t: Test, sizes: SegmentSizes = STORED): Promise<Loaded> {
+    const loaded = new Loaded(t, directory(t), sizes);
+    await loaded.open();
+    await loaded.side.run(0, "CREATE TABLE g (a int PRIMARY KEY, b int, c text)");
+    return loaded;
+  }
+
+  async open(): Promise<void> {
+    const build = async (job: BuildJob) => {
+      this.sources.push(job.source.kind);
+      await this.onBuild();
+      return buildColumns(job);
+    };
+    this.shard = await openShardOnDisk(this.path, { onDurable: (sequence) => this.side.partition.onDisk(sequence) });
+    const tasks = { buildColumns: build } as unknown as LongTasks;
+    this.side = await Side.open(this.t, new SegmentCache(1e9, this.sizes), this.shard, { tasks });
+    await this.side.partition.keepColumns(this.path);
+  }
+
+  insert(from: number, to: number, b = 1): Promise<string> {
+    return this.side.run(
+      0,
+      `INSERT INTO g SELECT i, ${b}, CASE WHEN i % 5 > 0 THEN 'text ' || i END FROM generate_series(${from}, ${to}) i`,
+    );
+  }
+
+  /** The engine takes all of a large commit; `between`: after each step. */
+  async apply(between: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+    const { shard } = this;
+    this.side.flush();
+    while (shard.hasBacklog) {
+      await shard.backlogReady();
+      shard.applySome();
+      await between();
+    }
+  }
+
+  /** All that was begun until now is done. */
+  async built(): Promise<void> {
+    await this.side.partition.columns!.idle();
+  }
+
+  get table() {
+    return this.side.segments.tablesOf(7).findLast(({ segments }) => segments.length > 0) ?? null;
+  }
+
+  async close(): Promise<void> {
+    this.side.flush();
+    await this.side.partition.close();
+  }
+}
+
+/** What SUMS must answer for rows of which `c` is `text i` unless i is a multiple of five. */
+function sums(rows: readonly (readonly [a: number, b: number])[]): string {
+  const texts = rows.filter(([a]) => a % 5 > 0).map(([a]) => `text ${a}`);
+  texts.sort();
+  const sum = (place: 0 | 1) => rows.reduce((total, row) => total + row[place], 0);
+  return JSON.stringify([rows.length, sum(0), sum(1), texts.length, texts[0], texts.at(-1)]);
+}
+
+const range = (from: number, to: number, b = 1) =>
+  Array.from({ length: to - from + 1 }, (_, i) => [from + i, b] as const);
+
+t.test("a new table has columns as soon as the engine has its rows", async (t) => {
+  const loaded = await Loaded.open(t);
+  for (const rows of [3000, 20_000]) {
+    await loaded.side.run(0, "TRUNCATE g");
+    loaded.side.flush();
+    await loaded.insert(1, rows);
+    const before: string[] = [];
+    await loaded.apply(async () => {
+      if (before.length < 3) before.push(await loaded.side.run(1, SUMS));
+    });
+    await loaded.built();
+    t.same(new Set(before), new Set([sums(range(1, rows))]), "read while the engine took them");
+    t.same(loaded.sources.splice(0), ["load"]);
+    t.equal(loaded.table!.rows, rows);
+    t.equal(loaded.table!.writesInGaps, 0);
+    t.equal(loaded.table!.entries.size, 0, "its rows were not noted one by one");
+    t.equal(await loaded.side.run(1, SUMS), sums(range(1, rows)));
+  }
+  await loaded.close();
+  await loaded.open();
+  t.equal(loaded.table!.rows, 20_000, "they are there after a start");
+  t.equal(await loaded.side.run(1, SUMS), sums(range(1, 20_000)));
+  await loaded.close();
+});
+
+t.test("loads behind one another make segments side by side, and a load among rows makes none", async (t) => {
+  const loaded = await Loaded.open(t);
+  await loaded.insert(10_001, 12_000);
+  await loaded.apply();
+  await loaded.built();
+  await loaded.insert(12_001, 14_500, 2);
+  await loaded.apply();
+  await loaded.built();
+  t.same(loaded.sources.splice(0), ["load", "load"]);
+  const { segments, start } = loaded.table!;
+  t.equal(loaded.table!.rows, 4500);
+  t.equal(segments[0]!.from, start, "no gap is left before them");
+  for (let i = 1; i < segments.length; i++) t.equal(segments[i]!.from, segments[i - 1]!.to);
+  // Before all others, where a segment has the range.
+  await loaded.insert(1, 1500, 3);
+  await loaded.apply();
+  await loaded.built();
+  t.same(loaded.sources.splice(0), []);
+  const all = [...range(1, 1500, 3), ...range(10_001, 12_000), ...range(12_001, 14_500, 2)];
+  t.equal(await loaded.side.run(1, SUMS), sums(all));
+  await loaded.close();
+});
+
+t.test("what is written while the columns are made counts", async (t) => {
+  const loaded = await Loaded.open(t);
+  const old = loaded.side.session(2);
+  await loaded.side.run(2, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+  t.ok(old.inTransaction);
+  t.equal(await loaded.side.run(2, "SELECT count(*) FROM g"), "[0]");
+  await loaded.insert(1, 3000);
+  let steps = 0;
+  await loaded.apply(async () => {
+    if (steps++ !== 1) return;
+    // Committed now, taken by the engine after the load.
+    await loaded.side.run(1, "UPDATE g SET b = 10 WHERE a <= 100");
+    await loaded.side.run(1, "DELETE FROM g WHERE a BETWEEN 2901 AND 2950");
+    await loaded.side.run(1, "INSERT INTO g VALUES (0, 5, NULL), (4001, 7, 'text 4001')");
+    loaded.side.flush();
+  });
+  await loaded.built();
+  t.ok(steps > 2);
+  t.equal(loaded.table!.rows, 3000);
+  const now = [[0, 5] as const, ...range(1, 100, 10), ...range(101, 2900), ...range(2951, 3000), [4001, 7] as const];
+  t.equal(await loaded.side.run(1, SUMS), sums(now));
+  t.equal(await loaded.side.run(2, SUMS), "[0,null,null,0,null,null]", "an old snapshot sees none of it");
+  await loaded.side.run(2, "COMMIT");
+  await loaded.close();
+  await loaded.open();
+  t.equal(await loaded.side.run(1, SUMS), sums(now), "after a start");
+  await loaded.close();
+});
+
+t.test("long scans wait for columns that are being made, short ones do not", async (t) => {
+  const loaded = await Loaded.open(t, { ...STORED, awaitedRowsMin: 1000 });
+  const start = (sql: string) => {
+    const state = { isDone: false, answer: loaded.side.run(1, sql, true) };
+    void state.answer.then(() => {
+      state.isDone = true;
+    });
+    return state;
+  };
+  for (const [from, to] of [
+    [1, 3000],
+    [3001, 6000],
+  ] as const) {
+    let release = (): void => undefined;
+    loaded.onBuild = () =>
+      new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    await loaded.insert(from, to);
+    await loaded.apply();
+    const long = start(SUMS);
+    const short = start(`SELECT a FROM g WHERE b = 1 AND a >= ${from} LIMIT 1`);
+    t.equal(await short.answer, `[${from}]`);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    t.notOk(long.isDone, "it waits");
+    release();
+    await loaded.built();
+    t.equal(await long.answer, sums(range(1, to)));
+  }
+  t.same(loaded.sources, ["load", "load"]);
+  await loaded.close();
+});
+
+t.test("without the log's files the rows are in a gap, and become columns later", async (t) => {
+  const loaded = await Loaded.open(t);
+  loaded.onBuild = () => {
+    const log = join(loaded.path, "log");
+    if (loaded.sources.at(-1) === "load") for (const name of readdirSync(log)) rmSync(join(log, name));
+  };
+  await loaded.insert(1, 3000);
+  await loaded.apply();
+  await loaded.built();
+  t.same(loaded.sources, ["load"]);
+  t.equal(loaded.table, null);
+  t.equal(await loaded.side.run(1, SUMS), sums(range(1, 3000)));
+  t.equal(loaded.side.segments.tablesOf(7)[0]!.making.size, 0);
+  for (let i = 0; i < 3; i++) {
+    loaded.side.partition.columns!.sweep();
+    await loaded.built();
+  }
+  t.same(loaded.sources, ["load", "engine"]);
+  t.equal(loaded.table!.rows, 3000);
+  t.equal(await loaded.side.run(1, SUMS), sums(range(1, 3000)));
+  await loaded.close();
+});
+
+t.test("of a table that is thrown out meanwhile no files are left", async (t) => {
+  const loaded = await Loaded.open(t);
+  await loaded.insert(1, 3000);
+  await loaded.apply(async () => loaded.side.segments.dropTenant(7));
+  await loaded.built();
+  t.same(loaded.sources, ["load"]);
+  t.equal(loaded.table, null);
+  t.equal(await loaded.side.run(1, SUMS), sums(range(1, 3000)));
+  const columns = join(loaded.path, "columns");
+  t.same(
+    readdirSync(columns, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".columns")),
+    [],
+  );
+  await loaded.close();
+});
