@@ -32,6 +32,8 @@ export interface ScopeItem {
   readonly table: TableDef | null;
   /** Set for a table: the OID of the one that the row is stored in. Found by its name, but no part of `*`. */
   readonly tableOid?: Expr;
+  /** Of a relation of the system: ctid, xmin and the like, likewise. */
+  readonly hidden?: ReadonlyMap<string, Expr>;
   /** Whether its columns may be named without a qualifier, and come with `*`. */
   readonly unqualified: boolean;
   /** Whether it may be named as a qualifier. */
@@ -168,7 +170,15 @@ export class Scope {
         found = { ...column, item };
       }
     }
-    return found ?? (name === TABLE_OID ? this.systemColumn(node) : null);
+    return found ?? (name === TABLE_OID ? this.systemColumn(node) : this.hiddenColumn(name));
+  }
+
+  private hiddenColumn(name: string) {
+    for (const item of this.items) {
+      const expr = item.hidden?.get(name);
+      if (expr !== undefined) return { name, expr, item };
+    }
+    return null;
   }
 
   /** `tableoid` of the one table in this query. */
@@ -188,6 +198,8 @@ export class Scope {
     if (column === undefined && name === TABLE_OID && item.tableOid !== undefined) {
       return { name, expr: item.tableOid, item };
     }
+    const hidden = item.hidden?.get(name);
+    if (column === undefined && hidden !== undefined) return { name, expr: hidden, item };
     if (column === undefined) {
       const names = item.columns.map((other) => other.name);
       throw sqlError("42703", `column ${item.name}.${name} does not exist`, { position, ...meant(name, names) });

@@ -490,4 +490,5 @@ export const JSON_FAMILIES: readonly FunctionFamily[] = [
   converting("to_jsonb", JSONB),
   converting("row_to_json", JSON_TYPE),
   converting("array_to_json", JSON_TYPE),
+  ...PRETTY_CONVERSIONS,
 ];
