@@ -10,6 +10,7 @@
  * | float4 float8                 | number (float4 rounded with Math.fround)                                        |
  * | numeric                       | Numeric (numeric.ts): unscaled bigint and scale, NaN, ±Infinity                 |
  * | text varchar bpchar name      | string                                                                          |
+ * | citext                        | string, as it was written                                                       |
  * | uuid                          | string, lower case with dashes                                                  |
  * | bytea                         | Uint8Array                                                                      |
  * | date                          | number: days since 1970-01-01; ±Infinity                                        |
@@ -60,6 +61,7 @@ export type TypeName =
   | "varchar"
   | "bpchar"
   | "name"
+  | "citext"
   | "uuid"
   | "bytea"
   | "date"
@@ -344,6 +346,7 @@ export const TEXT = typeOf("text");
 export const VARCHAR = typeOf("varchar");
 export const BPCHAR = typeOf("bpchar");
 export const NAME = typeOf("name");
+export const CITEXT = typeOf("citext");
 export const UUID = typeOf("uuid");
 export const BYTEA = typeOf("bytea");
 export const DATE = typeOf("date");
