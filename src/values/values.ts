@@ -93,7 +93,7 @@ export type TypeName =
   | "record"
   | "void";
 
-/** Geometric types can be stored, read and printed; they have no order and no operators. */
+/** Geometric types have no order. */
 export type GeometricName = "point" | "line" | "lseg" | "box" | "path" | "polygon" | "circle";
 
 export type RangeName = "int4range" | "int8range" | "numrange" | "daterange" | "tsrange" | "tstzrange";
@@ -384,6 +384,13 @@ export const MULTIRANGES = {
   tsmultirange: typeOf("tsmultirange"),
   tstzmultirange: typeOf("tstzmultirange"),
 } as const;
+export const POINT = typeOf("point");
+export const LSEG = typeOf("lseg");
+export const LINE = typeOf("line");
+export const BOX = typeOf("box");
+export const PATH = typeOf("path");
+export const POLYGON = typeOf("polygon");
+export const CIRCLE = typeOf("circle");
 export const TSVECTOR = typeOf("tsvector");
 export const TSQUERY = typeOf("tsquery");
 export const REGCONFIG = typeOf("regconfig");
