@@ -2,9 +2,10 @@
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { ARRAY_DIMENSIONS_MAX } from "../../query/expr/functions/array-parts.js";
+import { FIGURE_PARTS } from "../../query/expr/functions/geometry.js";
 import { jsonbElement } from "../../query/expr/functions/json-subscripts.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
-import { canCoerce } from "../../query/expr/types.js";
+import { baseType, canCoerce } from "../../query/expr/types.js";
 import { CHAR, INT4, TEXT } from "../../values/values.js";
 import type { ExprNode, SubscriptNode } from "../parse/ast-query.js";
 import { arrayElement, arraySliceOf, type SliceForm } from "./array-functions.js";
@@ -82,6 +83,11 @@ export function bindSubscript(node: SubscriptNode, context: ExprContext, bind: B
   }
   if (array.type.name === "name" && subscripts.length === 1 && !subscripts[0]!.slice) {
     return characterOf(array, subscripts[0]!.upper!, context, bind);
+  }
+  const part = FIGURE_PARTS.get(baseType(array.type));
+  if (part !== undefined && subscripts.length === 1 && !subscripts[0]!.slice) {
+    const { values } = bindSubscripts(subscripts, context, bind);
+    return Object.freeze({ kind: "call", type: part.returns, fn: part, args: [array, ...values] });
   }
   if (array.type.element === null) {
     const message = `cannot subscript type ${typeName(array.type)} because it does not support subscripting`;

@@ -3,6 +3,7 @@
  * this one (graph, vector search, memory) add theirs once, before the first statement is bound.
  */
 import type { TableFunction } from "../table-function.js";
+import { CITEXT_TABLES } from "./citext.js";
 import type { Family } from "./define.js";
 import { JSON_PATH_SETS } from "./json-path-functions.js";
 import { LIST_MODELS } from "./models.js";
@@ -20,7 +21,7 @@ function add<T extends { readonly name: string }>(map: Map<string, T[]>, entry: 
   else entries.push(entry);
 }
 
-for (const fn of [...SERIES, ...SETS, ...JSON_PATH_SETS, LIST_MODELS, ...TS_TABLES, ...RANGE_TABLES])
+for (const fn of [...SERIES, ...SETS, ...JSON_PATH_SETS, LIST_MODELS, ...TS_TABLES, ...RANGE_TABLES, ...CITEXT_TABLES])
   add(functions, fn);
 for (const family of [SUBSCRIPTS, EXPANDED_ARRAYS, ...SET_FAMILIES]) add(families, family);
 
