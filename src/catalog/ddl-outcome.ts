@@ -123,7 +123,7 @@ export function withoutNulls(table: TableDef, column: ColumnDef): Verification {
     sql: `SELECT 1 FROM ${ownRows(table)} WHERE ${quotedIdentifier(column.name)} IS NULL LIMIT 1`,
     error: () => {
       const message = `column "${column.name}" of relation "${table.name}" contains null values`;
-      return sqlError("23502", message, { table: table.name, column: column.name });
+      return sqlError("23502", message, { schema: table.schema, table: table.name, column: column.name });
     },
   };
 }
@@ -134,6 +134,7 @@ export function satisfies(table: TableDef, check: CheckDef): Verification {
     sql: `SELECT 1 FROM ${ownRows(table)} WHERE NOT (${check.sql}) LIMIT 1`,
     error: () =>
       sqlError("23514", `check constraint "${check.name}" of relation "${table.name}" is violated by some row`, {
+        schema: table.schema,
         table: table.name,
         constraint: check.name,
       }),

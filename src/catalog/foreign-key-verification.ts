@@ -20,7 +20,7 @@ export function verification(table: TableDef, target: TableDef, key: ForeignKeyD
         ? "MATCH FULL does not allow mixing of null and nonnull key values."
         : `Key (${names})=(${values.join(", ")}) is not present in table "${target.name}".`;
       const message = `insert or update on table "${table.name}" violates foreign key constraint "${key.name}"`;
-      return sqlError("23503", message, { detail, table: table.name, constraint: key.name });
+      return sqlError("23503", message, { detail, schema: table.schema, table: table.name, constraint: key.name });
     },
   };
 }

@@ -55,7 +55,7 @@ function mustBeEmpty(table: TableDef, condition: string, message: string): Verif
   return {
     // What the condition says of the key is no longer true of the table's partitions, so it must not choose among them.
     sql: `SELECT 1 FROM ${quotedTable(table)} WHERE (${condition}) IS TRUE LIMIT 1`,
-    error: () => sqlError("23514", message, { table: table.name }),
+    error: () => sqlError("23514", message, { schema: table.schema, table: table.name }),
   };
 }
 
@@ -135,6 +135,7 @@ function referencesTo(editor: CatalogEditor, partition: TableDef): Verification[
           const message = `removing partition "${partition.name}" violates foreign key constraint "${key.name}"`;
           return sqlError("23503", message, {
             detail: `Key (${names})=(${values.join(", ")}) is still referenced from table "${owner.name}".`,
+            schema: owner.schema,
             table: owner.name,
             constraint: key.name,
           });

@@ -287,6 +287,7 @@ function stillReferenced(event: ReferencedEvent, { parent, child, key }: Ends, c
   const message = `update or delete on table "${parent.name}" violates foreign key constraint "${key.name}" on table "${child.name}"`;
   return sqlError("23503", message, {
     detail: `Key (${names})=(${texts.join(", ")}) is still referenced from table "${child.name}".`,
+    schema: child.schema,
     table: child.name,
     constraint: key.name,
   });
@@ -294,7 +295,7 @@ function stillReferenced(event: ReferencedEvent, { parent, child, key }: Ends, c
 
 function violation(table: TableDef, key: ForeignKeyDef, detail: string): DbError {
   const message = `insert or update on table "${table.name}" violates foreign key constraint "${key.name}"`;
-  return sqlError("23503", message, { detail, table: table.name, constraint: key.name });
+  return sqlError("23503", message, { detail, schema: table.schema, table: table.name, constraint: key.name });
 }
 
 /** Whether the referenced row is there, by one lookup; null when types differ and a comparison must convert. */

@@ -84,12 +84,14 @@ function asDefinitionError(error: unknown, table: TableDef): unknown {
   const { sqlstate, column, constraint, detail } = error.details ?? {};
   if (sqlstate === "23502") {
     return sqlError("23502", `column "${column}" of relation "${table.name}" contains null values`, {
+      schema: table.schema,
       table: table.name,
       ...(column !== undefined && { column }),
     });
   }
   if (sqlstate !== "23505") return error;
   return sqlError("23505", `could not create unique index "${constraint}"`, {
+    schema: table.schema,
     table: table.name,
     ...(constraint !== undefined && { constraint }),
     ...(typeof detail === "string" && { detail: detail.replace(/ already exists\.$/, " is duplicated.") }),

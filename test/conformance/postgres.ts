@@ -12,6 +12,8 @@ const NOBODY = 65_534;
 
 export interface Oracle {
   readonly version: string;
+  /** With the unix socket; the user is "tester", the database "postgres". */
+  readonly directory: string;
   /** Runs a script with psql (unaligned, tuples only, errors as SQLSTATE) and gives its output. */
   psql(script: string): string;
   stop(): Promise<void>;
@@ -58,6 +60,7 @@ export async function startPostgres(): Promise<Oracle | null> {
   await ready(server, () => run("SELECT 1").stdout.trim() === "1");
   return {
     version: run("SHOW server_version").stdout.trim(),
+    directory,
     psql: (script) => {
       const { stdout, error } = run(`\\set VERBOSITY sqlstate\n\\o /dev/stdout\n${script}`);
       if (error !== undefined) throw error;

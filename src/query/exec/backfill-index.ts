@@ -170,7 +170,7 @@ class IndexFill {
   private duplicate(values: readonly Value[]): DbError {
     const { table, index } = this;
     const text = keyText(this.key, values, "UTC");
-    const at = { table: table.name, constraint: index.name };
+    const at = { schema: table.schema, table: table.name, constraint: index.name };
     if (index.exclusion) {
       const detail = `Key ${text} conflicts with key ${text}.`;
       return sqlError("23P01", `could not create exclusion constraint "${index.name}"`, { detail, ...at });

@@ -313,7 +313,13 @@ export class BulkInsert {
   private nullError({ column }: Target, line: number): DbError {
     const { table } = this.layout;
     const what = `null value in column "${column.name}" of relation "${table.name}" violates not-null constraint`;
-    return sqlError("23502", `${what} at line ${line}`, { table: table.name, column: column.name, line, value: null });
+    return sqlError("23502", `${what} at line ${line}`, {
+      schema: table.schema,
+      table: table.name,
+      column: column.name,
+      line,
+      value: null,
+    });
   }
 
   private targetOf(column: ColumnDef, expr: Expr): Target {

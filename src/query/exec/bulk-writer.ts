@@ -206,9 +206,9 @@ export class BulkWriter {
   }
 
   private violation({ name: constraint }: ForeignKeyDef, detail: string): DbError {
-    const { name: table } = this.layout.table;
+    const { schema, name: table } = this.layout.table;
     const message = `insert or update on table "${table}" violates foreign key constraint "${constraint}"`;
-    return sqlError("23503", message, { detail, table, constraint });
+    return sqlError("23503", message, { detail, schema, table, constraint });
   }
 
   private duplicate(key: KeyLayout, number: number): DbError {
@@ -217,6 +217,7 @@ export class BulkWriter {
     const values = this.expressions === null ? keyValues(key, row) : (this.expressions.valuesOf(key, row) ?? []);
     return sqlError("23505", `duplicate key value violates unique constraint "${key.name}"`, {
       detail: `Key ${keyText(key, values, this.context.timeZone)} already exists.`,
+      schema: this.layout.table.schema,
       table: this.layout.table.name,
       constraint: key.name,
     });

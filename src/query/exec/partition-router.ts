@@ -94,10 +94,11 @@ function keyValues({ keys }: Level, batch: Batch, row: number, context: ExecCont
 }
 
 function noPartition(level: PartitionLevel, values: readonly Value[], context: ExecContext): DbError {
-  const { name } = level.table;
+  const { schema, name } = level.table;
   const texts = values.map((value, i) => valueText(level.bounds.types[i]!, value, context.timeZone));
   return sqlError("23514", `no partition of relation "${name}" found for row`, {
     detail: `Partition key of the failing row contains (${level.keyText}) = (${texts.join(", ")}).`,
+    schema,
     table: name,
   });
 }

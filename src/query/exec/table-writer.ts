@@ -79,7 +79,7 @@ export class TableWriter {
       throw sqlError(
         "23502",
         `null value in column "${column.name}" of relation "${table.name}" violates not-null constraint`,
-        { detail: this.failingRow(row), table: table.name, column: column.name },
+        { detail: this.failingRow(row), schema: table.schema, table: table.name, column: column.name },
       );
     }
   }
@@ -93,6 +93,7 @@ export class TableWriter {
     }
     return sqlError("23514", `new row for relation "${table.name}" violates check constraint "${constraint}"`, {
       detail: this.failingRow(row),
+      schema: table.schema,
       table: table.name,
       constraint,
     });
@@ -100,9 +101,10 @@ export class TableWriter {
 
   /** The error 23514 for a row that another partition should have. */
   partitionViolation(row: Row): DbError {
-    const { name } = this.layout.table;
+    const { schema, name } = this.layout.table;
     return sqlError("23514", `new row for relation "${name}" violates partition constraint`, {
       detail: this.failingRow(row),
+      schema,
       table: name,
     });
   }
@@ -417,12 +419,14 @@ export class TableWriter {
       const [text, other] = [own, existing ?? own].map((values) => keyText(key, values, this.context.timeZone));
       return sqlError("23P01", `conflicting key value violates exclusion constraint "${key.name}"`, {
         detail: `Key ${text} conflicts with existing key ${other}.`,
+        schema: this.layout.table.schema,
         table: this.layout.table.name,
         constraint: key.name,
       });
     }
     return sqlError("23505", `duplicate key value violates unique constraint "${key.name}"`, {
       detail: `Key ${keyText(key, this.valuesOf(key, row) ?? [], this.context.timeZone)} already exists.`,
+      schema: this.layout.table.schema,
       table: this.layout.table.name,
       constraint: key.name,
     });

@@ -1,0 +1,177 @@
+/** Runs the programs of clients/ against one server, each as the only user of a tenant of its own. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { TestServer } from "../e2e/server.js";
+import type { Client } from "./clients.js";
+import { type Oracle, startPostgres } from "./postgres.js";
+
+export interface Outcome {
+  readonly what: string;
+  readonly result: "passed" | "failed" | "skipped";
+  readonly message: string;
+}
+
+const SOURCES = new URL("../../../test/conformance/clients/", import.meta.url).pathname;
+/** Beside the compiled programs, so that `make clean` removes it. */
+const FOLDER = new URL("../../conformance-clients/", import.meta.url).pathname;
+const PASSWORD = "correct-horse-battery";
+const SECONDS = 60;
+const INSTALL_MS = 600_000;
+const MESSAGE_CHARACTERS = 400;
+/** What the programs print: one line for each thing that they did. */
+const STEP = /^(ok|not ok|skip) - (.*?)(?: # (.*))?$/;
+const RESULTS = { ok: "passed", "not ok": "failed", skip: "skipped" } as const;
+
+export class ClientRuns {
+  private constructor(
+    private readonly server: TestServer,
+    private readonly port: number,
+    private readonly oracle: Oracle | null,
+  ) {}
+
+  static async start(clients: readonly Client[]): Promise<ClientRuns> {
+    cpSync(SOURCES, FOLDER, { recursive: true });
+    if (clients.some(usesNpm)) installFromNpm();
+    const port = await freePort();
+    const server = await TestServer.start({ TESSERA_POSTGRES_PORT: String(port) });
+    const oracle = clients.some((client) => client.oracle === true) ? await startPostgres() : null;
+    return new ClientRuns(server, port, oracle);
+  }
+
+  async stop(): Promise<void> {
+    await this.oracle?.stop();
+    await this.server.stop();
+  }
+
+  async run(client: Client): Promise<readonly Outcome[]> {
+    const lacking = lackingOf(client);
+    if (lacking !== null) return [{ what: "everything", result: "skipped", message: lacking }];
+    if (client.oracle === true && this.oracle === null) {
+      const message = "needs a PostgreSQL server: apt-get install postgresql";
+      return [{ what: "everything", result: "skipped", message }];
+    }
+    const tenant = client.name.replaceAll("_", "-");
+    await this.server.expect(201, "POST", "/admin/tenants", { id: tenant });
+    const user = { username: `${tenant}-user`, password: PASSWORD, roles: ["admin"] };
+    await this.server.expect(201, "POST", `/admin/tenants/${tenant}/users`, user);
+    const { PATH = "", HOME = FOLDER } = process.env;
+    const environment = {
+      PATH,
+      HOME,
+      LC_ALL: "C.UTF-8",
+      PGHOST: "127.0.0.1",
+      PGPORT: String(this.port),
+      PGUSER: user.username,
+      PGPASSWORD: PASSWORD,
+      PGDATABASE: tenant,
+      DATABASE_URL: `postgres://${user.username}:${PASSWORD}@127.0.0.1:${this.port}/${tenant}`,
+      FREE_PORT: String(await freePort()),
+      ...(client.oracle === true && { ORACLE_HOST: this.oracle!.directory }),
+    };
+    return outcomesOf(await runProgram(client, environment), client);
+  }
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly late: boolean;
+  readonly output: string;
+  readonly errors: string;
+}
+
+function runProgram({ command, seconds }: Client, env: NodeJS.ProcessEnv): Promise<Ended> {
+  const [program, ...rest] = command;
+  // In a group of its own: what the program started ends with it.
+  const child = spawn(program, rest, { cwd: FOLDER, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const text = { output: "", errors: "" };
+  child.stdout.on("data", (data: Buffer) => (text.output += data.toString()));
+  child.stderr.on("data", (data: Buffer) => (text.errors += data.toString()));
+  let late = false;
+  const timer = setTimeout(
+    () => {
+      late = true;
+      endGroup(child);
+    },
+    (seconds ?? SECONDS) * 1000,
+  );
+  return new Promise((resolve) => {
+    child.once("error", (error) => (text.errors += error.message));
+    child.once("exit", () => endGroup(child));
+    child.once("close", (code) => {
+      clearTimeout(timer);
+      resolve({ code, late, ...text });
+    });
+  });
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    process.kill(-pid!, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+function outcomesOf({ code, late, output, errors }: Ended, client: Client): readonly Outcome[] {
+  writeFileSync(join(FOLDER, `${client.name}.log`), `${output}\n${errors}`);
+  const outcomes = output.split("\n").flatMap((line): Outcome[] => {
+    const match = STEP.exec(line);
+    if (match === null) return [];
+    const message = (match[3] ?? "").slice(0, MESSAGE_CHARACTERS);
+    return [{ what: match[2]!, result: RESULTS[match[1] as keyof typeof RESULTS], message }];
+  });
+  if (late || code !== 0 || outcomes.length === 0) {
+    const end = late ? `not done after ${client.seconds ?? SECONDS} s` : `ended with code ${code}`;
+    const last = errors.trim().split("\n").at(-1)!.slice(0, MESSAGE_CHARACTERS);
+    outcomes.push({ what: "the program ends", result: "failed", message: `${end}; ${last}` });
+  }
+  return outcomes;
+}
+
+function usesNpm({ command }: Client): boolean {
+  return command[0] === process.execPath;
+}
+
+/** Installs only when the lock file changed since the last time. */
+function installFromNpm(): void {
+  const [lock, installed] = ["package-lock.json", "node_modules/.installed"].map((name) => join(FOLDER, name));
+  if (existsSync(installed!) && readFileSync(installed!, "utf8") === readFileSync(lock!, "utf8")) return;
+  const arguments_ = ["ci", "--no-audit", "--no-fund", "--legacy-peer-deps"];
+  const { status, stderr } = spawnSync("npm", arguments_, { cwd: FOLDER, encoding: "utf8", timeout: INSTALL_MS });
+  if (status !== 0) throw new Error(`npm ci failed in ${FOLDER}:\n${stderr}`);
+  cpSync(lock!, installed!);
+}
+
+/** Installs what the client needs where that is possible; gives what is missing after that, or null. */
+function lackingOf({ needs = [], debian = [] }: Client): string | null {
+  const missing = () => needs.filter((need) => !isThere(need));
+  if (missing().length === 0) return null;
+  const remedy = `apt-get install ${debian.join(" ")}`;
+  if (process.getuid?.() !== 0 || !isThere("apt-get")) return `needs ${missing().join(", ")}: ${remedy}`;
+  const options = {
+    encoding: "utf8",
+    timeout: INSTALL_MS,
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+  } as const;
+  spawnSync("apt-get", ["update", "-q"], options);
+  const { stderr } = spawnSync("apt-get", ["install", "-qy", "--no-install-recommends", ...debian], options);
+  if (missing().length === 0) return null;
+  return `${remedy} did not bring ${missing().join(", ")}: ${(stderr ?? "").trim().split("\n").at(-1)}`;
+}
+
+/** A path, or a program of PATH. */
+function isThere(need: string): boolean {
+  if (need.startsWith("/")) return existsSync(need);
+  return (process.env.PATH ?? "").split(":").some((folder) => existsSync(join(folder, need)));
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,79 @@
+/** The clients of `make conformance-clients`: what runs each one's program in clients/, and what it needs. */
+
+export interface Client {
+  /** Also of its tenant and user. */
+  readonly name: string;
+  /** Run in the folder with the programs and npm's packages. */
+  readonly command: readonly [string, ...string[]];
+  /** Programs or files; where one lacks, the Debian packages are installed. */
+  readonly needs?: readonly string[];
+  readonly debian?: readonly string[];
+  /** The program compares with a PostgreSQL server. */
+  readonly oracle?: true;
+  /** Until the program is ended; absent: 60. */
+  readonly seconds?: number;
+}
+
+/** Debian's Python: the packages with the clients are installed for it. */
+const PYTHON = "/usr/bin/python3";
+const PYTHON_PACKAGES = "/usr/lib/python3/dist-packages";
+const JDBC = "/usr/share/java/postgresql.jar";
+
+function node(name: string, more: Partial<Client> = {}): Client {
+  return { name, command: [process.execPath, `${name}.mjs`], ...more };
+}
+
+function python(name: string, module: string, more: Partial<Client> = {}): Client {
+  return {
+    name,
+    command: [PYTHON, `${name}.py`],
+    needs: [PYTHON, `${PYTHON_PACKAGES}/${module}`],
+    debian: [`python3-${module}`],
+    ...more,
+  };
+}
+
+export const CLIENTS: readonly Client[] = [
+  node("psql", { needs: ["psql"], debian: ["postgresql-client"] }),
+  node("pg_dump", { needs: ["psql", "pg_dump", "pg_restore"], debian: ["postgresql"], oracle: true, seconds: 120 }),
+  node("pgbench", { needs: ["pgbench"], debian: ["postgresql-contrib"], seconds: 120 }),
+  python("psycopg2", "psycopg2"),
+  python("psycopg", "psycopg"),
+  python("asyncpg", "asyncpg"),
+  python("sqlalchemy", "sqlalchemy", {
+    needs: [PYTHON, ...["sqlalchemy", "alembic", "psycopg2"].map((module) => `${PYTHON_PACKAGES}/${module}`)],
+    debian: ["python3-sqlalchemy", "alembic", "python3-psycopg2"],
+  }),
+  python("django", "django", {
+    needs: [PYTHON, ...["django", "psycopg2"].map((module) => `${PYTHON_PACKAGES}/${module}`)],
+    debian: ["python3-django", "python3-psycopg2"],
+    seconds: 120,
+  }),
+  {
+    name: "jdbc",
+    command: ["java", "-cp", JDBC, "Jdbc.java"],
+    needs: ["java", "javac", JDBC],
+    debian: ["libpostgresql-jdbc-java", "default-jdk-headless"],
+  },
+  node("odbc", { needs: ["isql", "/etc/odbcinst.ini"], debian: ["unixodbc", "odbc-postgresql"] }),
+  {
+    name: "dbd-pg",
+    command: ["perl", "dbd-pg.pl"],
+    needs: ["perl", "/usr/share/doc/libdbd-pg-perl"],
+    debian: ["libdbd-pg-perl"],
+  },
+  node("pg"),
+  node("postgres"),
+  node("knex"),
+  node("kysely"),
+  node("drizzle", { seconds: 120 }),
+  node("typeorm"),
+  node("sequelize"),
+  node("mikro-orm"),
+  node("postgraphile"),
+  node("pg-boss"),
+  node("graphile-worker"),
+  node("pgvector"),
+  node("pgbouncer", { needs: ["pgbouncer", "psql"], debian: ["pgbouncer", "postgresql-client"] }),
+  node("ogr2ogr", { needs: ["ogr2ogr"], debian: ["gdal-bin"] }),
+];
