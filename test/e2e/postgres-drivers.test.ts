@@ -182,6 +182,52 @@ t.test("clients that add to one row at the same time lose no addition", async (t
   t.same((await many[0]!.query("SELECT n FROM sums ORDER BY id")).rows, [{ n: 48 }, { n: 48 }]);
 });
 
+t.test("notifications come after the commit, to those who listen", async (t) => {
+  const [listener, sender] = [await connect(), await connect()];
+  const heard: string[] = [];
+  listener.on("notification", ({ channel, payload }) => heard.push(`${channel} ${payload}`));
+  await listener.query("LISTEN jobs");
+  await sender.query("NOTIFY jobs, 'alone'");
+  await sender.query("BEGIN");
+  await sender.query("SELECT pg_notify('jobs', 'in a transaction')");
+  await sender.query("NOTIFY jobs, 'in a transaction'; NOTIFY others, 'unheard'");
+  await sender.query("COMMIT");
+  await sender.query("BEGIN; NOTIFY jobs, 'taken back'; ROLLBACK");
+  await listener.query("NOTIFY jobs, 'its own'");
+  for (let i = 0; i < 100 && heard.length < 3; i++) await new Promise((resolve) => setTimeout(resolve, 20));
+  t.same(heard, ["jobs alone", "jobs in a transaction", "jobs its own"]);
+  await listener.query("UNLISTEN *");
+  await sender.query("NOTIFY jobs");
+  await listener.query("SELECT 1");
+  t.equal(heard.length, 3);
+});
+
+t.test("advisory locks exclude other sessions", async (t) => {
+  const [a, b] = [await connect(), await connect()];
+  const value = async (client: pg.Client, sql: string) => Object.values((await client.query(sql)).rows[0])[0];
+  t.equal(await value(a, "SELECT pg_try_advisory_lock(1)"), true);
+  t.equal(await value(a, "SELECT pg_try_advisory_lock(1)"), true, "again in the same session");
+  t.equal(await value(b, "SELECT pg_try_advisory_lock(1)"), false);
+  t.equal(await value(b, "SELECT pg_try_advisory_lock(0, 1)"), true, "two keys are another space");
+  const waiting = b.query("SELECT pg_advisory_lock(1)");
+  await a.query("SELECT pg_advisory_unlock(1)");
+  t.equal(await value(a, "SELECT pg_advisory_unlock(1)"), true);
+  await waiting;
+  t.equal(await value(a, "SELECT pg_try_advisory_lock_shared(1)"), false);
+  await a.query("BEGIN");
+  await a.query("SELECT pg_advisory_xact_lock(2)");
+  t.equal(await value(b, "SELECT pg_try_advisory_lock(2)"), false);
+  await a.query("COMMIT");
+  t.equal(await value(b, "SELECT pg_try_advisory_lock(2)"), true);
+  const pid = await value(b, "SELECT pg_backend_pid()");
+  const sleeping = b.query("SELECT pg_sleep(60)").then(() => null, codeOf);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  t.equal(await value(a, `SELECT pg_cancel_backend(${pid})`), true);
+  t.equal(await sleeping, "57014");
+  await b.query("DISCARD ALL");
+  t.equal(await value(a, "SELECT pg_try_advisory_lock(1)"), true, "DISCARD ALL gives all back");
+});
+
 t.test("a tenant's user sees that tenant alone, and loses the connection when it is disabled", async (t) => {
   await server.tenant("acme");
   const client = await connect("acme-user", passwordOf("acme"));

@@ -9,20 +9,19 @@ import { BACK } from "../../protocol/postgres/message-types.js";
 import { pgOidOf } from "../../query/expr/types.js";
 import type { StatementPlan } from "../../session/statement-plan.js";
 import type { BoundQuery } from "../../sql/bind/bound-statement.js";
-import type { CopyStatement } from "../../sql/parse/copy.js";
 import type { Value } from "../../values/values.js";
 import { fromBinary, parameterFromText } from "./binary-values.js";
-import { readCopy } from "./copy-statement.js";
 import { type Formats, formatOf, valueWriters, writeRowDescription, writeRows } from "./row-output.js";
+import { type SpecialStatement, specialOf } from "./special-statement.js";
 import { timeoutOf } from "./timeouts.js";
 import type { WireHost } from "./wire-host.js";
 
 /** A statement that Parse made. */
 interface Prepared {
   readonly sql: string;
-  /** Null: nothing to plan: an empty text or a COPY. */
+  /** Null: there is nothing to plan: an empty text, a COPY, a LISTEN. */
   readonly plan: StatementPlan | null;
-  readonly copy: CopyStatement | null;
+  readonly special: SpecialStatement | null;
 }
 
 /** A statement with its parameters. */
@@ -55,6 +54,10 @@ export class Portals {
       throw sqlError("54000", `a session can have at most ${PREPARED_STATEMENTS_MAX} prepared statements`);
     }
     this.statements.set(name, statement);
+  }
+
+  hasStatement(name: string): boolean {
+    return this.statements.has(name);
   }
 
   statement(name: string): Prepared {
@@ -138,11 +141,11 @@ export function parseMessage(wire: PortalHost, fields: MessageFields): void {
   const name = fields.cstring();
   const sql = fields.cstring();
   const oids = Array.from({ length: fields.uint16() }, () => fields.uint32());
-  const copy = readCopy(sql);
-  const isEmpty = copy === null && /^\s*;*\s*$/.test(sql);
+  const special = specialOf(sql);
+  const isEmpty = special === null && /^\s*;*\s*$/.test(sql);
   const text = sql.replace(/;\s*$/, "");
-  const plan = isEmpty || copy !== null ? null : wire.session.protocol.planAhead(text, oids);
-  wire.portals.addStatement(name, { sql: text, plan, copy });
+  const plan = isEmpty || special !== null ? null : wire.session.protocol.planAhead(text, oids);
+  wire.portals.addStatement(name, { sql: text, plan, special });
   wire.writer.empty(BACK.parseComplete);
 }
 
@@ -176,8 +179,9 @@ export function executeMessage(wire: PortalHost, fields: MessageFields): void | 
   const portal = wire.portals.portal(fields.cstring());
   const rowsMax = fields.int32();
   const { statement, values, formats } = portal;
-  const { plan, copy, sql } = statement;
-  if (copy !== null) return wire.copy(copy, false);
+  const { plan, special, sql } = statement;
+  if (special?.kind === "copy") return wire.copy(special.copy, false);
+  if (special?.kind === "command") return wire.command(special.command);
   if (plan === null) {
     wire.writer.empty(BACK.emptyQueryResponse);
     return;
