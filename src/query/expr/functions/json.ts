@@ -23,6 +23,7 @@ import { contextFn, type FunctionFamily, family, fn, formOf, op, taking } from "
 import { atMemberPath, isMemberPath } from "./json-extract.js";
 import { atPath, isJsonObject, type JsonObject, member } from "./json-member.js";
 import { textAt } from "./json-slices.js";
+import { PRETTY_CONVERSIONS } from "./pretty-json.js";
 import { jsonTextOf, toJson } from "./to-json.js";
 
 /** The member as JSON; a `json` result keeps a text of its own. */
