@@ -488,6 +488,4 @@ export const JSON_FAMILIES: readonly FunctionFamily[] = [
   building("jsonb_build_array", JSONB, 0, (values) => values),
   converting("to_json", JSON_TYPE),
   converting("to_jsonb", JSONB),
-  converting("row_to_json", JSON_TYPE),
-  converting("array_to_json", JSON_TYPE),
 ];

@@ -34,6 +34,7 @@ import { NETWORK_FUNCTIONS, NETWORK_OPERATORS } from "./network.js";
 import { OPERATOR_FUNCTIONS } from "./operator-functions.js";
 import { ORDERED_SET_FAMILIES, ORDERED_SETS } from "./ordered-sets.js";
 import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
+import { PRETTY_JSON } from "./pretty-json.js";
 import { RANGE_AGGREGATES, RANGE_FUNCTIONS, RANGE_OPERATORS } from "./ranges.js";
 import { STATISTICS } from "./statistics.js";
 import { TEXT_FAMILIES, TEXT_FUNCTIONS, TEXT_OPERATOR_FAMILIES, TEXT_OPERATORS } from "./text.js";
@@ -85,7 +86,7 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     title: "JSON functions and operators",
     functions: [...JSON_FUNCTIONS, ...JSON_EXTRACT_FUNCTIONS],
-    families: [...JSON_FAMILIES, ...JSON_CONSTRUCTORS, ...JSON_RECORD_FAMILIES],
+    families: [...JSON_FAMILIES, ...PRETTY_JSON, ...JSON_CONSTRUCTORS, ...JSON_RECORD_FAMILIES],
     operators: JSON_OPERATORS,
   },
   {
