@@ -3,6 +3,7 @@ import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { ARRAY_DIMENSIONS_MAX } from "../../query/expr/functions/array-parts.js";
 import { FIGURE_PARTS } from "../../query/expr/functions/geometry.js";
+import { HSTORE_FETCH } from "../../query/expr/functions/hstore.js";
 import { jsonbElement } from "../../query/expr/functions/json-subscripts.js";
 import { baseType, canCoerce } from "../../query/expr/types.js";
 import { INT4, TEXT } from "../../values/values.js";
@@ -68,6 +69,11 @@ export function bindSubscript(node: SubscriptNode, context: ExprContext, bind: B
     const { path } = jsonbPath(subscripts, context, bind);
     const element = jsonbElement(path.length);
     return Object.freeze({ kind: "call", type: element.returns, fn: element, args: [array, ...path] });
+  }
+  if (array.type.name === "hstore" && subscripts.length === 1 && !subscripts[0]!.slice) {
+    const { upper, position } = subscripts[0]!;
+    const key = coerceTo(bind(upper!, context), TEXT, "hstore subscript", context.binding, position);
+    return Object.freeze({ kind: "call", type: TEXT, fn: HSTORE_FETCH, args: [array, key] });
   }
   const part = FIGURE_PARTS.get(baseType(array.type));
   if (part !== undefined && subscripts.length === 1 && !subscripts[0]!.slice) {

@@ -22,6 +22,7 @@ import { FORMATTING } from "./formatting.js";
 import { GENERATION_FUNCTIONS } from "./generation.js";
 import { GEOMETRY_FUNCTIONS, GEOMETRY_OPERATORS } from "./geometry.js";
 import { GRAPH_FUNCTIONS, VARIANT_OPERATORS } from "./graphs.js";
+import { HSTORE_FAMILIES, HSTORE_FUNCTIONS, HSTORE_OPERATORS } from "./hstore.js";
 import { JSON_FAMILIES, JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
 import { JSON_CONSTRUCTORS } from "./json-constructors.js";
 import { JSON_EXTRACT_FUNCTIONS } from "./json-extract.js";
@@ -119,6 +120,12 @@ export const CHAPTERS: readonly Chapter[] = [
   { title: "UUID functions (uuid-ossp)", functions: UUID_FUNCTIONS },
   { title: "Functions and operators of citext", functions: CITEXT_FUNCTIONS, operators: CITEXT_OPERATORS },
   { title: "Geometric functions and operators", functions: GEOMETRY_FUNCTIONS, operators: GEOMETRY_OPERATORS },
+  {
+    title: "Functions and operators of hstore",
+    functions: HSTORE_FUNCTIONS,
+    families: HSTORE_FAMILIES,
+    operators: HSTORE_OPERATORS,
+  },
   { title: "Range functions and operators", functions: RANGE_FUNCTIONS, operators: RANGE_OPERATORS },
   { title: "Enum functions", families: ENUM_FAMILIES },
   { title: "Session and other functions", functions: MISC_FUNCTIONS, families: MISC_FAMILIES },
