@@ -19,7 +19,11 @@ const source = [
 ];
 writeFileSync(join(folder, "odbc.ini"), `${source.join("\n")}\n`);
 const isql = (input) => {
-  const { output, errors } = run("isql", ["tessera", "-b", "-d|", "-v"], { input, mayFail: true, env: { ODBCINI: join(folder, "odbc.ini") } });
+  const { output, errors } = run("isql", ["tessera", "-b", "-d|", "-v"], {
+    input,
+    mayFail: true,
+    env: { ODBCINI: join(folder, "odbc.ini") },
+  });
   return output + errors;
 };
 
@@ -37,11 +41,15 @@ await step("create, insert, read", () => {
   matches(text, /^101$/m);
 });
 await step("a result in pieces (UseDeclareFetch)", () => {
-  const lines = isql("SELECT name FROM things ORDER BY id").split("\n").filter((line) => /^(n\d+|first)$/.test(line));
+  const lines = isql("SELECT name FROM things ORDER BY id")
+    .split("\n")
+    .filter((line) => /^(n\d+|first)$/.test(line));
   matches(String(lines.length), /^101$/);
 });
 await step("the tables and columns (SQLTables, SQLColumns)", () => {
   matches(isql("help"), /public\|things\|TABLE/);
   matches(isql("help things"), /public\|things\|name\|.*varchar/);
 });
-await step("an error with its SQLSTATE", () => matches(isql("SELECT nme FROM things"), /\[42703\]|column "nme" does not exist/));
+await step("an error with its SQLSTATE", () =>
+  matches(isql("SELECT nme FROM things"), /\[42703\]|column "nme" does not exist/),
+);
