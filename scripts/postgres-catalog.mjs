@@ -140,3 +140,11 @@ write("operators.ts", "Operators of pg_catalog, and the families of them that in
       WHERE oid < ${FIRST_USER_OID} ORDER BY oid`),
   },
 ]);
+
+write("keywords.ts", "Key words of the grammar.", [
+  {
+    name: "KEYWORDS",
+    columns: "word,category,bare label",
+    sql: packed("SELECT concat_ws(',', word, catcode, barelabel::int) FROM pg_get_keywords() ORDER BY word", 12),
+  },
+]);

@@ -1,4 +1,4 @@
-/** COMMENT ON tables and what belongs to them. Called by ddl.ts. */
+/** COMMENT ON tables and what belongs to them, views, sequences, types and schemas. Called by ddl.ts. */
 import { sqlError } from "../protocol/errors.js";
 import type { CatalogEditor } from "./catalog-editor.js";
 import type { CommentCommand } from "./ddl-command.js";
@@ -7,11 +7,58 @@ import type { TableDef } from "./table.js";
 import { constraintNames } from "./table-names.js";
 
 export function commentOn(editor: CatalogEditor, command: CommentCommand): DdlOutcome {
+  if (!commentOnOther(editor, command)) commentOnTable(editor, command);
+  return { ...NOTHING, tag: "COMMENT" };
+}
+
+/** False: the object is a table, or belongs to one. Throws 42P01, 42703, 42704, 3F000. */
+function commentOnOther(editor: CatalogEditor, { object, relation, part, comment }: CommentCommand): boolean {
+  const { schema, name } = relation;
+  const { view } = editor;
+  switch (object) {
+    case "view":
+    case "view column": {
+      const found = view.view(schema, name) ?? missing("42P01", "relation", name);
+      if (object === "view") editor.putView(commented(found, comment));
+      else {
+        if (!found.columns.some((column) => column.name === part)) {
+          throw sqlError("42703", `column "${part}" of relation "${name}" does not exist`);
+        }
+        const columns = found.columns.map((column) => (column.name === part ? commented(column, comment) : column));
+        editor.putView(Object.freeze({ ...found, columns }));
+      }
+      return true;
+    }
+    case "sequence":
+      editor.replaceSequence(commented(view.sequence(schema, name) ?? missing("42P01", "relation", name), comment));
+      return true;
+    case "type":
+      editor.putType(commented(view.type(schema!, name) ?? missing("42704", "type", name), comment));
+      return true;
+    case "schema": {
+      const found = view.schemas().find((other) => other.name === name) ?? missing("3F000", "schema", name);
+      editor.createSchema(commented(found, comment));
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+function missing(state: string, what: string, name: string): never {
+  throw sqlError(state, `${what} "${name}" does not exist`);
+}
+
+function commented<T extends { readonly comment?: string }>(definition: T, comment: string | null): T {
+  const { comment: _, ...others } = definition;
+  return Object.freeze(comment === null ? others : { ...others, comment }) as T;
+}
+
+function commentOnTable(editor: CatalogEditor, command: CommentCommand): void {
   const { table, key } = subject(editor, command);
   const { [key]: _, ...others } = table.comments ?? {};
   const comments = command.comment === null ? others : { ...others, [key]: command.comment };
   editor.replaceTable(Object.freeze({ ...table, comments }));
-  return { ...NOTHING, tag: "COMMENT" };
 }
 
 /** The table that keeps the comment, and under what. */

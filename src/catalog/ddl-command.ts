@@ -322,7 +322,17 @@ export interface RenameCommand {
 /** COMMENT ON; null removes it. */
 export interface CommentCommand {
   readonly kind: "comment";
-  readonly object: "table" | "column" | "constraint" | "index";
+  readonly object:
+    | "table"
+    | "column"
+    | "constraint"
+    | "index"
+    | "view"
+    | "view column"
+    | "sequence"
+    | "type"
+    | "schema";
+  /** Of a schema the name alone counts. */
   readonly relation: RelationName;
   /** The column or constraint. */
   readonly part: string | null;

@@ -5,6 +5,7 @@ export interface SchemaDef {
   /** Unique within the tenant. */
   readonly id: number;
   readonly name: string;
+  readonly comment?: string;
   /** Microseconds since the epoch. */
   readonly createdAt: number;
 }

@@ -23,6 +23,7 @@ export interface SequenceDef {
   readonly ownedBy: { readonly tableId: number; readonly columnId: number } | null;
   /** Where values go on from until there is a state of this definition: ALTER SEQUENCE … RESTART. */
   readonly from: SequencePosition | null;
+  readonly comment?: string;
   /**
    * Microseconds since the epoch, later with every change: tells the state that belongs to this definition from one
    * of an earlier definition, also of the same id whose creation was undone.

@@ -7,6 +7,7 @@ interface NamedType {
   readonly id: number;
   readonly schema: string;
   readonly name: string;
+  readonly comment?: string;
   /** Microseconds since the epoch. */
   readonly createdAt: number;
 }

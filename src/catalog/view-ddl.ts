@@ -28,6 +28,7 @@ export function createView(editor: CatalogEditor, command: CreateViewCommand, no
   const triggers = {
     ...(before?.triggers && { triggers: before.triggers }),
     ...(before?.rules && { rules: before.rules }),
+    ...(before?.comment !== undefined && { comment: before.comment }),
   };
   editor.putView(
     Object.freeze({ id, schema, name, columns: kept, query, checkOption, ...marks, ...triggers, createdAt }),

@@ -11,6 +11,7 @@ export interface ViewColumn {
   readonly type: SqlType;
   /** Of a row that is inserted through the view, in place of the table's; absent: the table's. */
   readonly defaultSql?: string;
+  readonly comment?: string;
 }
 
 /** A relation that a view's text names, as it was then. */
@@ -51,6 +52,7 @@ export interface ViewDef {
   readonly graph?: PropertyGraph;
   /** CREATE RULE, in the same order; absent: none. */
   readonly rules?: readonly TriggerDef[];
+  readonly comment?: string;
   /** Microseconds since the epoch. */
   readonly createdAt: number;
 }

@@ -10,17 +10,20 @@ import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
 import type { BoundTransaction } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
+import { KeyConflict } from "../storage/key-locks.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import { controlOutside } from "./control-outside.js";
 import { controlRefused, endRefused, twoPhase } from "./control-refusals.js";
 import type { Identity } from "./execution-scope.js";
+import { afterConflict, mayWait } from "./key-waits.js";
 import { withLongerTurn } from "./longer-turn.js";
 import { afterOverrun, isKnownToOverrun } from "./overrun.js";
 import { ProtocolSession, requireEnding } from "./protocol-session.js";
 import { type Repetition, repeatedInsertOf } from "./repeated-run.js";
 import { SessionCursors } from "./session-cursors.js";
 import { SessionNames } from "./session-names.js";
-import type { Settings } from "./settings.js";
+import { durationMs, type Settings } from "./settings.js";
 import { type Outcome, textOutcome } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
 import { type Client, openValuesOf, type StatementRun, type StatementText } from "./statement-run.js";
@@ -35,6 +38,8 @@ export interface SessionOptions extends Identity {
   readonly isolation: IsolationLevel | null;
   /** Who begins and commits: the session's own statements (a batch), or the routes under /v1/transactions. */
   readonly control: "statements" | "routes";
+  /** At read committed, statements wait for other transactions that have changed the same rows, as in PostgreSQL. */
+  readonly waits?: true;
 }
 
 export type Commit = (tx: ShardTransaction, outcome: Outcome) => void;
@@ -59,7 +64,7 @@ export class Session {
     this.names = new SessionNames(tenant, options.user, options.isolation ?? "serializable", () =>
       this.runner.routines(),
     );
-    this.block = new TransactionBlock(tenant, this.names, options.readOnly);
+    this.block = new TransactionBlock(tenant, this.names, options.readOnly, options.waits === true);
     this.runner = new StatementRunner(tenant, options, this.names, this.block, this.cursors);
   }
 
@@ -260,6 +265,10 @@ export class Session {
       this.tenant.rollback(tx);
       const again = afterOverrun(error, ran, run);
       if (again !== null) return inItsOwnTurn(again, () => this.executeAlone(again, commit, attempt));
+      if (error instanceof KeyConflict && mayWait(error, run)) {
+        const waited = afterConflict(error, null, run.request, this.lockTimeoutMs);
+        return waited.then(() => this.executeAlone(run, commit, attempt));
+      }
       const hasLost = error instanceof DbError && error.code === "serialization_failure";
       if (hasLost && attempt < ATTEMPTS_MAX && run.request.hasActed !== true) {
         return this.executeAlone(withLongerTurn(run, attempt), commit, attempt + 1);
@@ -273,7 +282,8 @@ export class Session {
       run.planned?.(plan.bound);
       if (plan.bound.kind === "transaction") {
         this.tenant.rollback(tx);
-        return this.controlOutside(plan.bound, run);
+        if (this.isOthersControl(plan.bound)) throw controlRefused(plan.bound.action);
+        return controlOutside(plan.bound, run, this.block);
       }
       const outcome = this.runner.run(plan, run, tx);
       if (outcome instanceof Promise || tx.isLarge) {
@@ -297,6 +307,10 @@ export class Session {
     } catch (error) {
       return failed(error);
     }
+  }
+
+  private get lockTimeoutMs(): number {
+    return durationMs(this.settings.show("lock_timeout"));
   }
 
   private planned(run: StatementRun, catalog: CatalogView, tx: ShardTransaction): StatementPlan {
@@ -324,7 +338,18 @@ export class Session {
           if (before !== null) tx.release(before);
           return inItsOwnTurn(again, () => this.executeInside(again, commit));
         }
-        this.block.failure ??= (error as Error).message;
+        if (error instanceof KeyConflict && mayWait(error, run)) {
+          if (before !== null) tx.release(before);
+          const waited = afterConflict(error, tx.keys, run.request, this.lockTimeoutMs);
+          return waited.then(
+            () => this.executeInside(run, commit),
+            (refused: Error) => {
+              this.block.fail(refused);
+              throw refused;
+            },
+          );
+        }
+        this.block.fail(error as Error);
       }
       throw error;
     };
@@ -352,38 +377,6 @@ export class Session {
       return outcome instanceof Promise ? outcome.then(finished).catch(failed) : finished(outcome);
     } catch (error) {
       return failed(error);
-    }
-  }
-
-  /** Transaction control where no transaction is open. */
-  private controlOutside(bound: BoundTransaction, run: StatementRun): Outcome {
-    const { action } = bound;
-    const command = action.toUpperCase();
-    if (this.isOthersControl(bound)) throw controlRefused(action);
-    const done = (notice?: string) =>
-      textOutcome("result", [command], run.collector, notice === undefined ? undefined : [notice]);
-    switch (action) {
-      case "begin":
-        this.block.begin(bound.options);
-        return done();
-      case "commit":
-      case "rollback":
-        if (bound.chain) throw sqlError("25P01", `${command} AND CHAIN can only be used in transaction blocks`);
-        return done("there is no transaction in progress");
-      case "set":
-        return textOutcome("result", ["SET"], run.collector, [
-          "SET TRANSACTION can only be used in transaction blocks",
-        ]);
-      case "prepare":
-        throw twoPhase();
-      case "savepoint":
-      case "release":
-      case "rollback to": {
-        const name = action === "savepoint" ? "SAVEPOINT" : `${command} SAVEPOINT`;
-        throw sqlError("25P01", `${name} can only be used in transaction blocks`, {
-          hint: "Begin one with POST /v1/transactions, or send BEGIN … COMMIT in one POST /v1/query/execute/batch.",
-        });
-      }
     }
   }
 

@@ -405,7 +405,10 @@ export class StatementRunner {
   private runChecked(plan: StatementPlan, run: StatementRun, context: ExecContext): Outcome | Promise<Outcome> {
     const bound = plan.bound.kind === "query" ? plan.bound : null;
     const shape = plan.shape!;
-    const rows = run.collector(shape, bound?.readOnly === true && bound.command === "select");
+    const rows = run.collector(
+      shape,
+      bound?.readOnly === true && bound.command === "select" && bound.locksRows !== true,
+    );
     const operator = plan.program!.open(context);
     const finish = (truncated: boolean): Outcome => {
       if (bound === null || bound.command === "select") return rowsOutcome(shape, rows, truncated, null);

@@ -33,6 +33,8 @@ export class TransactionBlock {
     private readonly names: SessionNames,
     /** The credential may not write. */
     private readonly readOnlyCredential: boolean,
+    /** At read committed, statements wait for other transactions that have changed the same rows. */
+    private readonly waits: boolean,
   ) {}
 
   get modes(): TransactionModes {
@@ -62,7 +64,9 @@ export class TransactionBlock {
     const { isolation, readOnly } = this.modes;
     // A transaction that only reads may still write to temporary tables.
     const isReader = reads || this.readOnlyCredential || (readOnly && !this.names.hasTemporaries);
-    return this.tenant.partition.shard.begin({ readOnly: isReader, isolation });
+    const tx = this.tenant.partition.shard.begin({ readOnly: isReader, isolation });
+    if (this.waits && isolation.startsWith("read ")) tx.takeKeys();
+    return tx;
   }
 
   /** The open transaction. Throws 25P01 when there is none. */
@@ -119,6 +123,12 @@ export class TransactionBlock {
     this.open().release(savepoint.handle);
     this.modes.readOnly = savepoint.readOnly;
     this.keep(index);
+  }
+
+  /** A statement ended in an error. What can only be rolled back holds nothing against others any more. */
+  fail(error: Error): void {
+    this.failure ??= error.message;
+    if (this.savepoints.length === 0) this.transaction?.keys?.release();
   }
 
   /** Throws 25P02 after a failed statement. */

@@ -56,6 +56,11 @@ export class FrozenTransaction implements Transaction {
     throw readsOnly();
   }
 
+  /** Cursors lock by their transaction itself. */
+  lockKey(): never {
+    throw readsOnly();
+  }
+
   requireOpen(): void {
     this.reads.requireOpen();
   }

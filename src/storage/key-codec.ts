@@ -4,7 +4,8 @@
  *
  * A column is a marker byte (0 NULL first, 1 a value, 2 NULL last) and the value, whose bytes are inverted when the
  * column is descending. Values that compare equal have equal bytes. So decoding gives an equal value, not always an
- * identical one: 1.00 comes back as 1, '1 month' as '30 days', char(n) without trailing blanks.
+ * identical one: 1.00 comes back as 1, '1 month' as '30 days', char(n) without trailing blanks,
+ * citext in lower case.
  */
 
 import { type DbError, sqlError } from "../protocol/errors.js";
@@ -204,6 +205,9 @@ function writeValue(type: SqlType, value: Value): void {
     case "bpchar":
       writer.writeText(trimBlanks(value as string));
       return;
+    case "citext":
+      writer.writeText((value as string).toLowerCase());
+      return;
     case "bytea":
       writer.writeBytes(value as Uint8Array);
       return;
@@ -276,6 +280,7 @@ function readValue(type: SqlType, reader: KeyReader): Value {
     case "regconfig":
     case "char":
     case "bpchar":
+    case "citext":
       return reader.text();
     case "bytea":
       return new Uint8Array(reader.bytes());

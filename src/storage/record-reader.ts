@@ -91,6 +91,7 @@ export function payloadReader(type: SqlType): PayloadReader {
     case "text":
     case "varchar":
     case "bpchar":
+    case "citext":
     case "bit":
     case "varbit":
     case "inet":

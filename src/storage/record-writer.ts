@@ -118,6 +118,7 @@ export function writeValue(type: SqlType, value: Value): void {
     case "text":
     case "varchar":
     case "bpchar":
+    case "citext":
     case "bit":
     case "varbit":
     case "inet":

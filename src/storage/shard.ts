@@ -11,9 +11,11 @@
  * is ahead of the engine at all times, and is replayed into it at open. A power cut may take commits from the log that
  * the engine already had. Nobody was told of them, and a gap entry in the log marks the place.
  */
+
 import { DbError } from "../protocol/errors.js";
 import { type Commit, type CommitLog, type CommitParts, lastMicrosOf } from "./commit-log.js";
 import type { Engine } from "./engine.js";
+import { KeyLocks } from "./key-locks.js";
 import { APPLIED_SEQUENCE_KEY } from "./keys.js";
 import { LARGE_COMMIT_SIZES, type LargeCommitSizes, mergedOperationsOf, textOperationsOf } from "./large-commit.js";
 import { type LargeHost, LargeInEngine } from "./large-in-engine.js";
@@ -100,6 +102,7 @@ const CHECKPOINT_OPERATIONS = 1024;
 export class Shard implements TransactionHost {
   readonly engine: Engine;
   readonly versions = new RecentVersions();
+  readonly locks = new KeyLocks();
   readonly log: CommitLog;
   readonly largeSizes: LargeCommitSizes;
   private readonly options: ShardOptions;

@@ -73,6 +73,11 @@ export interface Transaction {
    * in the range was changed after the snapshot.
    */
   isAloneIn(range: KeyRange): boolean;
+  /**
+   * Keeps the key as it is until the transaction ends, where transactions wait for each other (key-locks.ts). Throws KeyConflict
+   * when another one holds it or it has changed; false when another one does and the row is to be skipped.
+   */
+  lockKey(key: Uint8Array, skips: boolean): boolean;
   /** Throws when the transaction has ended, as every read does. */
   requireOpen(): void;
   /** A read-only face of the transaction that sees its writes up to now and none that follow; it ends with it. */

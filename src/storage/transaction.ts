@@ -11,6 +11,7 @@ import type { CommitLog, CommitParts } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
 import { growthOf } from "./growth.js";
+import { KeyConflict, KeyHolder, type KeyLocks } from "./key-locks.js";
 import { prefixRange } from "./keys.js";
 import { type LargeCommitSizes, partsOf, writeParts } from "./large-commit.js";
 import { findInLoads, Load } from "./load.js";
@@ -43,6 +44,7 @@ export interface TransactionHost {
   readonly appliedSequence: number;
   readonly log: CommitLog;
   readonly largeSizes: LargeCommitSizes;
+  readonly locks: KeyLocks;
   commit(writes: readonly Write[]): number;
   /**
    * `parts` holds all of the writes but those in `late`. The maps are the host's from now on; where two sources have a
@@ -75,6 +77,8 @@ interface Savepoint {
   readonly loads: number;
   readonly undoLength: number;
 }
+
+const NO_WRITES: ReadonlyMap<string, Write> = new Map();
 
 type Ending = Pick<DbError, "code" | "message" | "details">;
 
@@ -118,6 +122,8 @@ export class ShardTransaction implements Transaction {
   private undo: Undo[] = [];
   private savepoints: Savepoint[] = [];
   private nextSavepoint = 1;
+  /** What it holds against others; null: it takes nothing, and is validated at its commit. */
+  private holder: KeyHolder | null = null;
   private cursors: Set<MergedCursor> | null = null;
 
   constructor(host: TransactionHost, readOnly: boolean, isolation: Isolation) {
@@ -398,7 +404,7 @@ export class ShardTransaction implements Transaction {
       return this.snapshot;
     }
     const host = this.host;
-    const conflict = host.committedSequence === this.validFrom ? null : this.conflict();
+    const conflict = (host.committedSequence === this.validFrom ? null : this.conflict()) ?? this.heldByAnother();
     if (conflict !== null) {
       host.conflicted();
       this.finish(ENDED);
@@ -408,6 +414,14 @@ export class ShardTransaction implements Transaction {
     const sequence = this.commitWrites();
     this.finish(ENDED);
     return sequence;
+  }
+
+  /** Another transaction holds what this one has written. */
+  private heldByAnother(): KeyConflict | null {
+    const { locks } = this.host;
+    if (locks.size === 0) return null;
+    const holder = locks.holderAmong([this.writes ?? NO_WRITES, ...this.loads], this.holder);
+    return holder === null ? null : new KeyConflict(holder);
   }
 
   /** Throws where the commit needs room. */
@@ -524,10 +538,31 @@ export class ShardTransaction implements Transaction {
     this.bytes += bytes;
   }
 
+  /** From now on what it writes is held against others (key-locks.ts). */
+  takeKeys(): void {
+    const { locks, versions } = this.host;
+    if (!this.readOnly) this.holder ??= new KeyHolder(locks, (text, snapshot) => versions.isChanged(text, snapshot));
+  }
+
+  /** Null: it holds nothing. */
+  get keys(): KeyHolder | null {
+    return this.holder;
+  }
+
+  lockKey(key: Uint8Array, skips: boolean): boolean {
+    const { holder } = this;
+    if (holder === null) return true;
+    const text = keyText(key);
+    if (skips && holder.isHeldByAnother(text)) return false;
+    if (this.writes?.has(text) !== true) holder.take(text, this.snapshot);
+    return true;
+  }
+
   private write(key: Uint8Array, value: Uint8Array | null): void {
     this.checkWritable();
     const text = keyText(key);
     this.writes ??= new Map();
+    if (this.holder !== null && !this.writes.has(text)) this.holder.take(text, this.snapshot);
     const before = this.writes.get(text);
     const snapshot = before?.snapshot ?? this.snapshotOfLoaded(key);
     const write = { text, key, value, snapshot };
@@ -590,6 +625,7 @@ export class ShardTransaction implements Transaction {
     this.loads = [];
     this.ordered = null;
     this.undo = [];
+    this.holder?.release();
     this.host.ended(this);
   }
 }

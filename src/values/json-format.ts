@@ -80,6 +80,7 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "varchar":
     case "bpchar":
     case "name":
+    case "citext":
     case "tsvector":
     case "tsquery":
     case "regconfig":

@@ -33,6 +33,7 @@ export function jsonPieces(type: SqlType, value: Value): Pieces {
     case "text":
     case "varchar":
     case "bpchar":
+    case "citext":
       return textPieces(value as string);
     case "jsonb":
       return compactPieces(value as Json);

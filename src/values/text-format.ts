@@ -142,6 +142,7 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
     case "variant":
     case "unknown":
     case "text":
+    case "citext":
     case "void":
       return text;
     case "name":

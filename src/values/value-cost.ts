@@ -18,6 +18,13 @@ export function mayBeLarge({ name }: SqlType): boolean {
     case "text":
     case "varchar":
     case "bpchar":
+    case "citext":
+    case "int4multirange":
+    case "int8multirange":
+    case "nummultirange":
+    case "datemultirange":
+    case "tsmultirange":
+    case "tstzmultirange":
     case "bytea":
     case "json":
     case "jsonb":

@@ -10,6 +10,7 @@
  * | float4 float8                 | number (float4 rounded with Math.fround)                                        |
  * | numeric                       | Numeric (numeric.ts): unscaled bigint and scale, NaN, ±Infinity                 |
  * | text varchar bpchar name      | string                                                                          |
+ * | citext                        | string, as it was written                                                       |
  * | uuid                          | string, lower case with dashes                                                  |
  * | bytea                         | Uint8Array                                                                      |
  * | date                          | number: days since 1970-01-01; ±Infinity                                        |
@@ -60,6 +61,7 @@ export type TypeName =
   | "varchar"
   | "bpchar"
   | "name"
+  | "citext"
   | "uuid"
   | "bytea"
   | "date"
@@ -91,7 +93,7 @@ export type TypeName =
   | "record"
   | "void";
 
-/** Geometric types can be stored, read and printed; they have no order and no operators. */
+/** Geometric types have no order. */
 export type GeometricName = "point" | "line" | "lseg" | "box" | "path" | "polygon" | "circle";
 
 export type RangeName = "int4range" | "int8range" | "numrange" | "daterange" | "tsrange" | "tstzrange";
@@ -344,6 +346,7 @@ export const TEXT = typeOf("text");
 export const VARCHAR = typeOf("varchar");
 export const BPCHAR = typeOf("bpchar");
 export const NAME = typeOf("name");
+export const CITEXT = typeOf("citext");
 export const UUID = typeOf("uuid");
 export const BYTEA = typeOf("bytea");
 export const DATE = typeOf("date");
@@ -381,6 +384,13 @@ export const MULTIRANGES = {
   tsmultirange: typeOf("tsmultirange"),
   tstzmultirange: typeOf("tstzmultirange"),
 } as const;
+export const POINT = typeOf("point");
+export const LSEG = typeOf("lseg");
+export const LINE = typeOf("line");
+export const BOX = typeOf("box");
+export const PATH = typeOf("path");
+export const POLYGON = typeOf("polygon");
+export const CIRCLE = typeOf("circle");
 export const TSVECTOR = typeOf("tsvector");
 export const TSQUERY = typeOf("tsquery");
 export const REGCONFIG = typeOf("regconfig");

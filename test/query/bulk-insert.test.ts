@@ -98,7 +98,9 @@ t.test("a slab's records are the codec's", async () => {
       slab.null(5);
       slab.value(NUMERIC, fromText(NUMERIC, "12.50"));
       slab.value(JSONB, json);
-      return slab.finish().equals(encodeRecord(types, [a, b, c, d, e, null, fromText(NUMERIC, "12.50"), json]));
+      return Buffer.from(slab.finish()).equals(
+        encodeRecord(types, [a, b, c, d, e, null, fromText(NUMERIC, "12.50"), json]),
+      );
     }),
   );
 });

@@ -41,6 +41,7 @@ const SMALL: Partial<Record<TypeName, readonly string[]>> = {
   varchar: ["o"],
   bpchar: ["o"],
   name: ["o"],
+  citext: ["o"],
   char: ["o"],
   uuid: ["00000000-0000-4000-8000-000000000001"],
   bytea: ["\\x01ff"],
@@ -75,6 +76,13 @@ const SMALL: Partial<Record<TypeName, readonly string[]>> = {
   datemultirange: ["{[2020-01-01,2020-02-01)}"],
   tsmultirange: ["{[2020-01-01,2020-02-01)}"],
   tstzmultirange: ["{[2020-01-01,2020-02-01)}"],
+  point: ["(1,2)"],
+  lseg: ["[(1,2),(3,4)]"],
+  line: ["{1,-1,2}"],
+  box: ["(3,4),(1,2)"],
+  path: ["((0,0),(1,3),(2,0))", "[(0,0),(1,3)]"],
+  polygon: ["((0,0),(1,3),(2,0))"],
+  circle: ["<(1,2),3>"],
   int2vector: ["1 2"],
   oidvector: ["1 2"],
   unknown: ["o"],
@@ -84,15 +92,22 @@ const manyRanges: Large = (units) => [
   `{${Array.from({ length: Math.ceil(units / 12) }, (_, i) => `[${i * 3},${i * 3 + 1})`).join()}}`,
 ];
 
+const manyPoints: Large = (units) => [
+  `(${Array.from({ length: Math.ceil(units / 10) }, (_, i) => `(${i % 1000},${(i * 7) % 1000})`).join()})`,
+];
+
 const LARGE: Partial<Record<TypeName, Large>> = {
   text: texts,
   varchar: texts,
   bpchar: texts,
+  citext: texts,
   unknown: texts,
   bytea: (units) => [new Uint8Array(units).fill(65)],
   json: (units, type) => [fromText(type, `[${new Array(Math.ceil(units / 2)).fill(1).join()}]`)],
   jsonb: trees,
   numeric: (units) => [Numeric.of(BigInt(`9${"7".repeat(Math.min(units, 130_000))}`), Math.min(units, 16_000))],
+  path: manyPoints,
+  polygon: manyPoints,
   int4multirange: manyRanges,
   int8multirange: manyRanges,
   nummultirange: manyRanges,

@@ -22,6 +22,7 @@ import {
   BOOL,
   BPCHAR,
   BYTEA,
+  CITEXT,
   DATE,
   FLOAT4,
   FLOAT8,
@@ -69,6 +70,7 @@ const byFloat = (a: number, b: number) =>
   Number.isNaN(a) || Number.isNaN(b) ? Number(Number.isNaN(a)) - Number(Number.isNaN(b)) : byNumber(a, b);
 const byBytes = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b);
 const byText = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+const byLowerText = (a: string, b: string) => byText(a.toLowerCase(), b.toLowerCase());
 const byTrimmed = (a: string, b: string) => byText(a.replace(/ +$/, ""), b.replace(/ +$/, ""));
 
 const DAY = 86_400_000_000n;
@@ -177,6 +179,7 @@ export const ORDERED: readonly TypeCase[] = [
   { type: VARCHAR, values: text, compare: byText },
   { type: NAME, values: text, compare: byText },
   { type: BPCHAR, values: text, compare: byTrimmed },
+  { type: CITEXT, values: text, compare: byLowerText },
   { type: BYTEA, values: fc.uint8Array({ maxLength: 300 }), compare: byBytes },
   { type: UUID, values: fc.uuid(), compare: byText },
   { type: INET, values: networks, compare: byNetwork },

@@ -8,6 +8,7 @@ import { type MessageFields, violation } from "../../protocol/postgres/message-r
 import { BACK } from "../../protocol/postgres/message-types.js";
 import { pgOidOf } from "../../query/expr/types.js";
 import type { StatementPlan } from "../../session/statement-plan.js";
+import type { BoundQuery } from "../../sql/bind/bound-statement.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
 import type { Value } from "../../values/values.js";
 import { fromBinary, parameterFromText } from "./binary-values.js";
@@ -182,13 +183,18 @@ export function executeMessage(wire: PortalHost, fields: MessageFields): void | 
     return;
   }
   if (portal.hasEnded) throw sqlError("55000", "portal cannot be run anymore");
-  const isQuery = plan.bound.kind === "query" && plan.bound.command === "select" && plan.bound.readOnly;
+  const isQuery = plan.bound.kind === "query" && plan.bound.command === "select" && isStreamed(plan.bound);
   if (portal.cursor !== null || (rowsMax > 0 && isQuery)) return fetchPart(wire, portal, plan, rowsMax);
   portal.hasEnded = true;
   const declared = plan.parameterTypes;
   // A text without parameters has the plan that everybody has.
   const text = declared.length === 0 ? { sql, params: [] } : { sql, params: values, declared };
   return wire.ran(wire.runs.run(text, { formats, describes: false }));
+}
+
+/** What locks rows may have to run again, and is run whole. */
+function isStreamed({ readOnly, locksRows }: BoundQuery): boolean {
+  return readOnly && locksRows !== true;
 }
 
 async function fetchPart(wire: PortalHost, portal: Portal, plan: StatementPlan, rowsMax: number): Promise<void> {

@@ -14,6 +14,7 @@ export class WireClient implements Client {
   private deadlineMs = Number.POSITIVE_INFINITY;
   private cancelled: Error | null = null;
   private stopping: AbortController | null = null;
+  private timer: NodeJS.Timeout | undefined;
 
   get request(): Request {
     if (this.current === null) throw new Error("no request of the session runs");
@@ -34,6 +35,7 @@ export class WireClient implements Client {
     this.deadlineMs = timeoutMs === 0 ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
     this.cancelled = null;
     this.stopping = null;
+    clearTimeout(this.timer);
   }
 
   /** The statement that runs ends with the error at its next checkpoint. */
@@ -69,7 +71,7 @@ export class WireClient implements Client {
 
   readonly checkpoint = (): void => {
     if (this.cancelled !== null) throw this.cancelled;
-    if (Date.now() > this.deadlineMs) throw sqlError("57014", "canceling statement due to statement timeout");
+    if (Date.now() > this.deadlineMs) throw timedOut();
     this.request.checkpoint();
   };
 
@@ -81,10 +83,15 @@ export class WireClient implements Client {
   };
 
   readonly signal = (): AbortSignal => {
-    this.stopping ??= new AbortController();
-    const signals = [this.request.signal(), this.stopping.signal];
-    const left = this.deadlineMs - Date.now();
-    if (left < 0x7fffffff) signals.push(AbortSignal.timeout(Math.max(0, left)));
-    return AbortSignal.any(signals);
+    const stopping = this.stopping ?? new AbortController();
+    if (this.stopping === null) {
+      this.stopping = stopping;
+      const left = Math.max(0, this.deadlineMs - Date.now());
+      if (left < 0x7fffffff) this.timer = setTimeout(() => stopping.abort(timedOut()), left).unref();
+      if (this.cancelled !== null) stopping.abort(this.cancelled);
+    }
+    return AbortSignal.any([this.request.signal(), stopping.signal]);
   };
 }
+
+const timedOut = () => sqlError("57014", "canceling statement due to statement timeout");

@@ -51,6 +51,7 @@ export class WireSession implements WireHost {
     this.session = new Session(request.tenant, {
       ...sessionOptions(request, "statements"),
       isolation: "read committed",
+      waits: true,
     });
     for (const [name, value] of startUp.settings) this.session.settings.setText(name, value, false);
     this.runs = new StatementRuns(this);

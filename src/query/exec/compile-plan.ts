@@ -39,6 +39,7 @@ import { withLargeKeys } from "./large-keys.js";
 import { compileLateralJoin } from "./lateral-join.js";
 import { compileLimit } from "./limit.js";
 import { compileLimitWithTies } from "./limit-with-ties.js";
+import { compileLockRows } from "./lock-rows.js";
 import { compileMerge } from "./merge.js";
 import { compileMergeJoin } from "./merge-join.js";
 import { compileNearestScan } from "./nearest-scan.js";
@@ -195,6 +196,8 @@ function compileOperator(plan: Plan, opens: readonly Open[], tables: CommonProgr
       return compileSort(plan, first);
     case "topn":
       return compileTopN(plan, first);
+    case "lock":
+      return compileLockRows(plan, first);
     case "limit":
       return plan.ties === undefined ? compileLimit(plan, first) : compileLimitWithTies(plan, first);
     case "distinct":

@@ -11,6 +11,7 @@ import type { Batch, Evaluate } from "../expr/expr.js";
 import { oidOfId } from "../expr/types.js";
 import type { InsertPlan, OnConflict } from "../plan/plan.js";
 import { BULK_ROWS, BulkWriter, type FindTable, requiresSingleRows } from "./bulk-writer.js";
+import { ChunkRecords } from "./chunk-records.js";
 import type { ExecContext } from "./context.js";
 import { compileInsteadOf } from "./instead-of.js";
 import { after, drain, inOrder, inTurns, type Open, type Operator } from "./operator.js";
@@ -19,8 +20,10 @@ import { belongs, compileRoutes, type RoutedTable, type RouteProgram, routeRow }
 import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { RowBuffer } from "./row-buffer.js";
 import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
+import { Chunk, valuesOfBatch } from "./segments/chunk.js";
 import { compileCondition, slotsOf } from "./slots.js";
 import { writingContext } from "./statement-snapshot.js";
+import { layoutOf } from "./table-layout.js";
 import {
   fireBefore,
   hasTriggers,
@@ -165,6 +168,10 @@ export class Inserter {
   private readonly oids: Value[] | null;
   /** What takes the rows once they are many. */
   private bulk: BulkWriter | null = null;
+  /** Makes records of chunks; null: rows are needed for more than their records and keys. */
+  private readonly records: ChunkRecords | null = null;
+  /** Slots of the columns that keys and entries are made of. */
+  private keySlots: readonly number[] = [];
   /** The rows that go into the load. */
   private loading: Batch;
   private readonly findTable: FindTable = (id) => this.context.services.catalogView().tableById(id);
@@ -183,6 +190,12 @@ export class Inserter {
     this.own = routes.root === null ? new Target(own, program, context) : null;
     this.oids = plan.tableOid === undefined ? null : [];
     this.firing = program.triggers === null ? null : new StatementFiring(program.triggers, context);
+    const read = this.loadable && this.own!.program.generated.length === 0 ? BulkWriter.columnsRead(own.table) : null;
+    const isChecked = own.checks.length > 0 || program.viewChecks.length > 0 || plan.membership !== undefined;
+    if (read === null || isChecked) return;
+    this.records = new ChunkRecords(layoutOf(own.table), own.columnIds);
+    this.keySlots = own.columnIds.flatMap((id, slot) => (read.has(id) ? [slot] : []));
+    this.input.acceptChunks?.();
   }
 
   run(): ChangedRows | Promise<ChangedRows> {
@@ -234,6 +247,10 @@ export class Inserter {
    */
   private collect(batch: Batch): void | Promise<void> {
     const { rows, context, program } = this;
+    if (batch instanceof Chunk) {
+      if (this.bulk !== null) return this.loadChunk(batch);
+      return this.collect(valuesOfBatch(batch));
+    }
     // Generated columns are written into the batch.
     if (this.bulk !== null && this.own!.program.generated.length === 0) return this.loadRows(batch);
     rows.append(batch);
@@ -249,6 +266,29 @@ export class Inserter {
   private loadRows(batch: Batch): void | Promise<void> {
     this.loading = batch;
     return inTurns(this.context, batch.length, this.loadRow, () => undefined);
+  }
+
+  private loadChunk(chunk: Chunk): void | Promise<void> {
+    const { bulk, own, keySlots } = this;
+    const { row, routed } = own!;
+    const records = this.records!;
+    const load = (number: number): void => {
+      for (const slot of keySlots) row[routed.columnIds[slot]!] = chunk.value(slot, number);
+      const record = records.record(chunk, number);
+      if (record === null) this.refuseNull(chunk, number);
+      else bulk!.add(row, record);
+    };
+    return inTurns(this.context, chunk.length, load, () => undefined);
+  }
+
+  /** A column of the row is NULL that must not be. */
+  private refuseNull(chunk: Chunk, number: number): never {
+    const { row, routed, writer } = this.own!;
+    routed.columnIds.forEach((id, slot) => {
+      row[id] = chunk.value(slot, number);
+    });
+    writer.checkNotNull(row);
+    throw new Error("no column of the row is NULL");
   }
 
   private finishLoad(bulk: BulkWriter): ChangedRows | Promise<ChangedRows> {

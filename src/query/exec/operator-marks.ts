@@ -24,6 +24,7 @@ const KINDS: Readonly<Record<Plan["kind"], true>> = {
   sort: true,
   topn: true,
   limit: true,
+  lock: true,
   distinct: true,
   setop: true,
   append: true,

@@ -19,7 +19,13 @@ export function referencedKey(parent: TableDef, table: TableDef, key: ForeignKey
   const sameTypes = key.columns.every((id, i) => {
     const own = typeOf(table, id);
     const other = typeOf(parent, key.references[i]!);
-    return own.name === other.name && own.name !== "bpchar" && own.element === null && other.element === null;
+    return (
+      own.name === other.name &&
+      own.name !== "bpchar" &&
+      own.name !== "citext" &&
+      own.element === null &&
+      other.element === null
+    );
   });
   if (!sameTypes) return null;
   const reference = parent.referencedBy?.find(({ foreignKeyId }) => foreignKeyId === (key.parentId ?? key.id));

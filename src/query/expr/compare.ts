@@ -48,6 +48,8 @@ export function comparatorOf(type: SqlType): Comparator {
       return (a, b) => (a as Numeric).compare(b as Numeric);
     case "bpchar":
       return (a, b) => compareText(trimBlanks(a as string), trimBlanks(b as string));
+    case "citext":
+      return (a, b) => compareText((a as string).toLowerCase(), (b as string).toLowerCase());
     case "text":
     case "varchar":
     case "name":
@@ -371,6 +373,8 @@ export function hashKeyOf(type: SqlType): (value: Value) => HashKey {
   switch (type.name) {
     case "bpchar":
       return (value) => trimBlanks(value as string);
+    case "citext":
+      return (value) => (value as string).toLowerCase();
     case "numeric":
       return (value) => (value as Numeric).hashKey();
     case "bytea":

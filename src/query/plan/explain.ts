@@ -238,6 +238,8 @@ function describe(plan: Plan, print: Print): Described {
       return titled("Sort", "", [["Sort Key", printKeys(plan.keys, print)]]);
     case "topn":
       return titled("Top-N Sort", "", [["Sort Key", printKeys(plan.keys, print)], ...limits(plan, print)]);
+    case "lock":
+      return titled("LockRows", "", plan.wait === "skip" ? [["Skip Locked", "true"]] : []);
     case "limit":
       return titled("Limit", "", [
         ...limits(plan, print),

@@ -34,6 +34,7 @@ export type Plan =
   | WindowPlan
   | SortPlan
   | LimitPlan
+  | LockPlan
   | DistinctPlan
   | SetOpPlan
   | AppendPlan
@@ -284,6 +285,17 @@ export interface SortPlan extends Node {
 }
 
 /** Expressions are constants or parameters of type int8; a NULL limit is no limit. */
+/** FOR UPDATE and FOR SHARE: rows that the transaction holds against others until it ends. */
+export interface LockPlan extends Node {
+  readonly kind: "lock";
+  readonly input: Plan;
+  /** The columns of the input with the rows' storage keys. */
+  readonly keys: readonly Expr[];
+  readonly wait: "block" | "skip" | "error";
+  /** No more rows than are asked for may be held: a LIMIT is above. */
+  readonly oneByOne: boolean;
+}
+
 export interface LimitPlan extends Node {
   readonly kind: "limit";
   readonly input: Plan;

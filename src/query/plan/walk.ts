@@ -96,6 +96,7 @@ export function withChildren(plan: Plan, children: readonly Plan[]): Plan {
     case "filter":
     case "sort":
     case "limit":
+    case "lock":
     case "topn":
     case "distinct":
       return Object.freeze({ ...plan, input: children[0]!, columns: named(plan, children[0]!.columns) });
@@ -236,6 +237,8 @@ class ExprRewriter {
         return { ...plan, keys: this.keys(plan.keys) };
       case "topn":
         return { ...plan, keys: this.keys(plan.keys), limit: this.one(plan.limit), offset: this.maybe(plan.offset) };
+      case "lock":
+        return { ...plan, keys: this.all(plan.keys) };
       case "limit":
         return {
           ...plan,

@@ -16,7 +16,6 @@ import { isTemporarySchema } from "../../catalog/schema.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import type {
-  CommentStatement,
   ConstraintNode,
   CreateIndexStatement,
   CreateTableStatement,
@@ -24,7 +23,6 @@ import type {
   OptionNode,
   TruncateStatement,
 } from "../parse/ast-definitions.js";
-import type { NameNode } from "../parse/ast-query.js";
 import { PLAIN_INDEX, TEXT_INDEX } from "../parse/table-dialect.js";
 import { type ColumnDraft, draftColumn, draftTable, finishColumn } from "./bind-column-def.js";
 import { bindCheck, bindForeignKey, bindKey } from "./bind-constraint.js";
@@ -260,7 +258,7 @@ export function bindDrop(node: DropStatement, binding: Binding): DdlCommand {
 }
 
 /** The schema of the search path that has the relation, else the one where it would be made. */
-function schemaOf(name: string, object: DropStatement["object"], { env }: Binding): string {
+export function schemaOf(name: string, object: DropStatement["object"], { env }: Binding): string {
   const { catalog } = env;
   const isKey = (schema: string) =>
     catalog.tables().some((table) => table.schema === schema && table.primaryKeyName === name);
@@ -287,25 +285,4 @@ export function bindTruncate(node: TruncateStatement, binding: Binding): DdlComm
   });
   const { restartIdentity, cascade } = node;
   return { kind: "truncate", tables, restartIdentity, cascade };
-}
-
-const COMMENTED = { table: "table", column: "column", index: "index", tabconstraint: "constraint" } as const;
-
-/** COMMENT ON a table or a part of one. Throws 0A000 for other objects. */
-export function bindComment(node: CommentStatement, binding: Binding): DdlCommand {
-  const { position, comment } = node;
-  const object = COMMENTED[node.object as keyof typeof COMMENTED];
-  if (object === undefined)
-    throw sqlError("0A000", `COMMENT ON ${node.object.toUpperCase()} is not supported yet`, { position });
-  const hasPart = object === "column" || object === "constraint";
-  const path = hasPart ? node.name.slice(0, -1) : node.name;
-  const part = hasPart ? node.name.at(-1)! : null;
-  const name: NameNode = { path: [...path], position: 0 };
-  if (object === "index") {
-    const relation = relationOf(name);
-    const schema = relation.schema ?? schemaOf(relation.name, "index", binding);
-    return { kind: "comment", object, relation: { schema, name: relation.name, position: 0 }, part, comment };
-  }
-  const table = lookUpTable(name, binding);
-  return { kind: "comment", object, relation: { schema: table.schema, name: table.name, position: 0 }, part, comment };
 }

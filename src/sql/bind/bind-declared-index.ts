@@ -6,6 +6,7 @@ import type { CreateSearchIndexCommand } from "../../catalog/ddl-command.js";
 import type { DeclaredMethod, TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
 import { displayName } from "../../query/expr/types.js";
+import { isRangeType } from "../../values/range.js";
 import type { SqlType } from "../../values/values.js";
 import type { CreateIndexStatement, IndexElement } from "../parse/ast-definitions.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
@@ -72,8 +73,10 @@ function keyOf(
 /** Types that an access method has an operator class for by itself. */
 function hasDefaultClass(method: DeclaredMethod, { name, element }: SqlType): boolean {
   if (method === "gin") return element !== null || name === "jsonb" || name === "tsvector";
-  if (method === "gist") return name === "tsvector" || name === "tsquery";
-  if (method === "spgist") return ["text", "varchar", "bpchar", "inet", "cidr"].includes(name);
+  const isFigure = element === null && ["point", "box", "polygon"].includes(name);
+  const isRange = isRangeType({ name, element, modifier: null });
+  if (method === "gist") return ["tsvector", "tsquery", "circle"].includes(name) || isFigure || isRange;
+  if (method === "spgist") return ["text", "varchar", "bpchar", "inet", "cidr"].includes(name) || isFigure || isRange;
   return element === null && !["json", "jsonb", "bool", "vector", "tsvector", "tsquery", "record"].includes(name);
 }
 

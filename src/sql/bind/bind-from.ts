@@ -8,7 +8,7 @@ import { resolveFunction } from "../../query/expr/resolve.js";
 import { recordRows, shapeColumns, type TableFunction } from "../../query/expr/table-function.js";
 import type { JoinPlan, Plan } from "../../query/plan/plan.js";
 import { joinColumns, outerColumnsOf } from "../../query/plan/walk.js";
-import { OID, recordOf } from "../../values/values.js";
+import { OID, recordOf, type SqlType, typeOf } from "../../values/values.js";
 import type {
   AliasNode,
   FromFunction,
@@ -104,7 +104,10 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
       hint: "Use the REFRESH MATERIALIZED VIEW command.",
     });
   }
-  return rowsOf(table, { ...node, rowKey: false }, binding);
+  const clause = scope.locks?.clauseFor(node) ?? null;
+  const rows = rowsOf(table, { ...node, rowKey: clause !== null }, binding);
+  if (clause !== null) scope.locks!.add(clause, rows.rowKey!);
+  return rows;
 }
 
 /** Rows that a statement changed, in the function of its trigger; null: the name means something else. */
@@ -131,6 +134,15 @@ export function findSystemRows(name: NameNode, { env }: Binding): TableFunction 
   return found === "table" ? null : found;
 }
 
+/** A row of the system's was always there, and is stored nowhere. */
+const HIDDEN: ReadonlyMap<string, Expr> = new Map(
+  [
+    ["ctid", typeOf("tid"), "(0,1)"],
+    ["xmin", typeOf("xid"), "1"],
+    ["xmax", typeOf("xid"), "0"],
+  ].map(([name, type, value]) => [name as string, constant(type as SqlType, value as string)]),
+);
+
 function systemSource(rows: TableFunction, node: FromTable, binding: Binding): FromSource {
   const alias = node.alias ?? { name: rows.name, columns: [] };
   const columns = shapeColumns(rows.returns, rows.name).map(({ name, type }) => binding.newColumn(name, type, true));
@@ -139,7 +151,7 @@ function systemSource(rows: TableFunction, node: FromTable, binding: Binding): F
   const source = named({ plan, columns }, alias, node.position);
   const oid = systemRelationOid(rows);
   if (oid === null) return source;
-  return { plan, items: source.items.map((item) => ({ ...item, tableOid: constant(OID, oid) })) };
+  return { plan, items: source.items.map((item) => ({ ...item, tableOid: constant(OID, oid), hidden: HIDDEN })) };
 }
 
 function named(source: Source, alias: AliasNode | null, position: number): FromSource {

@@ -1,7 +1,9 @@
 /**
- * FOR UPDATE and FOR SHARE. A tenant has one writer and transactions are validated when they commit, so there is
- * nothing to lock. Wrong uses of the clause are refused as in PostgreSQL. Called for SELECT.
+ * FOR UPDATE and FOR SHARE. Rows of tables that the query itself names are held until the transaction ends, where transactions
+ * wait for each other; elsewhere transactions are validated when they commit. Wrong uses of the clause are refused as in
+ * PostgreSQL. Called for SELECT.
  */
+
 import { sqlError } from "../../protocol/errors.js";
 import type { FromNode, LockingNode, QueryNode, SelectBody } from "../parse/ast-query.js";
 import type { Scope } from "./scope.js";

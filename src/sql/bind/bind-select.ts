@@ -18,6 +18,7 @@ import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { bindFrom } from "./bind-from.js";
 import { bindGroups, Grouping } from "./bind-group.js";
 import { checkLocking } from "./bind-locking.js";
+import { LockedRows } from "./locked-rows.js";
 import { fieldsOf } from "./bind-row.js";
 import { bindWindowClause } from "./bind-window.js";
 import type { Binding, QueryOptions, Source } from "./binding.js";
@@ -46,6 +47,7 @@ export function bindSelect(
   options: QueryOptions,
   limits: Limits | null,
 ): Source {
+  if (query.locking.length > 0) scope.locks = new LockedRows(query.locking);
   const from = bindFrom(body.from, scope, binding) ?? ONE_ROW;
   let input = filtered(from, bindWhere(body.where, scope, binding));
   const collector = new AggregateCollector();
@@ -84,7 +86,7 @@ export function bindSelect(
   if (!sets.isEmpty) return withSets(sets, { input, targets, keys, on, limits }, body, query, binding);
   if (body.distinct === "distinct") return distinctRows(input, targets, keys, limits, query, binding);
   if (on !== null) return distinctOn(input, targets, keys, on, limits, query, binding);
-  return plainRows(input, targets, keys, limits, binding);
+  return plainRows(input, targets, keys, limits, binding, scope.locks);
 }
 
 /** A query with aggregates alone is one group. */
@@ -207,9 +209,13 @@ function plainRows(
   keys: readonly SortKey[],
   limits: Limits | null,
   binding: Binding,
+  locks: LockedRows | null = null,
 ): Source {
-  if (!computesFirst(keys, limits)) {
-    return project(limited(sorted(input, keys), limits, keys), exprsOf(targets), namesOf(targets), binding);
+  if (locks !== null || !computesFirst(keys, limits)) {
+    const ordered = sorted(input, keys);
+    const held = locks === null ? ordered : locks.around(ordered, limits !== null);
+    if (locks !== null) binding.locksRows = true;
+    return project(limited(held, limits, keys), exprsOf(targets), namesOf(targets), binding);
   }
   const { plan, keys: over, columns } = computed(input, targets, keys, binding);
   const result = limited(sorted(plan, over), limits, over);

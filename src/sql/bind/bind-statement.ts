@@ -29,10 +29,11 @@ import type { DeclareCursorStatement } from "../parse/ast-cursor.js";
 import type { DropStatement, RenameStatement } from "../parse/ast-definitions.js";
 import { parseSql } from "../parse/parse.js";
 import { bindAlterTable, bindRename } from "./bind-alter-table.js";
+import { bindComment } from "./bind-comment.js";
 import { bindCreateTableAs, bindCreateTableAsExecute, bindRefresh } from "./bind-create-table-as.js";
 import { bindCreateView, bindDropViews } from "./bind-create-view.js";
 import { bindData } from "./bind-data.js";
-import { bindComment, bindCreateIndex, bindCreateTable, bindDrop, bindTruncate } from "./bind-ddl.js";
+import { bindCreateIndex, bindCreateTable, bindDrop, bindTruncate } from "./bind-ddl.js";
 import { bindCreateExtension, bindDropExtension } from "./bind-extension.js";
 import { lookUpTable } from "./bind-from.js";
 import { bindFunctionStatement, isFunctionStatement } from "./bind-function-statement.js";
@@ -136,7 +137,7 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
     case "set constraints":
       return bindSetConstraints(node, binding);
     case "comment":
-      return { kind: "ddl", command: bindComment(node, binding) };
+      return bindComment(node, binding);
     case "truncate":
       return { kind: "ddl", command: bindTruncate(node, binding) };
     case "create trigger":
@@ -340,6 +341,7 @@ function finish(command: BoundQuery["command"], given: Source, binding: Binding)
     readOnly: !modifiesData(plan) && calledWriter(plan) === null && !callsRoutines(plan),
     callsRoutines: !modifiesData(plan) && calledWriter(plan) === null && callsRoutines(plan),
     returnsRows: command === "select" || plan.columns.length > 0,
+    ...(binding.locksRows && { locksRows: true as const }),
   };
 }
 

@@ -2,14 +2,17 @@
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { ARRAY_DIMENSIONS_MAX } from "../../query/expr/functions/array-parts.js";
+import { FIGURE_PARTS } from "../../query/expr/functions/geometry.js";
 import { jsonbElement } from "../../query/expr/functions/json-subscripts.js";
-import { canCoerce } from "../../query/expr/types.js";
-import { INT4, TEXT } from "../../values/values.js";
+import { resolveFunction } from "../../query/expr/resolve.js";
+import { baseType, canCoerce } from "../../query/expr/types.js";
+import { CHAR, INT4, TEXT } from "../../values/values.js";
 import type { ExprNode, SubscriptNode } from "../parse/ast-query.js";
 import { arrayElement, arraySliceOf, type SliceForm } from "./array-functions.js";
+import { applyOperator } from "./bind-comparison.js";
 import type { ExprContext } from "./bind-context.js";
 import type { Bind } from "./call-arguments.js";
-import { coerceImplicit, coerceTo, constant, isUnknown, typeName } from "./coerce.js";
+import { coerceExplicit, coerceImplicit, coerceTo, constant, isUnknown, typeName } from "./coerce.js";
 
 /** Consecutive subscripts, in order, and the expression that they are applied to. */
 export function subscriptsOf(node: SubscriptNode): { readonly input: ExprNode; readonly subscripts: SubscriptNode[] } {
@@ -60,6 +63,16 @@ export function bindSubscripts(
   return { form, values };
 }
 
+/** A name is an array of "char" that counts from 0. */
+function characterOf(name: Expr, at: ExprNode, { binding, ...context }: ExprContext, bind: Bind): Expr {
+  const { position } = at;
+  const index = coerceTo(bind(at, { ...context, binding }), INT4, "subscript", binding, position);
+  const number = applyOperator("+", index, constant(INT4, 1), binding, position);
+  const { fn } = resolveFunction("substr", [TEXT, INT4, INT4], position);
+  const args = [coerceExplicit(name, TEXT, binding, position), number, constant(INT4, 1)];
+  return coerceExplicit(Object.freeze({ kind: "call", type: TEXT, fn, args }), CHAR, binding, position);
+}
+
 export function bindSubscript(node: SubscriptNode, context: ExprContext, bind: Bind): Expr {
   const { input, subscripts } = subscriptsOf(node);
   const array = bind(input, context);
@@ -67,6 +80,14 @@ export function bindSubscript(node: SubscriptNode, context: ExprContext, bind: B
     const { path } = jsonbPath(subscripts, context, bind);
     const element = jsonbElement(path.length);
     return Object.freeze({ kind: "call", type: element.returns, fn: element, args: [array, ...path] });
+  }
+  if (array.type.name === "name" && subscripts.length === 1 && !subscripts[0]!.slice) {
+    return characterOf(array, subscripts[0]!.upper!, context, bind);
+  }
+  const part = FIGURE_PARTS.get(baseType(array.type));
+  if (part !== undefined && subscripts.length === 1 && !subscripts[0]!.slice) {
+    const { values } = bindSubscripts(subscripts, context, bind);
+    return Object.freeze({ kind: "call", type: part.returns, fn: part, args: [array, ...values] });
   }
   if (array.type.element === null) {
     const message = `cannot subscript type ${typeName(array.type)} because it does not support subscripting`;

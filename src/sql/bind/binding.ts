@@ -141,6 +141,9 @@ export class Binding {
     return this.parameters[index] ?? null;
   }
 
+  /** A query of the statement has FOR UPDATE or the like. */
+  locksRows = false;
+
   /** Parameters for which the type of the client's value was asked for. */
   readonly open = new Set<number>();
 

@@ -131,6 +131,8 @@ export interface BoundQuery {
   readonly openParameters: readonly number[];
   /** Writes nothing: allowed for read-only keys and in read-only transactions. */
   readonly readOnly: boolean;
+  /** It holds rows against others: it may have to be run again, so its rows do not leave before its end. */
+  readonly locksRows?: true;
   /** False for INSERT, UPDATE and DELETE without RETURNING. */
   readonly returnsRows: boolean;
   /** Calls functions whose statements may write: each of those is refused on its own where nothing may be written. */

@@ -17,7 +17,8 @@ export function functionName(node: CallNode): string {
     throw sqlError("0A000", "a named argument is not supported here yet", { position });
   }
   const schema = path.length > 1 ? path[path.length - 2] : "pg_catalog";
-  if (schema !== "pg_catalog" && schema !== "public") {
+  const isHelper = schema === "information_schema" && path[path.length - 1]!.startsWith("_pg_");
+  if (schema !== "pg_catalog" && schema !== "public" && !isHelper) {
     throw sqlError("3F000", `schema "${schema}" does not exist`, { position });
   }
   return path[path.length - 1]!.toLowerCase();

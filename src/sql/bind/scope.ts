@@ -10,6 +10,7 @@ import type { ColumnId, Expr } from "../../query/expr/expr.js";
 import type { OutputColumn, Plan, CommonTable as PlanTable } from "../../query/plan/plan.js";
 import type { ColumnNode, CommonTableNode, NameNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
+import type { LockedRows } from "./locked-rows.js";
 import type { FoundVariable, Variables } from "./bound-statement.js";
 import type { BoundCommonTable } from "./common-table-registry.js";
 import { fieldSelector } from "./record-functions.js";
@@ -31,6 +32,8 @@ export interface ScopeItem {
   readonly table: TableDef | null;
   /** Set for a table: the OID of the one that the row is stored in. Found by its name, but no part of `*`. */
   readonly tableOid?: Expr;
+  /** Of a relation of the system: ctid, xmin and the like, likewise. */
+  readonly hidden?: ReadonlyMap<string, Expr>;
   /** Whether its columns may be named without a qualifier, and come with `*`. */
   readonly unqualified: boolean;
   /** Whether it may be named as a qualifier. */
@@ -70,6 +73,9 @@ export class Scope {
   aggregates: AggregateCollector | null = null;
   /** Collects this query's windows while its target list and ORDER BY are bound. */
   windows: WindowCollector | null = null;
+
+  /** FOR UPDATE and the like of this query, and the keys of the rows that it names. */
+  locks: LockedRows | null = null;
 
   /** In RETURNING of MERGE: what was done with the row. */
   mergeAction: Expr | null = null;
@@ -164,7 +170,15 @@ export class Scope {
         found = { ...column, item };
       }
     }
-    return found ?? (name === TABLE_OID ? this.systemColumn(node) : null);
+    return found ?? (name === TABLE_OID ? this.systemColumn(node) : this.hiddenColumn(name));
+  }
+
+  private hiddenColumn(name: string) {
+    for (const item of this.items) {
+      const expr = item.hidden?.get(name);
+      if (expr !== undefined) return { name, expr, item };
+    }
+    return null;
   }
 
   /** `tableoid` of the one table in this query. */
@@ -184,6 +198,8 @@ export class Scope {
     if (column === undefined && name === TABLE_OID && item.tableOid !== undefined) {
       return { name, expr: item.tableOid, item };
     }
+    const hidden = item.hidden?.get(name);
+    if (column === undefined && hidden !== undefined) return { name, expr: hidden, item };
     if (column === undefined) {
       const names = item.columns.map((other) => other.name);
       throw sqlError("42703", `column ${item.name}.${name} does not exist`, { position, ...meant(name, names) });

@@ -1,4 +1,5 @@
 /** Functions and operators of json and jsonb (chapter 9.16) that need no set-returning support. */
+
 import { sqlError } from "../../../protocol/errors.js";
 import { spend } from "../../../protocol/stretch.js";
 import { jsonbToText, setMember } from "../../../values/json-text.js";
@@ -23,6 +24,7 @@ import { contextFn, type FunctionFamily, family, fn, formOf, op, taking } from "
 import { atMemberPath, isMemberPath } from "./json-extract.js";
 import { atPath, isJsonObject, type JsonObject, member } from "./json-member.js";
 import { textAt } from "./json-slices.js";
+import { PRETTY_CONVERSIONS } from "./pretty-json.js";
 import { jsonTextOf, toJson } from "./to-json.js";
 
 /** The member as JSON; a `json` result keeps a text of its own. */
@@ -490,4 +492,5 @@ export const JSON_FAMILIES: readonly FunctionFamily[] = [
   converting("to_jsonb", JSONB),
   converting("row_to_json", JSON_TYPE),
   converting("array_to_json", JSON_TYPE),
+  ...PRETTY_CONVERSIONS,
 ];

@@ -1,7 +1,20 @@
 /** Everything else: identities of the session, UUIDs, type inspection, rows. */
 import { randomUUID } from "node:crypto";
 import { sqlError } from "../../../protocol/errors.js";
-import { BOOL, INT4, NAME, type SqlType, TEXT, UUID, type Value } from "../../../values/values.js";
+import { toText } from "../../../values/text-format.js";
+import { sqlArray } from "../../../values/text-format-array.js";
+import {
+  arrayOf,
+  BOOL,
+  INT4,
+  INT8,
+  NAME,
+  type SqlArray,
+  type SqlType,
+  TEXT,
+  UUID,
+  type Value,
+} from "../../../values/values.js";
 import type { EvalContext, ScalarFunction } from "../expr.js";
 import { displayName } from "../types.js";
 import { aliases, contextFn, type FunctionFamily, family, fn, formOf, matchPatterns } from "./define.js";
@@ -39,6 +52,22 @@ function currentSetting(context: EvalContext, name: string, missingOk = false): 
 const named = (name: string, returns: SqlType, read: (context: EvalContext) => Value) =>
   contextFn(name, [], returns, read);
 
+/** The parts of `a."B".c`. Throws 22023. */
+function identifiersOf(text: string, isStrict: boolean): SqlArray {
+  const parts: string[] = [];
+  let rest = text.trimStart();
+  for (;;) {
+    const found = /^(?:"((?:[^"]|"")+)"|([\p{L}_][\p{L}\p{N}_$]*))\s*/u.exec(rest);
+    if (found === null) throw sqlError("22023", `string is not a valid identifier: "${text}"`);
+    parts.push(found[1]?.replaceAll('""', '"') ?? found[2]!.toLowerCase());
+    rest = rest.slice(found[0].length);
+    if (!rest.startsWith(".")) break;
+    rest = rest.slice(1).trimStart();
+  }
+  if (rest !== "" && isStrict) throw sqlError("22023", `string is not a valid identifier: "${text}"`);
+  return sqlArray(parts);
+}
+
 export const MISC_FUNCTIONS: readonly ScalarFunction[] = [
   ...aliases(
     ["gen_random_uuid", "gen_uuid", "uuid", "uuid_generate_v4"],
@@ -47,6 +76,10 @@ export const MISC_FUNCTIONS: readonly ScalarFunction[] = [
   fn("version", [], TEXT, () => "PostgreSQL 15.0 (Tessera)", { volatility: "stable" }),
   ...["current_user", "session_user", "user", "current_role"].map((name) => named(name, NAME, ({ user }) => user)),
   ...["current_database", "current_catalog"].map((name) => named(name, NAME, ({ tenant }) => tenant)),
+  named("txid_current", INT8, ({ transactionMicros }) => transactionMicros),
+  named("txid_current_if_assigned", INT8, ({ transactionMicros }) => transactionMicros),
+  fn("parse_ident", [TEXT], arrayOf(TEXT), (text: string) => identifiersOf(text, true)),
+  fn("parse_ident", [TEXT, BOOL], arrayOf(TEXT), identifiersOf),
   contextFn("current_setting", [TEXT], TEXT, currentSetting),
   contextFn("current_setting", [TEXT, BOOL], TEXT, currentSetting),
 ];
@@ -75,8 +108,51 @@ function ofType(name: string, returns: SqlType, answer: (type: SqlType) => Value
   });
 }
 
+/** Text is compared by code point, whatever the type. Throws 42804 for types without text. */
+function collationFor(type: SqlType): Value {
+  const element = type.element ?? type;
+  if (["text", "varchar", "bpchar", "unknown"].includes(element.name)) return '"default"';
+  if (element.name === "name") return '"C"';
+  throw sqlError("42804", `collations are not supported by type ${displayName(type)}`);
+}
+
+const WIDTHS: Readonly<Record<string, number>> = {
+  bool: 1,
+  char: 1,
+  int2: 2,
+  int4: 4,
+  oid: 4,
+  float4: 4,
+  date: 4,
+  int8: 8,
+  float8: 8,
+  time: 8,
+  timestamp: 8,
+  timestamptz: 8,
+  timetz: 12,
+  interval: 16,
+  uuid: 16,
+  name: 64,
+};
+
+/** Bytes of the value as it is written, with those of a length in front; of a type of fixed width that. */
+function bytesOf(type: SqlType, value: Value): number {
+  const width = type.element === null ? WIDTHS[type.name] : undefined;
+  if (width !== undefined) return width;
+  if (value instanceof Uint8Array) return value.byteLength + 4;
+  if (value instanceof Float32Array) return value.byteLength + 8;
+  return Buffer.byteLength(toText(type, value)) + 4;
+}
+
 export const MISC_FAMILIES: readonly FunctionFamily[] = [
   counting("num_nulls", (value) => value === null),
   counting("num_nonnulls", (value) => value !== null),
   ofType("pg_typeof", TEXT, displayName),
+  ofType("pg_collation_for", TEXT, collationFor),
+  family("pg_column_size", formOf(["any"], INT4), (types) => {
+    const [given] = types;
+    if (types.length !== 1 || given === undefined) return null;
+    const type = given.name === "unknown" ? TEXT : given;
+    return fn("pg_column_size", [type], INT4, (value: Value) => bytesOf(type, value));
+  }),
 ];

@@ -9,6 +9,7 @@ import { ARITHMETIC } from "./arithmetic.js";
 import { ARRAY_FAMILIES, ARRAY_OPERATOR_FAMILIES } from "./arrays.js";
 import { BIT_FUNCTIONS, BIT_OPERATORS } from "./bit-strings.js";
 import { BYTES_FUNCTIONS } from "./bytes.js";
+import { CITEXT_FUNCTIONS, CITEXT_OPERATORS } from "./citext.js";
 import { CLAIM_AGGREGATES, CLAIM_FAMILIES, CLAIM_FUNCTIONS } from "./claims.js";
 import { COMPARISON_FAMILIES, COMPARISONS, DISTINCT_FAMILIES } from "./comparison.js";
 import { CONDITIONAL_FAMILIES } from "./conditional.js";
@@ -19,6 +20,7 @@ import { DOCUMENT_FUNCTIONS } from "./documents.js";
 import { ENUM_FAMILIES } from "./enums.js";
 import { FORMATTING } from "./formatting.js";
 import { GENERATION_FUNCTIONS } from "./generation.js";
+import { GEOMETRY_FUNCTIONS, GEOMETRY_OPERATORS } from "./geometry.js";
 import { GRAPH_FUNCTIONS, VARIANT_OPERATORS } from "./graphs.js";
 import { JSON_FAMILIES, JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
 import { JSON_CONSTRUCTORS } from "./json-constructors.js";
@@ -114,6 +116,8 @@ export const CHAPTERS: readonly Chapter[] = [
   { title: "Trigram functions and operators (pg_trgm)", functions: TRIGRAM_FUNCTIONS, operators: TRIGRAM_OPERATORS },
   { title: "Cryptographic functions (pgcrypto)", functions: CRYPTO_FUNCTIONS },
   { title: "UUID functions (uuid-ossp)", functions: UUID_FUNCTIONS },
+  { title: "Functions and operators of citext", functions: CITEXT_FUNCTIONS, operators: CITEXT_OPERATORS },
+  { title: "Geometric functions and operators", functions: GEOMETRY_FUNCTIONS, operators: GEOMETRY_OPERATORS },
   { title: "Range functions and operators", functions: RANGE_FUNCTIONS, operators: RANGE_OPERATORS },
   { title: "Enum functions", families: ENUM_FAMILIES },
   { title: "Session and other functions", functions: MISC_FUNCTIONS, families: MISC_FAMILIES },

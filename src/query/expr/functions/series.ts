@@ -8,6 +8,7 @@ import {
   INTERVAL,
   type Interval,
   NUMERIC,
+  recordOf,
   type SqlArray,
   type SqlType,
   TEXT,
@@ -17,7 +18,7 @@ import {
 } from "../../../values/values.js";
 import { normalInt8 } from "../cast.js";
 import type { EvalContext } from "../expr.js";
-import { type TableFunction, type TableRows, tableFn, valueRows } from "../table-function.js";
+import { recordRows, type TableFunction, type TableRows, tableFn, valueRows } from "../table-function.js";
 import { addToInstant, addToTimestamp } from "./datetime.js";
 import { type Family, family } from "./define.js";
 
@@ -108,6 +109,22 @@ function subscripts(array: SqlArray, dimension: number, reverse = false): TableR
   const upper = lower + size - 1;
   return reverse ? integerSeries(upper, lower, -1) : integerSeries(lower, upper, 1);
 }
+
+/** information_schema's helper, by which clients number the columns of keys. */
+export const EXPANDED_ARRAYS: Family<TableFunction> = family(
+  "_pg_expandarray",
+  "(anyarray) → setof record(x, n)",
+  ([array]) => {
+    if (array === undefined || array.element === null) return null;
+    const fields = [
+      { name: "x", type: array.element },
+      { name: "n", type: INT4 },
+    ];
+    return tableFn("_pg_expandarray", [array], recordOf(fields), ({ elements }: SqlArray) =>
+      recordRows(elements.map((element, i) => [element, i + 1])),
+    );
+  },
+);
 
 export const SUBSCRIPTS: Family<TableFunction> = family(
   "generate_subscripts",

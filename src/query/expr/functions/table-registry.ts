@@ -3,11 +3,12 @@
  * this one (graph, vector search, memory) add theirs once, before the first statement is bound.
  */
 import type { TableFunction } from "../table-function.js";
+import { CITEXT_TABLES } from "./citext.js";
 import type { Family } from "./define.js";
 import { JSON_PATH_SETS } from "./json-path-functions.js";
 import { LIST_MODELS } from "./models.js";
 import { RANGE_TABLES } from "./ranges.js";
-import { SERIES, SUBSCRIPTS } from "./series.js";
+import { EXPANDED_ARRAYS, SERIES, SUBSCRIPTS } from "./series.js";
 import { SET_FAMILIES, SETS } from "./sets.js";
 import { TS_TABLES } from "./ts-tables.js";
 
@@ -20,9 +21,9 @@ function add<T extends { readonly name: string }>(map: Map<string, T[]>, entry: 
   else entries.push(entry);
 }
 
-for (const fn of [...SERIES, ...SETS, ...JSON_PATH_SETS, LIST_MODELS, ...TS_TABLES, ...RANGE_TABLES])
+for (const fn of [...SERIES, ...SETS, ...JSON_PATH_SETS, LIST_MODELS, ...TS_TABLES, ...RANGE_TABLES, ...CITEXT_TABLES])
   add(functions, fn);
-for (const family of [SUBSCRIPTS, ...SET_FAMILIES]) add(families, family);
+for (const family of [SUBSCRIPTS, EXPANDED_ARRAYS, ...SET_FAMILIES]) add(families, family);
 
 export const TABLE_FUNCTIONS: ReadonlyMap<string, readonly TableFunction[]> = functions;
 export const TABLE_FUNCTION_FAMILIES: ReadonlyMap<string, readonly Family<TableFunction>[]> = families;

@@ -290,9 +290,15 @@ const TEXT_LIKE = new Set(["unknown", "text", "varchar", "bpchar", "name"]);
 const isText = (type: SqlType) => TEXT_LIKE.has(type.name);
 
 /** A function of any number of values of any types, each printed as its type does. */
-function printing(name: string, fewest: number, apply: (texts: (string | null)[]) => string | null): FunctionFamily {
-  return family(name, `(${"any, ".repeat(fewest)}…) → text`, (types) => {
-    if (types.length < fewest) return null;
+function printing(
+  name: string,
+  fewest: number,
+  apply: (texts: (string | null)[]) => string | null,
+  most = Number.POSITIVE_INFINITY,
+): FunctionFamily {
+  const form = most === fewest ? "(any) → text" : `(${"any, ".repeat(fewest)}…) → text`;
+  return family(name, form, (types) => {
+    if (types.length < fewest || types.length > most) return null;
     const args = types.map((type) => (type.name === "unknown" ? TEXT : type));
     return contextFn(
       name,
@@ -322,6 +328,7 @@ export const TEXT_FAMILIES: readonly FunctionFamily[] = [
   ),
   printing("concat_ws", 2, concatWithSeparator),
   printing("format", 1, formatText),
+  printing("quote_literal", 1, ([text]) => (text === null || text === undefined ? null : quoteLiteral(text)), 1),
   printing("quote_nullable", 1, ([text]) => (text === null || text === undefined ? "NULL" : quoteLiteral(text))),
 ];
 

@@ -37,7 +37,6 @@ export function toJson(type: SqlType, value: Value, timeZone = "UTC"): unknown {
       return value;
     case "int2":
     case "int4":
-    case "oid":
       return value;
     case "int8":
       return typeof value === "bigint" ? Numeric.fromInteger(value) : value;

@@ -4,7 +4,7 @@ import { NAMED_OIDS } from "../../../values/catalog-types.js";
 import { arrayOf, type SqlType } from "../../../values/values.js";
 import { type TypeFacts, typeFacts, typeFactsByName } from "./builtin-facts.js";
 import { CAST_FACTS, RANGE_FACTS } from "./data/types.js";
-import { OWNER_OID, PG_CATALOG_OID } from "./relation-facts.js";
+import { INFORMATION_SCHEMA_OID, OWNER_OID, PG_CATALOG_OID } from "./relation-facts.js";
 import { linesOf, recordsOf, systemShapes } from "./shapes.js";
 import { definedRelation, type SystemRow } from "./system-view.js";
 
@@ -63,6 +63,17 @@ export function* builtInTypeRows(): Iterable<SystemRow> {
     yield { ...SHARED, ...factsRow(facts), oid, typname: name, typtype: kind, typelem: element, typarray: array };
   }
   for (const type of builtInTypes()) if (!typeFacts().has(pgOidOf(type))) yield { ...SHARED, ...ownType(type) };
+  yield* systemRowTypes();
+}
+
+/** Types of the rows of the system's relations. */
+function* systemRowTypes(): Iterable<SystemRow> {
+  const record = factsRow(typeFactsByName().get("record")!);
+  const own = { ...SHARED, ...record, typtype: "c", typcategory: "C", typispreferred: false };
+  for (const { schema, name, oid, rowType } of systemShapes().values()) {
+    const typnamespace = schema === "pg_catalog" ? PG_CATALOG_OID : INFORMATION_SCHEMA_OID;
+    yield { ...own, oid: rowType, typname: name, typnamespace, typrelid: oid };
+  }
 }
 
 /** A type that PostgreSQL does not have: it looks as an extension's would. */

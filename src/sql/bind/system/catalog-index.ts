@@ -40,6 +40,10 @@ export function catalogIndex(catalog: CatalogView): CatalogIndex {
   return index;
 }
 
+/** VALUE, which PostgreSQL writes so. */
+const inCapitals = (sql: string) =>
+  sql.replace(/'(?:[^']|'')*'|"[^"]*"|\bvalue\b/g, (part) => (part === "value" ? "VALUE" : part));
+
 export const domainCheckOid = (id: number, name: string) => hashedOid("domain constraint", id, name);
 
 export const kindOfTable = (table: TableDef): string =>
@@ -75,7 +79,9 @@ function makeIndex(catalog: CatalogView): CatalogIndex {
   const domainChecks = new Map<number, string>();
   for (const type of catalog.types()) {
     if (type.kind !== "domain") continue;
-    for (const { name, sql } of type.checks) domainChecks.set(domainCheckOid(type.id, name), `CHECK (${sql})`);
+    for (const { name, sql } of type.checks) {
+      domainChecks.set(domainCheckOid(type.id, name), `CHECK (${inCapitals(sql)})`);
+    }
   }
   return {
     relations,

@@ -1,7 +1,7 @@
 /** What pg_get_ruledef, pg_get_statisticsobjdef and their kin print. */
 
-import { quotedIdentifier } from "../../../catalog/relation-names.js";
 import type { ExtendedStatisticsDef, TableDef } from "../../../catalog/table.js";
+import { quoteIdentifier } from "../../../query/expr/print.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import type { Value } from "../../../values/values.js";
@@ -33,7 +33,7 @@ function statisticsOf({ catalog }: SystemView, oid: number): [TableDef, Extended
 
 function keyTexts([table, { keys }]: [TableDef, ExtendedStatisticsDef]): string[] {
   const nameOf = (id: number | undefined) => table.columns.find((column) => column.id === id)?.name ?? "";
-  return keys.map(({ columnId, sql }) => (sql === undefined ? quotedIdentifier(nameOf(columnId)) : `(${sql})`));
+  return keys.map(({ columnId, sql }) => (sql === undefined ? quoteIdentifier(nameOf(columnId)) : `(${sql})`));
 }
 
 export function statisticsColumns(view: SystemView, oid: number): Value {

@@ -1,11 +1,12 @@
 /** pg_describe_object: what an object is, in words. */
 
 import { BUILT_IN_EXTENSION } from "../../../catalog/extension.js";
-import { quotedIdentifier } from "../../../catalog/relation-names.js";
+import { quoteIdentifier } from "../../../query/expr/print.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import type { Value } from "../../../values/values.js";
 import { catalogIndex, relationOfOid } from "./catalog-index.js";
 import { functionText, relationText, schemaName, typeText } from "./object-names.js";
+import { BUILT_IN_EXTENSION_OID } from "./pg-server.js";
 import { hashedOid, LANGUAGE_OIDS } from "./relation-facts.js";
 import { shapeOfOid } from "./shapes.js";
 import type { SystemView } from "./system-view.js";
@@ -28,7 +29,7 @@ function describeRelation(view: SystemView, oid: number, column: number): string
   if (column === 0) return text;
   const { tables, views } = catalogIndex(view.catalog);
   const name = (tables.get(oid) ?? views.get(oid) ?? shapeOfOid(oid))?.columns[column - 1]?.name;
-  return name === undefined ? null : `column ${quotedIdentifier(name)} of ${text}`;
+  return name === undefined ? null : `column ${quoteIdentifier(name)} of ${text}`;
 }
 
 /** By the relation that lists the object. Null: there is no such object. */
@@ -38,18 +39,18 @@ const DESCRIBE: Readonly<Record<string, (view: SystemView, oid: number, part: nu
   pg_type: (view, oid) => `type ${typeText(view, oid, null)}`,
   pg_namespace: (view, oid) => {
     const name = schemaName(view, oid);
-    return name === null ? null : `schema ${quotedIdentifier(name)}`;
+    return name === null ? null : `schema ${quoteIdentifier(name)}`;
   },
   pg_constraint: (view, oid) => {
     const found = catalogIndex(view.catalog).constraints.get(oid);
     if (found === undefined) return null;
-    return `constraint ${quotedIdentifier(found.name)} on table ${relationText(view, oidOfId(found.table.id))}`;
+    return `constraint ${quoteIdentifier(found.name)} on table ${relationText(view, oidOfId(found.table.id))}`;
   },
   pg_trigger: (view, oid) => {
     for (const owner of [...view.catalog.tables(), ...view.catalog.views()]) {
       const trigger = owner.triggers?.find(({ id }) => oidOfId(id) === oid);
       if (trigger === undefined) continue;
-      return `trigger ${quotedIdentifier(trigger.name)} on table ${relationText(view, oidOfId(owner.id))}`;
+      return `trigger ${quoteIdentifier(trigger.name)} on table ${relationText(view, oidOfId(owner.id))}`;
     }
     return null;
   },
@@ -58,15 +59,15 @@ const DESCRIBE: Readonly<Record<string, (view: SystemView, oid: number, part: nu
     return found === undefined ? null : `language ${found[0]}`;
   },
   pg_extension: ({ catalog }, oid) => {
-    if (oid === hashedOid("extension", BUILT_IN_EXTENSION)) return `extension ${BUILT_IN_EXTENSION}`;
+    if (oid === BUILT_IN_EXTENSION_OID) return `extension ${BUILT_IN_EXTENSION}`;
     const found = catalog.extensions().find(({ id }) => oidOfId(id) === oid);
-    return found === undefined ? null : `extension ${quotedIdentifier(found.name)}`;
+    return found === undefined ? null : `extension ${quoteIdentifier(found.name)}`;
   },
   pg_attrdef: (view, oid) => {
     for (const table of view.catalog.tables()) {
       const column = table.columns.find(({ id }) => hashedOid("default", table.id, id) === oid);
       if (column === undefined) continue;
-      return `default value for column ${quotedIdentifier(column.name)} of table ${relationText(view, oidOfId(table.id))}`;
+      return `default value for column ${quoteIdentifier(column.name)} of table ${relationText(view, oidOfId(table.id))}`;
     }
     return null;
   },

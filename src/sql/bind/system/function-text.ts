@@ -1,6 +1,6 @@
 /** What pg_get_functiondef and its kin print of functions. */
 import type { FunctionDef, RoutineParameter, RoutineType } from "../../../catalog/function.js";
-import { quotedIdentifier } from "../../../catalog/relation-names.js";
+import { quoteIdentifier } from "../../../query/expr/print.js";
 import { displayName } from "../../../query/expr/types.js";
 import type { Value } from "../../../values/values.js";
 import { functionFacts } from "./builtin-facts.js";
@@ -12,7 +12,7 @@ function nameOf(type: RoutineType, { catalog }: Pick<SystemView, "catalog">): st
   if (type.relationId !== undefined) {
     const { relationId } = type;
     const relation = catalog.tableById(relationId) ?? catalog.views().find(({ id }) => id === relationId);
-    return relation === undefined || relation === null ? "record" : quotedIdentifier(relation.name);
+    return relation === undefined || relation === null ? "record" : quoteIdentifier(relation.name);
   }
   return type.polymorphic ?? type.name ?? displayName(type.type);
 }
@@ -28,7 +28,7 @@ function parameterText(
   view: SystemView,
 ): string {
   const value = defaults && defaultSql !== null ? ` DEFAULT ${defaultSql}` : "";
-  return `${WRITTEN[mode]}${name === null ? "" : `${quotedIdentifier(name)} `}${nameOf(type, view)}${value}`;
+  return `${WRITTEN[mode]}${name === null ? "" : `${quoteIdentifier(name)} `}${nameOf(type, view)}${value}`;
 }
 
 export function functionArguments(view: SystemView, oid: number): Value {
@@ -55,7 +55,7 @@ function builtInArguments(view: SystemView, oid: number, outputs: boolean): Valu
     const mode = facts.all?.modes[i] ?? (facts.variadic > 0 && i === types.length - 1 ? "v" : "i");
     if (mode === "t" || (mode === "o" && !outputs)) return [];
     const name = facts.all?.names[i];
-    return [`${BUILT_IN_MODES[mode]}${name ? `${quotedIdentifier(name)} ` : ""}${typeText(view, type, null)}`];
+    return [`${BUILT_IN_MODES[mode]}${name ? `${quoteIdentifier(name)} ` : ""}${typeText(view, type, null)}`];
   });
   return texts.join(", ");
 }
@@ -78,7 +78,7 @@ export function functionDefinition(view: SystemView, oid: number): Value {
   if (fn === null) return null;
   const what = fn.kind === "procedure" ? "PROCEDURE" : "FUNCTION";
   const lines = [
-    `CREATE OR REPLACE ${what} ${quotedIdentifier(fn.schema)}.${quotedIdentifier(fn.name)}(${functionArguments(view, oid)})`,
+    `CREATE OR REPLACE ${what} ${quoteIdentifier(fn.schema)}.${quoteIdentifier(fn.name)}(${functionArguments(view, oid)})`,
   ];
   const result = functionResult(view, oid);
   if (result !== null) lines.push(` RETURNS ${result}`);

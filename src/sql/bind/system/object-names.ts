@@ -1,7 +1,8 @@
 /** Objects of the catalog by name, and their names by OID: what regclass, regtype and the like read and print. */
-import { parseRelationName, quotedIdentifier } from "../../../catalog/relation-names.js";
+import { parseRelationName } from "../../../catalog/relation-names.js";
 import { sqlTypeOf } from "../../../catalog/type.js";
 import { sqlError } from "../../../protocol/errors.js";
+import { quoteIdentifier } from "../../../query/expr/print.js";
 import {
   builtInTypes,
   displayName,
@@ -40,14 +41,14 @@ export function existingRelation(view: SystemView, text: string): number {
 
 export function isRelationVisible(view: SystemView, oid: number): boolean | null {
   const relation = relationOfOid(oid, view);
-  return relation === null ? null : relationNamed(view, quotedIdentifier(relation.name)) === oid;
+  return relation === null ? null : relationNamed(view, quoteIdentifier(relation.name)) === oid;
 }
 
 /** As regclass prints: qualified unless the search path finds it. */
 export function relationText(view: SystemView, oid: number): string {
   const relation = relationOfOid(oid, view);
   if (relation === null) return String(oid);
-  return isRelationVisible(view, oid) ? quotedIdentifier(relation.name) : qualified(relation);
+  return isRelationVisible(view, oid) ? quoteIdentifier(relation.name) : qualified(relation);
 }
 
 export function typeNamed(view: SystemView, text: string): SqlType | null {
@@ -119,7 +120,7 @@ function rowTypeText({ catalog }: Pick<SystemView, "catalog">, oid: number): str
   if (own === null || own.part < 2) return null;
   const relation = catalogIndex(catalog).relations.get(oidOfId(own.id));
   if (relation === undefined) return null;
-  const name = relation.schema === "public" ? quotedIdentifier(relation.name) : qualified(relation);
+  const name = relation.schema === "public" ? quoteIdentifier(relation.name) : qualified(relation);
   return own.part === 3 ? `${name}[]` : name;
 }
 
@@ -176,13 +177,22 @@ export function argumentOids({ catalog }: Pick<SystemView, "catalog">, oid: numb
   );
 }
 
+/** The function of that name that takes these types, or else the first of the name; 0: there is none. */
+export function functionTaking(view: Pick<SystemView, "catalog">, text: string, types: readonly number[]): number {
+  const { schema, name } = parseRelationName(text);
+  const own = view.catalog.functions().filter((fn) => fn.name === name && (schema === null || fn.schema === schema));
+  const oids = [...own.map(({ id }) => oidOfId(id)), ...(functionFactsByName().get(name) ?? []).map(({ oid }) => oid)];
+  const takes = (oid: number) => argumentOids(view, oid).join() === types.join();
+  return oids.find(takes) ?? oids[0] ?? 0;
+}
+
 export function functionText(view: SystemView, oid: number, withTypes = false): string {
   const own = catalogIndex(view.catalog).functions.get(oid);
   const name =
     own === undefined
       ? functionFacts().get(oid)?.name
       : view.searchPath.includes(own.schema)
-        ? quotedIdentifier(own.name)
+        ? quoteIdentifier(own.name)
         : qualified(own);
   if (name === undefined) return String(oid);
   if (!withTypes) return name;
@@ -262,7 +272,7 @@ export const OID_OF: Readonly<Record<NamedOid, (view: SystemView, text: string) 
 };
 
 const quotedOr = (name: string | null | undefined, oid: number) =>
-  name === null || name === undefined ? String(oid) : quotedIdentifier(name);
+  name === null || name === undefined ? String(oid) : quoteIdentifier(name);
 
 export const NAME_OF: Readonly<Record<NamedOid, (view: SystemView, oid: number) => string>> = {
   regclass: relationText,
@@ -274,7 +284,7 @@ export const NAME_OF: Readonly<Record<NamedOid, (view: SystemView, oid: number) 
   regprocedure: (view, oid) => functionText(view, oid, true),
   regoper: (view, oid) => operatorText(view, oid, false),
   regoperator: (view, oid) => operatorText(view, oid, true),
-  regrole: (view, oid) => (oid === OWNER_OID ? quotedIdentifier(view.user) : String(oid)),
+  regrole: (view, oid) => (oid === OWNER_OID ? quoteIdentifier(view.user) : String(oid)),
   regnamespace: (view, oid) => quotedOr(schemaName(view, oid), oid),
   regcollation: (_view, oid) =>
     quotedOr(

@@ -45,10 +45,11 @@ const pgClass = definedRelation(
     yield* otherRelations(view);
   },
   function* () {
-    for (const { schema, name, oid, kind, columns } of systemShapes().values()) {
+    for (const { schema, name, oid, kind, columns, rowType } of systemShapes().values()) {
       yield {
         ...SHARED_RELATION,
         oid,
+        reltype: rowType,
         relname: name,
         relnamespace: schema === "pg_catalog" ? PG_CATALOG_OID : INFORMATION_SCHEMA_OID,
         relam: kind === "r" ? HEAP_OID : 0,

@@ -1,9 +1,18 @@
 /** pg_description, pg_depend and pg_rewrite: what COMMENT ON wrote, what belongs to what, and the queries of views. */
 import type { CatalogView } from "../../../catalog/catalog-view.js";
+import { parseRelationName } from "../../../catalog/relation-names.js";
 import type { ViewRelation } from "../../../catalog/view.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { catalogIndex } from "./catalog-index.js";
-import { attnum, constraintsOf, hashedOid, indexesOf, schemaOid } from "./relation-facts.js";
+import {
+  attnum,
+  constraintsOf,
+  hashedOid,
+  indexesOf,
+  PG_CATALOG_OID,
+  PUBLIC_OID,
+  schemaOid,
+} from "./relation-facts.js";
 import { systemShapes } from "./shapes.js";
 import { type DefinedView, definedRelation, type SystemRow } from "./system-view.js";
 
@@ -24,7 +33,7 @@ const kept = new WeakMap<CatalogView, readonly Description[]>();
 export function descriptions(catalog: CatalogView): readonly Description[] {
   const known = kept.get(catalog);
   if (known !== undefined) return known;
-  const made = [...describe(catalog)];
+  const made = [...BUILT_IN, ...describe(catalog)];
   kept.set(catalog, made);
   return made;
 }
@@ -48,7 +57,19 @@ function* describe(catalog: CatalogView): Iterable<Description> {
     for (const { id, comment } of extendedStatistics) yield* of("pg_statistic_ext", oidOfId(id), comment);
   }
   for (const { id, comment } of catalog.functions()) yield* of("pg_proc", oidOfId(id), comment);
+  for (const { id, comment, columns } of catalog.views()) {
+    yield* of("pg_class", oidOfId(id), comment);
+    for (const [i, column] of columns.entries()) yield* of("pg_class", oidOfId(id), column.comment, i + 1);
+  }
+  for (const { id, comment } of catalog.sequences()) yield* of("pg_class", oidOfId(id), comment);
+  for (const { id, comment } of catalog.types()) yield* of("pg_type", oidOfId(id), comment);
+  for (const { id, comment } of catalog.schemas()) yield* of("pg_namespace", oidOfId(id), comment);
 }
+
+const BUILT_IN: readonly Description[] = [
+  { objoid: PG_CATALOG_OID, relation: "pg_namespace", objsubid: 0, description: "system catalog schema" },
+  { objoid: PUBLIC_OID, relation: "pg_namespace", objsubid: 0, description: "standard public schema" },
+];
 
 const pgDescription = definedRelation("pg_catalog", "pg_description", ({ catalog }) =>
   descriptions(catalog).map(({ objoid, relation, objsubid, description }) => ({
@@ -85,7 +106,7 @@ function* dependencies(view: DefinedView, at: At): Iterable<readonly [SystemRow,
     for (const { oid: own, columnIds, index, type, references } of constraints) {
       const columns = columnIds.length === 0 ? [0] : columnIds.map((id) => attnum(table, id));
       for (const column of columns) yield [at("pg_constraint", own), at("pg_class", oid, column), "a"];
-      if (index !== 0) yield [at("pg_class", index), at("pg_constraint", own), "i"];
+      if (index !== 0 && type !== "f") yield [at("pg_class", index), at("pg_constraint", own), "i"];
       if (type !== "f") continue;
       const { table: target, columnIds: referred } = references!;
       for (const id of referred) {
@@ -99,7 +120,10 @@ function* dependencies(view: DefinedView, at: At): Iterable<readonly [SystemRow,
     }
     for (const [i, { id, defaultSql, generatedSql, identity }] of table.columns.entries()) {
       const hasDefault = generatedSql || (defaultSql !== null && identity === null);
-      if (hasDefault) yield [at("pg_attrdef", hashedOid("default", table.id, id)), at("pg_class", oid, i + 1), "a"];
+      if (!hasDefault) continue;
+      const own = at("pg_attrdef", hashedOid("default", table.id, id));
+      yield [own, at("pg_class", oid, i + 1), "a"];
+      for (const sequence of sequencesIn(defaultSql ?? "", catalog)) yield [own, at("pg_class", sequence), "n"];
     }
     for (const parent of table.parents ?? []) {
       const how = table.partitionBound === undefined ? "n" : "a";
@@ -108,6 +132,15 @@ function* dependencies(view: DefinedView, at: At): Iterable<readonly [SystemRow,
     for (const { id } of table.triggers ?? []) yield [at("pg_trigger", oidOfId(id)), at("pg_class", oid), "a"];
   }
   yield* otherDependencies(view, at);
+}
+
+/** OIDs of the sequences that a DEFAULT takes values from. */
+function sequencesIn(sql: string, catalog: CatalogView): number[] {
+  return [...sql.matchAll(/\bnextval\('((?:[^']|'')*)'/g)].flatMap(([, text]) => {
+    const { schema, name } = parseRelationName(text!.replaceAll("''", "'"));
+    const sequence = catalog.sequence(schema, name);
+    return sequence === null ? [] : [oidOfId(sequence.id)];
+  });
 }
 
 function* otherDependencies(view: DefinedView, at: At): Iterable<readonly [SystemRow, SystemRow, string]> {

@@ -6,11 +6,13 @@ import { defaultText } from "./expression-text.js";
 import {
   attnum,
   constraintsOf,
+  DATABASE_OWNER_OID,
   hashedOid,
   INFORMATION_SCHEMA_OID,
   indexesOf,
   OWNER_OID,
   PG_CATALOG_OID,
+  PUBLIC_ACCESS,
   PUBLIC_OID,
   schemaOid,
 } from "./relation-facts.js";
@@ -20,7 +22,7 @@ const owner = OWNER_OID;
 
 const pgNamespace = definedRelation("pg_catalog", "pg_namespace", ({ catalog }) => [
   { oid: PG_CATALOG_OID, nspname: "pg_catalog", nspowner: owner },
-  { oid: PUBLIC_OID, nspname: "public", nspowner: owner },
+  { oid: PUBLIC_OID, nspname: "public", nspowner: DATABASE_OWNER_OID, nspacl: sqlArray(PUBLIC_ACCESS) },
   { oid: INFORMATION_SCHEMA_OID, nspname: "information_schema", nspowner: owner },
   ...catalog.schemas().map((schema) => ({ oid: oidOfId(schema.id), nspname: schema.name, nspowner: owner })),
 ]);

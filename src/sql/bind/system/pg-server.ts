@@ -1,15 +1,22 @@
 /** pg_catalog's relations about the server and who uses it: databases, roles, methods, languages, extensions, settings. */
+
 import { AVAILABLE_EXTENSIONS, BUILT_IN_EXTENSION } from "../../../catalog/extension.js";
+import { IDENTIFIER_BYTES_MAX } from "../../../protocol/limits.js";
+import { registerTableFunction } from "../../../query/expr/functions/table-registry.js";
 import { oidOfId } from "../../../query/expr/types.js";
+import { sqlArray } from "../../../values/text-format-array.js";
 import { TEXT_SEARCH_CONFIGS } from "../../../values/text-search-configs.js";
 import { dictionaryName, dictionaryOid } from "./object-names.js";
 import {
   BTREE_OID,
+  DATABASE_OWNER_OID,
   HEAP_OID,
   hashedOid,
   LANGUAGE_OIDS,
   OWNER_OID,
   PG_CATALOG_OID,
+  PUBLIC_ACCESS,
+  PUBLIC_OID,
   SEARCH_METHOD_OIDS,
   schemaOid,
 } from "./relation-facts.js";
@@ -50,11 +57,24 @@ const roleOf = ({ user }: DefinedView): SystemRow => ({
   rolpassword: "********",
 });
 
+/** Owns the schema public; whoever owns the database is a member. */
+const DATABASE_OWNER: SystemRow = {
+  oid: DATABASE_OWNER_OID,
+  rolname: "pg_database_owner",
+  rolinherit: true,
+  rolconnlimit: -1,
+  rolpassword: "********",
+};
+
 const roles = ["pg_roles", "pg_authid"].map((name) =>
-  definedRelation("pg_catalog", name, (view) => [
-    name === "pg_roles" ? roleOf(view) : { ...roleOf(view), rolpassword: null },
-  ]),
+  definedRelation("pg_catalog", name, (view) =>
+    [roleOf(view), DATABASE_OWNER].map((role) => (name === "pg_roles" ? role : { ...role, rolpassword: null })),
+  ),
 );
+
+const pgInitPrivs = definedRelation("pg_catalog", "pg_init_privs", none, () => [
+  { objoid: PUBLIC_OID, classoid: 2615, privtype: "i", initprivs: sqlArray(PUBLIC_ACCESS) },
+]);
 
 const users = ["pg_user", "pg_shadow"].map((name) =>
   definedRelation("pg_catalog", name, ({ user }) => [
@@ -94,9 +114,12 @@ const pgLanguage = definedRelation("pg_catalog", "pg_language", none, () =>
   })),
 );
 
+/** What is below 16384 is built in, and dumps leave it out. */
+export const BUILT_IN_EXTENSION_OID = 13_420;
+
 const pgExtension = definedRelation("pg_catalog", "pg_extension", (view) => [
   {
-    oid: hashedOid("extension", BUILT_IN_EXTENSION),
+    oid: BUILT_IN_EXTENSION_OID,
     extname: BUILT_IN_EXTENSION,
     extowner: OWNER_OID,
     extnamespace: PG_CATALOG_OID,
@@ -149,8 +172,18 @@ const UNITS: Readonly<Record<string, string>> = {
   transaction_timeout: "ms",
 };
 
+/** What clients ask of how the server was built. */
+const PRESETS: readonly (readonly [name: string, value: string])[] = [
+  ["block_size", "8192"],
+  ["data_checksums", "on"],
+  ["integer_datetimes", "on"],
+  ["max_function_args", "100"],
+  ["max_identifier_length", String(IDENTIFIER_BYTES_MAX)],
+  ["max_index_keys", "32"],
+];
+
 const pgSettings = liveRelation("pg_catalog", "pg_settings", ({ settings }) =>
-  settings.map(([name, setting]) => {
+  [...settings, ...PRESETS.filter(([name]) => !settings.some(([own]) => own === name))].map(([name, setting]) => {
     const vartype = /^(?:on|off)$/.test(setting) ? "bool" : /^-?\d+$/.test(setting) ? "integer" : "string";
     return {
       name,
@@ -158,7 +191,7 @@ const pgSettings = liveRelation("pg_catalog", "pg_settings", ({ settings }) =>
       unit: UNITS[name] ?? null,
       category: "Session",
       short_desc: "",
-      context: /^server_/.test(name) ? "internal" : "user",
+      context: /^server_/.test(name) || PRESETS.some(([own]) => own === name) ? "internal" : "user",
       vartype,
       source: "session",
       pending_restart: false,
@@ -235,7 +268,7 @@ const pgTsConfigMap = definedRelation("pg_catalog", "pg_ts_config_map", none, ()
   ),
 );
 
-const pgTimezoneNames = liveRelation("pg_catalog", "pg_timezone_names", () => {
+function timezoneRows(): SystemRow[] {
   const now = new Date();
   return ["UTC", ...Intl.supportedValuesOf("timeZone").filter((name) => name !== "UTC")].map((name) => {
     const minutes = offsetMinutes(name, now);
@@ -244,7 +277,11 @@ const pgTimezoneNames = liveRelation("pg_catalog", "pg_timezone_names", () => {
     const utc_offset = { months: 0, days: 0, micros: minutes * 60_000_000 };
     return { name, abbrev: abbreviationOf(name, now), utc_offset, is_dst: isDst };
   });
-});
+}
+
+const pgTimezoneNames = liveRelation("pg_catalog", "pg_timezone_names", timezoneRows);
+
+registerTableFunction(Object.freeze({ ...pgTimezoneNames.rows, name: "pg_timezone_names" }));
 
 const JANUARY = new Date(Date.UTC(2026, 0, 15));
 const JULY = new Date(Date.UTC(2026, 6, 15));
@@ -266,6 +303,7 @@ export const PG_SERVER = [
   pgDatabase,
   pgTablespace,
   ...roles,
+  pgInitPrivs,
   ...users,
   pgAm,
   pgLanguage,

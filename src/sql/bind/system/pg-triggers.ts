@@ -1,8 +1,9 @@
 /** pg_trigger, information_schema.triggers, pg_rules, and the CREATE TRIGGER statement that pg_get_triggerdef prints. */
-import { quotedIdentifier } from "../../../catalog/relation-names.js";
+
 import type { TableDef } from "../../../catalog/table.js";
 import type { TriggerDef } from "../../../catalog/trigger.js";
 import type { ViewDef } from "../../../catalog/view.js";
+import { quoteIdentifier } from "../../../query/expr/print.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { catalogVector } from "../../../values/catalog-types.js";
 import { attnum, hashedOid, qualified } from "./relation-facts.js";
@@ -107,7 +108,7 @@ export const PG_TRIGGERS = [pgTrigger, triggers, pgRules];
 function callText({ calls, args }: TriggerDef, { catalog, searchPath }: SystemView): string {
   const fn = typeof calls === "number" ? catalog.functions().find(({ id }) => id === calls) : undefined;
   const name =
-    fn === undefined ? String(calls) : searchPath.includes(fn.schema) ? quotedIdentifier(fn.name) : qualified(fn);
+    fn === undefined ? String(calls) : searchPath.includes(fn.schema) ? quoteIdentifier(fn.name) : qualified(fn);
   return `${name}(${args.map((arg) => `'${arg.replaceAll("'", "''")}'`).join(", ")})`;
 }
 
@@ -122,20 +123,20 @@ export function triggerDefinition(view: SystemView, oid: number, pretty = false)
 function definitionOf({ owner, trigger }: Found, pretty: boolean, view: SystemView): string {
   const { constraint, events, oldTable, newTable, when } = trigger;
   const columnOf = (id: number) =>
-    quotedIdentifier((owner as TableDef).columns.find((column) => column.id === id)!.name);
+    quoteIdentifier((owner as TableDef).columns.find((column) => column.id === id)!.name);
   const columns = trigger.columns === undefined ? "" : ` OF ${trigger.columns.map(columnOf).join(", ")}`;
   const what = (["insert", "delete", "update", "truncate"] as const)
     .filter((event) => events.includes(event))
     .map((event) => (event === "update" ? `UPDATE${columns}` : event.toUpperCase()));
   const nameOf = (relation: Owner) =>
-    pretty && view.searchPath.includes(relation.schema) ? quotedIdentifier(relation.name) : qualified(relation);
+    pretty && view.searchPath.includes(relation.schema) ? quoteIdentifier(relation.name) : qualified(relation);
   const from = constraint?.fromTable === undefined ? null : view.catalog.tableById(constraint.fromTable);
   const transitions = [
-    ...(oldTable === undefined ? [] : [`OLD TABLE AS ${quotedIdentifier(oldTable)}`]),
-    ...(newTable === undefined ? [] : [`NEW TABLE AS ${quotedIdentifier(newTable)}`]),
+    ...(oldTable === undefined ? [] : [`OLD TABLE AS ${quoteIdentifier(oldTable)}`]),
+    ...(newTable === undefined ? [] : [`NEW TABLE AS ${quoteIdentifier(newTable)}`]),
   ];
   return [
-    `CREATE ${constraint === undefined ? "" : "CONSTRAINT "}TRIGGER ${quotedIdentifier(trigger.name)}`,
+    `CREATE ${constraint === undefined ? "" : "CONSTRAINT "}TRIGGER ${quoteIdentifier(trigger.name)}`,
     trigger.timing.toUpperCase(),
     what.join(" OR "),
     `ON ${nameOf(owner)}`,

@@ -6,7 +6,7 @@ import type { SqlType } from "../../../values/values.js";
 import { typeFacts, typeFactsByName } from "./builtin-facts.js";
 import { builtInTypeRows, factsRow } from "./builtin-types.js";
 import { hasTriggers } from "./pg-class.js";
-import { hashedOid, indexesOf, OWNER_OID, queryText, schemaOid, typeOid, typmodOf } from "./relation-facts.js";
+import { indexesOf, OWNER_OID, queryText, schemaOid, typeOid, typmodOf } from "./relation-facts.js";
 import { type DefinedView, definedRelation, liveRelation, type SystemRow } from "./system-view.js";
 
 const factsNamed = (name: string) => factsRow(typeFactsByName().get(name)!);
@@ -92,11 +92,15 @@ function* rowTypes(view: DefinedView): Iterable<SystemRow> {
   }
 }
 
+const FIRST_LABEL_OID = 2 ** 31;
+const LABELS_OF_A_TYPE = 4096;
+
 const pgEnum = definedRelation("pg_catalog", "pg_enum", function* ({ catalog }) {
   for (const type of catalog.types()) {
     if (type.kind !== "enum") continue;
-    for (const { label, order } of type.labels) {
-      const oid = hashedOid("label", type.id, order);
+    for (const [i, { label, order }] of type.labels.entries()) {
+      // Clients sort by the OID, too.
+      const oid = FIRST_LABEL_OID + ((type.id * LABELS_OF_A_TYPE + i) % FIRST_LABEL_OID);
       yield { oid, enumtypid: oidOfId(type.id), enumsortorder: order, enumlabel: label };
     }
   }

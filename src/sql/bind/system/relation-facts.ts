@@ -1,5 +1,5 @@
 /** Tables, indexes, constraints and types with their OIDs and definitions as text: what system relations list. */
-import { quotedIdentifier } from "../../../catalog/relation-names.js";
+
 import { isTemporarySchema } from "../../../catalog/schema.js";
 import type {
   CheckDef,
@@ -9,6 +9,7 @@ import type {
   SearchIndexDef,
   TableDef,
 } from "../../../catalog/table.js";
+import { quoteIdentifier } from "../../../query/expr/print.js";
 import { displayName, oidOfId, pgOidOf } from "../../../query/expr/types.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import { VECTOR_METRICS } from "../../../values/vector-metric.js";
@@ -20,12 +21,16 @@ export const PG_CATALOG_OID = 11;
 export const PUBLIC_OID = 2200;
 export const INFORMATION_SCHEMA_OID = 13_000;
 export const OWNER_OID = 10;
+/** The role pg_database_owner, which owns the schema public. */
+export const DATABASE_OWNER_OID = 6171;
+/** What its owner and everybody may do with the schema public. */
+export const PUBLIC_ACCESS = ["pg_database_owner=UC/pg_database_owner", "=U/pg_database_owner"];
 export const BTREE_OID = 403;
 export const HEAP_OID = 2;
-/** Of access methods that are not PostgreSQL's, as an extension's would be. */
+/** Of access methods. Dumps leave out what is below 16384. */
 export const SEARCH_METHOD_OIDS = {
-  hnsw: 16_390,
-  text: 16_391,
+  hnsw: 13_410,
+  text: 13_411,
   gist: 783,
   gin: 2742,
   brin: 3580,
@@ -59,12 +64,12 @@ export const attnum = (table: TableDef, columnId: number) =>
   table.columns.findIndex((column) => column.id === columnId) + 1;
 
 const nameOf = (table: TableDef, columnId: number) =>
-  quotedIdentifier(table.columns.find((column) => column.id === columnId)?.name ?? "");
+  quoteIdentifier(table.columns.find((column) => column.id === columnId)?.name ?? "");
 
 const listOf = (table: TableDef, ids: readonly number[]) => ids.map((id) => nameOf(table, id)).join(", ");
 
 export const qualified = ({ schema, name }: { readonly schema: string; readonly name: string }) =>
-  `${quotedIdentifier(schema)}.${quotedIdentifier(name)}`;
+  `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
 
 /** The partitions have their parts of an index. */
 const only = (table: TableDef) => (table.partitionKey === undefined ? "" : "ONLY ");
@@ -109,7 +114,7 @@ export function indexesOf(table: TableDef): IndexFacts[] {
   if (table.primaryKey !== null) {
     const name = table.primaryKeyName!;
     const columnIds = table.primaryKey;
-    const definition = `CREATE UNIQUE INDEX ${quotedIdentifier(name)} ON ${only(table)}${qualified(table)} USING btree (${listOf(table, columnIds)})`;
+    const definition = `CREATE UNIQUE INDEX ${quoteIdentifier(name)} ON ${only(table)}${qualified(table)} USING btree (${listOf(table, columnIds)})`;
     const parent = table.primaryKeyInherited ? oidOfId(table.parents![0]!, 1) : null;
     const valid = !table.primaryKeyInvalid;
     const oid = oidOfId(table.id, 1);
@@ -136,7 +141,7 @@ function searchIndexFacts(table: TableDef, index: SearchIndexDef): IndexFacts {
     ...PLAIN_INDEX,
     options: columnIds.map(() => 0),
     predicate: index.declared?.where ?? null,
-    definition: `CREATE INDEX ${quotedIdentifier(name)} ON ${qualified(table)} USING ${method} ${searchKeys(table, index)}`,
+    definition: `CREATE INDEX ${quoteIdentifier(name)} ON ${qualified(table)} USING ${method} ${searchKeys(table, index)}`,
   };
 }
 
@@ -187,7 +192,7 @@ function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
     predicate: index.where ?? null,
     nullsNotDistinct: index.nullsNotDistinct ?? false,
     exclusion: index.exclusion ?? false,
-    definition: `CREATE ${unique}INDEX ${quotedIdentifier(index.name)} ON ${only(table)}${qualified(table)} USING ${index.operators === undefined ? "btree" : "gist"} (${columns.join(", ")})${include}${nulls}${where}`,
+    definition: `CREATE ${unique}INDEX ${quoteIdentifier(index.name)} ON ${only(table)}${qualified(table)} USING ${index.operators === undefined ? "btree" : "gist"} (${columns.join(", ")})${include}${nulls}${where}`,
   };
 }
 
@@ -271,12 +276,21 @@ function foreignKeysOf(table: TableDef, catalog: SystemView["catalog"]): Constra
       name: key.name,
       type: "f",
       columnIds: key.columns,
-      index: 0,
+      index: referredIndex(target, key.references),
       definition: `${foreign}${match}${actions}${deferrable}${key.notValid ? " NOT VALID" : ""}`,
       check: null,
       references: { table: target, columnIds: key.references, key },
     };
   });
+}
+
+/** The OID of the key that a foreign key refers to. */
+function referredIndex(target: TableDef, columnIds: readonly number[]): number {
+  const isKey = (index: IndexFacts) =>
+    index.unique &&
+    index.columnIds.length === columnIds.length &&
+    columnIds.every((id) => index.columnIds.includes(id));
+  return indexesOf(target).find(isKey)?.oid ?? 0;
 }
 
 function deferrableText(key: DeferrableKey | undefined): string {
@@ -285,11 +299,11 @@ function deferrableText(key: DeferrableKey | undefined): string {
 }
 
 /** Qualified unless everybody sees it. */
-const relationName = (table: TableDef) => (table.schema === "public" ? quotedIdentifier(table.name) : qualified(table));
+const relationName = (table: TableDef) => (table.schema === "public" ? quoteIdentifier(table.name) : qualified(table));
 
 /** Whether the text of a condition has the column's name as a word of its own. */
 function mentions(sql: string, name: string): boolean {
-  const quoted = quotedIdentifier(name);
+  const quoted = quoteIdentifier(name);
   const escaped = quoted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return new RegExp(`(?<![\\w$"'])${escaped}(?![\\w$"'])`).test(sql.replace(/'(?:[^']|'')*'/g, "''"));
 }

@@ -2,13 +2,29 @@
  * Functions about the server and the sizes of relations, and whether names find objects. Sizes are estimates: the rows that
  * the optimizer expects times the width of their types.
  */
+import type { SequenceDef } from "../../../catalog/sequence.js";
 import type { TableDef } from "../../../catalog/table.js";
 import { sqlError } from "../../../protocol/errors.js";
 import type { ScalarFunction } from "../../../query/expr/expr.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { namedOidType, REGCLASS } from "../../../values/catalog-types.js";
 import type { Numeric } from "../../../values/numeric.js";
-import { BOOL, INT4, INT8, NAME, NUMERIC, OID, type SqlType, TEXT, TIMESTAMPTZ } from "../../../values/values.js";
+import { sqlArray } from "../../../values/text-format-array.js";
+import {
+  arrayOf,
+  BOOL,
+  INET,
+  INT4,
+  INT8,
+  NAME,
+  NUMERIC,
+  OID,
+  recordOf,
+  type SqlType,
+  TEXT,
+  TIMESTAMPTZ,
+  typeOf,
+} from "../../../values/values.js";
 import { functionFacts, typeFacts } from "./builtin-facts.js";
 import { catalogIndex } from "./catalog-index.js";
 import { type Answer, systemFunction } from "./define-function.js";
@@ -202,6 +218,50 @@ const SERVER: readonly ScalarFunction[] = [
   }),
 ];
 
+/** What nobody counts here. */
+const COUNTERS =
+  "numscans tuples_returned tuples_fetched tuples_inserted tuples_updated tuples_deleted tuples_hot_updated dead_tuples mod_since_analyze ins_since_vacuum blocks_fetched blocks_hit vacuum_count autovacuum_count analyze_count autoanalyze_count".split(
+    " ",
+  );
+
+function sequenceOf({ catalog }: SystemView, oid: number): SequenceDef | undefined {
+  return catalog.sequences().find(({ id }) => oidOfId(id) === oid);
+}
+
+const SEQUENCE_PARAMETERS = recordOf([
+  { name: "start_value", type: INT8 },
+  { name: "minimum_value", type: INT8 },
+  { name: "maximum_value", type: INT8 },
+  { name: "increment", type: INT8 },
+  { name: "cycle_option", type: BOOL },
+  { name: "cache_size", type: INT8 },
+  { name: "data_type", type: OID },
+]);
+
+const COUNTED: readonly ScalarFunction[] = [
+  ...COUNTERS.map((name) => systemFunction(`pg_stat_get_${name}`, [OID], INT8, () => null)),
+  systemFunction("pg_stat_get_live_tuples", [OID], INT8, (view, oid: number) => {
+    const table = catalogIndex(view.catalog).tables.get(oid);
+    return table === undefined ? null : view.rowsOf(table);
+  }),
+  systemFunction("pg_sequence_last_value", [REGCLASS], INT8, (view, oid: number) => {
+    const sequence = sequenceOf(view, oid);
+    const position = sequence && view.positionOf(sequence);
+    return position?.called ? position.last : null;
+  }),
+  systemFunction("pg_sequence_parameters", [OID], SEQUENCE_PARAMETERS, (view, oid: number) => {
+    const sequence = sequenceOf(view, oid);
+    if (sequence === undefined) return null;
+    const { start, min, max, increment, cycle, cache, type } = sequence;
+    return [start, min, max, increment, cycle, cache, typeOid(type)];
+  }),
+  systemFunction("pg_blocking_pids", [INT4], arrayOf(INT4), () => sqlArray([])),
+  systemFunction("pg_safe_snapshot_blocking_pids", [INT4], arrayOf(INT4), () => sqlArray([])),
+  systemFunction("age", [typeOf("xid")], INT4, () => 0),
+  ...["inet_server_addr", "inet_client_addr"].map((name) => systemFunction(name, [], INET, () => null)),
+  ...["inet_server_port", "inet_client_port"].map((name) => systemFunction(name, [], INT4, () => null)),
+];
+
 /** Bits of INSERT, UPDATE and DELETE. */
 const ALL_CHANGES = (1 << 3) | (1 << 2) | (1 << 4);
 
@@ -210,4 +270,4 @@ const LOOKUPS = (Object.keys(OID_OF) as (keyof typeof OID_OF)[]).map((name) =>
   systemFunction(`to_${name}`, [TEXT], namedOidType(name)!, OID_OF[name]),
 );
 
-export const SERVER_FUNCTIONS: readonly ScalarFunction[] = [...VISIBILITY, ...SIZES, ...SERVER, ...LOOKUPS];
+export const SERVER_FUNCTIONS: readonly ScalarFunction[] = [...VISIBILITY, ...SIZES, ...SERVER, ...LOOKUPS, ...COUNTED];

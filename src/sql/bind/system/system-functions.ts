@@ -2,19 +2,22 @@
  * Functions about definitions and the session (chapter 9.26): pg_get_…, format_type, to_regclass, set_config and the
  * like. They look into the catalog when the statement runs. Called by bind-call.ts.
  */
-import { quotedIdentifier } from "../../../catalog/relation-names.js";
+
 import { isTemporarySchema } from "../../../catalog/schema.js";
 import { sqlError } from "../../../protocol/errors.js";
 import { need } from "../../../query/expr/capability.js";
 import type { EvalContext, Expr, ScalarFunction } from "../../../query/expr/expr.js";
 import { SIMILARITY_THRESHOLD } from "../../../query/expr/functions/trigrams.js";
-import { canCoerce, displayName, oidOfId } from "../../../query/expr/types.js";
+import { quoteIdentifier } from "../../../query/expr/print.js";
+import { canCoerce, displayName } from "../../../query/expr/types.js";
 import { REGCLASS } from "../../../values/catalog-types.js";
 import { toText } from "../../../values/text-format.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { arrayOf, BOOL, FLOAT4, INT4, NAME, OID, TEXT, type Value } from "../../../values/values.js";
 import type { Binding } from "../binding.js";
 import { coerceImplicit, resolveUnknown } from "../coerce.js";
+import { ACCESS_FUNCTIONS } from "./access-lists.js";
+import "./catalog-tables.js";
 import { catalogIndex } from "./catalog-index.js";
 import { type Answer, systemFunction } from "./define-function.js";
 import {
@@ -28,6 +31,7 @@ import {
 import { describeObject } from "./describe-object.js";
 import { shownExpression } from "./expression-text.js";
 import { functionArguments, functionDefinition, functionIdentity, functionResult } from "./function-text.js";
+import { INDEX_PROPERTIES } from "./index-properties.js";
 import { existingRelation, typeText } from "./object-names.js";
 import {
   hashPartitionTest,
@@ -38,7 +42,7 @@ import {
 import { type Description, descriptions } from "./pg-descriptions.js";
 import { triggerDefinition } from "./pg-triggers.js";
 import { PRIVILEGE_FUNCTIONS } from "./privilege-functions.js";
-import { OWNER_OID, qualified, queryText, schemaOid } from "./relation-facts.js";
+import { DATABASE_OWNER_OID, OWNER_OID, qualified, queryText, schemaOid } from "./relation-facts.js";
 import { SERVER_FUNCTIONS } from "./server-functions.js";
 import { indexKeyText, prettyDefinition } from "./sql-parentheses.js";
 import { SYSTEM, type SystemView, systemView } from "./system-view.js";
@@ -63,7 +67,7 @@ function indexPart(view: SystemView, oid: number, column: number, pretty: boolea
   const id = ids[column - 1];
   if (id === undefined) return null;
   const found = index.table.columns.find((other) => other.id === id);
-  if (found !== undefined) return quotedIdentifier(found.name);
+  if (found !== undefined) return quoteIdentifier(found.name);
   const before = ids.slice(0, column - 1).filter((other) => other === id).length;
   const sql = index.expressions[before]?.sql;
   return sql === undefined ? null : indexKeyText(sql);
@@ -71,14 +75,16 @@ function indexPart(view: SystemView, oid: number, column: number, pretty: boolea
 
 function serialSequence(view: SystemView, tableText: string, column: string): string | null {
   const oid = existingRelation(view, tableText);
-  const table = view.catalog.tables().find((other) => oidOfId(other.id) === oid);
-  const id = table?.columns.find((other) => other.name === column)?.id;
-  if (table === undefined || id === undefined) {
+  const { tables, views } = catalogIndex(view.catalog);
+  const table = tables.get(oid);
+  const columns: readonly { readonly name: string }[] = (table ?? views.get(oid))?.columns ?? [];
+  if (!columns.some(({ name }) => name === column)) {
     throw sqlError("42703", `column "${column}" of relation "${tableText}" does not exist`);
   }
+  const id = table?.columns.find(({ name }) => name === column)?.id;
   const sequence = view.catalog
     .sequences()
-    .find(({ ownedBy }) => ownedBy?.tableId === table.id && ownedBy.columnId === id);
+    .find(({ ownedBy }) => ownedBy !== null && ownedBy.tableId === table?.id && ownedBy.columnId === id);
   return sequence === undefined ? null : qualified(sequence);
 }
 
@@ -120,11 +126,15 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
     ...systemFunction("pg_trigger_depth", [], INT4, nothing),
     apply: (context: EvalContext) => need(context, SYSTEM).triggerDepth(),
   }),
-  systemFunction("pg_get_viewdef", [OID], TEXT, viewDefinition),
-  systemFunction("pg_get_viewdef", [OID, BOOL], TEXT, viewDefinition),
   systemFunction("pg_get_viewdef", [TEXT], TEXT, (view, name: string) =>
     viewDefinition(view, existingRelation(view, name)),
   ),
+  systemFunction("pg_get_viewdef", [TEXT, BOOL], TEXT, (view, name: string) =>
+    viewDefinition(view, existingRelation(view, name)),
+  ),
+  systemFunction("pg_get_viewdef", [OID], TEXT, viewDefinition),
+  systemFunction("pg_get_viewdef", [OID, INT4], TEXT, viewDefinition),
+  systemFunction("pg_get_viewdef", [OID, BOOL], TEXT, viewDefinition),
   systemFunction("pg_get_expr", [TEXT, OID], TEXT, (view, text: string) => shownExpression(view, text, false)),
   systemFunction("pg_get_expr", [TEXT, OID, BOOL], TEXT, (view, text: string, _of: number, pretty: boolean) =>
     shownExpression(view, text, pretty),
@@ -132,7 +142,7 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   systemFunction("pg_describe_object", [OID, OID, INT4], TEXT, describeObject),
   systemFunction("pg_get_serial_sequence", [TEXT, TEXT], TEXT, serialSequence),
   systemFunction("pg_get_userbyid", [OID], NAME, ({ user }, oid: number) =>
-    oid === OWNER_OID ? user : `unknown (OID=${oid})`,
+    oid === OWNER_OID ? user : oid === DATABASE_OWNER_OID ? "pg_database_owner" : `unknown (OID=${oid})`,
   ),
   systemFunction("pg_get_ruledef", [OID], TEXT, ruleDefinition),
   systemFunction("pg_get_ruledef", [OID, BOOL], TEXT, ruleDefinition),
@@ -154,7 +164,9 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   ),
   systemFunction("shobj_description", [OID, NAME], TEXT, nothing),
   ...PRIVILEGE_FUNCTIONS,
+  ...ACCESS_FUNCTIONS,
   ...SERVER_FUNCTIONS,
+  ...INDEX_PROPERTIES,
   systemFunction("current_schemas", [BOOL], arrayOf(NAME), ({ searchPath, catalog }, implicit: boolean) =>
     sqlArray(
       searchPath.filter((schema) => {

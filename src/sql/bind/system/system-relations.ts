@@ -5,11 +5,13 @@ import { BOOL, INT8 } from "../../../values/values.js";
 import { BUILT_IN_OPERATORS } from "./builtin-operators.js";
 import { BUILT_IN_TYPES } from "./builtin-types.js";
 import { INFORMATION_SCHEMA } from "./information-schema.js";
+import { PG_AGGREGATE } from "./pg-aggregate.js";
 import { PG_CLASS } from "./pg-class.js";
 import { PG_DESCRIPTIONS } from "./pg-descriptions.js";
 import { PG_PROC } from "./pg-proc.js";
 import { PG_RELATIONS } from "./pg-relations.js";
 import { PG_SERVER } from "./pg-server.js";
+import { PG_STATISTICS } from "./pg-statistics.js";
 import { PG_TRIGGERS } from "./pg-triggers.js";
 import { PG_TYPES } from "./pg-types.js";
 import { SEARCH_INDEX_RELATIONS } from "./search-index-relations.js";
@@ -22,7 +24,9 @@ const FILLED: readonly SystemRelation[] = [
   ...PG_TYPES,
   ...PG_SERVER,
   ...PG_DESCRIPTIONS,
+  ...PG_STATISTICS,
   PG_PROC,
+  PG_AGGREGATE,
   ...BUILT_IN_TYPES,
   ...BUILT_IN_OPERATORS,
   ...PG_TRIGGERS,
