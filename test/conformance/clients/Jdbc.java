@@ -227,7 +227,7 @@ public class Jdbc {
     equal(names(data.getFunctions(null, "public", "%"), "FUNCTION_NAME").toString(), "[twice]");
     equal(names(data.getFunctionColumns(null, "public", "twice", "%"), "COLUMN_NAME", "TYPE_NAME").toString(), "[returnValue:int4, n:int4]");
     equal(names(data.getProcedures(null, "public", "%"), "PROCEDURE_NAME").toString(), "[]");
-    equal(names(data.getUDTs(null, "public", "%", null), "TYPE_NAME").toString(), "[]");
+    equal(names(data.getUDTs(null, "public", "things", null), "TYPE_NAME").toString(), "[things]");
     equal(names(data.getTypeInfo(), "TYPE_NAME").containsAll(List.of("int4", "text", "jsonb", "mood")), true);
     equal(names(data.getTablePrivileges(null, "public", "things"), "PRIVILEGE").contains("SELECT"), true);
     equal(names(data.getColumnPrivileges(null, "public", "things", "id"), "PRIVILEGE").contains("SELECT"), true);
@@ -294,6 +294,7 @@ public class Jdbc {
     equal(db.getSchema(), "public");
     db.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
     equal(db.getTransactionIsolation(), Connection.TRANSACTION_SERIALIZABLE);
+    db.setAutoCommit(false);
     db.setReadOnly(true);
     try {
       db.createStatement().execute("DELETE FROM parts");
@@ -301,7 +302,9 @@ public class Jdbc {
     } catch (PSQLException error) {
       equal(error.getSQLState(), "25006");
     }
+    db.rollback();
     db.setReadOnly(false);
+    db.setAutoCommit(true);
     db.setClientInfo("ApplicationName", "quick start");
     ResultSet row = db.createStatement().executeQuery("SHOW application_name");
     row.next();

@@ -121,7 +121,7 @@ def inspector():
     equal(found.get_table_comment("user_account"), {"text": "people"})
     equal([enum["name"] for enum in found.get_enums()], ["address_kinds"])
     equal(found.get_view_names(), [])
-    equal(found.get_sequence_names(), ["address_id_seq", "user_account_id_seq"])
+    equal(sorted(found.get_sequence_names()), ["address_id_seq", "user_account_id_seq"])
 
 
 def reflection():
@@ -172,7 +172,7 @@ def alembic_run():
         alembic.command.revision(config, "wider", autogenerate=True)
         alembic.command.upgrade(config, "head")
         found = {column["name"]: str(column["type"]) for column in sa.inspect(engine).get_columns("planets")}
-        equal(found, {"id": "BIGINT", "name": "VARCHAR(80)", "mass": "DOUBLE PRECISION"})
+        equal(found, {"id": "BIGINT", "name": "VARCHAR(80)", "mass": "DOUBLE_PRECISION"})
         alembic.command.downgrade(config, "base")
     equal(sa.inspect(engine).has_table("planets"), False)
 

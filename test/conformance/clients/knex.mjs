@@ -52,11 +52,11 @@ await step("transactions with savepoints and errors", async () => {
 });
 await step("alter a table", async () => {
   await knex.schema.alterTable("users", (table) => {
-    table.renameColumn("user_name", "name");
     table.string("mail", 80).nullable();
-    table.text("name").notNullable().alter();
+    table.text("user_name").notNullable().alter();
     table.dropColumn("updated_at");
   });
+  await knex.schema.alterTable("users", (table) => table.renameColumn("user_name", "name"));
   equal(Object.keys(await knex("users").columnInfo()), ["id", "name", "role", "created_at", "mail"]);
 });
 await step("migrations: latest, list, rollback", async () => {

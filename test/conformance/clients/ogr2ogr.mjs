@@ -34,7 +34,7 @@ await step("out as CSV, with SQL", () => {
     "-sql",
     "SELECT name, people FROM towns WHERE people > 20000",
   ]);
-  equal(readFileSync(file("out.csv"), "utf8"), "name,people\nOslo,709037\nOslo,709037\n");
+  equal(readFileSync(file("out.csv"), "utf8"), 'name,people\nOslo,"709037"\nOslo,"709037"\n');
 });
 await step("-overwrite", () => {
   run("ogr2ogr", ["-overwrite", "-f", "PostgreSQL", DATABASE, file("towns.csv"), "-nln", "towns"]);

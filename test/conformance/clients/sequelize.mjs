@@ -6,7 +6,7 @@ const db = new Sequelize(process.env.DATABASE_URL, { logging: false });
 const User = db.define(
   "User",
   {
-    name: { type: DataTypes.STRING(80), allowNull: false, unique: true, comment: "who" },
+    name: { type: DataTypes.STRING(80), allowNull: false, comment: "who" },
     kind: { type: DataTypes.ENUM("a", "b"), defaultValue: "a" },
     data: DataTypes.JSONB,
     tags: DataTypes.ARRAY(DataTypes.STRING),
@@ -16,7 +16,7 @@ const User = db.define(
     day: DataTypes.DATEONLY,
     span: DataTypes.RANGE(DataTypes.INTEGER),
   },
-  { indexes: [{ fields: ["price"] }, { fields: ["data"], using: "gin" }] },
+  { indexes: [{ fields: ["name"], unique: true }, { fields: ["price"] }, { fields: ["data"], using: "gin" }] },
 );
 const Task = db.define("Task", { title: DataTypes.TEXT, done: { type: DataTypes.BOOLEAN, defaultValue: false } });
 User.hasMany(Task, { onDelete: "CASCADE", foreignKey: { allowNull: false } });
@@ -66,10 +66,12 @@ await step("transactions: managed, with savepoint, errors", async () => {
   equal((await User.findOne({ where: { name: "jane" } })).price, "11.00");
 });
 await step("sync with alter", async () => {
-  Task.init(
-    { ...Task.getAttributes(), more: { type: DataTypes.INTEGER, defaultValue: 5 }, title: DataTypes.STRING(300) },
-    { sequelize: db, modelName: "Task" },
-  );
+  const columns = {
+    title: DataTypes.STRING(300),
+    done: DataTypes.BOOLEAN,
+    more: { type: DataTypes.INTEGER, defaultValue: 5 },
+  };
+  db.define("Task", columns).belongsTo(User);
   await db.sync({ alter: true });
 });
 await step("query interface: tables, columns, indexes, foreign keys", async () => {

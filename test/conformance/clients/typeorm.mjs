@@ -95,7 +95,7 @@ await step("synchronize after a change of columns", async () => {
   const columns = {
     ...User.options.columns,
     more: { type: "int", default: 5 },
-    name: { type: "varchar", length: 120, unique: true },
+    price: { type: "numeric", precision: 10, scale: 2, nullable: true, default: 1 },
   };
   const Wider = new EntitySchema({ ...User.options, columns });
   const next = new DataSource({ ...options, entities: [Wider, Photo, Album], synchronize: true });
