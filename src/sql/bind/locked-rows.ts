@@ -33,4 +33,3 @@ export class LockedRows {
     return plan;
   }
 }
-

@@ -10,9 +10,9 @@ import type { ColumnId, Expr } from "../../query/expr/expr.js";
 import type { OutputColumn, Plan, CommonTable as PlanTable } from "../../query/plan/plan.js";
 import type { ColumnNode, CommonTableNode, NameNode } from "../parse/ast-query.js";
 import type { AggregateCollector } from "./aggregate-collector.js";
-import type { LockedRows } from "./locked-rows.js";
 import type { FoundVariable, Variables } from "./bound-statement.js";
 import type { BoundCommonTable } from "./common-table-registry.js";
+import type { LockedRows } from "./locked-rows.js";
 import { fieldSelector } from "./record-functions.js";
 import type { WindowCollector } from "./window-collector.js";
 

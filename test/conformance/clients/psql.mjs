@@ -96,7 +96,7 @@ const DESCRIBED = [
   ["\\dX", /extended statistics/],
   ["\\ddp", /Default access privileges/],
   ["\\drds", /Did not find any settings|List of settings/],
-  ["\\dconfig work_mem", /work_mem/],
+  ["\\dconfig server_version", /server_version \| 15/],
   ["\\conninfo", /You are connected to database "psql" as user "psql-user"/],
   ["\\encoding", /UTF8/],
 ];
