@@ -59,6 +59,11 @@ export class ProtocolSession {
     return plan;
   }
 
+  /** DEALLOCATE and DISCARD ALL take statements away from these too. */
+  shareStatements(statements: Map<string, unknown>): void {
+    this.runner.shareStatements(statements);
+  }
+
   /** The columns of the rows that the statement will have; null: it has none. */
   columnsOf(plan: StatementPlan): readonly OutputColumn[] | null {
     return this.runner.columnsOf(plan);

@@ -74,9 +74,10 @@ export class SessionNames implements SessionMemory {
   /** What binding a statement needs to know of the session. */
   environment(
     catalog: CatalogView,
-  ): Pick<BindEnvironment, "catalog" | "searchPath" | "temporarySchema" | "answersAtOnce"> {
+  ): Pick<BindEnvironment, "catalog" | "searchPath" | "timeZone" | "temporarySchema" | "answersAtOnce"> {
     const { temporarySchema, answersAtOnce } = this;
-    return { catalog, searchPath: this.searchPath(catalog), temporarySchema, answersAtOnce };
+    const { timeZone } = this.settings;
+    return { catalog, searchPath: this.searchPath(catalog), timeZone, temporarySchema, answersAtOnce };
   }
 
   /** EMBED by a model that the actor itself runs. */

@@ -20,6 +20,8 @@ interface Prepared {
 
 export class SessionStatements {
   private readonly statements = new Map<string, Prepared>();
+  /** Those that a server of a protocol keeps for the session: DEALLOCATE is about them too. */
+  ofProtocol: Pick<Map<string, unknown>, "delete" | "clear"> | null = null;
 
   /** The plan of the statement that is to be added. Throws 42P05 for a name that is taken, and planning errors. */
   plan({ name, node, types }: BoundPrepare, planNode: PlanNode): StatementPlan {
@@ -53,8 +55,12 @@ export class SessionStatements {
 
   /** `name` null: all. Throws 26000. */
   deallocate(name: string | null): void {
-    if (name === null) this.statements.clear();
-    else if (!this.statements.delete(name)) throw missing(name);
+    if (name === null) {
+      this.statements.clear();
+      this.ofProtocol?.clear();
+      return;
+    }
+    if (!this.statements.delete(name) && this.ofProtocol?.delete(name) !== true) throw missing(name);
   }
 }
 

@@ -26,6 +26,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   row_security: { initial: "on", parse: onlyValue("on", /^(on|off)$/i) },
   statement_timeout: { initial: "0", parse: duration },
   transaction_timeout: { initial: "0", parse: onlyValue("0") },
+  synchronize_seqscans: { initial: "off", parse: onlyValue("off") },
   xmloption: { initial: "content", parse: onlyValue("content") },
   application_name: { initial: "", parse: (value) => value },
   client_encoding: { initial: "UTF8", parse: onlyValue("UTF8", /^'?(utf-?8|unicode|sql_ascii)'?$/i) },

@@ -172,6 +172,10 @@ export class StatementRunner {
     return slowStatements.watch(outcome, plan, run, this.identity.tenantName, this.identity.user);
   }
 
+  shareStatements(statements: Map<string, unknown>): void {
+    this.statements.ofProtocol = statements;
+  }
+
   private get statements(): SessionStatements {
     this.preparedStatements ??= new SessionStatements();
     return this.preparedStatements;

@@ -26,7 +26,8 @@ function node(name: string, more: Partial<Client> = {}): Client {
 function python(name: string, module: string, more: Partial<Client> = {}): Client {
   return {
     name,
-    command: [PYTHON, `${name}.py`],
+    // Not of the module's own name, which would hide the module.
+    command: [PYTHON, `drive-${name}.py`],
     needs: [PYTHON, `${PYTHON_PACKAGES}/${module}`],
     debian: [`python3-${module}`],
     ...more,

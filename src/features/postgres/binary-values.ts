@@ -8,10 +8,12 @@ import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import { displayName, pgOidOf } from "../../query/expr/types.js";
 import { networkOf, networkValue } from "../../values/network.js";
 import type { Numeric } from "../../values/numeric.js";
+import { isRangeType } from "../../values/range.js";
 import { fromText, toText } from "../../values/text-format.js";
 import { checkArraySize } from "../../values/text-format-array.js";
-import type { Interval, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
+import type { Interval, MultirangeName, RangeName, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
 import { vectorOf } from "../../values/vector-text.js";
+import { rangeWriter, readRangeValue } from "./binary-ranges.js";
 import type { ValueWriter } from "./text-values.js";
 
 /** Days and microseconds from 1970 to 2000, where PostgreSQL counts from. */
@@ -24,6 +26,7 @@ const INFINITE_MICROS = 0x7fffffffffffffffn;
 export function binaryWriter(type: SqlType): ValueWriter {
   const write = PLAIN_WRITERS[type.name];
   if (write !== undefined) return sized(write);
+  if (isRangeType(type)) return sized(rangeWriter(type.name as RangeName | MultirangeName, binaryWriter));
   switch (type.name) {
     case "array": {
       const element = type.element!;
@@ -245,6 +248,7 @@ function wrongBytes(type: SqlType): Error {
 }
 
 function readValue(type: SqlType, fields: MessageFields): Value {
+  if (isRangeType(type)) return readRangeValue(type.name as RangeName | MultirangeName, fields, fromBinary);
   switch (type.name) {
     case "bool":
       return fields.byte() !== 0;

@@ -3,7 +3,7 @@
  * waits until the import has read what it brought. One per COPY; owned by the session.
  */
 import type { ColumnDef } from "../../catalog/table.js";
-import { sqlError } from "../../protocol/errors.js";
+import { DbError, sqlError } from "../../protocol/errors.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
 import { sessionOptions } from "../../session/session-options.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
@@ -116,17 +116,26 @@ export async function copyInFor(wire: WireHost, copy: CopyStatement, isSimple: b
   const copying = new CopyIn(isSimple, async (pieces) => {
     const types = columnsOf(table.columns, columns).map(({ type }) => type);
     const read = isBinary ? binaryAsText(pieces, types) : pieces;
-    const counts = await importRows(
-      importClient(wire),
-      read,
-      options,
-      () => undefined,
-      () => undefined,
-    );
+    const nothing = (): undefined => undefined;
+    const counts = await importRows(importClient(wire), read, options, nothing, nothing).catch((error: unknown) => {
+      throw withContext(error, table.name);
+    });
     return counts.rows;
   });
   await copying.begun();
   return copying;
+}
+
+/** The error with the place of the data that it is about, in PostgreSQL's words: "COPY t, line 2, column id: …". */
+function withContext(error: unknown, table: string): unknown {
+  if (!(error instanceof DbError) || error.details?.line === undefined) return error;
+  const { line, column, value } = error.details;
+  const field = column === undefined ? "" : `, column ${column}`;
+  const shown = typeof value === "string" ? `: "${value}"` : value === null ? ": null input" : "";
+  return new DbError(error.code, error.message, {
+    ...error.details,
+    where: `COPY ${table}, line ${line}${field}${shown}`,
+  });
 }
 
 function columnsOf(all: readonly ColumnDef[], names: readonly string[] | null): readonly ColumnDef[] {

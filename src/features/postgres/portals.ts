@@ -27,6 +27,7 @@ interface Prepared {
 /** A statement with its parameters. */
 interface Portal {
   readonly statement: Prepared;
+  readonly name: string;
   readonly values: readonly Value[];
   readonly formats: Formats;
   /** Its cursor, once rows were fetched in parts; null: it has not run. */
@@ -43,7 +44,9 @@ export class Portals {
   private readonly portals = new Map<string, Portal>();
   private cursors = 0;
 
-  constructor(private readonly wire: WireHost) {}
+  constructor(private readonly wire: WireHost) {
+    wire.session.protocol.shareStatements(this.statements);
+  }
 
   /** Throws 42P05 for a name that is taken. */
   addStatement(name: string, statement: Prepared): void {
@@ -123,12 +126,9 @@ export class Portals {
     if (this.portals.size > 0) for (const name of [...this.portals.keys()]) this.forget(name);
   }
 
-  forgetStatements(): void {
-    this.statements.clear();
-  }
-
-  newCursorName(): string {
-    return `<portal ${++this.cursors}>`;
+  /** Cursors and portals have their names in common; of the unnamed portal it is one that no statement can say. */
+  cursorNameOf(portal: string): string {
+    return portal === "" ? `<portal ${++this.cursors}>` : portal;
   }
 }
 
@@ -170,7 +170,10 @@ export function bindMessage(wire: PortalHost, fields: MessageFields): void {
     return formatOf(sentFormats, i) === 1 ? fromBinary(type, bytes) : parameterFromText(type, bytes, timeZone);
   });
   const formats = Array.from({ length: fields.uint16() }, () => fields.int16());
-  wire.portals.addPortal(name, { statement, values, formats, cursor: null, hasEnded: false });
+  const portal = { statement, name, values, formats, cursor: null, hasEnded: false };
+  wire.portals.addPortal(name, portal);
+  // Statements may name it from now on: MOVE, FETCH, CLOSE.
+  if (name !== "" && wire.session.inTransaction && canBeFetched(statement)) openCursor(wire, portal);
   wire.writer.empty(BACK.bindComplete);
 }
 
@@ -187,8 +190,7 @@ export function executeMessage(wire: PortalHost, fields: MessageFields): void | 
     return;
   }
   if (portal.hasEnded) throw sqlError("55000", "portal cannot be run anymore");
-  const isQuery = plan.bound.kind === "query" && plan.bound.command === "select" && isStreamed(plan.bound);
-  if (portal.cursor !== null || (rowsMax > 0 && isQuery)) return fetchPart(wire, portal, plan, rowsMax);
+  if (portal.cursor !== null || (rowsMax > 0 && canBeFetched(statement))) return fetchPart(wire, portal, plan, rowsMax);
   portal.hasEnded = true;
   const declared = plan.parameterTypes;
   // A text without parameters has the plan that everybody has.
@@ -196,33 +198,40 @@ export function executeMessage(wire: PortalHost, fields: MessageFields): void | 
   return wire.ran(wire.runs.run(text, { formats, describes: false }));
 }
 
-/** What locks rows may have to run again, and is run whole. */
-function isStreamed({ readOnly, locksRows }: BoundQuery): boolean {
-  return readOnly && locksRows !== true;
+/** Queries that change nothing, in parts. What locks rows may have to run again, and is run whole. */
+function canBeFetched({ plan }: Prepared): boolean {
+  if (plan?.bound.kind !== "query") return false;
+  const { command, readOnly, locksRows } = plan.bound;
+  return command === "select" && readOnly && locksRows !== true;
+}
+
+function openCursor(wire: PortalHost, portal: Portal): void {
+  const { statement, values } = portal;
+  const plan = statement.plan!;
+  const cursor = wire.portals.cursorNameOf(portal.name);
+  const run = {
+    sql: statement.sql,
+    params: values,
+    declared: plan.parameterTypes,
+    maxRows: Number.MAX_SAFE_INTEGER,
+    collector: () => ({ append: () => 0 }),
+    request: wire.client,
+  };
+  wire.session.protocol.openCursor(cursor, plan, run);
+  portal.cursor = cursor;
 }
 
 async function fetchPart(wire: PortalHost, portal: Portal, plan: StatementPlan, rowsMax: number): Promise<void> {
   const { session, client, writer } = wire;
-  const { statement, values, formats } = portal;
   client.begin(timeoutOf(session.settings, client.request));
   if (portal.cursor === null) {
     wire.beginImplicit();
-    const cursor = wire.portals.newCursorName();
-    const run = {
-      sql: statement.sql,
-      params: values,
-      declared: plan.parameterTypes,
-      maxRows: Number.MAX_SAFE_INTEGER,
-      collector: () => ({ append: () => 0 }),
-      request: client,
-    };
-    session.protocol.openCursor(cursor, plan, run);
-    portal.cursor = cursor;
+    openCursor(wire, portal);
   }
-  const writers = valueWriters(plan.shape!, formats, session.settings.timeZone);
+  const writers = valueWriters(plan.shape!, portal.formats, session.settings.timeZone);
   const wanted = rowsMax > 0 ? rowsMax : Number.MAX_SAFE_INTEGER;
   const take = (batch: Parameters<typeof writeRows>[2]): void => writeRows(writer, writers, batch, batch.length);
-  const rows = await session.protocol.fetchCursor(portal.cursor, wanted, take, client);
+  const rows = await session.protocol.fetchCursor(portal.cursor!, wanted, take, client);
   if (rows === wanted) {
     writer.empty(BACK.portalSuspended);
     return;

@@ -135,6 +135,8 @@ export class WireSession implements WireHost, Listener, LockOwner {
   private one(messages: readonly WireMessage[], i: number): Step {
     const { type, body } = messages[i]!;
     if (this.isSkipping && type !== FRONT.sync && type !== FRONT.query) return;
+    // Sent before the client saw that its statement is a COPY; another one follows the rows.
+    if (this.copying !== null && (type === FRONT.sync || type === FRONT.flush)) return;
     try {
       const step = this.handle(type, new MessageFields(body), messages, i);
       return step instanceof Promise ? step.catch((error: unknown) => this.failed(error, type)) : step;
@@ -337,7 +339,6 @@ export class WireSession implements WireHost, Listener, LockOwner {
 
   private sync(): Step {
     this.isSkipping = false;
-    if (this.copying !== null) this.endCopy();
     const ending = this.endImplicit();
     const done = (): void => {
       if (!this.session.inTransaction) this.portals.forgetAll();

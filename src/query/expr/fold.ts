@@ -25,12 +25,15 @@ const NEUTRAL: EvalContext = {
   services: NO_SERVICES,
 };
 
-/** The expression with all that is constant evaluated, and with decided branches of AND, OR and CASE dropped. */
-export function foldExpr(expr: Expr): Expr {
-  return mapExpr(expr, foldNode);
+/**
+ * The expression with all that is constant evaluated, and with decided branches of AND, OR and CASE dropped. `timeZone`: dates
+ * and times without a zone are read in it, for good; absent: they stay, since the session's zone may be another one later.
+ */
+export function foldExpr(expr: Expr, timeZone: string | null = null): Expr {
+  return mapExpr(expr, (node) => foldNode(node, timeZone));
 }
 
-function foldNode(expr: Expr): Expr {
+function foldNode(expr: Expr, timeZone: string | null): Expr {
   switch (expr.kind) {
     case "call":
       if (expr.fn.volatility !== "immutable") return expr;
@@ -40,7 +43,7 @@ function foldNode(expr: Expr): Expr {
     case "cast":
       if (!isConst(expr.input)) return expr;
       if (isNull(expr.input)) return constant(expr, null);
-      return dependsOnSession(expr.input.type, expr.type) ? foldedIsoText(expr) : evaluated(expr);
+      return dependsOnSession(expr.input.type, expr.type) ? foldedIsoText(expr, timeZone) : evaluated(expr);
     case "and":
     case "or":
       return foldLogic(expr);
@@ -64,9 +67,10 @@ function constant(expr: Expr, value: Value): ConstExpr {
   return Object.freeze({ kind: "const", type: expr.type, value });
 }
 
-function evaluated(expr: Expr): Expr {
+function evaluated(expr: Expr, timeZone: string | null = null): Expr {
+  const context = timeZone === null ? NEUTRAL : { ...NEUTRAL, timeZone };
   try {
-    return constant(expr, compileExpr(expr, () => -1)(NO_ROWS, 0, NEUTRAL));
+    return constant(expr, compileExpr(expr, () => -1)(NO_ROWS, 0, context));
   } catch {
     return expr;
   }
@@ -76,10 +80,18 @@ function evaluated(expr: Expr): Expr {
 const FIXED_TEXT = /^\s*\d[\d\s:.T/-]*$/;
 const FIXED_ZONED_TEXT = /^\s*\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\d:.]*(?:Z|[+-]\d\d(?::?\d\d)?)\s*$/;
 
-function foldedIsoText(expr: Expr & { kind: "cast" }): Expr {
-  const { value } = expr.input as ConstExpr;
+function foldedIsoText(expr: Expr & { kind: "cast" }, timeZone: string | null): Expr {
+  const { value, type } = expr.input as ConstExpr;
+  const isZoned = expr.type.name === "timestamptz";
+  if (
+    timeZone !== null &&
+    isZoned &&
+    (type.name === "date" || type.name === "timestamp" || FIXED_TEXT.test(String(value)))
+  ) {
+    return evaluated(expr, timeZone);
+  }
   if (typeof value !== "string") return expr;
-  if (expr.type.name === "timestamptz") return FIXED_ZONED_TEXT.test(value) ? evaluated(expr) : expr;
+  if (isZoned) return FIXED_ZONED_TEXT.test(value) ? evaluated(expr) : expr;
   const local = expr.type.name === "date" || expr.type.name === "timestamp" || expr.type.name === "time";
   return local && FIXED_TEXT.test(value) ? evaluated(expr) : expr;
 }

@@ -212,7 +212,7 @@ function boundValue(node: ExprNode, column: { name: string; type: SqlType }, bin
     const message = `specified value cannot be cast to type ${typeName(column.type)} for column "${column.name}"`;
     throw sqlError("42804", message, { position });
   }
-  const folded = foldExpr(coerceAssignment(value, column, binding, position));
+  const folded = foldExpr(coerceAssignment(value, column, binding, position), binding.env.timeZone);
   if (folded.kind === "const") return folded.value === null ? null : toText(column.type, folded.value);
   throw sqlError("0A000", "a partition bound that depends on more than constants is not supported", { position });
 }

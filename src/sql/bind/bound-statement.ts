@@ -23,6 +23,8 @@ export interface BindEnvironment {
   readonly declaredTypes?: readonly (SqlType | null)[];
   /** Schemas in which unqualified names are looked up, first hit wins; new relations go into the first. */
   readonly searchPath: readonly string[];
+  /** The session's time zone, in which a definition's constants are read; absent: UTC. */
+  readonly timeZone?: string;
   /** The schema of the session's temporary relations, in the path once it has any; absent: there is no session. */
   readonly temporarySchema?: string;
   /** Whether a call of a deferred function that may be applied needs no waiting; absent: none does. */

@@ -410,7 +410,17 @@ function setVariable(node: VariableSetStmt, position: number): SetStatement {
   }
 }
 
+/** SET TIME ZONE INTERVAL '+02:00' HOUR TO MINUTE: the zone that is so far from UTC all year. Its name has the other sign. */
+function zoneOfOffset(text: string, position: number): string {
+  const match = /^([+-]?)(\d{1,2})(?::00)*$/.exec(text);
+  if (match === null) throw notSupported(`a time zone of INTERVAL '${text}'`, position);
+  const hours = Number(match[2]);
+  return hours === 0 ? "UTC" : `Etc/GMT${match[1] === "-" ? "+" : "-"}${hours}`;
+}
+
 function settingValue(node: Node, position: number): string | number | boolean {
+  if (tagOf(node) === "TypeCast")
+    return zoneOfOffset(only(only(node, "TypeCast").arg, "A_Const").sval?.sval ?? "", position);
   if (tagOf(node) !== "A_Const") throw notSupported("SET with a typed value", position);
   const value = only(node, "A_Const");
   if (value.ival !== undefined) return value.ival.ival ?? 0;

@@ -1,4 +1,7 @@
 /** pgbench: the tables, the three scripts that are built in, and the three ways to send a statement. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { equal, matches, run, step } from "./steps.mjs";
 
 const CLIENTS = "1";
@@ -30,7 +33,9 @@ await step("select-only with 8 clients, -M prepared", () => {
   );
 });
 await step("a script of one's own, in a pipeline", () => {
-  const input =
+  const file = join(mkdtempSync(join(tmpdir(), "tessera-pgbench-")), "script.sql");
+  const script =
     "\\set a random(1, 1000)\n\\startpipeline\nSELECT abalance FROM pgbench_accounts WHERE aid = :a;\nSELECT 1;\n\\endpipeline\n";
-  matches(run("pgbench", ["-n", "-t", "20", "-M", "extended", "-f", "/dev/stdin"], { input }).output, /20\/20/);
+  writeFileSync(file, script);
+  matches(run("pgbench", ["-n", "-t", "20", "-M", "extended", "-f", file]).output, /20\/20/);
 });
