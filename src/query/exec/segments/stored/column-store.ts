@@ -42,7 +42,7 @@ const FAILURES_MAX = 3;
 /** How long a table is left alone after a build of it failed; twice as long each time. */
 const RETRY_MS = 10_000;
 /** How long a build that is due waits for a time when the thread is not busy. */
-const PUT_OFF_MS_MAX = 20_000;
+const PUT_OFF_MS_MAX = 60_000;
 
 export interface ColumnStoreOptions extends BuildOptions {
   /** What the engine had when it was opened: files that stand at later commits were made of some that a power cut took. */
