@@ -192,8 +192,18 @@ export class ColumnStore implements TableBuildsHost {
 
   /** A large commit is about to be taken by the engine: what it loads into a gap becomes columns at once. */
   loading(commit: LargeCommitMade): void {
+    if (!this.isOpen || this.isClosing || !this.options.cache.hasFiles) return;
+    try {
+      this.noteLoaded(commit);
+    } catch (error) {
+      // The engine takes the commit all the same.
+      this.options.warn(`rows of a load are not made into columns: ${String(error)}`);
+    }
+    if (this.loaded.length > 0) this.sweep();
+  }
+
+  private noteLoaded(commit: LargeCommitMade): void {
     const { cache, store, layoutOf } = this.options;
-    if (!this.isOpen || this.isClosing || !cache.hasFiles) return;
     for (const run of runsOf(commit, cache.sizes.storedRowsMin)) {
       const [tenantNumber, storageId] = [tenantOfKey(run.prefix), storageIdOf(run.prefix)];
       const layout = layoutOf(tenantNumber, storageId);
@@ -205,7 +215,6 @@ export class ColumnStore implements TableBuildsHost {
       stored.table.making.add(loaded.span);
       this.loaded.push(loaded);
     }
-    if (this.loaded.length > 0) this.sweep();
   }
 
   private async takeLoaded(loaded: LoadedRows): Promise<void> {
