@@ -8,7 +8,6 @@ import { type MessageFields, violation } from "../../protocol/postgres/message-r
 import { BACK } from "../../protocol/postgres/message-types.js";
 import { pgOidOf } from "../../query/expr/types.js";
 import type { StatementPlan } from "../../session/statement-plan.js";
-import type { BoundQuery } from "../../sql/bind/bound-statement.js";
 import type { Value } from "../../values/values.js";
 import { fromBinary, parameterFromText } from "./binary-values.js";
 import { type Formats, formatOf, valueWriters, writeRowDescription, writeRows } from "./row-output.js";
@@ -57,10 +56,6 @@ export class Portals {
       throw sqlError("54000", `a session can have at most ${PREPARED_STATEMENTS_MAX} prepared statements`);
     }
     this.statements.set(name, statement);
-  }
-
-  hasStatement(name: string): boolean {
-    return this.statements.has(name);
   }
 
   statement(name: string): Prepared {
