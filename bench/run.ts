@@ -1,8 +1,7 @@
 /**
  * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness,
  * steps, cost, vector, embed, chat, nli, hybrid, graph, ldbc, graph-writes, stream, subscribers, automl,
- * growth by name. See
- * bench/README.md for the settings and for how it is measured.
+ * growth, pgbench by name. See bench/README.md for the settings and for how it is measured.
  */
 import { loadavg } from "node:os";
 import { automl } from "./automl.js";
@@ -21,6 +20,7 @@ import { ldbc } from "./ldbc.js";
 import { loadGenerator } from "./load/generators.js";
 import { measure, type Options, type WorkloadResult } from "./measure.js";
 import { nli } from "./nli.js";
+import { pgbench } from "./pgbench.js";
 import { describeMachine } from "./report/machine.js";
 import { markdown } from "./report/markdown.js";
 import { type RunResult, writeResults } from "./report/results.js";
@@ -54,6 +54,7 @@ const others: Readonly<Record<string, (rounds: number, seconds: number) => Promi
   stream,
   subscribers,
   growth,
+  pgbench,
 };
 
 const SCALING = "scaling";

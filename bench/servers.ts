@@ -30,7 +30,7 @@ export interface RunningPeer extends Running {
 
 export const ROOT = new URL("../../", import.meta.url).pathname;
 export const PEERS_FOLDER = join(ROOT, "bench/peers");
-const PASSWORD = "bench-password";
+export const PASSWORD = "bench-password";
 
 /** Requests a second and tenant: the limiter works, but nobody reaches it. */
 const RATE_LIMIT = "10000000";

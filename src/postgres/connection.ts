@@ -176,7 +176,7 @@ export class Connection implements Heard {
     fields.end();
     this.phase = "checking";
     const { user } = this.start!;
-    const address = this.socket.remoteAddress ?? "";
+    const { address } = this;
     signIn(this.host.services, { user: nameOf(user), password, address }).then(
       (caller) => this.admitted(caller),
       (error: unknown) => this.refused(asDbError(error)),
@@ -268,9 +268,8 @@ export class Connection implements Heard {
 
   // From the actor
 
-  /** Only the session's begin tells it. */
   get address(): string {
-    return this.hasSession ? "" : (this.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
+    return (this.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
   }
 
   piece(bytes: Buffer): boolean {

@@ -22,7 +22,7 @@ import {
 
 /** Told what comes of a request. Bytes are valid during the call only. */
 export interface Heard {
-  /** Of the client, where the request is to tell it; "" otherwise. */
+  /** Of the client: the session's begin tells it. */
   readonly address: string;
   /** More follows. Answers whether the client can take more at once; if not, `taken` says when it could. */
   piece(bytes: Buffer): boolean;
@@ -35,6 +35,9 @@ export interface Heard {
 }
 
 export type WireEndpoint = "open" | "messages" | "cancel" | "listen" | "close";
+
+/** Of the session's number before the body. */
+const NUMBER_BYTES = 4;
 
 const ENDPOINTS = new Map(WIRE.map((endpoint) => [endpoint.name, endpoint]));
 /** Statements bound their time by themselves; a frame may take as long as they do. */
@@ -80,7 +83,10 @@ export class WireCall implements PendingReply {
     if (!services.pool.takes(caller.partition)) throw new DbError(unavailable(services, caller.partition));
     if (!call.reserve(caller.partition, body, false)) return false;
     services.open++;
-    this.send(body);
+    const framed = Buffer.allocUnsafe(NUMBER_BYTES + body.length);
+    framed.writeUInt32LE(this.session);
+    framed.set(body, NUMBER_BYTES);
+    this.send(framed);
     return true;
   }
 
@@ -93,7 +99,10 @@ export class WireCall implements PendingReply {
         tenant: caller.identity.tenantNumber,
         deadlineMs: services.clock.wall() + DEADLINE_MS,
         requestId,
-        head: encodeHead(caller.encoded, "", this.heard.address, "", [String(this.session)]),
+        head:
+          endpoint.name === "postgres.open"
+            ? encodeHead(caller.encoded, "", this.heard.address, "", [])
+            : caller.plainHead,
       },
       body,
     );

@@ -10,19 +10,27 @@ const NOTHING = new Uint8Array(0);
 
 const sessionsOf = ({ partition }: Request): WireSessions => partition.part(WIRE_SESSIONS);
 
+/** The session's number and what follows it. */
+function read(body: Buffer): { readonly number: number; readonly rest: Buffer } {
+  return { number: body.readUInt32LE(0), rest: body.subarray(4) };
+}
+
 export const postgresHandlers = {
-  "postgres.open": (request, { params, body }) => {
-    const startUp = readStartUp(body, request.head.roles.includes("super_admin"));
-    return sessionsOf(request).open(request, Number(params.session), startUp).opened();
+  "postgres.open": (request, { body }) => {
+    const { number, rest } = read(body);
+    const startUp = readStartUp(rest, request.head.roles.includes("super_admin"));
+    return sessionsOf(request).open(request, number, startUp).opened();
   },
-  "postgres.messages": (request, { params, body }) =>
-    sessionsOf(request).get(request, Number(params.session)).serve(request, body),
-  "postgres.cancel": (request, { params }) => {
-    sessionsOf(request).find(request, Number(params.session))?.cancel();
+  "postgres.messages": (request, { body }) => {
+    const { number, rest } = read(body);
+    return sessionsOf(request).get(request, number).serve(request, rest);
+  },
+  "postgres.cancel": (request, { body }) => {
+    sessionsOf(request).find(request, read(body).number)?.cancel();
     return { bytes: NOTHING };
   },
-  "postgres.listen": (request, { params }) => {
-    const wire = sessionsOf(request).get(request, Number(params.session));
+  "postgres.listen": (request, { body }) => {
+    const wire = sessionsOf(request).get(request, read(body).number);
     const output = request.partition.part(FEED).subscriptions.output!;
     const channel = output.newChannel();
     output.began(request.id);
@@ -31,9 +39,9 @@ export const postgresHandlers = {
     wire.takePushes((bytes) => output.publish(channel, 0, bytes));
     return STREAMED;
   },
-  "postgres.close": async (request, { params }) => {
+  "postgres.close": async (request, { body }) => {
     const sessions = sessionsOf(request);
-    const number = Number(params.session);
+    const number = read(body).number;
     const wire = sessions.find(request, number);
     sessions.remove(request, number);
     await wire?.close(request);

@@ -1,14 +1,15 @@
-/** What the server of PostgreSQL's protocol asks of actors. `session` is the number that the gateway gave the connection. */
-import Type from "typebox";
+/**
+ * What the server of PostgreSQL's protocol asks of actors. A body begins with the number that the gateway gave the connection (u32,
+ * little endian): so the heads of a caller's frames are all the same.
+ */
 import type { EndpointSpec } from "../endpoint.js";
 
 const shared = {
   method: "WIRE",
-  path: "/{session}",
+  path: "/",
   tag: "postgres",
   access: "member",
   home: "tenant",
-  params: Type.Object({ session: Type.String({ pattern: "^[0-9]{1,10}$" }) }),
   bytesBody: true,
 } as const;
 

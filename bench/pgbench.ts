@@ -1,0 +1,148 @@
+/**
+ * pgbench's built-in scripts over PostgreSQL's protocol: Tessera and PostgreSQL, each with a commit on disk before its answer, one
+ * after the other in the same run. Transactions a second, and a second of the server's CPU. SECONDS a run; CLIENTS="1 32".
+ * Then COPY of 1 million rows, by psql.
+ */
+import { execFileSync } from "node:child_process";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { type PostgresCluster, postgresBinaries, startPostgres } from "./contenders/postgres-cluster.js";
+import { cpuSecondsOf } from "./processes.js";
+import { endChild, launchTessera, PASSWORD, removeDirectory, temporaryDirectory } from "./servers.js";
+
+interface Contender {
+  readonly name: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly roots: readonly number[];
+  stop(): Promise<void>;
+}
+
+const SCRIPTS = [
+  ["select only", ["-S"]],
+  ["simple update", ["-N"]],
+  ["tpcb-like", []],
+] as const;
+const MODES = ["simple", "prepared"] as const;
+const COPIED_ROWS = 1_000_000;
+
+export async function pgbench(_rounds: number, seconds: number): Promise<void> {
+  const binaries = postgresBinaries();
+  if (binaries === null) throw new Error("PostgreSQL is not installed: pgbench and psql come with it");
+  const counts = (process.env.CLIENTS ?? "1 32").split(" ").map(Number);
+  const contenders = [await tessera(), await postgres(binaries)];
+  try {
+    for (const { environment } of contenders) run(binaries, "pgbench", ["-i", "-q", "-s", "1"], environment);
+    console.log(
+      `| script, mode, clients | ${contenders.map(({ name }) => `${name} tps, per CPU s`).join(" | ")} | ratio per CPU s |`,
+    );
+    console.log(`|---|${contenders.map(() => "--:|").join("")}--:|`);
+    for (const [script, flags] of SCRIPTS) {
+      for (const mode of MODES) {
+        for (const clients of counts) {
+          const args = [...flags, "-n", "-M", mode, "-c", String(clients), "-T", String(seconds)];
+          report(
+            `${script}, ${mode}, ${clients}`,
+            contenders.map((each) => measured(binaries, each, args)),
+          );
+        }
+      }
+    }
+    copies(binaries, contenders);
+  } finally {
+    for (const contender of contenders) await contender.stop();
+  }
+}
+
+interface Measured {
+  readonly rate: number;
+  readonly perCpu: number;
+}
+
+function measured(binaries: string, { environment, roots }: Contender, args: readonly string[]): Measured {
+  // Plans and code get warm.
+  run(binaries, "pgbench", [...args.slice(0, -1), "2"], environment);
+  const before = cpuSecondsOf(roots);
+  const printed = run(binaries, "pgbench", args, environment);
+  const cpu = cpuSecondsOf(roots) - before;
+  const count = Number(/actually processed: (\d+)/.exec(printed)![1]);
+  const failed = Number(/failed transactions: (\d+)/.exec(printed)?.[1] ?? 0);
+  if (failed > 0) console.log(`(${failed} transactions failed)`);
+  return { rate: Number(/tps = ([\d.]+)/.exec(printed)![1]), perCpu: count / cpu };
+}
+
+function report(what: string, results: readonly Measured[]): void {
+  const cells = results.map(({ rate, perCpu }) => `${rate.toFixed(0)}, ${perCpu.toFixed(0)}`);
+  console.log(`| ${what} | ${cells.join(" | ")} | ${(results[0]!.perCpu / results[1]!.perCpu).toFixed(2)} |`);
+}
+
+function copies(binaries: string, contenders: readonly Contender[]): void {
+  const make = `SELECT i, 'name ' || i, i % 1000 FROM generate_series(1, ${COPIED_ROWS}) i`;
+  const [ours, theirs] = contenders as [Contender, Contender];
+  const file = join(temporaryDirectory("copy"), "rows");
+  run(binaries, "psql", ["-qc", `\\copy (${make}) TO '${file}'`], theirs.environment);
+  const times = [ours, theirs].map(({ environment }) => {
+    run(binaries, "psql", ["-qc", "CREATE TABLE copied (id bigint PRIMARY KEY, name text, n int)"], environment);
+    const timed = (command: string): number => {
+      const started = performance.now();
+      run(binaries, "psql", ["-qc", command], environment);
+      return performance.now() - started;
+    };
+    return { in: timed(`\\copy copied FROM '${file}'`), out: timed("\\copy copied TO '/dev/null'") };
+  });
+  for (const way of ["in", "out"] as const) {
+    const [a, b] = times.map((time) => time[way]) as [number, number];
+    console.log(
+      `COPY ${way} of ${COPIED_ROWS} rows: ${a.toFixed(0)} and ${b.toFixed(0)} ms, ${(b / a).toFixed(2)} × PostgreSQL's rate`,
+    );
+  }
+  removeDirectory(join(file, ".."));
+}
+
+function run(
+  binaries: string,
+  program: string,
+  args: readonly string[],
+  environment: Contender["environment"],
+): string {
+  return execFileSync(join(binaries, program), args, {
+    env: { ...process.env, ...environment },
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+}
+
+async function tessera(): Promise<Contender> {
+  const directory = temporaryDirectory("pgbench");
+  const port = String(await freePort());
+  const { child } = await launchTessera(directory, { TESSERA_POSTGRES_PORT: port });
+  return {
+    name: "Tessera",
+    environment: { PGHOST: "127.0.0.1", PGPORT: port, PGUSER: "admin", PGPASSWORD: PASSWORD, PGDATABASE: "system" },
+    roots: [child.pid!],
+    stop: async () => {
+      await endChild(child);
+      removeDirectory(directory);
+    },
+  };
+}
+
+async function postgres(binaries: string): Promise<Contender> {
+  const cluster: PostgresCluster = await startPostgres(binaries, { shared_buffers: "512MB" });
+  return {
+    name: "PostgreSQL",
+    environment: cluster.environment,
+    get roots() {
+      return [cluster.pid];
+    },
+    stop: () => cluster.stop(),
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
