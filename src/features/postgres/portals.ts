@@ -85,6 +85,8 @@ export class Portals {
   describe(kind: number, name: string): void {
     const { writer } = this.wire;
     if (kind === PORTAL) {
+      const declared = this.portals.has(name) ? null : this.wire.session.protocol.columnsOfCursor(name);
+      if (declared !== null) return writeRowDescription(writer, declared, []);
       const { statement, formats } = this.portal(name);
       this.writeColumns(statement, formats);
       return;
@@ -113,7 +115,10 @@ export class Portals {
 
   forget(name: string): void {
     const portal = this.portals.get(name);
-    if (portal === undefined) return;
+    if (portal === undefined) {
+      if (name !== "") this.wire.session.protocol.closeCursor(name);
+      return;
+    }
     if (portal.cursor !== null) this.wire.session.protocol.closeCursor(portal.cursor);
     this.portals.delete(name);
   }

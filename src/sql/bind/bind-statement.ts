@@ -62,7 +62,7 @@ import {
   bindRenameAttribute,
 } from "./bind-type-definition.js";
 import { Binding, PLAIN_QUERY, type QueryOptions, type Source } from "./binding.js";
-import type { BindEnvironment, BoundQuery, BoundStatement, DdlStep } from "./bound-statement.js";
+import { type BindEnvironment, type BoundQuery, type BoundStatement, type DdlStep, LOCK_TABLE } from "./bound-statement.js";
 import { coerceAssignment, coerceExplicit, isUnknown } from "./coerce.js";
 import { callsRoutines } from "./routine-function.js";
 import { Scope } from "./scope.js";
@@ -224,7 +224,7 @@ function bindNamespace(node: StatementNode, binding: Binding): BoundStatement | 
     case "lock":
       // One writer at a time: there is nothing that a lock could keep out.
       for (const table of node.tables) lookUpTable(table, binding);
-      return nothingToDo("LOCK TABLE");
+      return nothingToDo(LOCK_TABLE);
     default:
       return null;
   }
