@@ -105,7 +105,7 @@ const features = {
   automl: ["feed", "jobs", "models", "statements"],
   generation: [],
   multimodal: ["documents", "models", "statements"],
-  postgres: ["import"],
+  postgres: ["feed", "import"],
   recipes: ["automl", "jobs", "statements"],
   tools: ["automl", "documents", "generation", "jobs", "models", "multimodal", "recipes", "statements", "vectors"],
   agent: ["jobs", "statements", "tools"],

@@ -5,6 +5,9 @@
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
 
+# PostgreSQL's protocol listens, too: on port 5432, or on a free one when that is taken. The start says which.
+start: export TESSERA_POSTGRES_PORT ?= 5432
+start: export TESSERA_POSTGRES_ANY_PORT ?= true
 start: build
 	bin/tessera serve
 

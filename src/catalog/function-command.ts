@@ -17,6 +17,8 @@ export interface DropFunctionsCommand {
   readonly functions: readonly FunctionDef[];
   readonly cascade: boolean;
   readonly notices: readonly string[];
+  /** Those whose name a function of the system has, too: tables that call it may mean that one. */
+  readonly shadowed?: readonly FunctionDef[];
   /** `f(integer)` of each, for messages. */
   readonly signatures: readonly string[];
 }

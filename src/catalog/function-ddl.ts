@@ -4,6 +4,7 @@ import type { CatalogEditor } from "./catalog-editor.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import type { FunctionDef } from "./function.js";
 import type { DropFunctionsCommand, FunctionCommand } from "./function-command.js";
+import { describeUsers, dropUsers, type FunctionUsers, tablesCalling } from "./function-users.js";
 import { describeTrigger, dropTriggersCalling, triggersCalling } from "./trigger-ddl.js";
 
 export function applyFunctionCommand(editor: CatalogEditor, command: FunctionCommand, nowMicros: number): DdlOutcome {
@@ -24,10 +25,10 @@ export function applyFunctionCommand(editor: CatalogEditor, command: FunctionCom
   }
 }
 
-/** Views and tables that name a function keep its name in their text: what they need is found there. */
 function dropFunctions(editor: CatalogEditor, command: DropFunctionsCommand): DdlOutcome {
   const notices = [...command.notices];
   const dropped = new Set(command.functions);
+  const clearedIndexes: DdlOutcome["clearedIndexes"][number][] = [];
   command.functions.forEach((fn, i) => {
     const aggregates = editor.view
       .functions()
@@ -39,9 +40,18 @@ function dropFunctions(editor: CatalogEditor, command: DropFunctionsCommand): Dd
       dropped.add(aggregate);
     }
     const views = editor.view.views().filter((view) => (view.query.functions ?? []).includes(fn.id));
-    const users = [...triggersCalling(editor, fn).map(describeTrigger), ...views.map(({ name }) => `view ${name}`)];
+    const tables = command.shadowed?.includes(fn) ? [] : tablesCalling(editor.view, fn);
+    const users = [
+      ...triggersCalling(editor, fn).map(describeTrigger),
+      ...views.map(({ name }) => `view ${name}`),
+      ...tables.flatMap(describeUsers),
+    ];
     if (users.length > 0) {
       if (!command.cascade) throw needed(command.signatures[i]!, users, fn);
+      for (const table of tables) {
+        refuseGenerated(table, command.signatures[i]!);
+        clearedIndexes.push(...dropUsers(editor, table));
+      }
       dropTriggersCalling(editor, fn);
       for (const view of views) editor.dropView(view);
       notices.push(
@@ -50,7 +60,15 @@ function dropFunctions(editor: CatalogEditor, command: DropFunctionsCommand): Dd
     }
     editor.dropFunction(fn);
   });
-  return { ...NOTHING, tag: command.tag, notices };
+  return { ...NOTHING, tag: command.tag, notices, clearedIndexes };
+}
+
+function refuseGenerated({ table, generated }: FunctionUsers, signature: string): void {
+  const [column] = generated;
+  if (column === undefined) return;
+  throw sqlError("0A000", `cannot drop function ${signature} with generated columns that call it`, {
+    hint: `Drop column "${column.name}" of table "${table.name}" first.`,
+  });
 }
 
 function usedByAggregate(signature: string, aggregate: FunctionDef, { kind }: FunctionDef): Error {

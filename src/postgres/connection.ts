@@ -48,6 +48,9 @@ export class Connection implements Heard {
   /** The client has said goodbye, or must go, once what runs has ended. */
   private isLeaving: DbError | "terminate" | null = null;
   private hasSession = false;
+  private listening: WireCall | null = null;
+  /** Messages that came while an answer was under way. */
+  private unsaid: Uint8Array[] = [];
   /** The tenant's bucket while a request of this connection runs. */
   private inFlight: Bucket | null = null;
   /** Null until sign-in. */
@@ -268,10 +271,12 @@ export class Connection implements Heard {
     return this.write(bytes);
   }
 
-  done(bytes: Buffer): void {
+  done(bytes: Buffer, listens: boolean): void {
     this.callEnded();
+    if (listens) this.listenToOthers();
     if (this.phase === "checking") this.opened(bytes);
     else if (bytes.length > 0) this.write(bytes);
+    this.sendPushed();
     if (this.phase === "closed") return;
     if (this.isLeaving instanceof DbError) this.fatal(this.isLeaving);
     else if (this.isLeaving !== null) this.leave();
@@ -297,6 +302,23 @@ export class Connection implements Heard {
   failed(error: DbError): void {
     this.callEnded();
     this.fatal(error);
+  }
+
+  /** The session listens: what others notify comes by a request of its own. */
+  private listenToOthers(): void {
+    if (this.listening !== null) return;
+    this.listening = new WireCall(this.host.services, this.caller!, "listen", this.session, this);
+    if (!this.listening.begin(NOTHING)) this.listening = null;
+  }
+
+  /** Between the messages of an answer nothing else may come. */
+  pushed(messages: readonly Uint8Array[]): void {
+    this.unsaid.push(...messages);
+    if (this.call === null) this.sendPushed();
+  }
+
+  private sendPushed(): void {
+    for (const bytes of this.unsaid.splice(0)) this.write(Buffer.from(bytes));
   }
 
   // The end
@@ -338,6 +360,7 @@ export class Connection implements Heard {
     if (this.retry !== null) clearTimeout(this.retry);
     this.call?.cancel();
     this.callEnded();
+    this.listening?.cancel();
     if (this.hasSession) this.closeSession();
     this.host.closed(this);
     // A client that does not take the last words does not keep the socket.
@@ -370,7 +393,12 @@ export class Connection implements Heard {
 
 const NOTHING = Buffer.alloc(0);
 
-const NOBODY: Heard = { piece: () => true, done: () => undefined, failed: () => undefined };
+const NOBODY: Heard = {
+  piece: () => true,
+  done: () => undefined,
+  pushed: () => undefined,
+  failed: () => undefined,
+};
 
 export function goingAway(): DbError {
   return sqlError("57P01", "terminating connection due to administrator command");

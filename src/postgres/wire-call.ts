@@ -5,6 +5,7 @@
 import { ActorCall } from "../gateway/actor-call.js";
 import type { Loss, PendingReply } from "../gateway/actor-link.js";
 import type { Caller } from "../gateway/admission.js";
+import type { LiveSubscriber } from "../gateway/live-channels.js";
 import type { SentFrames } from "../gateway/sent-frames.js";
 import type { Services } from "../gateway/services.js";
 import type { Endpoint } from "../protocol/endpoint.js";
@@ -23,13 +24,15 @@ import {
 export interface Heard {
   /** More follows. Answers whether the client can take more at once; if not, `taken` says when it could. */
   piece(bytes: Buffer): boolean;
-  /** The end of the answer. */
-  done(bytes: Buffer): void;
+  /** The end of the answer. `listens`: the session wants to send messages at any time. */
+  done(bytes: Buffer, listens: boolean): void;
+  /** Messages that belong to no request: of `listen`. */
+  pushed(messages: readonly Uint8Array[]): void;
   /** There is no answer. */
   failed(error: DbError): void;
 }
 
-export type WireEndpoint = "open" | "messages" | "cancel" | "close";
+export type WireEndpoint = "open" | "messages" | "cancel" | "listen" | "close";
 
 const ENDPOINTS = new Map(WIRE.map((endpoint) => [endpoint.name, endpoint]));
 /** Statements bound their time by themselves; a frame may take as long as they do. */
@@ -58,6 +61,12 @@ export class WireCall implements PendingReply {
     this.requestId = services.requestIds.of("");
     this.call = new ActorCall(services, this);
   }
+
+  /** Of `listen`: it lasts as long as its connection, and counts as no request that runs. */
+  readonly live: LiveSubscriber = {
+    began: () => this.end(),
+    published: (messages) => this.heard.pushed(messages),
+  };
 
   get tenantId(): string {
     return this.caller.identity.tenantId;
@@ -95,7 +104,7 @@ export class WireCall implements PendingReply {
     }
     this.end();
     if ((frame.flags & REPLY_BROKEN) !== 0) this.heard.failed(new DbError("internal_error"));
-    else if (frame.status === 200) this.heard.done(frame.body);
+    else if (frame.status === 200) this.heard.done(frame.body, frame.headers === "listens");
     else this.heard.failed(errorOf(frame));
   }
 

@@ -198,6 +198,7 @@ function writeValue(type: SqlType, value: Value): void {
     case "macaddr":
     case "macaddr8":
     case "name":
+    case "hstore":
     case "regconfig":
     case "char":
       writer.writeText(value as string);
@@ -277,6 +278,7 @@ function readValue(type: SqlType, reader: KeyReader): Value {
     case "macaddr":
     case "macaddr8":
     case "name":
+    case "hstore":
     case "regconfig":
     case "char":
     case "bpchar":

@@ -92,6 +92,7 @@ export function payloadReader(type: SqlType): PayloadReader {
     case "varchar":
     case "bpchar":
     case "citext":
+    case "hstore":
     case "bit":
     case "varbit":
     case "inet":

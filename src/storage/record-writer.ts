@@ -119,6 +119,7 @@ export function writeValue(type: SqlType, value: Value): void {
     case "varchar":
     case "bpchar":
     case "citext":
+    case "hstore":
     case "bit":
     case "varbit":
     case "inet":

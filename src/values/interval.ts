@@ -143,7 +143,7 @@ class Accumulator {
     const [part, factor] = UNITS[unit] as readonly [Unit, number];
     const { fraction } = amount;
     if (part === "micros") {
-      this.micros += amount.whole * BigInt(factor) + BigInt(roundHalfEven(fraction * factor));
+      this.micros += amount.whole * BigInt(factor) + BigInt(roundHalfDown(fraction * factor));
       return;
     }
     const whole = Number(amount.whole);
@@ -422,6 +422,13 @@ export function multiplyInterval(interval: Interval, factor: number): Interval {
 }
 
 const roundToMicro = (x: number) => Math.round(x * 1e6) / 1e6;
+
+/** A half goes towards zero, as in PostgreSQL's AdjustFractMicroseconds. */
+function roundHalfDown(x: number): number {
+  const whole = Math.trunc(x);
+  const rest = x - whole;
+  return rest > 0.5 ? whole + 1 : rest < -0.5 ? whole - 1 : whole;
+}
 
 function roundHalfEven(x: number): number {
   const rounded = Math.round(x);

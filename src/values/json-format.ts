@@ -81,6 +81,7 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "bpchar":
     case "name":
     case "citext":
+    case "hstore":
     case "tsvector":
     case "tsquery":
     case "regconfig":

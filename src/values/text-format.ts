@@ -11,6 +11,7 @@ import { type Clock, parseDate, parseTime, parseTimestamp, parseTimestampTz, par
 import { enumFromText } from "./enum-labels.js";
 import { float4ToText, float8ToText } from "./float-text.js";
 import { geometricFromText } from "./geometric.js";
+import { hstoreFromText } from "./hstore.js";
 import { intervalToText, parseInterval } from "./interval.js";
 import { JsonPath } from "./json-path.js";
 import { parseJsonPath } from "./json-path-parse.js";
@@ -221,6 +222,8 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
       return new Json(checkJson(text), text);
     case "jsonb":
       return new Json(parseJson(text));
+    case "hstore":
+      return hstoreFromText(text);
     case "tsvector":
       return tsVectorFromText(text);
     case "tsquery":

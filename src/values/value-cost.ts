@@ -19,6 +19,7 @@ export function mayBeLarge({ name }: SqlType): boolean {
     case "varchar":
     case "bpchar":
     case "citext":
+    case "hstore":
     case "int4multirange":
     case "int8multirange":
     case "nummultirange":

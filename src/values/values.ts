@@ -26,6 +26,7 @@
  * | point line lseg box path      | string: as PostgreSQL prints it                                                 |
  * | polygon circle                | the same                                                                        |
  * | ranges and multiranges        | string: as PostgreSQL prints it, moments in UTC, see range.ts                   |
+ * | hstore                        | string: as PostgreSQL prints it, see hstore.ts                                  |
  * | tid xid int2vector oidvector  | the same                                                                        |
  * | tsvector tsquery              | string: as PostgreSQL prints it, see ts-vector.ts, ts-query.ts                  |
  * | regconfig                     | string: the name of a text search configuration                                 |
@@ -62,6 +63,7 @@ export type TypeName =
   | "bpchar"
   | "name"
   | "citext"
+  | "hstore"
   | "uuid"
   | "bytea"
   | "date"
@@ -347,6 +349,7 @@ export const VARCHAR = typeOf("varchar");
 export const BPCHAR = typeOf("bpchar");
 export const NAME = typeOf("name");
 export const CITEXT = typeOf("citext");
+export const HSTORE = typeOf("hstore");
 export const UUID = typeOf("uuid");
 export const BYTEA = typeOf("bytea");
 export const DATE = typeOf("date");

@@ -205,7 +205,7 @@ export class TestServer {
 }
 
 /** Of the user that `tenant` makes. */
-function passwordOf(tenant: string): string {
+export function passwordOf(tenant: string): string {
   return `password of ${tenant}`;
 }
 

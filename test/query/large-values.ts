@@ -42,6 +42,7 @@ const SMALL: Partial<Record<TypeName, readonly string[]>> = {
   bpchar: ["o"],
   name: ["o"],
   citext: ["o"],
+  hstore: ["a=>1, b=>NULL", ""],
   char: ["o"],
   uuid: ["00000000-0000-4000-8000-000000000001"],
   bytea: ["\\x01ff"],
@@ -101,6 +102,9 @@ const LARGE: Partial<Record<TypeName, Large>> = {
   varchar: texts,
   bpchar: texts,
   citext: texts,
+  hstore: (units, type) => [
+    fromText(type, Array.from({ length: Math.ceil(units / 16) }, (_, i) => `k${i}=>${i}`).join()),
+  ],
   unknown: texts,
   bytea: (units) => [new Uint8Array(units).fill(65)],
   json: (units, type) => [fromText(type, `[${new Array(Math.ceil(units / 2)).fill(1).join()}]`)],

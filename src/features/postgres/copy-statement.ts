@@ -1,8 +1,6 @@
-/** What the parts of COPY share: the statement with what it names looked up. */
+/** The query that COPY … TO runs. */
 import { quoteIdentifier } from "../../query/expr/print.js";
-import { type CopyStatement, parseCopy } from "../../sql/parse/copy.js";
-
-export const readCopy: (sql: string) => CopyStatement | null = parseCopy;
+import type { CopyStatement } from "../../sql/parse/copy.js";
 
 /** The query whose rows are copied out. */
 export function copiedQuery({ table, query, columns }: CopyStatement): string {

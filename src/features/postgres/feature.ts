@@ -1,10 +1,15 @@
 /** Sessions of PostgreSQL's protocol; its server is src/postgres. */
+import { provideCapability } from "../../session/capabilities.js";
 import type { Feature } from "../feature.js";
 import { postgresHandlers } from "./postgres-routes.js";
+import { SESSION, SESSION_FUNCTIONS } from "./session-functions.js";
+import { WireClient } from "./wire-client.js";
 import { WIRE_SESSIONS } from "./wire-sessions.js";
 
 export const postgresFeature = {
   name: "postgres",
   handlers: postgresHandlers,
+  functions: SESSION_FUNCTIONS,
+  provide: () => provideCapability(SESSION, ({ client }) => (client instanceof WireClient ? client.actions : null)),
   part: WIRE_SESSIONS,
 } satisfies Feature;

@@ -8,20 +8,19 @@ import { type MessageFields, violation } from "../../protocol/postgres/message-r
 import { BACK } from "../../protocol/postgres/message-types.js";
 import { pgOidOf } from "../../query/expr/types.js";
 import type { StatementPlan } from "../../session/statement-plan.js";
-import type { CopyStatement } from "../../sql/parse/copy.js";
 import type { Value } from "../../values/values.js";
 import { fromBinary, parameterFromText } from "./binary-values.js";
-import { readCopy } from "./copy-statement.js";
 import { type Formats, formatOf, valueWriters, writeRowDescription, writeRows } from "./row-output.js";
+import { type SpecialStatement, specialOf } from "./special-statement.js";
 import { timeoutOf } from "./timeouts.js";
 import type { WireHost } from "./wire-host.js";
 
 /** A statement that Parse made. */
 interface Prepared {
   readonly sql: string;
-  /** Null: nothing to plan: an empty text or a COPY. */
+  /** Null: there is nothing to plan: an empty text, a COPY, a LISTEN. */
   readonly plan: StatementPlan | null;
-  readonly copy: CopyStatement | null;
+  readonly special: SpecialStatement | null;
 }
 
 /** A statement with its parameters. */
@@ -59,6 +58,10 @@ export class Portals {
     this.statements.set(name, statement);
   }
 
+  hasStatement(name: string): boolean {
+    return this.statements.has(name);
+  }
+
   statement(name: string): Prepared {
     const statement = this.statements.get(name);
     if (statement !== undefined) return statement;
@@ -86,7 +89,10 @@ export class Portals {
     const { writer } = this.wire;
     if (kind === PORTAL) {
       const declared = this.portals.has(name) ? null : this.wire.session.protocol.columnsOfCursor(name);
-      if (declared !== null) return writeRowDescription(writer, declared, []);
+      if (declared !== null) {
+        writeRowDescription(writer, declared, []);
+        return;
+      }
       const { statement, formats } = this.portal(name);
       this.writeColumns(statement, formats);
       return;
@@ -142,11 +148,11 @@ export function parseMessage(wire: PortalHost, fields: MessageFields): void {
   const name = fields.cstring();
   const sql = fields.cstring();
   const oids = Array.from({ length: fields.uint16() }, () => fields.uint32());
-  const copy = readCopy(sql);
-  const isEmpty = copy === null && /^\s*;*\s*$/.test(sql);
+  const special = specialOf(sql);
+  const isEmpty = special === null && /^\s*;*\s*$/.test(sql);
   const text = sql.replace(/;\s*$/, "");
-  const plan = isEmpty || copy !== null ? null : wire.session.protocol.planAhead(text, oids);
-  wire.portals.addStatement(name, { sql: text, plan, copy });
+  const plan = isEmpty || special !== null ? null : wire.session.protocol.planAhead(text, oids);
+  wire.portals.addStatement(name, { sql: text, plan, special });
   wire.writer.empty(BACK.parseComplete);
 }
 
@@ -183,8 +189,9 @@ export function executeMessage(wire: PortalHost, fields: MessageFields): void | 
   const portal = wire.portals.portal(fields.cstring());
   const rowsMax = fields.int32();
   const { statement, values, formats } = portal;
-  const { plan, copy, sql } = statement;
-  if (copy !== null) return wire.copy(copy, false);
+  const { plan, special, sql } = statement;
+  if (special?.kind === "copy") return wire.copy(special.copy, false);
+  if (special?.kind === "command") return wire.command(special.command);
   if (plan === null) {
     wire.writer.empty(BACK.emptyQueryResponse);
     return;

@@ -1,7 +1,8 @@
 /** What the server of PostgreSQL's protocol asks of the actor that has the tenant. */
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
-import { sqlError } from "../../protocol/errors.js";
+import { STREAMED } from "../../session/answer.js";
+import { FEED } from "../feed/feed.js";
 import { readStartUp } from "./start-up.js";
 import { WIRE_SESSIONS, type WireSessions } from "./wire-sessions.js";
 
@@ -17,9 +18,18 @@ export const postgresHandlers = {
   "postgres.messages": (request, { params, body }) =>
     sessionsOf(request).get(request, Number(params.session)).serve(request, body),
   "postgres.cancel": (request, { params }) => {
-    const wire = sessionsOf(request).find(request, Number(params.session));
-    wire?.client.cancel(sqlError("57014", "canceling statement due to user request"));
+    sessionsOf(request).find(request, Number(params.session))?.cancel();
     return { bytes: NOTHING };
+  },
+  "postgres.listen": (request, { params }) => {
+    const wire = sessionsOf(request).get(request, Number(params.session));
+    const output = request.partition.part(FEED).subscriptions.output!;
+    const channel = output.newChannel();
+    output.began(request.id);
+    output.joined(request.id, channel);
+    output.listen(request.id, { left: () => undefined });
+    wire.takePushes((bytes) => output.publish(channel, 0, bytes));
+    return STREAMED;
   },
   "postgres.close": async (request, { params }) => {
     const sessions = sessionsOf(request);

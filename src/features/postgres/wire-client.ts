@@ -7,8 +7,11 @@ import { sqlError } from "../../protocol/errors.js";
 import type { Client } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { Trace } from "../../session/trace.js";
+import type { SessionActions } from "./session-functions.js";
 
 export class WireClient implements Client {
+  /** Of the session, for functions. */
+  actions: SessionActions | null = null;
   private current: Request | null = null;
   /** Of the statement that runs; milliseconds since the epoch. */
   private deadlineMs = Number.POSITIVE_INFINITY;

@@ -3,6 +3,7 @@ import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import type { Session } from "../../session/session.js";
 import type { StatementText } from "../../session/statement-run.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
+import type { SessionCommand } from "../../sql/parse/session-command.js";
 import type { Formats } from "./row-output.js";
 import type { WireClient } from "./wire-client.js";
 
@@ -32,6 +33,7 @@ export interface WireHost {
   /** To be called with what `runs` gave. */
   ran(run: Ran | Promise<Ran>): void | Promise<void>;
   copy(copy: CopyStatement, isSimple: boolean): void | Promise<void>;
+  command(command: SessionCommand): void | Promise<void>;
   /** Begins a transaction that ends with the query or at the next Sync, unless one is open. */
   beginImplicit(): void;
 }

@@ -10,14 +10,21 @@ import { BACK, FRONT, STATUS } from "../../protocol/postgres/message-types.js";
 import { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import { sizeError } from "../../protocol/size-errors.js";
 import { Overrun } from "../../protocol/stretch.js";
+import { quoteIdentifier } from "../../query/expr/print.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { overrunError } from "../../session/overrun.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
+import type { CopyStatement } from "../../sql/parse/copy.js";
+import type { SessionCommand } from "../../sql/parse/session-command.js";
+import type { LockOwner } from "./advisory-locks.js";
 import { type CopyIn, copyInFor } from "./copy-in.js";
 import { copyOut } from "./copy-out.js";
-import { readCopy } from "./copy-statement.js";
+import type { Listener, Notification } from "./notifications.js";
 import { bindMessage, executeMessage, Portals, parseMessage } from "./portals.js";
+import { type SharedBySessions, sessionActions } from "./session-actions.js";
+import { checkNotification } from "./session-functions.js";
+import { specialOf } from "./special-statement.js";
 import { splitStatements } from "./split-statements.js";
 import { reportedSettings, type StartUp } from "./start-up.js";
 import { StatementRuns } from "./statement-runs.js";
@@ -26,7 +33,13 @@ import type { Ran, WireHost } from "./wire-host.js";
 
 type Step = void | Promise<void>;
 
-export class WireSession implements WireHost {
+/** Header of an answer: the gateway is to ask for pushes. */
+const LISTENS = "listens";
+
+/** A channel to the gateway by which messages reach the client at any time. */
+export type Push = (bytes: Uint8Array) => void;
+
+export class WireSession implements WireHost, Listener, LockOwner {
   readonly session: Session;
   readonly client = new WireClient();
   readonly writer = new MessageWriter();
@@ -38,6 +51,12 @@ export class WireSession implements WireHost {
   private isSkipping = false;
   private copying: CopyIn | null = null;
   private reported = new Map<string, string>();
+  readonly channels = new Set<string>();
+  readonly transactionLocks: LockOwner["transactionLocks"] = [];
+  /** What the open transaction, or the statement that is one, has notified. */
+  private notified: Notification[] = [];
+  /** Null: the gateway has not asked for it yet. */
+  private pushes: Push | null = null;
   /** When the last messages were answered; milliseconds since the epoch. */
   idleSinceMs = Date.now();
   /** Why it was ended from outside: told to the client at its next message. */
@@ -47,6 +66,7 @@ export class WireSession implements WireHost {
     request: Request,
     readonly number: number,
     readonly startUp: StartUp,
+    private readonly shared: SharedBySessions,
   ) {
     this.session = new Session(request.tenant, {
       ...sessionOptions(request, "statements"),
@@ -56,6 +76,7 @@ export class WireSession implements WireHost {
     for (const [name, value] of startUp.settings) this.session.settings.setText(name, value, false);
     this.runs = new StatementRuns(this);
     this.portals = new Portals(this);
+    this.client.actions = sessionActions(this, shared, (sent) => this.notified.push(sent));
   }
 
   /** The answer to the start: ParameterStatus messages and ReadyForQuery. */
@@ -88,7 +109,8 @@ export class WireSession implements WireHost {
     this.client.serve(null);
     this.idleSinceMs = Date.now();
     const { sink } = request;
-    if (sink === null) return { bytes: this.writer.take() };
+    const headers = this.channels.size > 0 && this.pushes === null ? LISTENS : "";
+    if (sink === null) return { bytes: this.writer.take(), headers };
     return this.finishSink(request);
   }
 
@@ -188,8 +210,9 @@ export class WireSession implements WireHost {
   }
 
   private simple(sql: string): Step {
-    const copy = readCopy(sql);
-    if (copy !== null) return this.copy(copy, true);
+    const special = specialOf(sql);
+    if (special?.kind === "copy") return this.copy(special.copy, true);
+    if (special?.kind === "command") return this.command(special.command);
     return this.ran(this.runs.run({ sql, params: [] }, { formats: [], describes: true }));
   }
 
@@ -207,12 +230,72 @@ export class WireSession implements WireHost {
   }
 
   private settle({ command }: Ran): void {
+    if (command !== undefined) this.noteCommand(command);
+    if (!this.session.inTransaction) this.transactionEnded(command !== "ROLLBACK");
     if (!this.isImplicit) return;
     if (command === "BEGIN") this.isImplicit = false;
     else if (!this.session.inTransaction) {
       this.isImplicit = false;
       this.runs.warn("there is no transaction in progress", "25P01");
     }
+  }
+
+  private noteCommand(command: string): void {
+    if (command === "DISCARD ALL") {
+      this.channels.clear();
+      this.shared.advisory.giveAll(this);
+    }
+  }
+
+  /** Its locks go; what it has notified is told once it is on disk, or forgotten. */
+  private transactionEnded(hasCommitted: boolean): void {
+    this.shared.advisory.endTransaction(this);
+    const notified = this.notified;
+    if (notified.length === 0) return;
+    this.notified = [];
+    if (!hasCommitted) return;
+    const told = (): void => this.shared.notifications.tell(this.number, notified);
+    this.client.request.durable().then(told, () => undefined);
+  }
+
+  /** LISTEN and its like, which the engine does not know. */
+  command(command: SessionCommand): Step {
+    const { session, portals } = this;
+    if (session.status === "failed" && session.inTransaction) {
+      throw sqlError("25P02", "current transaction is aborted, commands ignored until end of transaction block");
+    }
+    switch (command.kind) {
+      case "listen":
+        this.channels.add(command.channel);
+        this.shared.notifications.add(this);
+        break;
+      case "unlisten":
+        if (command.channel === null) this.channels.clear();
+        else this.channels.delete(command.channel);
+        break;
+      case "notify":
+        checkNotification(command.channel, command.payload);
+        this.notified.push(command);
+        if (!session.inTransaction) this.transactionEnded(true);
+        break;
+      case "deallocate":
+        if (command.name === null || !portals.hasStatement(command.name)) {
+          const sql = command.name === null ? "DEALLOCATE ALL" : `DEALLOCATE ${quoteIdentifier(command.name)}`;
+          return this.ran(this.runs.run({ sql, params: [] }, { formats: [], describes: false }));
+        }
+        portals.close("S".charCodeAt(0), command.name);
+        break;
+    }
+    this.runs.complete(command.kind.toUpperCase());
+  }
+
+  push(bytes: Uint8Array): void {
+    this.pushes?.(bytes);
+  }
+
+  /** The gateway takes messages for the client at any time from now on. */
+  takePushes(push: Push): void {
+    this.pushes = push;
   }
 
   // Transactions of the protocol
@@ -245,9 +328,12 @@ export class WireSession implements WireHost {
     this.portals.forgetAll();
     if (this.session.status === "failed") {
       this.session.rollback();
+      this.transactionEnded(false);
       return;
     }
-    return this.runs.commit();
+    const committed = this.runs.commit();
+    if (committed instanceof Promise) return committed.then(() => this.transactionEnded(true));
+    this.transactionEnded(true);
   }
 
   private sync(): Step {
@@ -302,6 +388,7 @@ export class WireSession implements WireHost {
     this.runs.shift = 0;
     if (this.isImplicit && this.session.inTransaction) this.session.rollback();
     this.isImplicit = false;
+    if (!this.session.inTransaction) this.transactionEnded(false);
     if (isSimple) this.readyWithSettings();
     else this.isSkipping = true;
   }
@@ -317,7 +404,7 @@ export class WireSession implements WireHost {
 
   // COPY
 
-  copy(copy: NonNullable<ReturnType<typeof readCopy>>, isSimple: boolean): Step {
+  copy(copy: CopyStatement, isSimple: boolean): Step {
     if (copy.direction === "out") return copyOut(this, copy);
     return copyInFor(this, copy, isSimple).then((copying) => {
       this.copying = copying;
@@ -350,8 +437,20 @@ export class WireSession implements WireHost {
     this.client.serve(request);
     this.endCopy();
     if (this.session.inTransaction) this.session.rollback();
+    this.leave();
     await this.session.endTemporaries(request, (tx) => request.tenant.commit(tx));
     this.client.serve(null);
+  }
+
+  /** Another session, or the client by another connection, wants the statement to be cancelled. */
+  cancel(): true {
+    this.client.cancel(sqlError("57014", "canceling statement due to user request"));
+    return true;
+  }
+
+  terminate(): true {
+    this.end(sqlError("57P01", "terminating connection due to administrator command"));
+    return true;
   }
 
   /** From outside: the transaction ends, and the client hears why. */
@@ -360,5 +459,14 @@ export class WireSession implements WireHost {
     this.client.cancel(error);
     this.endCopy();
     this.session.abandon(error.message);
+    this.leave();
+  }
+
+  /** Nothing of it stays with what sessions share. */
+  private leave(): void {
+    this.notified = [];
+    this.channels.clear();
+    this.shared.notifications.remove(this);
+    this.shared.advisory.giveAll(this);
   }
 }

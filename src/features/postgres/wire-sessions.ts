@@ -3,6 +3,9 @@ import { type PartitionOfPart, type PartitionPart, PartitionPartKind } from "../
 import type { Request } from "../../actor/request.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { type IdentityChange, isAbout } from "../../protocol/identity.js";
+import { AdvisoryLocks } from "./advisory-locks.js";
+import { Notifications } from "./notifications.js";
+import type { SharedBySessions } from "./session-actions.js";
 import type { StartUp } from "./start-up.js";
 import { restOf } from "./timeouts.js";
 import { WireSession } from "./wire-session.js";
@@ -15,14 +18,35 @@ interface Entry {
 
 export class WireSessions implements PartitionPart {
   private readonly entries = new Map<number, Entry>();
+  private readonly shared = new Map<number, SharedBySessions>();
 
   constructor(private readonly partition: PartitionOfPart) {}
 
   open(request: Request, number: number, startUp: StartUp): WireSession {
-    const wire = new WireSession(request, number, startUp);
+    const tenant = request.tenant.number;
+    const wire = new WireSession(request, number, startUp, this.sharedOf(tenant));
     const { userId, keyId, tenantId } = request.head;
-    this.entries.set(number, { wire, tenant: request.tenant.number, owner: { userId, keyId, tenantId } });
+    this.entries.set(number, { wire, tenant, owner: { userId, keyId, tenantId } });
     return wire;
+  }
+
+  /** What the sessions of the tenant share. */
+  private sharedOf(tenant: number): SharedBySessions {
+    let shared = this.shared.get(tenant);
+    if (shared === undefined) {
+      const of = (session: number): WireSession | null => {
+        const entry = this.entries.get(session);
+        return entry?.tenant === tenant ? entry.wire : null;
+      };
+      shared = {
+        notifications: new Notifications(),
+        advisory: new AdvisoryLocks(),
+        cancel: (session) => of(session)?.cancel() ?? false,
+        terminate: (session) => of(session)?.terminate() ?? false,
+      };
+      this.shared.set(tenant, shared);
+    }
+    return shared;
   }
 
   /** Throws why there is none. */

@@ -30,6 +30,12 @@ export const postgresEndpoints = [
     summary: "Cancel the statement that the session runs.",
   },
   {
+    name: "postgres.listen",
+    ...shared,
+    live: true,
+    summary: "Take messages for the session's client at any time: what others notify.",
+  },
+  {
     name: "postgres.close",
     ...shared,
     summary: "End the session: its transaction is rolled back and its temporary relations go.",

@@ -22,6 +22,7 @@ import { fitVector, vectorOf } from "../../values/vector-text.js";
 import { trimBlanks } from "./compare.js";
 import type { EvalContext, ScalarFunction } from "./expr.js";
 import { geometricConversion } from "./geometric-cast.js";
+import { hstoreJson } from "./hstore-cast.js";
 import { baseType, canCoerce, categoryOf, displayName, isBinaryCoercible } from "./types.js";
 import { sqlForm, toVariant, variantJson } from "./variant-cast.js";
 
@@ -106,6 +107,7 @@ function baseConversion(from: SqlType, to: SqlType, assignment: boolean): Conver
   if (from.name === "inet" && to.name === "cidr") return (value) => networkValue(masked(networkOf(value as string)));
   if (from.name === "cidr" && to.name === "inet") return keep;
   if (from.name === "macaddr") return (value) => macFromText("macaddr8", value as string);
+  if (from.name === "hstore") return (value) => hstoreJson(to, value as string);
   if (source === "G") return geometricConversion(from, to) as Convert | null;
   if (isRangeName(from.name) && isMultirangeName(to.name)) {
     const [range, list] = [from.name, to.name];

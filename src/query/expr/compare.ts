@@ -51,6 +51,7 @@ export function comparatorOf(type: SqlType): Comparator {
     case "citext":
       return (a, b) => compareText((a as string).toLowerCase(), (b as string).toLowerCase());
     case "text":
+    case "hstore":
     case "varchar":
     case "name":
     case "uuid":

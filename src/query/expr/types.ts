@@ -65,6 +65,7 @@ const TYPES: Record<TypeName, TypeFacts> = {
   name: facts("S", "name", 19, 1003),
   // As vector's.
   citext: facts("S", "citext", 16_392, 16_393),
+  hstore: facts("U", "hstore", 16_394, 16_395),
   uuid: facts("U", "uuid", 2950, 2951),
   bytea: facts("U", "bytea", 17, 1001),
   date: facts("D", "date", 1082, 1182),
@@ -155,6 +156,7 @@ const CASTS: Partial<Record<TypeName, Partial<Record<TypeName, CastContext>>>> =
   float8: { int2: "assignment", int4: "assignment", int8: "assignment", float4: "assignment", numeric: "assignment" },
   numeric: { int2: "assignment", int4: "assignment", int8: "assignment", float4: "implicit", float8: "implicit" },
   text: { varchar: "implicit", bpchar: "implicit", name: "implicit", char: "assignment", citext: "assignment" },
+  hstore: { json: "explicit", jsonb: "explicit" },
   citext: { text: "implicit", varchar: "implicit", bpchar: "assignment" },
   varchar: { text: "implicit", bpchar: "implicit", name: "implicit", char: "assignment", citext: "assignment" },
   bpchar: { text: "implicit", varchar: "implicit", name: "implicit", char: "assignment", citext: "assignment" },
@@ -473,6 +475,7 @@ const SPELLINGS: Readonly<Record<string, TypeName>> = {
   character: "bpchar",
   name: "name",
   citext: "citext",
+  hstore: "hstore",
   uuid: "uuid",
   bytea: "bytea",
   date: "date",

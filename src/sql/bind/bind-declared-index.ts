@@ -72,10 +72,10 @@ function keyOf(
 
 /** Types that an access method has an operator class for by itself. */
 function hasDefaultClass(method: DeclaredMethod, { name, element }: SqlType): boolean {
-  if (method === "gin") return element !== null || name === "jsonb" || name === "tsvector";
+  if (method === "gin") return element !== null || ["jsonb", "tsvector", "hstore"].includes(name);
   const isFigure = element === null && ["point", "box", "polygon"].includes(name);
   const isRange = isRangeType({ name, element, modifier: null });
-  if (method === "gist") return ["tsvector", "tsquery", "circle"].includes(name) || isFigure || isRange;
+  if (method === "gist") return ["tsvector", "tsquery", "circle", "hstore"].includes(name) || isFigure || isRange;
   if (method === "spgist") return ["text", "varchar", "bpchar", "inet", "cidr"].includes(name) || isFigure || isRange;
   return element === null && !["json", "jsonb", "bool", "vector", "tsvector", "tsquery", "record"].includes(name);
 }

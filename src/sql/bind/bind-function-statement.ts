@@ -3,6 +3,7 @@ import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { FunctionDef, RoutineParameter, RoutineType } from "../../catalog/function.js";
 import { inputsOf, sameRoutineType } from "../../catalog/function.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { isKnownFunction } from "../../query/expr/resolve.js";
 import type { StatementNode } from "../parse/ast.js";
 import type {
   AlterFunctionStatement,
@@ -68,7 +69,8 @@ function bindDrop(node: DropFunctionStatement, binding: Binding): DdlCommand {
   }
   const signatures = functions.map((fn) => signatureOf(fn, binding.env));
   const tag = `DROP ${node.object.toUpperCase()}`;
-  return { kind: "drop functions", tag, functions, cascade: node.cascade, notices, signatures };
+  const shadowed = functions.filter(({ name }) => isKnownFunction(name));
+  return { kind: "drop functions", tag, functions, cascade: node.cascade, notices, signatures, shadowed };
 }
 
 function bindAlter(node: AlterFunctionStatement, binding: Binding): DdlCommand {

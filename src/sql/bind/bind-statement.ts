@@ -62,7 +62,13 @@ import {
   bindRenameAttribute,
 } from "./bind-type-definition.js";
 import { Binding, PLAIN_QUERY, type QueryOptions, type Source } from "./binding.js";
-import { type BindEnvironment, type BoundQuery, type BoundStatement, type DdlStep, LOCK_TABLE } from "./bound-statement.js";
+import {
+  type BindEnvironment,
+  type BoundQuery,
+  type BoundStatement,
+  type DdlStep,
+  LOCK_TABLE,
+} from "./bound-statement.js";
 import { coerceAssignment, coerceExplicit, isUnknown } from "./coerce.js";
 import { callsRoutines } from "./routine-function.js";
 import { Scope } from "./scope.js";

@@ -3,6 +3,7 @@ import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { ARRAY_DIMENSIONS_MAX } from "../../query/expr/functions/array-parts.js";
 import { FIGURE_PARTS } from "../../query/expr/functions/geometry.js";
+import { HSTORE_FETCH } from "../../query/expr/functions/hstore.js";
 import { jsonbElement } from "../../query/expr/functions/json-subscripts.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
 import { baseType, canCoerce } from "../../query/expr/types.js";
@@ -83,6 +84,11 @@ export function bindSubscript(node: SubscriptNode, context: ExprContext, bind: B
   }
   if (array.type.name === "name" && subscripts.length === 1 && !subscripts[0]!.slice) {
     return characterOf(array, subscripts[0]!.upper!, context, bind);
+  }
+  if (array.type.name === "hstore" && subscripts.length === 1 && !subscripts[0]!.slice) {
+    const { upper, position } = subscripts[0]!;
+    const key = coerceTo(bind(upper!, context), TEXT, "hstore subscript", context.binding, position);
+    return Object.freeze({ kind: "call", type: TEXT, fn: HSTORE_FETCH, args: [array, key] });
   }
   const part = FIGURE_PARTS.get(baseType(array.type));
   if (part !== undefined && subscripts.length === 1 && !subscripts[0]!.slice) {

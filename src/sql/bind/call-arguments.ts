@@ -17,11 +17,14 @@ export function functionName(node: CallNode): string {
     throw sqlError("0A000", "a named argument is not supported here yet", { position });
   }
   const schema = path.length > 1 ? path[path.length - 2] : "pg_catalog";
-  const isHelper = schema === "information_schema" && path[path.length - 1]!.startsWith("_pg_");
-  if (schema !== "pg_catalog" && schema !== "public" && !isHelper) {
-    throw sqlError("3F000", `schema "${schema}" does not exist`, { position });
+  const name = path[path.length - 1]!.toLowerCase();
+  // Functions of information_schema begin so, and no others.
+  const isKnown = schema === "pg_catalog" || schema === "public" || schema === "information_schema";
+  if (!isKnown) throw sqlError("3F000", `schema "${schema}" does not exist`, { position });
+  if (schema === "information_schema" && !name.startsWith("_pg_")) {
+    throw sqlError("42883", `function ${path.join(".")} does not exist`, { position });
   }
-  return path[path.length - 1]!.toLowerCase();
+  return name;
 }
 
 /** Throws 42809 for what only aggregates take. */

@@ -24,7 +24,6 @@ import { contextFn, type FunctionFamily, family, fn, formOf, op, taking } from "
 import { atMemberPath, isMemberPath } from "./json-extract.js";
 import { atPath, isJsonObject, type JsonObject, member } from "./json-member.js";
 import { textAt } from "./json-slices.js";
-import { PRETTY_CONVERSIONS } from "./pretty-json.js";
 import { jsonTextOf, toJson } from "./to-json.js";
 
 /** The member as JSON; a `json` result keeps a text of its own. */
@@ -490,7 +489,4 @@ export const JSON_FAMILIES: readonly FunctionFamily[] = [
   building("jsonb_build_array", JSONB, 0, (values) => values),
   converting("to_json", JSON_TYPE),
   converting("to_jsonb", JSONB),
-  converting("row_to_json", JSON_TYPE),
-  converting("array_to_json", JSON_TYPE),
-  ...PRETTY_CONVERSIONS,
 ];

@@ -3,7 +3,6 @@
  * time for each thread that asks, so that the pool is free for the disk. MD5-crypt gives way between calls.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { hash } from "@node-rs/bcrypt";
 import { sqlError } from "../../../protocol/errors.js";
 import type { Value } from "../../../values/values.js";
 import type { DeferredContext } from "../expr.js";
@@ -100,7 +99,9 @@ async function bcrypt(password: string, salt: string): Promise<string> {
   if (cost < 4 || cost > 31) throw sqlError("22023", "invalid salt");
   refuseCost(cost);
   // The versions differ in nothing that matters here; the hash has the name of the salt's.
-  return hash(password, cost, bcryptBytes(text)).then((made) => `$2${kind}${made.slice(3)}`);
+  // Loaded with the first call: most servers have none.
+  const { hash } = await import("@node-rs/bcrypt");
+  return `$2${kind}${(await hash(password, cost, bcryptBytes(text))).slice(3)}`;
 }
 
 /** 22 characters as the 16 bytes that they stand for; of the last one two bits count. */

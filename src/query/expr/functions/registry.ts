@@ -22,6 +22,7 @@ import { FORMATTING } from "./formatting.js";
 import { GENERATION_FUNCTIONS } from "./generation.js";
 import { GEOMETRY_FUNCTIONS, GEOMETRY_OPERATORS } from "./geometry.js";
 import { GRAPH_FUNCTIONS, VARIANT_OPERATORS } from "./graphs.js";
+import { HSTORE_FAMILIES, HSTORE_FUNCTIONS, HSTORE_OPERATORS } from "./hstore.js";
 import { JSON_FAMILIES, JSON_FUNCTIONS, JSON_OPERATORS } from "./json.js";
 import { JSON_CONSTRUCTORS } from "./json-constructors.js";
 import { JSON_EXTRACT_FUNCTIONS } from "./json-extract.js";
@@ -34,6 +35,7 @@ import { NETWORK_FUNCTIONS, NETWORK_OPERATORS } from "./network.js";
 import { OPERATOR_FUNCTIONS } from "./operator-functions.js";
 import { ORDERED_SET_FAMILIES, ORDERED_SETS } from "./ordered-sets.js";
 import { PATTERN_FUNCTIONS, PATTERN_OPERATORS } from "./pattern.js";
+import { PRETTY_JSON } from "./pretty-json.js";
 import { RANGE_AGGREGATES, RANGE_FUNCTIONS, RANGE_OPERATORS } from "./ranges.js";
 import { STATISTICS } from "./statistics.js";
 import { TEXT_FAMILIES, TEXT_FUNCTIONS, TEXT_OPERATOR_FAMILIES, TEXT_OPERATORS } from "./text.js";
@@ -85,7 +87,7 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     title: "JSON functions and operators",
     functions: [...JSON_FUNCTIONS, ...JSON_EXTRACT_FUNCTIONS],
-    families: [...JSON_FAMILIES, ...JSON_CONSTRUCTORS, ...JSON_RECORD_FAMILIES],
+    families: [...JSON_FAMILIES, ...PRETTY_JSON, ...JSON_CONSTRUCTORS, ...JSON_RECORD_FAMILIES],
     operators: JSON_OPERATORS,
   },
   {
@@ -118,6 +120,12 @@ export const CHAPTERS: readonly Chapter[] = [
   { title: "UUID functions (uuid-ossp)", functions: UUID_FUNCTIONS },
   { title: "Functions and operators of citext", functions: CITEXT_FUNCTIONS, operators: CITEXT_OPERATORS },
   { title: "Geometric functions and operators", functions: GEOMETRY_FUNCTIONS, operators: GEOMETRY_OPERATORS },
+  {
+    title: "Functions and operators of hstore",
+    functions: HSTORE_FUNCTIONS,
+    families: HSTORE_FAMILIES,
+    operators: HSTORE_OPERATORS,
+  },
   { title: "Range functions and operators", functions: RANGE_FUNCTIONS, operators: RANGE_OPERATORS },
   { title: "Enum functions", families: ENUM_FAMILIES },
   { title: "Session and other functions", functions: MISC_FUNCTIONS, families: MISC_FAMILIES },

@@ -4,6 +4,7 @@ import {
   arrayOf,
   INT2,
   INT2VECTOR,
+  INT4,
   JSON_TYPE,
   JSONB,
   type Json,
@@ -174,8 +175,30 @@ export const SETS: readonly TableFunction[] = [
   ...jsonFunctions("jsonb", JSONB),
 ];
 
+/** `_pg_expandarray(array)` of information_schema: elements with their places from 1 on. */
+const EXPAND_ARRAY: Family<TableFunction> = family(
+  "_pg_expandarray",
+  "(anyarray) → setof (x anyelement, n integer)",
+  ([array, ...rest]) => {
+    if (array === undefined || rest.length > 0) return null;
+    const member = array === INT2VECTOR ? INT2 : array === OIDVECTOR ? OID : array.element;
+    if (member === null) return null;
+    const row = recordOf([
+      { name: "x", type: member },
+      { name: "n", type: INT4 },
+    ]);
+    const isList = array.element !== null;
+    const membersOf = (value: SqlArray | string) =>
+      isList ? (value as SqlArray).elements : (value as string).split(" ").filter(Boolean).map(Number);
+    return tableFn("_pg_expandarray", [array], row, (value: SqlArray | string) =>
+      recordRows(membersOf(value).map((x, i) => [x, i + 1])),
+    );
+  },
+);
+
 export const SET_FAMILIES: readonly Family<TableFunction>[] = [
   UNNEST,
+  EXPAND_ARRAY,
   populateSet("json_populate_recordset", JSON_TYPE),
   populateSet("jsonb_populate_recordset", JSONB),
 ];

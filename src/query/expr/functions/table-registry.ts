@@ -5,6 +5,7 @@
 import type { TableFunction } from "../table-function.js";
 import { CITEXT_TABLES } from "./citext.js";
 import type { Family } from "./define.js";
+import { HSTORE_TABLES } from "./hstore.js";
 import { JSON_PATH_SETS } from "./json-path-functions.js";
 import { LIST_MODELS } from "./models.js";
 import { RANGE_TABLES } from "./ranges.js";
@@ -21,7 +22,16 @@ function add<T extends { readonly name: string }>(map: Map<string, T[]>, entry: 
   else entries.push(entry);
 }
 
-for (const fn of [...SERIES, ...SETS, ...JSON_PATH_SETS, LIST_MODELS, ...TS_TABLES, ...RANGE_TABLES, ...CITEXT_TABLES])
+for (const fn of [
+  ...SERIES,
+  ...SETS,
+  ...JSON_PATH_SETS,
+  LIST_MODELS,
+  ...TS_TABLES,
+  ...RANGE_TABLES,
+  ...CITEXT_TABLES,
+  ...HSTORE_TABLES,
+])
   add(functions, fn);
 for (const family of [SUBSCRIPTS, EXPANDED_ARRAYS, ...SET_FAMILIES]) add(families, family);
 

@@ -311,6 +311,20 @@ function printing(
   });
 }
 
+/** A function of one value of any type, as a cast to text writes it. */
+function quoting(name: string, quote: (text: string | null) => string | null): FunctionFamily {
+  return family(name, "(anyelement) → text", ([type, ...rest]) => {
+    if (type === undefined || rest.length > 0) return null;
+    const given = type.name === "unknown" ? TEXT : type;
+    const apply = (context: EvalContext, value: Value) =>
+      quote(value === null || typeof value !== "boolean" ? textIn(context, given, value) : String(value));
+    return contextFn(name, [given], TEXT, apply, { strict: false });
+  });
+}
+
+const textIn = (context: EvalContext, type: SqlType, value: Value) =>
+  value === null ? null : toText(type, value, context.timeZone);
+
 function concatWithSeparator([separator, ...texts]: (string | null)[]): string | null {
   if (separator === null || separator === undefined) return null;
   return joinedTexts(
@@ -328,8 +342,8 @@ export const TEXT_FAMILIES: readonly FunctionFamily[] = [
   ),
   printing("concat_ws", 2, concatWithSeparator),
   printing("format", 1, formatText),
-  printing("quote_literal", 1, ([text]) => (text === null || text === undefined ? null : quoteLiteral(text)), 1),
-  printing("quote_nullable", 1, ([text]) => (text === null || text === undefined ? "NULL" : quoteLiteral(text))),
+  quoting("quote_literal", (text) => (text === null ? null : quoteLiteral(text))),
+  quoting("quote_nullable", (text) => (text === null ? "NULL" : quoteLiteral(text))),
 ];
 
 function charactersOf(text: string): string[] {

@@ -6,8 +6,9 @@ import { jsonToCompactText } from "../../../values/json-text.js";
 import { Numeric } from "../../../values/numeric.js";
 import { toText, untypedToText } from "../../../values/text-format.js";
 import { nestArray } from "../../../values/text-format-array.js";
-import { Json, type SqlArray, type SqlType, type Value } from "../../../values/values.js";
+import { JSONB, Json, type SqlArray, type SqlType, type Value } from "../../../values/values.js";
 import type { Variant } from "../../../values/variant.js";
+import { hstoreJson } from "../hstore-cast.js";
 import { variantJson } from "../variant-cast.js";
 
 /** JSON that was made of a value ahead (exec/large-json.ts). */
@@ -54,6 +55,8 @@ export function toJson(type: SqlType, value: Value, timeZone = "UTC"): unknown {
       return timestampToText(value as number, "T");
     case "timestamptz":
       return timestampTzToText(value as number, timeZone, "T");
+    case "hstore":
+      return hstoreJson(JSONB, value as string).value;
     case "vector":
       return Array.from(value as Float32Array, shortFloat4);
     case "array":

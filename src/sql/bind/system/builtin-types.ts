@@ -133,7 +133,7 @@ const pgCollation = definedRelation(
     for (const [oid, collname, collencoding] of [
       [950, "C", -1],
       [951, "POSIX", -1],
-      [12_341, "ucs_basic", 6],
+      [12_340, "ucs_basic", 6],
     ] as const) {
       yield { ...named, oid, collname, collprovider: "c", collencoding, collcollate: "C", collctype: "C" };
     }

@@ -7,6 +7,7 @@ import { numericModifier } from "../../../values/text-format.js";
 import type { SqlType, Value } from "../../../values/values.js";
 import { defaultText, shownExpression } from "./expression-text.js";
 import { CONSTRAINT_TYPES, type ConstraintFacts, constraintsOf, dataType, queryText, yesNo } from "./relation-facts.js";
+import { systemShapes } from "./shapes.js";
 import { type DefinedView, definedRelation, liveRelation, type SystemView } from "./system-view.js";
 
 const schemata = definedRelation("information_schema", "schemata", ({ catalog, database, user }) =>
@@ -26,6 +27,10 @@ const tables = definedRelation("information_schema", "tables", function* ({ cata
   }
   for (const { schema, name, updatable } of catalog.views()) {
     const facts = { table_type: "VIEW", is_insertable_into: yesNo(canChange(updatable)), is_typed: "NO" };
+    yield { table_catalog: database, table_schema: schema, table_name: name, ...facts };
+  }
+  for (const { schema, name, kind } of systemShapes().values()) {
+    const facts = { table_type: kind === "r" ? "BASE TABLE" : "VIEW", is_insertable_into: "NO", is_typed: "NO" };
     yield { table_catalog: database, table_schema: schema, table_name: name, ...facts };
   }
 });
@@ -54,12 +59,15 @@ function canChange(updatable: readonly boolean[] | undefined): boolean {
 }
 
 /** pg_type.typname: `int4`, `_text`, or the name of a type that a statement made. */
-function udtName(type: SqlType): string {
+export function udtName(type: SqlType): string {
   const { user } = type;
   if (user?.kind === "domain") return udtName(user.base!);
   if (user !== undefined) return user.name;
   return type.element === null ? type.name : `_${udtName(type.element)}`;
 }
+
+const LONGEST_TEXT = 2 ** 30;
+const UTF8_BYTES_MAX = 4;
 
 const PRECISIONS: Readonly<Record<string, readonly [bits: number, radix: number]>> = {
   int2: [16, 2],
@@ -69,11 +77,14 @@ const PRECISIONS: Readonly<Record<string, readonly [bits: number, radix: number]
   float8: [53, 2],
 };
 
-function measures(type: SqlType): Record<string, Value> {
+export function measures(type: SqlType): Record<string, Value> {
   const { name, modifier } = type;
-  if (type.element !== null) return {};
+  if (type.element !== null || type.user?.kind === "enum" || type.user?.kind === "composite") return {};
+  if (name === "text") return { character_octet_length: LONGEST_TEXT };
   if (name === "varchar" || name === "bpchar" || name === "bit" || name === "varbit") {
-    return { character_maximum_length: modifier };
+    const isText = name === "varchar" || name === "bpchar";
+    const octets = modifier === null ? LONGEST_TEXT : modifier * UTF8_BYTES_MAX;
+    return { character_maximum_length: modifier, character_octet_length: isText ? octets : null };
   }
   if (name === "numeric") {
     if (modifier === null) return { numeric_precision_radix: 10 };
@@ -90,6 +101,7 @@ function measures(type: SqlType): Record<string, Value> {
 
 const columns = liveRelation("information_schema", "columns", function* (view) {
   for (const table of view.catalog.tables()) {
+    if (table.materialized) continue;
     for (const [i, column] of table.columns.entries()) {
       const isKey = table.primaryKey?.includes(column.id) ?? false;
       yield {
@@ -104,6 +116,8 @@ const columns = liveRelation("information_schema", "columns", function* (view) {
         ...measures(column.type),
         ...typeNames(column, view),
         ...identityOf(column, table.id, view),
+        dtd_identifier: String(i + 1),
+        is_self_referencing: "NO",
         is_generated: column.generatedSql ? "ALWAYS" : "NEVER",
         generation_expression: column.generatedSql ?? null,
         is_updatable: column.generatedSql ? "NO" : "YES",
@@ -122,10 +136,33 @@ const columns = liveRelation("information_schema", "columns", function* (view) {
         data_type: dataType(output.type),
         ...measures(output.type),
         ...typeNames(output, view),
+        dtd_identifier: String(i + 1),
+        is_self_referencing: "NO",
         is_identity: "NO",
         identity_cycle: "NO",
         is_generated: "NEVER",
         is_updatable: yesNo(updatable?.[i] ?? false),
+      };
+    }
+  }
+  for (const { schema, name, columns: own } of systemShapes().values()) {
+    for (const [i, { name: column, type, notNull }] of own.entries()) {
+      yield {
+        table_catalog: view.database,
+        table_schema: schema,
+        table_name: name,
+        column_name: column,
+        ordinal_position: i + 1,
+        dtd_identifier: String(i + 1),
+        is_nullable: yesNo(!notNull),
+        data_type: dataType(type),
+        ...measures(type),
+        ...typeNames({ type }, view),
+        is_self_referencing: "NO",
+        is_identity: "NO",
+        identity_cycle: "NO",
+        is_generated: "NEVER",
+        is_updatable: "NO",
       };
     }
   }
@@ -136,7 +173,10 @@ function defaultOf({ identity, generatedSql, defaultSql, type }: ColumnDef, view
   return shownExpression(view, defaultText(defaultSql, type), false);
 }
 
-function typeNames({ type }: Pick<ColumnDef, "type">, { database }: DefinedView): Record<string, Value> {
+export function typeNames(
+  { type }: Pick<ColumnDef, "type">,
+  { database }: Pick<SystemView, "database">,
+): Record<string, Value> {
   const { user } = type;
   const names = { udt_catalog: database, udt_schema: user?.schema ?? "pg_catalog", udt_name: udtName(type) };
   if (user?.kind !== "domain") return names;
@@ -309,8 +349,12 @@ const domains = definedRelation("information_schema", "domains", function* ({ ca
       domain_schema: type.schema,
       domain_name: type.name,
       data_type: dataType(type.base),
+      ...measures(type.base),
       domain_default: type.defaultSql,
+      udt_catalog: database,
+      udt_schema: type.base.user?.schema ?? "pg_catalog",
       udt_name: udtName(type.base),
+      dtd_identifier: "1",
     };
   }
 });

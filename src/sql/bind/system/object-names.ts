@@ -236,7 +236,7 @@ function operatorNamed(view: SystemView, text: string): number | null {
   return all.find(([, operator]) => operator.left === left && operator.right === right)?.[0] ?? null;
 }
 
-const COLLATIONS: Readonly<Record<string, number>> = { default: 100, C: 950, POSIX: 951, ucs_basic: 12_341 };
+const COLLATIONS: Readonly<Record<string, number>> = { default: 100, C: 950, POSIX: 951, ucs_basic: 12_340 };
 
 const dictionaries = () =>
   new Map(TEXT_SEARCH_CONFIGS.map((config) => [dictionaryOid(config), dictionaryName(config)]));

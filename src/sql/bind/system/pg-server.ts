@@ -48,7 +48,17 @@ const pgTablespace = definedRelation("pg_catalog", "pg_tablespace", none, () => 
   { oid: DEFAULT_TABLESPACE_OID, spcname: "pg_default", spcowner: OWNER_OID },
 ]);
 
+const NO_RIGHTS: SystemRow = {
+  rolsuper: false,
+  rolcreaterole: false,
+  rolcreatedb: false,
+  rolcanlogin: false,
+  rolreplication: false,
+  rolbypassrls: false,
+};
+
 const roleOf = ({ user }: DefinedView): SystemRow => ({
+  ...NO_RIGHTS,
   oid: OWNER_OID,
   rolname: user,
   rolinherit: true,
@@ -59,6 +69,7 @@ const roleOf = ({ user }: DefinedView): SystemRow => ({
 
 /** Owns the schema public; whoever owns the database is a member. */
 const DATABASE_OWNER: SystemRow = {
+  ...NO_RIGHTS,
   oid: DATABASE_OWNER_OID,
   rolname: "pg_database_owner",
   rolinherit: true,
@@ -78,7 +89,15 @@ const pgInitPrivs = definedRelation("pg_catalog", "pg_init_privs", none, () => [
 
 const users = ["pg_user", "pg_shadow"].map((name) =>
   definedRelation("pg_catalog", name, ({ user }) => [
-    { usename: user, usesysid: OWNER_OID, passwd: name === "pg_user" ? "********" : null },
+    {
+      usename: user,
+      usesysid: OWNER_OID,
+      usecreatedb: false,
+      usesuper: false,
+      userepl: false,
+      usebypassrls: false,
+      passwd: name === "pg_user" ? "********" : null,
+    },
   ]),
 );
 

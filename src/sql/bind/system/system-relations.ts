@@ -5,6 +5,7 @@ import { BOOL, INT8 } from "../../../values/values.js";
 import { BUILT_IN_OPERATORS } from "./builtin-operators.js";
 import { BUILT_IN_TYPES } from "./builtin-types.js";
 import { INFORMATION_SCHEMA } from "./information-schema.js";
+import { INFORMATION_SCHEMA_MORE } from "./information-schema-more.js";
 import { PG_AGGREGATE } from "./pg-aggregate.js";
 import { PG_CLASS } from "./pg-class.js";
 import { PG_DESCRIPTIONS } from "./pg-descriptions.js";
@@ -32,6 +33,7 @@ const FILLED: readonly SystemRelation[] = [
   ...PG_TRIGGERS,
   ...SEARCH_INDEX_RELATIONS,
   ...INFORMATION_SCHEMA,
+  ...INFORMATION_SCHEMA_MORE,
 ];
 
 const filled = new Map(FILLED.map((relation) => [`${relation.schema}.${relation.name}`, relation]));

@@ -1,0 +1,86 @@
+/**
+ * Locks that mean what their clients agree on (PostgreSQL 15's manual, chapter 13.3.5), of one tenant. A session may take one more
+ * than once, and gives it back as often. Owned by wire-sessions.ts.
+ */
+
+/** A session, as far as locks know it. */
+export interface LockOwner {
+  /** Locks that end with its transaction, by key; true: shared. */
+  readonly transactionLocks: { readonly key: string; readonly shared: boolean }[];
+}
+
+interface Lock {
+  exclusive: { readonly owner: LockOwner; count: number } | null;
+  readonly shared: Map<LockOwner, number>;
+}
+
+export class AdvisoryLocks {
+  private readonly locks = new Map<string, Lock>();
+  private waiting: (() => void)[] = [];
+
+  /** False: another session holds it. */
+  take(owner: LockOwner, key: string, shared: boolean): boolean {
+    const lock = this.locks.get(key) ?? { exclusive: null, shared: new Map<LockOwner, number>() };
+    if (lock.exclusive !== null && lock.exclusive.owner !== owner) return false;
+    if (!shared && [...lock.shared.keys()].some((other) => other !== owner)) return false;
+    this.locks.set(key, lock);
+    if (shared) lock.shared.set(owner, (lock.shared.get(owner) ?? 0) + 1);
+    else if (lock.exclusive === null) lock.exclusive = { owner, count: 1 };
+    else lock.exclusive.count++;
+    return true;
+  }
+
+  /** Resolves when the owner has it; rejects with the signal's reason. */
+  async wait(owner: LockOwner, key: string, shared: boolean, signal: AbortSignal): Promise<void> {
+    while (!this.take(owner, key, shared)) {
+      await new Promise<void>((resolve, reject) => {
+        const end = (act: () => void) => (): void => {
+          this.waiting = this.waiting.filter((call) => call !== freed);
+          signal.removeEventListener("abort", aborted);
+          act();
+        };
+        const freed = end(resolve);
+        const aborted = end(() => reject(signal.reason as Error));
+        this.waiting.push(freed);
+        if (signal.aborted) aborted();
+        else signal.addEventListener("abort", aborted);
+      });
+    }
+  }
+
+  /** False: the owner does not hold it. */
+  give(owner: LockOwner, key: string, shared: boolean): boolean {
+    const lock = this.locks.get(key);
+    if (lock === undefined) return false;
+    if (shared) {
+      const count = lock.shared.get(owner);
+      if (count === undefined) return false;
+      if (count > 1) lock.shared.set(owner, count - 1);
+      else lock.shared.delete(owner);
+    } else {
+      if (lock.exclusive?.owner !== owner) return false;
+      if (--lock.exclusive.count === 0) lock.exclusive = null;
+    }
+    this.freed(key, lock);
+    return true;
+  }
+
+  /** The transaction has ended. */
+  endTransaction(owner: LockOwner): void {
+    for (const { key, shared } of owner.transactionLocks.splice(0)) this.give(owner, key, shared);
+  }
+
+  giveAll(owner: LockOwner): void {
+    owner.transactionLocks.length = 0;
+    for (const [key, lock] of [...this.locks]) {
+      lock.shared.delete(owner);
+      if (lock.exclusive?.owner === owner) lock.exclusive = null;
+      this.freed(key, lock);
+    }
+  }
+
+  private freed(key: string, lock: Lock): void {
+    if (lock.exclusive === null && lock.shared.size === 0) this.locks.delete(key);
+    for (const call of this.waiting) call();
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * LISTEN and NOTIFY among the sessions of one tenant: what was notified is kept with the transaction, and told to listeners when
+ * the transaction has committed. Owned by wire-sessions.ts.
+ */
+import { BACK } from "../../protocol/postgres/message-types.js";
+import { MessageWriter } from "../../protocol/postgres/message-writer.js";
+
+/** A session that may listen. */
+export interface Listener {
+  readonly channels: ReadonlySet<string>;
+  /** Sends messages to its client, whatever that does at the moment. */
+  push(bytes: Uint8Array): void;
+}
+
+export interface Notification {
+  readonly channel: string;
+  readonly payload: string;
+}
+
+export class Notifications {
+  private readonly listeners = new Set<Listener>();
+
+  add(listener: Listener): void {
+    this.listeners.add(listener);
+  }
+
+  remove(listener: Listener): void {
+    this.listeners.delete(listener);
+  }
+
+  /** Tells everybody who listens. `sender`: the number of the session. Equal ones of a transaction are told once. */
+  tell(sender: number, all: readonly Notification[]): void {
+    const seen = new Set<string>();
+    for (const { channel, payload } of all) {
+      const key = `${channel}\0${payload}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      const message = messageOf(sender, channel, payload);
+      for (const listener of this.listeners) if (listener.channels.has(channel)) listener.push(message);
+    }
+  }
+}
+
+function messageOf(sender: number, channel: string, payload: string): Uint8Array {
+  const writer = new MessageWriter();
+  writer.begin(BACK.notificationResponse);
+  writer.uint32(sender);
+  writer.cstring(channel);
+  writer.cstring(payload);
+  writer.end();
+  return writer.take();
+}

@@ -1,0 +1,191 @@
+/** Functions and operators of the extension hstore: maps of texts. */
+import { sqlError } from "../../../protocol/errors.js";
+import { hstoreText, pairsOf } from "../../../values/hstore.js";
+import { toText } from "../../../values/text-format.js";
+import { sqlArray } from "../../../values/text-format-array.js";
+import {
+  arrayOf,
+  BOOL,
+  HSTORE,
+  JSON_TYPE,
+  JSONB,
+  recordOf,
+  type SqlArray,
+  type SqlType,
+  TEXT,
+  type Value,
+} from "../../../values/values.js";
+import type { EvalContext, ScalarFunction } from "../expr.js";
+import { hstoreJson } from "../hstore-cast.js";
+import { recordRows, type TableFunction, tableFn, valueRows } from "../table-function.js";
+import { aliases, contextFn, type FunctionFamily, family, fn, op, taking } from "./define.js";
+
+const TEXTS = arrayOf(TEXT);
+
+const textsIn = ({ elements }: SqlArray) => elements as readonly (string | null)[];
+
+function fromPairs(entries: Iterable<readonly [string | null, string | null]>): string {
+  const pairs = new Map<string, string | null>();
+  for (const [key, value] of entries) {
+    if (key === null) throw sqlError("22004", "null value not allowed for hstore key");
+    if (!pairs.has(key)) pairs.set(key, value);
+  }
+  return hstoreText(pairs);
+}
+
+/** `{key, value, …}` or `{{key, value}, …}`. Throws 2202E. */
+function ofArray(array: SqlArray): string {
+  const { dimensions } = array;
+  if (dimensions.length > 2) throw sqlError("2202E", "wrong number of array subscripts");
+  const texts = textsIn(array);
+  if (dimensions.length === 1 && texts.length % 2 !== 0) {
+    throw sqlError("2202E", "array must have even number of elements");
+  }
+  if (dimensions.length === 2 && dimensions[1] !== 2) throw sqlError("2202E", "array must have two columns");
+  return fromPairs(Array.from({ length: texts.length / 2 }, (_, i) => [texts[2 * i]!, texts[2 * i + 1]!]));
+}
+
+/** Throws 2202E. */
+function ofKeysAndValues(keys: SqlArray, values: SqlArray | null): string {
+  const [names, texts] = [textsIn(keys), values === null ? null : textsIn(values)];
+  if (keys.dimensions.length > 1 || (values?.dimensions.length ?? 0) > 1) {
+    throw sqlError("2202E", "wrong number of array subscripts");
+  }
+  if (texts !== null && texts.length !== names.length) throw sqlError("2202E", "arrays must have same bounds");
+  return fromPairs(names.map((name, i) => [name, texts?.[i] ?? null]));
+}
+
+const joined = (a: string, b: string) => hstoreText(new Map([...pairsOf(a), ...pairsOf(b)]));
+
+function kept(text: string, isKept: (key: string, value: string | null) => boolean): string {
+  return hstoreText(new Map([...pairsOf(text)].filter(([key, value]) => isKept(key, value))));
+}
+
+const withoutKeys = (text: string, keys: SqlArray) => kept(text, (key) => !textsIn(keys).includes(key));
+function withoutPairs(text: string, other: string): string {
+  const pairs = pairsOf(other);
+  return kept(text, (key, value) => !pairs.has(key) || pairs.get(key) !== value);
+}
+
+function contains(outer: string, inner: string): boolean {
+  const pairs = pairsOf(outer);
+  return [...pairsOf(inner)].every(([key, value]) => pairs.has(key) && pairs.get(key) === value);
+}
+
+const fetched = (text: string, key: string): string | null => pairsOf(text).get(key) ?? null;
+
+function fetchedAll(text: string, keys: SqlArray): SqlArray {
+  const pairs = pairsOf(text);
+  return { ...keys, elements: textsIn(keys).map((key) => (key === null ? null : (pairs.get(key) ?? null))) };
+}
+
+const hasAll = (text: string, keys: SqlArray) => {
+  const pairs = pairsOf(text);
+  return textsIn(keys).every((key) => key === null || pairs.has(key));
+};
+const hasAny = (text: string, keys: SqlArray) => {
+  const pairs = pairsOf(text);
+  return textsIn(keys).some((key) => key !== null && pairs.has(key));
+};
+
+const flat = (text: string) => sqlArray([...pairsOf(text)].flat());
+
+function matrix(text: string): SqlArray {
+  const pairs = [...pairsOf(text)];
+  if (pairs.length === 0) return sqlArray([]);
+  return { elements: pairs.flat(), dimensions: [pairs.length, 2], lowerBounds: [1, 1] };
+}
+
+function toJson(name: string, to: SqlType): ScalarFunction[] {
+  return [
+    fn(name, [HSTORE], to, (text: string) => hstoreJson(to, text)),
+    fn(`${name}_loose`, [HSTORE], to, (text: string) => hstoreJson(to, text, true)),
+  ];
+}
+
+const NANOS = 60;
+const exist = (text: string, key: string) => pairsOf(text).has(key);
+const defined = (text: string, key: string) => (pairsOf(text).get(key) ?? null) !== null;
+
+export const HSTORE_FETCH: ScalarFunction = op("->", [HSTORE, TEXT], TEXT, fetched);
+
+export const HSTORE_OPERATORS: readonly ScalarFunction[] = taking(NANOS, [
+  HSTORE_FETCH,
+  op("->", [HSTORE, TEXTS], TEXTS, fetchedAll),
+  op("||", [HSTORE, HSTORE], HSTORE, joined),
+  op("?", [HSTORE, TEXT], BOOL, exist),
+  op("?&", [HSTORE, TEXTS], BOOL, hasAll),
+  op("?|", [HSTORE, TEXTS], BOOL, hasAny),
+  op("@>", [HSTORE, HSTORE], BOOL, contains),
+  op("<@", [HSTORE, HSTORE], BOOL, (a: string, b: string) => contains(b, a)),
+  op("-", [HSTORE, TEXT], HSTORE, (text: string, key: string) => kept(text, (other) => other !== key)),
+  op("-", [HSTORE, TEXTS], HSTORE, withoutKeys),
+  op("-", [HSTORE, HSTORE], HSTORE, withoutPairs),
+  op("%%", [HSTORE], TEXTS, flat),
+  op("%#", [HSTORE], TEXTS, matrix),
+  op("=", [HSTORE, HSTORE], BOOL, (a: string, b: string) => a === b),
+  op("<>", [HSTORE, HSTORE], BOOL, (a: string, b: string) => a !== b),
+]);
+
+export const HSTORE_FUNCTIONS: readonly ScalarFunction[] = taking(NANOS, [
+  fn(
+    "hstore",
+    [TEXT, TEXT],
+    HSTORE,
+    (key: string | null, value: string | null) => (key === null ? null : fromPairs([[key, value]])),
+    { strict: false },
+  ),
+  fn("hstore", [TEXTS], HSTORE, ofArray),
+  fn(
+    "hstore",
+    [TEXTS, TEXTS],
+    HSTORE,
+    (keys: SqlArray | null, values: SqlArray | null) => (keys === null ? null : ofKeysAndValues(keys, values)),
+    { strict: false },
+  ),
+  fn("akeys", [HSTORE], TEXTS, (text: string) => sqlArray([...pairsOf(text).keys()])),
+  fn("avals", [HSTORE], TEXTS, (text: string) => sqlArray([...pairsOf(text).values()])),
+  ...aliases(["exist", "isexists"], fn("exist", [HSTORE, TEXT], BOOL, exist)),
+  ...aliases(["defined", "isdefined"], fn("defined", [HSTORE, TEXT], BOOL, defined)),
+  fn("exists_all", [HSTORE, TEXTS], BOOL, hasAll),
+  fn("exists_any", [HSTORE, TEXTS], BOOL, hasAny),
+  fn("fetchval", [HSTORE, TEXT], TEXT, fetched),
+  fn("delete", [HSTORE, TEXT], HSTORE, (text: string, key: string) => kept(text, (other) => other !== key)),
+  fn("delete", [HSTORE, TEXTS], HSTORE, withoutKeys),
+  fn("delete", [HSTORE, HSTORE], HSTORE, withoutPairs),
+  fn("slice", [HSTORE, TEXTS], HSTORE, (text: string, keys: SqlArray) =>
+    kept(text, (key) => textsIn(keys).includes(key)),
+  ),
+  fn("slice_array", [HSTORE, TEXTS], TEXTS, fetchedAll),
+  fn("hstore_to_array", [HSTORE], TEXTS, flat),
+  fn("hstore_to_matrix", [HSTORE], TEXTS, matrix),
+  ...toJson("hstore_to_json", JSON_TYPE),
+  ...toJson("hstore_to_jsonb", JSONB),
+]);
+
+/** `hstore(record)`: its fields by their names. */
+export const HSTORE_FAMILIES: readonly FunctionFamily[] = [
+  family("hstore", "(record) → hstore", ([row, ...rest]) => {
+    const fields = row?.fields;
+    if (fields === undefined || rest.length > 0) return null;
+    return contextFn("hstore", [row!], HSTORE, (context: EvalContext, values: readonly Value[]) =>
+      fromPairs(
+        fields.map(({ name, type }, i) => {
+          const value = values[i] ?? null;
+          return [name, value === null ? null : toText(type, value, context.timeZone)];
+        }),
+      ),
+    );
+  }),
+];
+
+const PAIR = recordOf([
+  { name: "key", type: TEXT },
+  { name: "value", type: TEXT },
+]);
+
+export const HSTORE_TABLES: readonly TableFunction[] = [
+  tableFn("skeys", [HSTORE], TEXT, (text: string) => valueRows(pairsOf(text).keys())),
+  tableFn("svals", [HSTORE], TEXT, (text: string) => valueRows(pairsOf(text).values())),
+  tableFn("each", [HSTORE], PAIR, (text: string) => recordRows(pairsOf(text))),
+];

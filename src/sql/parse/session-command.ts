@@ -1,0 +1,41 @@
+/** Statements about a session of PostgreSQL's protocol that the engine does not know: LISTEN, NOTIFY, UNLISTEN, DEALLOCATE. */
+import { hasSqlDetails, parseSync } from "libpg-query";
+
+export type SessionCommand =
+  | { readonly kind: "listen"; readonly channel: string }
+  /** Null: all. */
+  | { readonly kind: "unlisten"; readonly channel: string | null }
+  | { readonly kind: "notify"; readonly channel: string; readonly payload: string }
+  /** Null: all. */
+  | { readonly kind: "deallocate"; readonly name: string | null };
+
+const FIRST_WORD = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/)*(?:listen|unlisten|notify|deallocate)\b/i;
+
+interface RawCommands {
+  readonly ListenStmt?: { readonly conditionname: string };
+  readonly UnlistenStmt?: { readonly conditionname?: string };
+  readonly NotifyStmt?: { readonly conditionname: string; readonly payload?: string };
+  readonly DeallocateStmt?: { readonly name?: string };
+}
+
+/** Null: it is another statement, or none at all, which the parser says. */
+export function parseSessionCommand(text: string): SessionCommand | null {
+  if (!FIRST_WORD.test(text)) return null;
+  const raw = rawCommand(text);
+  if (raw?.ListenStmt !== undefined) return { kind: "listen", channel: raw.ListenStmt.conditionname };
+  if (raw?.UnlistenStmt !== undefined) return { kind: "unlisten", channel: raw.UnlistenStmt.conditionname ?? null };
+  if (raw?.NotifyStmt !== undefined) {
+    return { kind: "notify", channel: raw.NotifyStmt.conditionname, payload: raw.NotifyStmt.payload ?? "" };
+  }
+  if (raw?.DeallocateStmt !== undefined) return { kind: "deallocate", name: raw.DeallocateStmt.name ?? null };
+  return null;
+}
+
+function rawCommand(text: string): RawCommands | null {
+  try {
+    return (parseSync(text).stmts?.[0]?.stmt ?? null) as RawCommands | null;
+  } catch (error) {
+    if (hasSqlDetails(error)) return null;
+    throw error;
+  }
+}

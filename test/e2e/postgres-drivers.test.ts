@@ -1,0 +1,245 @@
+/** The driver `pg` against the server of PostgreSQL's protocol: values of many types, transactions that wait, tenants. */
+import type { Socket } from "node:net";
+import pg from "pg";
+import t from "tap";
+import { passwordOf, TestServer } from "./server.js";
+import { postgresPort, WITH_POSTGRES } from "./wire-client.js";
+
+let server: TestServer;
+t.before(async () => {
+  server = await TestServer.start({ ...WITH_POSTGRES, TESSERA_ACTORS: "2" });
+});
+t.teardown(() => server?.stop());
+
+const clients: pg.Client[] = [];
+t.teardown(() => {
+  for (const client of clients) (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
+});
+
+async function connect(user = "admin", password = server.password): Promise<pg.Client> {
+  const client = new pg.Client({ host: "127.0.0.1", port: postgresPort(server), user, password, database: "postgres" });
+  client.on("error", () => undefined);
+  await client.connect();
+  clients.push(client);
+  return client;
+}
+
+const codeOf = (error: unknown): string => (error as { code: string }).code;
+
+t.test("values come as they went", async (t) => {
+  const client = await connect();
+  const columns = [
+    ["bool", true],
+    ["int2", -2],
+    ["int4", 2147483647],
+    ["int8", "-9007199254740993"],
+    ["numeric", "-12345678901234567890.0123456789"],
+    ["numeric", "0.00001"],
+    ["numeric", "10000"],
+    ["float8", 1.5e-300],
+    ["text", 'é "\\\n'],
+    ["uuid", "0123abcd-0000-4000-8000-00000000ffff"],
+    ["bytea", Buffer.from([0, 255, 7])],
+    ["jsonb", { a: [1, null, "x"] }],
+    ["int4[]", [1, null, 3]],
+    ["text[]", ["a,b", 'c"d', null]],
+    ["interval", "1 year 2 mons 3 days 04:05:06.7"],
+    ["timestamptz", new Date("2026-02-03T04:05:06.789Z")],
+    ["date", "1999-12-31"],
+    ["inet", "10.1.2.0/24"],
+  ] as const;
+  const values = columns.map(([, value]) => value);
+  const select = (suffix: string) => `SELECT ${columns.map(([type], i) => `$${i + 1}::${type}${suffix}`).join(", ")}`;
+  const texts = await client.query({ text: select("::text"), values, rowMode: "array" });
+  const types = { getTypeParser: () => String };
+  const plain = await client.query({ text: select(""), values, rowMode: "array", types });
+  t.same(plain.rows[0]!.slice(1), texts.rows[0]!.slice(1));
+  t.same([plain.rows[0]![0], texts.rows[0]![0]], ["t", "true"], "a cast of a boolean writes the word");
+  const known = (await client.query("SELECT 1::int2 a, 2::int8 b, '{1,NULL}'::int[] c, 'x' d, NULL e, 1.50 f")).rows[0];
+  t.same(known, { a: 1, b: "2", c: [1, null], d: "x", e: null, f: "1.50" });
+});
+
+t.test("errors have the fields that clients read", async (t) => {
+  const client = await connect();
+  await client.query(
+    "CREATE TABLE parents (id int PRIMARY KEY); CREATE TABLE children (id int, parent int REFERENCES parents (id), n int NOT NULL CHECK (n > 0))",
+  );
+  const errorOf = (sql: string) =>
+    client.query(sql).then(
+      () => null,
+      (error: object) => error,
+    );
+  await client.query("INSERT INTO parents VALUES (1)");
+  t.match(await errorOf("INSERT INTO parents VALUES (1)"), {
+    code: "23505",
+    table: "parents",
+    constraint: "parents_pkey",
+    schema: "public",
+    detail: "Key (id)=(1) already exists.",
+    severity: "ERROR",
+  });
+  t.match(await errorOf("INSERT INTO children VALUES (1, 2, 1)"), {
+    code: "23503",
+    constraint: "children_parent_fkey",
+  });
+  t.match(await errorOf("INSERT INTO children VALUES (1, 1, NULL)"), { code: "23502", column: "n" });
+  t.match(await errorOf("INSERT INTO children VALUES (1, 1, 0)"), { code: "23514", constraint: "children_n_check" });
+  t.match(await errorOf("SELECT 1 FROM nowhere"), { code: "42P01", position: "15" });
+});
+
+t.test("transactions at read committed wait for each other and lose nothing", async (t) => {
+  const [a, b] = [await connect(), await connect()];
+  await a.query("CREATE TABLE counters (id int PRIMARY KEY, n int)");
+  await a.query("INSERT INTO counters SELECT i, 0 FROM generate_series(1, 4) i");
+  const value = async (id: number) => (await a.query("SELECT n FROM counters WHERE id = $1", [id])).rows[0].n;
+
+  // FOR UPDATE: the second reader sees what the first has made of the row.
+  await a.query("BEGIN");
+  await b.query("BEGIN");
+  const first = (await a.query("SELECT n FROM counters WHERE id = 1 FOR UPDATE")).rows[0].n;
+  const waiting = b.query("SELECT n FROM counters WHERE id = 1 FOR UPDATE");
+  await a.query("UPDATE counters SET n = $1 WHERE id = 1", [first + 1]);
+  await a.query("COMMIT");
+  const second = (await waiting).rows[0].n;
+  await b.query("UPDATE counters SET n = $1 WHERE id = 1", [second + 1]);
+  await b.query("COMMIT");
+  t.equal(await value(1), 2);
+
+  // An UPDATE runs again over what was committed; one of another transaction that rolls back is as if it never was.
+  await a.query("BEGIN");
+  await a.query("UPDATE counters SET n = 10 WHERE id = 2");
+  const added = b.query("UPDATE counters SET n = n + 1 WHERE id = 2");
+  await a.query("COMMIT");
+  await added;
+  t.equal(await value(2), 11);
+  await a.query("BEGIN");
+  await a.query("UPDATE counters SET n = 100 WHERE id = 2");
+  const alone = b.query("UPDATE counters SET n = n + 1 WHERE id = 2");
+  await a.query("ROLLBACK");
+  await alone;
+  t.equal(await value(2), 12);
+
+  // Two inserts of one key: the second waits, and then collides or does not.
+  await a.query("BEGIN");
+  await a.query("INSERT INTO counters VALUES (50, 0)");
+  const duplicate = b.query("INSERT INTO counters VALUES (50, 1)").then(() => "stored", codeOf);
+  await a.query("COMMIT");
+  t.equal(await duplicate, "23505");
+
+  // Statements of HTTP respect what is held, too.
+  await a.query("BEGIN");
+  await a.query("UPDATE counters SET n = 1 WHERE id = 4");
+  const overHttp = server.sql("UPDATE counters SET n = n + 1 WHERE id = 4");
+  await a.query("COMMIT");
+  t.equal((await overHttp).status, 200);
+  t.equal(await value(4), 2);
+});
+
+t.test("SKIP LOCKED, NOWAIT, deadlocks and time-outs", async (t) => {
+  const [a, b] = [await connect(), await connect()];
+  await a.query("CREATE TABLE jobs (id int PRIMARY KEY, state text)");
+  await a.query("INSERT INTO jobs SELECT i, 'new' FROM generate_series(1, 10) i");
+  const next = "SELECT id FROM jobs WHERE state = 'new' ORDER BY id LIMIT 2 FOR UPDATE SKIP LOCKED";
+  await a.query("BEGIN");
+  await b.query("BEGIN");
+  t.same((await a.query(next)).rows, [{ id: 1 }, { id: 2 }]);
+  t.same((await b.query(next)).rows, [{ id: 3 }, { id: 4 }]);
+  t.equal(await b.query("SELECT 1 FROM jobs WHERE id = 1 FOR UPDATE NOWAIT").then(() => null, codeOf), "55P03");
+  await b.query("ROLLBACK");
+  await b.query("BEGIN");
+  await b.query("SET LOCAL lock_timeout = '50ms'");
+  t.equal(await b.query("UPDATE jobs SET state = 'done' WHERE id = 1").then(() => null, codeOf), "55P03");
+  await b.query("ROLLBACK");
+  await b.query("SET statement_timeout = '50ms'");
+  t.equal(await b.query("UPDATE jobs SET state = 'done' WHERE id = 1").then(() => null, codeOf), "57014");
+  await b.query("RESET statement_timeout");
+  await a.query("ROLLBACK");
+
+  await a.query("BEGIN");
+  await b.query("BEGIN");
+  await a.query("UPDATE jobs SET state = 'a' WHERE id = 1");
+  await b.query("UPDATE jobs SET state = 'b' WHERE id = 2");
+  const crossed = a.query("UPDATE jobs SET state = 'a' WHERE id = 2").then(() => "done", codeOf);
+  const back = b.query("UPDATE jobs SET state = 'b' WHERE id = 1").then(() => "done", codeOf);
+  t.same([await crossed, await back].sort(), ["40P01", "done"]);
+  await Promise.all([a.query("ROLLBACK"), b.query("ROLLBACK")]);
+});
+
+t.test("clients that add to one row at the same time lose no addition", async (t) => {
+  const many = await Promise.all(Array.from({ length: 6 }, () => connect()));
+  await many[0]!.query("CREATE TABLE sums (id int PRIMARY KEY, n int)");
+  await many[0]!.query("INSERT INTO sums VALUES (1, 0), (2, 0)");
+  await Promise.all(
+    many.map(async (client, c) => {
+      for (let i = 0; i < 10; i++) {
+        await client.query("BEGIN");
+        await client.query("UPDATE sums SET n = n + 1 WHERE id = 1");
+        await client.query("UPDATE sums SET n = n + 1 WHERE id = 2");
+        await client.query((c + i) % 5 === 0 ? "ROLLBACK" : "COMMIT");
+      }
+    }),
+  );
+  t.same((await many[0]!.query("SELECT n FROM sums ORDER BY id")).rows, [{ n: 48 }, { n: 48 }]);
+});
+
+t.test("notifications come after the commit, to those who listen", async (t) => {
+  const [listener, sender] = [await connect(), await connect()];
+  const heard: string[] = [];
+  listener.on("notification", ({ channel, payload }) => heard.push(`${channel} ${payload}`));
+  await listener.query("LISTEN jobs");
+  await sender.query("NOTIFY jobs, 'alone'");
+  await sender.query("BEGIN");
+  await sender.query("SELECT pg_notify('jobs', 'in a transaction')");
+  await sender.query("NOTIFY jobs, 'in a transaction'; NOTIFY others, 'unheard'");
+  await sender.query("COMMIT");
+  await sender.query("BEGIN; NOTIFY jobs, 'taken back'; ROLLBACK");
+  await listener.query("NOTIFY jobs, 'its own'");
+  for (let i = 0; i < 100 && heard.length < 3; i++) await new Promise((resolve) => setTimeout(resolve, 20));
+  t.same(heard, ["jobs alone", "jobs in a transaction", "jobs its own"]);
+  await listener.query("UNLISTEN *");
+  await sender.query("NOTIFY jobs");
+  await listener.query("SELECT 1");
+  t.equal(heard.length, 3);
+});
+
+t.test("advisory locks exclude other sessions", async (t) => {
+  const [a, b] = [await connect(), await connect()];
+  const value = async (client: pg.Client, sql: string) => Object.values((await client.query(sql)).rows[0])[0];
+  t.equal(await value(a, "SELECT pg_try_advisory_lock(1)"), true);
+  t.equal(await value(a, "SELECT pg_try_advisory_lock(1)"), true, "again in the same session");
+  t.equal(await value(b, "SELECT pg_try_advisory_lock(1)"), false);
+  t.equal(await value(b, "SELECT pg_try_advisory_lock(0, 1)"), true, "two keys are another space");
+  const waiting = b.query("SELECT pg_advisory_lock(1)");
+  await a.query("SELECT pg_advisory_unlock(1)");
+  t.equal(await value(a, "SELECT pg_advisory_unlock(1)"), true);
+  await waiting;
+  t.equal(await value(a, "SELECT pg_try_advisory_lock_shared(1)"), false);
+  await a.query("BEGIN");
+  await a.query("SELECT pg_advisory_xact_lock(2)");
+  t.equal(await value(b, "SELECT pg_try_advisory_lock(2)"), false);
+  await a.query("COMMIT");
+  t.equal(await value(b, "SELECT pg_try_advisory_lock(2)"), true);
+  const pid = await value(b, "SELECT pg_backend_pid()");
+  const sleeping = b.query("SELECT pg_sleep(60)").then(() => null, codeOf);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  t.equal(await value(a, `SELECT pg_cancel_backend(${pid})`), true);
+  t.equal(await sleeping, "57014");
+  await b.query("DISCARD ALL");
+  t.equal(await value(a, "SELECT pg_try_advisory_lock(1)"), true, "DISCARD ALL gives all back");
+});
+
+t.test("a tenant's user sees that tenant alone, and loses the connection when it is disabled", async (t) => {
+  await server.tenant("acme");
+  const client = await connect("acme-user", passwordOf("acme"));
+  await client.query("CREATE TABLE mine (i int)");
+  const admin = await connect();
+  t.equal(await admin.query("SELECT * FROM mine").then(() => null, codeOf), "42P01");
+  t.equal((await client.query("SELECT current_user AS u")).rows[0].u, "acme-user");
+  await server.expect(200, "PATCH", "/admin/tenants/acme/users/acme-user", { is_active: false });
+  t.ok(
+    await client.query("SELECT 1").then(
+      () => null,
+      (error: unknown) => error,
+    ),
+  );
+});

@@ -1,0 +1,98 @@
+/**
+ * Messages of PostgreSQL's protocol that are cut, changed and mixed: the server answers in the protocol or closes the connection,
+ * and goes on. SEED replays one run; TEST_LENGTH makes more of them (test/lengths.ts).
+ */
+import t from "tap";
+import { Random } from "../fuzz/random.js";
+import { tries } from "../lengths.js";
+import { TestServer } from "./server.js";
+import {
+  bind,
+  describe,
+  execute,
+  int32,
+  lettersOf,
+  message,
+  parse,
+  postgresPort,
+  query,
+  sync,
+  valuesOf,
+  WITH_POSTGRES,
+  WireClient,
+} from "./wire-client.js";
+
+const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+
+const TEXTS = [
+  "SELECT 1",
+  "SELECT $1::int",
+  "BEGIN",
+  "COMMIT",
+  "SELECT nope",
+  "COPY fuzz FROM STDIN",
+  "SELECT 'x",
+  "",
+  ";;",
+];
+
+function sound(random: Random): Buffer {
+  const makers: readonly (() => Buffer)[] = [
+    () => query(random.one(TEXTS)),
+    () => parse(random.one(["", "s"]), random.one(TEXTS), random.one([[], [23], [0], [99]])),
+    () => bind(random.one(["", "p"]), random.one(["", "s"]), random.one([[], ["1"], [null], ["x"]])),
+    () => describe(random.one(["S", "P"] as const), random.one(["", "s", "p"])),
+    () => execute(random.one(["", "p"]), random.one([0, 1, -1])),
+    () => message("C", Buffer.from(random.one(["S", "P", "x"])), random.one(["", "s"])),
+    () => sync,
+    () => message("H"),
+    () => message("d", Buffer.from("1\ta\n")),
+    () => message("c"),
+    () => message("f", "no"),
+    () => message("F", int32(random.below(100))),
+  ];
+  return random.one(makers)();
+}
+
+function broken(random: Random): Buffer {
+  const bytes = Buffer.from(sound(random));
+  switch (random.below(4)) {
+    case 0:
+      return bytes.subarray(0, random.below(bytes.length));
+    case 1:
+      for (let i = 0; i < 3; i++) bytes[random.below(bytes.length)] = random.below(256);
+      return bytes;
+    case 2:
+      return Buffer.concat([bytes, Buffer.alloc(random.below(8), random.below(256))]);
+    default:
+      return Buffer.from(Array.from({ length: random.below(40) }, () => random.below(256)));
+  }
+}
+
+t.test(`the server stands what is no protocol (SEED=${SEED})`, async (t) => {
+  const server = await TestServer.start({ ...WITH_POSTGRES, TESSERA_ACTORS: "1" });
+  t.teardown(() => server.stop());
+  const healthy = await WireClient.open(server);
+  await healthy.ask("CREATE TABLE fuzz (i int, s text)");
+  const rounds = tries(60);
+  for (let round = 0; round < rounds; round++) {
+    const random = new Random(SEED + round);
+    const signsIn = random.below(4) > 0;
+    const client = signsIn ? await WireClient.open(server) : await WireClient.connect(postgresPort(server));
+    const messages = Array.from({ length: 1 + random.below(12) }, () =>
+      random.below(5) === 0 ? broken(random) : sound(random),
+    );
+    client.send(...messages);
+    if (random.below(2) === 0) client.send(message("c"), sync, query("SELECT 1"));
+    await Promise.race([client.until("E"), new Promise((resolve) => setTimeout(resolve, 20))]);
+    client.close();
+  }
+  const [, row] = await healthy.ask("SELECT 41 + 1");
+  t.same(valuesOf(row!), ["42"], "another session goes on");
+  const fresh = await WireClient.open(server);
+  t.equal(lettersOf(await fresh.ask("SELECT 1")), "TDCZ");
+  t.notOk(
+    server.lines.some((line) => /request failed|uncaught|unhandled/i.test(line)),
+    "nothing failed unexpectedly",
+  );
+});

@@ -1,0 +1,277 @@
+/** PostgreSQL's protocol message by message: the start, both ways to query, errors, cancellation, COPY, the end. */
+import t from "tap";
+import { TestServer } from "./server.js";
+import {
+  bind,
+  describe,
+  execute,
+  fieldsOf,
+  int32,
+  lettersOf,
+  message,
+  parse,
+  postgresPort,
+  query,
+  type Received,
+  sync,
+  valuesOf,
+  WITH_POSTGRES,
+  WireClient,
+} from "./wire-client.js";
+
+const SSL_REQUEST = 80_877_103;
+const GSS_REQUEST = 80_877_104;
+const CANCEL_REQUEST = 80_877_102;
+
+let server: TestServer;
+t.before(async () => {
+  server = await TestServer.start({ ...WITH_POSTGRES, TESSERA_ACTORS: "1" });
+});
+t.teardown(() => server?.stop());
+
+const errorIn = (messages: readonly Received[]) => fieldsOf(messages.find(({ type }) => type === "E")!);
+
+async function withClient(work: (client: WireClient) => Promise<void>): Promise<void> {
+  const client = await WireClient.open(server);
+  try {
+    await work(client);
+  } finally {
+    client.close();
+  }
+}
+
+t.test("a start without encryption tells settings and the key for cancellation", async (t) => {
+  const client = await WireClient.connect(postgresPort(server));
+  client.send(int32(8), int32(GSS_REQUEST));
+  t.equal((await client.raw(1)).toString(), "N");
+  client.send(int32(8), int32(SSL_REQUEST));
+  t.equal((await client.raw(1)).toString(), "N", "no certificate is configured");
+  client.start({ user: "admin", database: "system", application_name: "test", options: "-c statement_timeout=5s" });
+  t.equal((await client.receive())!.body.readInt32BE(), 3, "a password is asked for");
+  client.send(message("p", server.password));
+  const messages = await client.until("Z");
+  t.match(lettersOf(messages), /^RK?S+Z$/);
+  const settings = new Map(
+    messages.filter(({ type }) => type === "S").map(({ body }) => body.toString().split("\0") as [string, string]),
+  );
+  t.equal(settings.get("server_version"), "15.0");
+  t.equal(settings.get("application_name"), "test");
+  t.equal(settings.get("client_encoding"), "UTF8");
+  t.same(valuesOf((await client.ask("SHOW statement_timeout")).find(({ type }) => type === "D")!), ["5s"]);
+  client.send(message("X"));
+  t.equal(await client.receive(), null, "Terminate ends the connection");
+});
+
+t.test("starts that cannot go on end with a FATAL error that says why", async (t) => {
+  const refused = async (parameters: Record<string, string>, password: string | null, version?: number) => {
+    const client = await WireClient.connect(postgresPort(server));
+    client.start(parameters, version);
+    if (password !== null) {
+      await client.receive();
+      client.send(message("p", password));
+    }
+    const messages = await client.until("E");
+    t.equal(await client.receive(), null, "the connection is closed");
+    return fieldsOf(messages.at(-1)!);
+  };
+  t.match(await refused({ user: "admin" }, "wrong"), { S: "FATAL", C: "28P01", M: /authentication failed .*"admin"/ });
+  t.match(await refused({ user: "nobody" }, "wrong"), { S: "FATAL", C: "28P01" });
+  t.match(await refused({ user: "admin", database: "elsewhere" }, server.password), { C: "3D000", H: /"system"/ });
+  t.match(await refused({ user: "admin@elsewhere" }, server.password), { C: "3D000" });
+  t.match(await refused({ user: "admin", work_mem: "1" }, server.password), { C: "42704", M: /work_mem/ });
+  t.match(await refused({}, null), { C: "28000", M: /no PostgreSQL user name/ });
+  t.match(await refused({ user: "admin" }, null, 0x20000), { C: "0A000", M: /unsupported frontend protocol 2/ });
+});
+
+t.test("a client that wants a newer protocol hears of 3.0 and goes on", async (t) => {
+  const client = await WireClient.connect(postgresPort(server));
+  client.start({ user: "admin", "_pq_.fancy": "on" }, 0x30002);
+  const negotiate = (await client.receive())!;
+  t.equal(negotiate.type, "v");
+  t.equal(negotiate.body.readInt32BE(), 0x30000);
+  t.match(negotiate.body.toString(), "_pq_.fancy");
+  await client.receive();
+  client.send(message("p", server.password));
+  t.equal((await client.until("Z")).at(-1)!.type, "Z");
+  client.close();
+});
+
+t.test("an API key is a password, and a ReadOnly one cannot write", async (t) => {
+  const made = await server.expect(201, "POST", "/v1/api-keys", { name: "reader", permission: "ReadOnly" });
+  const client = await WireClient.connect(postgresPort(server));
+  client.start({ user: "key", database: "system" });
+  await client.receive();
+  client.send(message("p", made.body.raw_key));
+  t.equal((await client.until("Z")).at(-1)!.type, "Z");
+  t.equal(lettersOf(await client.ask("SELECT 1")), "TDCZ");
+  const refused = await client.ask("CREATE TABLE no (i int)");
+  t.match(fieldsOf(refused[0]!), { C: "42501" });
+  client.close();
+});
+
+t.test("one text with several statements is one transaction", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE several (i int PRIMARY KEY)");
+    const failed = await client.ask("INSERT INTO several VALUES (1); SELECT 1/0; SELECT 2");
+    t.match(lettersOf(failed), /^CT?EZ$/, "what follows the error does not run");
+    t.equal(errorIn(failed).C, "22012");
+    t.same(valuesOf((await client.ask("SELECT count(*) FROM several"))[1]!), ["0"]);
+    const mixed = await client.ask(
+      "INSERT INTO several VALUES (1); COMMIT; INSERT INTO several VALUES (2); SELECT 1/0",
+    );
+    t.match(lettersOf(mixed), /^CCNCT?EZ$|^CNCCT?EZ$/);
+    t.same(valuesOf((await client.ask("SELECT count(*) FROM several"))[1]!), ["1"]);
+    t.equal(lettersOf(await client.ask(" ; -- nothing\n;")), "IZ");
+    const open = await client.ask("BEGIN; SELECT 1");
+    t.equal(open.at(-1)!.body.toString(), "T", "BEGIN leaves the transaction open");
+    t.equal((await client.ask("SELECT nope")).at(-1)!.body.toString(), "E");
+    t.match(fieldsOf((await client.ask("SELECT 1"))[0]!), { C: "25P02" });
+    t.equal((await client.ask("ROLLBACK")).at(-1)!.body.toString(), "I");
+  }),
+);
+
+t.test("positions of errors count in the text that was sent", (t) =>
+  withClient(async (client) => {
+    const error = (await client.ask("SELECT 'é'; SELECT nope")).find(({ type }) => type === "E")!;
+    t.match(fieldsOf(error), { C: "42703", P: "20" });
+    const syntax = (await client.ask("SELECT 1; SELEC 2")).find(({ type }) => type === "E")!;
+    t.match(fieldsOf(syntax), { C: "42601", P: "11" });
+    const open = (await client.ask("SELECT 1; SELECT 'open")).find(({ type }) => type === "E")!;
+    t.match(fieldsOf(open), { C: "42601" });
+  }),
+);
+
+t.test("a pipeline goes on after Sync where a part of it failed", (t) =>
+  withClient(async (client) => {
+    client.send(
+      parse("", "SELECT $1::int + 1"),
+      bind("", "", ["x"]),
+      execute(""),
+      sync,
+      parse("s", "SELECT $1::int + 1"),
+      describe("S", "s"),
+      bind("", "s", ["41"]),
+      execute(""),
+      sync,
+    );
+    t.equal(lettersOf(await client.until("Z")), "1EZ");
+    const second = await client.until("Z");
+    t.equal(lettersOf(second), "1tT2DCZ");
+    t.same(valuesOf(second[4]!), ["42"]);
+    client.send(parse("s", "SELECT 1"), sync);
+    t.match(fieldsOf((await client.until("Z"))[0]!), { C: "42P05" });
+    client.send(message("C", Buffer.from("S"), "s"), parse("s", "SELECT 1"), bind("", "nope"), sync);
+    const third = await client.until("Z");
+    t.equal(lettersOf(third), "31EZ");
+    t.match(fieldsOf(third[2]!), { C: "26000" });
+  }),
+);
+
+t.test("several Executes before one Sync are one transaction", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE piped (i int PRIMARY KEY)");
+    const insert = (value: string) => [parse("", "INSERT INTO piped VALUES ($1)"), bind("", "", [value]), execute("")];
+    client.send(...insert("1"), ...insert("2"), ...insert("1"), sync);
+    t.equal(lettersOf(await client.until("Z")), "12C12C12EZ");
+    t.same(valuesOf((await client.ask("SELECT count(*) FROM piped"))[1]!), ["0"]);
+    client.send(...insert("1"), ...insert("2"), sync);
+    await client.until("Z");
+    t.same(valuesOf((await client.ask("SELECT count(*) FROM piped"))[1]!), ["2"]);
+  }),
+);
+
+t.test("Execute takes as many rows as it asks for", (t) =>
+  withClient(async (client) => {
+    client.send(
+      parse("", "SELECT generate_series(1, 5)"),
+      bind("p", ""),
+      execute("p", 2),
+      execute("p", 2),
+      message("H"),
+    );
+    t.equal(lettersOf(await client.until("s")), "12DDs");
+    t.equal(lettersOf(await client.until("s")), "DDs");
+    client.send(execute("p", 2), sync);
+    t.equal(lettersOf(await client.until("Z")), "DCZ");
+    client.send(execute("p", 1), sync);
+    t.match(fieldsOf((await client.until("Z"))[0]!), { C: "34000" }, "portals end with their transaction");
+  }),
+);
+
+t.test("another connection cancels a statement, and the session goes on", (t) =>
+  withClient(async (client) => {
+    const port = postgresPort(server);
+    const starting = await WireClient.connect(port);
+    starting.start({ user: "admin" });
+    await starting.receive();
+    starting.send(message("p", server.password));
+    const key = (await starting.until("Z")).find(({ type }) => type === "K")!.body;
+    starting.send(query("SELECT count(*) FROM generate_series(1, 1000000000) i WHERE i % 7 = 8"));
+    const wrong = await WireClient.connect(port);
+    wrong.send(int32(16), int32(CANCEL_REQUEST), key.subarray(0, 4), int32(key.readInt32BE(4) ^ 1));
+    t.equal(await wrong.receive(), null, "nothing is said to who cancels");
+    await client.ask("SELECT 1");
+    const cancel = await WireClient.connect(port);
+    cancel.send(int32(16), int32(CANCEL_REQUEST), key);
+    t.match(errorIn(await starting.until("Z")), { C: "57014", M: /user request/ });
+    t.same(valuesOf((await starting.ask("SELECT 2"))[1]!), ["2"]);
+    starting.close();
+  }),
+);
+
+t.test("COPY takes rows, refuses wrong ones, and gives rows out", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE copied (i int PRIMARY KEY, s text)");
+    client.send(query("COPY copied FROM STDIN"));
+    t.equal(lettersOf(await client.until("G")), "G");
+    client.send(message("d", Buffer.from("1\ta\\tb\n2\t\\")), message("d", Buffer.from("N\n")), message("c"));
+    t.equal(lettersOf(await client.until("Z")), "CZ");
+    const rows = await client.ask("COPY copied TO STDOUT");
+    t.equal(lettersOf(rows), "HddcCZ");
+    t.equal(rows[1]!.body.toString(), "1\ta\\tb\n");
+    t.equal(rows[2]!.body.toString(), "2\t\\N\n");
+    client.send(query("COPY copied FROM STDIN"), message("d", Buffer.from("3\tc\n1\tagain\n")), message("c"));
+    t.match(lettersOf(await client.until("Z")), /^GEZ$/);
+    client.send(query("COPY copied FROM STDIN"), message("d", Buffer.from("4\td\n")), message("f", "no more"));
+    const failed = await client.until("Z");
+    t.match(fieldsOf(failed[1]!), { C: "57014", M: /no more/ });
+    t.same(valuesOf((await client.ask("SELECT count(*) FROM copied"))[1]!), ["2"], "nothing of the failed ones stays");
+    const csv = await client.ask(
+      "COPY (SELECT s, i FROM copied ORDER BY i) TO STDOUT WITH (FORMAT csv, HEADER, NULL '-')",
+    );
+    t.equal(
+      Buffer.concat(csv.filter(({ type }) => type === "d").map(({ body }) => body)).toString(),
+      "s,i\na\tb,1\n-,2\n",
+    );
+    t.match(fieldsOf((await client.ask("COPY copied TO '/tmp/x'"))[0]!), { C: "42501" });
+  }),
+);
+
+t.test("what is no message ends the connection and nothing else", async (t) => {
+  for (const bytes of [Buffer.from("GET / HTTP/1.1\r\n\r\n"), Buffer.alloc(64, 0xff), Buffer.alloc(64)]) {
+    const client = await WireClient.connect(postgresPort(server));
+    client.send(bytes);
+    const messages = await client.until("E");
+    t.match(fieldsOf(messages[0]!), { S: "FATAL", C: "08P01" });
+    client.close();
+  }
+  await withClient(async (client) => {
+    client.send(Buffer.from([0x51, 0, 0, 0, 1]));
+    t.match(fieldsOf((await client.until("E"))[0]!), { S: "FATAL", C: "08P01" });
+    t.equal(await client.receive(), null);
+  });
+  await withClient(async (client) => {
+    client.send(message("y"), sync);
+    t.match(fieldsOf((await client.until("Z"))[0]!), { S: "ERROR", C: "08P01" });
+    t.equal(lettersOf(await client.ask("SELECT 1")), "TDCZ");
+  });
+});
+
+t.test("a session that rests in a transaction is ended when it asked for that", (t) =>
+  withClient(async (client) => {
+    await client.ask("SET idle_in_transaction_session_timeout = '50ms'");
+    await client.ask("BEGIN");
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    t.match(fieldsOf((await client.ask("SELECT 1"))[0]!), { S: "FATAL", C: "25P03" });
+  }),
+);

@@ -1,0 +1,177 @@
+/** A bare client of PostgreSQL's protocol: sends messages byte by byte as tests want them, and reads what comes. */
+import { connect, type Socket } from "node:net";
+import { MessageFields } from "../../src/protocol/postgres/message-reader.js";
+import type { TestServer } from "./server.js";
+
+/** Switches the server's protocol on, at any free port. */
+export const WITH_POSTGRES = { TESSERA_POSTGRES_PORT: "5432", TESSERA_POSTGRES_ANY_PORT: "true" } as const;
+
+export function postgresPort({ lines }: TestServer): number {
+  const line = lines.findLast((each) => each.includes("postgresql://"));
+  if (line === undefined) throw new Error("the server does not say where it listens for PostgreSQL's protocol");
+  return Number(/:(\d+)$/.exec(line)![1]);
+}
+
+export interface Received {
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+const cstring = (text: string): Buffer => Buffer.from(`${text}\0`);
+
+export function int32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32BE(value);
+  return bytes;
+}
+
+export function int16(value: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeInt16BE(value);
+  return bytes;
+}
+
+export function message(type: string, ...parts: readonly (Buffer | string)[]): Buffer {
+  const body = Buffer.concat(parts.map((part) => (typeof part === "string" ? cstring(part) : part)));
+  return Buffer.concat([Buffer.from(type), int32(body.length + 4), body]);
+}
+
+export const query = (sql: string): Buffer => message("Q", sql);
+export const sync = message("S");
+export const parse = (name: string, sql: string, oids: readonly number[] = []): Buffer =>
+  message("P", name, sql, int16(oids.length), ...oids.map(int32));
+/** Values as text; null: NULL. */
+export const bind = (portal: string, statement: string, values: readonly (string | null)[] = []): Buffer =>
+  message(
+    "B",
+    portal,
+    statement,
+    int16(0),
+    int16(values.length),
+    ...values.map((value) =>
+      value === null ? int32(-1) : Buffer.concat([int32(Buffer.byteLength(value)), Buffer.from(value)]),
+    ),
+    int16(0),
+  );
+export const describe = (kind: "S" | "P", name: string): Buffer => message("D", Buffer.from(kind), name);
+export const execute = (portal: string, rowsMax = 0): Buffer => message("E", portal, int32(rowsMax));
+
+/** An error's or notice's fields by their letters. */
+export function fieldsOf({ body }: Received): Record<string, string> {
+  const fields = new MessageFields(body);
+  const found: Record<string, string> = {};
+  for (let letter = fields.byte(); letter !== 0; letter = fields.byte()) {
+    found[String.fromCharCode(letter)] = fields.cstring();
+  }
+  return found;
+}
+
+/** The texts of a DataRow. */
+export function valuesOf({ body }: Received): (string | null)[] {
+  const fields = new MessageFields(body);
+  return Array.from({ length: fields.int16() }, () => {
+    const length = fields.int32();
+    return length < 0 ? null : fields.view(length).toString();
+  });
+}
+
+export class WireClient {
+  private bytes = Buffer.alloc(0);
+  private wake: (() => void) | null = null;
+  isClosed = false;
+
+  private constructor(readonly socket: Socket) {
+    socket.on("data", (piece: Buffer) => {
+      this.bytes = Buffer.concat([this.bytes, piece]);
+      this.wake?.();
+    });
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      this.isClosed = true;
+      this.wake?.();
+    });
+  }
+
+  static async connect(port: number): Promise<WireClient> {
+    const socket = connect(port, "127.0.0.1");
+    await new Promise<void>((resolve, reject) => {
+      socket.once("connect", resolve);
+      socket.once("error", reject);
+    });
+    return new WireClient(socket);
+  }
+
+  /** Connects and signs in; answers once the server is ready. */
+  static async open(server: TestServer, parameters: Readonly<Record<string, string>> = {}): Promise<WireClient> {
+    const client = await WireClient.connect(postgresPort(server));
+    client.start({ user: server.username, ...parameters });
+    await client.receive();
+    client.send(message("p", server.password));
+    await client.until("Z");
+    return client;
+  }
+
+  send(...bytes: readonly Buffer[]): void {
+    this.socket.write(Buffer.concat(bytes));
+  }
+
+  start(parameters: Readonly<Record<string, string>>, version = 0x30000): void {
+    const names = Object.entries(parameters).flatMap(([name, value]) => [cstring(name), cstring(value)]);
+    const body = Buffer.concat([int32(version), ...names, Buffer.alloc(1)]);
+    this.send(int32(body.length + 4), body);
+  }
+
+  /** So many bytes without a message around them; fewer where the connection ends. */
+  async raw(length: number): Promise<Buffer> {
+    await this.filled(length);
+    return this.take(Math.min(length, this.bytes.length));
+  }
+
+  /** The next message; null: the connection has ended. */
+  async receive(): Promise<Received | null> {
+    await this.filled(5);
+    if (this.bytes.length < 5) return null;
+    const length = this.bytes.readInt32BE(1) + 1;
+    await this.filled(length);
+    const whole = this.take(length);
+    return { type: String.fromCharCode(whole[0]!), body: whole.subarray(5) };
+  }
+
+  /** All messages up to one of the type, or to the end of the connection. */
+  async until(type: string): Promise<Received[]> {
+    const all: Received[] = [];
+    for (let next = await this.receive(); next !== null; next = await this.receive()) {
+      all.push(next);
+      if (next.type === type) break;
+    }
+    return all;
+  }
+
+  /** Runs a query of the simple protocol and answers with all messages for it. */
+  ask(sql: string): Promise<Received[]> {
+    this.send(query(sql));
+    return this.until("Z");
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  private take(length: number): Buffer {
+    const taken = this.bytes.subarray(0, length);
+    this.bytes = this.bytes.subarray(length);
+    return taken;
+  }
+
+  private async filled(length: number): Promise<void> {
+    while (this.bytes.length < length && !this.isClosed) {
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+      this.wake = null;
+    }
+  }
+}
+
+/** The letters of messages, in order. */
+export const lettersOf = (messages: readonly Received[]): string => messages.map(({ type }) => type).join("");
