@@ -312,15 +312,21 @@ export class Partition implements TenantHost {
     this.derived.applied(own);
   }
 
-  /** The same of a part of a load. False: somebody has to see each operation. */
-  private appliedLoad(part: LoadPart): boolean {
+  /** The same of a part of a load, which is only taken apart for those who have to see each operation. */
+  private appliedLoad(part: LoadPart): void {
     const { places, segments, derived } = this;
-    if (this.exports.size > 0 || this.followers.size > 0 || places.size > 0) return false;
     const { prefix } = part.run;
-    if (prefix[4] === SPACE.rows && derived.followsRows(prefix)) return false;
-    if (!segments.appliedLoad(part)) return false;
+    let apart: readonly Operation[] | null = null;
+    const operations = (): readonly Operation[] => {
+      apart ??= [...part];
+      return apart;
+    };
+    for (const leaving of this.exports.values()) leaving.applied(operations());
+    for (const follower of this.followers) follower.applied(operations());
+    if (places.size > 0 && !places.isServed(tenantOfKey(prefix))) return;
+    if (!segments.appliedLoad(part)) segments.applied(operations());
     this.columns?.appliedLoad(part);
-    return true;
+    if (prefix[4] === SPACE.rows && derived.followsRows(prefix)) derived.applied(operations());
   }
 
   /** Forgets what is in memory of a tenant, and its columns in files: it comes or goes. */

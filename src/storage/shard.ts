@@ -121,8 +121,8 @@ export class Shard implements TransactionHost {
   refusal: { readonly code: "disk_full" | "overloaded"; readonly message: string } | null = null;
   /** Told of all operations that the engine has taken, so that a cache of its entries can follow. Must not throw. */
   onApplied: ((operations: readonly Operation[]) => void) | null = null;
-  /** Asked first about a part of a load that the engine has taken. True: all is noted, and `onApplied` need not be told. */
-  onAppliedLoad: ((part: LoadPart) => boolean) | null = null;
+  /** Told of parts of loads in place of `onApplied`, if it is there: they need not be taken apart. */
+  onAppliedLoad: ((part: LoadPart) => void) | null = null;
   /** Told of a large commit that the log has on disk, before the engine takes any of it. It has all earlier ones then. */
   onLarge: ((commit: LargeCommitMade) => void) | null = null;
   /** Null while nobody follows any changes. */
@@ -450,7 +450,8 @@ export class Shard implements TransactionHost {
 
   private noteWritten(operations: OperationPart): void {
     if (!(operations instanceof LoadPart)) this.onApplied?.(operations);
-    else if (this.onAppliedLoad?.(operations) !== true) this.onApplied?.([...operations]);
+    else if (this.onAppliedLoad !== null) this.onAppliedLoad(operations);
+    else this.onApplied?.([...operations]);
     this.operations += operations.length;
   }
 

@@ -8,6 +8,7 @@ import t, { type Test } from "tap";
 import { SegmentCache, type SegmentSizes } from "../../src/query/exec/segments/segment-cache.js";
 import { type BuildJob, buildColumns } from "../../src/query/exec/segments/stored/build-columns.js";
 import type { LongTasks } from "../../src/session/long-tasks.js";
+import { SPACE } from "../../src/storage/keys.js";
 import type { Shard } from "../../src/storage/shard.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
 import { directory } from "../storage/shards.js";
@@ -115,6 +116,23 @@ t.test("a new table has columns as soon as the engine has its rows", async (t) =
   await loaded.open();
   t.equal(loaded.table!.rows, 20_000, "they are there after a start");
   t.equal(await loaded.side.run(1, SUMS), sums(range(1, 20_000)));
+  await loaded.close();
+});
+
+t.test("others who follow what the engine takes see each row, and none is noted beside the columns", async (t) => {
+  const loaded = await Loaded.open(t);
+  let seen = 0;
+  loaded.side.partition.followers.add({
+    applied: (operations) => {
+      seen += operations.filter(({ key }) => key[4] === SPACE.rows).length;
+    },
+  });
+  await loaded.insert(1, 3000);
+  await loaded.apply();
+  await loaded.built();
+  t.equal(seen, 3000);
+  t.equal(loaded.table!.rows, 3000);
+  t.equal(loaded.table!.entries.size, 0);
   await loaded.close();
 });
 

@@ -122,6 +122,8 @@ export class SegmentScan {
   /** Of the current segment; null: nobody asks for them. */
   private keys: SegmentKeys | null = null;
   private row = 0;
+  /** Columns of the next segment whose pages were read. */
+  private ahead = 0;
   /** The consumer is to be shown a column of all segments first; the next of them. */
   private foresees: boolean;
   private foreseen: number;
@@ -240,12 +242,13 @@ export class SegmentScan {
     if (this.at < from) return this.gapTo(from);
     if (segment === undefined) return null;
     try {
-      if (this.isRuledOut(segment) || this.isOutOfBound(segment)) {
+      if (this.ahead === 0 && (this.isRuledOut(segment) || this.isOutOfBound(segment))) {
         this.at = segment.to;
         this.number++;
-      } else this.enterSegment(segment);
+      } else if (!this.readAhead(segment)) this.enterSegment(segment);
     } catch (error) {
       if (!(error instanceof DamagedColumns)) throw error;
+      this.ahead = 0;
       this.number++;
       this.context.segments?.damaged(this.table, segment, error);
       return this.gapTo(segment.to);
@@ -301,6 +304,20 @@ export class SegmentScan {
     return gap;
   }
 
+  /** Reads a page that will be needed, so that one step reads no more than one. False: there are no more. */
+  private readAhead(segment: Segment): boolean {
+    const { source, tested } = this.program;
+    const { text } = this.corrections;
+    const isWhole = tested.size === 0 || (text !== null && text < segment.to);
+    while (segment.stored !== null && this.ahead < source.length) {
+      const slot = this.ahead++;
+      if ((!isWhole && !tested.has(slot)) || segment.stored.isRead(source[slot]!)) continue;
+      segment.column(source[slot]!);
+      return true;
+    }
+    return false;
+  }
+
   /** All pages that will be needed are read before any row is handed out: here, or when the first row has passed. */
   private enterSegment(segment: Segment): void {
     const { source, tested } = this.program;
@@ -311,6 +328,7 @@ export class SegmentScan {
     this.keys = isWhole ? null : segment.keys;
     this.row = this.keys === null ? 0 : this.keys.lowerBound(Buffer.from(this.at, "latin1"), 0);
     this.segment = segment;
+    this.ahead = 0;
     this.base = this.vectors;
     this.filter = undefined;
   }

@@ -13,6 +13,8 @@ export interface StoredPages {
   keys(): SegmentKeys;
   column(columnId: number): Column;
   has(columnId: number): boolean;
+  /** The column is in memory, or in no file. */
+  isRead(columnId: number): boolean;
   /** Its keys and these columns are in memory. */
   isResident(columnIds: readonly number[]): boolean;
   /** Bytes of its keys and these columns. */

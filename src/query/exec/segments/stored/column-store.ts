@@ -42,7 +42,7 @@ const FAILURES_MAX = 3;
 /** How long a table is left alone after a build of it failed; twice as long each time. */
 const RETRY_MS = 10_000;
 /** How long a build that is due waits for a time when the thread is not busy. */
-const PUT_OFF_MS_MAX = 20_000;
+const PUT_OFF_MS_MAX = 60_000;
 
 export interface ColumnStoreOptions extends BuildOptions {
   /** What the engine had when it was opened: files that stand at later commits were made of some that a power cut took. */
@@ -192,8 +192,18 @@ export class ColumnStore implements TableBuildsHost {
 
   /** A large commit is about to be taken by the engine: what it loads into a gap becomes columns at once. */
   loading(commit: LargeCommitMade): void {
+    if (!this.isOpen || this.isClosing || !this.options.cache.hasFiles) return;
+    try {
+      this.noteLoaded(commit);
+    } catch (error) {
+      // The engine takes the commit all the same.
+      this.options.warn(`rows of a load are not made into columns: ${String(error)}`);
+    }
+    if (this.loaded.length > 0) this.sweep();
+  }
+
+  private noteLoaded(commit: LargeCommitMade): void {
     const { cache, store, layoutOf } = this.options;
-    if (!this.isOpen || this.isClosing || !cache.hasFiles) return;
     for (const run of runsOf(commit, cache.sizes.storedRowsMin)) {
       const [tenantNumber, storageId] = [tenantOfKey(run.prefix), storageIdOf(run.prefix)];
       const layout = layoutOf(tenantNumber, storageId);
@@ -205,7 +215,6 @@ export class ColumnStore implements TableBuildsHost {
       stored.table.making.add(loaded.span);
       this.loaded.push(loaded);
     }
-    if (this.loaded.length > 0) this.sweep();
   }
 
   private async takeLoaded(loaded: LoadedRows): Promise<void> {

@@ -71,8 +71,12 @@ export class CachedPages implements StoredPages {
     return this.segment.has(columnId);
   }
 
+  isRead(columnId: number): boolean {
+    return this.pages.has(columnId) || !this.segment.has(columnId);
+  }
+
   isResident(columnIds: readonly number[]): boolean {
-    return this.pages.has(KEYS) && columnIds.every((id) => this.pages.has(id) || !this.segment.has(id));
+    return this.pages.has(KEYS) && columnIds.every((id) => this.isRead(id));
   }
 
   known(columnId: number): NumberColumn | null {
