@@ -61,7 +61,7 @@ export class ProtocolSession {
 
   /** DEALLOCATE and DISCARD ALL take statements away from these too. */
   shareStatements(statements: Map<string, unknown>): void {
-    this.runner.shareStatements(statements);
+    this.runner.statements.ofProtocol = statements;
   }
 
   /** The columns of the rows that the statement will have; null: it has none. */

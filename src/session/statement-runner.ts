@@ -172,11 +172,7 @@ export class StatementRunner {
     return slowStatements.watch(outcome, plan, run, this.identity.tenantName, this.identity.user);
   }
 
-  shareStatements(statements: Map<string, unknown>): void {
-    this.statements.ofProtocol = statements;
-  }
-
-  private get statements(): SessionStatements {
+  get statements(): SessionStatements {
     this.preparedStatements ??= new SessionStatements();
     return this.preparedStatements;
   }

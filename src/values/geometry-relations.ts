@@ -314,7 +314,9 @@ function isTouchingInside(on: Point, off: Point, edge: Segment, points: Polygon,
 
 export function distanceToPolygon(points: Polygon, point: Point): number {
   if (isInside(point, points)) return 0;
-  return least(edgesOf(points).map((edge) => nearestOnSegment(edge, point).distance)) ?? 0;
+  // The last edge goes from the first point, by which the last digits of a distance differ.
+  const edges = [{ a: points[0]!, b: points.at(-1)! }, ...segmentsOf({ points, isClosed: false })];
+  return least(edges.map((edge) => nearestOnSegment(edge, point).distance)) ?? 0;
 }
 
 export function polygonDistance(a: Polygon, b: Polygon): number {

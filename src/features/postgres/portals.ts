@@ -58,10 +58,6 @@ export class Portals {
     this.statements.set(name, statement);
   }
 
-  hasStatement(name: string): boolean {
-    return this.statements.has(name);
-  }
-
   statement(name: string): Prepared {
     const statement = this.statements.get(name);
     if (statement !== undefined) return statement;

@@ -10,7 +10,6 @@ import { BACK, FRONT, STATUS } from "../../protocol/postgres/message-types.js";
 import { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import { sizeError } from "../../protocol/size-errors.js";
 import { Overrun } from "../../protocol/stretch.js";
-import { quoteIdentifier } from "../../query/expr/print.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { overrunError } from "../../session/overrun.js";
 import { Session } from "../../session/session.js";
@@ -241,10 +240,9 @@ export class WireSession implements WireHost, Listener, LockOwner {
   }
 
   private noteCommand(command: string): void {
-    if (command === "DISCARD ALL") {
-      this.channels.clear();
-      this.shared.advisory.giveAll(this);
-    }
+    if (command !== "DISCARD ALL") return;
+    this.channels.clear();
+    this.shared.advisory.giveAll(this);
   }
 
   /** Its locks go; what it has notified is told once it is on disk, or forgotten. */
@@ -260,7 +258,7 @@ export class WireSession implements WireHost, Listener, LockOwner {
 
   /** LISTEN and its like, which the engine does not know. */
   command(command: SessionCommand): Step {
-    const { session, portals } = this;
+    const { session } = this;
     if (session.status === "failed" && session.inTransaction) {
       throw sqlError("25P02", "current transaction is aborted, commands ignored until end of transaction block");
     }
@@ -277,13 +275,6 @@ export class WireSession implements WireHost, Listener, LockOwner {
         checkNotification(command.channel, command.payload);
         this.notified.push(command);
         if (!session.inTransaction) this.transactionEnded(true);
-        break;
-      case "deallocate":
-        if (command.name === null || !portals.hasStatement(command.name)) {
-          const sql = command.name === null ? "DEALLOCATE ALL" : `DEALLOCATE ${quoteIdentifier(command.name)}`;
-          return this.ran(this.runs.run({ sql, params: [] }, { formats: [], describes: false }));
-        }
-        portals.close("S".charCodeAt(0), command.name);
         break;
     }
     this.runs.complete(command.kind.toUpperCase());

@@ -85,6 +85,11 @@ export class Scope {
     private readonly functionVariables: Variables | null = null,
   ) {}
 
+  /** It is around a statement inside a function, whose variables it has. */
+  get isOfVariables(): boolean {
+    return this.functionVariables !== null;
+  }
+
   /** MERGE_ACTION(), here or in a subquery of the list. */
   mergeActionHere(): Expr | null {
     return this.mergeAction ?? this.parent?.mergeActionHere() ?? null;

@@ -1,21 +1,18 @@
-/** Statements about a session of PostgreSQL's protocol that the engine does not know: LISTEN, NOTIFY, UNLISTEN, DEALLOCATE. */
+/** Statements about a session of PostgreSQL's protocol that the engine does not know: LISTEN, NOTIFY, UNLISTEN. */
 import { hasSqlDetails, parseSync } from "libpg-query";
 
 export type SessionCommand =
   | { readonly kind: "listen"; readonly channel: string }
   /** Null: all. */
   | { readonly kind: "unlisten"; readonly channel: string | null }
-  | { readonly kind: "notify"; readonly channel: string; readonly payload: string }
-  /** Null: all. */
-  | { readonly kind: "deallocate"; readonly name: string | null };
+  | { readonly kind: "notify"; readonly channel: string; readonly payload: string };
 
-const FIRST_WORD = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/)*(?:listen|unlisten|notify|deallocate)\b/i;
+const FIRST_WORD = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/)*(?:listen|unlisten|notify)\b/i;
 
 interface RawCommands {
   readonly ListenStmt?: { readonly conditionname: string };
   readonly UnlistenStmt?: { readonly conditionname?: string };
   readonly NotifyStmt?: { readonly conditionname: string; readonly payload?: string };
-  readonly DeallocateStmt?: { readonly name?: string };
 }
 
 /** Null: it is another statement, or none at all, which the parser says. */
@@ -27,7 +24,6 @@ export function parseSessionCommand(text: string): SessionCommand | null {
   if (raw?.NotifyStmt !== undefined) {
     return { kind: "notify", channel: raw.NotifyStmt.conditionname, payload: raw.NotifyStmt.payload ?? "" };
   }
-  if (raw?.DeallocateStmt !== undefined) return { kind: "deallocate", name: raw.DeallocateStmt.name ?? null };
   return null;
 }
 

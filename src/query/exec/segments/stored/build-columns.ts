@@ -81,7 +81,7 @@ function buildFromLoad(job: BuildJob, parts: PartsFiles): BuildAnswer | null {
   try {
     builder.begin(job.spans[0]!);
     let isStopped = false;
-    forEachPart(parts, job.scratch, (operations) => {
+    forEachPart(parts, (operations) => {
       isStopped = Atomics.load(job.stop, 0) !== 0;
       for (const { key, value } of operations) if (beginsWith(key, job.rowPrefix)) builder.add(key, value!);
       return !isStopped;

@@ -203,13 +203,13 @@ export class ColumnStore implements TableBuildsHost {
   }
 
   private noteLoaded(commit: LargeCommitMade): void {
-    const { cache, store, layoutOf } = this.options;
+    const { cache, layoutOf } = this.options;
     for (const run of runsOf(commit, cache.sizes.storedRowsMin)) {
       const [tenantNumber, storageId] = [tenantOfKey(run.prefix), storageIdOf(run.prefix)];
       const layout = layoutOf(tenantNumber, storageId);
       if (layout === null || storedColumns(layout).length === 0) continue;
       const stored = this.tables.get(nameOf(tenantNumber, storageId)) ?? this.make(tenantNumber, storageId);
-      const loaded = loadedRows(store, stored, run, commit);
+      const loaded = loadedRows(this.options, stored, run, commit);
       if (loaded === null) continue;
       if (!this.builds.isCached(stored.table)) cache.adopt(stored.table);
       stored.table.making.add(loaded.span);
@@ -260,7 +260,10 @@ export class ColumnStore implements TableBuildsHost {
     const { store, cache } = this.options;
     const loaded = this.loaded.shift();
     if (loaded !== undefined) return () => this.takeLoaded(loaded);
-    if (store.log.bytesAppended - this.savedAtBytes >= SAVE_EVERY_BYTES) return () => this.saveAll();
+    if (!store.hasBacklog) {
+      if (store.log.bytesAppended - this.savedAtBytes >= SAVE_EVERY_BYTES) return () => this.saveAll();
+      for (const stored of this.tables.values()) if (stored.isUnsaved) return () => this.save(stored);
+    }
     if (!cache.hasFiles) return null;
     const due = this.due.pop();
     if (due !== undefined) return () => this.begin(due.tenantNumber, due.storageId, 0);
@@ -356,11 +359,13 @@ export class ColumnStore implements TableBuildsHost {
 
   private async saveAll(): Promise<void> {
     const { store } = this.options;
-    this.savedAtBytes = store.log.bytesAppended;
+    const { bytesAppended } = store.log;
     for (const stored of [...this.tables.values()]) {
-      while (store.hasBacklog) await store.largeCommitDone();
+      // Not in the middle of a large commit: later, because builds would wait.
+      if (store.hasBacklog) return;
       if (!stored.table.dropped && stored.savedSequence < store.appliedSequence) await this.save(stored);
     }
+    this.savedAtBytes = bytesAppended;
   }
 
   async save(stored: StoredTable): Promise<void> {

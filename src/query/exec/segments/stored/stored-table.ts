@@ -24,6 +24,8 @@ export class StoredTable {
   /** Not before this time (performance.now) anything is made: the last try failed. */
   notBeforeMs = 0;
   failures = 0;
+  /** Segments were replaced since the manifest was written. */
+  isUnsaved = false;
   /** Files with this number and greater ones are being made, or are not there. */
   nextFile = 1;
 
@@ -58,6 +60,7 @@ export class StoredTable {
   /** Writes down what the segments and newer entries are now; not in the middle of a large commit. */
   async save(sequence: number, turns: Turns, durable: () => Promise<void>): Promise<void> {
     const { table } = this;
+    this.isUnsaved = false;
     const entries = table.entries.clone();
     const live = this.liveFiles();
     const manifest: TableManifest = {

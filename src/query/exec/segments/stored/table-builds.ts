@@ -5,7 +5,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { giveWay, type Turns } from "../../../../protocol/turns.js";
-import type { CommitLog, PartsFiles } from "../../../../storage/commit-log.js";
+import type { PartsFiles } from "../../../../storage/commit-log.js";
+import { holdParts } from "../../../../storage/commit-parts.js";
 import type { Engine } from "../../../../storage/engine.js";
 import { prefixRange, SPACE } from "../../../../storage/keys.js";
 import { Load } from "../../../../storage/load.js";
@@ -63,6 +64,8 @@ export interface LoadedRows {
   /** Of the load's commit. */
   readonly sequence: number;
   readonly parts: PartsFiles;
+  /** The folder that has them. */
+  readonly held: string;
 }
 
 /** Long runs of rows that nothing else in the commit touches, and that only add. */
@@ -85,7 +88,7 @@ export function* runsOf({ sources }: LargeCommitMade, rowsMin: number): Generato
 
 /** Null: the rows come among others, or where something else is being made. */
 export function loadedRows(
-  { engine, log }: { readonly engine: Engine; readonly log: CommitLog },
+  { store: { engine, log }, directory }: Pick<BuildOptions, "store" | "directory">,
   stored: StoredTable,
   run: LoadRun,
   { sequence, parts }: LargeCommitMade,
@@ -108,7 +111,9 @@ export function loadedRows(
   const isFree = ![...table.making].some(({ to: made }) => made > gap && made <= firstText);
   const from = isFree && !hasRows(engine, Buffer.from(gap, "latin1"), first) ? gap : firstText;
   const { awaited, resolve } = awaitedRows(run.size);
-  return { stored, span: { from, to, run: run.id, awaited }, resolve, rows: run.size, sequence, parts: files };
+  const held = join(directory, `load-${run.id}`);
+  const span = { from, to, run: run.id, awaited };
+  return { stored, span, resolve, rows: run.size, sequence, parts: holdParts(files, held), held };
 }
 
 /** `resolve`: to be called in the end. */
@@ -133,7 +138,7 @@ export class TableBuilds {
 
   /** The rows are in segments, or counted as rows in a gap. `layout` null: the table is no more. */
   async takeLoaded(loaded: LoadedRows, layout: TableLayout | null): Promise<void> {
-    const { stored, span, rows, resolve } = loaded;
+    const { stored, span, rows, resolve, held } = loaded;
     const { table } = stored;
     let isTaken = false;
     try {
@@ -142,6 +147,7 @@ export class TableBuilds {
       table.making.delete(span);
       resolve();
       if (!isTaken) table.writesInGaps += rows;
+      await rm(held, { recursive: true, force: true });
     }
     if (isTaken) await this.saveSoon(stored);
   }
@@ -179,10 +185,10 @@ export class TableBuilds {
     return hasRows(engine, key(start), key(from)) || hasRows(engine, key(to), key(end));
   }
 
+  /** Not in the middle of a large commit: then later, because other builds would wait. */
   private async saveSoon(stored: StoredTable): Promise<void> {
-    const { store } = this.host.options;
-    while (store.hasBacklog && !this.host.isClosing) await this.largeCommitDone();
-    if (!stored.table.dropped && !this.host.isClosing) await this.host.save(stored);
+    stored.isUnsaved = true;
+    if (!this.host.options.store.hasBacklog && !stored.table.dropped) await this.host.save(stored);
   }
 
   private async largeCommitDone(): Promise<void> {
@@ -221,7 +227,7 @@ export class TableBuilds {
    * segments yet, about.
    */
   async renew(stored: StoredTable, layout: TableLayout, all: boolean, rows: number): Promise<void> {
-    const { cache, store, engineDirectory } = this.host.options;
+    const { cache, engineDirectory } = this.host.options;
     const { table } = stored;
     const columns = all || stored.columns.length === 0 ? storedColumns(layout) : stored.columns;
     const greatest = this.greatestKey(table);
@@ -251,8 +257,7 @@ export class TableBuilds {
         if (isPart) stored.seenWrites = table.writesInGaps;
         resolve();
         await this.forgetNoted(table, made, noted);
-        while (store.hasBacklog) await store.largeCommitDone();
-        await this.host.save(stored);
+        await this.saveSoon(stored);
       }
     } finally {
       for (const span of spans) table.making.delete(span);
