@@ -341,7 +341,7 @@ function finish(command: BoundQuery["command"], given: Source, binding: Binding)
     kind: "query",
     command,
     plan,
-    columns: plan.columns,
+    columns: command === "select" ? withOrigins(plan.columns, binding) : plan.columns,
     parameterTypes,
     openParameters: [...binding.open],
     readOnly: !modifiesData(plan) && calledWriter(plan) === null && !callsRoutines(plan),
@@ -349,6 +349,14 @@ function finish(command: BoundQuery["command"], given: Source, binding: Binding)
     returnsRows: command === "select" || plan.columns.length > 0,
     ...(binding.locksRows && { locksRows: true as const }),
   };
+}
+
+function withOrigins(columns: Plan["columns"], { origins }: Binding): Plan["columns"] {
+  if (origins?.length !== columns.length || origins.every((origin) => origin === null)) return columns;
+  return columns.map((column, i) => {
+    const origin = origins[i];
+    return origin == null ? column : { ...column, origin };
+  });
 }
 
 /** A parameter that was met before its type was known has that type now, wherever it stands. */

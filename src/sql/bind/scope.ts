@@ -90,6 +90,11 @@ export class Scope {
     return this.functionVariables !== null;
   }
 
+  /** It is of the statement itself, and of no query inside it. */
+  get isOutermost(): boolean {
+    return this.parent === null || this.parent.isOfVariables;
+  }
+
   /** MERGE_ACTION(), here or in a subquery of the list. */
   mergeActionHere(): Expr | null {
     return this.mergeAction ?? this.parent?.mergeActionHere() ?? null;
