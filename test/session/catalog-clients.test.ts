@@ -1,6 +1,6 @@
 /**
  * What clients of PostgreSQL ask of the catalog, as they sent it (test/fixtures/clients): every query runs, and those of
- * test/golden/postgres/client-catalog.txt answer as PostgreSQL 15 did over the same sample schema.
+ * test/golden/client-catalog.txt answer as PostgreSQL 15 did over the same sample schema.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import t from "tap";
@@ -8,7 +8,7 @@ import { parseSql } from "../../src/sql/parse/parse.js";
 import { open } from "../conformance/sql-adapter.js";
 
 const FIXTURES = new URL("../../../test/fixtures/clients/", import.meta.url);
-const GOLDEN = new URL("../../../test/golden/postgres/client-catalog.txt", import.meta.url);
+const GOLDEN = new URL("../../../test/golden/client-catalog.txt", import.meta.url);
 const SAMPLE = "sample-schema.sql";
 
 const read = (file: string) => readFileSync(new URL(file, FIXTURES), "utf8");

@@ -71,3 +71,101 @@ t.test("relations of the system follow the definitions, also of one's own transa
   t.equal(await count(), "1", "a cached plan does not keep old rows");
   await t.rejects(database.exec("select 'nothing'::regclass"), { code: "42P01" });
 });
+
+t.test("views are shown so that they mean the same under another search path", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  const definition = async (name: string) =>
+    (await database.exec(`select pg_get_viewdef('public.${name}'::regclass)`)).rows[0]![0];
+  await database.exec(`
+    create table city (id int, name text);
+    create table "order" (city int);
+    create view plain as select name from city;
+    create view joined as
+      with old as (select 1 as city) select c.name from city c join "order" o on o.city = c.id, old;
+    create view counted as select count(*) from (select * from city where id in (select city from "order")) s`);
+  t.equal(await definition("plain"), "select name from city;");
+  await database.exec("set search_path = ''");
+  t.equal(await definition("plain"), "select name from public.city;");
+  t.equal(
+    await definition("joined"),
+    'with old as (select 1 as city) select c.name from public.city c join public."order" o on o.city = c.id, old;',
+  );
+  t.equal(
+    await definition("counted"),
+    'select count(*) from (select * from public.city where id in (select city from public."order")) s;',
+  );
+  await database.exec("alter table public.city rename to town");
+  t.equal(await definition("plain"), "select name from public.town AS city;");
+});
+
+t.test("comments on all kinds of objects", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  const rows = async (sql: string) => (await database.exec(sql)).rows;
+  await database.exec(`
+    create schema s; create view s.v as select 1 as a; create sequence s.q; create type s.e as enum ('x');
+    create domain s.d as int; create materialized view s.m as select 1 as a;
+    comment on schema s is 'a schema'; comment on view s.v is 'a view'; comment on column s.v.a is 'a column';
+    comment on sequence s.q is 'a sequence'; comment on type s.e is 'a type'; comment on domain s.d is 'a domain';
+    comment on materialized view s.m is 'a materialized view';
+    create or replace view s.v as select 2 as a`);
+  t.same(
+    await rows(`select obj_description('s'::regnamespace, 'pg_namespace'), obj_description('s.v'::regclass, 'pg_class'),
+      col_description('s.v'::regclass, 1), obj_description('s.q'::regclass), obj_description('s.e'::regtype, 'pg_type'),
+      obj_description('s.d'::regtype), obj_description('s.m'::regclass)`),
+    [["a schema", "a view", "a column", "a sequence", "a type", "a domain", "a materialized view"]],
+  );
+  await database.exec("comment on view s.v is null; comment on type s.e is ''");
+  t.same(await rows("select obj_description('s.v'::regclass), obj_description('s.e'::regtype)"), [[null, null]]);
+  for (const sql of [
+    "comment on type s.none is 'x'",
+    "comment on schema none is 'x'",
+    "comment on view s.none is 'x'",
+  ]) {
+    await t.rejects(database.exec(sql), { message: /does not exist/ }, sql);
+  }
+});
+
+t.test("regclass and its kin are types of expressions", async (t) => {
+  const database = await open();
+  t.teardown(() => database.close());
+  const row = async (sql: string) => (await database.exec(sql)).rows[0];
+  await database.exec(
+    "create table city (id int primary key); create function twice(a int) returns int language sql as 'select a * 2'",
+  );
+  t.same(await row("select 'city'::regclass, 'city'::regclass::text, pg_typeof('city'::regclass)"), [
+    "city",
+    "city",
+    "regclass",
+  ]);
+  t.same(await row("select x from (select 'city'::regclass as x) q where x = 'city'::regclass::oid"), ["city"]);
+  t.same(await row("select 'pg_class'::regclass::oid, 1259::regclass, 0::regclass, '-'::regproc::oid"), [
+    "1259",
+    "pg_class",
+    "-",
+    "0",
+  ]);
+  t.same(await row("select 'twice'::regproc, 'twice(int)'::regprocedure, '+(int4,int4)'::regoperator"), [
+    "twice",
+    "twice(integer)",
+    "+(integer,integer)",
+  ]);
+  t.same(await row("select array['int4'::regtype, 'text'::regtype], '{int,text}'::regtype[]::text[]"), [
+    "{integer,text}",
+    "{integer,text}",
+  ]);
+  t.same(await row("select format('%s', 'city'::regclass), 'a ' || 'city'::regclass, to_regclass('none')"), [
+    "city",
+    "a city",
+    null,
+  ]);
+  t.same(await row("select indkey, indkey[0], indkey::int2[] from pg_index where indrelid = 'city'::regclass"), [
+    "1",
+    "1",
+    "[0:0]={1}",
+  ]);
+  await t.rejects(database.exec("select 'none'::regclass"), { code: "42P01" });
+  await t.rejects(database.exec("select 'none'::regrole"), { code: "42704" });
+  await t.rejects(database.exec("select 'length'::regproc"), { code: "42725" });
+});

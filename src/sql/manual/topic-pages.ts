@@ -67,7 +67,7 @@ export const TOPIC_PAGES: readonly ManualPage[] = [
   topic(
     "system catalogs",
     "information_schema.tables, .columns, .table_constraints, … | pg_catalog.pg_class, pg_attribute, pg_index, pg_constraint, pg_type, …",
-    "Views of the definitions of tables, columns and other objects.",
+    "Definitions of tables, columns and other objects, with the columns and OIDs of PostgreSQL 15. Types regclass, regtype, regproc, regprocedure, regnamespace, regrole and others are OIDs that are written as names.",
     "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'book' ORDER BY ordinal_position",
   ),
   topic(

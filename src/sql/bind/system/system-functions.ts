@@ -42,10 +42,11 @@ import {
 import { type Description, descriptions } from "./pg-descriptions.js";
 import { triggerDefinition } from "./pg-triggers.js";
 import { PRIVILEGE_FUNCTIONS } from "./privilege-functions.js";
-import { DATABASE_OWNER_OID, OWNER_OID, qualified, queryText, schemaOid } from "./relation-facts.js";
+import { DATABASE_OWNER_OID, OWNER_OID, qualified, schemaOid } from "./relation-facts.js";
 import { SERVER_FUNCTIONS } from "./server-functions.js";
 import { indexKeyText, prettyDefinition } from "./sql-parentheses.js";
 import { SYSTEM, type SystemView, systemView } from "./system-view.js";
+import { viewText } from "./view-text.js";
 
 function constraintDefinition({ catalog }: SystemView, oid: number, pretty = false): Value {
   const { constraints, domainChecks } = catalogIndex(catalog);
@@ -95,10 +96,10 @@ function commentOn({ catalog }: SystemView, oid: number, relation: string | null
   return descriptions(catalog).find(isIt)?.description ?? null;
 }
 
-const viewDefinition: Answer = ({ catalog }, oid: number) => {
-  const { views, tables } = catalogIndex(catalog);
+const viewDefinition: Answer = (view, oid: number) => {
+  const { views, tables } = catalogIndex(view.catalog);
   const query = views.get(oid)?.query ?? tables.get(oid)?.materialized?.query;
-  return query === undefined ? null : queryText(query.sql);
+  return query === undefined ? null : viewText(view, query);
 };
 
 const nothing: Answer = () => null;

@@ -7,7 +7,7 @@ import type { SequenceDef, SequencePosition } from "../../../catalog/sequence.js
 import type { SearchIndexDef, TableDef } from "../../../catalog/table.js";
 import { Capability, need } from "../../../query/expr/capability.js";
 import type { EvalContext } from "../../../query/expr/expr.js";
-import { recordRows, type TableFunction } from "../../../query/expr/table-function.js";
+import { recordRows, type TableFunction, type TableRows } from "../../../query/expr/table-function.js";
 import { recordOf, type SqlType, type Value } from "../../../values/values.js";
 import { type Shape, type SystemSchema, systemShapes, usualValue } from "./shapes.js";
 
@@ -63,19 +63,44 @@ export interface SystemView {
   readonly indexLifeOf: (index: SearchIndexDef) => SearchIndexLife;
 }
 
+/** Functions make one per call and use little of it, so each part is looked up when it is asked for. */
+class StatementView implements SystemView {
+  constructor(
+    private readonly services: SystemServices,
+    private readonly context: EvalContext,
+  ) {}
+
+  get catalog(): CatalogView {
+    return this.services.catalogView();
+  }
+
+  get user(): string {
+    return this.context.user;
+  }
+
+  get database(): string {
+    return this.context.tenant;
+  }
+
+  get searchPath(): readonly string[] {
+    return this.services.searchPath();
+  }
+
+  get settings(): SystemView["settings"] {
+    return this.services.settings();
+  }
+
+  get cursors(): SystemView["cursors"] {
+    return this.services.cursors();
+  }
+
+  rowsOf = (table: TableDef) => this.services.estimatedRows(table);
+  positionOf = (sequence: SequenceDef) => this.services.sequencePosition(sequence);
+  indexLifeOf = (index: SearchIndexDef) => this.services.searchIndexLife(index);
+}
+
 export function systemView(context: EvalContext): SystemView {
-  const services = need(context, SYSTEM);
-  return {
-    catalog: services.catalogView(),
-    user: context.user,
-    database: context.tenant,
-    searchPath: services.searchPath(),
-    settings: services.settings(),
-    cursors: services.cursors(),
-    rowsOf: (table) => services.estimatedRows(table),
-    positionOf: (sequence) => services.sequencePosition(sequence),
-    indexLifeOf: (index) => services.searchIndexLife(index),
-  };
+  return new StatementView(need(context, SYSTEM), context);
 }
 
 /** What a tenant's definitions and its user say, without what changes from statement to statement. */
@@ -115,10 +140,9 @@ export function definedRelation(
     }
     return made;
   };
-  return relation(shape, function* (view) {
+  return relation(shape, (view) => {
     shared ??= [...valuesOf(fixed(), shape)];
-    yield* shared;
-    yield* own(view);
+    return listedRows([shared, own(view)]);
   });
 }
 
@@ -132,12 +156,35 @@ export function liveRelation(
   rows: (view: SystemView) => Iterable<SystemRow>,
 ): SystemRelation {
   const shape = shapeNamed(schema, name);
-  return relation(shape, (view) => valuesOf(rows(view), shape));
+  return relation(shape, (view) => recordRows(valuesOf(rows(view), shape)));
+}
+
+/** Rows that are at hand, list after list. */
+function listedRows(lists: readonly (readonly (readonly Value[])[])[]): TableRows {
+  let list = 0;
+  let position = 0;
+  return {
+    next(out, at, max) {
+      while (list < lists.length && position >= lists[list]!.length) {
+        list++;
+        position = 0;
+      }
+      if (list === lists.length) return 0;
+      const rows = lists[list]!;
+      const count = Math.min(max, rows.length - position);
+      for (let c = 0; c < out.length; c++) {
+        const column = out[c]!;
+        for (let i = 0; i < count; i++) column[at + i] = rows[position + i]![c]!;
+      }
+      position += count;
+      return count;
+    },
+  };
 }
 
 function relation(
   { schema, name, columns }: Pick<Shape, "schema" | "name" | "columns">,
-  rows: (view: SystemView) => Iterable<readonly Value[]>,
+  rows: (view: SystemView) => TableRows,
 ): SystemRelation {
   return {
     schema,
@@ -147,7 +194,7 @@ function relation(
       args: [],
       returns: recordOf(columns.map((column) => ({ name: column.name, type: column.type }))),
       strict: true,
-      open: (context: EvalContext) => recordRows(rows(systemView(context))),
+      open: (context: EvalContext) => rows(systemView(context)),
     }),
   };
 }
@@ -162,7 +209,7 @@ export function systemRelation<C extends string>(
   const names = Object.keys(columns) as C[];
   const fields = names.map((column) => ({ name: column, type: columns[column], pgType: "", notNull: false }));
   return relation({ schema, name, columns: fields }, (view) =>
-    valuesOf(rows(view) as Iterable<SystemRow>, { columns: fields }),
+    recordRows(valuesOf(rows(view) as Iterable<SystemRow>, { columns: fields })),
   );
 }
 
