@@ -1,12 +1,14 @@
 /**
- * Run-time settings of a session, as SET and SHOW name them. Most exist only because PostgreSQL's clients send them;
- * each either takes effect or accepts only the value that is in force anyway. Names with a dot are the client's own
- * (`app.user_id`) and hold any text. A transaction's changes are undone when it rolls back.
+ * Run-time settings of a session, as SET and SHOW name them. Most exist only because PostgreSQL's clients send them; each
+ * takes effect, accepts only the value that is in force anyway, or is listed as ignored. Names with a dot are the
+ * client's own (`app.user_id`) and hold any text. A transaction's changes are undone when it rolls back.
  */
 import { sqlError } from "../protocol/errors.js";
+import { IDENTIFIER_BYTES_MAX } from "../protocol/limits.js";
 import type { BoundSet } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import { regConfigFromText } from "../values/text-search-configs.js";
+import { IGNORED_SETTINGS } from "./ignored-settings.js";
 import { type GivenModes, NO_MODES, TransactionModes } from "./transaction-modes.js";
 
 interface Setting {
@@ -44,6 +46,13 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   "pg_trgm.strict_word_similarity_threshold": { initial: "0.5", parse: fraction },
   "pg_trgm.word_similarity_threshold": { initial: "0.6", parse: fraction },
   search_path: { initial: "public", parse: (value) => searchPathText(parseSearchPath(value)) },
+  // Facts that clients ask for.
+  block_size: { initial: "8192", parse: readOnly },
+  data_checksums: { initial: "on", parse: readOnly },
+  integer_datetimes: { initial: "on", parse: readOnly },
+  max_function_args: { initial: "100", parse: readOnly },
+  max_identifier_length: { initial: String(IDENTIFIER_BYTES_MAX), parse: readOnly },
+  max_index_keys: { initial: "32", parse: readOnly },
   server_encoding: { initial: "UTF8", parse: readOnly },
   server_version: { initial: "15.0", parse: readOnly },
   server_version_num: { initial: "150000", parse: readOnly },
@@ -156,12 +165,17 @@ export class Settings {
   find(name: string): string | null {
     const key = name.toLowerCase();
     const value = this.local?.get(key) ?? this.values?.get(key);
-    return value ?? (Object.hasOwn(SETTINGS, key) ? this.initial(key) : null);
+    const isKnown = Object.hasOwn(SETTINGS, key) || Object.hasOwn(IGNORED_SETTINGS, key);
+    return value ?? (isKnown ? this.initial(key) : null);
   }
 
   /** All settings by name. */
   all(): readonly (readonly [name: string, value: string])[] {
-    const names = new Set([...Object.keys(SETTINGS), ...(this.values?.keys() ?? []), ...(this.local?.keys() ?? [])]);
+    const names = new Set([
+      ...Object.keys({ ...SETTINGS, ...IGNORED_SETTINGS }),
+      ...(this.values?.keys() ?? []),
+      ...(this.local?.keys() ?? []),
+    ]);
     return [...names].sort().map((name) => [name, this.show(name)] as const);
   }
 
@@ -224,6 +238,8 @@ function modeOf(key: string, value: string): Partial<GivenModes> | null {
 function find(name: string): Setting {
   const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined;
   if (setting !== undefined) return setting;
+  const initial = Object.hasOwn(IGNORED_SETTINGS, name) ? IGNORED_SETTINGS[name] : undefined;
+  if (initial !== undefined) return { initial, parse: (value) => value };
   if (/^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)+$/.test(name)) return { initial: "", parse: (value) => value };
   throw unrecognized(name);
 }

@@ -41,6 +41,7 @@ import {
   TIMESTAMPTZ,
   TIMETZ,
   type TimeTz,
+  typeOf,
   type Value,
 } from "../../../values/values.js";
 import { clockOf, instantOf, localMicros } from "../cast.js";
@@ -305,6 +306,8 @@ function overlaps(a: number, b: number, c: number, d: number): boolean {
 
 const AGES: readonly ScalarFunction[] = [
   fn("age", [TIMESTAMP, TIMESTAMP], INTERVAL, age),
+  // Numbers of transactions do not wrap around here.
+  fn("age", [typeOf("xid")], INT4, () => 0),
   contextFn("age", [TIMESTAMPTZ, TIMESTAMPTZ], INTERVAL, (context, a: number, b: number) =>
     age(localMicros(a, context.timeZone), localMicros(b, context.timeZone)),
   ),

@@ -1,7 +1,6 @@
 /** pg_catalog's relations about the server and who uses it: databases, roles, methods, languages, extensions, settings. */
 
 import { AVAILABLE_EXTENSIONS, BUILT_IN_EXTENSION } from "../../../catalog/extension.js";
-import { IDENTIFIER_BYTES_MAX } from "../../../protocol/limits.js";
 import { registerTableFunction } from "../../../query/expr/functions/table-registry.js";
 import { oidOfId } from "../../../query/expr/types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
@@ -191,18 +190,12 @@ const UNITS: Readonly<Record<string, string>> = {
   transaction_timeout: "ms",
 };
 
-/** What clients ask of how the server was built. */
-const PRESETS: readonly (readonly [name: string, value: string])[] = [
-  ["block_size", "8192"],
-  ["data_checksums", "on"],
-  ["integer_datetimes", "on"],
-  ["max_function_args", "100"],
-  ["max_identifier_length", String(IDENTIFIER_BYTES_MAX)],
-  ["max_index_keys", "32"],
-];
+/** Facts about the server, which nobody can set. */
+const INTERNAL =
+  /^(?:server_|block_size|data_checksums|integer_datetimes|max_(?:function_args|identifier_length|index_keys))/;
 
 const pgSettings = liveRelation("pg_catalog", "pg_settings", ({ settings }) =>
-  [...settings, ...PRESETS.filter(([name]) => !settings.some(([own]) => own === name))].map(([name, setting]) => {
+  settings.map(([name, setting]) => {
     const vartype = /^(?:on|off)$/.test(setting) ? "bool" : /^-?\d+$/.test(setting) ? "integer" : "string";
     return {
       name,
@@ -210,7 +203,7 @@ const pgSettings = liveRelation("pg_catalog", "pg_settings", ({ settings }) =>
       unit: UNITS[name] ?? null,
       category: "Session",
       short_desc: "",
-      context: /^server_/.test(name) || PRESETS.some(([own]) => own === name) ? "internal" : "user",
+      context: INTERNAL.test(name) ? "internal" : "user",
       vartype,
       source: "session",
       pending_restart: false,

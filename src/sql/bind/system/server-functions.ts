@@ -23,7 +23,6 @@ import {
   type SqlType,
   TEXT,
   TIMESTAMPTZ,
-  typeOf,
 } from "../../../values/values.js";
 import { functionFacts, typeFacts } from "./builtin-facts.js";
 import { catalogIndex } from "./catalog-index.js";
@@ -257,7 +256,6 @@ const COUNTED: readonly ScalarFunction[] = [
   }),
   systemFunction("pg_blocking_pids", [INT4], arrayOf(INT4), () => sqlArray([])),
   systemFunction("pg_safe_snapshot_blocking_pids", [INT4], arrayOf(INT4), () => sqlArray([])),
-  systemFunction("age", [typeOf("xid")], INT4, () => 0),
   ...["inet_server_addr", "inet_client_addr"].map((name) => systemFunction(name, [], INET, () => null)),
   ...["inet_server_port", "inet_client_port"].map((name) => systemFunction(name, [], INT4, () => null)),
 ];
