@@ -270,7 +270,7 @@ export class Partition implements TenantHost {
 
   /**
    * Forgets what is in memory of tenants that have been idle for the configured time, and of those used longest ago past
-   * TENANTS_IN_MEMORY_MAX. `busy` ones, those with open transactions and those whose commits are on their way to disk
+   * TENANTS_IN_MEMORY_MAX. `busy` ones, those with open transactions or sessions and those whose commits are on their way to disk
    * stay; and, unless there are too many, those with prepared statements, which exist nowhere else.
    */
   private forgetIdle(busy: ReadonlySet<Tenant>, idleBefore: number): void {
@@ -280,6 +280,7 @@ export class Partition implements TenantHost {
         !busy.has(tenant) &&
         this.places.get(tenant.number) === undefined &&
         tenant.lastCommit <= this.shard.durableSequence &&
+        tenant.liveSessions.size === 0 &&
         (this.transactions.get(tenant.number)?.size ?? 0) === 0,
     );
     if (surplus > 0) idle.sort((a, b) => a.lastUse - b.lastUse);

@@ -31,6 +31,7 @@ export interface ConnectionHost {
 const START_MS = 30_000;
 /** Between two tries to send a request while the tenant or its partition is at a bound. */
 const RETRY_MS = 10;
+const CLOSE_RETRY_MS = 100;
 /** With more unsent bytes the client counts as one that does not read. */
 const UNSENT_BYTES = 256 * 1024;
 
@@ -267,6 +268,11 @@ export class Connection implements Heard {
 
   // From the actor
 
+  /** Only the session's begin tells it. */
+  get address(): string {
+    return this.hasSession ? "" : (this.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
+  }
+
   piece(bytes: Buffer): boolean {
     return this.write(bytes);
   }
@@ -369,7 +375,9 @@ export class Connection implements Heard {
 
   private closeSession(): void {
     try {
-      new WireCall(this.host.services, this.caller!, "close", this.session, NOBODY).begin(NOTHING);
+      const call = new WireCall(this.host.services, this.caller!, "close", this.session, NOBODY);
+      // A partition that has too much to do takes it later.
+      if (!call.begin(NOTHING)) setTimeout(() => this.closeSession(), CLOSE_RETRY_MS).unref();
     } catch {
       // The partition is gone, and the session with it.
     }
@@ -394,6 +402,7 @@ export class Connection implements Heard {
 const NOTHING = Buffer.alloc(0);
 
 const NOBODY: Heard = {
+  address: "",
   piece: () => true,
   done: () => undefined,
   pushed: () => undefined,

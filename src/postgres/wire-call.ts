@@ -22,6 +22,8 @@ import {
 
 /** Told what comes of a request. Bytes are valid during the call only. */
 export interface Heard {
+  /** Of the client, where the request is to tell it; "" otherwise. */
+  readonly address: string;
   /** More follows. Answers whether the client can take more at once; if not, `taken` says when it could. */
   piece(bytes: Buffer): boolean;
   /** The end of the answer. `listens`: the session wants to send messages at any time. */
@@ -91,7 +93,7 @@ export class WireCall implements PendingReply {
         tenant: caller.identity.tenantNumber,
         deadlineMs: services.clock.wall() + DEADLINE_MS,
         requestId,
-        head: encodeHead(caller.encoded, "", "", "", [String(this.session)]),
+        head: encodeHead(caller.encoded, "", this.heard.address, "", [String(this.session)]),
       },
       body,
     );

@@ -19,7 +19,7 @@ import { jobFor, valueOfComputed } from "../query/expr/compute-elsewhere.js";
 import type { DeferredContext, EvalContext, InnerResult, RoutineCall, SubqueryExpr } from "../query/expr/expr.js";
 import type { SentExpr } from "../query/expr/sent-form.js";
 import { SEQUENCES, type SequenceValues } from "../sql/bind/sequence-functions.js";
-import { SYSTEM, type SystemView } from "../sql/bind/system/system-view.js";
+import { type LiveSession, SYSTEM, type SystemView } from "../sql/bind/system/system-view.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { RoutinePlan } from "../sql/routine/host.js";
 import type { Transaction } from "../storage/store.js";
@@ -138,6 +138,10 @@ export class SessionServices implements ExecServices, AskingStatement {
 
   estimatedRows(table: TableDef): number {
     return this.memory.tenant.statistics.source(this.tx).of(table)?.rows ?? 0;
+  }
+
+  liveSessions(): Iterable<LiveSession> {
+    return this.memory.tenant.liveSessions;
   }
 
   cursors(): SystemView["cursors"] {

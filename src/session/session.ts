@@ -79,6 +79,11 @@ export class Session {
     return this.protocolSide;
   }
 
+  /** Of the open transaction, or of the statement that was one; microseconds since the epoch. */
+  get startedMicros(): number {
+    return this.block.startedMicros;
+  }
+
   get inTransaction(): boolean {
     return this.block.isOpen;
   }

@@ -14,6 +14,7 @@ import type { Config } from "../protocol/config.js";
 import type { RowNumbers } from "../query/exec/row-numbers.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { SpillArea } from "../query/exec/spill/spill-area.js";
+import type { LiveSession } from "../sql/bind/system/system-view.js";
 import type { Shard } from "../storage/shard.js";
 import type { Transaction } from "../storage/store.js";
 import type { LongTasks } from "./long-tasks.js";
@@ -71,6 +72,8 @@ export class Tenant {
   retired: RetiredRecords | null = null;
   /** Schemas of temporary relations that belong to sessions of now. */
   readonly temporarySchemas = new Set<string>();
+  /** Sessions that last longer than a request: while there is one, the tenant stays in memory. */
+  readonly liveSessions = new Set<LiveSession>();
   /** Whether its newest definitions have indexes for search; null: nobody has looked. */
   hasSearchIndexes: boolean | null = null;
   private newestCommit = 0;

@@ -224,6 +224,11 @@ t.test("advisory locks exclude other sessions", async (t) => {
   await new Promise((resolve) => setTimeout(resolve, 50));
   t.equal(await value(a, `SELECT pg_cancel_backend(${pid})`), true);
   t.equal(await sleeping, "57014");
+  await b.query("SET application_name = 'watched'");
+  const seen = await a.query(
+    "SELECT pid, usename, state, query FROM pg_stat_activity WHERE application_name = 'watched'",
+  );
+  t.same(seen.rows, [{ pid, usename: "admin", state: "idle", query: "SET application_name = 'watched'" }]);
   await b.query("DISCARD ALL");
   t.equal(await value(a, "SELECT pg_try_advisory_lock(1)"), true, "DISCARD ALL gives all back");
 });

@@ -35,7 +35,7 @@ export const postgresHandlers = {
     const sessions = sessionsOf(request);
     const number = Number(params.session);
     const wire = sessions.find(request, number);
-    sessions.remove(number);
+    sessions.remove(request, number);
     await wire?.close(request);
     return { bytes: NOTHING };
   },

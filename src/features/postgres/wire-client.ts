@@ -12,6 +12,9 @@ import type { SessionActions } from "./session-functions.js";
 export class WireClient implements Client {
   /** Of the session, for functions. */
   actions: SessionActions | null = null;
+  /** The statement that runs, or ran last, and when it began. */
+  statement = "";
+  begunMs = 0;
   private current: Request | null = null;
   /** Of the statement that runs; milliseconds since the epoch. */
   private deadlineMs = Number.POSITIVE_INFINITY;
@@ -35,7 +38,8 @@ export class WireClient implements Client {
 
   /** A statement begins, which may take so long; 0: as long as it needs. */
   begin(timeoutMs: number): void {
-    this.deadlineMs = timeoutMs === 0 ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
+    this.begunMs = Date.now();
+    this.deadlineMs = timeoutMs === 0 ? Number.POSITIVE_INFINITY : this.begunMs + timeoutMs;
     this.cancelled = null;
     this.stopping = null;
     clearTimeout(this.timer);
@@ -68,7 +72,10 @@ export class WireClient implements Client {
     return this.request.hasActed;
   }
 
-  readonly atStatement = (text: string): void => this.request.atStatement(text);
+  readonly atStatement = (text: string): void => {
+    this.statement = text;
+    this.request.atStatement(text);
+  };
 
   readonly inCypher = (): void => this.request.inCypher();
 

@@ -14,6 +14,7 @@ import { type Answer, STREAMED } from "../../session/answer.js";
 import { overrunError } from "../../session/overrun.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
+import type { LiveSession } from "../../sql/bind/system/system-view.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
 import type { SessionCommand } from "../../sql/parse/session-command.js";
 import type { LockOwner } from "./advisory-locks.js";
@@ -38,7 +39,7 @@ const LISTENS = "listens";
 /** A channel to the gateway by which messages reach the client at any time. */
 export type Push = (bytes: Uint8Array) => void;
 
-export class WireSession implements WireHost, Listener, LockOwner {
+export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   readonly session: Session;
   readonly client = new WireClient();
   readonly writer = new MessageWriter();
@@ -56,6 +57,9 @@ export class WireSession implements WireHost, Listener, LockOwner {
   private notified: Notification[] = [];
   /** Null: the gateway has not asked for it yet. */
   private pushes: Push | null = null;
+  readonly startedMicros = Date.now() * 1000;
+  readonly user: string;
+  readonly address: string;
   /** When the last messages were answered; milliseconds since the epoch. */
   idleSinceMs = Date.now();
   /** Why it was ended from outside: told to the client at its next message. */
@@ -73,9 +77,37 @@ export class WireSession implements WireHost, Listener, LockOwner {
       waits: true,
     });
     for (const [name, value] of startUp.settings) this.session.settings.setText(name, value, false);
+    this.user = request.head.username;
+    this.address = request.head.remoteAddress;
     this.runs = new StatementRuns(this);
     this.portals = new Portals(this);
     this.client.actions = sessionActions(this, shared, (sent) => this.notified.push(sent));
+  }
+
+  get application(): string {
+    return this.session.settings.show("application_name");
+  }
+
+  get state(): LiveSession["state"] {
+    if (this.client.isAtWork) return "active";
+    if (!this.session.inTransaction) return "idle";
+    return this.session.status === "failed" ? "idle in transaction (aborted)" : "idle in transaction";
+  }
+
+  get transactionMicros(): number | null {
+    return this.session.inTransaction || this.client.isAtWork ? this.session.startedMicros : null;
+  }
+
+  get changedMicros(): number {
+    return this.client.isAtWork ? (this.statementMicros ?? this.startedMicros) : this.idleSinceMs * 1000;
+  }
+
+  get statement(): string {
+    return this.client.statement;
+  }
+
+  get statementMicros(): number | null {
+    return this.client.begunMs === 0 ? null : this.client.begunMs * 1000;
   }
 
   /** The answer to the start: ParameterStatus messages and ReadyForQuery. */

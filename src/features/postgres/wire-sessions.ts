@@ -26,6 +26,7 @@ export class WireSessions implements PartitionPart {
     const tenant = request.tenant.number;
     const wire = new WireSession(request, number, startUp, this.sharedOf(tenant));
     const { userId, keyId, tenantId } = request.head;
+    request.tenant.liveSessions.add(wire);
     this.entries.set(number, { wire, tenant, owner: { userId, keyId, tenantId } });
     return wire;
   }
@@ -67,7 +68,9 @@ export class WireSessions implements PartitionPart {
     return entry?.tenant === request.tenant.number ? entry.wire : null;
   }
 
-  remove(number: number): void {
+  remove(request: Request, number: number): void {
+    const entry = this.entries.get(number);
+    if (entry !== undefined) request.tenant.liveSessions.delete(entry.wire);
     this.entries.delete(number);
   }
 

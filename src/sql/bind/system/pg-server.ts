@@ -3,6 +3,7 @@
 import { AVAILABLE_EXTENSIONS, BUILT_IN_EXTENSION } from "../../../catalog/extension.js";
 import { registerTableFunction } from "../../../query/expr/functions/table-registry.js";
 import { oidOfId } from "../../../query/expr/types.js";
+import { networkFromText } from "../../../values/network.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { TEXT_SEARCH_CONFIGS } from "../../../values/text-search-configs.js";
 import { dictionaryName, dictionaryOid } from "./object-names.js";
@@ -211,6 +212,26 @@ const pgSettings = liveRelation("pg_catalog", "pg_settings", ({ settings }) =>
   }),
 );
 
+/** Sessions of PostgreSQL's protocol; requests of HTTP are over before anybody could look. */
+const pgStatActivity = liveRelation("pg_catalog", "pg_stat_activity", ({ liveSessions, database }) =>
+  [...liveSessions].map((session) => ({
+    datid: DATABASE_OID,
+    datname: database,
+    pid: session.number,
+    usesysid: OWNER_OID,
+    usename: session.user,
+    application_name: session.application,
+    client_addr: session.address === "" ? null : networkFromText("inet", session.address),
+    backend_start: session.startedMicros,
+    xact_start: session.transactionMicros,
+    query_start: session.statementMicros,
+    state_change: session.changedMicros,
+    state: session.state,
+    query: session.statement,
+    backend_type: "client backend",
+  })),
+);
+
 const pgCursors = liveRelation("pg_catalog", "pg_cursors", ({ cursors }) =>
   cursors.map(({ canScroll, options }) => ({
     name: options.name,
@@ -323,6 +344,7 @@ export const PG_SERVER = [
   pgAvailableExtensions,
   pgAvailableExtensionVersions,
   pgSettings,
+  pgStatActivity,
   pgCursors,
   pgTsConfig,
   pgTsParser,

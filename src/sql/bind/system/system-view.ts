@@ -11,7 +11,26 @@ import { recordRows, type TableFunction, type TableRows } from "../../../query/e
 import { recordOf, type SqlType, type Value } from "../../../values/values.js";
 import { type Shape, type SystemSchema, systemShapes, usualValue } from "./shapes.js";
 
+/** A session that lasts longer than a request. */
+export interface LiveSession {
+  readonly number: number;
+  readonly user: string;
+  readonly application: string;
+  /** "": not known. */
+  readonly address: string;
+  /** Microseconds since the epoch; null: not in a transaction, or none has run. */
+  readonly startedMicros: number;
+  readonly transactionMicros: number | null;
+  readonly statementMicros: number | null;
+  readonly changedMicros: number;
+  readonly state: "active" | "idle" | "idle in transaction" | "idle in transaction (aborted)";
+  /** The statement that runs, or ran last. */
+  readonly statement: string;
+}
+
 export interface SystemServices {
+  /** Of the tenant. */
+  liveSessions(): Iterable<LiveSession>;
   catalogView(): CatalogView;
   /** Schemas in which unqualified names are looked up, in order. */
   searchPath(): readonly string[];
@@ -57,6 +76,7 @@ export interface SystemView {
       readonly createdAt: number;
     };
   }[];
+  readonly liveSessions: Iterable<LiveSession>;
   /** As the optimizer estimates. */
   readonly rowsOf: (table: TableDef) => number;
   readonly positionOf: (sequence: SequenceDef) => SequencePosition;
@@ -88,6 +108,10 @@ class StatementView implements SystemView {
 
   get settings(): SystemView["settings"] {
     return this.services.settings();
+  }
+
+  get liveSessions(): Iterable<LiveSession> {
+    return this.services.liveSessions();
   }
 
   get cursors(): SystemView["cursors"] {
