@@ -7,7 +7,8 @@ import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import { createExtension, dropExtensions } from "./ddl-extension.js";
 import { type DdlOutcome, NOTHING } from "./ddl-outcome.js";
 import { applyTypeCommand } from "./ddl-types.js";
-import { droppedWith } from "./inheritance.js";
+import { dropDependents } from "./dependent-views.js";
+import { dropTables } from "./drop-tables.js";
 import type {
   AlterSequenceCommand,
   CreateSchemaCommand,
@@ -27,6 +28,7 @@ import { dependentsOf, replaceSequenceName, withoutDefaults } from "./sequence-d
 import type { ColumnDef, TableDef } from "./table.js";
 import { dropTriggersCalling } from "./trigger-ddl.js";
 import { isRowType } from "./type.js";
+import type { ViewDef } from "./view.js";
 
 /** Where a sequence stands, as its allocator knows. */
 export type PositionOf = (sequence: SequenceDef) => SequencePosition;
@@ -93,6 +95,7 @@ function existingSchema(editor: CatalogEditor, name: string): SchemaDef {
 function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutcome {
   const notices: string[] = [];
   const cleared: TableDef[] = [];
+  const clearedIndexes: DdlOutcome["clearedIndexes"][number][] = [];
   for (const name of command.names) {
     if (!editor.view.hasSchema(name) && command.ifExists) {
       notices.push(`schema "${name}" does not exist, skipping`);
@@ -105,8 +108,10 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
     const types = view.types().filter((type) => type.schema === name && !isRowType(type));
     const functions = view.functions().filter((fn) => fn.schema === name);
     const graphs = view.propertyGraphs().filter((graph) => graph.schema === name);
+    const views = view.views().filter((each) => each.schema === name);
     const inside = [
-      ...tables.map((table) => `table ${quotedIdentifier(name)}.${quotedIdentifier(table.name)}`),
+      ...tables.map((table) => `${tableKind(table)} ${quotedIdentifier(name)}.${quotedIdentifier(table.name)}`),
+      ...views.map((each) => `view ${quotedIdentifier(name)}.${quotedIdentifier(each.name)}`),
       ...sequences
         .filter((sequence) => sequence.ownedBy === null)
         .map((sequence) => `sequence ${quotedIdentifier(name)}.${quotedIdentifier(sequence.name)}`),
@@ -125,10 +130,10 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
       dropTriggersCalling(editor, fn);
       editor.dropFunction(fn);
     }
-    for (const table of [...tables, ...droppedWith(tables, view).map((heir) => heir.table)]) {
-      editor.dropTable(table);
-      cleared.push(table);
-    }
+    const elsewhere = dropRelations(editor, tables, views);
+    cleared.push(...elsewhere.cleared);
+    clearedIndexes.push(...elsewhere.clearedIndexes);
+    notices.push(...elsewhere.notices);
     const dropped = applyTypeCommand(
       editor,
       {
@@ -148,7 +153,30 @@ function dropSchemas(editor: CatalogEditor, command: DropSchemaCommand): DdlOutc
     if (inside.length === 1) notices.push(`drop cascades to ${inside[0]}`);
     else if (inside.length > 1) notices.push(`drop cascades to ${inside.length} other objects`);
   }
-  return { ...NOTHING, tag: "DROP SCHEMA", notices, cleared };
+  return { ...NOTHING, tag: "DROP SCHEMA", notices, cleared, clearedIndexes };
+}
+
+const tableKind = ({ materialized }: TableDef): string => (materialized ? "materialized view" : "table");
+
+/** Drops a schema's tables and views with what other schemas have that needs them; the notices are about the latter. */
+function dropRelations(editor: CatalogEditor, tables: readonly TableDef[], views: readonly ViewDef[]): DdlOutcome {
+  const names = new Map([
+    ...tables.map((table) => [table.id, `${tableKind(table)} ${table.name}`] as const),
+    ...views.map((view) => [view.id, `view ${view.name}`] as const),
+  ]);
+  const others = dropDependents(editor, names, true);
+  for (const view of views) editor.dropView(view);
+  const materialized = tables.filter((table) => table.materialized);
+  for (const table of materialized) editor.dropTable(table);
+  const plain = tables
+    .filter((table) => !table.materialized)
+    .map(({ schema, name }) => ({ schema, name, position: 0 }));
+  const dropped = dropTables(editor, { kind: "drop table", tables: plain, ifExists: true, cascade: true });
+  return {
+    ...dropped,
+    notices: [...others.notices, ...dropped.notices],
+    cleared: [...others.cleared, ...materialized, ...dropped.cleared],
+  };
 }
 
 function renameSchema(editor: CatalogEditor, { name, newName }: RenameSchemaCommand): DdlOutcome {

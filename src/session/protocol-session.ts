@@ -95,6 +95,11 @@ export class ProtocolSession {
     }
   }
 
+  /** Of a cursor that a statement declared; null: there is none of that name. */
+  columnsOfCursor(name: string): readonly OutputColumn[] | null {
+    return this.cursors.has(name) ? this.cursors.find(name).plan.shape!.outputs : null;
+  }
+
   /** A cursor that is gone already is fine. */
   closeCursor(name: string): void {
     if (this.cursors.has(name)) this.cursors.close(name);

@@ -1,6 +1,6 @@
 /** Runs statements that change definitions or statistics, in the transaction of the statement. Called by statement-runner.ts. */
 import { analyzeTable } from "../query/exec/analyze-table.js";
-import type { BoundAnalyze, BoundDdlSteps } from "../sql/bind/bound-statement.js";
+import { type BoundAnalyze, type BoundDdlSteps, LOCK_TABLE } from "../sql/bind/bound-statement.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import { callsToCheck, checkCalls } from "./check-calls.js";
 import type { ExecutionScope } from "./execution-scope.js";
@@ -24,7 +24,8 @@ export async function runDefinitions(
   run: StatementRun,
   tx: ShardTransaction,
 ): Promise<Outcome> {
-  scope.requireWritable(tag ?? "definition");
+  // LOCK TABLE changes nothing: dumps begin with it.
+  if (tag !== LOCK_TABLE) scope.requireWritable(tag ?? "definition");
   const { tenant, names, block } = scope;
   const { catalog } = tenant;
   const told = [...notices];

@@ -247,6 +247,78 @@ t.test("COPY takes rows, refuses wrong ones, and gives rows out", (t) =>
   }),
 );
 
+t.test("COPY by the extended protocol: a Sync before the rows means nothing", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE extended (i int, s text)");
+    client.send(parse("", "COPY extended FROM STDIN"), bind("", ""), describe("P", ""), execute(""), sync);
+    t.equal(lettersOf(await client.until("G")), "12nG");
+    client.send(message("d", Buffer.from("1\ta\n")), message("c"), sync);
+    t.equal(lettersOf(await client.until("Z")), "CZ");
+    client.send(query("COPY extended FROM STDIN"), message("d", Buffer.from("2\tb\nx\tc\n")), message("c"));
+    t.match(errorIn(await client.until("Z")), { C: "22P02", W: 'COPY extended, line 2, column i: "x"' });
+    const binary = await client.ask("COPY extended TO STDOUT (FORMAT binary)");
+    t.equal(lettersOf(binary), "HddcCZ");
+    t.match(binary[1]!.body.toString("latin1"), /^PGCOPY\n[\s\S]{23}/, "the signature comes with the first row");
+  }),
+);
+
+t.test("statements name portals, and Describe and Close name cursors", (t) =>
+  withClient(async (client) => {
+    await client.ask("BEGIN");
+    client.send(parse("", "SELECT generate_series(1, 9)"), bind("rows", ""), sync);
+    await client.until("Z");
+    t.equal(lettersOf(await client.ask("MOVE 3 FROM rows")), "CZ");
+    client.send(execute("rows", 1), sync);
+    t.same(valuesOf((await client.until("Z"))[0]!), ["4"]);
+    await client.ask("DECLARE declared CURSOR FOR SELECT 1 AS one");
+    client.send(describe("P", "declared"), message("C", Buffer.from("P"), "declared"), sync);
+    t.equal(lettersOf(await client.until("Z")), "T3Z");
+    t.match(errorIn(await client.ask("FETCH declared")), { C: "34000" });
+    await client.ask("ROLLBACK");
+  }),
+);
+
+t.test("DEALLOCATE is about the protocol's statements too", (t) =>
+  withClient(async (client) => {
+    for (const ending of ['DEALLOCATE "kept"', "DEALLOCATE ALL", "DISCARD ALL"]) {
+      client.send(parse("kept", "SELECT 1"), sync);
+      t.equal(lettersOf(await client.until("Z")), "1Z", `before ${ending}`);
+      await client.ask(ending);
+    }
+    t.match(errorIn(await client.ask("DEALLOCATE kept")), { C: "26000" });
+  }),
+);
+
+t.test("columns of a result name the table's columns that they are", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TABLE origins (a int, b text)");
+    const [description] = await client.ask("SELECT b AS called, a + 1, o.a FROM origins o GROUP BY b, a");
+    const oid = Number(valuesOf((await client.ask("SELECT 'origins'::regclass::oid"))[1]!)[0]);
+    const found: [string, number, number][] = [];
+    const { body } = description!;
+    for (let at = 2; at < body.length; at += 18) {
+      const end = body.indexOf(0, at);
+      found.push([body.toString("utf8", at, end), body.readUInt32BE(end + 1), body.readInt16BE(end + 5)]);
+      at = end + 1;
+    }
+    t.same(found, [
+      ["called", oid, 2],
+      ["?column?", 0, 0],
+      ["a", oid, 1],
+    ]);
+  }),
+);
+
+t.test("a parameter of the type void is no argument", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE FUNCTION twice(n int) RETURNS int LANGUAGE sql AS 'SELECT n * 2'");
+    const [VOID, INT4] = [2278, 23];
+    client.send(parse("", "SELECT * FROM twice($1, $2) AS result", [VOID, INT4]), bind("", "", [null, "21"]));
+    client.send(execute(""), sync);
+    t.same(valuesOf((await client.until("Z")).find(({ type }) => type === "D")!), ["42"]);
+  }),
+);
+
 t.test("what is no message ends the connection and nothing else", async (t) => {
   for (const bytes of [Buffer.from("GET / HTTP/1.1\r\n\r\n"), Buffer.alloc(64, 0xff), Buffer.alloc(64)]) {
     const client = await WireClient.connect(postgresPort(server));

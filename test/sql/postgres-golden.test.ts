@@ -59,7 +59,8 @@ type Database = Awaited<ReturnType<typeof open>>;
 async function answered(database: Database, statement: string): Promise<string> {
   try {
     const { rows, oids } = await database.exec(statement);
-    if (!/^\s*(?:\(|select|values|table|with|show|explain|execute)|\breturning\b/i.test(statement)) return "";
+    if (!/^\s*(?:\(|select|values|table|with|show|explain|execute)|^(?!\s*create\b).*\breturning\b/is.test(statement))
+      return "";
     const spelled = (value: string | null, i: number) =>
       value === null ? "NULL" : oids[i] === BOOL_OID ? value.slice(0, 1) : value;
     return rows.map((row) => row.map(spelled).join("|")).join("\n");

@@ -18,20 +18,28 @@ const SIGNATURE = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
 /** Writes rows `from` to `to` as messages. */
 type WriteRows = (batch: Batch, count: number) => void;
 
+interface Lines {
+  readonly write: WriteRows;
+  /** After the last row. */
+  end(): void;
+}
+
 export async function copyOut(wire: WireHost, copy: CopyStatement): Promise<void> {
   const { session, client, writer } = wire;
   client.begin(timeoutOf(session.settings, client.request));
   const start = writer.length;
   let rows = 0;
   let hasSent = false;
+  let lines: Lines | null = null;
   const collector: RowCollector = (shape, streamable = false) => {
     if (!hasSent) writer.cut(start);
     rows = 0;
     writeResponse(wire, copy, shape.outputs.length);
-    const write = rowsWriter(wire, copy, shape);
+    const into = linesOf(wire, copy, shape);
+    lines = into;
     return {
       append: (batch, count) => {
-        write(batch, count);
+        into.write(batch, count);
         rows += count;
         return 0;
       },
@@ -44,11 +52,7 @@ export async function copyOut(wire: WireHost, copy: CopyStatement): Promise<void
   };
   const run = { sql: copiedQuery(copy), params: [], maxRows: Number.MAX_SAFE_INTEGER, collector, request: client };
   await session.execute(run, (tx) => client.request.commitPart(tx));
-  if (copy.format === "binary") {
-    writer.begin(BACK.copyData);
-    writer.int16(-1);
-    writer.end();
-  }
+  (lines as Lines | null)?.end();
   writer.empty(BACK.copyDone);
   wire.runs.complete(`COPY ${rows}`);
 }
@@ -62,7 +66,7 @@ function writeResponse({ writer }: WireHost, { format }: CopyStatement, columns:
   writer.end();
 }
 
-function rowsWriter(wire: WireHost, copy: CopyStatement, shape: ResultShape): WriteRows {
+function linesOf(wire: WireHost, copy: CopyStatement, shape: ResultShape): Lines {
   const { writer } = wire;
   if (copy.format === "binary") return binaryRows(writer, shape);
   const line = copy.format === "csv" ? csvLines(copy, shape) : textLines(copy);
@@ -74,7 +78,7 @@ function rowsWriter(wire: WireHost, copy: CopyStatement, shape: ResultShape): Wr
   if (copy.header) send(shape.outputs.map(({ name }) => name));
   const { timeZone } = wire.session.settings;
   const types = shape.outputs.map(({ type }) => type);
-  return ({ columns }, count) => {
+  const write: WriteRows = ({ columns }, count) => {
     for (let r = 0; r < count; r++) {
       send(
         types.map((type, c) => {
@@ -84,6 +88,7 @@ function rowsWriter(wire: WireHost, copy: CopyStatement, shape: ResultShape): Wr
       );
     }
   };
+  return { write, end() {} };
 }
 
 function csvLines(copy: CopyStatement, { outputs }: ResultShape): (fields: readonly (string | null)[]) => string {
@@ -114,22 +119,31 @@ function textLines({ delimiter, nullText }: CopyStatement): (fields: readonly (s
   return (fields) => fields.map((text) => (text === null ? nullText : escaped(text))).join(delimiter);
 }
 
-/** The signature goes with the first row's message, or alone where there are no rows. */
-function binaryRows(writer: MessageWriter, { outputs }: ResultShape): WriteRows {
+/** The signature goes with the first row's message, or with the trailer where there are no rows. */
+function binaryRows(writer: MessageWriter, { outputs }: ResultShape): Lines {
   const writers = outputs.map(({ type }) => binaryWriter(type));
-  writer.begin(BACK.copyData);
-  writer.bytes(SIGNATURE);
-  writer.end();
-  return ({ columns }, count) => {
+  let isFirst = true;
+  const begin = (): void => {
+    writer.begin(BACK.copyData);
+    if (isFirst) writer.bytes(SIGNATURE);
+    isFirst = false;
+  };
+  const write: WriteRows = ({ columns }, count) => {
     for (let r = 0; r < count; r++) {
-      writer.begin(BACK.copyData);
+      begin();
       writer.int16(writers.length);
-      for (const [c, write] of writers.entries()) {
+      for (const [c, writeValue] of writers.entries()) {
         const value = columns[c]![r]!;
         if (value === null) writer.int32(-1);
-        else write(writer, value);
+        else writeValue(writer, value);
       }
       writer.end();
     }
   };
+  const end = (): void => {
+    begin();
+    writer.int16(-1);
+    writer.end();
+  };
+  return { write, end };
 }

@@ -84,6 +84,11 @@ export class Portals {
   describe(kind: number, name: string): void {
     const { writer } = this.wire;
     if (kind === PORTAL) {
+      const declared = this.portals.has(name) ? null : this.wire.session.protocol.columnsOfCursor(name);
+      if (declared !== null) {
+        writeRowDescription(writer, declared, []);
+        return;
+      }
       const { statement, formats } = this.portal(name);
       this.writeColumns(statement, formats);
       return;
@@ -112,7 +117,10 @@ export class Portals {
 
   forget(name: string): void {
     const portal = this.portals.get(name);
-    if (portal === undefined) return;
+    if (portal === undefined) {
+      if (name !== "") this.wire.session.protocol.closeCursor(name);
+      return;
+    }
     if (portal.cursor !== null) this.wire.session.protocol.closeCursor(portal.cursor);
     this.portals.delete(name);
   }

@@ -99,12 +99,11 @@ export function writeRows(
 export function writeRowDescription(writer: MessageWriter, outputs: readonly OutputColumn[], formats: Formats): void {
   writer.begin(BACK.rowDescription);
   writer.int16(outputs.length);
-  for (const [c, { name, type }] of outputs.entries()) {
+  for (const [c, { name, type, origin }] of outputs.entries()) {
     const sent = sentType(type);
     writer.cstring(name);
-    // No table and no column of one.
-    writer.int32(0);
-    writer.int16(0);
+    writer.uint32(origin?.table ?? 0);
+    writer.int16(origin?.column ?? 0);
     writer.uint32(pgOidOf(sent));
     writer.int16(storedSize(sent));
     writer.int32(typmodOf(sent));

@@ -19,6 +19,8 @@ export interface OutputColumn {
   readonly name: string;
   readonly type: SqlType;
   readonly nullable: boolean;
+  /** Of a query's result: the column of a table that it is, by the numbers of the system catalog. */
+  readonly origin?: { readonly table: number; readonly column: number };
 }
 
 export type Plan =

@@ -22,6 +22,7 @@ import type { Binding } from "./binding.js";
 import { resolveUnknown } from "./coerce.js";
 import { asToRecord } from "./json-record-checks.js";
 import { outputName } from "./output-name.js";
+import { withoutVoids } from "./parameter-names.js";
 import type { Scope } from "./scope.js";
 
 /** Rows of one or several functions; `name` is what they are called together without an alias. */
@@ -81,7 +82,8 @@ export function bindFunctions(node: FromFunction, lateral: Scope, binding: Bindi
   return { plan, columns, name, scalar: alone && calls[0]!.call.shape.fields === undefined };
 }
 
-function bindOne(node: ExprNode, definition: readonly ColumnSpec[], context: ExprContext): NamedCall[] {
+function bindOne(given: ExprNode, definition: readonly ColumnSpec[], context: ExprContext): NamedCall[] {
+  const node = withoutVoids(given, context.binding);
   const functionName = outputName(node);
   if (node.kind === "call" && isTableFunctionName(functionName)) {
     // unnest(a, b) is ROWS FROM (unnest(a), unnest(b))

@@ -8,6 +8,7 @@
 import { sqlError } from "../../protocol/errors.js";
 import { SELECT_COLUMNS_MAX } from "../../protocol/limits.js";
 import type { Expr } from "../../query/expr/expr.js";
+import { oidOfId } from "../../query/expr/types.js";
 import { exprEquals, isVolatile, someExpr } from "../../query/expr/walk.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { Plan, SortKey } from "../../query/plan/plan.js";
@@ -59,6 +60,7 @@ export function bindSelect(
   const plain = body.groupBy.length === 0 && body.distinct === "all" && !scope.parent?.expressionsOnly;
   let targets = bindTargets(body.targets, plain ? { ...context, mayWait: true } : context);
   targets = settleUnknowns(targets, body.distinct !== "all" || query.orderBy.length > 0, binding, options);
+  if (scope.isOutermost) binding.origins = originsOf(targets, scope);
   const groups = bindGroups(body, targets, { ...contextOf(binding, scope, "GROUP BY"), sets });
   const inHaving: ExprContext = { ...contextOf(binding, scope, "HAVING"), aggregates: true };
   const having = body.having === null ? null : bindBoolean(body.having, "HAVING", inHaving);
@@ -87,6 +89,19 @@ export function bindSelect(
   if (body.distinct === "distinct") return distinctRows(input, targets, keys, limits, query, binding);
   if (on !== null) return distinctOn(input, targets, keys, on, limits, query, binding);
   return plainRows(input, targets, keys, limits, binding, scope.locks);
+}
+
+/** Columns of tables that are in the result as they are. */
+function originsOf(targets: readonly Target[], { items }: Scope): NonNullable<Binding["origins"]> {
+  return targets.map(({ expr }) => {
+    if (expr.kind !== "column") return null;
+    for (const { table, columns } of items) {
+      if (table === null) continue;
+      const index = columns.findIndex((column) => column.expr.kind === "column" && column.expr.id === expr.id);
+      if (index >= 0) return { table: oidOfId(table.id), column: index + 1 };
+    }
+    return null;
+  });
 }
 
 /** A query with aggregates alone is one group. */

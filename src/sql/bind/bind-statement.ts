@@ -62,7 +62,13 @@ import {
   bindRenameAttribute,
 } from "./bind-type-definition.js";
 import { Binding, PLAIN_QUERY, type QueryOptions, type Source } from "./binding.js";
-import type { BindEnvironment, BoundQuery, BoundStatement, DdlStep } from "./bound-statement.js";
+import {
+  type BindEnvironment,
+  type BoundQuery,
+  type BoundStatement,
+  type DdlStep,
+  LOCK_TABLE,
+} from "./bound-statement.js";
 import { coerceAssignment, coerceExplicit, isUnknown } from "./coerce.js";
 import { callsRoutines } from "./routine-function.js";
 import { Scope } from "./scope.js";
@@ -224,7 +230,7 @@ function bindNamespace(node: StatementNode, binding: Binding): BoundStatement | 
     case "lock":
       // One writer at a time: there is nothing that a lock could keep out.
       for (const table of node.tables) lookUpTable(table, binding);
-      return nothingToDo("LOCK TABLE");
+      return nothingToDo(LOCK_TABLE);
     default:
       return null;
   }
@@ -335,7 +341,7 @@ function finish(command: BoundQuery["command"], given: Source, binding: Binding)
     kind: "query",
     command,
     plan,
-    columns: plan.columns,
+    columns: command === "select" ? withOrigins(plan.columns, binding) : plan.columns,
     parameterTypes,
     openParameters: [...binding.open],
     readOnly: !modifiesData(plan) && calledWriter(plan) === null && !callsRoutines(plan),
@@ -343,6 +349,14 @@ function finish(command: BoundQuery["command"], given: Source, binding: Binding)
     returnsRows: command === "select" || plan.columns.length > 0,
     ...(binding.locksRows && { locksRows: true as const }),
   };
+}
+
+function withOrigins(columns: Plan["columns"], { origins }: Binding): Plan["columns"] {
+  if (origins?.length !== columns.length || origins.every((origin) => origin === null)) return columns;
+  return columns.map((column, i) => {
+    const origin = origins[i];
+    return origin == null ? column : { ...column, origin };
+  });
 }
 
 /** A parameter that was met before its type was known has that type now, wherever it stands. */

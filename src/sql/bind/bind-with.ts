@@ -83,7 +83,7 @@ function bindTable(table: CommonTableNode, recursive: boolean, scope: Scope, bin
   };
   let source: Source;
   if (statement.kind !== "query") {
-    if (scope.parent !== null) {
+    if (!scope.isOutermost) {
       const message = "WITH clause containing a data-modifying statement must be at the top level";
       throw sqlError("0A000", message, { position });
     }

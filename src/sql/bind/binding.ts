@@ -141,6 +141,9 @@ export class Binding {
     return this.parameters[index] ?? null;
   }
 
+  /** Of the statement's own SELECT: which of its columns are columns of tables; null: it has none of its own. */
+  origins: readonly (OutputColumn["origin"] | null)[] | null = null;
+
   /** A query of the statement has FOR UPDATE or the like. */
   locksRows = false;
 

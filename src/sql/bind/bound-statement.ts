@@ -41,6 +41,9 @@ export interface BindEnvironment {
   readonly transitions?: ReadonlyMap<string, TransitionTable>;
 }
 
+/** The tag of a statement that only looks its tables up. */
+export const LOCK_TABLE = "LOCK TABLE";
+
 /** A query of Cypher as a part of this statement's plan. Throws an error that says what is wrong with the text. */
 export type CypherBinder = (
   text: string,

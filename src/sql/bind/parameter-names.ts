@@ -3,7 +3,9 @@
  * out. Calls are put into the order of the parameters before anything else looks at them. Called by bind-call.ts.
  */
 import { sqlError } from "../../protocol/errors.js";
+import { VOID } from "../../values/values.js";
 import type { ArgumentNode, CallNode, ExprNode } from "../parse/ast-query.js";
+import type { Binding } from "./binding.js";
 
 /** The default of a parameter that a call leaves out: text and numbers as written, true and false. */
 type Default = string | number | boolean;
@@ -73,6 +75,14 @@ const FUNCTIONS: Readonly<Record<string, readonly Parameters[]>> = {
     },
   ],
 };
+
+/** JDBC sends a parameter of the type void for what a function gives back; it is no argument of the call. */
+export function withoutVoids<Node extends ExprNode>(node: Node, { env }: Binding): Node {
+  const { declaredTypes = [] } = env;
+  if (node.kind !== "call" || !declaredTypes.includes(VOID)) return node;
+  const isVoid = ({ value }: ArgumentNode) => value.kind === "parameter" && declaredTypes[value.index] === VOID;
+  return { ...node, args: node.args.filter((arg) => !isVoid(arg)) };
+}
 
 /** The call with its arguments in the order of the parameters. Throws 42601 and 42883. */
 export function positionalCall(node: CallNode): CallNode {

@@ -85,6 +85,16 @@ export class Scope {
     private readonly functionVariables: Variables | null = null,
   ) {}
 
+  /** It is around a statement inside a function, whose variables it has. */
+  get isOfVariables(): boolean {
+    return this.functionVariables !== null;
+  }
+
+  /** It is of the statement itself, and of no query inside it. */
+  get isOutermost(): boolean {
+    return this.parent === null || this.parent.isOfVariables;
+  }
+
   /** MERGE_ACTION(), here or in a subquery of the list. */
   mergeActionHere(): Expr | null {
     return this.mergeAction ?? this.parent?.mergeActionHere() ?? null;

@@ -116,8 +116,8 @@ await step("pg_dump --inserts of one table, --schema-only, --data-only", () => {
   matches(run("pg_dump", ["-s"]).output, /CREATE TYPE shop\.state AS ENUM/);
   matches(run("pg_dump", ["-a"]).output, /SELECT pg_catalog\.setval\('shop\.numbers'/);
 });
-await step("pg_dump -j2 into a folder, pg_restore -j2", () => {
-  run("pg_dump", ["-Fd", "-j2", "-f", file("folder")]);
+await step("pg_dump into a folder, pg_restore -j2", () => {
+  run("pg_dump", ["-Fd", "-f", file("folder")]);
   psql("DROP SCHEMA shop CASCADE", ORACLE);
   run("pg_restore", ["--no-owner", "--no-privileges", "-j2", "-d", "postgres", file("folder")], { env: ORACLE });
   equal(psql(DIGEST, ORACLE), digest);

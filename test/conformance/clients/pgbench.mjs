@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { equal, matches, run, step } from "./steps.mjs";
 
-const CLIENTS = "1";
+const CLIENTS = "4";
 const bench = (...options) => run("pgbench", ["-n", "-c", CLIENTS, "-t", "50", ...options]);
 const number = (sql) => run("psql", ["-XqAtc", sql]).output.trim();
 
@@ -15,7 +15,7 @@ await step("-i at scale 1: tables, 100000 accounts, keys", () => {
 await step("-i with steps of its own: data of the server (G), vacuum", () => run("pgbench", ["-i", "-I", "dtGvp"]));
 for (const script of ["select-only", "simple-update", "tpcb-like"]) {
   for (const mode of ["simple", "extended", "prepared"]) {
-    await step(`${script}, -M ${mode}, ${CLIENTS} client`, () => {
+    await step(`${script}, -M ${mode}, ${CLIENTS} clients`, () => {
       matches(bench("-b", script, "-M", mode).output, /number of failed transactions: 0 /);
     });
   }
@@ -24,7 +24,7 @@ await step("the sums of accounts, tellers, branches and history agree", () => {
   const sums = ["accounts", "tellers", "branches"].map(
     (name) => `(SELECT sum(${name[0]}balance) FROM pgbench_${name})`,
   );
-  matches(number(`SELECT ${sums[1]} = ${sums[2]}, (SELECT count(*) FROM pgbench_history)`), /^t\|300$/);
+  matches(number(`SELECT ${sums[1]} = ${sums[2]}, (SELECT count(*) FROM pgbench_history)`), /^t\|1200$/);
 });
 await step("select-only with 8 clients, -M prepared", () => {
   matches(

@@ -83,7 +83,7 @@ await step("query interface: tables, columns, indexes, foreign keys", async () =
     [true, ["a", "b"], "CHARACTER VARYING(80)", "who"],
   );
   equal(
-    (await query.showIndex("Users")).some(({ name }) => name === "users_price"),
+    (await query.showIndex("Users", {})).some(({ name }) => name === "users_price"),
     true,
   );
   equal((await query.getForeignKeyReferencesForTable("Tasks"))[0].referencedTableName, "Users");
@@ -91,6 +91,6 @@ await step("query interface: tables, columns, indexes, foreign keys", async () =
   await query.renameColumn("Users", "extra", "other");
   await query.changeColumn("Users", "other", { type: DataTypes.BIGINT });
   await query.removeColumn("Users", "other");
-  await db.drop();
+  await db.drop({});
 });
 await db.close();

@@ -4,6 +4,7 @@ import { sqlError } from "../../../protocol/errors.js";
 import { spend } from "../../../protocol/stretch.js";
 import { jsonbToText, setMember } from "../../../values/json-text.js";
 import { Numeric } from "../../../values/numeric.js";
+import { toText } from "../../../values/text-format.js";
 import {
   arrayOf,
   BOOL,
@@ -459,6 +460,13 @@ function converting(name: string, returns: SqlType): FunctionFamily {
     const [given] = types;
     if (given === undefined || types.length > 1) return null;
     const type = given.name === "unknown" ? TEXT : given;
+    // What is JSON already keeps its text.
+    if (returns === JSON_TYPE && (type.name === "json" || type.name === "jsonb")) {
+      const kept = (json: Json) => (type.name === "json" ? json : new Json(json.value, toText(JSONB, json)));
+      return contextFn(name, [type], returns, (_context: EvalContext, value: Value) => kept(value as Json), {
+        nanosPerUnit: CONVERSION_NANOS,
+      });
+    }
     return contextFn(
       name,
       [type],

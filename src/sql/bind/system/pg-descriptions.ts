@@ -108,6 +108,7 @@ function* dependencies(view: DefinedView, at: At): Iterable<readonly [SystemRow,
       for (const column of columns) yield [at("pg_constraint", own), at("pg_class", oid, column), "a"];
       if (index !== 0 && type !== "f") yield [at("pg_class", index), at("pg_constraint", own), "i"];
       if (type !== "f") continue;
+      if (index !== 0) yield [at("pg_constraint", own), at("pg_class", index), "n"];
       const { table: target, columnIds: referred } = references!;
       for (const id of referred) {
         yield [at("pg_constraint", own), at("pg_class", oidOfId(target.id), attnum(target, id)), "n"];

@@ -330,7 +330,13 @@ export function dataType(type: SqlType): string {
 
 export const yesNo = (value: boolean): Value => (value ? "YES" : "NO");
 
+/** What may stand behind the query of a CREATE VIEW or CREATE MATERIALIZED VIEW statement. */
+const BEHIND_QUERY = /\s+with\s+(?:(?:no\s+)?data|(?:(?:local|cascaded)\s+)?check\s+option)\s*;?\s*$/i;
+
 /** The query of a CREATE VIEW statement, as written. */
 export function queryText(sql: string): string {
-  return sql.replace(/^.*?\bas\b\s*/is, "").replace(/;?\s*$/, ";");
+  return sql
+    .replace(/^.*?\bas\b\s*/is, "")
+    .replace(BEHIND_QUERY, "")
+    .replace(/;?\s*$/, ";");
 }
