@@ -96,11 +96,23 @@ export class KeyLocks {
     this.holders.delete(text);
   }
 
-  /** Who holds one of the keys, other than `own`; null: nobody. */
-  holderAmong(writes: readonly WrittenKeys[], own: KeyHolder | null): KeyHolder | null {
-    if (this.holders.size === 0) return null;
-    for (const [text, holder] of this.holders) {
-      if (holder !== own && writes.some((keys) => keys.has(text))) return holder;
+  /** Who holds one of the keys, other than `own`; null: nobody. Looks through the shorter side. */
+  holderAmong(
+    writes: ReadonlyMap<string, unknown>,
+    loads: readonly WrittenKeys[],
+    own: KeyHolder | null,
+  ): KeyHolder | null {
+    const { holders } = this;
+    if (holders.size === 0) return null;
+    if (loads.length === 0 && writes.size < holders.size) {
+      for (const text of writes.keys()) {
+        const holder = holders.get(text);
+        if (holder !== undefined && holder !== own) return holder;
+      }
+      return null;
+    }
+    for (const [text, holder] of holders) {
+      if (holder !== own && (writes.has(text) || loads.some((keys) => keys.has(text)))) return holder;
     }
     return null;
   }

@@ -420,7 +420,7 @@ export class ShardTransaction implements Transaction {
   private heldByAnother(): KeyConflict | null {
     const { locks } = this.host;
     if (locks.size === 0) return null;
-    const holder = locks.holderAmong([this.writes ?? NO_WRITES, ...this.loads], this.holder);
+    const holder = locks.holderAmong(this.writes ?? NO_WRITES, this.loads, this.holder);
     return holder === null ? null : new KeyConflict(holder);
   }
 
