@@ -6,6 +6,7 @@ import type { ResultShape, RowCollector } from "../../session/sql-result.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
 import { type CsvStyle, csvFieldWriter } from "../../values/csv-format.js";
 import { toText } from "../../values/text-format.js";
+import type { Value } from "../../values/values.js";
 import { binaryWriter } from "./binary-values.js";
 import { copiedQuery } from "./copy-statement.js";
 import { timeoutOf } from "./timeouts.js";
@@ -69,34 +70,45 @@ function writeResponse({ writer }: WireHost, { format }: CopyStatement, columns:
 function linesOf(wire: WireHost, copy: CopyStatement, shape: ResultShape): Lines {
   const { writer } = wire;
   if (copy.format === "binary") return binaryRows(writer, shape);
-  const line = copy.format === "csv" ? csvLines(copy, shape) : textLines(copy);
-  const send = (fields: readonly (string | null)[]): void => {
+  const { delimiter, nullText, header } = copy;
+  const { outputs } = shape;
+  const escapes = copy.format === "csv" ? csvFields(copy, shape) : outputs.map(() => textField(copy));
+  const { timeZone } = wire.session.settings;
+  const texts = outputs.map(({ type }, c) => {
+    const escaped = escapes[c]!;
+    const isPlain = NUMBERS.has(type.name) && copy.format === "text" && !/[-\d]/.test(delimiter);
+    return isPlain ? String : (value: Value) => escaped(toText(type, value, timeZone));
+  });
+  const send = (line: string): void => {
     writer.begin(BACK.copyData);
-    writer.text(`${line(fields)}\n`);
+    writer.text(`${line}\n`);
     writer.end();
   };
-  if (copy.header) send(shape.outputs.map(({ name }) => name));
-  const { timeZone } = wire.session.settings;
-  const types = shape.outputs.map(({ type }) => type);
+  if (header) send(outputs.map(({ name }, c) => escapes[c]!(name)).join(delimiter));
   const write: WriteRows = ({ columns }, count) => {
     for (let r = 0; r < count; r++) {
-      send(
-        types.map((type, c) => {
-          const value = columns[c]![r]!;
-          return value === null ? null : toText(type, value, timeZone);
-        }),
-      );
+      let line = "";
+      for (let c = 0; c < texts.length; c++) {
+        const value = columns[c]![r]!;
+        if (c > 0) line += delimiter;
+        line += value === null ? nullText : texts[c]!(value);
+      }
+      send(line);
     }
   };
   return { write, end() {} };
 }
 
-function csvLines(copy: CopyStatement, { outputs }: ResultShape): (fields: readonly (string | null)[]) => string {
-  const { delimiter, quote, forceQuote } = copy;
+/** Whole numbers have nothing to escape. */
+const NUMBERS: ReadonlySet<string> = new Set(["int2", "int4", "int8", "oid"]);
+
+type Escape = (text: string) => string;
+
+function csvFields(copy: CopyStatement, { outputs }: ResultShape): readonly Escape[] {
+  const { quote, forceQuote } = copy;
   const field = csvFieldWriter(copy satisfies CsvStyle);
-  const forced = outputs.map(({ name }) => forceQuote === "*" || forceQuote.includes(name));
-  const quoted = (text: string): string => quote + text.replaceAll(quote, quote + quote) + quote;
-  return (fields) => fields.map((text, c) => (text !== null && forced[c] ? quoted(text) : field(text))).join(delimiter);
+  const quoted: Escape = (text) => quote + text.replaceAll(quote, quote + quote) + quote;
+  return outputs.map(({ name }) => (forceQuote === "*" || forceQuote.includes(name) ? quoted : field));
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -109,14 +121,13 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "\v": "\\v",
 };
 
-function textLines({ delimiter, nullText }: CopyStatement): (fields: readonly (string | null)[]) => string {
+function textField({ delimiter }: CopyStatement): Escape {
   const special = /[\\\b\f\n\r\t\v]/;
   const all = /[\\\b\f\n\r\t\v]/g;
-  const escaped = (text: string): string => {
+  return (text) => {
     const plain = special.test(text) ? text.replace(all, (character) => ESCAPES[character]!) : text;
     return delimiter === "\t" ? plain : plain.replaceAll(delimiter, `\\${delimiter}`);
   };
-  return (fields) => fields.map((text) => (text === null ? nullText : escaped(text))).join(delimiter);
 }
 
 /** The signature goes with the first row's message, or with the trailer where there are no rows. */
