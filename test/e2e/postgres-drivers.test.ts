@@ -194,7 +194,7 @@ t.test("notifications come after the commit, to those who listen", async (t) => 
   await sender.query("COMMIT");
   await sender.query("BEGIN; NOTIFY jobs, 'taken back'; ROLLBACK");
   await listener.query("NOTIFY jobs, 'its own'");
-  for (let i = 0; i < 100 && heard.length < 3; i++) await new Promise((resolve) => setTimeout(resolve, 20));
+  for (let i = 0; i < 500 && heard.length < 3; i++) await new Promise((resolve) => setTimeout(resolve, 20));
   t.same(heard, ["jobs alone", "jobs in a transaction", "jobs its own"]);
   await listener.query("UNLISTEN *");
   await sender.query("NOTIFY jobs");
@@ -221,7 +221,8 @@ t.test("advisory locks exclude other sessions", async (t) => {
   t.equal(await value(b, "SELECT pg_try_advisory_lock(2)"), true);
   const pid = await value(b, "SELECT pg_backend_pid()");
   const sleeping = b.query("SELECT pg_sleep(60)").then(() => null, codeOf);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  const state = `SELECT state FROM pg_stat_activity WHERE pid = ${pid} AND query LIKE '%pg_sleep%'`;
+  while ((await a.query(state)).rows[0]?.state !== "active") await new Promise((resolve) => setTimeout(resolve, 10));
   t.equal(await value(a, `SELECT pg_cancel_backend(${pid})`), true);
   t.equal(await sleeping, "57014");
   await b.query("SET application_name = 'watched'");
