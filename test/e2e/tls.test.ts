@@ -1,4 +1,7 @@
-/** HTTPS and WSS with a certificate that openssl makes, its renewal by SIGHUP, and what is said of files that are none. */
+/**
+ * HTTPS, WSS and PostgreSQL's protocol with a certificate that openssl makes, its renewal by SIGHUP, and what is said of files
+ * that are none.
+ */
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
@@ -8,8 +11,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
+import pg from "pg";
 import t from "tap";
 import { ADMIN_PASSWORD, PROGRAM } from "./server.js";
+import { WITH_POSTGRES } from "./wire-client.js";
 
 const directory = mkdtempSync(join(tmpdir(), "tessera-tls-"));
 t.teardown(() => rmSync(directory, { recursive: true, force: true }));
@@ -94,16 +99,39 @@ function upgraded(url: string): Promise<string> {
   });
 }
 
+/** What PostgreSQL's protocol answers on an encrypted connection, and whose certificate that has. */
+async function asked(sql: string): Promise<{ rows: number; subject: string }> {
+  const line = lines.findLast((each) => each.includes("postgresql://"))!;
+  const client = new pg.Client({
+    host: "127.0.0.1",
+    port: Number(/:(\d+)$/.exec(line)![1]),
+    user: "admin",
+    password: ADMIN_PASSWORD,
+    database: "system",
+    ssl: { rejectUnauthorized: false },
+  });
+  await client.connect();
+  const { stream } = (client as unknown as { connection: { stream: import("node:tls").TLSSocket } }).connection;
+  const subject = String(stream.getPeerCertificate().subject.CN);
+  const { rows } = await client.query(sql);
+  await client.end();
+  return { rows: rows.length, subject };
+}
+
+const LONG = "SELECT i, repeat('x', 100) FROM generate_series(1, 20000) i";
+
 if (!makeCertificate("first.example")) {
   t.pass("skipped: there is no openssl on this machine to make a certificate with");
 } else {
   t.test("requests, WebSockets and a new certificate", async (t) => {
-    const { child, url } = start({});
+    const { child, url } = start(WITH_POSTGRES);
     t.teardown(() => child.kill("SIGTERM"));
     const base = await url;
     t.match(base, /^https:/);
     t.match(await get(`${base}/health`), { status: 200, subject: "first.example" });
     t.equal(await upgraded(base), "HTTP/1.1 101 Switching Protocols");
+    while (!lines.some((line) => line.includes("postgresql://"))) await sleep(10);
+    t.same(await asked(LONG), { rows: 20_000, subject: "first.example" });
     await t.rejects(
       fetch(`${base.replace("https", "http")}/health`, { signal: AbortSignal.timeout(5000) }),
       "plain HTTP is not spoken",
@@ -113,6 +141,7 @@ if (!makeCertificate("first.example")) {
     // What was about to connect when the old certificate's socket was closed is reset, and tries again.
     while ((await get(`${base}/health`).catch(() => null))?.subject !== "second.example") await sleep(50);
     await sleep(200);
+    while ((await asked("SELECT 1")).subject !== "second.example") await sleep(50);
     t.equal((await get(`${base}/v1/users/me`)).status, 401, "all routes are there");
     writeFileSync(certFile, "no certificate");
     child.kill("SIGHUP");
