@@ -1,7 +1,7 @@
 /** The first packet of a connection, which has no letter (chapter 55.7 of PostgreSQL 15's manual). */
 
 import { DbError } from "../protocol/errors.js";
-import { MessageFields, violation } from "../protocol/postgres/message-reader.js";
+import { MessageFields, namesAndValues, violation } from "../protocol/postgres/message-reader.js";
 import { REQUEST } from "../protocol/postgres/message-types.js";
 
 export type FirstPacket =
@@ -48,7 +48,9 @@ function packetOf(version: number, fields: MessageFields): FirstPacket {
     );
   }
   const parameters = Buffer.from(fields.rest());
-  const said = namesAndValues(new MessageFields(parameters));
+  const pairs = new MessageFields(parameters);
+  const said = new Map(namesAndValues(pairs));
+  pairs.end();
   const user = said.get("user") ?? "";
   if (user === "") {
     throw new DbError("unauthorized", "no PostgreSQL user name specified in startup packet", { sqlstate: "28000" });
@@ -61,11 +63,4 @@ function packetOf(version: number, fields: MessageFields): FirstPacket {
     unknownOptions: [...said.keys()].filter((name) => name.startsWith("_pq_.")),
     parameters,
   };
-}
-
-function namesAndValues(fields: MessageFields): Map<string, string> {
-  const said = new Map<string, string>();
-  for (let name = fields.cstring(); name !== ""; name = fields.cstring()) said.set(name, fields.cstring());
-  fields.end();
-  return said;
 }

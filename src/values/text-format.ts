@@ -263,7 +263,7 @@ export function fitNumeric(type: SqlType, value: Numeric): Numeric {
 }
 
 /** Characters (code points), not UTF-16 units. */
-function lengthOf(text: string): number {
+export function characterCount(text: string): number {
   let length = text.length;
   for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xd800) length--;
   return length;
@@ -277,7 +277,7 @@ export function fitText(type: SqlType, text: string, cut: boolean): string {
   const max = type.modifier;
   if (max === null) return text;
   if (text.length <= max && type.name === "varchar") return text;
-  const length = lengthOf(text);
+  const length = characterCount(text);
   if (length > max) {
     const characters = Array.from(text);
     const rest = characters.slice(max).join("");

@@ -9,6 +9,9 @@ const HEAD_BYTES = SIGNATURE.length + 8;
 /** Of one row. */
 const ROW_BYTES_MAX = 64 * 1024 * 1024;
 
+/** Of a piece of lines. */
+const TEXT_CHARACTERS = 64 * 1024;
+
 const wrong = (what: string): Error => sqlError("22P04", `invalid COPY binary data: ${what}`);
 
 /** Throws 22P04, 22P03. */
@@ -38,6 +41,10 @@ export async function* binaryAsText(
       if (hasEnded) break;
       text += `${row.line}\n`;
       at = row.end;
+      // The import gives way between pieces.
+      if (text.length < TEXT_CHARACTERS) continue;
+      yield Buffer.from(text);
+      text = "";
     }
     left = left.subarray(at);
     if (text !== "") yield Buffer.from(text);

@@ -38,7 +38,9 @@ export async function copyOut(wire: WireHost, copy: CopyStatement): Promise<void
     writeResponse(wire, copy, shape.outputs.length);
     const into = linesOf(wire, copy, shape);
     lines = into;
+    const { outputs, heavy } = shape;
     return {
+      weight: { outputs, heavy, writesJson: false },
       append: (batch, count) => {
         into.write(batch, count);
         rows += count;

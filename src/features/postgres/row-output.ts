@@ -51,7 +51,9 @@ export class RowOutput {
     this.rows = 0;
     if (describes) writeRowDescription(writer, shape.outputs, formats);
     const writers = valueWriters(shape, formats, timeZone);
+    const { outputs, heavy } = shape;
     return {
+      weight: { outputs, heavy, writesJson: false },
       append: (batch, count) => {
         writeRows(writer, writers, batch, count);
         this.rows += count;

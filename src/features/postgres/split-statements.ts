@@ -1,5 +1,6 @@
 /** Cuts the text of a Query message into its statements. */
 import { ScriptReader } from "../../sql/script/script-reader.js";
+import { characterCount } from "../../values/text-format.js";
 
 export interface SentStatement {
   readonly sql: string;
@@ -10,38 +11,44 @@ export interface SentStatement {
 /** Nothing but white space and comments. */
 const BLANK = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/)*$/;
 
-/** Statements without their semicolons; none of white space and comments alone. Throws 42601 where a quote is open. */
-export function splitStatements(text: string): readonly SentStatement[] {
+/**
+ * Statements without their semicolons; none of white space and comments alone. Each is looked for when it is asked for: a text
+ * may be long. Where a quote is open, what is left is the last one: the parser says what is wrong with it.
+ */
+export function* statementsIn(text: string): Generator<SentStatement, undefined> {
   const first = text.indexOf(";");
   // Most texts are one statement.
   if (first < 0 || text.slice(first + 1).trim() === "") {
     const sql = first < 0 ? text : text.slice(0, first);
-    return BLANK.test(sql) ? [] : [{ sql, start: 0 }];
+    if (!BLANK.test(sql)) yield { sql, start: 0 };
+    return;
   }
   const reader = new ScriptReader(false);
   reader.push(text);
-  const statements: SentStatement[] = [];
   let from = 0;
+  let start = 0;
   for (;;) {
-    const part = nextOf(reader, text.slice(from).replace(/^;/, ""));
-    if (part === null) return statements;
-    const at = text.indexOf(part.text, from);
-    from = at + part.text.length;
-    if (!BLANK.test(part.text)) statements.push({ sql: part.text, start: [...text.slice(0, at)].length });
-    if (part.isLast) return statements;
+    const found = nextOf(reader);
+    if (found === null) return;
+    const sql = found === OPEN ? text.slice(from).replace(/^;/, "") : found;
+    const at = text.indexOf(sql, from);
+    start += characterCount(text.slice(from, at));
+    if (!BLANK.test(sql)) yield { sql, start };
+    if (found === OPEN) return;
+    start += characterCount(sql);
+    from = at + sql.length;
   }
 }
 
-interface Part {
-  readonly text: string;
-  readonly isLast?: true;
-}
+/** A quote is open. */
+const OPEN = Symbol("open");
 
-/** Null at the end. Where a quote is open, `rest` is the last statement: the parser says what is wrong with it. */
-function nextOf(reader: ScriptReader, rest: string): Part | null {
+/** Null: there are no more. */
+function nextOf(reader: ScriptReader): string | typeof OPEN | null {
   try {
-    return reader.next(true) as Part | null;
+    const part = reader.next(true);
+    return part?.kind === "statement" ? part.text : null;
   } catch {
-    return { text: rest, isLast: true };
+    return OPEN;
   }
 }

@@ -1,5 +1,5 @@
 /** What a start-up message says, and the settings that the protocol reports to clients. */
-import { MessageFields, violation } from "../../protocol/postgres/message-reader.js";
+import { MessageFields, namesAndValues, violation } from "../../protocol/postgres/message-reader.js";
 import type { Settings } from "../../session/settings.js";
 
 export interface StartUp {
@@ -17,8 +17,7 @@ export function readStartUp(bytes: Buffer, isSuperuser: boolean): StartUp {
   const fields = new MessageFields(bytes);
   const settings: [string, string][] = [];
   let user = "";
-  for (let name = fields.cstring(); name !== ""; name = fields.cstring()) {
-    const value = fields.cstring();
+  for (const [name, value] of namesAndValues(fields)) {
     if (name === "user") user = value;
     else if (name === "options") settings.push(...settingsIn(value));
     else if (!NO_SETTINGS.has(name) && !name.startsWith("_pq_.")) settings.push([name.toLowerCase(), value]);

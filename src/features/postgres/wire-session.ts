@@ -25,7 +25,7 @@ import { bindMessage, executeMessage, Portals, parseMessage } from "./portals.js
 import { type SharedBySessions, sessionActions } from "./session-actions.js";
 import { checkNotification } from "./session-functions.js";
 import { specialOf } from "./special-statement.js";
-import { splitStatements } from "./split-statements.js";
+import { type SentStatement, statementsIn } from "./split-statements.js";
 import { reportedSettings, type StartUp } from "./start-up.js";
 import { StatementRuns } from "./statement-runs.js";
 import { WireClient } from "./wire-client.js";
@@ -217,26 +217,29 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
     this.isSkipping = false;
     this.portals.forget("");
     const text = fields.cstring();
-    const statements = splitStatements(text);
-    if (statements.length === 0) {
+    const statements = statementsIn(text);
+    const first = statements.next().value;
+    if (first === undefined) {
       this.writer.empty(BACK.emptyQueryResponse);
       return this.endQuery();
     }
-    if (statements.length === 1) {
-      const { sql, start } = statements[0]!;
-      this.runs.shift = start;
-      const ran = this.simple(sql);
-      return ran instanceof Promise ? ran.then(() => this.endQuery()) : this.endQuery();
-    }
-    return this.several(statements).then(() => this.endQuery());
+    const second = statements.next().value;
+    if (second !== undefined) return this.several([first, second], statements).then(() => this.endQuery());
+    this.runs.shift = first.start;
+    const ran = this.simple(first.sql);
+    return ran instanceof Promise ? ran.then(() => this.endQuery()) : this.endQuery();
   }
 
   /** They are one transaction, unless they say otherwise. */
-  private async several(statements: ReturnType<typeof splitStatements>): Promise<void> {
-    for (const { sql, start } of statements) {
-      this.runs.shift = start;
-      this.beginImplicit();
-      await this.simple(sql);
+  private async several(...texts: readonly Iterable<SentStatement>[]): Promise<void> {
+    for (const statements of texts) {
+      for (const { sql, start } of statements) {
+        this.runs.shift = start;
+        this.beginImplicit();
+        await this.simple(sql);
+        const { request } = this.client;
+        if (request.shouldYield()) await request.yieldTurn();
+      }
     }
   }
 

@@ -75,6 +75,11 @@ export class MessageFields {
   }
 }
 
+/** Names and values up to an empty name, as a start-up message has them. */
+export function* namesAndValues(fields: MessageFields): Iterable<readonly [name: string, value: string]> {
+  for (let name = fields.cstring(); name !== ""; name = fields.cstring()) yield [name, fields.cstring()];
+}
+
 export interface WireMessage {
   /** Its letter. */
   readonly type: number;

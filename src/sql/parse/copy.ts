@@ -1,6 +1,7 @@
 /** COPY as PostgreSQL's grammar reads it. Only the protocol's own server runs it: its rows are messages. */
 import { hasSqlDetails, parseSync } from "libpg-query";
 import { sqlError } from "../../protocol/errors.js";
+import { beginsWith, skipBlank } from "./tokens.js";
 
 export interface CopyStatement {
   readonly direction: "in" | "out";
@@ -19,7 +20,7 @@ export interface CopyStatement {
   readonly forceQuote: readonly string[] | "*";
 }
 
-const COPY = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/)*copy\b/i;
+const COPY = /copy\b/iy;
 
 interface RawOption {
   readonly DefElem: { readonly defname: string; readonly arg?: Readonly<Record<string, Record<string, unknown>>> };
@@ -38,7 +39,7 @@ interface RawCopy {
 
 /** Null: it is another statement, or none at all. Throws 42601, 0A000, 42501. */
 export function parseCopy(text: string): CopyStatement | null {
-  if (!COPY.test(text)) return null;
+  if (!beginsWith(text, COPY)) return null;
   const raw = rawCopy(text);
   if (raw === null) return null;
   const direction = raw.is_from === true ? "in" : "out";
@@ -145,7 +146,7 @@ function oneByte(name: string, value: OptionValue): string {
 
 /** Between the first parenthesis and the last one before TO. */
 function queryIn(text: string): string {
-  const from = text.indexOf("(", COPY.exec(text)![0].length);
+  const from = text.indexOf("(", skipBlank(text, 0));
   const to = /\)\s*to\s+stdout\b[\s\S]*$/i.exec(text);
   if (from < 0 || to === null) throw sqlError("42601", "COPY of a query is written COPY (query) TO STDOUT");
   return text.slice(from + 1, to.index);

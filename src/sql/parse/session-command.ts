@@ -1,5 +1,6 @@
 /** Statements about a session of PostgreSQL's protocol that the engine does not know: LISTEN, NOTIFY, UNLISTEN. */
 import { hasSqlDetails, parseSync } from "libpg-query";
+import { beginsWith } from "./tokens.js";
 
 export type SessionCommand =
   | { readonly kind: "listen"; readonly channel: string }
@@ -7,7 +8,7 @@ export type SessionCommand =
   | { readonly kind: "unlisten"; readonly channel: string | null }
   | { readonly kind: "notify"; readonly channel: string; readonly payload: string };
 
-const FIRST_WORD = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/)*(?:listen|unlisten|notify)\b/i;
+const FIRST_WORD = /(?:listen|unlisten|notify)\b/iy;
 
 interface RawCommands {
   readonly ListenStmt?: { readonly conditionname: string };
@@ -17,7 +18,7 @@ interface RawCommands {
 
 /** Null: it is another statement, or none at all, which the parser says. */
 export function parseSessionCommand(text: string): SessionCommand | null {
-  if (!FIRST_WORD.test(text)) return null;
+  if (!beginsWith(text, FIRST_WORD)) return null;
   const raw = rawCommand(text);
   if (raw?.ListenStmt !== undefined) return { kind: "listen", channel: raw.ListenStmt.conditionname };
   if (raw?.UnlistenStmt !== undefined) return { kind: "unlisten", channel: raw.UnlistenStmt.conditionname ?? null };

@@ -66,6 +66,12 @@ export function skipBlank(text: string, from: number): number {
   }
 }
 
+/** Whether the first word of a statement is one of the pattern, which is sticky. */
+export function beginsWith(text: string, words: RegExp): boolean {
+  words.lastIndex = skipBlank(text, 0);
+  return words.test(text);
+}
+
 /** Block comments nest in SQL. */
 function endOfComment(text: string, from: number): number {
   let open = 0;
