@@ -1,5 +1,7 @@
 /** What a start-up message says, and the settings that the protocol reports to clients. */
 import { MessageFields, namesAndValues, violation } from "../../protocol/postgres/message-reader.js";
+import { BACK } from "../../protocol/postgres/message-types.js";
+import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import type { Settings } from "../../session/settings.js";
 
 export interface StartUp {
@@ -53,13 +55,32 @@ const REPORTED = [
   ["TimeZone", "timezone"],
 ] as const;
 
-export function* reportedSettings(
-  settings: Settings,
-  { user, isSuperuser }: StartUp,
-): Iterable<readonly [name: string, value: string]> {
-  for (const [name, setting] of REPORTED) yield [name, settings.show(setting)];
-  yield ["in_hot_standby", "off"];
-  yield ["integer_datetimes", "on"];
-  yield ["is_superuser", isSuperuser ? "on" : "off"];
-  yield ["session_authorization", user];
+/** What the client of one session knows of its settings. */
+export class ReportedSettings {
+  private readonly known = new Map<string, string>();
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly startUp: StartUp,
+  ) {}
+
+  /** Tells the client of those that have changed. */
+  write(writer: MessageWriter): void {
+    for (const [name, value] of this.all()) {
+      if (this.known.get(name) === value) continue;
+      this.known.set(name, value);
+      writer.begin(BACK.parameterStatus);
+      writer.cstring(name);
+      writer.cstring(value);
+      writer.end();
+    }
+  }
+
+  private *all(): Iterable<readonly [name: string, value: string]> {
+    for (const [name, setting] of REPORTED) yield [name, this.settings.show(setting)];
+    yield ["in_hot_standby", "off"];
+    yield ["integer_datetimes", "on"];
+    yield ["is_superuser", this.startUp.isSuperuser ? "on" : "off"];
+    yield ["session_authorization", this.startUp.user];
+  }
 }

@@ -26,7 +26,7 @@ import { type SharedBySessions, sessionActions } from "./session-actions.js";
 import { checkNotification } from "./session-functions.js";
 import { specialOf } from "./special-statement.js";
 import { type SentStatement, statementsIn } from "./split-statements.js";
-import { reportedSettings, type StartUp } from "./start-up.js";
+import { ReportedSettings, type StartUp } from "./start-up.js";
 import { StatementRuns } from "./statement-runs.js";
 import { WireClient } from "./wire-client.js";
 import type { Ran, WireHost } from "./wire-host.js";
@@ -50,7 +50,9 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   /** An error came: messages are left aside up to the next Sync. */
   private isSkipping = false;
   private copying: CopyIn | null = null;
-  private reported = new Map<string, string>();
+  /** What runs over several turns; resolves when it has ended, however it did. */
+  private working: Promise<void> = Promise.resolve();
+  private readonly reported: ReportedSettings;
   readonly channels = new Set<string>();
   readonly transactionLocks: LockOwner["transactionLocks"] = [];
   /** What the open transaction, or the statement that is one, has notified. */
@@ -68,7 +70,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   constructor(
     request: Request,
     readonly number: number,
-    readonly startUp: StartUp,
+    startUp: StartUp,
     private readonly shared: SharedBySessions,
   ) {
     this.session = new Session(request.tenant, {
@@ -77,6 +79,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
       waits: true,
     });
     for (const [name, value] of startUp.settings) this.session.settings.setText(name, value, false);
+    this.reported = new ReportedSettings(this.session.settings, startUp);
     this.user = request.head.username;
     this.address = request.head.remoteAddress;
     this.runs = new StatementRuns(this);
@@ -112,7 +115,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
 
   /** The answer to the start: ParameterStatus messages and ReadyForQuery. */
   opened(): Answer {
-    this.reportSettings();
+    this.reported.write(this.writer);
     this.ready();
     return { bytes: this.writer.take() };
   }
@@ -122,7 +125,9 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
     this.client.serve(request);
     const messages = [...messagesOf(bytes)];
     const done = this.serveFrom(messages, 0);
-    return done instanceof Promise ? done.then(() => this.answer(request)) : this.answer(request);
+    if (!(done instanceof Promise)) return this.answer(request);
+    this.working = done.catch(() => undefined);
+    return done.then(() => this.answer(request));
   }
 
   private serveFrom(messages: readonly WireMessage[], from: number): Step {
@@ -374,7 +379,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   }
 
   private readyWithSettings(): void {
-    this.reportSettings();
+    this.reported.write(this.writer);
     this.ready();
   }
 
@@ -389,17 +394,6 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
         : STATUS.idle,
     );
     writer.end();
-  }
-
-  private reportSettings(): void {
-    for (const [name, value] of reportedSettings(this.session.settings, this.startUp)) {
-      if (this.reported.get(name) === value) continue;
-      this.reported.set(name, value);
-      this.writer.begin(BACK.parameterStatus);
-      this.writer.cstring(name);
-      this.writer.cstring(value);
-      this.writer.end();
-    }
   }
 
   // Errors
@@ -460,8 +454,10 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
 
   /** Rolls back what is open and drops the session's temporary relations. */
   async close(request: Request): Promise<void> {
-    this.client.serve(request);
+    this.client.cancel(sqlError("57P01", "the client has left"));
     this.endCopy();
+    await this.working;
+    this.client.serve(request);
     if (this.session.inTransaction) this.session.rollback();
     this.leave();
     await this.session.endTemporaries(request, (tx) => request.tenant.commit(tx));
