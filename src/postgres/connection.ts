@@ -7,6 +7,7 @@ import { TLSSocket } from "node:tls";
 import type { Caller } from "../gateway/admission.js";
 import type { Bucket } from "../gateway/rate-limiter.js";
 import type { Services } from "../gateway/services.js";
+import type { WireKind } from "../gateway/wire-metrics.js";
 import { DbError, ERRORS, sqlError } from "../protocol/errors.js";
 import { writeError } from "../protocol/postgres/error-message.js";
 import { violation } from "../protocol/postgres/message-reader.js";
@@ -60,6 +61,9 @@ export class Connection implements Heard {
   private unsaid: Uint8Array[] = [];
   /** The tenant's bucket while a request of this connection runs. */
   private inFlight: Bucket | null = null;
+  /** Of that request. */
+  private kind: WireKind = "open";
+  private sentMs = 0;
   /** Null until sign-in. */
   caller: Caller | null = null;
 
@@ -259,6 +263,8 @@ export class Connection implements Heard {
       if (call.begin(body)) {
         bucket.inFlight++;
         this.inFlight = bucket;
+        this.kind = kindOf(endpoint, body);
+        this.sentMs = services.clock.now();
         return;
       }
       this.call = null;
@@ -269,10 +275,13 @@ export class Connection implements Heard {
     }
   }
 
-  private callEnded(): void {
+  private callEnded(outcome: "answered" | "lost"): void {
     this.call = null;
-    if (this.inFlight !== null) this.inFlight.inFlight--;
+    if (this.inFlight === null) return;
+    this.inFlight.inFlight--;
     this.inFlight = null;
+    const { wire, clock } = this.host.services;
+    wire.count(this.kind, outcome, clock.now() - this.sentMs);
   }
 
   // From the actor
@@ -286,7 +295,7 @@ export class Connection implements Heard {
   }
 
   done(bytes: Buffer, listens: boolean): void {
-    this.callEnded();
+    this.callEnded("answered");
     if (listens) this.listenToOthers();
     if (this.phase === "opening") this.opened(bytes);
     else if (bytes.length > 0) this.write(bytes);
@@ -312,7 +321,7 @@ export class Connection implements Heard {
   }
 
   failed(error: DbError): void {
-    this.callEnded();
+    this.callEnded("lost");
     this.fatal(error);
   }
 
@@ -371,7 +380,7 @@ export class Connection implements Heard {
     clearTimeout(this.startTimer);
     if (this.retry !== null) clearTimeout(this.retry);
     this.call?.cancel();
-    this.callEnded();
+    this.callEnded("lost");
     this.listening?.cancel();
     if (this.hasSession) this.closeSession();
     this.host.closed(this);
@@ -406,6 +415,20 @@ export class Connection implements Heard {
 }
 
 const NOTHING = Buffer.alloc(0);
+
+function kindOf(endpoint: WireEndpoint, body: Uint8Array): WireKind {
+  if (endpoint === "open") return "open";
+  switch (body[0]) {
+    case FRONT.query:
+      return "simple";
+    case FRONT.copyData:
+    case FRONT.copyDone:
+    case FRONT.copyFail:
+      return "copy";
+    default:
+      return "extended";
+  }
+}
 
 const NOBODY: Heard = {
   address: "",

@@ -67,6 +67,7 @@ class PostgresServer implements OpenDoor, ConnectionHost {
       return;
     }
     services.connections++;
+    services.wire.connections++;
     const session = this.takeNumber();
     this.connections.set(session, new Connection(this, socket, session, randomInt(-0x80000000, 0x7fffffff)));
   }
@@ -84,7 +85,9 @@ class PostgresServer implements OpenDoor, ConnectionHost {
   }
 
   closed(connection: Connection): void {
-    if (this.connections.delete(connection.session)) this.services.connections--;
+    if (!this.connections.delete(connection.session)) return;
+    this.services.connections--;
+    this.services.wire.connections--;
   }
 
   renewCertificate(): void {

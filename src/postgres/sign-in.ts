@@ -6,6 +6,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { Caller } from "../gateway/admission.js";
 import { LruCache } from "../gateway/lru-cache.js";
 import type { Services } from "../gateway/services.js";
+import type { SignInMethod, SignInOutcome } from "../gateway/wire-metrics.js";
 import { DbError } from "../protocol/errors.js";
 import { MessageFields } from "../protocol/postgres/message-reader.js";
 import { AUTHENTICATION } from "../protocol/postgres/message-types.js";
@@ -41,16 +42,47 @@ interface LetIn {
 
 /** Rejects with DbError: invalid_credentials, rate_limited and others. */
 export async function signIn(services: Services, applicant: Applicant, client: SignInClient): Promise<Caller> {
+  let method: SignInMethod = "password";
+  try {
+    const caller = await callerFor(services, applicant, client, (used) => {
+      method = used;
+    });
+    services.wire.countSignIn(method, "ok");
+    return caller;
+  } catch (error) {
+    services.wire.countSignIn(method, outcomeOf(error));
+    throw error;
+  }
+}
+
+function outcomeOf(error: unknown): SignInOutcome {
+  if (!(error instanceof DbError)) return "failed";
+  if (error.code === "rate_limited") return "limited";
+  const isRefused = [401, 403].includes(error.status);
+  return isRefused ? "refused" : "failed";
+}
+
+/** `uses` is told how the password is shown. */
+async function callerFor(
+  services: Services,
+  applicant: Applicant,
+  client: SignInClient,
+  uses: (method: SignInMethod) => void,
+): Promise<Caller> {
   const { user, address } = applicant;
   const challenge =
     user === KEY_USER
       ? null
       : await askDirectory<Challenge | null>(services, "postgres.challenge", { username: user }, address);
-  if (challenge !== null) return byProof(services, applicant, client, challenge);
+  if (challenge !== null) {
+    uses("scram");
+    return byProof(services, applicant, client, challenge);
+  }
   client.ask(AUTHENTICATION.cleartextPassword);
   const fields = new MessageFields(await client.answer());
   const password = fields.cstring();
   fields.end();
+  if (KEY.test(password)) uses("key");
   return byPassword(services, applicant, password);
 }
 

@@ -1,7 +1,19 @@
 /** Who gets in by PostgreSQL's protocol, and how: proofs of SCRAM-SHA-256, API keys in clear text, guesses. */
 import t from "tap";
 import { passwordOf, TestServer } from "./server.js";
-import { fieldsOf, message, postgresPort, type Received, WITH_POSTGRES, WireClient } from "./wire-client.js";
+import {
+  bind,
+  execute,
+  fieldsOf,
+  message,
+  parse,
+  postgresPort,
+  query,
+  type Received,
+  sync,
+  WITH_POSTGRES,
+  WireClient,
+} from "./wire-client.js";
 import { ASKS, initial, kindOf, type Proving, prove, signIn } from "./wire-sign-in.js";
 
 let server: TestServer;
@@ -158,4 +170,49 @@ t.test("exchanges that break the rules end with an error", async (t) => {
   t.equal(kindOf(empty), ASKS.saslContinue);
   t.equal(empty.body.length, 4);
   second.client.close();
+});
+
+t.test("/metrics counts connections, sign-ins and requests", async (t) => {
+  const password = "a password";
+  const shown = async (): Promise<(sample: string) => number> => {
+    const page = await (await fetch(`${server.url}/metrics`)).text();
+    return (sample) => {
+      const line = page.split("\n").find((each) => each.startsWith(`tessera_postgres_${sample} `));
+      return line === undefined ? 0 : Number(line.slice(line.lastIndexOf(" ")));
+    };
+  };
+  // Those of earlier tests are noticed to be gone at some time.
+  let before = await shown();
+  while (before("connections") > 0) before = await shown();
+  const client = await startAs("acme-user");
+  t.equal(await signIn(client, password), null);
+  await client.until("Z");
+  await client.ask("CREATE TABLE counted (i int)");
+  await client.ask("SELECT nope");
+  client.send(parse("", "SELECT 1"), bind("", ""), execute(""), sync);
+  await client.until("Z");
+  client.send(query("COPY counted FROM STDIN"));
+  await client.until("G");
+  client.send(message("d", Buffer.from("1\n2\n")), message("c"));
+  await client.until("Z");
+  await tryAs("acme-user", "wrong password");
+  const after = await shown();
+  const grown = (sample: string) => after(sample) - before(sample);
+  t.equal(grown('sign_ins_total{method="scram",outcome="ok"}'), 1);
+  t.equal(grown('sign_ins_total{method="scram",outcome="refused"}'), 1);
+  t.equal(grown('requests_total{kind="open",outcome="answered"}'), 1);
+  t.equal(grown('requests_total{kind="simple",outcome="answered"}'), 3);
+  t.equal(grown('requests_total{kind="extended",outcome="answered"}'), 1);
+  t.equal(grown('request_duration_seconds_count{kind="simple"}'), 3);
+  t.equal(
+    grown('request_duration_seconds_bucket{le="+Inf",kind="copy"}'),
+    grown('requests_total{kind="copy",outcome="answered"}'),
+  );
+  t.ok(grown('requests_total{kind="copy",outcome="answered"}') >= 1);
+  t.ok(grown('request_duration_seconds_sum{kind="simple"}') > 0);
+  t.ok(after("connections") >= 1);
+  t.ok(after('sign_ins_total{method="scram",outcome="limited"}') >= 1);
+  t.ok(after('sign_ins_total{method="key",outcome="ok"}') >= 2);
+  t.ok(after('sign_ins_total{method="password",outcome="ok"}') >= 1);
+  client.close();
 });
