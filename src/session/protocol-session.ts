@@ -14,6 +14,7 @@ import { parametersOf } from "./run-program.js";
 import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
 import type { StatementPlan } from "./statement-plan.js";
+import type { StatementPlanner } from "./statement-planner.js";
 import type { Client, StatementRun } from "./statement-run.js";
 import type { StatementRunner } from "./statement-runner.js";
 import type { Tenant } from "./tenant.js";
@@ -26,6 +27,7 @@ export class ProtocolSession {
     private readonly block: TransactionBlock,
     private readonly cursors: SessionCursors,
     private readonly runner: StatementRunner,
+    private readonly planner: StatementPlanner,
   ) {}
 
   /**
@@ -51,7 +53,7 @@ export class ProtocolSession {
   private planned(sql: string, oids: readonly number[], catalog: CatalogView, tx: Transaction): StatementPlan {
     const declared = oids.map((oid) => (oid === 0 ? null : declaredType(oid, catalog)));
     const text = { sql, params: [], declared };
-    const plan = this.runner.planFor(text, catalog, tx);
+    const plan = this.planner.planFor(text, catalog, tx);
     const { parameterTypes } = plan;
     if (parameterTypes.length > 0 && plan.program !== null && typeof catalog.version === "number") {
       this.tenant.plans.add(this.names.planKey({ ...text, declared: parameterTypes }), plan);

@@ -34,6 +34,12 @@ export type Language = "sql" | "cypher";
 /** Of $1, $2, …, or by name. Names are Cypher's. */
 export type ParameterValues = readonly unknown[] | Readonly<Record<string, unknown>>;
 
+/** Under what a session's plans know a text, and what the session's names meant then. Kept by whoever keeps the text. */
+export interface KeptKey {
+  key: string;
+  names: number;
+}
+
 /** A statement as it was sent. */
 export interface StatementText {
   readonly sql: string;
@@ -51,6 +57,8 @@ export interface StatementText {
   readonly graph?: string;
   /** It has overrun: its plan gives way within expressions, too. */
   readonly waits?: true;
+  /** Of a text that runs again and again: its key, as it was. */
+  readonly kept?: KeptKey;
   /** A definition of a route's own; then there is no text. With `graph` it is about one that has to be there. */
   readonly command?: DdlCommand;
 }

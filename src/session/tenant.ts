@@ -17,6 +17,7 @@ import type { SpillArea } from "../query/exec/spill/spill-area.js";
 import type { LiveSession } from "../sql/bind/system/system-view.js";
 import type { Shard } from "../storage/shard.js";
 import type { Transaction } from "../storage/store.js";
+import { LiftedPlans } from "./lifted-plans.js";
 import type { LongTasks } from "./long-tasks.js";
 import { PlanCache } from "./plan-cache.js";
 import { PreparedStatements } from "./prepared-statements.js";
@@ -63,6 +64,7 @@ export class Tenant {
   readonly catalog: Catalog;
   readonly statistics: TenantStatistics;
   readonly plans = new PlanCache();
+  readonly liftedPlans = new LiftedPlans(this.plans);
   readonly prepared = new PreparedStatements();
   /** Grows with each use; orders tenants by when they were used last. */
   lastUse = 0;

@@ -123,7 +123,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   /** Works on messages that came together. Never throws what a client did. */
   serve(request: Request, bytes: Buffer): Answer | Promise<Answer> {
     this.client.serve(request);
-    const messages = [...messagesOf(bytes)];
+    const messages = messagesOf(bytes);
     const done = this.serveFrom(messages, 0);
     if (!(done instanceof Promise)) return this.answer(request);
     this.working = done.catch(() => undefined);
