@@ -5,6 +5,7 @@
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Caller } from "../gateway/admission.js";
+import type { Cancel } from "../gateway/clock.js";
 import type { Bucket } from "../gateway/rate-limiter.js";
 import type { Services } from "../gateway/services.js";
 import type { WireKind } from "../gateway/wire-metrics.js";
@@ -13,6 +14,7 @@ import { writeError } from "../protocol/postgres/error-message.js";
 import { violation } from "../protocol/postgres/message-reader.js";
 import { AUTHENTICATION, BACK, FRONT } from "../protocol/postgres/message-types.js";
 import { MessageWriter } from "../protocol/postgres/message-writer.js";
+import { atTime } from "./at-time.js";
 import type { Encryption } from "./encryption.js";
 import { type FirstPacket, readFirstPacket } from "./first-packet.js";
 import { MessageQueue } from "./message-queue.js";
@@ -61,6 +63,7 @@ export class Connection implements Heard {
   private unsaid: Uint8Array[] = [];
   /** The tenant's bucket while a request of this connection runs. */
   private inFlight: Bucket | null = null;
+  private cancelExpiry: Cancel | null = null;
   /** Of that request. */
   private kind: WireKind = "open";
   private sentMs = 0;
@@ -198,9 +201,9 @@ export class Connection implements Heard {
   private refused(error: DbError): void {
     const { user } = this.start!;
     const isWrong = error.code === "invalid_credentials" || error.details?.sqlstate === "28P01";
-    this.fatal(
-      isWrong ? sqlError("28P01", `password authentication failed for user "${user}"`, { hint: error.message }) : error,
-    );
+    if (isWrong) {
+      this.fatal(sqlError("28P01", `password authentication failed for user "${user}"`, { hint: error.message }));
+    } else this.fatal(error.code === "forbidden" ? sqlError("28000", error.message) : error);
   }
 
   private admitted(caller: Caller): void {
@@ -218,8 +221,18 @@ export class Connection implements Heard {
       return;
     }
     this.caller = caller;
+    this.endWhenExpired(identity.expiresAtMs);
     if (identity.keyId !== null) this.host.services.admission.countUse(caller, this.host.services.clock.wall());
     this.ask("open", parameters);
+  }
+
+  /** The API key's time is over then, for what is open with it, too. Null: it has no end. */
+  private endWhenExpired(atMs: number | null): void {
+    if (atMs === null) return;
+    const { clock } = this.host.services;
+    this.cancelExpiry = atTime(clock, atMs, () =>
+      this.end(sqlError("57P01", "terminating connection: the API key has expired")),
+    );
   }
 
   /** Sends the next group of messages, unless one is being worked on. */
@@ -378,6 +391,7 @@ export class Connection implements Heard {
     if (this.phase === "closed") return;
     this.phase = "closed";
     clearTimeout(this.startTimer);
+    this.cancelExpiry?.();
     if (this.retry !== null) clearTimeout(this.retry);
     this.call?.cancel();
     this.callEnded("lost");

@@ -121,7 +121,7 @@ t.test("a user with a second factor is told to use a key", async (t) => {
 t.test("who is disabled does not get in", async (t) => {
   await server.expect(200, "POST", "/admin/tenants/acme/users/acme-user/reset-password", { password: "a password" });
   await server.expect(200, "PATCH", "/admin/tenants/acme/users/acme-user", { is_active: false });
-  t.match(await tryAs("acme-user", "a password"), { S: "FATAL", M: /disabled/ });
+  t.match(await tryAs("acme-user", "a password"), { S: "FATAL", C: "28000", M: /disabled/ });
   await server.expect(200, "PATCH", "/admin/tenants/acme/users/acme-user", { is_active: true });
   t.equal(await tryAs("acme-user", "a password"), "in");
 });

@@ -1,18 +1,23 @@
 /** What functions do with the session that calls them, and what sessions of one tenant share. */
+import { refusedToReader } from "../../session/reader.js";
 import type { AdvisoryLocks, LockOwner } from "./advisory-locks.js";
 import type { Notification, Notifications } from "./notifications.js";
-import type { SessionActions } from "./session-functions.js";
+import { checkNotification, type SessionActions } from "./session-functions.js";
 
+/** As one of the sessions has it. */
 export interface SharedBySessions {
   readonly notifications: Notifications;
   readonly advisory: AdvisoryLocks;
+  /** The session's credential has ReadOnly permission. */
+  readonly readOnly: boolean;
+  /** False: there is no such session. Throws 42501 where it is another owner's. */
   cancel(session: number): boolean;
   terminate(session: number): boolean;
 }
 
 export function sessionActions(
   owner: LockOwner & { readonly number: number },
-  { advisory, cancel, terminate }: SharedBySessions,
+  { advisory, cancel, terminate, readOnly }: SharedBySessions,
   notify: (notification: Notification) => void,
 ): SessionActions {
   const note = (key: string, shared: boolean, inTransaction: boolean): void => {
@@ -20,7 +25,12 @@ export function sessionActions(
   };
   return {
     number: owner.number,
-    notify: (channel, payload) => notify({ channel, payload }),
+    notify(channel, payload) {
+      checkNotification(channel, payload);
+      // Others act on it.
+      if (readOnly) throw refusedToReader("NOTIFY");
+      notify({ channel, payload });
+    },
     cancel,
     terminate,
     tryLock: (key, shared, inTransaction) => {

@@ -23,7 +23,6 @@ import { copyOut } from "./copy-out.js";
 import type { Listener, Notification } from "./notifications.js";
 import { bindMessage, executeMessage, Portals, parseMessage } from "./portals.js";
 import { type SharedBySessions, sessionActions } from "./session-actions.js";
-import { checkNotification } from "./session-functions.js";
 import { specialOf } from "./special-statement.js";
 import { type SentStatement, statementsIn } from "./split-statements.js";
 import { ReportedSettings, type StartUp } from "./start-up.js";
@@ -312,8 +311,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
         else this.channels.delete(command.channel);
         break;
       case "notify":
-        checkNotification(command.channel, command.payload);
-        this.notified.push(command);
+        this.client.actions!.notify(command.channel, command.payload);
         if (!session.inTransaction) this.transactionEnded(true);
         break;
     }
