@@ -170,7 +170,10 @@ export class StatementRunner {
   }
 
   get statements(): SessionStatements {
-    this.preparedStatements ??= new SessionStatements();
+    if (this.preparedStatements === null) {
+      this.preparedStatements = new SessionStatements();
+      this.names.preparedStatements = this.preparedStatements;
+    }
     return this.preparedStatements;
   }
 
@@ -296,7 +299,7 @@ export class StatementRunner {
   private prepare(bound: BoundPrepare, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     const plan = this.statements.plan(bound, this.scope.nodePlanner(tx));
     return after(this.check(plan, tx, run.request), () => {
-      this.statements.add(bound, plan);
+      this.statements.add(bound, plan, run.sql);
       return textOutcome("result", ["PREPARE"], run.collector);
     });
   }

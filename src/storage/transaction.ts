@@ -538,10 +538,11 @@ export class ShardTransaction implements Transaction {
     this.bytes += bytes;
   }
 
-  /** From now on what it writes is held against others (key-locks.ts). */
-  takeKeys(): void {
+  /** From now on what it writes is held against others (key-locks.ts). `owner`: whoever runs it. */
+  takeKeys(owner: object): void {
     const { locks, versions } = this.host;
-    if (!this.readOnly) this.holder ??= new KeyHolder(locks, (text, snapshot) => versions.isChanged(text, snapshot));
+    if (this.readOnly) return;
+    this.holder ??= new KeyHolder(locks, (text, snapshot) => versions.isChanged(text, snapshot), owner);
   }
 
   /** Null: it holds nothing. */
@@ -554,7 +555,7 @@ export class ShardTransaction implements Transaction {
     if (holder === null) return true;
     const text = keyText(key);
     if (skips && holder.isHeldByAnother(text)) return false;
-    if (this.writes?.has(text) !== true) holder.take(text, this.snapshot);
+    if (this.writes?.has(text) !== true) holder.take(text, this.snapshot, false);
     return true;
   }
 

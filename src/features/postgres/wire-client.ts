@@ -7,6 +7,7 @@ import { sqlError } from "../../protocol/errors.js";
 import type { Client } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { Trace } from "../../session/trace.js";
+import type { KeyHolder } from "../../storage/key-locks.js";
 import type { SessionActions } from "./session-functions.js";
 
 export class WireClient implements Client {
@@ -15,6 +16,9 @@ export class WireClient implements Client {
   /** The statement that runs, or ran last, and when it began. */
   statement = "";
   begunMs = 0;
+  /** Whose transaction the statement waits for, and since when. */
+  waitsFor: KeyHolder | null = null;
+  waitsSinceMicros = 0;
   private current: Request | null = null;
   /** Of the statement that runs; milliseconds since the epoch. */
   private deadlineMs = Number.POSITIVE_INFINITY;
@@ -75,6 +79,11 @@ export class WireClient implements Client {
   readonly atStatement = (text: string): void => {
     this.statement = text;
     this.request.atStatement(text);
+  };
+
+  readonly waiting = (holder: KeyHolder | null): void => {
+    this.waitsFor = holder;
+    this.waitsSinceMicros = Date.now() * 1000;
   };
 
   readonly inCypher = (): void => this.request.inCypher();

@@ -4,7 +4,9 @@ import type { Request } from "../../actor/request.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { type IdentityChange, isAbout } from "../../protocol/identity.js";
 import { type Asker, mayUse } from "../../session/owner.js";
+import type { LiveLock } from "../../sql/bind/system/system-view.js";
 import { AdvisoryLocks } from "./advisory-locks.js";
+import { locksOf } from "./live-locks.js";
 import { Notifications } from "./notifications.js";
 import type { SharedBySessions } from "./session-actions.js";
 import type { StartUp } from "./start-up.js";
@@ -30,8 +32,14 @@ export class WireSessions implements PartitionPart {
     const wire = new WireSession(request, number, startUp, this.sharedFor(tenant, { head, readOnly }));
     const { userId, keyId, tenantId } = head;
     request.tenant.liveSessions.add(wire);
+    request.tenant.liveLocks ??= () => this.locksOf(tenant);
     this.entries.set(number, { wire, tenant, owner: { userId, keyId, tenantId } });
     return wire;
+  }
+
+  private locksOf(tenant: number): Iterable<LiveLock> {
+    const sessions = [...this.entries.values()].filter((entry) => entry.tenant === tenant).map(({ wire }) => wire);
+    return locksOf(sessions, this.partition.shard.locks, this.shared.get(tenant)!.advisory);
   }
 
   private sharedFor(tenant: number, asker: Asker): SharedBySessions {
