@@ -109,6 +109,15 @@ export class SessionServices implements ExecServices, AskingStatement {
     return this.capabilities.get(capability);
   }
 
+  get transaction(): object {
+    return this.tx;
+  }
+
+  whenTransactionEnds(call: (hasCommitted: boolean) => void): void {
+    if (!(this.tx instanceof ShardTransaction)) throw new Error("the transaction does not tell of its end");
+    this.tx.whenEnded(call);
+  }
+
   get tenant(): Tenant {
     return this.memory.tenant;
   }

@@ -285,7 +285,9 @@ export class StatementRunner {
         return this.callProcedure(bound, run, tx);
       case "do": {
         const context = this.scope.contextFor(tx, run.request, []);
-        return after(this.routines().block(bound.body, context), () => textOutcome("result", ["DO"], run.collector));
+        return after(this.routines().block(bound.body, context), () =>
+          textOutcome("result", [bound.command], run.collector),
+        );
       }
       default:
         throw new Error(`${bound.kind} is not run here`);

@@ -112,7 +112,8 @@ export class Tenant {
       // Throws if the shard has ended it: its writes are gone, so it would look as if it had written nothing.
       tx.requireOpen();
       if (!tx.dirty) {
-        this.rollback(tx);
+        tx.commit();
+        this.catalog.settle(tx, null);
         return;
       }
       this.newestCommit = tx.commit();

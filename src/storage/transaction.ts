@@ -124,6 +124,9 @@ export class ShardTransaction implements Transaction {
   private nextSavepoint = 1;
   /** What it holds against others; null: it takes nothing, and is validated at its commit. */
   private holder: KeyHolder | null = null;
+  /** Whom to tell how it ended; null: nobody. */
+  private endings: ((hasCommitted: boolean) => void)[] | null = null;
+  private hasCommitted = false;
   private cursors: Set<MergedCursor> | null = null;
 
   constructor(host: TransactionHost, readOnly: boolean, isolation: Isolation) {
@@ -400,6 +403,7 @@ export class ShardTransaction implements Transaction {
   commit(): number {
     this.checkOpen();
     if (!this.dirty) {
+      this.hasCommitted = true;
       this.finish(ENDED);
       return this.snapshot;
     }
@@ -412,6 +416,7 @@ export class ShardTransaction implements Transaction {
     }
     if (host.refusal !== null) this.refuseGrowth(host.refusal);
     const sequence = this.commitWrites();
+    this.hasCommitted = true;
     this.finish(ENDED);
     return sequence;
   }
@@ -545,6 +550,13 @@ export class ShardTransaction implements Transaction {
     this.holder ??= new KeyHolder(locks, (text, snapshot) => versions.isChanged(text, snapshot), owner);
   }
 
+  /** Calls back once when it has ended, whoever ended it. */
+  whenEnded(call: (hasCommitted: boolean) => void): void {
+    this.checkOpen();
+    this.endings ??= [];
+    this.endings.push(call);
+  }
+
   /** Null: it holds nothing. */
   get keys(): KeyHolder | null {
     return this.holder;
@@ -628,6 +640,10 @@ export class ShardTransaction implements Transaction {
     this.undo = [];
     this.holder?.release();
     this.host.ended(this);
+    const { endings } = this;
+    if (endings === null) return;
+    this.endings = null;
+    for (const call of endings) call(this.hasCommitted);
   }
 }
 

@@ -3,6 +3,7 @@ import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { STREAMED } from "../../session/answer.js";
 import { FEED } from "../feed/feed.js";
+import { listenOverSocket } from "./listen.js";
 import { readStartUp } from "./start-up.js";
 import { WIRE_SESSIONS, type WireSessions } from "./wire-sessions.js";
 
@@ -39,6 +40,7 @@ export const postgresHandlers = {
     wire.takePushes((bytes) => output.publish(channel, 0, bytes));
     return STREAMED;
   },
+  "socket.listen": (request, { body }) => listenOverSocket(request, body.channel),
   "postgres.close": async (request, { body }) => {
     const sessions = sessionsOf(request);
     const number = read(body).number;

@@ -20,7 +20,7 @@ import type { SessionCommand } from "../../sql/parse/session-command.js";
 import type { LockOwner } from "./advisory-locks.js";
 import { type CopyIn, copyInFor } from "./copy-in.js";
 import { copyOut } from "./copy-out.js";
-import type { Listener, Notification } from "./notifications.js";
+import type { Listener, Notification, Told } from "./notifications.js";
 import { bindMessage, executeMessage, Portals, parseMessage } from "./portals.js";
 import { type SharedBySessions, sessionActions } from "./session-actions.js";
 import { specialOf } from "./special-statement.js";
@@ -318,8 +318,8 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
     this.runs.complete(command.kind.toUpperCase());
   }
 
-  push(bytes: Uint8Array): void {
-    this.pushes?.(bytes);
+  told({ message }: Told): void {
+    this.pushes?.(message);
   }
 
   /** The gateway takes messages for the client at any time from now on. */

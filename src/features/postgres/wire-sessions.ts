@@ -4,6 +4,7 @@ import type { Request } from "../../actor/request.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { type IdentityChange, isAbout } from "../../protocol/identity.js";
 import { type Asker, mayUse } from "../../session/owner.js";
+import type { Tenant } from "../../session/tenant.js";
 import type { LiveLock } from "../../sql/bind/system/system-view.js";
 import { AdvisoryLocks } from "./advisory-locks.js";
 import { locksOf } from "./live-locks.js";
@@ -12,6 +13,8 @@ import type { SharedBySessions } from "./session-actions.js";
 import type { StartUp } from "./start-up.js";
 import { restOf } from "./timeouts.js";
 import { WireSession } from "./wire-session.js";
+
+type Common = Pick<SharedBySessions, "notifications" | "advisory">;
 
 interface Entry {
   readonly wire: WireSession;
@@ -22,17 +25,16 @@ interface Entry {
 export class WireSessions implements PartitionPart {
   private readonly entries = new Map<number, Entry>();
   /** What the sessions of a tenant share. */
-  private readonly shared = new Map<number, Pick<SharedBySessions, "notifications" | "advisory">>();
+  private readonly shared = new Map<number, Common>();
 
   constructor(private readonly partition: PartitionOfPart) {}
 
   open(request: Request, number: number, startUp: StartUp): WireSession {
     const tenant = request.tenant.number;
-    const { head, readOnly } = request;
-    const wire = new WireSession(request, number, startUp, this.sharedFor(tenant, { head, readOnly }));
+    const { head } = request;
+    const wire = new WireSession(request, number, startUp, this.sharedFor(request));
     const { userId, keyId, tenantId } = head;
     request.tenant.liveSessions.add(wire);
-    request.tenant.liveLocks ??= () => this.locksOf(tenant);
     this.entries.set(number, { wire, tenant, owner: { userId, keyId, tenantId } });
     return wire;
   }
@@ -42,12 +44,22 @@ export class WireSessions implements PartitionPart {
     return locksOf(sessions, this.partition.shard.locks, this.shared.get(tenant)!.advisory);
   }
 
-  private sharedFor(tenant: number, asker: Asker): SharedBySessions {
-    let shared = this.shared.get(tenant);
-    if (shared === undefined) {
-      shared = { notifications: new Notifications(), advisory: new AdvisoryLocks() };
-      this.shared.set(tenant, shared);
+  /** What all of the tenant's share, those of HTTP too. */
+  commonOf(tenant: Tenant): Common {
+    tenant.liveLocks ??= () => this.locksOf(tenant.number);
+    let common = this.shared.get(tenant.number);
+    if (common === undefined) {
+      common = { notifications: new Notifications(), advisory: new AdvisoryLocks() };
+      this.shared.set(tenant.number, common);
     }
+    return common;
+  }
+
+  /** As it is for whoever asks. */
+  sharedFor(request: Request): SharedBySessions {
+    const tenant = request.tenant.number;
+    const { head, readOnly } = request;
+    const asker: Asker = { head, readOnly };
     const of = (session: number): WireSession | null => {
       const entry = this.entries.get(session);
       if (entry?.tenant !== tenant) return null;
@@ -55,8 +67,8 @@ export class WireSessions implements PartitionPart {
       return entry.wire;
     };
     return {
-      ...shared,
-      readOnly: asker.readOnly,
+      ...this.commonOf(request.tenant),
+      readOnly,
       cancel: (session) => of(session)?.cancel() ?? false,
       terminate: (session) => of(session)?.terminate() ?? false,
     };

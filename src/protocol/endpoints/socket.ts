@@ -173,6 +173,26 @@ export const socketEndpoints = [
     }),
   },
   {
+    name: "socket.listen",
+    method: "MESSAGE",
+    path: "/ws",
+    messages: ["listen"],
+    summary:
+      "Hear what is notified on a channel from now on, by NOTIFY and pg_notify in SQL: subscribed, then notification ….",
+    tag: "websocket",
+    access: "member",
+    home: "tenant",
+    live: true,
+    body: Strict({
+      type: Type.String(),
+      id: Type.Optional(MessageId),
+      channel: Type.String({
+        minLength: 1,
+        description: "Its name, at most 63 bytes, in the case that NOTIFY has made of it.",
+      }),
+    }),
+  },
+  {
     name: "socket.models.pull",
     method: "MESSAGE",
     path: "/ws",
