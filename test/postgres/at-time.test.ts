@@ -1,7 +1,7 @@
 /** What is to be done at a time, also one that is further away than timers can be set for. */
 import t from "tap";
 import { atTime } from "../../src/postgres/at-time.js";
-import { FakeClock } from "./fake-clock.js";
+import { FakeClock } from "../gateway/fake-clock.js";
 
 const DAY_MS = 86_400_000;
 
