@@ -118,10 +118,21 @@ async function byPassword(services: Services, { user, address }: Applicant, pass
   }
   remembered.delete(key);
   takeToken(services, address);
-  if (KEY.test(password)) return callerOf(services, `Bearer ${password}`);
+  if (KEY.test(password)) return byKey(services, password, address);
   const token = tokenIn(await askDirectory<LetIn>(services, "auth.login", { username: user, password }, address));
   remembered.set(key, { token, untilMs: services.clock.wall() + REMEMBERED_MS });
   return callerOf(services, `Bearer ${token}`);
+}
+
+/** A refused one is noted for the audit trail, as at HTTP. */
+async function byKey(services: Services, key: string, address: string): Promise<Caller> {
+  try {
+    return await callerOf(services, `Bearer ${key}`);
+  } catch (error) {
+    const { code, status } = error as DbError;
+    if (status === 401) services.refusals.note("postgres.login", code, null, address, services.requestIds.of(""));
+    throw error;
+  }
 }
 
 function tokenIn({ access_token }: LetIn): string {

@@ -99,6 +99,14 @@ t.test("an API key comes in clear text, under a name of its own", async (t) => {
   client.close();
   t.equal(await tryAs("key@system", raw_key), "in");
   t.match(await tryAs("key", `${raw_key}x`), { C: "28P01" });
+  const audit = "/admin/audit?action=postgres.login&outcome=refused";
+  // Wrong passwords are there, too: invalid_credentials.
+  const noted = async () =>
+    (await server.expect(200, "GET", audit)).body.data.entries.filter(
+      ({ code }: { code: string }) => code === "unauthorized",
+    );
+  while ((await noted()).length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  t.match(await noted(), [{ username: null, address: "127.0.0.1", count: 1 }]);
   t.match(await tryAs("key", "no key at all"), { C: "28P01" });
   t.match(await tryAs("admin", raw_key), { C: "28P01", H: /give "key" as the user/ });
   // A user of that name has a password.
