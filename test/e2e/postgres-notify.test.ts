@@ -92,6 +92,23 @@ t.test("what the protocol notifies is heard on the socket, with its sender, in M
   wire.close();
 });
 
+t.test("LISTEN and UNLISTEN count from their transaction's commit on", async (t) => {
+  const [wire, other] = [await WireClient.open(server), await WireClient.open(server)];
+  await wire.ask("BEGIN; LISTEN taken_back; ROLLBACK");
+  await wire.ask("LISTEN kept");
+  await wire.ask("BEGIN; UNLISTEN *; ROLLBACK");
+  await wire.ask("BEGIN; LISTEN later");
+  await other.ask("NOTIFY taken_back, 'no'; NOTIFY later, 'too early'; NOTIFY kept, 'yes'");
+  const messages = [...(await wire.ask("NOTIFY later, 'its own'")), ...(await wire.ask("COMMIT"))];
+  const notes = messages.filter(({ type }) => type === "A").map((each) => noteOf(each).payload);
+  while (!notes.includes("its own")) notes.push((await nextNote(wire)).payload);
+  t.same(notes, ["yes", "its own"]);
+  await wire.ask("BEGIN; UNLISTEN kept; COMMIT");
+  await other.ask("NOTIFY kept, 'no'; NOTIFY later, 'heard'");
+  t.equal((await nextNote(wire)).payload, "heard");
+  for (const client of [wire, other]) client.close();
+});
+
 t.test("what cannot be is refused, with what to do instead", async (t) => {
   const refused = async (sql: string, token = server.token) => (await server.sql(sql, [], { token })).body.error;
   t.match(await refused("LISTEN jobs"), { code: "not_supported", details: { hint: /"type": "listen"/, position: 1 } });

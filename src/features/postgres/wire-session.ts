@@ -18,6 +18,7 @@ import type { LiveSession } from "../../sql/bind/system/system-view.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
 import type { SessionCommand } from "../../sql/parse/session-command.js";
 import type { LockOwner } from "./advisory-locks.js";
+import { Channels } from "./channels.js";
 import { type CopyIn, copyInFor } from "./copy-in.js";
 import { copyOut } from "./copy-out.js";
 import type { Listener, Notification, Told } from "./notifications.js";
@@ -52,7 +53,8 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   /** What runs over several turns; resolves when it has ended, however it did. */
   private working: Promise<void> = Promise.resolve();
   private readonly reported: ReportedSettings;
-  readonly channels = new Set<string>();
+  private readonly listening = new Channels();
+  readonly channels = this.listening.names;
   readonly transactionLocks: LockOwner["transactionLocks"] = [];
   /** What the open transaction, or the statement that is one, has notified. */
   private notified: Notification[] = [];
@@ -280,13 +282,14 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
 
   private noteCommand(command: string): void {
     if (command !== "DISCARD ALL") return;
-    this.channels.clear();
+    this.listening.clear();
     this.shared.advisory.giveAll(this);
   }
 
   /** Its locks go; what it has notified is told once it is on disk, or forgotten. */
   private transactionEnded(hasCommitted: boolean): void {
     this.shared.advisory.endTransaction(this);
+    this.listening.transactionEnded(hasCommitted);
     const notified = this.notified;
     if (notified.length === 0) return;
     this.notified = [];
@@ -302,19 +305,14 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
       throw sqlError("25P02", "current transaction is aborted, commands ignored until end of transaction block");
     }
     switch (command.kind) {
-      case "listen":
-        this.channels.add(command.channel);
-        this.shared.notifications.add(this);
-        break;
-      case "unlisten":
-        if (command.channel === null) this.channels.clear();
-        else this.channels.delete(command.channel);
-        break;
       case "notify":
         this.client.actions!.notify(command.channel, command.payload);
-        if (!session.inTransaction) this.transactionEnded(true);
         break;
+      default:
+        this.listening.note(command);
+        this.shared.notifications.add(this);
     }
+    if (!session.inTransaction) this.transactionEnded(true);
     this.runs.complete(command.kind.toUpperCase());
   }
 
@@ -485,7 +483,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   /** Nothing of it stays with what sessions share. */
   private leave(): void {
     this.notified = [];
-    this.channels.clear();
+    this.listening.clear();
     this.shared.notifications.remove(this);
     this.shared.advisory.giveAll(this);
   }
