@@ -20,6 +20,8 @@ export interface AskingStatement extends SystemServices {
   readonly transaction: object;
   /** Calls back once when that transaction has ended. */
   whenTransactionEnds(call: (hasCommitted: boolean) => void): void;
+  /** Takes back what was done, where that transaction is rolled back to a savepoint. */
+  undoes(undo: () => void): void;
   capability<T>(capability: Capability<T>): T | null;
   sequenceValues(): SequenceValues;
 }

@@ -63,6 +63,11 @@ export class ProtocolSession {
     return plan;
   }
 
+  /** Takes back what was done, where the open transaction is rolled back to a savepoint. */
+  undoes(undo: () => void): void {
+    if (this.block.isOpen) this.block.open().undoes(undo);
+  }
+
   /** Whether a transaction of this session holds those keys. */
   owns(holder: KeyHolder): boolean {
     return holder.owner === this.block;

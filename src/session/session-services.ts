@@ -118,6 +118,10 @@ export class SessionServices implements ExecServices, AskingStatement {
     this.tx.whenEnded(call);
   }
 
+  undoes(undo: () => void): void {
+    if (this.tx instanceof ShardTransaction) this.tx.undoes(undo);
+  }
+
   get tenant(): Tenant {
     return this.memory.tenant;
   }

@@ -127,6 +127,8 @@ export class ShardTransaction implements Transaction {
   /** Whom to tell how it ended; null: nobody. */
   private endings: ((hasCommitted: boolean) => void)[] | null = null;
   private hasCommitted = false;
+  /** How to take back what was done outside of storage, with how many savepoints were set then. Oldest first. */
+  private outside: { readonly undo: () => void; depth: number }[] = [];
   private cursors: Set<MergedCursor> | null = null;
 
   constructor(host: TransactionHost, readOnly: boolean, isolation: Isolation) {
@@ -375,6 +377,7 @@ export class ShardTransaction implements Transaction {
     this.dropPrepared();
     const index = this.savepointIndex(savepoint);
     this.savepoints.length = index + 1;
+    while ((this.outside.at(-1)?.depth ?? 0) > index) this.outside.pop()!.undo();
     const { undoLength, loads } = this.savepoints[index]!;
     for (const { bytes } of this.loads.slice(loads)) this.bytes -= bytes;
     this.loads = this.loads.slice(0, loads);
@@ -394,6 +397,7 @@ export class ShardTransaction implements Transaction {
 
   release(savepoint: number): void {
     this.savepoints.length = this.savepointIndex(savepoint);
+    for (const entry of this.outside) entry.depth = Math.min(entry.depth, this.savepoints.length);
     if (this.savepoints.length > 0) return;
     for (const { before } of this.undo) if (before !== undefined) this.bytes -= sizeOf(before);
     this.undo = [];
@@ -557,6 +561,12 @@ export class ShardTransaction implements Transaction {
     this.endings.push(call);
   }
 
+  /** What was done is taken back so where the transaction is rolled back to a savepoint; when it ends, `whenEnded` is to see to it. */
+  undoes(undo: () => void): void {
+    this.checkOpen();
+    this.outside.push({ undo, depth: this.savepoints.length });
+  }
+
   /** Null: it holds nothing. */
   get keys(): KeyHolder | null {
     return this.holder;
@@ -638,6 +648,7 @@ export class ShardTransaction implements Transaction {
     this.loads = [];
     this.ordered = null;
     this.undo = [];
+    this.outside = [];
     this.holder?.release();
     this.host.ended(this);
     const { endings } = this;

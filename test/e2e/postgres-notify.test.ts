@@ -109,6 +109,39 @@ t.test("LISTEN and UNLISTEN count from their transaction's commit on", async (t)
   for (const client of [wire, other]) client.close();
 });
 
+t.test("a rollback to a savepoint takes back notifications and locks that came after it", async (t) => {
+  const [wire, other] = [await WireClient.open(server), await WireClient.open(server)];
+  await other.ask("LISTEN steps");
+  const steps = [
+    ...["NOTIFY steps, 'first'", "SAVEPOINT a", "NOTIFY steps, 'lost'", "SELECT pg_notify('steps', 'lost, too')"],
+    ...["SELECT pg_advisory_xact_lock(11)", "ROLLBACK TO a", "SELECT pg_advisory_xact_lock(12)"],
+    ...["SAVEPOINT b", "NOTIFY steps, 'kept'", "RELEASE b", "SAVEPOINT c", "ROLLBACK TO c"],
+  ];
+  const locked = async (key: number) => (await value(other, `SELECT pg_try_advisory_xact_lock(${key})`)) === "f";
+  await wire.ask("BEGIN");
+  for (const sql of steps)
+    t.notOk(
+      (await wire.ask(sql)).some(({ type }) => type === "E"),
+      sql,
+    );
+  t.same([await locked(11), await locked(12)], [false, true]);
+  await wire.ask("COMMIT");
+  t.same([(await nextNote(other)).payload, (await nextNote(other)).payload], ["first", "kept"]);
+
+  const id = (await server.expect(201, "POST", "/v1/transactions", {})).body.data.id;
+  const path = `/v1/transactions/${id}`;
+  const run = (sql: string) => server.call("POST", `${path}/execute`, { sql });
+  await run("NOTIFY steps, 'by HTTP'");
+  await server.expect(201, "POST", `${path}/savepoint`, { name: "a" });
+  await run("SELECT pg_notify('steps', 'lost'), pg_advisory_xact_lock(11)");
+  await server.expect(200, "POST", `${path}/savepoint/a/rollback`);
+  t.equal(await locked(11), false);
+  await server.expect(200, "POST", `${path}/commit`);
+  await wire.ask("NOTIFY steps, 'last'");
+  t.same([(await nextNote(other)).payload, (await nextNote(other)).payload], ["by HTTP", "last"]);
+  for (const client of [wire, other]) client.close();
+});
+
 t.test("what cannot be is refused, with what to do instead", async (t) => {
   const refused = async (sql: string, token = server.token) => (await server.sql(sql, [], { token })).body.error;
   t.match(await refused("LISTEN jobs"), { code: "not_supported", details: { hint: /"type": "listen"/, position: 1 } });

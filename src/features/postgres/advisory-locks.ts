@@ -25,6 +25,19 @@ export interface AdvisoryLock {
   readonly waitsSinceMicros: number | null;
 }
 
+/** The owner's transaction has the lock from now on, until it ends or what is given is called. */
+export function noteLock(owner: LockOwner, advisory: AdvisoryLocks, key: string, shared: boolean): () => void {
+  const entry = { key, shared };
+  const { transactionLocks } = owner;
+  transactionLocks.push(entry);
+  return () => {
+    const at = transactionLocks.indexOf(entry);
+    if (at < 0) return;
+    transactionLocks.splice(at, 1);
+    advisory.give(owner, key, shared);
+  };
+}
+
 interface Waiting extends AdvisoryLock {
   readonly freed: () => void;
 }

@@ -13,7 +13,7 @@ export const postgresFeature = {
   functions: SESSION_FUNCTIONS,
   provide: () =>
     provideCapability(SESSION, (statement) =>
-      statement.client instanceof WireClient ? statement.client.actions : requestActions(statement),
+      statement.client instanceof WireClient ? statement.client.actionsFor(statement) : requestActions(statement),
     ),
   part: WIRE_SESSIONS,
 } satisfies Feature;

@@ -12,6 +12,15 @@ export interface Listener {
   told(notification: Told): void;
 }
 
+/** Adds to what a transaction has notified. Gives what takes it back. */
+export function noteNotification(notified: Notification[], notification: Notification): () => void {
+  notified.push(notification);
+  return () => {
+    const at = notified.indexOf(notification);
+    if (at >= 0) notified.splice(at, 1);
+  };
+}
+
 /** A notification that is on its way. */
 export interface Told {
   /** The number of the session that has sent it; null: a request of HTTP. */

@@ -6,8 +6,8 @@ import { callerOf, type Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
 import type { AskingStatement } from "../../session/capabilities.js";
 import { refusedToReader } from "../../session/reader.js";
-import type { LockOwner } from "./advisory-locks.js";
-import type { Notification } from "./notifications.js";
+import { type LockOwner, noteLock } from "./advisory-locks.js";
+import { type Notification, noteNotification } from "./notifications.js";
 import { checkNotification, type SessionActions } from "./session-functions.js";
 import { WIRE_SESSIONS, type WireSessions } from "./wire-sessions.js";
 
@@ -37,7 +37,7 @@ class RequestActions implements SessionActions {
   notify(channel: string, payload: string): void {
     checkNotification(channel, payload);
     if (this.request.readOnly) throw refusedToReader("NOTIFY");
-    this.work().notified.push({ channel, payload });
+    this.statement.undoes(noteNotification(this.work().notified, { channel, payload }));
   }
 
   cancel(session: number): boolean {
@@ -51,14 +51,14 @@ class RequestActions implements SessionActions {
   tryLock(key: string, shared: boolean, inTransaction: boolean): boolean {
     const work = this.workThatLocks(inTransaction);
     const isTaken = this.advisory.take(work, key, shared);
-    if (isTaken) work.transactionLocks.push({ key, shared });
+    if (isTaken) this.statement.undoes(noteLock(work, this.advisory, key, shared));
     return isTaken;
   }
 
   async lock(key: string, shared: boolean, inTransaction: boolean, signal: AbortSignal): Promise<void> {
     const work = this.workThatLocks(inTransaction);
     await this.advisory.wait(work, key, shared, signal);
-    work.transactionLocks.push({ key, shared });
+    this.statement.undoes(noteLock(work, this.advisory, key, shared));
   }
 
   unlock(): boolean {

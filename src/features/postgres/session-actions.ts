@@ -1,6 +1,6 @@
 /** What functions do with the session that calls them, and what sessions of one tenant share. */
 import { refusedToReader } from "../../session/reader.js";
-import type { AdvisoryLocks, LockOwner } from "./advisory-locks.js";
+import { type AdvisoryLocks, type LockOwner, noteLock } from "./advisory-locks.js";
 import type { Notification, Notifications } from "./notifications.js";
 import { checkNotification, type SessionActions } from "./session-functions.js";
 
@@ -18,10 +18,13 @@ export interface SharedBySessions {
 export function sessionActions(
   owner: LockOwner & { readonly number: number },
   { advisory, cancel, terminate, readOnly }: SharedBySessions,
-  notify: (notification: Notification) => void,
+  /** Gives what takes it back. */
+  notify: (notification: Notification) => () => void,
+  /** Told how to take back what was done, should the transaction be rolled back to a savepoint. */
+  undoes: (undo: () => void) => void,
 ): SessionActions {
   const note = (key: string, shared: boolean, inTransaction: boolean): void => {
-    if (inTransaction) owner.transactionLocks.push({ key, shared });
+    if (inTransaction) undoes(noteLock(owner, advisory, key, shared));
   };
   return {
     number: owner.number,
@@ -29,7 +32,7 @@ export function sessionActions(
       checkNotification(channel, payload);
       // Others act on it.
       if (readOnly) throw refusedToReader("NOTIFY");
-      notify({ channel, payload });
+      undoes(notify({ channel, payload }));
     },
     cancel,
     terminate,

@@ -4,6 +4,7 @@
  */
 import type { Request } from "../../actor/request.js";
 import { sqlError } from "../../protocol/errors.js";
+import type { AskingStatement } from "../../session/capabilities.js";
 import type { Client } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { Trace } from "../../session/trace.js";
@@ -13,6 +14,8 @@ import type { SessionActions } from "./session-functions.js";
 export class WireClient implements Client {
   /** Of the session, for functions. */
   actions: SessionActions | null = null;
+  /** Told how to take back what a function has done, should its transaction be rolled back to a savepoint. */
+  undoes: (undo: () => void) => void = () => undefined;
   /** The statement that runs, or ran last, and when it began. */
   statement = "";
   begunMs = 0;
@@ -29,6 +32,12 @@ export class WireClient implements Client {
   get request(): Request {
     if (this.current === null) throw new Error("no request of the session runs");
     return this.current;
+  }
+
+  /** For the functions that the statement calls. */
+  actionsFor(statement: AskingStatement): SessionActions | null {
+    this.undoes = (undo) => statement.undoes(undo);
+    return this.actions;
   }
 
   get isAtWork(): boolean {

@@ -21,7 +21,7 @@ import type { LockOwner } from "./advisory-locks.js";
 import { Channels } from "./channels.js";
 import { type CopyIn, copyInFor } from "./copy-in.js";
 import { copyOut } from "./copy-out.js";
-import type { Listener, Notification, Told } from "./notifications.js";
+import { type Listener, type Notification, noteNotification, type Told } from "./notifications.js";
 import { bindMessage, executeMessage, Portals, parseMessage } from "./portals.js";
 import { type SharedBySessions, sessionActions } from "./session-actions.js";
 import { specialOf } from "./special-statement.js";
@@ -85,7 +85,8 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
     this.address = request.head.remoteAddress;
     this.runs = new StatementRuns(this);
     this.portals = new Portals(this);
-    this.client.actions = sessionActions(this, shared, (sent) => this.notified.push(sent));
+    const notify = (sent: Notification) => noteNotification(this.notified, sent);
+    this.client.actions = sessionActions(this, shared, notify, (undo) => this.client.undoes(undo));
   }
 
   get application(): string {
@@ -306,6 +307,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
     }
     switch (command.kind) {
       case "notify":
+        this.client.undoes = (undo) => session.protocol.undoes(undo);
         this.client.actions!.notify(command.channel, command.payload);
         break;
       default:
