@@ -92,6 +92,27 @@ t.test("what the protocol notifies is heard on the socket, with its sender, in M
   wire.close();
 });
 
+t.test("notifications as server-sent events", async (t) => {
+  const events = await fetch(`${server.url}/v1/listen?channel=news`, {
+    headers: { authorization: `Bearer ${server.token}`, accept: "text/event-stream" },
+  });
+  t.match(events.headers.get("content-type"), "text/event-stream");
+  const pieces = events.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  const until = async (what: string): Promise<void> => {
+    while (!text.includes(what)) text += (await pieces.read()).value ?? "";
+  };
+  await until("event: subscribed");
+  await server.rows("NOTIFY news, 'extra'");
+  await until('"payload":"extra"');
+  t.match(
+    text,
+    /event: notification\ndata: \{"type":"notification","channel":"news","payload":"extra","sender":null\}/,
+  );
+  await pieces.cancel();
+  t.equal((await server.call("GET", "/v1/listen")).status, 400);
+});
+
 t.test("LISTEN and UNLISTEN count from their transaction's commit on", async (t) => {
   const [wire, other] = [await WireClient.open(server), await WireClient.open(server)];
   await wire.ask("BEGIN; LISTEN taken_back; ROLLBACK");

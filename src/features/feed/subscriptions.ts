@@ -124,7 +124,7 @@ export class Subscriptions {
   ): Promise<void> {
     const output = this.begin(request.tenant.number);
     request.deadlineMs = Number.POSITIVE_INFINITY;
-    const sink = await request.openReply(way.form.contentType, []);
+    const sink = await request.openReply(way.form.contentType, SSE_HEADERS[way.form.name] ?? []);
     sink.errorText = way.errorText;
     output.began(request.id);
     const channel = output.newChannel();

@@ -55,7 +55,7 @@ export function convertFunctionStatement(node: Node, c: Conversion, position: nu
     case "UnlistenStmt":
       throw sqlError("0A000", `${tag === "ListenStmt" ? "LISTEN" : "UNLISTEN"} needs a connection that stays`, {
         position,
-        hint: 'Send {"type": "listen", "channel": "…"} over the WebSocket /ws, or connect by PostgreSQL\'s protocol.',
+        hint: 'Send {"type": "listen", "channel": "…"} over the WebSocket /ws, read GET /v1/listen, or connect by PostgreSQL\'s protocol.',
       });
     default:
       return changed(node, c, position);
