@@ -7,12 +7,14 @@ import type { TableDef } from "../catalog/table.js";
 import type { OutputColumn } from "../query/plan/plan.js";
 import type { BoundQuery } from "../sql/bind/bound-statement.js";
 import { parseSql } from "../sql/parse/parse.js";
+import type { KeyHolder } from "../storage/key-locks.js";
 import type { Transaction } from "../storage/store.js";
 import type { TakeRows } from "./cursor.js";
 import { declaredType } from "./result-columns.js";
 import { parametersOf } from "./run-program.js";
 import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
+import type { PreparedFacts } from "./session-statements.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { StatementPlanner } from "./statement-planner.js";
 import type { Client, StatementRun } from "./statement-run.js";
@@ -61,8 +63,18 @@ export class ProtocolSession {
     return plan;
   }
 
+  /** Takes back what was done, where the open transaction is rolled back to a savepoint. */
+  undoes(undo: () => void): void {
+    if (this.block.isOpen) this.block.open().undoes(undo);
+  }
+
+  /** Whether a transaction of this session holds those keys. */
+  owns(holder: KeyHolder): boolean {
+    return holder.owner === this.block;
+  }
+
   /** DEALLOCATE and DISCARD ALL take statements away from these too. */
-  shareStatements(statements: Map<string, unknown>): void {
+  shareStatements(statements: Map<string, PreparedFacts>): void {
     this.runner.statements.ofProtocol = statements;
   }
 

@@ -11,6 +11,7 @@ import type { BindEnvironment } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { SessionMemory } from "./session-memory.js";
+import type { SessionStatements } from "./session-statements.js";
 import { Settings } from "./settings.js";
 import type { StatementText } from "./statement-run.js";
 import type { Tenant } from "./tenant.js";
@@ -19,6 +20,7 @@ export class SessionNames implements SessionMemory {
   readonly settings: Settings;
   sequenceValues: Map<number, SequenceNumber> | null = null;
   lastSequence: number | null = null;
+  preparedStatements: SessionStatements | null = null;
   private ownSchema: string | null = null;
   /** Whether something may be in the session's own schema. */
   hasTemporaries = false;

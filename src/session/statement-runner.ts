@@ -170,7 +170,10 @@ export class StatementRunner {
   }
 
   get statements(): SessionStatements {
-    this.preparedStatements ??= new SessionStatements();
+    if (this.preparedStatements === null) {
+      this.preparedStatements = new SessionStatements();
+      this.names.preparedStatements = this.preparedStatements;
+    }
     return this.preparedStatements;
   }
 
@@ -282,7 +285,9 @@ export class StatementRunner {
         return this.callProcedure(bound, run, tx);
       case "do": {
         const context = this.scope.contextFor(tx, run.request, []);
-        return after(this.routines().block(bound.body, context), () => textOutcome("result", ["DO"], run.collector));
+        return after(this.routines().block(bound.body, context), () =>
+          textOutcome("result", [bound.command], run.collector),
+        );
       }
       default:
         throw new Error(`${bound.kind} is not run here`);
@@ -296,7 +301,7 @@ export class StatementRunner {
   private prepare(bound: BoundPrepare, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     const plan = this.statements.plan(bound, this.scope.nodePlanner(tx));
     return after(this.check(plan, tx, run.request), () => {
-      this.statements.add(bound, plan);
+      this.statements.add(bound, plan, run.sql);
       return textOutcome("result", ["PREPARE"], run.collector);
     });
   }

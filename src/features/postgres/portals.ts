@@ -7,8 +7,11 @@ import { PREPARED_STATEMENTS_MAX } from "../../protocol/limits.js";
 import { type MessageFields, violation } from "../../protocol/postgres/message-reader.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
 import { pgOidOf } from "../../query/expr/types.js";
+import { UNNAMED_PORTAL } from "../../session/session-cursors.js";
+import type { PreparedFacts } from "../../session/session-statements.js";
 import type { StatementPlan } from "../../session/statement-plan.js";
 import type { KeptKey } from "../../session/statement-run.js";
+import { nowMicros } from "../../session/transaction-block.js";
 import type { Value } from "../../values/values.js";
 import { fromBinary, parameterFromText } from "./binary-values.js";
 import { type Formats, formatOf, valueWriters, writeRowDescription, writeRows } from "./row-output.js";
@@ -16,11 +19,8 @@ import { type SpecialStatement, specialOf } from "./special-statement.js";
 import { timeoutOf } from "./timeouts.js";
 import type { WireHost } from "./wire-host.js";
 
-/** A statement that Parse made. */
-interface Prepared {
-  readonly sql: string;
-  /** Null: there is nothing to plan: an empty text, a COPY, a LISTEN. */
-  readonly plan: StatementPlan | null;
+/** A statement that Parse made. There is nothing to plan of an empty text, a COPY, a LISTEN. */
+interface Prepared extends PreparedFacts {
   readonly special: SpecialStatement | null;
   readonly kept: KeptKey;
 }
@@ -134,7 +134,7 @@ export class Portals {
 
   /** Cursors and portals have their names in common; of the unnamed portal it is one that no statement can say. */
   cursorNameOf(portal: string): string {
-    return portal === "" ? `<portal ${++this.cursors}>` : portal;
+    return portal === "" ? `${UNNAMED_PORTAL}${++this.cursors}>` : portal;
   }
 }
 
@@ -151,7 +151,13 @@ export function parseMessage(wire: PortalHost, fields: MessageFields): void {
   const isEmpty = special === null && /^\s*;*\s*$/.test(sql);
   const text = sql.replace(/;\s*$/, "");
   const plan = isEmpty || special !== null ? null : wire.session.protocol.planAhead(text, oids);
-  wire.portals.addStatement(name, { sql: text, plan, special, kept: { key: "", names: -1 } });
+  wire.portals.addStatement(name, {
+    sql: text,
+    plan,
+    special,
+    kept: { key: "", names: -1 },
+    preparedMicros: nowMicros(),
+  });
   wire.writer.empty(BACK.parseComplete);
 }
 
