@@ -1,6 +1,6 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
 .PHONY: start build install check test sim torture bench peers vector-peers graph-peers duckdb-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp conformance-clients lint-api clean
-.PHONY: docs fuzz soak turns watch properties
+.PHONY: package docs fuzz soak turns watch properties
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
@@ -72,6 +72,10 @@ properties: build
 turns: build
 	TURN_MS=$(or $(TURN_MS),50) TURN_UNITS=$(or $(TURN_UNITS),64000) CHARACTERS=$(or $(CHARACTERS),200000) TEST_LENGTH=2 FILE_SECONDS=36000 \
 		node scripts/run-tests.mjs test/query/function-turns.test.ts test/query/window-turns.test.ts test/e2e/route-turns.test.ts
+
+# dist-package: a tarball that needs nothing but glibc, and a .deb with a service (docs/guide/packages.md).
+package: build
+	node scripts/package.mjs
 
 # Hostile inputs for MINUTES=10, with large parts of up to SIZE=1000000 characters; SEED=… repeats a run, FROM=number COUNT=1 one input.
 fuzz: build

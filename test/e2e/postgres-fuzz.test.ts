@@ -23,6 +23,8 @@ import {
 } from "./wire-client.js";
 import { initial } from "./wire-sign-in.js";
 
+// A longer run than that of all tests takes as long as it takes.
+t.setTimeout(3_600_000);
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 const TEXTS = [
