@@ -44,7 +44,8 @@ torture: build
 bench: build $(if $(filter-out growth,$(or $(BENCH),all)),peers) $(if $(findstring vector,$(BENCH)),vector-peers) $(if $(findstring graph,$(BENCH)),graph-peers) $(if $(filter growth tpch,$(BENCH)),duckdb-peers)
 	node dist/bench/run.js $(BENCH)
 
-# All SQL suites that lie beside the checkout; FOLDERS="duckdb …" for some, UPDATE=1 to rewrite the lists of failures.
+# All SQL suites that lie beside the checkout; FOLDERS="duckdb …" for some, UPDATE=1 to rewrite the lists of failures,
+# DOOR=postgres to run them by PostgreSQL's protocol.
 conformance-sql: build
 	node dist/test/conformance/run-sql-suites.js $(FOLDERS)
 
