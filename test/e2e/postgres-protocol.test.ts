@@ -165,6 +165,15 @@ t.test("the tag of a statement that fills a new table counts its rows", (t) =>
   }),
 );
 
+t.test("an ivfflat index is made as hnsw, and a notice says so", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TEMP TABLE near (id int PRIMARY KEY, v vector(3))");
+    const answer = await client.ask("CREATE INDEX ON near USING ivfflat (v vector_l2_ops) WITH (lists = 100)");
+    t.same(answer.map(({ type }) => type).join(""), "NCZ");
+    t.match(fieldsOf(answer[0]!), { S: "NOTICE", M: /the index is made with "hnsw"/ });
+  }),
+);
+
 t.test("a pipeline goes on after Sync where a part of it failed", (t) =>
   withClient(async (client) => {
     client.send(
