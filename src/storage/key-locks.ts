@@ -5,6 +5,10 @@
  */
 import { DbError } from "../protocol/errors.js";
 import { isAsStrong, LOCK_STRENGTHS, type LockStrength } from "../protocol/lock-strength.js";
+import { isRowKey, ROW_PREFIX_BYTES, storageIdOf } from "./keys.js";
+
+/** Of a key: what says which table's or index's it is. */
+const PREFIX_CHARACTERS = ROW_PREFIX_BYTES;
 
 /** Keys that one transaction may hold; what it writes beyond them is validated at its commit. */
 const HELD_MAX = 100_000;
@@ -36,6 +40,12 @@ export class KeyHolder {
   private readonly held: string[] = [];
   /** Locked so that others may hold them, too. */
   private readonly shared: string[] = [];
+  /** Whose keys it holds, by their prefixes; true: it has written one. */
+  private readonly prefixes = new Map<string, boolean>();
+  private lastPrefix = "";
+  private lastWrites = false;
+  /** Tells transactions apart that hold keys. */
+  readonly number: number;
   private waiting: (() => void)[] = [];
   private hasEnded = false;
   /** Whom its statement waits for: all of them have to end. */
@@ -45,11 +55,16 @@ export class KeyHolder {
     private readonly locks: KeyLocks,
     /** Whether a commit after that snapshot wrote the key. */
     private readonly isChanged: (text: string, snapshot: number) => boolean,
-  ) {}
+    /** Whoever runs the transaction. */
+    readonly owner: object | null = null,
+  ) {
+    this.number = locks.nextNumber();
+  }
 
-  /** Throws KeyConflict. `snapshot`: what the statement reads. */
-  take(text: string, snapshot: number, strength: LockStrength = "update"): void {
+  /** Throws KeyConflict. `snapshot`: what the statement reads. `how`: as what it is held. */
+  take(text: string, snapshot: number, how: LockStrength | "write" = "write"): void {
     const { locks } = this;
+    const strength = how === "write" ? "update" : how;
     if (this.hasEnded || locks.holderOf(text) === this) return;
     const against = locks.holdersAgainst(text, strength, this);
     if (against.length > 0) throw new KeyConflict(against);
@@ -60,10 +75,28 @@ export class KeyHolder {
     if (strength === "update") {
       this.held.push(text);
       locks.hold(text, this);
-      return;
+    } else {
+      if (own === undefined) this.shared.push(text);
+      locks.share(text, this, strength);
     }
-    if (own === undefined) this.shared.push(text);
-    locks.share(text, this, strength);
+    const writes = how === "write";
+    if (writes !== this.lastWrites || !text.startsWith(this.lastPrefix) || this.lastPrefix === "")
+      this.note(text, writes);
+  }
+
+  private note(text: string, writes: boolean): void {
+    this.lastPrefix = text.slice(0, PREFIX_CHARACTERS);
+    this.lastWrites = writes;
+    this.prefixes.set(this.lastPrefix, writes || this.prefixes.get(this.lastPrefix) === true);
+    this.locks.open.add(this);
+  }
+
+  /** The tables of which it holds rows, by storage id; true: it has changed one. */
+  *tables(): Iterable<readonly [storageId: number, writes: boolean]> {
+    for (const [prefix, writes] of this.prefixes) {
+      const key = Buffer.from(prefix, "latin1");
+      if (isRowKey(key)) yield [storageIdOf(key), writes];
+    }
   }
 
   isHeldByAnother(text: string, strength: LockStrength = "update"): boolean {
@@ -95,6 +128,7 @@ export class KeyHolder {
     this.hasEnded = true;
     for (const text of this.held) this.locks.free(text);
     for (const text of this.shared) this.locks.endShare(text, this);
+    this.locks.open.delete(this);
     this.held.length = 0;
     this.shared.length = 0;
     const { waiting } = this;
@@ -111,6 +145,15 @@ export class KeyLocks {
   /** Of keys that were written or locked FOR UPDATE. */
   private readonly holders = new Map<string, KeyHolder>();
   private readonly sharers = new Map<string, Map<KeyHolder, LockStrength>>();
+  /** Those that hold something. */
+  readonly open = new Set<KeyHolder>();
+  private lastNumber = 0;
+
+  /** 32 bits, never 0. */
+  nextNumber(): number {
+    this.lastNumber = (this.lastNumber % 0xffffffff) + 1;
+    return this.lastNumber;
+  }
 
   get size(): number {
     return this.holders.size + this.sharers.size;
