@@ -1,6 +1,5 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
-.PHONY: start build install check test sim torture bench peers vector-peers graph-peers duckdb-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp conformance-clients lint-api clean
-.PHONY: package docs fuzz soak turns watch properties
+.PHONY: start build install check test sim torture bench peers vector-peers graph-peers duckdb-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp conformance-clients lint-api clean package docs fuzz soak turns watch properties conformance-regress
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
@@ -44,7 +43,8 @@ torture: build
 bench: build $(if $(filter-out growth,$(or $(BENCH),all)),peers) $(if $(findstring vector,$(BENCH)),vector-peers) $(if $(findstring graph,$(BENCH)),graph-peers) $(if $(filter growth tpch,$(BENCH)),duckdb-peers)
 	node dist/bench/run.js $(BENCH)
 
-# All SQL suites that lie beside the checkout; FOLDERS="duckdb …" for some, UPDATE=1 to rewrite the lists of failures.
+# All SQL suites that lie beside the checkout; FOLDERS="duckdb …" for some, UPDATE=1 to rewrite the lists of failures,
+# DOOR=postgres to run them by PostgreSQL's protocol.
 conformance-sql: build
 	node dist/test/conformance/run-sql-suites.js $(FOLDERS)
 
@@ -63,6 +63,11 @@ conformance-mcp: build
 # PostgreSQL's clients (psql, drivers, ORMs …) against a server, each with its own quick start; CLIENTS="psql jdbc" for some.
 conformance-clients: build
 	node dist/test/conformance/run-clients.js $(CLIENTS)
+
+# PostgreSQL's regression scripts by psql, against a server and against PostgreSQL; SCRIPTS="int4 join" for some, WHY=1 to list
+# what fails here only. PG_REGRESS is their folder; without it Debian's source package of PostgreSQL 15 is fetched.
+conformance-regress: build
+	node dist/test/conformance/run-regress.js $(SCRIPTS)
 
 # Tests that `make test` runs in a short form: random inputs LENGTH times as many (20 unless said), sizes and rounds in full.
 properties: build

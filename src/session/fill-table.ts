@@ -20,13 +20,18 @@ export function isFilledByQuery({ command, rows }: BoundDdl): boolean {
   return fills && rows !== undefined && rows !== null;
 }
 
-/** The rows of the statement's query, by the table's columns, into the empty table. */
+/** WITH NO DATA: the binder has put no rows in the query's place. */
+export function isWithoutData({ rows }: BoundDdl): boolean {
+  return rows?.kind === "values" && rows.rows.length === 0;
+}
+
+/** The rows of the statement's query, by the table's columns, into the empty table. Answers how many. */
 export async function fillTable(
   table: TableDef,
   { rows, parameters }: BoundDdl,
   statements: InternalStatements,
   context: ExecContext,
-): Promise<void> {
+): Promise<number> {
   const rowColumns = rows!.columns.map((column, i) => ({ ...column, name: table.columns[i]!.name }));
   const insert: InsertPlan = {
     kind: "insert",
@@ -39,7 +44,7 @@ export async function fillTable(
     columns: [],
   };
   try {
-    await statements.runPlan(insert, context, parameters);
+    return (await statements.runPlan(insert, context, parameters)).rowsAffected;
   } catch (error) {
     throw asDefinitionError(error, table);
   }

@@ -16,24 +16,24 @@ export function mayWait({ holder }: KeyConflict, { request }: StatementRun): boo
  * 40P01 for a deadlock, 55P03 after `timeoutMs` (0: never), and what `client.checkpoint` throws.
  */
 export async function afterConflict(
-  { holder }: KeyConflict,
+  { holder, holders }: KeyConflict,
   own: KeyHolder | null,
   client: Client,
   timeoutMs: number,
 ): Promise<void> {
   if (holder === null) return client.yieldTurn();
-  if (own !== null && holder.waitsOn(own)) {
+  if (own !== null && holders.some((each) => each.waitsOn(own))) {
     throw sqlError("40P01", "deadlock detected", {
       detail: "Two transactions wait for rows that the other one has changed.",
       hint: "Roll back and run the transaction again. Transactions that change rows in the same order do not meet so.",
     });
   }
-  if (own !== null) own.waitsFor = holder;
+  if (own !== null) own.waitsFor = holders;
   client.waiting?.(holder);
   try {
     await released(holder, client, timeoutMs);
   } finally {
-    if (own !== null) own.waitsFor = null;
+    if (own !== null) own.waitsFor = [];
     client.waiting?.(null);
   }
   await client.yieldTurn();

@@ -13,8 +13,13 @@ import { dropTableData, holdsMany, retireIndexData, retireTableData } from "../q
 import { StatementFiring, statementTriggers } from "../query/exec/table-triggers.js";
 import type { BoundDdl } from "../sql/bind/bound-statement.js";
 import { toText } from "../values/text-format.js";
-import { fillTable, isFilledByQuery, writeRows } from "./fill-table.js";
+import { fillTable, isFilledByQuery, isWithoutData, writeRows } from "./fill-table.js";
 import type { InternalStatements } from "./internal-statements.js";
+
+/** Also the rows that a query has filled a table with. */
+export interface DdlDone extends DdlOutcome {
+  readonly rowsFilled?: number;
+}
 
 export async function runDdl(
   bound: BoundDdl,
@@ -22,17 +27,19 @@ export async function runDdl(
   statements: InternalStatements,
   context: ExecContext,
   positionOf: PositionOf,
-): Promise<DdlOutcome> {
+): Promise<DdlDone> {
   const isFilled = isFilledByQuery(bound);
   const rows = bound.rows && !isFilled ? (await statements.runPlan(bound.rows, context, bound.parameters)).rows : null;
   const done = applyDdl(catalog, context.tx, bound.command, context.statementMicros, positionOf);
+  let rowsFilled: number | undefined;
   for (const rewrite of done.rewrites) {
     // A partitioned table has no rows of its own.
     if (rewrite.after.partitionKey !== undefined) continue;
     const { select } = rewrite;
     if (select === null && isFilled) {
       const table = await emptied(rewrite, catalog, context);
-      await fillTable(table, bound, statements, context);
+      const filled = await fillTable(table, bound, statements, context);
+      if (!isWithoutData(bound)) rowsFilled = filled;
       continue;
     }
     const next = select === null ? rows! : (await statements.run(select, [], context).rows).rows;
@@ -55,7 +62,7 @@ export async function runDdl(
     }
   }
   await fireTruncate(truncated, "after", context);
-  return done;
+  return rowsFilled === undefined ? done : { ...done, rowsFilled };
 }
 
 /** TRUNCATE triggers, table by table. */

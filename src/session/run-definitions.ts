@@ -30,6 +30,7 @@ export async function runDefinitions(
   const { catalog } = tenant;
   const told = [...notices];
   let lastTag = tag;
+  let rowsFilled: number | undefined;
   for (const step of steps) {
     const calls = [...checks];
     const bound = step({ ...names.environment(catalog.view(tx)), parameterTypes: [], calls });
@@ -41,12 +42,14 @@ export async function runDefinitions(
     await checkCalls(query ? callsToCheck(query) : calls, bound.parameters ?? [], context);
     const done = await runDdl(bound, catalog, scope.internalStatements(), context, tenant.positionOf);
     lastTag ??= done.tag;
+    if (bound.command.kind === "create table") rowsFilled = done.rowsFilled;
     told.push(...done.notices);
     // A statement may have thousands of steps (ALTER TABLE … ADD COLUMN …, ADD COLUMN …).
     context.checkpoint();
     if (context.shouldYield()) await context.yieldTurn();
   }
-  return textOutcome("result", [lastTag ?? ""], run.collector, told);
+  const outcome = textOutcome("result", [lastTag ?? ""], run.collector, told);
+  return rowsFilled === undefined ? outcome : { ...outcome, rowsFilled };
 }
 
 export async function analyze(

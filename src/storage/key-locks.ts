@@ -4,6 +4,7 @@
  * All other transactions are validated when they commit, and respect the keys that are held. One table per shard.
  */
 import { DbError } from "../protocol/errors.js";
+import { isAsStrong, LOCK_STRENGTHS, type LockStrength } from "../protocol/lock-strength.js";
 import { isRowKey, ROW_PREFIX_BYTES, storageIdOf } from "./keys.js";
 
 /** Of a key: what says which table's or index's it is. */
@@ -12,17 +13,33 @@ const PREFIX_CHARACTERS = ROW_PREFIX_BYTES;
 /** Keys that one transaction may hold; what it writes beyond them is validated at its commit. */
 const HELD_MAX = 100_000;
 
-/** The statement met a key that another transaction holds, or that has changed since the statement began. */
+/** PostgreSQL's table of conflicting row locks (chapter 13.3.2 of its manual). */
+const CONFLICTS: Readonly<Record<LockStrength, readonly LockStrength[]>> = {
+  "key share": ["update"],
+  share: ["no key update", "update"],
+  "no key update": ["share", "no key update", "update"],
+  update: LOCK_STRENGTHS,
+};
+
+/** The statement met a key that other transactions hold, or that has changed since the statement began. */
 export class KeyConflict extends DbError {
-  /** `holder` null: nobody holds the key, it has changed. */
-  constructor(readonly holder: KeyHolder | null) {
+  /** `holders` empty: nobody holds the key, it has changed. */
+  constructor(readonly holders: readonly KeyHolder[]) {
     super("serialization_failure", "could not serialize access due to concurrent update", { sqlstate: "40001" });
+  }
+
+  /** One of those to wait for; after it the statement meets the others. */
+  get holder(): KeyHolder | null {
+    return this.holders[0] ?? null;
   }
 }
 
 /** What one open transaction holds. */
 export class KeyHolder {
+  /** Written, or locked FOR UPDATE. */
   private readonly held: string[] = [];
+  /** Locked so that others may hold them, too. */
+  private readonly shared: string[] = [];
   /** Whose keys it holds, by their prefixes; true: it has written one. */
   private readonly prefixes = new Map<string, boolean>();
   private lastPrefix = "";
@@ -31,8 +48,8 @@ export class KeyHolder {
   readonly number: number;
   private waiting: (() => void)[] = [];
   private hasEnded = false;
-  /** Whom its statement waits for. */
-  waitsFor: KeyHolder | null = null;
+  /** Whom its statement waits for: all of them have to end. */
+  waitsFor: readonly KeyHolder[] = [];
 
   constructor(
     private readonly locks: KeyLocks,
@@ -44,15 +61,25 @@ export class KeyHolder {
     this.number = locks.nextNumber();
   }
 
-  /** Throws KeyConflict. `snapshot`: what the statement reads. `writes`: it is more than held. */
-  take(text: string, snapshot: number, writes = true): void {
-    const holder = this.locks.holderOf(text);
-    if (holder === this || this.hasEnded) return;
-    if (holder !== undefined) throw new KeyConflict(holder);
-    if (this.isChanged(text, snapshot)) throw new KeyConflict(null);
-    if (this.held.length >= HELD_MAX) return;
-    this.held.push(text);
-    this.locks.hold(text, this);
+  /** Throws KeyConflict. `snapshot`: what the statement reads. `how`: as what it is held. */
+  take(text: string, snapshot: number, how: LockStrength | "write" = "write"): void {
+    const { locks } = this;
+    const strength = how === "write" ? "update" : how;
+    if (this.hasEnded || locks.holderOf(text) === this) return;
+    const against = locks.holdersAgainst(text, strength, this);
+    if (against.length > 0) throw new KeyConflict(against);
+    const own = locks.sharedBy(text, this);
+    if (own !== undefined && isAsStrong(own, strength)) return;
+    if (this.isChanged(text, snapshot)) throw new KeyConflict([]);
+    if (this.held.length + this.shared.length >= HELD_MAX) return;
+    if (strength === "update") {
+      this.held.push(text);
+      locks.hold(text, this);
+    } else {
+      if (own === undefined) this.shared.push(text);
+      locks.share(text, this, strength);
+    }
+    const writes = how === "write";
     if (writes !== this.lastWrites || !text.startsWith(this.lastPrefix) || this.lastPrefix === "")
       this.note(text, writes);
   }
@@ -72,14 +99,17 @@ export class KeyHolder {
     }
   }
 
-  isHeldByAnother(text: string): boolean {
-    const holder = this.locks.holderOf(text);
-    return holder !== undefined && holder !== this;
+  isHeldByAnother(text: string, strength: LockStrength = "update"): boolean {
+    return this.locks.holdersAgainst(text, strength, this).length > 0;
   }
 
   /** Whether it waits, perhaps through others, for `holder`. */
   waitsOn(holder: KeyHolder): boolean {
-    for (let next: KeyHolder | null = this; next !== null; next = next.waitsFor) if (next === holder) return true;
+    const seen = new Set<KeyHolder>([this]);
+    for (const next of seen) {
+      if (next === holder) return true;
+      for (const other of next.waitsFor) seen.add(other);
+    }
     return false;
   }
 
@@ -97,8 +127,10 @@ export class KeyHolder {
     if (this.hasEnded) return;
     this.hasEnded = true;
     for (const text of this.held) this.locks.free(text);
+    for (const text of this.shared) this.locks.endShare(text, this);
     this.locks.open.delete(this);
     this.held.length = 0;
+    this.shared.length = 0;
     const { waiting } = this;
     this.waiting = [];
     for (const call of waiting) call();
@@ -110,7 +142,9 @@ interface WrittenKeys {
 }
 
 export class KeyLocks {
+  /** Of keys that were written or locked FOR UPDATE. */
   private readonly holders = new Map<string, KeyHolder>();
+  private readonly sharers = new Map<string, Map<KeyHolder, LockStrength>>();
   /** Those that hold something. */
   readonly open = new Set<KeyHolder>();
   private lastNumber = 0;
@@ -122,11 +156,39 @@ export class KeyLocks {
   }
 
   get size(): number {
-    return this.holders.size;
+    return this.holders.size + this.sharers.size;
   }
 
   holderOf(text: string): KeyHolder | undefined {
     return this.holders.get(text);
+  }
+
+  /** Those other than `own` that hold the key in a way that does not go with `strength`. */
+  holdersAgainst(text: string, strength: LockStrength, own: KeyHolder | null): readonly KeyHolder[] {
+    const holder = this.holders.get(text);
+    const sharers = this.sharers.get(text);
+    if (sharers === undefined) return holder === undefined || holder === own ? NOBODY : [holder];
+    const against = holder === undefined || holder === own ? [] : [holder];
+    for (const [sharer, held] of sharers) {
+      if (sharer !== own && sharer !== holder && CONFLICTS[strength].includes(held)) against.push(sharer);
+    }
+    return against;
+  }
+
+  sharedBy(text: string, holder: KeyHolder): LockStrength | undefined {
+    return this.sharers.get(text)?.get(holder);
+  }
+
+  share(text: string, holder: KeyHolder, strength: LockStrength): void {
+    const sharers = this.sharers.get(text);
+    if (sharers === undefined) this.sharers.set(text, new Map([[holder, strength]]));
+    else sharers.set(holder, strength);
+  }
+
+  endShare(text: string, holder: KeyHolder): void {
+    const sharers = this.sharers.get(text);
+    sharers?.delete(holder);
+    if (sharers?.size === 0) this.sharers.delete(text);
   }
 
   hold(text: string, holder: KeyHolder): void {
@@ -137,24 +199,29 @@ export class KeyLocks {
     this.holders.delete(text);
   }
 
-  /** Who holds one of the keys, other than `own`; null: nobody. Looks through the shorter side. */
-  holderAmong(
+  /** Those, other than `own`, that hold one of the keys; empty: nobody does. Looks through the shorter side. */
+  holdersAmong(
     writes: ReadonlyMap<string, unknown>,
     loads: readonly WrittenKeys[],
     own: KeyHolder | null,
-  ): KeyHolder | null {
-    const { holders } = this;
-    if (holders.size === 0) return null;
-    if (loads.length === 0 && writes.size < holders.size) {
+  ): readonly KeyHolder[] {
+    if (this.size === 0) return NOBODY;
+    if (loads.length === 0 && writes.size < this.size) {
       for (const text of writes.keys()) {
-        const holder = holders.get(text);
-        if (holder !== undefined && holder !== own) return holder;
+        const against = this.holdersAgainst(text, "update", own);
+        if (against.length > 0) return against;
       }
-      return null;
+      return NOBODY;
     }
-    for (const [text, holder] of holders) {
-      if (holder !== own && (writes.has(text) || loads.some((keys) => keys.has(text)))) return holder;
+    for (const keys of [this.holders.keys(), this.sharers.keys()]) {
+      for (const text of keys) {
+        if (!writes.has(text) && !loads.some((loaded) => loaded.has(text))) continue;
+        const against = this.holdersAgainst(text, "update", own);
+        if (against.length > 0) return against;
+      }
     }
-    return null;
+    return NOBODY;
   }
 }
+
+const NOBODY: readonly KeyHolder[] = [];

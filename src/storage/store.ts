@@ -3,6 +3,7 @@
  * implement it; every model's records go through it, so one transaction spans all of them.
  */
 
+import type { LockStrength } from "../protocol/lock-strength.js";
 import type { Load } from "./load.js";
 import type { OrderedMap } from "./ordered-map.js";
 
@@ -77,7 +78,7 @@ export interface Transaction {
    * Keeps the key as it is until the transaction ends, where transactions wait for each other (key-locks.ts). Throws KeyConflict
    * when another one holds it or it has changed; false when another one does and the row is to be skipped.
    */
-  lockKey(key: Uint8Array, skips: boolean): boolean;
+  lockKey(key: Uint8Array, strength: LockStrength, skips: boolean): boolean;
   /** Throws when the transaction has ended, as every read does. */
   requireOpen(): void;
   /** A read-only face of the transaction that sees its writes up to now and none that follow; it ends with it. */

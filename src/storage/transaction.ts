@@ -6,6 +6,7 @@
 
 import { DbError, sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX, TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
+import type { LockStrength } from "../protocol/lock-strength.js";
 import type { CheckedTurns } from "../protocol/turns.js";
 import type { CommitLog, CommitParts } from "./commit-log.js";
 import type { Engine } from "./engine.js";
@@ -429,8 +430,8 @@ export class ShardTransaction implements Transaction {
   private heldByAnother(): KeyConflict | null {
     const { locks } = this.host;
     if (locks.size === 0) return null;
-    const holder = locks.holderAmong(this.writes ?? NO_WRITES, this.loads, this.holder);
-    return holder === null ? null : new KeyConflict(holder);
+    const holders = locks.holdersAmong(this.writes ?? NO_WRITES, this.loads, this.holder);
+    return holders.length === 0 ? null : new KeyConflict(holders);
   }
 
   /** Throws where the commit needs room. */
@@ -572,12 +573,12 @@ export class ShardTransaction implements Transaction {
     return this.holder;
   }
 
-  lockKey(key: Uint8Array, skips: boolean): boolean {
+  lockKey(key: Uint8Array, strength: LockStrength, skips: boolean): boolean {
     const { holder } = this;
     if (holder === null) return true;
     const text = keyText(key);
-    if (skips && holder.isHeldByAnother(text)) return false;
-    if (this.writes?.has(text) !== true) holder.take(text, this.snapshot, false);
+    if (skips && holder.isHeldByAnother(text, strength)) return false;
+    if (this.writes?.has(text) !== true) holder.take(text, this.snapshot, strength);
     return true;
   }
 

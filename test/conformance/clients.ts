@@ -76,5 +76,10 @@ export const CLIENTS: readonly Client[] = [
   node("graphile-worker"),
   node("pgvector"),
   node("pgbouncer", { needs: ["pgbouncer", "psql"], debian: ["pgbouncer", "postgresql-client"] }),
+  node("adminer", {
+    needs: ["php", "/usr/share/adminer/adminer.php", "/usr/share/doc/php-pgsql", "chromium"],
+    debian: ["adminer", "php-cli", "php-pgsql", "chromium"],
+    seconds: 120,
+  }),
   node("ogr2ogr", { needs: ["ogr2ogr"], debian: ["gdal-bin"] }),
 ];

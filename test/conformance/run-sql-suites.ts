@@ -1,5 +1,18 @@
-/** `make conformance-sql`: all suites, or the folders named; prints a line per folder and what is not as the lists say. */
-import { FOLDERS, knownFailures, runSuite, SUITES, suitesPresent, writeKnownFailures } from "./sql-suites.js";
+/**
+ * `make conformance-sql`: all suites, or the folders named; prints a line per folder and what is not as the lists say.
+ * DOOR=postgres: by PostgreSQL's protocol, against a server that is started for it.
+ */
+import {
+  type Door,
+  FOLDERS,
+  inProcess,
+  knownFailures,
+  runSuite,
+  SUITES,
+  suitesPresent,
+  writeKnownFailures,
+} from "./sql-suites.js";
+import { WireDoor } from "./wire-adapter.js";
 
 if (!suitesPresent()) {
   console.log(`skipped: there are no suites in ${SUITES}`);
@@ -7,10 +20,17 @@ if (!suitesPresent()) {
 }
 
 const folders = process.argv.length > 2 ? process.argv.slice(2) : FOLDERS;
+async function doorOf(name: string): Promise<Door> {
+  if (name === "postgres") return WireDoor.start();
+  if (name === "") return inProcess();
+  throw new Error(`DOOR is ${name}; it can be "postgres", and without it the engine runs in process`);
+}
+
 let surprises = 0;
 console.log("folder      files  records     pass     fail    pass%  same SQLSTATE");
 for (const folder of folders) {
-  const result = await runSuite(folder);
+  const door = await doorOf(process.env.DOOR ?? "");
+  const result = await runSuite(folder, undefined, door).finally(() => door.stop());
   const { files, pass, fail, codeSame, codeKnown } = result;
   const share = ((100 * pass) / (pass + fail)).toFixed(2);
   const cells = [

@@ -1,7 +1,8 @@
 /** A fixed sample of the public SQL suites: nothing may fail that is not on the committed lists. */
 import t from "tap";
 import { sized } from "../lengths.js";
-import { knownFailures, runSuite, SUITES, suitesPresent } from "./sql-suites.js";
+import { inProcess, knownFailures, runSuite, SUITES, suitesPresent } from "./sql-suites.js";
+import { WireDoor } from "./wire-adapter.js";
 
 const EVERY = sized(6, 2);
 const every = (_name: string, i: number): boolean => i % EVERY === 0;
@@ -41,11 +42,36 @@ t.test(
   { skip: suitesPresent() ? false : `no suites in ${SUITES}`, timeout: 300_000 },
   async (t) => {
     for (const [folder, chosen] of Object.entries(IN_TURNS)) {
-      const result = await runSuite(folder, chosen, true);
+      const result = await runSuite(folder, chosen, inProcess(true));
       const known = knownFailures(folder);
       t.ok(result.pass > 200, `${result.files} files of ${folder}`);
       const surprises = [...result.failures].filter(([record]) => !known.has(record) && !GAPS.test(record));
       t.same(surprises, []);
+    }
+  },
+);
+
+/** Of each folder a few files: what differs between the doors is how values, errors and several statements go through. */
+const BY_PROTOCOL: Readonly<Record<string, (name: string, i: number) => boolean>> = {
+  duckdb: (_, i) => i % sized(30, 10) === 0,
+  risingwave: (_, i) => i % sized(20, 5) === 0,
+  params: (_, i) => i % sized(10, 4) === 0,
+  "pg-regress": (name) => sized(/^(int8|strings)\.slt$/, /^(int8|strings|select|numeric|interval)\.slt$/).test(name),
+};
+
+t.test(
+  "PostgreSQL's protocol",
+  { skip: suitesPresent() ? false : `no suites in ${SUITES}`, timeout: 300_000 },
+  async (t) => {
+    const door = await WireDoor.start();
+    t.teardown(() => door.stop());
+    for (const [folder, chosen] of Object.entries(BY_PROTOCOL)) {
+      const result = await runSuite(folder, chosen, door);
+      const known = knownFailures(folder);
+      t.ok(result.pass > 50, `${result.files} files of ${folder}`);
+      const surprises = [...result.failures].filter(([record]) => !known.has(record));
+      t.same(surprises, []);
+      t.comment(`${folder}: ${result.pass} of ${result.pass + result.fail} records pass`);
     }
   },
 );

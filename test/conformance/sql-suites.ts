@@ -1,6 +1,7 @@
 /**
- * Runs sqllogictest suites against the engine in process and holds the failures against the committed lists in
- * test/conformance/known. `make conformance-sql` runs all of them (UPDATE=1 rewrites the lists), the test a sample.
+ * Runs sqllogictest suites against the engine in process, or against a server by PostgreSQL's protocol, and holds the failures
+ * against the committed lists in test/conformance/known. Both doors have the same lists. `make conformance-sql` runs all of
+ * them (UPDATE=1 rewrites the lists, DOOR=postgres takes the protocol), the test a sample.
  * The suites lie beside the checkout (or where TESSERA_SUITES says) and are not part of the project.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -11,6 +12,22 @@ import { open } from "./sql-adapter.js";
 const ROOT = new URL("../../../", import.meta.url).pathname;
 export const SUITES = process.env.TESSERA_SUITES ?? join(ROOT, "../shared/suites");
 export const FOLDERS = ["sqlite", "duckdb", "risingwave", "params", "pg-regress"] as const;
+
+/** A session of an empty database, as the runner wants it. */
+export interface SuiteDatabase {
+  exec(sql: string, params?: readonly unknown[]): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Where the statements go. */
+export interface Door {
+  open(): Promise<SuiteDatabase>;
+  stop(): Promise<void>;
+}
+
+export function inProcess(inTurns = IN_TURNS): Door {
+  return { open: () => open(undefined, inTurns), stop: async () => undefined };
+}
 
 interface FileResult {
   readonly pass: number;
@@ -47,7 +64,7 @@ export const IN_TURNS = process.env.IN_TURNS === "1";
 export async function runSuite(
   folder: string,
   chosen: (name: string, i: number) => boolean = () => true,
-  inTurns = IN_TURNS,
+  door: Door = inProcess(),
 ): Promise<SuiteResult> {
   const { listFiles, runFile } = (await import(pathToFileURL(join(SUITES, "slt/runner.mjs")).href)) as Runner;
   const root = join(SUITES, "sql", folder);
@@ -55,7 +72,7 @@ export async function runSuite(
   const failures = new Map<string, string>();
   const total = { pass: 0, fail: 0, codeSame: 0, codeKnown: 0 };
   for (const file of files) {
-    const database = await open(undefined, inTurns);
+    const database = await door.open();
     const result = await runFile(file, database, { engine: "postgresql" });
     await database.close();
     for (const name of ["pass", "fail", "codeSame", "codeKnown"] as const) total[name] += result[name];

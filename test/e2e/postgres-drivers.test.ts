@@ -173,6 +173,37 @@ t.test("SKIP LOCKED, NOWAIT, deadlocks and time-outs", async (t) => {
   await Promise.all([a.query("ROLLBACK"), b.query("ROLLBACK")]);
 });
 
+t.test("rows are shared by FOR SHARE, and one who wants to change them waits for all", async (t) => {
+  const [a, b, c] = [await connect(), await connect(), await connect()];
+  await a.query("CREATE TABLE shared_rows (id int PRIMARY KEY, n int)");
+  await a.query("INSERT INTO shared_rows VALUES (1, 0), (2, 0)");
+  const lock = (how: string) => `SELECT n FROM shared_rows WHERE id = 1 FOR ${how} NOWAIT`;
+  for (const client of [a, b, c]) await client.query("BEGIN");
+  await a.query(lock("SHARE"));
+  await b.query(lock("SHARE"));
+  await b.query(lock("KEY SHARE"));
+  t.equal(await c.query(lock("NO KEY UPDATE")).then(() => null, codeOf), "55P03");
+  await c.query("ROLLBACK");
+  const changed = c.query("UPDATE shared_rows SET n = n + 1 WHERE id = 1 RETURNING n");
+  await a.query("COMMIT");
+  t.equal(await b.query("SELECT n FROM shared_rows WHERE id = 1").then(({ rows }) => rows[0].n), 0, "c waits for b");
+  await b.query("COMMIT");
+  t.same((await changed).rows, [{ n: 1 }]);
+
+  // Both share the row and want to change it.
+  for (const client of [a, b]) {
+    await client.query("BEGIN");
+    await client.query(lock("SHARE"));
+  }
+  const both = [a, b].map(async (client) => {
+    const done = await client.query("UPDATE shared_rows SET n = n + 1 WHERE id = 1").then(() => "done", codeOf);
+    await client.query("COMMIT");
+    return done;
+  });
+  t.same((await Promise.all(both)).sort(), ["40P01", "done"]);
+  t.equal((await a.query("SELECT n FROM shared_rows WHERE id = 1")).rows[0].n, 2);
+});
+
 t.test("clients that add to one row at the same time lose no addition", async (t) => {
   const many = await Promise.all(Array.from({ length: 6 }, () => connect()));
   await many[0]!.query("CREATE TABLE sums (id int PRIMARY KEY, n int)");

@@ -134,6 +134,39 @@ t.test("positions of errors count in the text that was sent", (t) =>
     t.match(fieldsOf(syntax), { C: "42601", P: "11" });
     const open = (await client.ask("SELECT 1; SELECT 'open")).find(({ type }) => type === "E")!;
     t.match(fieldsOf(open), { C: "42601" });
+    const early = (await client.ask("SELECT 'é'; SELECT 1 +\n;")).find(({ type }) => type === "E")!;
+    t.match(fieldsOf(early), { M: 'syntax error at or near ";"', P: "24" });
+    const ends = (await client.ask("SELECT 'é'; SELECT 1 +\n")).find(({ type }) => type === "E")!;
+    t.match(fieldsOf(ends), { M: "syntax error at end of input", P: "24" });
+    client.send(parse("", "SELECT (1 ;"), sync);
+    const parsed = (await client.until("Z")).find(({ type }) => type === "E")!;
+    t.match(fieldsOf(parsed), { M: 'syntax error at or near ";"', P: "11" });
+  }),
+);
+
+t.test("the tag of a statement that fills a new table counts its rows", (t) =>
+  withClient(async (client) => {
+    const tags = async (sql: string) =>
+      (await client.ask(sql)).filter(({ type }) => type === "C").map(({ body }) => body.toString().slice(0, -1));
+    t.same(await tags("CREATE TEMP TABLE filled AS SELECT generate_series(1, 3) AS n"), ["SELECT 3"]);
+    t.same(await tags("SELECT n INTO TEMP two FROM filled WHERE n > 1; DROP TABLE two"), ["SELECT 2", "DROP TABLE"]);
+    t.same(await tags("CREATE TEMP TABLE empty AS TABLE filled WITH NO DATA"), ["CREATE TABLE AS"]);
+    t.same(await tags("CREATE TEMP TABLE none AS SELECT n FROM filled WHERE n > 9"), ["SELECT 0"]);
+    t.same(await tags("CREATE TEMP TABLE IF NOT EXISTS filled AS SELECT 1"), ["CREATE TABLE AS"]);
+    t.same(await tags("CREATE MATERIALIZED VIEW seen AS SELECT 1 AS n; REFRESH MATERIALIZED VIEW seen"), [
+      "SELECT 1",
+      "REFRESH MATERIALIZED VIEW",
+    ]);
+    await client.ask("DROP MATERIALIZED VIEW seen");
+  }),
+);
+
+t.test("an ivfflat index is made as hnsw, and a notice says so", (t) =>
+  withClient(async (client) => {
+    await client.ask("CREATE TEMP TABLE near (id int PRIMARY KEY, v vector(3))");
+    const answer = await client.ask("CREATE INDEX ON near USING ivfflat (v vector_l2_ops) WITH (lists = 100)");
+    t.same(answer.map(({ type }) => type).join(""), "NCZ");
+    t.match(fieldsOf(answer[0]!), { S: "NOTICE", M: /the index is made with "hnsw"/ });
   }),
 );
 

@@ -52,6 +52,21 @@ t.test("spellings and parameters", async (t) => {
   ]);
 });
 
+t.test("ivfflat, which scripts for pgvector ask for, is an hnsw index", async (t) => {
+  const { rows, run, fails } = await script(t);
+  await run(
+    "create table item (id int primary key, v vector(3))",
+    "create index on item using ivfflat (v vector_l2_ops) with (lists = 100)",
+    "set ivfflat.probes = 10",
+  );
+  t.same(await rows("select indexdef from pg_indexes where indexname = 'item_v_idx'"), [
+    "CREATE INDEX item_v_idx ON public.item USING hnsw (v vector_l2_ops) WITH (m='16', ef_construction='64')",
+  ]);
+  const definition = "create index on item using ivfflat (v vector_l2_ops)";
+  t.equal(await fails(`${definition} with (lists = 0)`), '22023 value 0 out of bounds for option "lists"');
+  t.equal(await fails(`${definition} with (m = 4)`), '22023 unrecognized parameter "m"');
+});
+
 t.test("what is refused", async (t) => {
   const { run, fails } = await script(t);
   await run("create table item (id int primary key, v vector(3), open vector, title text, n int)");
@@ -79,7 +94,6 @@ t.test("what is refused", async (t) => {
       "0A000 a text index is on columns, joined with || and coalesce, and on nothing else",
     ],
     ["gin (title)", '42704 data type text has no default operator class for access method "gin"'],
-    ["ivfflat (v)", "0A000 an index of the kind ivfflat is not supported yet"],
     ["btree (v)", '42704 data type vector(3) has no default operator class for access method "btree"'],
   ]) {
     t.equal(await fails(`create index on item using ${definition}`), error, definition);

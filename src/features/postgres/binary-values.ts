@@ -14,6 +14,7 @@ import { checkArraySize } from "../../values/text-format-array.js";
 import type { Interval, MultirangeName, RangeName, SqlArray, SqlType, TimeTz, Value } from "../../values/values.js";
 import { vectorOf } from "../../values/vector-text.js";
 import { rangeWriter, readRangeValue } from "./binary-ranges.js";
+import { TEXT_TYPE_WRITERS, textFromBinary } from "./binary-texts.js";
 import type { ValueWriter } from "./text-values.js";
 
 /** Days and microseconds from 1970 to 2000, where PostgreSQL counts from. */
@@ -80,6 +81,7 @@ function pgMicros(micros: number): bigint {
 }
 
 const PLAIN_WRITERS: Partial<Record<SqlType["name"], ValueWriter>> = {
+  ...TEXT_TYPE_WRITERS,
   bool: (writer, value) => writer.byte(value === true ? 1 : 0),
   int2: (writer, value) => writer.int16(value as number),
   int4: (writer, value) => writer.int32(value as number),
@@ -322,15 +324,9 @@ function textOf(type: SqlType, fields: MessageFields): string {
       return fields.rest().toString("latin1");
     case "xid":
       return String(fields.uint32());
-    case "tsvector":
-    case "tsquery":
-    case "int2vector":
-    case "oidvector":
-    case "tid":
-      throw noBinaryForm(type);
     default:
-      // Text, names, enums, json.
-      return fields.rest().toString("utf8");
+      // Otherwise text, names, enums, json.
+      return textFromBinary(type, fields) ?? fields.rest().toString("utf8");
   }
 }
 

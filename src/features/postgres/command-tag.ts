@@ -2,7 +2,12 @@
 import type { Outcome } from "../../session/sql-result.js";
 import type { BoundStatement } from "../../sql/bind/bound-statement.js";
 
-export function commandTag({ command, rowsAffected }: Outcome, rows: number, bound: BoundStatement | null): string {
+export function commandTag(
+  { command, rowsAffected, rowsFilled }: Outcome,
+  rows: number,
+  bound: BoundStatement | null,
+): string {
+  if (rowsFilled !== undefined) return `SELECT ${rowsFilled}`;
   if (bound === null) return command ?? `SELECT ${rows}`;
   switch (bound.kind) {
     case "query":

@@ -146,6 +146,7 @@ interface PortalHost extends WireHost {
 export function parseMessage(wire: PortalHost, fields: MessageFields): void {
   const name = fields.cstring();
   const sql = fields.cstring();
+  wire.runs.sent = sql;
   const oids = Array.from({ length: fields.uint16() }, () => fields.uint32());
   const special = specialOf(sql);
   const isEmpty = special === null && /^\s*;*\s*$/.test(sql);

@@ -13,6 +13,8 @@ import type { Ran, RunOptions, SentText, WireHost } from "./wire-host.js";
 export class StatementRuns {
   /** Characters before the statement in the text that the client sent: positions of errors count from its beginning. */
   shift = 0;
+  /** That text. */
+  sent = "";
 
   constructor(private readonly wire: WireHost) {}
 

@@ -27,6 +27,8 @@ export interface WireHost {
   readonly client: WireClient;
   readonly writer: MessageWriter;
   readonly runs: {
+    /** The text that the client sent. */
+    sent: string;
     run(text: SentText, options: RunOptions): Ran | Promise<Ran>;
     /** Writes CommandComplete. */
     complete(tag: string): void;

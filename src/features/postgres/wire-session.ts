@@ -19,6 +19,7 @@ import type { CopyStatement } from "../../sql/parse/copy.js";
 import type { SessionCommand } from "../../sql/parse/session-command.js";
 import type { LockOwner } from "./advisory-locks.js";
 import { Channels } from "./channels.js";
+import { asSent } from "./client-error.js";
 import { type CopyIn, copyInFor } from "./copy-in.js";
 import { copyOut } from "./copy-out.js";
 import { type Listener, type Notification, noteNotification, type Told } from "./notifications.js";
@@ -224,6 +225,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
     this.isSkipping = false;
     this.portals.forget("");
     const text = fields.cstring();
+    this.runs.sent = text;
     const statements = statementsIn(text);
     const first = statements.next().value;
     if (first === undefined) {
@@ -377,6 +379,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   }
 
   private readyWithSettings(): void {
+    this.runs.sent = "";
     this.reported.write(this.writer);
     this.ready();
   }
@@ -402,8 +405,10 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
     // The simple protocol goes on at once, also after a COPY whose rows are still on their way.
     const isSimple = type === FRONT.query || type === FRONT.sync || this.copying?.isSimple === true;
     this.endCopy();
-    writeError(this.writer, error, "ERROR", this.runs.shift);
-    this.runs.shift = 0;
+    const { runs } = this;
+    writeError(this.writer, asSent(error, runs.sent, runs.shift), "ERROR", runs.shift);
+    runs.shift = 0;
+    runs.sent = "";
     if (this.isImplicit && this.session.inTransaction) this.session.rollback();
     this.isImplicit = false;
     if (!this.session.inTransaction) this.transactionEnded(false);

@@ -61,12 +61,12 @@ class LockRows implements Operator {
 
   /** False: another transaction holds the row, which is to be skipped. The side of an outer join without a row has no key. */
   private lock({ columns }: Batch, row: number): boolean {
-    const { wait } = this.plan;
+    const { strength, wait } = this.plan;
     for (const slot of this.slots) {
       const key = columns[slot]![row] as Uint8Array | null;
       if (key === null) continue;
       try {
-        if (!this.tx.lockKey(key, wait === "skip")) return false;
+        if (!this.tx.lockKey(key, strength, wait === "skip")) return false;
       } catch (error) {
         if (wait === "error" && error instanceof KeyConflict && error.holder !== null) {
           throw sqlError("55P03", "could not obtain lock on row in relation");

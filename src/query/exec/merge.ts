@@ -175,7 +175,9 @@ class Merger {
     const { program, shown, context } = this;
     const batch = { columns: shown, length: number + 1 };
     if (!belongs(program.routes, batch, number, context)) throw this.writer.partitionViolation(this.rowOf(number));
-    return this.family!.member(routeRow(program.routes.root!, batch, number, context).table.id);
+    // Throws where there is no partition at all, and then no family either.
+    const { table } = routeRow(program.routes.root!, batch, number, context);
+    return this.family!.member(table.id);
   }
 
   private insertedInto(member: FamilyMember, number: number): FamilyChange {

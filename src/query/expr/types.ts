@@ -259,8 +259,13 @@ function canCoerceRecord(from: SqlType, to: SqlType, context: CastContext): bool
   if (recordName(from) !== null && recordName(from) !== recordName(to)) return recordName(to) === null;
   return (
     from.fields.length === to.fields.length &&
-    from.fields.every((field, i) => canCoerce(field.type, to.fields![i]!.type, recordContext(from, context)))
+    from.fields.every((field, i) => canCoerceField(field.type, to.fields![i]!.type, from, context))
   );
+}
+
+/** A literal in ROW(…) counts as text until the row becomes another type: then it is read as that type's field. */
+function canCoerceField(field: SqlType, to: SqlType, row: SqlType, context: CastContext): boolean {
+  return (recordName(row) === null && field === TEXT) || canCoerce(field, to, recordContext(row, context));
 }
 
 /** The fields of ROW(…) are converted as on storing wherever the row itself is converted. */

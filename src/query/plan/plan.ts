@@ -6,6 +6,7 @@
  * only made by rules. A tree that no rule has touched is executable too, just slower: that is how rules are tested.
  */
 import type { IndexDef, SearchIndexDef, TableDef } from "../../catalog/table.js";
+import type { LockStrength } from "../../protocol/lock-strength.js";
 import type { SqlType } from "../../values/values.js";
 import type { AggregateFunction, CallExpr, ColumnId, Expr, SubqueryExpr, WindowFunction } from "../expr/expr.js";
 import type { InRange } from "../expr/in-range.js";
@@ -293,6 +294,7 @@ export interface LockPlan extends Node {
   readonly input: Plan;
   /** The columns of the input with the rows' storage keys. */
   readonly keys: readonly Expr[];
+  readonly strength: LockStrength;
   readonly wait: "block" | "skip" | "error";
   /** No more rows than are asked for may be held: a LIMIT is above. */
   readonly oneByOne: boolean;

@@ -345,6 +345,7 @@ function arbiter(target: ConflictTarget, table: TableDef, isUpdate: boolean): In
       const message = "ON CONFLICT DO UPDATE not supported with exclusion constraints";
       throw sqlError("42809", message, position > 0 ? { position } : undefined);
     }
+    if (named?.invalid) throw noMatch(position);
     if (named !== undefined) return named;
     const message = `constraint "${target.constraint}" for table "${table.name}" does not exist`;
     throw sqlError("42704", message, { position });
@@ -366,13 +367,19 @@ function arbiter(target: ConflictTarget, table: TableDef, isUpdate: boolean): In
   const index = table.indexes.find(
     (other) =>
       (other.unique || other.deferrable) &&
+      // Of ONLY a partitioned table: some of its partitions do not have it.
+      !other.invalid &&
       !other.exclusion &&
       matches(other.columns.map(({ columnId, expression }) => expression?.sql ?? nameOf(columnId))) &&
       (!other.where || conditionsOf(parseExpression(other.where)).every((part) => said.includes(storedSql(part)))),
   );
   if (index?.deferrable) throw noArbiter(position);
   if (index !== undefined) return index;
-  throw sqlError(
+  throw noMatch(position);
+}
+
+function noMatch(position: number): Error {
+  return sqlError(
     "42P10",
     "there is no unique or exclusion constraint matching the ON CONFLICT specification",
     position > 0 ? { position } : undefined,

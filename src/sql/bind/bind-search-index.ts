@@ -39,6 +39,8 @@ const STORAGES: Readonly<Record<string, VectorIndexDef["storage"]>> = {
   binary: "binary",
 };
 
+const IVFFLAT_NOTICE = 'access method "ivfflat" is not available; the index is made with "hnsw", which has no lists';
+
 const LANGUAGES: ReadonlySet<string> = new Set(TEXT_SEARCH_CONFIGS);
 const DEFAULT_LANGUAGE = "english";
 
@@ -64,11 +66,12 @@ export function bindSearchIndex(node: CreateIndexStatement, binding: Binding): C
     table: { schema: table.schema, name: table.name, position: node.table.position },
     ifNotExists: node.ifNotExists,
     ...index,
+    ...(node.method === "ivfflat" && { notices: [IVFFLAT_NOTICE] }),
   };
 }
 
 function searchMethod({ method, elements }: CreateIndexStatement): SearchIndexDef["method"] | null {
-  if (method === "hnsw" || method === "vector") return "hnsw";
+  if (method === "hnsw" || method === "vector" || method === "ivfflat") return "hnsw";
   if (method === "text" || method === "fulltext") return "text";
   if (isTrigrams({ method, elements })) return "text";
   const isText = (method === "gin" || method === "gist") && elements.every(({ expr }) => documentCall(expr) !== null);
@@ -119,7 +122,18 @@ function vectorIndex(node: CreateIndexStatement, table: TableDef): NewSearchInde
     const message = `operator class "${operatorClass}" does not exist for access method "hnsw"`;
     throw sqlError("42704", message, { position });
   }
-  return { method: "hnsw", columns: [column.name], vector: vectorOptions(node.options, byClass) };
+  if (node.method === "ivfflat") checkLists(node.options);
+  const options = node.method === "ivfflat" ? [] : node.options;
+  return { method: "hnsw", columns: [column.name], vector: vectorOptions(options, byClass) };
+}
+
+/** What pgvector takes for an index that keeps vectors in lists; the index that is made has none. */
+function checkLists(options: readonly OptionNode[]): void {
+  for (const option of options) {
+    const { name, position } = option;
+    if (name !== "lists") throw sqlError("22023", `unrecognized parameter "${name}"`, { position });
+    integerOption(option, 1, 32_768);
+  }
 }
 
 function vectorOptions(options: readonly OptionNode[], byClass: VectorMetric | null): VectorIndexDef {

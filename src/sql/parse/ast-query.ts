@@ -5,6 +5,8 @@
  * Every `position` is a 1-based character position in the text that the client sent; 0 means not known.
  */
 
+import type { LockStrength } from "../../protocol/lock-strength.js";
+
 /** A possibly qualified name: `path` holds its parts, outermost first (`schema.table` → ["schema", "table"]). */
 export interface NameNode {
   readonly path: readonly string[];
@@ -385,7 +387,7 @@ export type GroupingElement =
     };
 
 export interface LockingNode {
-  readonly strength: "update" | "no key update" | "share" | "key share";
+  readonly strength: LockStrength;
   readonly relations: readonly NameNode[];
   readonly wait: "block" | "skip" | "error";
 }

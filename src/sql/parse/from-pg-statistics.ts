@@ -1,5 +1,6 @@
 /** CREATE, ALTER, DROP STATISTICS of the grammar's JSON, converted to ours. Called by from-pg-ddl.ts. */
 import type { Node } from "@pgsql/types";
+import { sqlError } from "../../protocol/errors.js";
 import type { NameNode } from "./ast-query.js";
 import type { StatisticsStatement } from "./ast-statistics.js";
 import { type Conversion, only, pathOf, strings, tagOf } from "./conversion.js";
@@ -21,7 +22,13 @@ export function convertStatistics(node: Node, c: Conversion, position: number): 
           const { name, expr } = only(item, "StatsElem");
           return name !== undefined ? { column: name } : { expr: c.expr(expr!) };
         }),
-        tables: (create.relations ?? []).map((item) => relationName(only(item, "RangeVar"), c)),
+        tables: (create.relations ?? []).map((item) => {
+          if (tagOf(item) !== "RangeVar") {
+            const message = "CREATE STATISTICS only supports relation names in the FROM clause";
+            throw sqlError("0A000", message, { position });
+          }
+          return relationName(only(item, "RangeVar"), c);
+        }),
         ifNotExists: create.if_not_exists ?? false,
         position,
       };

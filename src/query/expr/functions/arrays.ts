@@ -181,6 +181,8 @@ function trimArray(array: SqlArray, count: number): SqlArray {
 
 /** Functions that see NULL arguments. */
 const open = { strict: false } as const;
+/** Of the functions that PostgreSQL declares with anycompatible: literals alone are text. */
+const compatible = { strict: false, whenUnknown: TEXT } as const;
 
 const ARRAY_PAIR: readonly Pattern[] = ["anyarray", "anyarray"];
 
@@ -201,11 +203,11 @@ const measure = (name: string, more: readonly SqlType[], returns: SqlType, apply
   polymorphic(name, ["anyarray", ...more], returns, () => apply, { nanosPerUnit: 0 });
 
 export const ARRAY_FAMILIES: readonly FunctionFamily[] = [
-  polymorphic("array_append", ["anyarray", "anyelement"], "anyarray", () => appendElement, open),
-  polymorphic("array_prepend", ["anyelement", "anyarray"], "anyarray", () => prependElement, open),
-  polymorphic("array_cat", ARRAY_PAIR, "anyarray", () => concatArrays, open),
-  polymorphic("array_remove", ["anyarray", "anyelement"], "anyarray", removeElement, open),
-  polymorphic("array_replace", ["anyarray", "anyelement", "anyelement"], "anyarray", replaceElement, open),
+  polymorphic("array_append", ["anyarray", "anyelement"], "anyarray", () => appendElement, compatible),
+  polymorphic("array_prepend", ["anyelement", "anyarray"], "anyarray", () => prependElement, compatible),
+  polymorphic("array_cat", ARRAY_PAIR, "anyarray", () => concatArrays, compatible),
+  polymorphic("array_remove", ["anyarray", "anyelement"], "anyarray", removeElement, compatible),
+  polymorphic("array_replace", ["anyarray", "anyelement", "anyelement"], "anyarray", replaceElement, compatible),
   ...[[], [INT4]].map((more) =>
     polymorphic(
       "array_position",
@@ -213,7 +215,7 @@ export const ARRAY_FAMILIES: readonly FunctionFamily[] = [
       INT4,
       (element) => (array: SqlArray | null, value: Value, start?: number | null) =>
         array === null ? null : (positions(element)(array, value, start)[0] ?? null),
-      open,
+      compatible,
     ),
   ),
   polymorphic(
@@ -222,7 +224,7 @@ export const ARRAY_FAMILIES: readonly FunctionFamily[] = [
     arrayOf(INT4),
     (element) => (array: SqlArray | null, value: Value) =>
       array === null ? null : sqlArray(positions(element)(array, value)),
-    open,
+    compatible,
   ),
   measure(
     "array_length",

@@ -166,11 +166,13 @@ export type Pattern = SqlType | "anyelement" | "anyarray" | "anynonarray" | "any
 
 /**
  * Replaces pseudo-types: all anyelement and anyarray agree on one element type, the common type of what was given
- * (PostgreSQL's anycompatible). Null when the types do not fit or when nothing but unknown was given.
+ * (PostgreSQL's anycompatible). Null when the types do not fit. `whenUnknown`: the element type where nothing but unknown was
+ * given; absent: null, too.
  */
 export function matchPatterns(
   patterns: readonly Pattern[],
   types: readonly SqlType[],
+  whenUnknown?: SqlType,
 ): { args: SqlType[]; element: SqlType } | null {
   if (patterns.length !== types.length) return null;
   const elements: SqlType[] = [];
@@ -186,7 +188,10 @@ export function matchPatterns(
     }
   }
   const polymorphic = patterns.some((pattern) => typeof pattern === "string" && pattern !== "any");
-  if (polymorphic && elements.length === 0) return null;
+  if (polymorphic && elements.length === 0) {
+    if (whenUnknown === undefined) return null;
+    elements.push(whenUnknown);
+  }
   let element = TEXT;
   try {
     if (polymorphic) element = baseType(commonType(elements));
@@ -215,10 +220,10 @@ export function polymorphic(
   patterns: readonly Pattern[],
   returns: Pattern,
   make: (element: SqlType, args: readonly SqlType[]) => Apply,
-  options: Options & { readonly operator?: string } = {},
+  { whenUnknown, ...options }: Options & { readonly operator?: string; readonly whenUnknown?: SqlType } = {},
 ): FunctionFamily {
   return family(name, formOf(patterns, returns), (types) => {
-    const match = matchPatterns(patterns, types);
+    const match = matchPatterns(patterns, types, whenUnknown);
     if (match === null) return null;
     const { args, element } = match;
     const result = returns === "anyarray" ? arrayOf(element) : typeof returns === "string" ? element : returns;

@@ -123,6 +123,11 @@ export function* castRows(): Iterable<SystemRow> {
 
 const pgCast = definedRelation("pg_catalog", "pg_cast", () => [], castRows);
 
+const localeOf = (name: string) => {
+  const locale = name === "POSIX" ? name : "C";
+  return { collcollate: locale, collctype: locale };
+};
+
 const pgCollation = definedRelation(
   "pg_catalog",
   "pg_collation",
@@ -135,7 +140,7 @@ const pgCollation = definedRelation(
       [951, "POSIX", -1],
       [12_340, "ucs_basic", 6],
     ] as const) {
-      yield { ...named, oid, collname, collprovider: "c", collencoding, collcollate: "C", collctype: "C" };
+      yield { ...named, oid, collname, collprovider: "c", collencoding, ...localeOf(collname) };
     }
   },
 );

@@ -17,10 +17,16 @@ export function ruleDefinition({ catalog }: SystemView, oid: number): Value {
       return `CREATE RULE "_RETURN" AS\n    ON SELECT TO ${qualified(owner)} DO INSTEAD ${queryText(query.sql)}`;
     }
     for (const { id, calls } of owner.rules ?? []) {
-      if (oidOfId(id) === oid) return typeof calls === "object" ? `${calls.sql.replace(/;\s*$/, "")};` : null;
+      if (oidOfId(id) === oid) return typeof calls === "object" ? withBrokenHead(calls.sql) : null;
     }
   }
   return null;
+}
+
+/** PostgreSQL begins a new line after AS. */
+function withBrokenHead(sql: string): string {
+  const statement = sql.replace(/;\s*$/, "");
+  return `${statement.replace(/^(CREATE (?:OR REPLACE )?RULE (?:"(?:[^"]|"")*"|[^\s"]+)) AS\s+(?=ON )/i, "$1 AS\n    ")};`;
 }
 
 function statisticsOf({ catalog }: SystemView, oid: number): [TableDef, ExtendedStatisticsDef] | null {

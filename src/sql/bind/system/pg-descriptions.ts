@@ -3,16 +3,9 @@ import type { CatalogView } from "../../../catalog/catalog-view.js";
 import { parseRelationName } from "../../../catalog/relation-names.js";
 import type { ViewRelation } from "../../../catalog/view.js";
 import { oidOfId } from "../../../query/expr/types.js";
+import { builtInDescriptions } from "./built-in-descriptions.js";
 import { catalogIndex } from "./catalog-index.js";
-import {
-  attnum,
-  constraintsOf,
-  hashedOid,
-  indexesOf,
-  PG_CATALOG_OID,
-  PUBLIC_OID,
-  schemaOid,
-} from "./relation-facts.js";
+import { attnum, constraintsOf, hashedOid, indexesOf, schemaOid } from "./relation-facts.js";
 import { systemShapes } from "./shapes.js";
 import { type DefinedView, definedRelation, type SystemRow } from "./system-view.js";
 
@@ -66,10 +59,12 @@ function* describe(catalog: CatalogView): Iterable<Description> {
   for (const { id, comment } of catalog.schemas()) yield* of("pg_namespace", oidOfId(id), comment);
 }
 
-const BUILT_IN: readonly Description[] = [
-  { objoid: PG_CATALOG_OID, relation: "pg_namespace", objsubid: 0, description: "system catalog schema" },
-  { objoid: PUBLIC_OID, relation: "pg_namespace", objsubid: 0, description: "standard public schema" },
-];
+const BUILT_IN: readonly Description[] = builtInDescriptions().map(([relation, objoid, description]) => ({
+  relation,
+  objoid,
+  objsubid: 0,
+  description,
+}));
 
 const pgDescription = definedRelation("pg_catalog", "pg_description", ({ catalog }) =>
   descriptions(catalog).map(({ objoid, relation, objsubid, description }) => ({

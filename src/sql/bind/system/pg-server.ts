@@ -46,6 +46,7 @@ const pgDatabase = definedRelation("pg_catalog", "pg_database", ({ database }) =
 
 const pgTablespace = definedRelation("pg_catalog", "pg_tablespace", none, () => [
   { oid: DEFAULT_TABLESPACE_OID, spcname: "pg_default", spcowner: OWNER_OID },
+  { oid: 1664, spcname: "pg_global", spcowner: OWNER_OID },
 ]);
 
 const NO_RIGHTS: SystemRow = {
@@ -101,9 +102,13 @@ const users = ["pg_user", "pg_shadow"].map((name) =>
   ]),
 );
 
+/** Such an index is made as a btree. */
+export const HASH_OID = 405;
+
 const pgAm = definedRelation("pg_catalog", "pg_am", none, () => [
   { oid: HEAP_OID, amname: "heap", amhandler: 3, amtype: "t" },
   { oid: BTREE_OID, amname: "btree", amhandler: 330, amtype: "i" },
+  { oid: HASH_OID, amname: "hash", amhandler: 331, amtype: "i" },
   ...Object.entries(SEARCH_METHOD_OIDS).map(([amname, oid]) => ({
     oid,
     amname,
@@ -250,12 +255,12 @@ const pgCursors = liveRelation("pg_catalog", "pg_cursors", ({ cursors }) =>
   })),
 );
 
-const PARSER_OID = 3722;
+export const PARSER_OID = 3722;
 const FIRST_CONFIG_OID = 3748;
 const placed = { cfgnamespace: PG_CATALOG_OID, cfgowner: OWNER_OID };
 
 /** `simple` is the first of PostgreSQL's, too. */
-const configOid = (name: string, i: number) => (i === 0 ? FIRST_CONFIG_OID : hashedOid("text search", name));
+export const configOid = (name: string, i: number) => (i === 0 ? FIRST_CONFIG_OID : hashedOid("text search", name));
 
 const pgTsConfig = definedRelation("pg_catalog", "pg_ts_config", none, () =>
   TEXT_SEARCH_CONFIGS.map((cfgname, i) => ({ ...placed, oid: configOid(cfgname, i), cfgname, cfgparser: PARSER_OID })),
@@ -274,8 +279,8 @@ const pgTsParser = definedRelation("pg_catalog", "pg_ts_parser", none, () => [
   },
 ]);
 
-const SIMPLE_TEMPLATE_OID = 3727;
-const STEM_TEMPLATE_OID = hashedOid("text search template", "snowball");
+export const SIMPLE_TEMPLATE_OID = 3727;
+export const STEM_TEMPLATE_OID = hashedOid("text search template", "snowball");
 
 const pgTsTemplate = definedRelation("pg_catalog", "pg_ts_template", none, () => [
   { oid: SIMPLE_TEMPLATE_OID, tmplname: "simple", tmplnamespace: PG_CATALOG_OID, tmplinit: 3725, tmpllexize: 3726 },

@@ -87,14 +87,13 @@ export class PlpgsqlTrigger {
       frame.values[facts[i]!.slot] = fact.of(firing);
     });
     frame.values[found.slot] = false;
-    const isRow = firing.trigger.level === "row";
     for (const [variable, row] of [
       [before, firing.before],
       [next, firing.after],
     ] as const) {
       frame.values[variable.slot] = row;
-      // A row that is not there reads as NULL, but only where there are rows at all.
-      if (isRow) frame.types[variable.slot] = rowType;
+      // A row that is not there reads as NULL, also where the trigger is for the whole statement.
+      frame.types[variable.slot] = rowType;
     }
     return after(run(frame), (signal) => this.answer(signal, frame, firing, compiled));
   }
