@@ -121,6 +121,7 @@ const features = {
   mcp: ["documents", "statements", "tools"],
   memory: ["statements"],
   nl2sql: ["statements"],
+  openai: ["agent", "chat", "generation", "models", "statements", "tools"],
 };
 
 module.exports = {
