@@ -1,5 +1,5 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
-.PHONY: start build install check test sim torture bench peers vector-peers graph-peers duckdb-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp conformance-clients conformance-openai lint-api clean
+.PHONY: start build install check test sim torture bench peers vector-peers graph-peers duckdb-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp conformance-clients conformance-openai conformance-openapi lint-api clean
 .PHONY: docs fuzz soak turns watch properties
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
@@ -67,6 +67,10 @@ conformance-clients: build
 # Packages that speak OpenAI's interface (AI SDK, LangChain, Agents, Mem0 …) against a server; CLIENTS="langchain mem0" for some.
 conformance-openai: build
 	node dist/test/conformance/run-openai-clients.js $(CLIENTS)
+
+# Types by openapi-typescript, and a program over openapi-fetch that is checked with tsc --strict and runs.
+conformance-openapi: build
+	node dist/test/conformance/run-openapi-client.js
 
 # Tests that `make test` runs in a short form: random inputs LENGTH times as many (20 unless said), sizes and rounds in full.
 properties: build
