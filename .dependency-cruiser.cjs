@@ -153,6 +153,12 @@ module.exports = {
       },
     })),
     {
+      name: "clients-stand-alone",
+      severity: "error",
+      from: { path: "^clients/([^/]+)/src/" },
+      to: { pathNot: "^clients/$1/src/" },
+    },
+    {
       // What a feature can do is for other features, its routes are for clients.
       name: "features-call-no-handlers",
       severity: "error",

@@ -1,0 +1,39 @@
+/** What a client is made with, and what a call can say. */
+
+interface Address {
+  /** The server's address, such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  /** In place of the global `fetch`. */
+  readonly fetch?: typeof fetch;
+  /** Attempts of a request that can be repeated; 5 unless said. */
+  readonly attempts?: number;
+  /** Milliseconds until a request without a stream is given up; 120,000 unless said. */
+  readonly timeoutMs?: number;
+}
+
+/** By an API key, or an access token that somebody else renews. */
+export interface KeyOptions extends Address {
+  readonly apiKey: string;
+}
+
+/** By a user's password. The client signs in when it first has to, and again before its token expires. */
+export interface PasswordOptions extends Address {
+  readonly username: string;
+  readonly password: string;
+  /** The code of the second factor, where the user has one; asked for with each sign-in. */
+  readonly code?: () => string | Promise<string>;
+}
+
+export type ConnectOptions = KeyOptions | PasswordOptions;
+
+/** Of one call. */
+export interface CallOptions {
+  /** Cancels the call, also at the server. The call rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Of one call that may change something. */
+export interface WriteOptions extends CallOptions {
+  /** Repetitions with this key are answered as the first time. The client makes one up for each call. */
+  readonly idempotencyKey?: string | undefined;
+}

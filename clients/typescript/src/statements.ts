@@ -1,0 +1,90 @@
+/** Statements of SQL and Cypher, as a whole or row by row. What a client and a transaction have in common. */
+import { ConnectionError, errorOf } from "./errors.js";
+import { linesOf } from "./lines.js";
+import type { CallOptions, WriteOptions } from "./options.js";
+import { type Column, type Result, type Row, resultOf, rowMaker, type SentResult } from "./result.js";
+import { Fragment, parameterOf, statementOf } from "./sql-text.js";
+import { newKey, type Transport } from "./transport.js";
+
+/** Of one statement. */
+export interface QueryOptions extends WriteOptions {
+  /** The most rows; 1,000 unless said. */
+  readonly maxRows?: number;
+  /** Seconds after which the server stops it. */
+  readonly timeoutSeconds?: number;
+  /** The language, where the text alone does not tell. */
+  readonly language?: "sql" | "cypher";
+}
+
+/** Of rows that are read one by one. */
+export interface StreamOptions extends CallOptions {
+  readonly maxRows?: number;
+  readonly timeoutSeconds?: number;
+}
+
+/** Values of $1, $2 …, or of $name in Cypher. */
+export type Parameters = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+export abstract class Statements {
+  protected constructor(
+    protected readonly transport: Transport,
+    private readonly path: string,
+  ) {}
+
+  /** Runs a statement; values in the template become its parameters. `R`: the type of its rows. */
+  readonly sql = <R = Row>(texts: TemplateStringsArray, ...values: readonly unknown[]): Promise<Result<R>> => {
+    const { text, parameters } = statementOf(new Fragment(texts, values));
+    return this.query<R>(text, parameters);
+  };
+
+  /** Runs one statement with the values of its parameters. */
+  async query<R = Row>(text: string, parameters: Parameters = [], options: QueryOptions = {}): Promise<Result<R>> {
+    const { signal, idempotencyKey = newKey() } = options;
+    const body = bodyOf(text, parameters, options);
+    return resultOf<R>(await this.transport.ask<SentResult>("POST", this.path, { body, signal, idempotencyKey }));
+  }
+}
+
+function bodyOf(text: string, parameters: Parameters, { maxRows, timeoutSeconds, language }: QueryOptions): object {
+  const isList = Array.isArray(parameters);
+  const sent = isList
+    ? parameters.map(parameterOf)
+    : Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, parameterOf(value)]));
+  const isEmpty = isList ? parameters.length === 0 : Object.keys(parameters).length === 0;
+  return {
+    sql: text,
+    ...(!isEmpty && { parameters: sent }),
+    ...(maxRows !== undefined && { max_rows: maxRows }),
+    ...(timeoutSeconds !== undefined && { timeout_secs: timeoutSeconds }),
+    ...(language !== undefined && { language }),
+  };
+}
+
+interface Tail {
+  readonly error?: { readonly code: string; readonly message: string; readonly details?: Record<string, unknown> };
+}
+
+/** All rows of a query as they come, at the reader's pace. Leaving the loop ends the query. */
+export async function* streamRows<R>(
+  transport: Transport,
+  text: string,
+  parameters: Parameters,
+  options: StreamOptions,
+): AsyncGenerator<R, void> {
+  const body = bodyOf(text, parameters, { maxRows: 10_000_000, ...options });
+  const { signal } = options;
+  const response = await transport.open("POST", "/v1/query/execute", { body, signal, accept: "application/x-ndjson" });
+  const requestId = response.headers.get("x-request-id") ?? undefined;
+  let make: ((row: readonly unknown[]) => R) | null = null;
+  for await (const line of linesOf(response)) {
+    const value = JSON.parse(line) as readonly unknown[] | ({ readonly columns?: readonly Column[] } & Tail);
+    if (Array.isArray(value)) yield make!(value as readonly unknown[]);
+    else if (make === null && "columns" in value) make = rowMaker<R>(value.columns!);
+    else {
+      const { error } = value as Tail;
+      if (error === undefined) return;
+      throw errorOf(error.message, { ...error, status: 200, requestId });
+    }
+  }
+  throw new ConnectionError("The connection ended before the last row.");
+}
