@@ -1,8 +1,8 @@
 /**
  * Bundles the program for its start: dist/server has an entry per thread and the parts that they share. As modules it is
  * some 1,700 files, and finding and linking them takes a thread longer than running them. Packages stay where npm put
- * them, but for typebox, which is 680 files by itself. The client for programs is bundled apart. The site of the documents goes to dist/server/docs. Called by
- * scripts/build.mjs.
+ * them, but for typebox, which is 680 files by itself. The client for programs is bundled apart. The site of the
+ * documents goes to dist/server/docs. Called by scripts/build.mjs.
  */
 import { execFile } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import t from "tap";
+import { WebSocket } from "undici";
 import {
   AuthenticationError,
   ConnectionError,
@@ -14,6 +15,7 @@ import {
   QueryError,
   type Result,
   SerializationError,
+  type SocketClass,
   TesseraError,
 } from "../../clients/typescript/src/index.js";
 import type { BodyOf, ResponseOf } from "../../src/protocol/endpoints.js";
@@ -132,6 +134,41 @@ t.test("rows as they come", async (t) => {
     })(),
   );
   t.ok(cut instanceof ConnectionError, "rows that are missing are not taken for the end");
+});
+
+t.test("rows over a WebSocket: several streams, cuts, and errors", async (t) => {
+  const own = connect({ url: server.url, apiKey, WebSocket: WebSocket as SocketClass });
+  const over = "websocket" as const;
+  const sumOf = async (last: number) => {
+    let sum = 0;
+    const rows = own.stream<{ i: number }>("SELECT i FROM generate_series(1, $1::int) i", [last], { over });
+    for await (const { i } of rows) sum += i;
+    return sum;
+  };
+  t.same(await Promise.all([sumOf(100), sumOf(20_000), sumOf(1)]), [5_050, 200_010_000, 1]);
+  const endless = own.stream<{ i: number }>("SELECT i FROM generate_series(1, 1000000000) i", [], { over });
+  for await (const { i } of endless) if (i === 10_000) break;
+  const wrong = await failure(own.stream("SELECT nme FROM pet", [], { over }).next());
+  t.match(wrong, { code: "query_error", sqlstate: "42703", position: 8 });
+  const stop = new AbortController();
+  const slow = own.stream("SELECT count(*) FROM generate_series(1, 2000000000)", [], { over, signal: stop.signal });
+  setTimeout(() => stop.abort(new Error("enough")), 50);
+  await t.rejects(slow.next(), { message: "enough" });
+  const cut = connect({ url: proxy.url, apiKey, WebSocket: WebSocket as SocketClass });
+  const rows = cut.stream<{ i: number }>("SELECT i FROM generate_series(1, 1000000000) i", [], { over });
+  await rows.next();
+  proxy.cut();
+  const lost = await failure(
+    (async () => {
+      for await (const _ of rows);
+    })(),
+  );
+  t.ok(lost instanceof ConnectionError);
+  t.same((await cut.stream("SELECT 1 AS one", [], { over }).next()).value, { one: 1 }, "the next one connects anew");
+  const without = connect({ url: server.url, apiKey, WebSocket: undefined as unknown as SocketClass });
+  if (!("WebSocket" in globalThis)) {
+    t.match(await failure(without.stream("SELECT 1", [], { over }).next()), { code: "not_supported" });
+  }
 });
 
 t.test("a signal cancels, with its reason", async (t) => {

@@ -2,8 +2,9 @@
 import { Chat } from "./chat.js";
 import { Collection, VectorCollection } from "./collections.js";
 import { type Change, type Followed, follow } from "./live.js";
-import type { CallOptions, ConnectOptions, WriteOptions } from "./options.js";
+import type { CallOptions, ConnectOptions, SocketClass, WriteOptions } from "./options.js";
 import { type Column, type Result, type Row, resultOf } from "./result.js";
+import { SocketLink } from "./socket.js";
 import { type Parameters, Statements, type StreamOptions, streamRows } from "./statements.js";
 import { runTransaction, type Transaction, type TransactionOptions } from "./transaction.js";
 import { type Method, newKey, Transport } from "./transport.js";
@@ -11,6 +12,10 @@ import { type Method, newKey, Transport } from "./transport.js";
 /** Makes a client. Nothing is sent before its first call. */
 export function connect(options: ConnectOptions): Client {
   return new Client(options);
+}
+
+function globalSocket(): SocketClass | undefined {
+  return (globalThis as { readonly WebSocket?: SocketClass }).WebSocket;
 }
 
 interface Matched {
@@ -23,17 +28,19 @@ interface Matched {
 export class Client extends Statements {
   /** Chats with a language model. */
   readonly chat: Chat;
+  private readonly link: SocketLink;
 
   /** @internal `connect` makes clients. */
   constructor(options: ConnectOptions) {
     const transport = new Transport(options);
     super(transport, "/v1/query/execute");
     this.chat = new Chat(transport);
+    this.link = new SocketLink(transport, options.WebSocket ?? globalSocket());
   }
 
   /** All rows of a query as they come, at the reader's pace. Leaving the loop ends the query. */
   stream<R = Row>(text: string, parameters: Parameters = [], options: StreamOptions = {}): AsyncGenerator<R, void> {
-    return streamRows<R>(this.transport, text, parameters, options);
+    return streamRows<R>(this.transport, this.link, text, parameters, options);
   }
 
   /**

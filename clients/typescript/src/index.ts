@@ -32,7 +32,15 @@ export {
   TimeoutError,
 } from "./errors.js";
 export type { Change, Followed } from "./live.js";
-export type { CallOptions, ConnectOptions, KeyOptions, PasswordOptions, WriteOptions } from "./options.js";
+export type {
+  CallOptions,
+  ConnectOptions,
+  KeyOptions,
+  PasswordOptions,
+  SocketClass,
+  SocketLike,
+  WriteOptions,
+} from "./options.js";
 export type { Column, Result, Row } from "./result.js";
 export { Fragment, fragment, identifier } from "./sql-text.js";
 export type { Parameters, QueryOptions, StreamOptions } from "./statements.js";

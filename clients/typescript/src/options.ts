@@ -1,10 +1,24 @@
 /** What a client is made with, and what a call can say. */
 
+/** The part of a WebSocket that the client uses; the global one, and those of `ws` and `undici`, have it. */
+export interface SocketLike {
+  readonly readyState: number;
+  send(text: string): void;
+  close(): void;
+  addEventListener(type: "open" | "error", listener: () => void): void;
+  addEventListener(type: "close", listener: (event: { readonly reason?: string }) => void): void;
+  addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
+}
+
+export type SocketClass = new (url: string) => SocketLike;
+
 interface Address {
   /** The server's address, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   /** In place of the global `fetch`. */
   readonly fetch?: typeof fetch;
+  /** In place of the global `WebSocket`, which Node.js has from version 22 on. */
+  readonly WebSocket?: SocketClass;
   /** Attempts of a request that can be repeated; 5 unless said. */
   readonly attempts?: number;
   /** Milliseconds until a request without a stream is given up; 120,000 unless said. */

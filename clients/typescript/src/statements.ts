@@ -3,6 +3,7 @@ import { ConnectionError, errorOf } from "./errors.js";
 import { linesOf } from "./lines.js";
 import type { CallOptions, WriteOptions } from "./options.js";
 import { type Column, type Result, type Row, resultOf, rowMaker, type SentResult } from "./result.js";
+import type { SocketLink } from "./socket.js";
 import { Fragment, parameterOf, statementOf } from "./sql-text.js";
 import { newKey, type Transport } from "./transport.js";
 
@@ -18,6 +19,8 @@ export interface QueryOptions extends WriteOptions {
 
 /** Of rows that are read one by one. */
 export interface StreamOptions extends CallOptions {
+  /** `websocket`: streams share one connection, and the server sends only as far ahead as they are read. */
+  readonly over?: "http" | "websocket";
   readonly maxRows?: number;
   readonly timeoutSeconds?: number;
 }
@@ -65,14 +68,22 @@ interface Tail {
 }
 
 /** All rows of a query as they come, at the reader's pace. Leaving the loop ends the query. */
-export async function* streamRows<R>(
+export function streamRows<R>(
   transport: Transport,
+  link: SocketLink,
   text: string,
   parameters: Parameters,
-  options: StreamOptions,
+  { over, signal, ...options }: StreamOptions,
 ): AsyncGenerator<R, void> {
   const body = bodyOf(text, parameters, { maxRows: 10_000_000, ...options });
-  const { signal } = options;
+  return over === "websocket" ? link.rows<R>(body, signal) : lineRows<R>(transport, body, signal);
+}
+
+async function* lineRows<R>(
+  transport: Transport,
+  body: object,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<R, void> {
   const response = await transport.open("POST", "/v1/query/execute", { body, signal, accept: "application/x-ndjson" });
   const requestId = response.headers.get("x-request-id") ?? undefined;
   let make: ((row: readonly unknown[]) => R) | null = null;

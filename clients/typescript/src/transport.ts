@@ -31,7 +31,8 @@ const MOST_WAIT_MS = 5_000;
 
 export class Transport {
   readonly signIn: SignIn;
-  private readonly base: string;
+  /** The server's address, without a slash at its end. */
+  readonly base: string;
   private readonly fetch: typeof fetch;
   private readonly attempts: number;
   private readonly timeoutMs: number;
