@@ -1,8 +1,8 @@
 /** Bodies that are read as they come: lines, and server-sent events. Who stops reading ends the request. */
 import { ConnectionError } from "./errors.js";
 
-/** The lines of a body, without their ends; an unfinished last line is left out. */
-export async function* linesOf(response: Response): AsyncGenerator<string, void> {
+/** The lines of a body, without their ends, as many at a time as have come; an unfinished last line is left out. */
+export async function* linesOf(response: Response): AsyncGenerator<readonly string[], void> {
   const reader = response.body!.getReader();
   const decoder = new TextDecoder();
   let rest = "";
@@ -13,7 +13,7 @@ export async function* linesOf(response: Response): AsyncGenerator<string, void>
       if (done) break;
       const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
       rest = lines.pop()!;
-      for (const line of lines) yield line.endsWith("\r") ? line.slice(0, -1) : line;
+      if (lines.length > 0) yield lines;
     }
     ended = true;
   } finally {
@@ -40,12 +40,14 @@ export interface ServerEvent {
 export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent, void> {
   let type = "message";
   let data: string[] = [];
-  for await (const line of linesOf(response)) {
-    if (line === "") {
-      if (data.length > 0) yield { type, data: data.join("\n") };
-      type = "message";
-      data = [];
-    } else if (line.startsWith("event:")) type = line.slice(6).trimStart();
-    else if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
+  for await (const lines of linesOf(response)) {
+    for (const line of lines) {
+      if (line === "") {
+        if (data.length > 0) yield { type, data: data.join("\n") };
+        type = "message";
+        data = [];
+      } else if (line.startsWith("event:")) type = line.slice(6).trimStart();
+      else if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
+    }
   }
 }

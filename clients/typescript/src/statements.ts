@@ -67,6 +67,8 @@ interface Tail {
   readonly error?: { readonly code: string; readonly message: string; readonly details?: Record<string, unknown> };
 }
 
+type Line = readonly unknown[] | ({ readonly columns?: readonly Column[] } & Tail);
+
 /** All rows of a query as they come, at the reader's pace. Leaving the loop ends the query. */
 export function streamRows<R>(
   transport: Transport,
@@ -87,14 +89,16 @@ async function* lineRows<R>(
   const response = await transport.open("POST", "/v1/query/execute", { body, signal, accept: "application/x-ndjson" });
   const requestId = response.headers.get("x-request-id") ?? undefined;
   let make: ((row: readonly unknown[]) => R) | null = null;
-  for await (const line of linesOf(response)) {
-    const value = JSON.parse(line) as readonly unknown[] | ({ readonly columns?: readonly Column[] } & Tail);
-    if (Array.isArray(value)) yield make!(value as readonly unknown[]);
-    else if (make === null && "columns" in value) make = rowMaker<R>(value.columns!);
-    else {
-      const { error } = value as Tail;
-      if (error === undefined) return;
-      throw errorOf(error.message, { ...error, status: 200, requestId });
+  for await (const lines of linesOf(response)) {
+    // One parse for all of them is faster than one for each.
+    for (const value of JSON.parse(`[${lines.join()}]`) as readonly Line[]) {
+      if (Array.isArray(value)) yield make!(value as readonly unknown[]);
+      else if (make === null && "columns" in value) make = rowMaker<R>(value.columns!);
+      else {
+        const { error } = value as Tail;
+        if (error === undefined) return;
+        throw errorOf(error.message, { ...error, status: 200, requestId });
+      }
     }
   }
   throw new ConnectionError("The connection ended before the last row.");

@@ -6,7 +6,7 @@
  * cannot do its work twice: because it only reads, or because it has an Idempotency-Key.
  */
 import { backoffMs, pause } from "./backoff.js";
-import { ConnectionError, errorOf, type TesseraError, TimeoutError } from "./errors.js";
+import { ConnectionError, errorOf, TesseraError, TimeoutError } from "./errors.js";
 import type { CallOptions, ConnectOptions } from "./options.js";
 import { SignIn } from "./sign-in.js";
 
@@ -42,21 +42,20 @@ export class Transport {
     this.fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.attempts = options.attempts ?? ATTEMPTS;
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-    this.signIn = new SignIn(options, async (path, body) => {
+    this.signIn = new SignIn(options, (path, body) => {
       const sent = { body, idempotencyKey: newKey() };
-      return payloadOf(await this.repeated("POST", path, sent, () => Promise.resolve(null), this.limit()));
+      const nobody = () => Promise.resolve(null);
+      return this.within(undefined, async (signal) =>
+        payloadOf(await this.repeated("POST", path, sent, nobody, signal)),
+      );
     });
   }
 
   /** The payload of the answer: what stands in its envelope, or all of it where there is none. */
   async ask<T>(method: Method, path: string, sent: Sent = {}): Promise<T> {
-    const signal = this.limit(sent.signal);
-    try {
+    return this.within(sent.signal, async (signal) => {
       return (await payloadOf(await this.open(method, path, { ...sent, signal }))) as T;
-    } catch (error) {
-      sent.signal?.throwIfAborted();
-      throw asConnectionError(error, signal, this.timeoutMs);
-    }
+    });
   }
 
   /** An answer whose body is read as it comes. Its errors are thrown. */
@@ -64,9 +63,28 @@ export class Transport {
     return this.repeated(method, path, sent, () => this.signIn.header(), sent.signal);
   }
 
-  private limit(signal?: AbortSignal): AbortSignal {
-    const late = AbortSignal.timeout(this.timeoutMs);
-    return signal === undefined ? late : AbortSignal.any([signal, late]);
+  /** Does the work with a signal that also fires when it has taken too long. */
+  private async within<T>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    // AbortSignal.any would be shorter, and costs more than all else here.
+    const stop = new AbortController();
+    const forward = (): void => stop.abort(given!.reason);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      stop.abort();
+    }, this.timeoutMs);
+    if (given?.aborted) forward();
+    given?.addEventListener("abort", forward, { once: true });
+    try {
+      return await work(stop.signal);
+    } catch (error) {
+      given?.throwIfAborted();
+      if (isLate) throw tooLate(this.timeoutMs);
+      throw error instanceof TesseraError ? error : new ConnectionError("The answer could not be read.", error);
+    } finally {
+      clearTimeout(timer);
+      given?.removeEventListener("abort", forward);
+    }
   }
 
   private async repeated(
@@ -128,6 +146,8 @@ export class Transport {
 
 /** Random, so that no two requests share one. */
 export function newKey(): string {
+  // Pages that were not loaded over TLS do not have it.
+  if (crypto.randomUUID !== undefined) return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
@@ -174,14 +194,6 @@ async function refusal(response: Response): Promise<TesseraError> {
   }
 }
 
-/** An answer that ended early, or took too long. */
-function asConnectionError(error: unknown, signal: AbortSignal, timeoutMs: number): unknown {
-  if (signal.aborted) {
-    return new TimeoutError(`There was no answer within ${timeoutMs / 1000} s.`, {
-      code: "request_timeout",
-      status: 0,
-    });
-  }
-  const isOurs = error instanceof Error && "code" in error && "requestId" in error;
-  return isOurs ? error : new ConnectionError("The answer could not be read to its end.", error);
+function tooLate(timeoutMs: number): TimeoutError {
+  return new TimeoutError(`There was no answer within ${timeoutMs / 1000} s.`, { code: "request_timeout", status: 0 });
 }
