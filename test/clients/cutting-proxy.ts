@@ -10,7 +10,7 @@ export class CuttingProxy {
 
   private constructor(
     private readonly server: Server,
-    private readonly target: URL,
+    private target: URL,
   ) {}
 
   static async start(target: string): Promise<CuttingProxy> {
@@ -23,6 +23,11 @@ export class CuttingProxy {
 
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Further connections go there. */
+  retarget(url: string): void {
+    this.target = new URL(url);
   }
 
   /** Cuts all connections. */

@@ -1,6 +1,6 @@
 /** Transactions whose work is repeated when a concurrent one was faster. Called by the client. */
 import { backoffMs, pause } from "./backoff.js";
-import { ConnectionError, SerializationError } from "./errors.js";
+import { ConnectionError, NotFoundError, SerializationError } from "./errors.js";
 import type { CallOptions } from "./options.js";
 import { Statements } from "./statements.js";
 import { newKey, pathPart, type Transport } from "./transport.js";
@@ -44,12 +44,20 @@ export async function runTransaction<T>(
       return await once(transport, work, options, state);
     } catch (error) {
       signal?.throwIfAborted();
-      // What was not committed can be done again; of a commit without an answer nobody knows.
-      const isLost = error instanceof SerializationError || (error instanceof ConnectionError && !state.isCommitting);
-      if (!isLost || attempt >= attempts) throw error;
+      if (!mayRepeat(error, state.isCommitting) || attempt >= attempts) throw error;
     }
     await pause(backoffMs(attempt, FIRST_WAIT_MS, MOST_WAIT_MS), signal);
   }
+}
+
+/**
+ * What was not committed can be done again; of a commit without an answer nobody knows. A transaction that the server does not
+ * know has not been committed: the answer to a commit is kept with what it wrote.
+ */
+function mayRepeat(error: unknown, isCommitting: boolean): boolean {
+  if (error instanceof SerializationError) return true;
+  if (error instanceof ConnectionError) return !isCommitting;
+  return error instanceof NotFoundError && error.code === "transaction_not_found";
 }
 
 async function once<T>(
