@@ -121,6 +121,7 @@ const features = {
   mcp: ["documents", "statements", "tools"],
   memory: ["statements"],
   nl2sql: ["statements"],
+  openai: ["agent", "chat", "generation", "models", "statements", "tools"],
 };
 
 module.exports = {
@@ -151,6 +152,12 @@ module.exports = {
         ],
       },
     })),
+    {
+      name: "clients-stand-alone",
+      severity: "error",
+      from: { path: "^clients/([^/]+)/src/" },
+      to: { pathNot: "^clients/$1/src/" },
+    },
     {
       // What a feature can do is for other features, its routes are for clients.
       name: "features-call-no-handlers",

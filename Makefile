@@ -1,5 +1,6 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
-.PHONY: start build install check test sim torture bench peers vector-peers graph-peers duckdb-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp conformance-clients lint-api clean package docs fuzz soak turns watch properties conformance-regress
+.PHONY: start build install check test sim torture bench peers vector-peers graph-peers duckdb-peers conformance-sql conformance-cypher
+.PHONY: conformance-ldbc conformance-mcp conformance-clients lint-api clean package docs fuzz soak turns watch properties conformance-regress conformance-openai conformance-openapi
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
@@ -64,10 +65,8 @@ conformance-mcp: build
 conformance-clients: build
 	node dist/test/conformance/run-clients.js $(CLIENTS)
 
-# PostgreSQL's regression scripts by psql, against a server and against PostgreSQL; SCRIPTS="int4 join" for some, WHY=1 to list
-# what fails here only. PG_REGRESS is their folder; without it Debian's source package of PostgreSQL 15 is fetched.
-conformance-regress: build
-	node dist/test/conformance/run-regress.js $(SCRIPTS)
+.PHONY: # PostgreSQL's regression scripts by psql, against a server and PostgreSQL; SCRIPTS="int4 join" for some, WHY=1 to list what fails here only. PG_REGRESS is their folder; without it Debian's source package of PostgreSQL 15 fetched.
+.PHONY: conformance-regress: build node dist/test/conformance/run-regress.js $(SCRIPTS) Packages that speak OpenAI's interface (AI SDK, LangChain, Agents, Mem0 …) server; CLIENTS="langchain mem0" some. conformance-openai: dist/test/conformance/run-openai-clients.js $(CLIENTS) Types openapi-typescript, program over openapi-fetch checked with tsc --strict runs. conformance-openapi: dist/test/conformance/run-openapi-client.js
 
 # Tests that `make test` runs in a short form: random inputs LENGTH times as many (20 unless said), sizes and rounds in full.
 properties: build

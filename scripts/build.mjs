@@ -9,9 +9,9 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { bundle, bundleSite, bundleTestPrograms } from "./bundle.mjs";
+import { bundle, bundleClient, bundleSite, bundleTestPrograms } from "./bundle.mjs";
 
-const FOLDERS = ["src", "workers", "test", "bench"];
+const FOLDERS = ["src", "workers", "test", "bench", "clients"];
 const WASM = "src/vector/wasm";
 const WASM_CONFIGS = ["asconfig.json", "numbers.asconfig.json", "products.asconfig.json"];
 const RECORD = "dist/build.json";
@@ -41,6 +41,7 @@ export async function buildChanged() {
     isFirst || before.wasm !== now.wasm ? assemble() : undefined,
     isServerChanged ? bundle() : undefined,
     isServerChanged || changed.some(isOfTestPrograms) ? bundleTestPrograms() : undefined,
+    isFirst || [...changed, ...removed].some(isOfClient) ? bundleClient() : undefined,
   ]);
   if (!isServerChanged && before.site !== now.site) bundleSite();
   writeFileSync(RECORD, JSON.stringify(now));
@@ -75,6 +76,8 @@ export function sourceFiles() {
 }
 
 const isOfServer = (file) => file.startsWith("src") || file.startsWith("workers") || file.startsWith("dist/src");
+
+const isOfClient = (file) => file.startsWith("clients") || file.startsWith("dist/clients");
 
 const isOfTestPrograms = (file) => file.startsWith("test/e2e/looping-");
 

@@ -1,11 +1,13 @@
 /**
  * Bundles the program for its start: dist/server has an entry per thread and the parts that they share. As modules it is
  * some 1,700 files, and finding and linking them takes a thread longer than running them. Packages stay where npm put
- * them, but for typebox, which is 680 files by itself. The site of the documents goes to dist/server/docs. Called by
- * scripts/build.mjs.
+ * them, but for typebox, which is 680 files by itself. The client for programs is bundled apart. The site of the
+ * documents goes to dist/server/docs. Called by scripts/build.mjs.
  */
+import { execFile } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { basename } from "node:path";
+import { promisify } from "node:util";
 import { build } from "esbuild";
 import { buildSite } from "./documents-site.mjs";
 
@@ -54,6 +56,19 @@ export async function bundle() {
   const made = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
   for (const file of readdirSync(FOLDER)) if (!made.has(file) && file !== SITE) rmSync(`${FOLDER}/${file}`);
   bundleSite();
+}
+
+/** The client for Node.js and browsers as one file each, with its types: clients/typescript/dist. */
+export async function bundleClient() {
+  const folder = "clients/typescript";
+  rmSync(`${folder}/dist`, { recursive: true, force: true });
+  const options = { entryPoints: [`${folder}/src/index.ts`], bundle: true, format: "esm", target: "es2022" };
+  const types = promisify(execFile)("node_modules/.bin/tsc", ["-p", folder]);
+  await Promise.all([
+    build({ ...options, platform: "neutral", outfile: `${folder}/dist/index.js` }),
+    build({ ...options, platform: "browser", minify: true, outfile: `${folder}/dist/browser.js` }),
+    types,
+  ]);
 }
 
 /**

@@ -80,6 +80,7 @@ export const EXCEPTIONS: Readonly<Record<Rule, Readonly<Record<string, string>>>
     "tck-adapter.ts tck/values.mjs": "of the openCypher TCK, which lies beside the checkout",
     "agents-and-mcp.md tessera-mcp-bridge.mjs": "the reader downloads it",
     "drivers.md hello.mjs": "the reader writes it",
+    "typescript.md hello.mjs": "the reader writes it",
     "files.md ferry.md": "the example writes it",
     "files.md guide.md": "a name for the example",
   },

@@ -51,8 +51,12 @@ async function stream(request: Request, pieces: Iterable<Uint8Array>): Promise<A
   return STREAMED;
 }
 
-/** The envelope around JSON text; for a flat endpoint its members are also beside it. */
+/** The envelope around JSON text, where there is one; for a flat endpoint its members are also beside it. */
 function* textPieces({ endpoint, requestId, warnings }: Request, json: string): Iterable<Uint8Array> {
+  if (endpoint.form === "openai") {
+    yield* slices(json, 0, json.length);
+    return;
+  }
   yield Buffer.from('{"data":');
   yield* slices(json, 0, json.length);
   yield Buffer.from(`,${metaJson(requestId, warnings)}`);

@@ -2,8 +2,10 @@
  * How an actor answers requests: through the partition's gate, so that nobody hears of a commit before it is on disk,
  * then as an envelope of the request's format among the replies of the turn. Made and owned by requests.ts.
  */
+import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import { REPLY_DISCARD, REPLY_MSGPACK, type ReplyWriter } from "../protocol/frames.js";
+import { openAiErrorHeaders, openAiErrorJson } from "../protocol/openai-error.js";
 import { sizeError } from "../protocol/size-errors.js";
 import { Overrun } from "../protocol/stretch.js";
 import { type Answer, STREAMED } from "../session/answer.js";
@@ -26,8 +28,14 @@ function errorTextOf(request: Request, error: DbError): string {
   if (endpoint.jsonRpc !== undefined) {
     return rpcErrorJson(error, endpoint.messages === undefined ? "null" : request.head.params[0]!);
   }
+  if (endpoint.form === "openai") return openAiErrorJson(error.code, error.message, error.details);
   if (endpoint.messages === undefined) return errorJson(error, requestId);
   return messageErrorJson(error, request.head.params[0]!, requestId);
+}
+
+function headersOf({ form }: Endpoint, error: DbError): string {
+  const headers = errorHeaders(error);
+  return form === "openai" ? openAiErrorHeaders(error.code, headers) : headers;
 }
 
 export class Answers {
@@ -107,7 +115,9 @@ export class Answers {
     request.trace?.end(endpoint.name, status);
     if (answer.bytes !== undefined) this.replies.bytes(id, status, 0, headers, answer.bytes);
     else if (endpoint.jsonRpc !== undefined) this.replies.text(id, status, 0, headers, answer.json!);
-    else if (status === 204) this.replies.text(id, status, 0, headers, "");
+    else if (endpoint.form === "openai") {
+      this.replies.text(id, status, 0, headers, answer.json ?? JSON.stringify(answer.plain));
+    } else if (status === 204) this.replies.text(id, status, 0, headers, "");
     else if (request.wantsMsgpack) {
       this.replies.bytes(id, status, REPLY_MSGPACK, headers, envelopeMsgpack(endpoint, answer, requestId, warnings));
     } else this.replies.text(id, status, 0, headers, envelopeJson(endpoint, answer, requestId, warnings));
@@ -121,6 +131,6 @@ export class Answers {
       this.replies.bytes(id, error.status, flags, "", packedMessage(errorTextOf(request, error)));
     } else if (request.wantsMsgpack) {
       this.replies.bytes(id, error.status, flags | REPLY_MSGPACK, errorHeaders(error), errorMsgpack(error, requestId));
-    } else this.replies.text(id, error.status, flags, errorHeaders(error), errorTextOf(request, error));
+    } else this.replies.text(id, error.status, flags, headersOf(endpoint, error), errorTextOf(request, error));
   }
 }

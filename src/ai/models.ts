@@ -56,6 +56,12 @@ export interface ModelFacts {
   readonly restartRequired: boolean;
 }
 
+/** A text's vector, which is shared, and the number of tokens that the model has read of the text. */
+export interface Embedded {
+  readonly vector: Float32Array;
+  readonly tokens: number;
+}
+
 type Usage = { -readonly [Field in keyof ModelUsage]: ModelUsage[Field] };
 type Kind = Manifest["kind"];
 
@@ -80,7 +86,7 @@ export class Models {
   private models: readonly Model[] | null = null;
   /** Folders of bundles that are going to be deleted. */
   private readonly leaving = new Set<string>();
-  private readonly recent = new Map<string, Float32Array>();
+  private readonly recent = new Map<string, Embedded>();
 
   private readonly lane: InferenceLane | null;
   /** Null: models are pulled and deleted elsewhere. */
@@ -96,6 +102,11 @@ export class Models {
    * the tenant. Null: the model has to be waited for, see `embedAll`.
    */
   embedNow(text: string, name: string | null, tenant: string): Float32Array | null {
+    return this.embeddedNow(text, name, tenant)?.vector ?? null;
+  }
+
+  /** The same with the number of tokens that the model has read of the text. */
+  embeddedNow(text: string, name: string | null, tenant: string): Embedded | null {
     const key = text.length > RECENT_CHARACTERS_MAX ? null : `${name ?? ""}\0${text}`;
     const known = key === null ? undefined : this.recent.get(key);
     if (known !== undefined) return known;
@@ -103,9 +114,10 @@ export class Models {
     if (encoder === null) return null;
     const before = encoder.tokens;
     const vector = encoder.encode(text);
-    this.count(tenant, { texts: 1, tokens: encoder.tokens - before });
-    if (key !== null) this.remember(key, vector);
-    return vector;
+    const embedded = { vector, tokens: encoder.tokens - before };
+    this.count(tenant, { texts: 1, tokens: embedded.tokens });
+    if (key !== null) this.remember(key, embedded);
+    return embedded;
   }
 
   /** Whether `embedNow` has the vectors of that model; not of one that is not there. */
@@ -120,11 +132,24 @@ export class Models {
     tenant: string,
     signal?: AbortSignal,
   ): Promise<readonly Float32Array[]> {
+    return (await this.embeddedSome(texts, name, tenant, signal)).rows;
+  }
+
+  /** The same with the number of tokens that the model has read of all of them. */
+  async embeddedSome(
+    texts: readonly string[],
+    name: string | null,
+    tenant: string,
+    signal?: AbortSignal,
+  ): Promise<Pick<Numbers, "rows" | "tokens">> {
     const model = this.usable(name, "embedding");
-    if (model.encoder !== null) return texts.map((text) => this.embedNow(text, name, tenant)!);
-    const { rows, tokens } = await this.ask(model, (lane) => lane.numbers(model.found.directory, texts, signal));
-    this.count(tenant, { texts: texts.length, tokens });
-    return rows;
+    if (model.encoder !== null) {
+      const all = texts.map((text) => this.embeddedNow(text, name, tenant)!);
+      return { rows: all.map(({ vector }) => vector), tokens: all.reduce((sum, { tokens }) => sum + tokens, 0) };
+    }
+    const numbers = await this.ask(model, (lane) => lane.numbers(model.found.directory, texts, signal));
+    this.count(tenant, { texts: texts.length, tokens: numbers.tokens });
+    return numbers;
   }
 
   /**
@@ -246,9 +271,9 @@ export class Models {
     return factsOf(this.find(name));
   }
 
-  private remember(key: string, vector: Float32Array): void {
+  private remember(key: string, embedded: Embedded): void {
     if (this.recent.size >= RECENT_MAX) this.recent.delete(this.recent.keys().next().value!);
-    this.recent.set(key, vector);
+    this.recent.set(key, embedded);
   }
 
   private count(tenant: string, add: Partial<Usage>): void {

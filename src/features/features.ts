@@ -22,6 +22,7 @@ import { memoryFeature } from "./memory/feature.js";
 import { modelsFeature } from "./models/feature.js";
 import { multimodalFeature } from "./multimodal/feature.js";
 import { nl2sqlFeature } from "./nl2sql/feature.js";
+import { openaiFeature } from "./openai/feature.js";
 import { postgresFeature } from "./postgres/feature.js";
 import { recipesFeature } from "./recipes/feature.js";
 import { statementsFeature } from "./statements/feature.js";
@@ -39,6 +40,7 @@ const FEATURES: readonly Feature[] = [
   generationFeature,
   nl2sqlFeature,
   chatFeature,
+  openaiFeature,
   memoryFeature,
   multimodalFeature,
   filesFeature,
@@ -71,6 +73,7 @@ export const HANDLERS = {
   ...modelsFeature.handlers,
   ...multimodalFeature.handlers,
   ...nl2sqlFeature.handlers,
+  ...openaiFeature.handlers,
   ...postgresFeature.handlers,
   ...recipesFeature.handlers,
   ...statementsFeature.handlers,

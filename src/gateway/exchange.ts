@@ -26,6 +26,7 @@ import {
   type ReplyFrame,
 } from "../protocol/frames.js";
 import type { Identity } from "../protocol/identity.js";
+import { openAiErrorHeaders, openAiErrorJson } from "../protocol/openai-error.js";
 import { ActorCall } from "./actor-call.js";
 import { type Loss, type PendingReply, type Repeatable, repeatableBy } from "./actor-link.js";
 import { DIRECTORY_PARTITION } from "./actor-pool.js";
@@ -142,7 +143,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedReque
     if (services.traces !== null) this.trace = ExchangeTrace.choose(services.traces, req.getHeader("traceparent"));
     this.clientCloses = req.getHeader("connection").toLowerCase() === "close";
     const accept = req.getHeader("accept");
-    const format = acceptedFormat(accept);
+    const format = route.endpoint?.form === undefined ? acceptedFormat(accept) : "json";
     if (format === "msgpack") this.flags |= REQUEST_WANTS_MSGPACK;
     if (services.cors !== null) this.corsHeaders = services.cors.replyHeaders(req.getHeader("origin"));
     if (services.closing) {
@@ -425,12 +426,16 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedReque
   // The reply
 
   /** Answers with an error of the table; `headers` are "name: value" lines. */
-  fail(code: ErrorCode, message?: string, details?: ErrorDetails, headers?: string): void {
-    const entry = ERRORS[code];
+  fail(code: ErrorCode, message: string = ERRORS[code].message, details?: ErrorDetails, headers?: string): void {
+    const { status } = ERRORS[code];
+    const told = headers ?? retryAfter(code, 1);
+    if (this.route.endpoint?.form === "openai") {
+      this.answer(status, JSON_TYPE, openAiErrorHeaders(code, told), openAiErrorJson(code, message, details));
+      return;
+    }
     const msgpack = (this.flags & REQUEST_WANTS_MSGPACK) !== 0;
-    const now = this.services.clock.wall();
-    const body = errorBody(code, message ?? entry.message, details, this.requestId, now, msgpack);
-    this.answer(entry.status, msgpack ? MSGPACK_TYPE : JSON_TYPE, headers ?? retryAfter(code, 1), body);
+    const body = errorBody(code, message, details, this.requestId, this.services.clock.wall(), msgpack);
+    this.answer(status, msgpack ? MSGPACK_TYPE : JSON_TYPE, told, body);
   }
 
   /** Writes the one reply. */
@@ -469,8 +474,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedReque
     if (!this.counted) return;
     this.counted = false;
     const { services } = this;
-    services.open--;
-    if (services.open === 0) services.drained?.();
+    if (--services.open === 0) services.drained?.();
   }
 
   /** Gives back everything that was held while the request ran. */

@@ -6,6 +6,7 @@ import type { TObject } from "typebox";
 import type { Config } from "../protocol/config.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { ERRORS, type ErrorCode } from "../protocol/errors.js";
+import { openAiErrorJson } from "../protocol/openai-error.js";
 import { exampleOf } from "./schema-example.js";
 
 type Json = { readonly [key: string]: unknown };
@@ -30,6 +31,7 @@ const TAGS: Readonly<Record<string, string>> = {
   chat: "Chats with a language model.",
   memory: "What agents remember.",
   mcp: "The Model Context Protocol.",
+  openai: "OpenAI's interface. Answers and errors have its form: JSON without the envelope.",
 };
 
 const DESCRIPTION = [
@@ -173,6 +175,7 @@ function success(endpoint: Endpoint): Json {
     const schema = type === "text/plain" ? { type: "string" } : { type: "object" };
     return { [status]: { description: "Success.", headers, content: { [type]: { schema } } } };
   }
+  if (endpoint.form === "openai") return openAiSuccess(endpoint, headers);
   const schema = envelope(endpoint);
   const example = exampleReply(endpoint);
   const content = home === "gateway" ? { "application/json": { schema, example } } : contentOf(schema, example);
@@ -180,6 +183,14 @@ function success(endpoint: Endpoint): Json {
   const description =
     streamedReply.length === 0 ? "Success." : `Success. As a stream where Accept names ${streamedReply.join(" or ")}.`;
   return { [status]: { description, headers, content } };
+}
+
+/** JSON without the envelope. A stream stands in the description only, as for all others. */
+function openAiSuccess({ response, streamedReply }: Endpoint, headers: Json): Json {
+  const description =
+    streamedReply === undefined ? "Success." : "Success. As a stream of events where `stream` is true.";
+  const content = { "application/json": { schema: response, example: exampleOf(response) } };
+  return { 200: { description, headers, content } };
 }
 
 /** `{data, meta}`; where the endpoint is flat, the payload's fields stand beside them too. */
@@ -222,8 +233,11 @@ function failures(endpoint: Endpoint, config: Config): Json {
   // A provider of language models refused, or broke off.
   if (endpoint.tag === "ai" && body !== undefined) statuses.add(502);
   if (home === "tenant" && body !== undefined) for (const status of [404, 501, 507]) statuses.add(status);
-  return Object.fromEntries([...statuses].sort().map((status) => [status, ref("responses", responseName(status))]));
+  const named = endpoint.form === "openai" ? () => OPENAI_ERROR : responseName;
+  return Object.fromEntries([...statuses].sort().map((status) => [status, ref("responses", named(status))]));
 }
+
+const OPENAI_ERROR = "OpenAIError";
 
 const responseName = (status: number): string => `Error${status}`;
 
@@ -244,7 +258,7 @@ function components(paths: string): Json {
         description: "An API key as `Authorization: ApiKey <key>`.",
       },
     },
-    schemas: { Meta: metaSchema, Error: errorSchema() },
+    schemas: { Meta: metaSchema, Error: errorSchema(), [OPENAI_ERROR]: openAiErrorSchema },
     responses: Object.fromEntries(Object.entries(errorResponses()).filter(([name]) => paths.includes(`/${name}"`))),
     parameters: {
       IdempotencyKey: {
@@ -292,6 +306,23 @@ const metaSchema: Json = {
   },
 };
 
+const openAiErrorSchema: Json = {
+  type: "object",
+  required: ["error"],
+  properties: {
+    error: {
+      type: "object",
+      required: ["message", "type", "param", "code"],
+      properties: {
+        message: { type: "string" },
+        type: { type: "string" },
+        param: { type: ["string", "null"], description: "The field that the error is about." },
+        code: { type: ["string", "null"] },
+      },
+    },
+  },
+};
+
 function errorSchema(): Json {
   return {
     type: "object",
@@ -325,7 +356,7 @@ function errorResponses(): Json {
     const { status } = ERRORS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
-  return Object.fromEntries(
+  const ofTable = Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       responseName(status),
       {
@@ -338,4 +369,9 @@ function errorResponses(): Json {
       },
     ]),
   );
+  const content = { "application/json": { schema: ref("schemas", OPENAI_ERROR), example: OPENAI_EXAMPLE } };
+  const description = "An error in the form of OpenAI's interface.";
+  return { ...ofTable, [OPENAI_ERROR]: { description, headers: replyHeaders, content } };
 }
+
+const OPENAI_EXAMPLE = JSON.parse(openAiErrorJson("model_not_found", ERRORS.model_not_found.message)) as object;

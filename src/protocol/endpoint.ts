@@ -74,6 +74,8 @@ export interface EndpointSpec {
    * no envelope.
    */
   readonly jsonRpc?: TSchema;
+  /** Answers and errors are those of OpenAI's interface: JSON without the envelope (openai-error.ts). */
+  readonly form?: "openai";
   /** Names of request headers that the handler reads: RequestHead.media has them after the three that it is named for. */
   readonly headers?: readonly string[];
   /** It may become a subscription, which lives until the client leaves. */

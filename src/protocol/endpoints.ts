@@ -20,6 +20,7 @@ import { modelEndpoints } from "./endpoints/models.js";
 import { multimodalEndpoints } from "./endpoints/multimodal.js";
 import { nl2sqlEndpoints } from "./endpoints/nl2sql.js";
 import { nliEndpoints } from "./endpoints/nli.js";
+import { openaiEndpoints } from "./endpoints/openai.js";
 import { postgresEndpoints } from "./endpoints/postgres.js";
 import { providerEndpoints } from "./endpoints/providers.js";
 import { queryEndpoints } from "./endpoints/query.js";
@@ -52,6 +53,7 @@ const specs = [
   ...backupEndpoints,
   ...socketEndpoints,
   ...automlEndpoints,
+  ...openaiEndpoints,
   ...postgresEndpoints,
 ] as const;
 

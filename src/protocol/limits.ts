@@ -115,6 +115,12 @@ export const EMBEDDING_CHARACTERS_MAX = 1024 * 1024;
 export const CHAT_CHARACTERS_MAX = 262_144;
 export const CHAT_TITLE_CHARACTERS_MAX = 200;
 export const CHAT_COLLECTIONS_MAX = 16;
+/** Of one request of OpenAI's interface: messages or items, and tools. */
+export const OPENAI_ITEMS_MAX = 2048;
+export const OPENAI_TOOLS_MAX = 128;
+/** Responses that a tenant keeps, and responses that follow one another in one conversation. */
+export const RESPONSES_KEPT = 10_000;
+export const RESPONSE_CHAIN_MAX = 500;
 /** Characters of a text from which a graph is extracted; the rules take about a second for this many. */
 export const EXTRACT_CHARACTERS_MAX = 100_000;
 /** Characters of a question in plain language. */

@@ -1,29 +1,19 @@
 /** Runs the programs of clients/ against one server, each as the only user of a tenant of its own. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { TestServer } from "../e2e/server.js";
 import type { Client } from "./clients.js";
 import { type Oracle, startPostgres } from "./postgres.js";
-
-export interface Outcome {
-  readonly what: string;
-  readonly result: "passed" | "failed" | "skipped";
-  readonly message: string;
-}
+import { installFromNpm, type Outcome, runProgram } from "./run-program.js";
 
 const SOURCES = new URL("../../../test/conformance/clients/", import.meta.url).pathname;
 /** Beside the compiled programs, so that `make clean` removes it. */
 const FOLDER = new URL("../../conformance-clients/", import.meta.url).pathname;
 const PASSWORD = "correct-horse-battery";
-const SECONDS = 60;
 const INSTALL_MS = 600_000;
-const MESSAGE_CHARACTERS = 400;
-/** What the programs print: one line for each thing that they did. */
-const STEP = /^(ok|not ok|skip) - (.*?)(?: # (.*))?$/;
-const RESULTS = { ok: "passed", "not ok": "failed", skip: "skipped" } as const;
 
 export class ClientRuns {
   private constructor(
@@ -34,7 +24,7 @@ export class ClientRuns {
 
   static async start(clients: readonly Client[]): Promise<ClientRuns> {
     cpSync(SOURCES, FOLDER, { recursive: true });
-    if (clients.some(usesNpm)) installFromNpm();
+    if (clients.some(usesNpm)) installFromNpm(FOLDER);
     const port = await freePort();
     const server = await TestServer.start({ TESSERA_POSTGRES_PORT: String(port) });
     const oracle = clients.some((client) => client.oracle === true) ? await startPostgres() : null;
@@ -71,78 +61,12 @@ export class ClientRuns {
       FREE_PORT: String(await freePort()),
       ...(client.oracle === true && { ORACLE_HOST: this.oracle!.directory }),
     };
-    return outcomesOf(await runProgram(client, environment), client);
+    return runProgram(FOLDER, client, environment);
   }
-}
-
-interface Ended {
-  readonly code: number | null;
-  readonly late: boolean;
-  readonly output: string;
-  readonly errors: string;
-}
-
-function runProgram({ command, seconds }: Client, env: NodeJS.ProcessEnv): Promise<Ended> {
-  const [program, ...rest] = command;
-  // In a group of its own: what the program started ends with it.
-  const child = spawn(program, rest, { cwd: FOLDER, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
-  const text = { output: "", errors: "" };
-  child.stdout.on("data", (data: Buffer) => (text.output += data.toString()));
-  child.stderr.on("data", (data: Buffer) => (text.errors += data.toString()));
-  let late = false;
-  const timer = setTimeout(
-    () => {
-      late = true;
-      endGroup(child);
-    },
-    (seconds ?? SECONDS) * 1000,
-  );
-  return new Promise((resolve) => {
-    child.once("error", (error) => (text.errors += error.message));
-    child.once("exit", () => endGroup(child));
-    child.once("close", (code) => {
-      clearTimeout(timer);
-      resolve({ code, late, ...text });
-    });
-  });
-}
-
-function endGroup({ pid }: ChildProcess): void {
-  try {
-    process.kill(-pid!, "SIGKILL");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
-}
-
-function outcomesOf({ code, late, output, errors }: Ended, client: Client): readonly Outcome[] {
-  writeFileSync(join(FOLDER, `${client.name}.log`), `${output}\n${errors}`);
-  const outcomes = output.split("\n").flatMap((line): Outcome[] => {
-    const match = STEP.exec(line);
-    if (match === null) return [];
-    const message = (match[3] ?? "").slice(0, MESSAGE_CHARACTERS);
-    return [{ what: match[2]!, result: RESULTS[match[1] as keyof typeof RESULTS], message }];
-  });
-  if (late || code !== 0 || outcomes.length === 0) {
-    const end = late ? `not done after ${client.seconds ?? SECONDS} s` : `ended with code ${code}`;
-    const last = errors.trim().split("\n").at(-1)!.slice(0, MESSAGE_CHARACTERS);
-    outcomes.push({ what: "the program ends", result: "failed", message: `${end}; ${last}` });
-  }
-  return outcomes;
 }
 
 function usesNpm({ command }: Client): boolean {
   return command[0] === process.execPath;
-}
-
-/** Installs only when the lock file changed since the last time. */
-function installFromNpm(): void {
-  const [lock, installed] = ["package-lock.json", "node_modules/.installed"].map((name) => join(FOLDER, name));
-  if (existsSync(installed!) && readFileSync(installed!, "utf8") === readFileSync(lock!, "utf8")) return;
-  const arguments_ = ["ci", "--no-audit", "--no-fund", "--legacy-peer-deps"];
-  const { status, stderr } = spawnSync("npm", arguments_, { cwd: FOLDER, encoding: "utf8", timeout: INSTALL_MS });
-  if (status !== 0) throw new Error(`npm ci failed in ${FOLDER}:\n${stderr}`);
-  cpSync(lock!, installed!);
 }
 
 /** Installs what the client needs where that is possible; gives what is missing after that, or null. */

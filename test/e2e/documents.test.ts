@@ -79,6 +79,7 @@ async function checkPage(t: Test, page: Page, setup: Example, server: TestServer
   const cwd = mkdtempSync(join(tmpdir(), "tessera-guide-"));
   t.teardown(() => rmSync(cwd, { recursive: true }));
   symlinkSync(join(ROOT, "bin"), join(cwd, "bin"));
+  symlinkSync(join(ROOT, "clients"), join(cwd, "clients"));
   symlinkSync(PROGRAM, join(cwd, "tessera"));
   const running = page.examples.filter(({ notRun, isSetup }) => notRun === null && !isSetup);
   const own = page.examples.find(({ isSetup }) => isSetup) ?? setup;

@@ -23,6 +23,7 @@ export interface World {
   readonly graph: string;
   readonly index: string;
   readonly session: string;
+  readonly response: string;
   readonly namespace: string;
   readonly memory: string;
   readonly apiKey: string;
@@ -61,6 +62,9 @@ export const OWNED: Readonly<Record<string, string>> = {
   "chat.send": "404",
   "chat.stream": "404",
   "socket.chat": "404",
+  "openai.responses.create": "404",
+  "openai.responses.get": "404",
+  "openai.responses.delete": "404",
   "automl.job": "404",
   "automl.stop": "404",
   "socket.automl.follow": "404",
@@ -322,6 +326,27 @@ const ai: Record<string, Case> = {
   "socket.chat": {
     send: (w) => ({ body: { type: "send_message", session_id: w.session, content: "hi", max_tokens: 1 } }),
     statuses: [200, 404],
+    others: "404",
+  },
+  "openai.models.list": get(() => "/v1/models"),
+  "openai.models.get": get((w) => `/v1/models/collection:${w.collection}`, "404"),
+  "openai.embeddings": post({ model: "default", input: "hello" }),
+  "openai.completions": {
+    send: (w) => ({
+      body: { model: `collection:${w.collection}`, messages: [{ role: "user", content: "hi" }], max_tokens: 1 },
+    }),
+    others: "404",
+  },
+  // A response is its user's, like a session.
+  "openai.responses.create": {
+    send: (w) => ({ body: { model: `collection:${w.collection}`, input: "hi", previous_response_id: w.response } }),
+    statuses: [200, 404],
+    others: "404",
+  },
+  "openai.responses.get": { ...get((w) => `/v1/responses/${w.response}`, "404"), statuses: [200, 404] },
+  "openai.responses.delete": {
+    send: (w) => ({ path: `/v1/responses/${w.isAnothers ? w.response : "resp_none"}` }),
+    statuses: [404],
     others: "404",
   },
   "nl2sql.query": { send: (w) => ({ body: { question: `how many ${w.table}` } }), statuses: [200, 422], others: "422" },

@@ -233,6 +233,7 @@ class Matrix {
     const training = (await get(`/v1/automl/jobs/${world.job}`)).status;
     const transaction = (await get(`/v1/transactions/${world.transaction}`)).status;
     await get(`/v1/ai/sessions/${world.session}`);
+    await this.server.expect(200, "GET", `/v1/responses/${world.response}`, undefined, { token });
     return [transaction, prepared.body.data.columns.length, training === "cancelled" ? training : "pending or over"];
   }
 
@@ -251,6 +252,7 @@ class Matrix {
       "/v1/graph/graphs",
       "/v1/graph/indexes",
       `/v1/ai/sessions/${world.session}`,
+      `/v1/responses/${world.response}`,
       `/v1/ai/memory/${world.namespace}`,
       `/v1/recipes/${world.recipe}/versions`,
       `/v1/recipes/${world.recipe}/executions`,
@@ -260,7 +262,7 @@ class Matrix {
     const seen: string[] = [];
     for (const path of paths) {
       const { body } = await this.server.expect(200, "GET", path, undefined, { token });
-      seen.push(typeof body === "string" ? body : JSON.stringify(body.data));
+      seen.push(typeof body === "string" ? body : JSON.stringify(body.data ?? body));
     }
     return seen.join("\n");
   }
@@ -284,6 +286,7 @@ async function peersWorld(server: TestServer, token: string, alpha: World): Prom
   return {
     ...{ ...alpha, isAnothers: true, ...(await madeBy(server, token, alpha)) },
     session: (await post("/v1/ai/sessions", { title: "a peer's" })).data.id,
+    response: (await post("/v1/responses", { model: `collection:${alpha.collection}`, input: "a peer's" })).id,
     apiKey: (await post("/v1/api-keys", { name: "a peer's" })).data.api_key.id,
     job: (await post("/v1/automl/train", training)).data.job_id,
   };
@@ -315,6 +318,8 @@ async function makeWorld(
   await made("/v1/graph/graphs", { name: `graph_${tenant}` });
   await made("/v1/graph/indexes", { name: `index_${tenant}`, label: `Of_${tenant}`, property: "secret" });
   const session = (await made("/v1/ai/sessions", { title: secret })).data.id;
+  const asked = { model: `collection:docs_${tenant}`, input: secret };
+  const response = (await server.expect(200, "POST", "/v1/responses", asked, options)).body.id;
   const memory = (await made(`/v1/ai/memory/of_${tenant}`, { content: secret })).data.id;
   const apiKey = (await made("/v1/api-keys", { name: secret })).data.api_key.id;
   const transaction = (await made("/v1/transactions", { timeout_secs: 600 })).data.id;
@@ -342,6 +347,7 @@ async function makeWorld(
     graph: `graph_${tenant}`,
     index: `index_${tenant}`,
     session,
+    response,
     namespace: `of_${tenant}`,
     memory,
     apiKey,

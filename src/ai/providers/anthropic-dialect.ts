@@ -60,9 +60,10 @@ const JSON_ONLY = "Answer with one JSON value and nothing else.";
 
 /** There is no seed in this interface; it is left out. */
 function bodyOf(request: ChatRequest, { model, maxTokens }: Attempt): MessageCreateParamsStreaming {
-  const { messages, temperature, topP, stop, tools, format } = request;
+  const { messages, temperature, topP, stop, tools, format, schema } = request;
   const system = messages.filter(({ role }) => role === "system").map(({ content }) => content);
   if (format === "json") system.push(JSON_ONLY);
+  if (schema !== undefined) system.push(`It is valid by this JSON Schema: ${JSON.stringify(schema.schema)}`);
   return {
     model: request.model ?? model,
     max_tokens: maxTokens,
@@ -79,8 +80,17 @@ function bodyOf(request: ChatRequest, { model, maxTokens }: Attempt): MessageCre
           description,
           input_schema: { type: "object" as const, ...parameters },
         })),
+        ...choiceOf(request),
       }),
   };
+}
+
+function choiceOf({ toolChoice, parallelToolCalls }: ChatRequest): Pick<MessageCreateParamsStreaming, "tool_choice"> {
+  if (toolChoice === "none") return { tool_choice: { type: "none" } };
+  if (toolChoice === undefined && parallelToolCalls === undefined) return {};
+  const one = parallelToolCalls === undefined ? {} : { disable_parallel_tool_use: !parallelToolCalls };
+  if (typeof toolChoice === "object") return { tool_choice: { type: "tool", name: toolChoice.name, ...one } };
+  return { tool_choice: { type: toolChoice === "required" ? "any" : "auto", ...one } };
 }
 
 /** User and assistant in turns, as the interface wants it: neighbours of one role become one message. */

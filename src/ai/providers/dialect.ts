@@ -26,15 +26,15 @@ export class BrokenAnswer extends Error {
 }
 
 /** Arguments of a tool call, which models send as a text of JSON. */
-export function readArguments(text: string): Pick<ToolCall, "arguments" | "problem"> {
+export function readArguments(text: string): Pick<ToolCall, "arguments" | "problem" | "sent"> {
   if (text.trim() === "") return { arguments: {} };
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
       return { arguments: value as Record<string, unknown> };
     }
-    return { arguments: {}, problem: "the arguments are no JSON object" };
+    return { arguments: {}, problem: "the arguments are no JSON object", sent: text };
   } catch (error) {
-    return { arguments: {}, problem: `the arguments are not valid JSON: ${(error as Error).message}` };
+    return { arguments: {}, problem: `the arguments are not valid JSON: ${(error as Error).message}`, sent: text };
   }
 }

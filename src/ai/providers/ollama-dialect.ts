@@ -31,7 +31,10 @@ async function* speak(request: ChatRequest, attempt: Attempt): AsyncGenerator<Ch
 }
 
 function bodyOf(request: ChatRequest, { model, maxTokens }: Attempt): OllamaRequest {
-  const { messages, temperature, topP, stop, seed, tools, format } = request;
+  const { messages, temperature, topP, stop, seed, tools, toolChoice, format, schema } = request;
+  const { frequencyPenalty, presencePenalty } = request;
+  // This interface has no choice of tools beside having none.
+  const offered = toolChoice === "none" ? [] : (tools ?? []);
   return {
     model: request.model ?? model,
     messages: messages.map((message) => messageOf(message, messages)),
@@ -41,10 +44,13 @@ function bodyOf(request: ChatRequest, { model, maxTokens }: Attempt): OllamaRequ
       ...(topP !== undefined && { top_p: topP }),
       ...(stop !== undefined && stop.length > 0 && { stop: [...stop] }),
       ...(seed !== undefined && { seed }),
+      ...(frequencyPenalty !== undefined && { frequency_penalty: frequencyPenalty }),
+      ...(presencePenalty !== undefined && { presence_penalty: presencePenalty }),
     },
-    ...(tools !== undefined &&
-      tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", function: { ...tool } }) as Tool) }),
-    ...(format === "json" && { format: "json" }),
+    ...(offered.length > 0 && {
+      tools: offered.map((tool) => ({ type: "function", function: { ...tool } }) as Tool),
+    }),
+    ...(format === "json" && { format: schema?.schema ?? "json" }),
   };
 }
 

@@ -6,6 +6,7 @@ import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
+import type { ReasoningEffort } from "openai/resources/shared";
 import { type Attempt, BrokenAnswer, type Dialect, readArguments } from "./dialect.js";
 import type { ChatEvent, ChatMessage, ChatRequest, DoneReason } from "./provider.js";
 
@@ -56,7 +57,9 @@ async function* speak(request: ChatRequest, attempt: Attempt): AsyncGenerator<Ch
 }
 
 function bodyOf(request: ChatRequest, { model, maxTokens, baseUrl }: Attempt): ChatCompletionCreateParamsStreaming {
-  const { messages, temperature, topP, stop, seed, tools, format } = request;
+  const { messages, temperature, topP, stop, seed, tools = [], parallelToolCalls } = request;
+  const { frequencyPenalty, presencePenalty, logitBias, reasoningEffort } = request;
+  const format = formatOf(request);
   return {
     model: request.model ?? model,
     messages: messages.map(messageOf),
@@ -68,10 +71,31 @@ function bodyOf(request: ChatRequest, { model, maxTokens, baseUrl }: Attempt): C
     ...(topP !== undefined && { top_p: topP }),
     ...(stop !== undefined && stop.length > 0 && { stop: [...stop] }),
     ...(seed !== undefined && { seed }),
-    ...(tools !== undefined &&
-      tools.length > 0 && { tools: tools.map((tool) => ({ type: "function" as const, function: { ...tool } })) }),
-    ...(format === "json" && { response_format: { type: "json_object" as const } }),
+    ...(frequencyPenalty !== undefined && { frequency_penalty: frequencyPenalty }),
+    ...(presencePenalty !== undefined && { presence_penalty: presencePenalty }),
+    ...(logitBias !== undefined && { logit_bias: logitBias }),
+    ...(reasoningEffort !== undefined && { reasoning_effort: reasoningEffort as ReasoningEffort }),
+    ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function" as const, function: { ...tool } })) }),
+    ...(tools.length > 0 && choiceOf(request)),
+    ...(tools.length > 0 && parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
+    ...(format !== null && { response_format: format }),
   };
+}
+
+function choiceOf({ toolChoice }: ChatRequest): Pick<ChatCompletionCreateParamsStreaming, "tool_choice"> {
+  if (toolChoice === undefined || typeof toolChoice === "string")
+    return toolChoice === undefined ? {} : { tool_choice: toolChoice };
+  return { tool_choice: { type: "function", function: { name: toolChoice.name } } };
+}
+
+function formatOf({
+  format,
+  schema: wanted,
+}: ChatRequest): ChatCompletionCreateParamsStreaming["response_format"] | null {
+  if (wanted === undefined) return format === "json" ? { type: "json_object" } : null;
+  const { name, description, schema, strict } = wanted;
+  const more = { ...(description !== undefined && { description }), ...(strict !== undefined && { strict }) };
+  return { type: "json_schema", json_schema: { name, schema: { ...schema }, ...more } };
 }
 
 function messageOf(message: ChatMessage): ChatCompletionMessageParam {

@@ -13,6 +13,8 @@ export interface ToolCall {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** What is wrong with the arguments that the model sent: they were no JSON object; `arguments` is empty then. */
   readonly problem?: string;
+  /** What it sent, where there is a problem. */
+  readonly sent?: string;
 }
 
 /** A picture beside a message: of a form that all providers read. */
@@ -55,8 +57,31 @@ export interface ChatRequest {
   /** Equal requests with equal seeds give equal texts, as far as the provider keeps that. */
   readonly seed?: number;
   readonly tools?: readonly ToolSpec[];
+  /** Whether the model shall call a tool, and which. It decides by itself when this is absent. */
+  readonly toolChoice?: ToolChoice;
+  /** False: one call at a time. */
+  readonly parallelToolCalls?: boolean;
   /** `json`: the text is one JSON value. */
   readonly format?: "json";
+  /** The JSON value that `format` asks for is as this schema says, as far as the provider keeps that. */
+  readonly schema?: JsonSchemaFormat;
+  /** How much it thinks before it answers. Left out for providers whose interface lacks it, as are the three below. */
+  readonly reasoningEffort?: string;
+  readonly frequencyPenalty?: number;
+  readonly presencePenalty?: number;
+  /** By the model's own token. */
+  readonly logitBias?: Readonly<Record<string, number>>;
+}
+
+export type ToolChoice = "none" | "required" | { readonly name: string };
+
+export interface JsonSchemaFormat {
+  /** Letters, digits, _ and -. */
+  readonly name: string;
+  readonly description?: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** The provider shall refuse a schema that it cannot keep. */
+  readonly strict?: boolean;
 }
 
 export type DoneReason = "stop" | "length" | "tool_calls" | "refused";

@@ -18,8 +18,9 @@ import { BOOL, JSONB, Json, TEXT, type Value } from "../../values/values.js";
 import { checkTools } from "./request-tools.js";
 import { AGENT_OPTIONS } from "./run-agent.js";
 
-const TABLE = `public."_agents"`;
-const DEFINITION = `CREATE TABLE ${TABLE} (
+/** Exists from the first agent on. */
+export const AGENTS_TABLE = `public."_agents"`;
+const DEFINITION = `CREATE TABLE ${AGENTS_TABLE} (
   name text PRIMARY KEY,
   description text,
   instructions text NOT NULL,
@@ -83,7 +84,7 @@ async function create([given, options, mode]: readonly Value[], context: AgentCo
   const said = instructions ?? persona ?? systemPrompt ?? prompt ?? "";
   if (!hasTable(context)) await context.run(DEFINITION, [], 0);
   const { rows } = await context.run(
-    `SELECT count(*) FILTER (WHERE name = $1::text), count(*) FROM ${TABLE}`,
+    `SELECT count(*) FILTER (WHERE name = $1::text), count(*) FROM ${AGENTS_TABLE}`,
     [name],
     1,
   );
@@ -94,7 +95,7 @@ async function create([given, options, mode]: readonly Value[], context: AgentCo
   }
   if (same === 0 && all >= AGENTS_MAX) throw sqlError("54000", `there are at most ${AGENTS_MAX} agents`);
   await context.run(
-    `INSERT INTO ${TABLE} (name, description, instructions, options) VALUES ($1::text, $2::text, $3::text, $4::jsonb)
+    `INSERT INTO ${AGENTS_TABLE} (name, description, instructions, options) VALUES ($1::text, $2::text, $3::text, $4::jsonb)
      ON CONFLICT (name) DO UPDATE SET description = excluded.description, instructions = excluded.instructions,
        options = excluded.options, updated_at = now()`,
     [name, description, said, new Json(run)],
@@ -106,7 +107,7 @@ async function create([given, options, mode]: readonly Value[], context: AgentCo
 async function drop([given, ifExists]: readonly Value[], context: AgentContext): Promise<Value> {
   const name = agentName(given!);
   const count = hasTable(context)
-    ? (await context.run(`DELETE FROM ${TABLE} WHERE name = $1::text RETURNING name`, [name], 1)).count
+    ? (await context.run(`DELETE FROM ${AGENTS_TABLE} WHERE name = $1::text RETURNING name`, [name], 1)).count
     : 0;
   if (count > 0) return "DROP AGENT";
   if (ifExists === true) return `agent "${name}" does not exist, skipping`;
@@ -117,7 +118,7 @@ async function execute([given, task]: readonly Value[], context: AgentContext): 
   const name = agentName(given!);
   if (task === null) throw sqlError("22004", "the task of an agent must not be null");
   const found = hasTable(context)
-    ? await context.run(`SELECT instructions, options FROM ${TABLE} WHERE name = $1::text`, [name], 1)
+    ? await context.run(`SELECT instructions, options FROM ${AGENTS_TABLE} WHERE name = $1::text`, [name], 1)
     : null;
   const row = found?.rows[0];
   if (row === undefined) throw await missing(name, context);
@@ -133,7 +134,7 @@ async function list([given]: readonly Value[], context: AgentContext): Promise<V
         `SELECT jsonb_build_object('name', name, 'description', description, 'model', options ->> 'model',
            'tools', options -> 'tools', 'instructions', instructions, 'options', options,
            'created_at', created_at, 'updated_at', updated_at)
-         FROM ${TABLE} WHERE $1::text IS NULL OR name = $1::text ORDER BY name`,
+         FROM ${AGENTS_TABLE} WHERE $1::text IS NULL OR name = $1::text ORDER BY name`,
         [name],
         AGENTS_MAX,
       )
@@ -152,7 +153,9 @@ function agentName(given: Value): string {
 }
 
 async function missing(name: string, context: AgentContext): Promise<Error> {
-  const { rows } = hasTable(context) ? await context.run(`SELECT name FROM ${TABLE}`, [], AGENTS_MAX) : { rows: [] };
+  const { rows } = hasTable(context)
+    ? await context.run(`SELECT name FROM ${AGENTS_TABLE}`, [], AGENTS_MAX)
+    : { rows: [] };
   const near = nearestName(
     name,
     rows.map(([known]) => known as string),

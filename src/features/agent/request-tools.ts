@@ -58,7 +58,8 @@ export function statementAgents({ tenant, client }: AskingStatement): Agents {
   };
 }
 
-function agentToolsOf(request: Request): AgentTools {
+/** With the request's tenant and rights. */
+export function agentToolsOf(request: Request): AgentTools {
   return {
     readOnly: request.readOnly,
     specs: (allowWrites) => toolsOf(allowWrites).map(specOf),

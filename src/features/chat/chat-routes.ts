@@ -23,6 +23,7 @@ import {
 } from "./chat-store.js";
 import { type ChatFrames, ChatStream, eventFrames, messageFrames, shownExchange } from "./chat-stream.js";
 import { exchange, type MessageBody, messageOf } from "./exchange.js";
+import { refuseKept } from "./frame-stream.js";
 
 export const chatHandlers = {
   "chat.sessions.create": createSession,
@@ -146,12 +147,7 @@ async function sendMessage(request: Request, { body }: Input): Promise<Answer> {
 
 /** A message's answer as it grows, in those frames. */
 export async function streamAnswer(request: Request, body: MessageBody, frames: ChatFrames): Promise<Answer> {
-  if (request.keepAnswer !== null) {
-    throw new DbError(
-      "invalid_request",
-      "A streamed answer is not kept for repetition. Send it without an Idempotency-Key.",
-    );
-  }
+  refuseKept(request);
   const stream = new ChatStream(request, frames);
   try {
     const done = await exchange(request, body, {

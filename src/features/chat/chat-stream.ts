@@ -1,44 +1,27 @@
 /**
- * An answer as it grows: as server-sent events (every frame begins with `data:`), or as messages on a WebSocket. The reply
- * is opened by the first piece, or by a sign of life when that takes long; what fails before is an error like any other.
- * Made by the handlers of chats, one per answer.
+ * An answer as it grows: as server-sent events (every frame begins with `data:`), or as messages on a WebSocket. Made by
+ * the handlers of chats, one per answer; frame-stream.ts writes the reply.
  */
 import { packedMessage } from "../../actor/reply.js";
-import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Request } from "../../actor/request.js";
 import type { Exchange } from "./exchange.js";
-
-type Frame = string | Uint8Array;
+import { type Frame, type FrameForm, FrameStream } from "./frame-stream.js";
 
 /** The forms of the messages. */
-export interface ChatFrames {
-  readonly contentType: string;
-  /** A sign of life between answers; nothing else happens. Null: there is none. */
-  readonly heartbeat: string | null;
+export interface ChatFrames extends FrameForm {
   delta(messageId: string, text: string): Frame;
   end(exchange: Exchange, warnings: readonly string[]): readonly Frame[];
-  error(errorJson: string): Frame;
 }
 
-const HEARTBEAT_MS = 10_000;
-
 export class ChatStream {
-  private sink: Promise<ReplySink> | null = null;
+  private readonly stream: FrameStream;
   private messageId = "";
-  private beats: NodeJS.Timeout | null = null;
-  private saidMs = performance.now();
 
   constructor(
     private readonly request: Request,
     private readonly frames: ChatFrames,
   ) {
-    const { heartbeat } = frames;
-    if (heartbeat === null) return;
-    this.beats = setInterval(() => {
-      if (performance.now() - this.saidMs < HEARTBEAT_MS) return;
-      // The code that waits for the answer notices a client that has disconnected.
-      this.write(heartbeat).catch(() => undefined);
-    }, HEARTBEAT_MS / 2).unref();
+    this.stream = new FrameStream(request, frames);
   }
 
   began(messageId: string): void {
@@ -47,38 +30,18 @@ export class ChatStream {
 
   /** Rejects when the client has gone. */
   text(text: string): Promise<void> {
-    return this.write(this.frames.delta(this.messageId, text));
+    return this.stream.write(this.frames.delta(this.messageId, text));
   }
 
   async end(exchange: Exchange): Promise<void> {
     // The answer is not said to be whole before it is on disk.
     await this.request.durable();
-    for (const frame of this.frames.end(exchange, this.request.warnings)) await this.write(frame);
-    (await this.opened()).end();
+    for (const frame of this.frames.end(exchange, this.request.warnings)) await this.stream.write(frame);
+    await this.stream.end();
   }
 
   close(): void {
-    if (this.beats !== null) clearInterval(this.beats);
-  }
-
-  private async write(frame: Frame): Promise<void> {
-    this.saidMs = performance.now();
-    await (await this.opened()).write(typeof frame === "string" ? Buffer.from(frame) : frame);
-  }
-
-  private opened(): Promise<ReplySink> {
-    this.sink ??= this.open();
-    return this.sink;
-  }
-
-  private async open(): Promise<ReplySink> {
-    const { contentType, error } = this.frames;
-    const sink = await this.request.openReply(contentType, [
-      "Cache-Control: no-cache, no-transform",
-      "X-Accel-Buffering: no",
-    ]);
-    sink.errorText = (errorJson) => error(errorJson);
-    return sink;
+    this.stream.close();
   }
 }
 

@@ -25,6 +25,7 @@ import {
 } from "./chat-store.js";
 import { windowOf } from "./context-window.js";
 import { findPassages, passagesMessage, questionWithPassages, withCitations } from "./passages.js";
+import { promptSpace, QUOTED_CHARACTERS_MAX, quotesPassages } from "./prompt-space.js";
 import { QUOTING, quotePassages } from "./quote-passages.js";
 
 export interface MessageBody {
@@ -68,13 +69,6 @@ const WAITING_MAX = 16;
 /** Messages of a session that are read for a prompt. */
 const HISTORY_MAX = 400;
 const TITLE_CHARACTERS = 60;
-/** Of the prompt, at most, for passages. */
-const PASSAGES_SHARE = 1 / 2;
-const CHARACTERS_PER_TOKEN = 4;
-/** Of passages that are quoted from. */
-const QUOTED_CHARACTERS_MAX = 32_768;
-/** Of an answer, where the message does not say: what is kept free of the context. */
-const ANSWER_TOKENS = 512;
 
 /** Stores the rest of a request that was cancelled. */
 const UNCANCELLED: Client = {
@@ -209,10 +203,8 @@ interface Answered extends Pick<Exchange, "model" | "citations" | "dropped"> {
   readonly answer: Answer;
 }
 
-/** A model that is too small to answer from passages is not asked where a chat has collections. */
 function quotesOnly(request: Request, { provider, session, model }: Asked): boolean {
-  if (provider.name !== "native" || session.collections.length === 0) return false;
-  return request.partition.models.describeKind(model ?? provider.model, "generation").quotes_passages === true;
+  return session.collections.length > 0 && quotesPassages(request, provider, model);
 }
 
 async function quoted(request: Request, { content, session, began }: Asked, events: ExchangeEvents): Promise<Answered> {
@@ -226,11 +218,8 @@ async function quoted(request: Request, { content, session, began }: Asked, even
 
 async function written(request: Request, asked: Asked, events: ExchangeEvents): Promise<Answered> {
   const { body, content, session, provider, model } = asked;
-  const contextTokens = contextOf(request, provider, model);
-  const answerTokens = Math.min(body.max_tokens ?? ANSWER_TOKENS, Math.ceil(contextTokens / 4));
-  const promptTokens = contextTokens - answerTokens;
-  const charactersMax = Math.floor(promptTokens * PASSAGES_SHARE * CHARACTERS_PER_TOKEN);
-  const passages = await findPassages(request, session.collections, content, charactersMax);
+  const { promptTokens, passageCharacters } = promptSpace(request, provider, model, body.max_tokens);
+  const passages = await findPassages(request, session.collections, content, passageCharacters);
   const system: ChatMessage[] = session.systemPrompt === "" ? [] : [{ role: "system", content: session.systemPrompt }];
   const isBundled = provider.name === "native";
   if (passages.length > 0 && !isBundled) system.push(passagesMessage(passages));
@@ -284,13 +273,6 @@ async function generate(
     if (!hasLeft || text === "") throw error;
     return { text, reason: "cancelled", ...usage, failure: error };
   }
-}
-
-/** Tokens of a prompt with its answer. */
-function contextOf(request: Request, provider: Provider, model: string | null): number {
-  const { models, config } = request.partition;
-  if (provider.name !== "native") return config.query.aiService.contextTokens;
-  return models.describeKind(model ?? provider.model, "generation").max_length;
 }
 
 function optionsOf({ temperature, top_p: topP, max_tokens: maxTokens, stop, seed }: MessageBody): Partial<ChatRequest> {

@@ -7,7 +7,8 @@ import type { Embedder } from "../../ai/embedder.js";
 import { RUN_ITEMS_MAX } from "../../ai/inference-lane.js";
 import { traced } from "../../session/trace.js";
 
-export function embedderOf(request: Request): Embedder {
+/** `count`: told the number of tokens that the model has read, one text or several at a time. */
+export function embedderOf(request: Request, count: (tokens: number) => void = () => undefined): Embedder {
   const { models } = request.partition;
   const tenant = request.head.tenantId;
   return {
@@ -15,14 +16,20 @@ export function embedderOf(request: Request): Embedder {
       const name = model ?? null;
       const vectors: Float32Array[] = [];
       while (vectors.length < texts.length) {
-        const vector = models.embedNow(texts[vectors.length]!, name, tenant);
-        if (vector === null) {
+        const embedded = models.embeddedNow(texts[vectors.length]!, name, tenant);
+        if (embedded === null) {
           // So few at a time that others' texts need not wait for all of these.
           const some = texts.slice(vectors.length, vectors.length + RUN_ITEMS_MAX);
-          const work = () => models.embedSome(some, name, tenant);
-          vectors.push(...(await traced(request.trace, "inference", { "gen_ai.request.texts": some.length }, work)));
+          const work = () => models.embeddedSome(some, name, tenant);
+          const about = { "gen_ai.request.texts": some.length };
+          const { rows, tokens } = await traced(request.trace, "inference", about, work);
+          vectors.push(...rows);
+          count(tokens);
           request.checkpoint();
-        } else vectors.push(vector);
+        } else {
+          vectors.push(embedded.vector);
+          count(embedded.tokens);
+        }
         if (request.shouldYield()) await request.yieldTurn();
       }
       return vectors;

@@ -1,0 +1,114 @@
+/** The client: everything that one server offers, under one credential. */
+import { Chat } from "./chat.js";
+import { Collection, VectorCollection } from "./collections.js";
+import { type Change, type Followed, follow } from "./live.js";
+import type { CallOptions, ConnectOptions, SocketClass, WriteOptions } from "./options.js";
+import { type Column, type Result, type Row, resultOf } from "./result.js";
+import { SocketLink } from "./socket.js";
+import { type Parameters, Statements, type StreamOptions, streamRows } from "./statements.js";
+import { runTransaction, type Transaction, type TransactionOptions } from "./transaction.js";
+import { type Method, newKey, Transport } from "./transport.js";
+
+/** Makes a client. Nothing is sent before its first call. */
+export function connect(options: ConnectOptions): Client {
+  return new Client(options);
+}
+
+function globalSocket(): SocketClass | undefined {
+  return (globalThis as { readonly WebSocket?: SocketClass }).WebSocket;
+}
+
+interface Matched {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
+  readonly execution_time_ms: number;
+  readonly truncated?: boolean;
+}
+
+export class Client extends Statements {
+  /** Chats with a language model. */
+  readonly chat: Chat;
+  private readonly link: SocketLink;
+
+  /** @internal `connect` makes clients. */
+  constructor(options: ConnectOptions) {
+    const transport = new Transport(options);
+    super(transport, "/v1/query/execute");
+    this.chat = new Chat(transport);
+    this.link = new SocketLink(transport, options.WebSocket ?? globalSocket());
+  }
+
+  /** All rows of a query as they come, at the reader's pace. Leaving the loop ends the query. */
+  stream<R = Row>(text: string, parameters: Parameters = [], options: StreamOptions = {}): AsyncGenerator<R, void> {
+    return streamRows<R>(this.transport, this.link, text, parameters, options);
+  }
+
+  /**
+   * Does the work in a transaction and commits it. When a concurrent transaction was faster the work is done again, so it
+   * should change nothing but through its argument. An error of the work rolls back.
+   */
+  tx<T>(work: (transaction: Transaction) => T | Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    return runTransaction(this.transport, work, options);
+  }
+
+  /** A collection of documents. Nothing is sent before its first call. */
+  collection<D extends object = Record<string, unknown>>(name: string): Collection<D> {
+    return new Collection<D>(this.transport, name);
+  }
+
+  /** A collection of vectors. Nothing is sent before its first call. */
+  vectors<M extends object = Record<string, unknown>>(name: string): VectorCollection<M> {
+    return new VectorCollection<M>(this.transport, name);
+  }
+
+  /** Runs one statement of Cypher. `R`: the type of its rows. */
+  async cypher<R = Row>(
+    cypher: string,
+    parameters: Readonly<Record<string, unknown>> = {},
+    { signal, idempotencyKey = newKey() }: WriteOptions = {},
+  ): Promise<Result<R>> {
+    const sent = { body: { cypher, parameters }, signal, idempotencyKey };
+    const { columns, ...rest } = await this.transport.ask<Matched>("POST", "/v1/graph/match", sent);
+    const described: Column[] = columns.map((name) => ({ name, data_type: "any", nullable: true }));
+    return resultOf<R>({ ...rest, columns: described });
+  }
+
+  /** Vectors of texts, by the configured model or a named one. */
+  async embed(texts: readonly string[], { signal, model }: CallOptions & { readonly model?: string } = {}) {
+    const body = { texts, ...(model !== undefined && { model }) };
+    const sent = { body, signal, reads: true };
+    const { embeddings } = await this.transport.ask<{ embeddings: number[][] }>(
+      "POST",
+      "/v1/ai/embeddings/batch",
+      sent,
+    );
+    return embeddings;
+  }
+
+  /** Changes as they are committed, each once. It goes on by itself after each interruption. */
+  subscribe<D = Record<string, unknown>>(followed: Followed): AsyncGenerator<Change<D>, void> {
+    return follow<D>(this.transport, followed);
+  }
+
+  /** Any other route; gives the payload of its answer. A POST or PUT gets an Idempotency-Key. */
+  request<T = unknown>(
+    method: Method,
+    path: string,
+    { body, query, signal, idempotencyKey }: RequestOptions = {},
+  ): Promise<T> {
+    const isKept = method === "POST" || method === "PUT";
+    const key = idempotencyKey ?? (isKept ? newKey() : "");
+    return this.transport.ask<T>(method, path, {
+      signal,
+      idempotencyKey: key,
+      ...(body !== undefined && { body }),
+      ...(query !== undefined && { query }),
+    });
+  }
+}
+
+/** Of a request to any route. */
+export interface RequestOptions extends WriteOptions {
+  readonly body?: unknown;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+}

@@ -1,0 +1,47 @@
+/**
+ * The client of Tessera.
+ *
+ *     const db = connect({ url: "http://127.0.0.1:8080", apiKey });
+ *     const pets = await db.sql<{ name: string }>`SELECT name FROM pet WHERE age > ${3}`;
+ */
+export type { Chat, ChatAnswer, ChatEvent, ChatMessage, Citation } from "./chat.js";
+export { type Client, connect, type RequestOptions } from "./client.js";
+export type {
+  Collection,
+  Found,
+  SearchOptions,
+  Stored,
+  VectorCollection,
+  VectorItem,
+  VectorMatch,
+  VectorSearch,
+} from "./collections.js";
+export {
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  ConstraintError,
+  NotFoundError,
+  PermissionError,
+  QueryError,
+  RateLimitError,
+  RequestError,
+  SerializationError,
+  ServerError,
+  TesseraError,
+  TimeoutError,
+} from "./errors.js";
+export type { Change, Followed } from "./live.js";
+export type {
+  CallOptions,
+  ConnectOptions,
+  KeyOptions,
+  PasswordOptions,
+  SocketClass,
+  SocketLike,
+  WriteOptions,
+} from "./options.js";
+export type { Column, Result, Row } from "./result.js";
+export { Fragment, fragment, identifier } from "./sql-text.js";
+export type { Parameters, QueryOptions, StreamOptions } from "./statements.js";
+export type { Transaction, TransactionOptions } from "./transaction.js";

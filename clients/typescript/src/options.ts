@@ -1,0 +1,56 @@
+/** What a client is made with, and what a call can say. */
+
+/** The part of a WebSocket that the client uses; the global one, and those of `ws` and `undici`, have it. */
+export interface SocketLike {
+  readonly readyState: number;
+  send(text: string): void;
+  close(): void;
+  addEventListener(type: "open" | "error", listener: () => void): void;
+  addEventListener(type: "close", listener: (event: { readonly reason?: string }) => void): void;
+  addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
+}
+
+export type SocketClass = new (url: string) => SocketLike;
+
+interface Address {
+  /** The server's address, such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  /** In place of the global `fetch`. */
+  readonly fetch?: typeof fetch;
+  /** In place of the global `WebSocket`, which Node.js has from version 22 on. */
+  readonly WebSocket?: SocketClass;
+  /** Attempts of a request that can be repeated; 5 unless said. */
+  readonly attempts?: number;
+  /** Milliseconds until a request without a stream is given up; 120,000 unless said. */
+  readonly timeoutMs?: number;
+}
+
+/** By an API key, or an access token that somebody else renews. */
+export interface KeyOptions extends Address {
+  readonly apiKey: string;
+}
+
+/** By a user's password. The client signs in when it first has to, and again before its token expires. */
+export interface PasswordOptions extends Address {
+  readonly username: string;
+  readonly password: string;
+  /** The code of the second factor, where the user has one; asked for with each sign-in. */
+  readonly code?: () => string | Promise<string>;
+}
+
+export type ConnectOptions = KeyOptions | PasswordOptions;
+
+/** Of one call. */
+export interface CallOptions {
+  /** Cancels the call, also at the server. The call rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Of one call that may change something. */
+export interface WriteOptions extends CallOptions {
+  /**
+   * Repetitions with this key are answered as the first time. The client makes one up for each call. "": none, which is a little
+   * faster; then the call is not repeated after a broken connection.
+   */
+  readonly idempotencyKey?: string | undefined;
+}

@@ -1,0 +1,65 @@
+/** Rows of a statement as a program reads them. Pure. */
+
+/** A column of a result. */
+export interface Column {
+  readonly name: string;
+  /** Its type in SQL. */
+  readonly data_type: string;
+  readonly nullable: boolean;
+}
+
+/** A row by its columns' names. Of two columns with one name the last counts; `lists` has both. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** What a statement answers: a list of rows, with what else is known of it. */
+export interface Result<R = Row> extends ReadonlyArray<R> {
+  readonly columns: readonly Column[];
+  /** The rows as lists, in the order of the columns. */
+  readonly lists: readonly (readonly unknown[])[];
+  /** Rows that were inserted, changed or deleted; undefined for a query. */
+  readonly rowsAffected: number | undefined;
+  readonly executionTimeMs: number;
+  readonly notices: readonly string[];
+  /** True: there are more rows than `maxRows`. */
+  readonly truncated: boolean;
+}
+
+/** As the server sends it. */
+export interface SentResult {
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly unknown[])[];
+  readonly rows_affected?: number;
+  readonly execution_time_ms: number;
+  readonly notices?: readonly string[];
+  readonly truncated?: boolean;
+}
+
+export function resultOf<R>({ columns, rows, ...facts }: SentResult): Result<R> {
+  const make = rowMaker<R>(columns);
+  return Object.assign(
+    rows.map((row) => make(row)),
+    {
+      columns,
+      lists: rows,
+      rowsAffected: facts.rows_affected,
+      executionTimeMs: facts.execution_time_ms,
+      notices: facts.notices ?? [],
+      truncated: facts.truncated ?? false,
+    },
+  );
+}
+
+/** Makes objects of rows. */
+export function rowMaker<R>(columns: readonly Column[]): (row: readonly unknown[]) => R {
+  const names = columns.map(({ name }) => name);
+  return (row) => {
+    const made: Record<string, unknown> = {};
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i]!;
+      // A member of that name would set the object's prototype.
+      if (name === "__proto__") Object.defineProperty(made, name, { value: row[i], enumerable: true });
+      else made[name] = row[i];
+    }
+    return made as R;
+  };
+}

@@ -1,0 +1,105 @@
+/** Statements of SQL and Cypher, as a whole or row by row. What a client and a transaction have in common. */
+import { ConnectionError, errorOf } from "./errors.js";
+import { linesOf } from "./lines.js";
+import type { CallOptions, WriteOptions } from "./options.js";
+import { type Column, type Result, type Row, resultOf, rowMaker, type SentResult } from "./result.js";
+import type { SocketLink } from "./socket.js";
+import { Fragment, parameterOf, statementOf } from "./sql-text.js";
+import { newKey, type Transport } from "./transport.js";
+
+/** Of one statement. */
+export interface QueryOptions extends WriteOptions {
+  /** The most rows; 1,000 unless said. */
+  readonly maxRows?: number;
+  /** Seconds after which the server stops it. */
+  readonly timeoutSeconds?: number;
+  /** The language, where the text alone does not tell. */
+  readonly language?: "sql" | "cypher";
+}
+
+/** Of rows that are read one by one. */
+export interface StreamOptions extends CallOptions {
+  /** `websocket`: streams share one connection, and the server sends only as far ahead as they are read. */
+  readonly over?: "http" | "websocket";
+  readonly maxRows?: number;
+  readonly timeoutSeconds?: number;
+}
+
+/** Values of $1, $2 …, or of $name in Cypher. */
+export type Parameters = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+export abstract class Statements {
+  protected constructor(
+    protected readonly transport: Transport,
+    private readonly path: string,
+  ) {}
+
+  /** Runs a statement; values in the template become its parameters. `R`: the type of its rows. */
+  readonly sql = <R = Row>(texts: TemplateStringsArray, ...values: readonly unknown[]): Promise<Result<R>> => {
+    const { text, parameters } = statementOf(new Fragment(texts, values));
+    return this.query<R>(text, parameters);
+  };
+
+  /** Runs one statement with the values of its parameters. */
+  async query<R = Row>(text: string, parameters: Parameters = [], options: QueryOptions = {}): Promise<Result<R>> {
+    const { signal, idempotencyKey = newKey() } = options;
+    const body = bodyOf(text, parameters, options);
+    return resultOf<R>(await this.transport.ask<SentResult>("POST", this.path, { body, signal, idempotencyKey }));
+  }
+}
+
+function bodyOf(text: string, parameters: Parameters, { maxRows, timeoutSeconds, language }: QueryOptions): object {
+  const isList = Array.isArray(parameters);
+  const sent = isList
+    ? parameters.map(parameterOf)
+    : Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, parameterOf(value)]));
+  const isEmpty = isList ? parameters.length === 0 : Object.keys(parameters).length === 0;
+  return {
+    sql: text,
+    ...(!isEmpty && { parameters: sent }),
+    ...(maxRows !== undefined && { max_rows: maxRows }),
+    ...(timeoutSeconds !== undefined && { timeout_secs: timeoutSeconds }),
+    ...(language !== undefined && { language }),
+  };
+}
+
+interface Tail {
+  readonly error?: { readonly code: string; readonly message: string; readonly details?: Record<string, unknown> };
+}
+
+type Line = readonly unknown[] | ({ readonly columns?: readonly Column[] } & Tail);
+
+/** All rows of a query as they come, at the reader's pace. Leaving the loop ends the query. */
+export function streamRows<R>(
+  transport: Transport,
+  link: SocketLink,
+  text: string,
+  parameters: Parameters,
+  { over, signal, ...options }: StreamOptions,
+): AsyncGenerator<R, void> {
+  const body = bodyOf(text, parameters, { maxRows: 10_000_000, ...options });
+  return over === "websocket" ? link.rows<R>(body, signal) : lineRows<R>(transport, body, signal);
+}
+
+async function* lineRows<R>(
+  transport: Transport,
+  body: object,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<R, void> {
+  const response = await transport.open("POST", "/v1/query/execute", { body, signal, accept: "application/x-ndjson" });
+  const requestId = response.headers.get("x-request-id") ?? undefined;
+  let make: ((row: readonly unknown[]) => R) | null = null;
+  for await (const lines of linesOf(response)) {
+    // One parse for all of them is faster than one for each.
+    for (const value of JSON.parse(`[${lines.join()}]`) as readonly Line[]) {
+      if (Array.isArray(value)) yield make!(value as readonly unknown[]);
+      else if (make === null && "columns" in value) make = rowMaker<R>(value.columns!);
+      else {
+        const { error } = value as Tail;
+        if (error === undefined) return;
+        throw errorOf(error.message, { ...error, status: 200, requestId });
+      }
+    }
+  }
+  throw new ConnectionError("The connection ended before the last row.");
+}
