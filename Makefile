@@ -65,8 +65,18 @@ conformance-mcp: build
 conformance-clients: build
 	node dist/test/conformance/run-clients.js $(CLIENTS)
 
-.PHONY: # PostgreSQL's regression scripts by psql, against a server and PostgreSQL; SCRIPTS="int4 join" for some, WHY=1 to list what fails here only. PG_REGRESS is their folder; without it Debian's source package of PostgreSQL 15 fetched.
-.PHONY: conformance-regress: build node dist/test/conformance/run-regress.js $(SCRIPTS) Packages that speak OpenAI's interface (AI SDK, LangChain, Agents, Mem0 …) server; CLIENTS="langchain mem0" some. conformance-openai: dist/test/conformance/run-openai-clients.js $(CLIENTS) Types openapi-typescript, program over openapi-fetch checked with tsc --strict runs. conformance-openapi: dist/test/conformance/run-openapi-client.js
+# PostgreSQL's regression scripts by psql, against a server and against PostgreSQL; SCRIPTS="int4 join" for some, WHY=1 to list
+# what fails here only. PG_REGRESS is their folder; without it Debian's source package of PostgreSQL 15 is fetched.
+conformance-regress: build
+	node dist/test/conformance/run-regress.js $(SCRIPTS)
+
+# Packages that speak OpenAI's interface (AI SDK, LangChain, Agents, Mem0 …) against a server; CLIENTS="langchain mem0" for some.
+conformance-openai: build
+	node dist/test/conformance/run-openai-clients.js $(CLIENTS)
+
+# Types by openapi-typescript, and a program over openapi-fetch that is checked with tsc --strict and runs.
+conformance-openapi: build
+	node dist/test/conformance/run-openapi-client.js
 
 # Tests that `make test` runs in a short form: random inputs LENGTH times as many (20 unless said), sizes and rounds in full.
 properties: build
