@@ -96,10 +96,9 @@ export class EtcdLogService implements LogService {
     return { owner: ownerOf(keysIn(responses[0])), bytes: keysIn(responses[1])[0]?.value ?? null };
   }
 
-  async tail(partition: number, sequence: number, appendsMax: number): Promise<readonly LogAppend[]> {
+  async tail(partition: number, from: Position, appendsMax: number): Promise<readonly LogAppend[]> {
     const start = this.logPrefix(partition);
-    const from = this.logKey(partition, { sequence, part: 0 });
-    const after = Buffer.concat([from, Buffer.of(0)]);
+    const after = Buffer.concat([this.logKey(partition, from), Buffer.of(0)]);
     const end = endOf(start);
     const { responses } = await this.client.txn({
       success: [

@@ -82,8 +82,8 @@ export interface LogService {
 
   append(partition: number, epoch: Revision, append: LogAppend): Promise<AppendOutcome>;
   settle(partition: number, position: Position): Promise<Settled>;
-  /** From the last append at or before `(sequence, 0)` on, in order; empty only when there is none from there on. */
-  tail(partition: number, sequence: number, appendsMax: number): Promise<readonly LogAppend[]>;
+  /** From the last append at or before the position on, or from the first, in order; empty when the log is. */
+  tail(partition: number, from: Position, appendsMax: number): Promise<readonly LogAppend[]>;
   /** Drops what stands before the position. */
   trim(partition: number, before: Position): Promise<void>;
 

@@ -70,9 +70,9 @@ export class MemoryLogService implements LogService {
     };
   }
 
-  async tail(partition: number, sequence: number, appendsMax: number): Promise<readonly LogAppend[]> {
+  async tail(partition: number, from: Position, appendsMax: number): Promise<readonly LogAppend[]> {
     const log = this.logOf(partition);
-    const at = log.findLastIndex((one) => comparePositions(one.position, { sequence, part: 0 }) <= 0);
+    const at = log.findLastIndex((one) => comparePositions(one.position, from) <= 0);
     return log.slice(Math.max(at, 0)).slice(0, appendsMax);
   }
 

@@ -31,8 +31,8 @@ function put(service: LogService, partition: number, epoch: Revision, position: 
   return service.append(partition, epoch, { position, bytes: bytes(text) });
 }
 
-async function texts(service: LogService, partition: number, sequence: number, max = 100): Promise<string[]> {
-  const found = await service.tail(partition, sequence, max);
+async function texts(service: LogService, partition: number, from: Position, max = 100): Promise<string[]> {
+  const found = await service.tail(partition, from, max);
   return found.map((one) => `${one.position.sequence}.${one.position.part} ${Buffer.from(one.bytes)}`);
 }
 
@@ -88,14 +88,14 @@ const OWNERSHIP: Readonly<Record<string, LogServiceCase>> = {
 const APPENDS: Readonly<Record<string, LogServiceCase>> = {
   "nobody appends to a partition without an owner": async ({ service, partition }) => {
     equal(await put(service, partition, 1, at(1), "x"), "fenced");
-    deepEqual(await texts(service, partition, 1), []);
+    deepEqual(await texts(service, partition, at(1)), []);
   },
   "what was appended is read back, in order of sequences and parts": async ({ service, partition, node }) => {
     const epoch = await claimed(service, partition, node);
     const places = [at(1), at(2), at(2, 1), at(15), at(16), at(255), at(256), at(2 ** 40, 70_000)];
     for (const place of [...places].reverse()) equal(await put(service, partition, epoch, place, "x"), "appended");
     deepEqual(
-      (await service.tail(partition, 1, 100)).map(({ position }) => position),
+      (await service.tail(partition, at(1), 100)).map(({ position }) => position),
       places,
     );
   },
@@ -104,14 +104,14 @@ const APPENDS: Readonly<Record<string, LogServiceCase>> = {
     const all = Uint8Array.from({ length: 1 << 20 }, (_, i) => (i * 31) >> 3);
     equal(await service.append(partition, epoch, { position: at(1), bytes: all }), "appended");
     ok(Buffer.from((await service.settle(partition, at(1))).bytes!).equals(all));
-    ok(Buffer.from((await service.tail(partition, 1, 1))[0]!.bytes).equals(all));
+    ok(Buffer.from((await service.tail(partition, at(1), 1))[0]!.bytes).equals(all));
   },
   "a place is taken once: the second append there is refused and changes nothing": async (world) => {
     const { service, partition, node } = world;
     const epoch = await claimed(service, partition, node);
     equal(await put(service, partition, epoch, at(7), "first"), "appended");
     equal(await put(service, partition, epoch, at(7), "second"), "taken");
-    deepEqual(await texts(service, partition, 7), ["7.0 first"]);
+    deepEqual(await texts(service, partition, at(7)), ["7.0 first"]);
   },
   "of appends to one place at the same time exactly one is done": async ({ service, partition, node }) => {
     const epoch = await claimed(service, partition, node);
@@ -128,7 +128,7 @@ const APPENDS: Readonly<Record<string, LogServiceCase>> = {
     equal(await put(service, partition, old, at(1), "late"), "fenced");
     equal(await put(service, partition, old, at(2), "late"), "fenced");
     equal(await put(service, partition, epoch, at(2), "new"), "appended");
-    deepEqual(await texts(service, partition, 1), ["1.0 old", "2.0 new"]);
+    deepEqual(await texts(service, partition, at(1)), ["1.0 old", "2.0 new"]);
   },
   "an epoch counts for its own partition only": async ({ service, partition, node }) => {
     await claimed(service, partition, node);
@@ -146,32 +146,34 @@ const APPENDS: Readonly<Record<string, LogServiceCase>> = {
 };
 
 const TAILS: Readonly<Record<string, LogServiceCase>> = {
-  "a tail begins with the append that a sequence lies in": async ({ service, partition, node }) => {
+  "a tail begins with the append that a position lies in": async ({ service, partition, node }) => {
     const epoch = await claimed(service, partition, node);
     for (const place of [at(1), at(4), at(4, 1), at(9)]) await put(service, partition, epoch, place, "x");
-    deepEqual(await texts(service, partition, 1), ["1.0 x", "4.0 x", "4.1 x", "9.0 x"]);
-    deepEqual(await texts(service, partition, 3), ["1.0 x", "4.0 x", "4.1 x", "9.0 x"]);
-    deepEqual(await texts(service, partition, 4), ["4.0 x", "4.1 x", "9.0 x"]);
-    deepEqual(await texts(service, partition, 8), ["4.1 x", "9.0 x"]);
-    deepEqual(await texts(service, partition, 99), ["9.0 x"]);
-    deepEqual(await texts(service, partition, 1, 2), ["1.0 x", "4.0 x"]);
-    deepEqual(await texts(service, partition + 1, 1), []);
+    deepEqual(await texts(service, partition, at(1)), ["1.0 x", "4.0 x", "4.1 x", "9.0 x"]);
+    deepEqual(await texts(service, partition, at(3)), ["1.0 x", "4.0 x", "4.1 x", "9.0 x"]);
+    deepEqual(await texts(service, partition, at(4)), ["4.0 x", "4.1 x", "9.0 x"]);
+    deepEqual(await texts(service, partition, at(4, 1)), ["4.1 x", "9.0 x"]);
+    deepEqual(await texts(service, partition, at(4, 9)), ["4.1 x", "9.0 x"]);
+    deepEqual(await texts(service, partition, at(8)), ["4.1 x", "9.0 x"]);
+    deepEqual(await texts(service, partition, at(99)), ["9.0 x"]);
+    deepEqual(await texts(service, partition, at(1), 2), ["1.0 x", "4.0 x"]);
+    deepEqual(await texts(service, partition + 1, at(1)), []);
   },
   "a tail of another partition is not mixed in": async ({ service, partition, node }) => {
     // As texts these numbers are neighbours: one begins with the other.
     const [few, many] = [partition, partition * 10];
     await put(service, few, await claimed(service, few, node), at(1), "few");
     await put(service, many, await claimed(service, many, node), at(1), "many");
-    deepEqual([await texts(service, few, 1), await texts(service, many, 1)], [["1.0 few"], ["1.0 many"]]);
+    deepEqual([await texts(service, few, at(1)), await texts(service, many, at(1))], [["1.0 few"], ["1.0 many"]]);
   },
   "trimming drops what stands before a place, and nothing else": async ({ service, partition, node }) => {
     const epoch = await claimed(service, partition, node);
     for (const place of [at(1), at(4), at(4, 1), at(9)]) await put(service, partition, epoch, place, "x");
     await service.trim(partition, at(4, 1));
-    deepEqual(await texts(service, partition, 1), ["4.1 x", "9.0 x"]);
+    deepEqual(await texts(service, partition, at(1)), ["4.1 x", "9.0 x"]);
     equal((await service.settle(partition, at(4))).bytes, null);
     await service.trim(partition, at(4, 1));
-    deepEqual(await texts(service, partition, 1), ["4.1 x", "9.0 x"], "a second time");
+    deepEqual(await texts(service, partition, at(1)), ["4.1 x", "9.0 x"], "a second time");
     equal(await put(service, partition, epoch, at(10), "y"), "appended");
   },
   "making room keeps what was not trimmed": async ({ service, partition, node }) => {
@@ -179,7 +181,7 @@ const TAILS: Readonly<Record<string, LogServiceCase>> = {
     for (let i = 1; i <= 5; i++) await put(service, partition, epoch, at(i), "x");
     await service.trim(partition, at(4));
     await service.makeRoom();
-    deepEqual(await texts(service, partition, 1), ["4.0 x", "5.0 x"]);
+    deepEqual(await texts(service, partition, at(1)), ["4.0 x", "5.0 x"]);
     equal((await service.owner(partition))!.epoch, epoch);
     equal(await put(service, partition, epoch, at(6), "y"), "appended");
   },
