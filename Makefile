@@ -1,5 +1,5 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
-.PHONY: start build install check test sim torture bench peers vector-peers graph-peers duckdb-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp conformance-clients lint-api clean
+.PHONY: start build install check test sim sim-cluster torture bench peers vector-peers graph-peers duckdb-peers conformance-sql conformance-cypher conformance-ldbc conformance-mcp conformance-clients lint-api clean
 .PHONY: docs fuzz soak turns watch properties etcd-messages
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
@@ -40,6 +40,10 @@ sim: build
 etcd-messages:
 	npx --yes -p @bufbuild/buf@1.75.0 -p @bufbuild/protoc-gen-es@2.13.0 buf generate src/cluster \
 	  --template '{"version":"v2","plugins":[{"local":"protoc-gen-es","out":"src/cluster","opt":["target=ts"]}]}'
+
+# Three nodes on the replicated log, in virtual time: as `sim`. SABOTAGE=all tells how soon each known flaw is found.
+sim-cluster: build
+	@SEEDS="$(SEEDS)" FROM="$(FROM)" SEED="$(SEED)" SABOTAGE="$(SABOTAGE)" node --enable-source-maps dist/test/simulation/cluster/run-cluster.js
 
 # The real server, killed and started again under mixed load: ROUNDS=100, SEED=1. With a full disk too, where a user may mount one.
 torture: build

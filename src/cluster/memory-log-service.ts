@@ -136,6 +136,14 @@ export class MemoryLogService implements LogService {
     return revision;
   }
 
+  protected remove(partition: number, position: Position): void {
+    const log = this.logOf(partition);
+    log.splice(
+      log.findIndex((one) => comparePositions(one.position, position) === 0),
+      1,
+    );
+  }
+
   private get bytes(): number {
     let bytes = this.trimmedBytes;
     for (const log of this.logs.values()) for (const one of log) bytes += one.bytes.length;

@@ -535,7 +535,7 @@ t.test("closing waits for what was sent", async (t) => {
 
 t.test("on etcd: a shard's life, with a restart of etcd in between", { skip: NO_ETCD }, async (t) => {
   const member = await EtcdMember.start();
-  const service = new EtcdLogService({ endpoints: [member.endpoint], installation: "log", deadlineMs: 500 });
+  const service = new EtcdLogService({ endpoints: [member.endpoint], installation: "log" });
   t.teardown(async () => {
     await service.close();
     await member.end();
