@@ -32,6 +32,7 @@ const FOUND_BY: Readonly<Record<(typeof SABOTAGES)[number], number>> = {
   "renewals do not compare": 10,
   "the bound is looked at only at renewals": 19,
   "clocks are off by half": 7,
+  "a suspended machine is not noticed": 100,
   "the engine applies before the acknowledgement": 4,
 };
 

@@ -326,9 +326,12 @@ export class SimulatedNode {
 
   /** The process stands still. `isSuspended`: its machine does, so one of its clocks does, too. */
   stop(ms: number, isSuspended: boolean): void {
-    const { loop } = this.cluster;
+    const { loop, sabotage } = this.cluster;
     for (const thread of [this.leaseThread, ...this.threads]) thread.stoppedUntil = loop.now + ms;
-    if (isSuspended) this.clock.missedMs += ms;
+    if (!isSuspended) return;
+    this.clock.missedMs += ms;
+    // As if the other clock had stood still as well.
+    if (sabotage === "a suspended machine is not noticed") this.clock.setMs -= ms * this.clock.rate;
   }
 }
 

@@ -28,6 +28,7 @@ export const SABOTAGES = [
   "renewals do not compare",
   "the bound is looked at only at renewals",
   "clocks are off by half",
+  "a suspended machine is not noticed",
   "the engine applies before the acknowledgement",
 ] as const;
 
