@@ -1,5 +1,5 @@
 /**
- * The command line: `tessera serve`, `check-config`, `reset-password`, `backup`, `sql` and `keys` (cli/). `serve` is
+ * The command line: `tessera serve`, `check-config`, `reset-password` and others; those that ask a running server are in cli/. `serve` is
  * the only place that knows all parts: it loads the configuration, locks the data directory, starts the gateway on this
  * thread and one thread per actor.
  */
@@ -241,12 +241,8 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
     );
 
   if (firstActor === null) {
-    const { addBackupCommands } = await import("./cli/backup-commands.js");
-    const { addKeyCommands } = await import("./cli/key-commands.js");
-    const { addSqlCommand } = await import("./cli/sql-command.js");
-    addBackupCommands(program);
-    addSqlCommand(program);
-    addKeyCommands(program);
+    const { addCommands } = await import("./cli/commands.js");
+    addCommands(program);
   }
   // Without a command nothing is created: a server would put its data into the current folder.
   refuseUnknown(program, process.argv[2]);

@@ -15,6 +15,8 @@ export class CommandError extends Error {
     readonly exitCode: number,
     readonly code: string,
     message: string,
+    /** Character of the statement that the error is about, from 1. */
+    readonly position: number | null = null,
   ) {
     super(message);
   }
@@ -65,9 +67,15 @@ export class ApiClient {
   }
 
   /** The answer's data. Throws `CommandError` with the server's words. */
-  async call(method: string, path: string, body?: object): Promise<Json> {
+  async call(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Json> {
     const headers: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
-    const response = await this.send(method, path, headers, body === undefined ? undefined : JSON.stringify(body));
+    const response = await this.send(
+      method,
+      path,
+      headers,
+      body === undefined ? undefined : JSON.stringify(body),
+      signal,
+    );
     const text = await response.text();
     return text === "" ? null : JSON.parse(text).data;
   }
@@ -101,11 +109,19 @@ export class ApiClient {
     }
   }
 
+  /** The answer as it comes: rows of an export, words of a chat. */
+  async stream(method: string, path: string, body?: object, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const headers: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
+    const response = await this.send(method, path, headers, body && JSON.stringify(body), signal);
+    return response.body!;
+  }
+
   private async send(
     method: string,
     path: string,
     headers: Readonly<Record<string, string>>,
     body: string | ReadableStream | undefined,
+    signal?: AbortSignal,
   ): Promise<Response> {
     const authorization: Record<string, string> =
       this.authorization === "" ? {} : { authorization: this.authorization };
@@ -114,8 +130,10 @@ export class ApiClient {
       response = await fetch(this.url + path, {
         ...{ method, headers: { ...authorization, ...headers } },
         ...(body === undefined ? {} : { body, duplex: "half" }),
+        ...(signal === undefined ? {} : { signal }),
       } as RequestInit);
     } catch (error) {
+      if (signal?.aborted === true) throw new CommandError(EXIT.failed, "cancelled", "cancelled");
       const { cause, message } = error as Error;
       const why = cause instanceof Error ? cause.message : message;
       throw new CommandError(EXIT.unreachable, "unreachable", `${this.url} does not answer: ${why}`);
@@ -125,9 +143,9 @@ export class ApiClient {
     const code = error.code ?? String(response.status);
     const exit = code === "backup_damaged" ? EXIT.damaged : EXIT.failed;
     const message = error.message ?? `the server answered ${response.status}`;
-    const { line, hint } = error.details ?? {};
+    const { line, hint, position = null } = error.details ?? {};
     const where = line === undefined || /\bline \d/.test(message) ? "" : ` (line ${line})`;
-    throw new CommandError(exit, code, `${message}${where}${hint === undefined ? "" : `\n  ${hint}`}`);
+    throw new CommandError(exit, code, `${message}${where}${hint === undefined ? "" : `\n  ${hint}`}`, position);
   }
 }
 

@@ -19,6 +19,22 @@ export interface Told {
   readonly lines: readonly string[];
   /** What the process ends with; 0 unless said. */
   readonly exitCode?: number;
+  /** All was printed already. */
+  readonly isSilent?: true;
+}
+
+/** Adds a command about a running server. `work` gets its options and its arguments. */
+export function addClientCommand<O extends ClientOptions>(
+  parent: Command,
+  usage: string,
+  description: string,
+  work: (options: O, args: readonly string[]) => Promise<Told>,
+): Command {
+  const command = withClientOptions(parent.command(usage).description(description))
+    .option("--json", "answer with a JSON object")
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.done : EXIT.usage));
+  command.action(async () => tell(command.opts<O>(), () => work(command.opts<O>(), command.args)));
+  return command;
 }
 
 export function withClientOptions(command: Command): Command {
@@ -33,8 +49,8 @@ export function withClientOptions(command: Command): Command {
 /** Prints what the work has to say, or its error, and ends the process. */
 export async function tell({ json }: ClientOptions, work: () => Promise<Told>): Promise<never> {
   try {
-    const { data, lines, exitCode = EXIT.done } = await work();
-    console.log(json ? JSON.stringify(data) : lines.join("\n"));
+    const { data, lines, exitCode = EXIT.done, isSilent } = await work();
+    if (isSilent !== true) console.log(json ? JSON.stringify(data) : lines.join("\n"));
     process.exit(exitCode);
   } catch (thrown) {
     const error = commandError(thrown);

@@ -1,19 +1,29 @@
 /**
- * `tessera sql`: runs statements or a file of them on a running server, and prints their results. Called by the
- * command line. Exit codes: api-client.ts.
+ * `tessera sql`: a shell in a terminal; else it runs statements or a file of them on a running server, and prints their results.
+ * Called by the command line. Exit codes: api-client.ts.
  */
 import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import type { Command } from "commander";
 import { CommandError, EXIT } from "./api-client.js";
 import { type ClientOptions, connect, type Told, tell, withClientOptions } from "./client-command.js";
+import { formatted, OUTPUT_FORMATS, type OutputFormat, outputFormat } from "./output-formats.js";
+import { Shell } from "./shell/shell.js";
 
 interface Options extends ClientOptions {
   readonly file?: string;
   readonly transaction?: true;
   readonly continue?: true;
   readonly maxRows?: string;
+  readonly format: string;
+  readonly interactive?: true;
 }
+
+/** Rows of a statement that are shown, unless the user says otherwise: of a script, and in the shell. */
+const SCRIPT_ROWS = "100";
+const SHELL_ROWS = 10_000;
 
 interface StatementResult {
   readonly statement: number;
@@ -35,23 +45,60 @@ export function addSqlCommand(program: Command): void {
   const command = withClientOptions(
     program
       .command("sql")
-      .description("run SQL on a running server: a statement, a file, or what comes on standard input"),
+      .description("a SQL shell on a running server; or run a statement, a file, or what comes on standard input"),
   )
-    .argument("[statements]", "the SQL; without it and without -f it is read from standard input")
+    .argument("[statements]", "the SQL or Cypher; without it and without -f a terminal gets a shell")
     .option("-f, --file <file>", "a file of SQL, which may be a .gz; - is standard input")
+    .option("-i, --interactive", "the shell, also where standard input is no terminal")
+    .option("--format <format>", `of results: ${OUTPUT_FORMATS.join(", ")}`, "table")
     .option("--transaction", "all in one transaction: all or nothing")
     .option("--continue", "go on after statements that fail")
-    .option("--max-rows <rows>", "rows of a statement that are shown", "100")
+    .option("--max-rows <rows>", "rows of a statement that are shown (default: 100, in the shell 10,000)")
     .option("--json", "answer with a JSON object")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  tessera sql                                        the shell; \\? lists its commands
+  tessera sql 'SELECT count(*) FROM orders'
+  tessera sql --format csv 'TABLE orders' > orders.csv
+  tessera sql -f schema.sql --transaction
+
+The shell keeps its history in $TESSERA_HISTORY (default: ~/.local/state/tessera/history; empty: nowhere).`,
+    )
     .exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.done : EXIT.usage));
   command.action(async (statements?: string) => {
     const options = command.opts<Options>();
-    await tell(options, () => run(options, statements));
+    const isShell = statements === undefined && options.file === undefined && process.stdin.isTTY;
+    if (isShell || options.interactive === true) await tell(options, () => shell(options));
+    else await tell(options, () => run(options, statements));
   });
 }
 
+async function shell({ format, maxRows, ...options }: Options): Promise<Told> {
+  const rows = maxRows === undefined ? SHELL_ROWS : Number(maxRows);
+  if (!Number.isInteger(rows) || rows < 1)
+    throw new CommandError(EXIT.usage, "usage", "--max-rows takes a number from 1");
+  const started = new Shell({
+    client: await connect(options),
+    format: outputFormat(format),
+    maxRows: rows,
+    input: process.stdin,
+    output: process.stdout,
+    historyFile: historyFile(process.env),
+    isTerminal: process.stdin.isTTY && process.stdout.isTTY,
+  });
+  return { data: null, lines: [], exitCode: await started.run(), isSilent: true };
+}
+
+function historyFile({ TESSERA_HISTORY: given, XDG_STATE_HOME: state }: NodeJS.ProcessEnv): string | null {
+  if (given !== undefined) return given === "" ? null : given;
+  return join(state || join(homedir(), ".local", "state"), "tessera", "history");
+}
+
 async function run(options: Options, statements: string | undefined): Promise<Told> {
-  const { file, transaction, maxRows } = options;
+  const { file, transaction, maxRows = SCRIPT_ROWS } = options;
+  const format = outputFormat(options.format);
   if (statements !== undefined && file !== undefined) {
     throw new CommandError(EXIT.usage, "usage", "give statements or a file, not both");
   }
@@ -62,37 +109,25 @@ async function run(options: Options, statements: string | undefined): Promise<To
   const query = new URLSearchParams({
     transactional: String(transaction === true),
     stop_on_error: String(options.continue !== true),
-    max_rows: maxRows!,
+    max_rows: maxRows,
   });
   const source = statements !== undefined ? Readable.from([Buffer.from(statements)]) : file === "-" ? undefined : file;
   const answer: ScriptAnswer = await client.upload(`/v1/query/script?${query}`, source ?? process.stdin, {});
-  return { data: answer, lines: linesOf(answer), exitCode: answer.failed > 0 ? EXIT.failed : EXIT.done };
+  return { data: answer, lines: linesOf(answer, format), exitCode: answer.failed > 0 ? EXIT.failed : EXIT.done };
 }
 
-export function linesOf({ statements, failed, rows_affected: affected, results, errors }: ScriptAnswer): string[] {
+export function linesOf(
+  { statements, failed, rows_affected: affected, results, errors }: ScriptAnswer,
+  format: OutputFormat = "table",
+): string[] {
   const count = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`;
-  const shown = results.flatMap(({ columns, rows }) =>
-    columns === undefined ? [] : [...tableOf(columns, rows!), `(${count(rows!.length, "row")})`, ""],
-  );
+  const isForPeople = format === "table" || format === "expanded";
+  const shown = results.flatMap(({ columns, rows }) => {
+    if (columns === undefined) return [];
+    const lines = formatted({ columns, rows: rows! }, format);
+    return isForPeople ? [...lines, `(${count(rows!.length, "row")})`, ""] : lines;
+  });
   const failures = errors.map(({ message, details }) => `line ${details.line}: ${message}`);
   const summary = `${count(statements, "statement")}, ${count(affected, "row")} changed${failed > 0 ? `, ${failed} failed` : ""}`;
-  return [...shown, ...failures, summary];
-}
-
-/** Columns beside each other, as wide as their longest value. */
-function tableOf(columns: readonly string[], rows: readonly (readonly unknown[])[]): string[] {
-  const cells = [columns, ...rows.map((row) => row.map(textOf))];
-  const widths = columns.map((_, c) => Math.max(...cells.map((row) => row[c]!.length)));
-  const lines = cells.map((row) =>
-    row
-      .map((cell, c) => cell.padEnd(widths[c]!))
-      .join(" | ")
-      .trimEnd(),
-  );
-  return [lines[0]!, widths.map((width) => "-".repeat(width)).join("-+-"), ...lines.slice(1)];
-}
-
-function textOf(value: unknown): string {
-  if (value === null) return "NULL";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return isForPeople ? [...shown, ...failures, summary] : [...shown, ...failures];
 }

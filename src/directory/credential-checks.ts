@@ -42,6 +42,16 @@ export async function checkPassword(
   return answer;
 }
 
+/** What is stored of a password that the user has from now on. Throws `overloaded`. */
+export async function passwordSecrets(
+  { hasher, verifiers }: DirectoryContext,
+  userId: string,
+  password: string,
+): Promise<Pick<UserRecord, "passwordHash" | "scram">> {
+  const passwordHash = await hasher.hash(password);
+  return { passwordHash, scram: await verifiers.make(userId, password) };
+}
+
 /**
  * The second factor with the code used up. Throws `invalid_credentials` or `rate_limited`. Counted per user whatever
  * the address, because whoever guesses here has shown the password or a token already.

@@ -9,6 +9,7 @@ import type { Transaction } from "../storage/store.js";
 import type { FactorSecrets } from "./factor-secrets.js";
 import type { LoginThrottle } from "./login-throttle.js";
 import type { PasswordHasher } from "./password.js";
+import type { ScramVerifiers } from "./scram.js";
 import type { SignInTokens } from "./sign-in-tokens.js";
 
 export interface DirectoryContext {
@@ -21,6 +22,7 @@ export interface DirectoryContext {
   readonly partitions: number;
   readonly onIdentityChanged: (change: IdentityChange) => void;
   readonly hasher: PasswordHasher;
+  readonly verifiers: ScramVerifiers;
   readonly throttle: LoginThrottle;
   readonly tokens: SignInTokens;
   readonly factors: FactorSecrets;

@@ -31,6 +31,8 @@ import * as mfa from "./mfa.js";
 import { passwordCost, passwordHasher } from "./password.js";
 import * as placement from "./placement.js";
 import type { MoveRecord, ScheduleRecord } from "./records.js";
+import { scramVerifiers } from "./scram.js";
+import * as scramSignIn from "./scram-sign-in.js";
 import * as signIn from "./sign-in.js";
 import { signInTokens } from "./sign-in-tokens.js";
 import * as tenants from "./tenants.js";
@@ -45,17 +47,19 @@ export interface DirectoryOptions {
   readonly now: () => number;
   /** The installation's secret (config/data-lock.ts), which signs tokens. */
   readonly secret: Uint8Array;
-  /** Second factors are stored sealed, those that are not yet at the next `bootstrap`. */
+  /** Second factors are stored sealed, those that are not yet at the next `bootstrap`; so are new SCRAM verifiers. */
   readonly sealsFactors?: boolean;
   readonly config: AuthConfig;
   /** How many partitions new tenants are placed on. */
   readonly partitions: number;
   /** Called after the commit and before the method returns. */
   readonly onIdentityChanged: (change: IdentityChange) => void;
-  /** Runs scrypt on another thread. */
+  /** Runs scrypt and PBKDF2 on another thread. */
   readonly deriveKey: DeriveKey;
   /** scrypt's parameters; absent: those of the configuration. */
   readonly passwordCost?: PasswordCost;
+  /** PBKDF2's; absent: those of the configuration. */
+  readonly scramIterations?: number;
 }
 
 export class Directory {
@@ -72,6 +76,12 @@ export class Directory {
       onIdentityChanged,
       hasher: passwordHasher({
         cost: options.passwordCost ?? passwordCost(config.passwordCost),
+        deriveKey: options.deriveKey,
+      }),
+      verifiers: scramVerifiers({
+        secret: options.secret,
+        sealsNew: options.sealsFactors === true,
+        iterations: options.scramIterations ?? config.scramIterations,
         deriveKey: options.deriveKey,
       }),
       throttle: new LoginThrottle({ ...config.login, now }),
@@ -95,6 +105,14 @@ export class Directory {
 
   login(request: accounts.LoginRequest): Promise<accounts.SignedIn | accounts.MfaRequired> {
     return signIn.login(this.context, request);
+  }
+
+  scramChallenge(username: string): accounts.ScramChallenge | null {
+    return scramSignIn.scramChallenge(this.context, username);
+  }
+
+  scramLogin(request: accounts.ScramLoginRequest): accounts.ScramSignedIn {
+    return scramSignIn.scramLogin(this.context, request);
   }
 
   verifyMfa(request: accounts.VerifyMfaRequest): accounts.SignedIn {

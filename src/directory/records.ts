@@ -104,6 +104,8 @@ export interface UserRecord {
   readonly companyId: string;
   readonly roles: readonly Role[];
   readonly passwordHash: string;
+  /** Of the same password, for SCRAM (scram.ts); absent: not made yet. A secret as the hash is. */
+  readonly scram?: string;
   readonly isActive: boolean;
   readonly isVerified: boolean;
   readonly mfa: MfaRecord | null;

@@ -14,7 +14,8 @@ import type {
 } from "../protocol/accounts.js";
 import { DbError } from "../protocol/errors.js";
 import { USERNAME_CHARACTERS_MAX } from "../protocol/limits.js";
-import { checkPassword, confirmSubject, loginSubject, takeCode } from "./credential-checks.js";
+import type { Transaction } from "../storage/store.js";
+import { checkPassword, confirmSubject, loginSubject, passwordSecrets, takeCode } from "./credential-checks.js";
 import { type DirectoryContext, read, write } from "./directory-context.js";
 import { getTenant, getUser, getUserByName, putUser } from "./directory-store.js";
 import { checkNewPassword } from "./password.js";
@@ -31,23 +32,45 @@ export async function login(context: DirectoryContext, request: LoginRequest): P
   const subject = loginSubject(username, remoteAddress);
   const { matches, outdated } = await checkPassword(context, subject, password, found);
   if (!matches || found === undefined) throw new DbError("invalid_credentials");
-  const rehashed = outdated ? await context.hasher.hash(password) : found.passwordHash;
+  const renewed = await renewedSecrets(context, found, password, outdated);
+  return write(context, (tx) => enter(context, tx, found, renewed));
+}
 
-  return write(context, (tx) => {
-    const user = getUser(tx, found.id);
-    if (user === undefined || user.passwordHash !== found.passwordHash) throw new DbError("invalid_credentials");
-    checkMaySignIn(user, getTenant(tx, user.tenantId)!.disabled);
-    const current = { ...user, passwordHash: rehashed };
-    if (user.mfa?.enabled) {
-      if (outdated) putUser(tx, current);
-      const lifetime = context.config.mfaTokenLifetimeSeconds;
-      const mfa_token = context.tokens.mfa(user, context.now(), lifetime);
-      return { mfa_required: true, mfa_token, expires_in: lifetime };
-    }
-    const signedIn = { ...current, lastLogin: context.now() };
-    putUser(tx, signedIn);
-    return signedInAnswer(context, signedIn);
-  });
+/** What is stored of the password is made anew where it is missing or was made at another cost. */
+async function renewedSecrets(
+  { hasher, verifiers }: DirectoryContext,
+  { id, scram }: UserRecord,
+  password: string,
+  outdated: boolean,
+): Promise<Partial<UserRecord>> {
+  return {
+    ...(outdated ? { passwordHash: await hasher.hash(password) } : {}),
+    ...(verifiers.isOutdated(id, scram) ? { scram: await verifiers.make(id, password) } : {}),
+  };
+}
+
+/**
+ * Lets in whoever has shown the password of the user as it was `found`, and stores what was `renewed`. Throws
+ * `invalid_credentials` (the password was changed meanwhile), `forbidden`.
+ */
+export function enter(
+  context: DirectoryContext,
+  tx: Transaction,
+  found: UserRecord,
+  renewed: Partial<UserRecord>,
+): SignedIn | MfaRequired {
+  const user = getUser(tx, found.id);
+  if (user === undefined || user.passwordHash !== found.passwordHash) throw new DbError("invalid_credentials");
+  checkMaySignIn(user, getTenant(tx, user.tenantId)!.disabled);
+  if (user.mfa?.enabled) {
+    if (Object.keys(renewed).length > 0) putUser(tx, { ...user, ...renewed });
+    const lifetime = context.config.mfaTokenLifetimeSeconds;
+    const mfa_token = context.tokens.mfa(user, context.now(), lifetime);
+    return { mfa_required: true, mfa_token, expires_in: lifetime };
+  }
+  const signedIn = { ...user, ...renewed, lastLogin: context.now() };
+  putUser(tx, signedIn);
+  return signedInAnswer(context, signedIn);
 }
 
 /** The second step of a sign-in. Throws `unauthorized` (token), `invalid_credentials` (code), `forbidden`, `rate_limited`. */
@@ -88,11 +111,11 @@ export async function changePassword(
   const { matches } = await checkPassword(context, confirmSubject(userId), oldPassword, found);
   if (!matches) throw new DbError("invalid_credentials", "The current password is wrong.");
   checkNewPassword(newPassword);
-  const passwordHash = await context.hasher.hash(newPassword);
+  const secrets = await passwordSecrets(context, userId, newPassword);
   write(context, (tx, announce) => {
     const user = getUser(tx, userId);
     if (user === undefined || user.passwordHash !== found?.passwordHash) throw new DbError("invalid_credentials");
-    putUser(tx, { ...user, passwordHash, tokenEpoch: user.tokenEpoch + 1 });
+    putUser(tx, { ...user, ...secrets, tokenEpoch: user.tokenEpoch + 1 });
     announce({ kind: "user", userId });
   });
 }

@@ -6,6 +6,7 @@ import { DbError } from "../protocol/errors.js";
 import { type RateLimit, SYSTEM_TENANT, SYSTEM_TENANT_NUMBER } from "../protocol/identity.js";
 import { TENANT_NAME_CHARACTERS_MAX } from "../protocol/limits.js";
 import type { PartitionLoad } from "../protocol/placement.js";
+import { passwordSecrets } from "./credential-checks.js";
 import { type DirectoryContext, read, write } from "./directory-context.js";
 import {
   addUser,
@@ -33,7 +34,8 @@ export async function bootstrap(
   if (read(context, getInstallation) !== undefined) return null;
   const password = options.adminPassword ?? generatePassword();
   checkPasswordBytes(password);
-  const passwordHash = await context.hasher.hash(password);
+  const id = randomUUID();
+  const secrets = await passwordSecrets(context, id, password);
   const createdAt = context.now();
   const tenant: TenantRecord = {
     id: SYSTEM_TENANT,
@@ -47,13 +49,13 @@ export async function bootstrap(
     putInstallation(tx, { createdAt, nextTenantNumber: SYSTEM_TENANT_NUMBER + 1, tenantsPerPartition: [1] });
     putTenant(tx, tenant);
     addUser(tx, {
-      id: randomUUID(),
+      id,
       username: "admin",
       email: null,
       tenantId: tenant.id,
       companyId: tenant.id,
       roles: ["super_admin", "admin"],
-      passwordHash,
+      ...secrets,
       isActive: true,
       isVerified: true,
       mfa: null,

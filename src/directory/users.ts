@@ -6,6 +6,7 @@ import { DbError } from "../protocol/errors.js";
 import { ROLES, type Role, SYSTEM_TENANT } from "../protocol/identity.js";
 import { EMAIL_CHARACTERS_MAX, USERNAME_CHARACTERS_MAX } from "../protocol/limits.js";
 import type { Transaction } from "../storage/store.js";
+import { passwordSecrets } from "./credential-checks.js";
 import { type DirectoryContext, read, write } from "./directory-context.js";
 import {
   addUser,
@@ -35,17 +36,18 @@ export async function createUser(
   const roles = checkedRoles(request.roles ?? ["user"]);
   // Asked before the hash is made too, so that a name that is taken costs nothing.
   read(context, (tx) => checkNameIsFree(tx, tenantId, username));
-  const passwordHash = await context.hasher.hash(password);
+  const id = randomUUID();
+  const secrets = await passwordSecrets(context, id, password);
   return write(context, (tx) => {
     checkNameIsFree(tx, tenantId, username);
     const user: UserRecord = {
-      id: randomUUID(),
+      id,
       username,
       email,
       tenantId,
       companyId,
       roles,
-      passwordHash,
+      ...secrets,
       isActive: true,
       isVerified,
       mfa: null,
@@ -100,11 +102,11 @@ export async function resetUserPassword(
   const password = options.password ?? generatePassword();
   checkNewPassword(password);
   const { id } = read(context, (tx) => userOfTenant(tx, tenantId, idOrName));
-  const passwordHash = await context.hasher.hash(password);
+  const secrets = await passwordSecrets(context, id, password);
   const user = write(context, (tx, announce) => {
     const current = userOfTenant(tx, tenantId, id);
     const mfa = options.clearMfa ? null : current.mfa;
-    const changed = { ...current, passwordHash, mfa, tokenEpoch: current.tokenEpoch + 1 };
+    const changed = { ...current, ...secrets, mfa, tokenEpoch: current.tokenEpoch + 1 };
     putUser(tx, changed);
     announce({ kind: "user", userId: id });
     return userView(changed);

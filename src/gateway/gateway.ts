@@ -38,6 +38,7 @@ import { issueTicket, revokeTickets, upgradeRequired } from "./socket/ticket-rou
 import { Tickets } from "./socket/tickets.js";
 import type { Traces } from "./traces.js";
 import { type Reserve, Watermarks } from "./watermarks.js";
+import { WireMetrics } from "./wire-metrics.js";
 
 const DOCUMENT_SECONDS = 60;
 /** What actors have to end in, however long requests were waited for. */
@@ -238,6 +239,7 @@ function assemble(
     tickets,
     liveReplies: new LiveReplies(config.websocket.connectionsPerTenantMax),
     metrics: new RequestMetrics(routes),
+    wire: new WireMetrics(),
     deadlines,
     connections: 0,
     open: 0,
@@ -247,7 +249,7 @@ function assemble(
   };
   const sockets = new Sockets(services, routes);
   metrics = metricsPage({
-    ...{ requests: services.metrics, pool, watermarks, admission },
+    ...{ requests: services.metrics, wire: services.wire, pool, watermarks, admission },
     open: {
       requests: () => services.open,
       sockets: () => sockets.size,

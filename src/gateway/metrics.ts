@@ -2,17 +2,15 @@
  * Counters of requests: plain arrays on the hot path, turned into Prometheus metrics only when /metrics is read. The
  * actors' counters are asked for at that moment. Requests count here; server routes render; owns the counters.
  */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { actorMetrics } from "./actor-metrics.js";
 import type { ActorPool } from "./actor-pool.js";
 import type { Admission } from "./admission.js";
-import type { Sample } from "./metric-sample.js";
+import { DurationHistogram, Durations } from "./durations.js";
 import type { Watermarks } from "./watermarks.js";
+import type { WireMetrics } from "./wire-metrics.js";
 
 const STATUSES = 600;
-/** Upper bounds, milliseconds. */
-const BUCKETS_MS = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000];
-const SLOTS = BUCKETS_MS.length + 1;
 /** An actor that is busy for longer is left out of this reading. */
 const ACTOR_ANSWER_MS_MAX = 1_000;
 
@@ -24,21 +22,16 @@ export interface RouteLabels {
 /** Counts by route and status, and times by route. */
 export class RequestMetrics {
   private readonly counts: Float64Array;
-  private readonly times: Float64Array;
-  private readonly sumsMs: Float64Array;
+  readonly durations: Durations;
 
   constructor(readonly routes: readonly RouteLabels[]) {
     this.counts = new Float64Array(routes.length * STATUSES);
-    this.times = new Float64Array(routes.length * SLOTS);
-    this.sumsMs = new Float64Array(routes.length);
+    this.durations = new Durations(routes.map(({ method, path }) => ({ method, route: path })));
   }
 
   count(route: number, status: number, tookMs: number): void {
-    let slot = 0;
-    while (slot < BUCKETS_MS.length && tookMs > BUCKETS_MS[slot]!) slot++;
     this.counts[route * STATUSES + status]!++;
-    this.times[route * SLOTS + slot]!++;
-    this.sumsMs[route]! += tookMs;
+    this.durations.count(route, tookMs);
   }
 
   /** Every count that is not zero. */
@@ -47,44 +40,6 @@ export class RequestMetrics {
       const count = this.counts[i]!;
       if (count > 0) visit(this.routes[Math.floor(i / STATUSES)]!, i % STATUSES, count);
     }
-  }
-
-  /** Samples of a Prometheus histogram, times in seconds. */
-  histogramSamples(name: string): Sample[] {
-    const samples: Sample[] = [];
-    for (const [index, { method, path }] of this.routes.entries()) {
-      let total = 0;
-      const buckets: Sample[] = [];
-      for (let slot = 0; slot < SLOTS; slot++) {
-        total += this.times[index * SLOTS + slot]!;
-        const le = slot < BUCKETS_MS.length ? String(BUCKETS_MS[slot]! / 1000) : "+Inf";
-        buckets.push({ metricName: `${name}_bucket`, labels: { le, method, route: path }, value: total });
-      }
-      if (total === 0) continue;
-      const labels = { method, route: path };
-      samples.push(...buckets);
-      samples.push({ metricName: `${name}_sum`, labels, value: this.sumsMs[index]! / 1000 });
-      samples.push({ metricName: `${name}_count`, labels, value: total });
-    }
-    return samples;
-  }
-}
-
-/** A histogram whose buckets are counted elsewhere: prom-client's own is too slow for every request. */
-class RequestDurations extends Histogram<"method" | "route"> {
-  constructor(
-    private readonly requests: RequestMetrics,
-    registry: Registry,
-  ) {
-    const name = "tessera_http_request_duration_seconds";
-    const help = "Time from a request's headers to its reply's last byte.";
-    super({ name, help, labelNames: ["method", "route"], registers: [registry] });
-  }
-
-  /** The registry asks this for text instead of `get`. */
-  async getForPromString(): Promise<object> {
-    const { name, help } = this as unknown as { name: string; help: string };
-    return { name, help, type: "histogram", values: this.requests.histogramSamples(name), aggregator: "sum" };
   }
 }
 
@@ -105,6 +60,7 @@ export interface MetricsPage {
 /** What the page shows of the gateway; asked when it is read. */
 export interface MetricsSources {
   readonly requests: RequestMetrics;
+  readonly wire: WireMetrics;
   readonly pool: ActorPool;
   readonly watermarks: Watermarks;
   readonly admission: Admission;
@@ -125,7 +81,16 @@ export function metricsPage(sources: MetricsSources): MetricsPage {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  new RequestDurations(requests, registry);
+  new DurationHistogram(
+    {
+      name: "tessera_http_request_duration_seconds",
+      help: "Time from a request's headers to its reply's last byte.",
+      labelNames: ["method", "route"],
+    },
+    requests.durations,
+    registry,
+  );
+  sources.wire.register(registry);
   new Counter({
     name: "tessera_http_requests_total",
     help: "Requests answered.",

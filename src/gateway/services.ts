@@ -13,6 +13,7 @@ import type { Refusals } from "./refusals.js";
 import type { RequestIds } from "./request-ids.js";
 import type { Tickets } from "./socket/tickets.js";
 import type { Traces } from "./traces.js";
+import type { WireMetrics } from "./wire-metrics.js";
 
 export interface Services {
   readonly config: Config;
@@ -29,6 +30,7 @@ export interface Services {
   readonly tickets: Tickets;
   readonly liveReplies: LiveReplies;
   readonly metrics: RequestMetrics;
+  readonly wire: WireMetrics;
   readonly deadlines: { readonly normal: DeadlineQueue; readonly slow: DeadlineQueue };
   /** TCP connections, WebSockets included. */
   connections: number;

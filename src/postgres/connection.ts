@@ -3,17 +3,22 @@
  * answers back, one request at a time. Made and owned by server.ts.
  */
 import type { Socket } from "node:net";
-import { type SecureContext, TLSSocket } from "node:tls";
+import { TLSSocket } from "node:tls";
 import type { Caller } from "../gateway/admission.js";
+import type { Cancel } from "../gateway/clock.js";
 import type { Bucket } from "../gateway/rate-limiter.js";
 import type { Services } from "../gateway/services.js";
+import type { WireKind } from "../gateway/wire-metrics.js";
 import { DbError, ERRORS, sqlError } from "../protocol/errors.js";
 import { writeError } from "../protocol/postgres/error-message.js";
-import { MessageFields, violation } from "../protocol/postgres/message-reader.js";
+import { violation } from "../protocol/postgres/message-reader.js";
 import { AUTHENTICATION, BACK, FRONT } from "../protocol/postgres/message-types.js";
 import { MessageWriter } from "../protocol/postgres/message-writer.js";
+import { atTime } from "./at-time.js";
+import type { Encryption } from "./encryption.js";
 import { type FirstPacket, readFirstPacket } from "./first-packet.js";
 import { MessageQueue } from "./message-queue.js";
+import type { SignInClient } from "./scram.js";
 import { signIn } from "./sign-in.js";
 import { type Heard, WireCall, type WireEndpoint } from "./wire-call.js";
 
@@ -21,7 +26,7 @@ import { type Heard, WireCall, type WireEndpoint } from "./wire-call.js";
 export interface ConnectionHost {
   readonly services: Services;
   /** Null: connections are not encrypted. */
-  readonly secureContext: SecureContext | null;
+  readonly encryption: Encryption | null;
   /** A client that knows the secret wants the statement of that connection to be cancelled. */
   cancel(session: number, secret: number): void;
   closed(connection: Connection): void;
@@ -38,11 +43,15 @@ const UNSENT_BYTES = 256 * 1024;
 type Start = Extract<FirstPacket, { kind: "start" }>;
 
 export class Connection implements Heard {
-  private phase: "start" | "password" | "checking" | "ready" | "closed" = "start";
+  private phase: "start" | "sign-in" | "opening" | "ready" | "closed" = "start";
   private socket: Socket;
   private first: Buffer = Buffer.alloc(0);
   private readonly queue = new MessageQueue();
   private start: Start | null = null;
+  /** Hash of the certificate that encrypts the connection; null: there is none. */
+  private certificate: Buffer | null = null;
+  /** Takes the client's next message of the sign-in; null: none is waited for. */
+  private takeAnswer: ((body: Buffer) => void) | null = null;
   private call: WireCall | null = null;
   private retry: NodeJS.Timeout | null = null;
   private readonly startTimer: NodeJS.Timeout;
@@ -54,6 +63,10 @@ export class Connection implements Heard {
   private unsaid: Uint8Array[] = [];
   /** The tenant's bucket while a request of this connection runs. */
   private inFlight: Bucket | null = null;
+  private cancelExpiry: Cancel | null = null;
+  /** Of that request. */
+  private kind: WireKind = "open";
+  private sentMs = 0;
   /** Null until sign-in. */
   caller: Caller | null = null;
 
@@ -122,8 +135,8 @@ export class Connection implements Heard {
 
   /** True where the connection goes on encrypted. */
   private encrypt(): boolean {
-    const { secureContext } = this.host;
-    if (secureContext === null || this.socket instanceof TLSSocket) {
+    const { encryption } = this.host;
+    if (encryption === null || this.socket instanceof TLSSocket) {
       this.socket.write("N");
       return false;
     }
@@ -132,7 +145,8 @@ export class Connection implements Heard {
     const { socket } = this;
     socket.removeAllListeners("data").removeAllListeners("drain");
     socket.write("S");
-    this.socket = new TLSSocket(socket, { isServer: true, secureContext });
+    this.socket = new TLSSocket(socket, { isServer: true, secureContext: encryption.secureContext });
+    this.certificate = encryption.certificate;
     this.listen(this.socket);
     return true;
   }
@@ -140,14 +154,13 @@ export class Connection implements Heard {
   private started(packet: Start): void {
     this.start = packet;
     if (packet.minor > 0 || packet.unknownOptions.length > 0) this.negotiate(packet.unknownOptions);
-    this.phase = "password";
+    this.phase = "sign-in";
     this.queue.push(this.first);
-    this.say((writer) => {
-      writer.begin(BACK.authentication);
-      writer.int32(AUTHENTICATION.cleartextPassword);
-      writer.end();
-    });
-    this.work();
+    const { address, certificate } = this;
+    signIn(this.host.services, { user: nameOf(packet.user), address, certificate }, this.signInClient).then(
+      (caller) => this.admitted(caller),
+      (error: unknown) => this.refused(asDbError(error)),
+    );
   }
 
   /** The client wants more than protocol 3.0: it hears what there is, and goes on with that or leaves. */
@@ -162,37 +175,40 @@ export class Connection implements Heard {
   }
 
   private work(): void {
-    if (this.phase === "password") this.readPassword();
+    if (this.phase === "sign-in") this.readAnswer();
     else if (this.phase === "ready") this.sendNext();
     if (this.queue.isFull) this.socket.pause();
   }
 
-  private readPassword(): void {
-    const message = this.queue.one();
+  private readonly signInClient: SignInClient = {
+    ask: (kind, body = NOTHING) => this.say((writer) => writeAuthentication(writer, kind, body)),
+    answer: () =>
+      new Promise((resolve) => {
+        this.takeAnswer = resolve;
+        this.received(NOTHING);
+      }),
+  };
+
+  private readAnswer(): void {
+    const take = this.takeAnswer;
+    const message = take === null ? null : this.queue.one();
     if (message === null) return;
-    if (message.type !== FRONT.password) throw violation("a password was expected");
-    const fields = new MessageFields(message.body);
-    const password = fields.cstring();
-    fields.end();
-    this.phase = "checking";
-    const { user } = this.start!;
-    const { address } = this;
-    signIn(this.host.services, { user: nameOf(user), password, address }).then(
-      (caller) => this.admitted(caller),
-      (error: unknown) => this.refused(asDbError(error)),
-    );
+    if (message.type !== FRONT.password) throw violation("a message of the sign-in was expected");
+    this.takeAnswer = null;
+    take!(message.body);
   }
 
   private refused(error: DbError): void {
     const { user } = this.start!;
     const isWrong = error.code === "invalid_credentials" || error.details?.sqlstate === "28P01";
-    this.fatal(
-      isWrong ? sqlError("28P01", `password authentication failed for user "${user}"`, { hint: error.message }) : error,
-    );
+    if (isWrong) {
+      this.fatal(sqlError("28P01", `password authentication failed for user "${user}"`, { hint: error.message }));
+    } else this.fatal(error.code === "forbidden" ? sqlError("28000", error.message) : error);
   }
 
   private admitted(caller: Caller): void {
-    if (this.phase !== "checking") return;
+    if (this.phase !== "sign-in") return;
+    this.phase = "opening";
     const { user, database, parameters } = this.start!;
     const { identity } = caller;
     const wanted = tenantIn(user) ?? database;
@@ -205,8 +221,18 @@ export class Connection implements Heard {
       return;
     }
     this.caller = caller;
+    this.endWhenExpired(identity.expiresAtMs);
     if (identity.keyId !== null) this.host.services.admission.countUse(caller, this.host.services.clock.wall());
     this.ask("open", parameters);
+  }
+
+  /** The API key's time is over then, for what is open with it, too. Null: it has no end. */
+  private endWhenExpired(atMs: number | null): void {
+    if (atMs === null) return;
+    const { clock } = this.host.services;
+    this.cancelExpiry = atTime(clock, atMs, () =>
+      this.end(sqlError("57P01", "terminating connection: the API key has expired")),
+    );
   }
 
   /** Sends the next group of messages, unless one is being worked on. */
@@ -250,6 +276,8 @@ export class Connection implements Heard {
       if (call.begin(body)) {
         bucket.inFlight++;
         this.inFlight = bucket;
+        this.kind = kindOf(endpoint, body);
+        this.sentMs = services.clock.now();
         return;
       }
       this.call = null;
@@ -260,10 +288,13 @@ export class Connection implements Heard {
     }
   }
 
-  private callEnded(): void {
+  private callEnded(outcome: "answered" | "lost"): void {
     this.call = null;
-    if (this.inFlight !== null) this.inFlight.inFlight--;
+    if (this.inFlight === null) return;
+    this.inFlight.inFlight--;
     this.inFlight = null;
+    const { wire, clock } = this.host.services;
+    wire.count(this.kind, outcome, clock.now() - this.sentMs);
   }
 
   // From the actor
@@ -277,9 +308,9 @@ export class Connection implements Heard {
   }
 
   done(bytes: Buffer, listens: boolean): void {
-    this.callEnded();
+    this.callEnded("answered");
     if (listens) this.listenToOthers();
-    if (this.phase === "checking") this.opened(bytes);
+    if (this.phase === "opening") this.opened(bytes);
     else if (bytes.length > 0) this.write(bytes);
     this.sendPushed();
     if (this.phase === "closed") return;
@@ -293,9 +324,7 @@ export class Connection implements Heard {
     this.phase = "ready";
     this.hasSession = true;
     this.say((writer) => {
-      writer.begin(BACK.authentication);
-      writer.int32(AUTHENTICATION.ok);
-      writer.end();
+      writeAuthentication(writer, AUTHENTICATION.ok, NOTHING);
       writer.begin(BACK.backendKeyData);
       writer.uint32(this.session);
       writer.int32(this.secret);
@@ -305,7 +334,7 @@ export class Connection implements Heard {
   }
 
   failed(error: DbError): void {
-    this.callEnded();
+    this.callEnded("lost");
     this.fatal(error);
   }
 
@@ -362,9 +391,10 @@ export class Connection implements Heard {
     if (this.phase === "closed") return;
     this.phase = "closed";
     clearTimeout(this.startTimer);
+    this.cancelExpiry?.();
     if (this.retry !== null) clearTimeout(this.retry);
     this.call?.cancel();
-    this.callEnded();
+    this.callEnded("lost");
     this.listening?.cancel();
     if (this.hasSession) this.closeSession();
     this.host.closed(this);
@@ -400,6 +430,20 @@ export class Connection implements Heard {
 
 const NOTHING = Buffer.alloc(0);
 
+function kindOf(endpoint: WireEndpoint, body: Uint8Array): WireKind {
+  if (endpoint === "open") return "open";
+  switch (body[0]) {
+    case FRONT.query:
+      return "simple";
+    case FRONT.copyData:
+    case FRONT.copyDone:
+    case FRONT.copyFail:
+      return "copy";
+    default:
+      return "extended";
+  }
+}
+
 const NOBODY: Heard = {
   address: "",
   piece: () => true,
@@ -410,6 +454,13 @@ const NOBODY: Heard = {
 
 export function goingAway(): DbError {
   return sqlError("57P01", "terminating connection due to administrator command");
+}
+
+function writeAuthentication(writer: MessageWriter, kind: number, body: Uint8Array): void {
+  writer.begin(BACK.authentication);
+  writer.int32(kind);
+  writer.bytes(body);
+  writer.end();
 }
 
 function asDbError(error: unknown): DbError {

@@ -10,6 +10,10 @@ import { FRONT } from "../protocol/postgres/message-types.js";
 const MESSAGE_BYTES_MAX = 256 * 1024 * 1024;
 /** A group is no longer than that unless it is one message. */
 const GROUP_BYTES = 256 * 1024;
+/** Of a sign-in. */
+const SIGN_IN_BYTES_MAX = 64 * 1024;
+/** For what comes later, at most. */
+const ROOM_BYTES_MAX = 4 * 1024 * 1024;
 /** With more than that waiting, the client is not read. */
 const WAITING_BYTES = 1024 * 1024;
 
@@ -24,20 +28,26 @@ const ASKS: ReadonlySet<number> = new Set([
   FRONT.functionCall,
 ]);
 
+const EMPTY = Buffer.alloc(0);
+
 export class MessageQueue {
-  private bytes: Buffer = Buffer.alloc(0);
-  /** Pieces that came since, of which no message is whole. */
+  /** What was joined and not taken yet is `bytes` from `start` to `end`; memory behind that is free where it is ours. */
+  private bytes: Buffer = EMPTY;
+  private start = 0;
+  private end = 0;
+  /** Pieces that came since, with which no message is whole. */
   private pieces: Buffer[] = [];
   private length = 0;
-  /** Bytes that the message at the beginning needs; 0: not known. */
+  /** Bytes from the start without which nothing more can be said. */
   private needed = 0;
+  /** Bytes from the start that are whole messages, and those of them up to the last one that asks for an answer. */
+  private whole = 0;
+  private asked = 0;
+  /** Since the beginning; for tests. */
+  copiedBytes = 0;
 
   get isFull(): boolean {
     return this.length > WAITING_BYTES + this.needed;
-  }
-
-  get isEmpty(): boolean {
-    return this.length === 0;
   }
 
   push(piece: Buffer): void {
@@ -49,67 +59,89 @@ export class MessageQueue {
    * The next message if it is whole, else null; for sign-in, where each is answered. Throws 08P01 for one that is too long.
    */
   one(): { readonly type: number; readonly body: Buffer } | null {
+    if (this.length < this.needed) return null;
     this.join();
-    const end = this.endOf(0, 64 * 1024);
+    const end = this.endOf(0, SIGN_IN_BYTES_MAX);
     if (end === null) return null;
-    const type = this.bytes[0]!;
-    const body = this.bytes.subarray(MESSAGE_HEAD_BYTES, end);
-    this.cut(end);
-    return { type, body };
+    const message = this.take(end);
+    return { type: message[0]!, body: message.subarray(MESSAGE_HEAD_BYTES) };
   }
 
-  /** Whole messages up to one that asks for an answer, or as many as make a group; null: nothing is to be sent. */
+  /**
+   * Whole messages up to the last one that asks for an answer, or as many as make a group; null: nothing is to be sent. `ends`: the
+   * client has said goodbye.
+   */
   group(): { readonly bytes: Buffer; readonly ends: boolean } | null {
     if (this.length < this.needed) return null;
     this.join();
-    const { bytes } = this;
-    let at = 0;
-    let asks = false;
-    for (;;) {
-      const type = bytes[at];
-      const end = this.endOf(at, MESSAGE_BYTES_MAX);
-      if (end === null || (at > 0 && end > GROUP_BYTES)) {
-        if (end === null) this.needed = at === 0 ? this.needed : 0;
-        break;
+    while (this.whole < GROUP_BYTES) {
+      const end = this.endOf(this.whole, MESSAGE_BYTES_MAX);
+      if (end === null) break;
+      const type = this.bytes[this.start + this.whole]!;
+      if (type === FRONT.terminate) {
+        return this.asked > 0
+          ? { bytes: this.take(this.asked), ends: false }
+          : { bytes: this.take(this.whole), ends: true };
       }
-      if (type === FRONT.terminate) return at > 0 && asks ? this.take(at, false) : this.take(at, true);
-      asks = ASKS.has(type!);
-      at = end;
-      if (at >= GROUP_BYTES) break;
+      // A long one makes a group of its own.
+      if (this.whole > 0 && end > GROUP_BYTES) return { bytes: this.take(this.whole), ends: false };
+      this.whole = end;
+      if (ASKS.has(type)) this.asked = end;
     }
-    if (at === 0 || (!asks && at < GROUP_BYTES)) return null;
-    return this.take(at, false);
+    const length = this.whole >= GROUP_BYTES ? this.whole : this.asked;
+    return length === 0 ? null : { bytes: this.take(length), ends: false };
   }
 
-  private take(length: number, ends: boolean): { readonly bytes: Buffer; readonly ends: boolean } {
-    const taken = this.bytes.subarray(0, length);
-    this.cut(length);
-    return { bytes: taken, ends };
+  /** What is taken stays as it is: what comes later goes behind it. */
+  private take(length: number): Buffer {
+    const taken = this.bytes.subarray(this.start, this.start + length);
+    this.start += length;
+    this.length -= length;
+    this.whole = Math.max(0, this.whole - length);
+    this.asked = 0;
+    this.needed = 0;
+    return taken;
   }
 
+  /** Memory that does not do grows by as much again, so each byte is copied a few times at most. */
   private join(): void {
     if (this.pieces.length === 0) return;
-    this.bytes =
-      this.bytes.length === 0 && this.pieces.length === 1
-        ? this.pieces[0]!
-        : Buffer.concat([this.bytes, ...this.pieces]);
+    const { pieces, length, start, end } = this;
     this.pieces = [];
+    if (start === end && pieces.length === 1) {
+      this.bytes = pieces[0]!;
+      this.start = 0;
+      this.end = length;
+      return;
+    }
+    if (start + length > this.bytes.length) {
+      const bytes = Buffer.allocUnsafeSlow(length + Math.min(length, ROOM_BYTES_MAX));
+      bytes.set(this.bytes.subarray(start, end));
+      this.copiedBytes += end - start;
+      this.bytes = bytes;
+      this.start = 0;
+      this.end = end - start;
+    }
+    for (const piece of pieces) {
+      this.bytes.set(piece, this.end);
+      this.end += piece.length;
+      this.copiedBytes += piece.length;
+    }
   }
 
-  private cut(length: number): void {
-    this.bytes = this.bytes.subarray(length);
-    this.length -= length;
-    this.needed = 0;
-  }
-
+  /** Where the message at `at` ends, counted from the start; null: it is not whole. */
   private endOf(at: number, bytesMax: number): number | null {
-    const { bytes } = this;
-    if (bytes.length < at + MESSAGE_HEAD_BYTES) return null;
-    const length = bytes.readInt32BE(at + 1);
+    const { bytes, start } = this;
+    const there = this.end - start;
+    if (there < at + MESSAGE_HEAD_BYTES) {
+      this.needed = at + MESSAGE_HEAD_BYTES;
+      return null;
+    }
+    const length = bytes.readInt32BE(start + at + 1);
     if (length < 4 || length > bytesMax) throw violation(`a message has the length ${length}`);
     const end = at + 1 + length;
-    if (end <= bytes.length) return end;
-    if (at === 0) this.needed = end;
+    if (end <= there) return end;
+    this.needed = end;
     return null;
   }
 }

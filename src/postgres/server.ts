@@ -1,8 +1,6 @@
 /** The server of PostgreSQL's protocol: listens beside HTTP and has the connections. Opened and closed by the gateway. */
 import { randomInt } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { createSecureContext, type SecureContext } from "node:tls";
 import type { Door, OpenDoor } from "../gateway/door.js";
 import type { Services } from "../gateway/services.js";
 import { type DbError, sqlError } from "../protocol/errors.js";
@@ -10,6 +8,7 @@ import type { Identity } from "../protocol/identity.js";
 import { writeError } from "../protocol/postgres/error-message.js";
 import { MessageWriter } from "../protocol/postgres/message-writer.js";
 import { Connection, type ConnectionHost, goingAway } from "./connection.js";
+import { type Encryption, encryptionOf } from "./encryption.js";
 
 export const postgresDoor: Door = {
   async open(services) {
@@ -24,13 +23,13 @@ export const postgresDoor: Door = {
 class PostgresServer implements OpenDoor, ConnectionHost {
   readonly name = "postgresql";
   port = 0;
-  secureContext: SecureContext | null;
+  encryption: Encryption | null;
   private readonly server: Server;
   private readonly connections = new Map<number, Connection>();
   private nextSession = 0;
 
   constructor(readonly services: Services) {
-    this.secureContext = secureContextOf(services);
+    this.encryption = encryptionOf(services);
     this.server = createServer((socket) => this.connected(socket));
   }
 
@@ -68,6 +67,7 @@ class PostgresServer implements OpenDoor, ConnectionHost {
       return;
     }
     services.connections++;
+    services.wire.connections++;
     const session = this.takeNumber();
     this.connections.set(session, new Connection(this, socket, session, randomInt(-0x80000000, 0x7fffffff)));
   }
@@ -85,11 +85,13 @@ class PostgresServer implements OpenDoor, ConnectionHost {
   }
 
   closed(connection: Connection): void {
-    if (this.connections.delete(connection.session)) this.services.connections--;
+    if (!this.connections.delete(connection.session)) return;
+    this.services.connections--;
+    this.services.wire.connections--;
   }
 
   renewCertificate(): void {
-    this.secureContext = secureContextOf(this.services);
+    this.encryption = encryptionOf(this.services);
   }
 
   forget(gone: (identity: Identity) => boolean): void {
@@ -117,10 +119,4 @@ function refuse(socket: Socket, error: DbError): void {
   writeError(writer, error, "FATAL");
   socket.on("error", () => undefined);
   socket.end(writer.take());
-}
-
-function secureContextOf({ config }: Services): SecureContext | null {
-  const { certFile, keyFile } = config.server.tls;
-  if (certFile === "") return null;
-  return createSecureContext({ cert: readFileSync(certFile), key: readFileSync(keyFile) });
 }

@@ -89,6 +89,25 @@ export interface LoginRequest {
   readonly remoteAddress: string;
 }
 
+/** What a client of SCRAM-SHA-256 makes its proof of. */
+export interface ScramChallenge {
+  /** Base64. */
+  readonly salt: string;
+  readonly iterations: number;
+}
+
+export interface ScramLoginRequest {
+  readonly username: string;
+  /** RFC 5802's AuthMessage: what both sides have said. */
+  readonly auth_message: string;
+  /** Base64. */
+  readonly proof: string;
+  readonly remoteAddress: string;
+}
+
+/** `server_signature`: base64, for the client. */
+export type ScramSignedIn = (SignedIn | MfaRequired) & { readonly server_signature: string };
+
 export interface VerifyMfaRequest {
   readonly mfa_token: string;
   /** Six digits, or a recovery code. */

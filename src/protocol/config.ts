@@ -252,6 +252,8 @@ export const ConfigSchema = section({
     adminPassword: Type.String({ maxLength: 1024 }),
     /** scrypt's N is 2 to the power of it; below the default only for what holds nothing of worth, such as tests. */
     passwordCost: Type.Integer({ minimum: 10, maximum: 18 }),
+    /** PBKDF2's, of SCRAM; RFC 7677 demands 4096. */
+    scramIterations: count(4096, 10_000_000),
     registration: section({
       enabled: Type.Boolean(),
       tenant: Type.String({

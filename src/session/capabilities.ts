@@ -16,6 +16,12 @@ export interface AskingStatement extends SystemServices {
   readonly client: Client;
   /** Its user may change what models the installation has. */
   readonly managesModels: boolean;
+  /** The same object for all statements of one transaction. */
+  readonly transaction: object;
+  /** Calls back once when that transaction has ended. */
+  whenTransactionEnds(call: (hasCommitted: boolean) => void): void;
+  /** Takes back what was done, where that transaction is rolled back to a savepoint. */
+  undoes(undo: () => void): void;
   capability<T>(capability: Capability<T>): T | null;
   sequenceValues(): SequenceValues;
 }

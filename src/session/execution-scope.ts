@@ -132,7 +132,9 @@ export class ExecutionScope {
   }
 
   /** A transaction that only reads may still change temporary tables. */
-  requireRunnable({ readOnly, callsRoutines, command, plan }: BoundQuery): void {
+  requireRunnable({ readOnly, callsRoutines, command, plan, locksRows }: BoundQuery): void {
+    // Others would wait for it.
+    if (locksRows === true) this.requireWritable("select for update");
     // Of functions that may write, each statement that does is refused.
     if (readOnly || callsRoutines || !(this.identity.readOnly || this.block.modes.readOnly)) return;
     if (this.identity.readOnly) throw refusedToReader(writerIn(command, plan));

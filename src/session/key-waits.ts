@@ -29,10 +29,12 @@ export async function afterConflict(
     });
   }
   if (own !== null) own.waitsFor = holder;
+  client.waiting?.(holder);
   try {
     await released(holder, client, timeoutMs);
   } finally {
     if (own !== null) own.waitsFor = null;
+    client.waiting?.(null);
   }
   await client.yieldTurn();
 }

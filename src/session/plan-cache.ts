@@ -15,6 +15,7 @@ export class PlanCache {
   /** What was found last: clients repeat themselves, and to compare texts takes less than to hash one. */
   private last: { readonly sql: string; readonly plan: StatementPlan } | null = null;
   hits = 0;
+  /** Counted by whoever makes a plan because there was none. */
   misses = 0;
 
   get size(): number {
@@ -25,10 +26,7 @@ export class PlanCache {
   find(sql: string, catalogVersion: number | string, params: ParameterValues | null): StatementPlan | null {
     const plan = this.last !== null && this.last.sql === sql ? this.last.plan : this.look(sql);
     const isFit = plan?.catalogVersion === catalogVersion && (params === null || sameOpenTypes(plan, params));
-    if (plan === undefined || !isFit) {
-      this.misses++;
-      return null;
-    }
+    if (plan === undefined || !isFit) return null;
     this.hits++;
     // Moving on every hit would cost more than the plan saves; every 64th use keeps hot plans young enough.
     if ((++plan.uses & 63) === 0) {

@@ -7,13 +7,16 @@ import type { TableDef } from "../catalog/table.js";
 import type { OutputColumn } from "../query/plan/plan.js";
 import type { BoundQuery } from "../sql/bind/bound-statement.js";
 import { parseSql } from "../sql/parse/parse.js";
+import type { KeyHolder } from "../storage/key-locks.js";
 import type { Transaction } from "../storage/store.js";
 import type { TakeRows } from "./cursor.js";
 import { declaredType } from "./result-columns.js";
 import { parametersOf } from "./run-program.js";
 import type { SessionCursors } from "./session-cursors.js";
 import type { SessionNames } from "./session-names.js";
+import type { PreparedFacts } from "./session-statements.js";
 import type { StatementPlan } from "./statement-plan.js";
+import type { StatementPlanner } from "./statement-planner.js";
 import type { Client, StatementRun } from "./statement-run.js";
 import type { StatementRunner } from "./statement-runner.js";
 import type { Tenant } from "./tenant.js";
@@ -26,6 +29,7 @@ export class ProtocolSession {
     private readonly block: TransactionBlock,
     private readonly cursors: SessionCursors,
     private readonly runner: StatementRunner,
+    private readonly planner: StatementPlanner,
   ) {}
 
   /**
@@ -51,7 +55,7 @@ export class ProtocolSession {
   private planned(sql: string, oids: readonly number[], catalog: CatalogView, tx: Transaction): StatementPlan {
     const declared = oids.map((oid) => (oid === 0 ? null : declaredType(oid, catalog)));
     const text = { sql, params: [], declared };
-    const plan = this.runner.planFor(text, catalog, tx);
+    const plan = this.planner.planFor(text, catalog, tx);
     const { parameterTypes } = plan;
     if (parameterTypes.length > 0 && plan.program !== null && typeof catalog.version === "number") {
       this.tenant.plans.add(this.names.planKey({ ...text, declared: parameterTypes }), plan);
@@ -59,8 +63,18 @@ export class ProtocolSession {
     return plan;
   }
 
+  /** Takes back what was done, where the open transaction is rolled back to a savepoint. */
+  undoes(undo: () => void): void {
+    if (this.block.isOpen) this.block.open().undoes(undo);
+  }
+
+  /** Whether a transaction of this session holds those keys. */
+  owns(holder: KeyHolder): boolean {
+    return holder.owner === this.block;
+  }
+
   /** DEALLOCATE and DISCARD ALL take statements away from these too. */
-  shareStatements(statements: Map<string, unknown>): void {
+  shareStatements(statements: Map<string, PreparedFacts>): void {
     this.runner.statements.ofProtocol = statements;
   }
 

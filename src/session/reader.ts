@@ -16,6 +16,7 @@ export function refusedToReader(what: string): DbError {
 export function requireReading(bound: BoundStatement): void {
   switch (bound.kind) {
     case "query":
+      if (bound.locksRows === true) throw refusedToReader("SELECT FOR UPDATE");
       if (!bound.readOnly && !bound.callsRoutines) throw refusedToReader(writerIn(bound.command, bound.plan));
       return;
     case "explain":

@@ -45,6 +45,9 @@ class CursorState extends StatementState {
 /** Never written to. */
 const NO_CURSORS = new Map<string, Cursor>();
 
+/** So begin names of cursors that no statement can say: of portals without a name. */
+export const UNNAMED_PORTAL = "<portal ";
+
 export class SessionCursors {
   /** Made with the first one: most sessions are of one statement. */
   private cursors: Map<string, Cursor> = NO_CURSORS;

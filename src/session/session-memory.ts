@@ -2,6 +2,7 @@
 import type { CatalogView } from "../catalog/catalog-view.js";
 import type { SequenceNumber } from "../catalog/sequence.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
+import type { SessionStatements } from "./session-statements.js";
 import type { Settings } from "./settings.js";
 import type { Tenant } from "./tenant.js";
 
@@ -12,6 +13,8 @@ export interface SessionMemory {
   sequenceValues: Map<number, SequenceNumber> | null;
   /** The sequence that nextval was called for last. */
   lastSequence: number | null;
+  /** Null: none was prepared. */
+  preparedStatements: SessionStatements | null;
   /** The schemas in which names are looked up, in order. */
   searchPath(catalog: CatalogView): readonly string[];
   /** Runs functions that statements made. */

@@ -11,6 +11,7 @@ import type { BindEnvironment } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
 import type { SessionMemory } from "./session-memory.js";
+import type { SessionStatements } from "./session-statements.js";
 import { Settings } from "./settings.js";
 import type { StatementText } from "./statement-run.js";
 import type { Tenant } from "./tenant.js";
@@ -19,6 +20,7 @@ export class SessionNames implements SessionMemory {
   readonly settings: Settings;
   sequenceValues: Map<number, SequenceNumber> | null = null;
   lastSequence: number | null = null;
+  preparedStatements: SessionStatements | null = null;
   private ownSchema: string | null = null;
   /** Whether something may be in the session's own schema. */
   hasTemporaries = false;
@@ -39,16 +41,26 @@ export class SessionNames implements SessionMemory {
   }
 
   /** Under what the plan cache knows the statement: plans of sessions that name things as usual are shared. */
-  planKey({ sql, language, graph, waits, declared }: Omit<StatementText, "params">): string {
+  planKey(text: Omit<StatementText, "params">): string {
+    const { kept } = text;
+    if (kept === undefined || text.waits === true) return this.keyOf(text);
+    const names = this.settings.version * 2 + (this.hasTemporaries ? 1 : 0);
+    if (kept.names !== names) {
+      kept.names = names;
+      kept.key = this.keyOf(text);
+    }
+    return kept.key;
+  }
+
+  private keyOf({ sql, language, graph, waits, declared }: Omit<StatementText, "params">): string {
     const { searchPath } = this.settings;
     if (declared !== undefined) {
       const types = declared.map((type) => (type === null ? "" : `${pgOidOf(type)}/${type.modifier ?? ""}`));
-      return `declared\0${types.join()}\0${this.planKey({ sql, ...(waits && { waits }) })}`;
+      return `declared\0${types.join()}\0${this.keyOf({ sql, ...(waits && { waits }) })}`;
     }
-    if (waits === true)
-      return `waits\0${this.planKey({ sql, ...(language && { language }), ...(graph && { graph }) })}`;
+    if (waits === true) return `waits\0${this.keyOf({ sql, ...(language && { language }), ...(graph && { graph }) })}`;
     if (language !== undefined || graph !== undefined) {
-      return `${language ?? ""}\0${graph ?? ""}\0${this.planKey({ sql })}`;
+      return `${language ?? ""}\0${graph ?? ""}\0${this.keyOf({ sql })}`;
     }
     if (!this.hasTemporaries && searchPath.length === 1 && searchPath[0] === "public") return sql;
     const own = this.hasTemporaries ? this.temporarySchema : "";

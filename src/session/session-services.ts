@@ -19,7 +19,13 @@ import { jobFor, valueOfComputed } from "../query/expr/compute-elsewhere.js";
 import type { DeferredContext, EvalContext, InnerResult, RoutineCall, SubqueryExpr } from "../query/expr/expr.js";
 import type { SentExpr } from "../query/expr/sent-form.js";
 import { SEQUENCES, type SequenceValues } from "../sql/bind/sequence-functions.js";
-import { type LiveSession, SYSTEM, type SystemView } from "../sql/bind/system/system-view.js";
+import {
+  type LiveLock,
+  type LiveSession,
+  type PreparedStatementFacts,
+  SYSTEM,
+  type SystemView,
+} from "../sql/bind/system/system-view.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { RoutinePlan } from "../sql/routine/host.js";
 import type { Transaction } from "../storage/store.js";
@@ -29,7 +35,7 @@ import type { GraphNode } from "../values/variant.js";
 import { type AskingStatement, Capabilities, provideCapability } from "./capabilities.js";
 import { convertParameters } from "./run-program.js";
 import { type IndexLife, indexLife } from "./search-index-care.js";
-import type { SessionCursors } from "./session-cursors.js";
+import { type SessionCursors, UNNAMED_PORTAL } from "./session-cursors.js";
 import type { SessionMemory } from "./session-memory.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { Client } from "./statement-run.js";
@@ -103,6 +109,19 @@ export class SessionServices implements ExecServices, AskingStatement {
     return this.capabilities.get(capability);
   }
 
+  get transaction(): object {
+    return this.tx;
+  }
+
+  whenTransactionEnds(call: (hasCommitted: boolean) => void): void {
+    if (!(this.tx instanceof ShardTransaction)) throw new Error("the transaction does not tell of its end");
+    this.tx.whenEnded(call);
+  }
+
+  undoes(undo: () => void): void {
+    if (this.tx instanceof ShardTransaction) this.tx.undoes(undo);
+  }
+
   get tenant(): Tenant {
     return this.memory.tenant;
   }
@@ -145,7 +164,15 @@ export class SessionServices implements ExecServices, AskingStatement {
   }
 
   cursors(): SystemView["cursors"] {
-    return this.ownCursors.all();
+    return this.ownCursors.all().filter(({ options }) => !options.name.startsWith(UNNAMED_PORTAL));
+  }
+
+  preparedStatements(): Iterable<PreparedStatementFacts> {
+    return this.memory.preparedStatements?.all() ?? [];
+  }
+
+  locks(): Iterable<LiveLock> {
+    return this.memory.tenant.liveLocks?.() ?? [];
   }
 
   setting(name: string): string | null {

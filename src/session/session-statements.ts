@@ -5,6 +5,7 @@
 import { sqlError } from "../protocol/errors.js";
 import { PREPARED_STATEMENTS_MAX } from "../protocol/limits.js";
 import type { BoundPrepare } from "../sql/bind/bound-statement.js";
+import type { PreparedStatementFacts } from "../sql/bind/system/system-view.js";
 import type { StatementNode } from "../sql/parse/ast.js";
 import type { SqlType } from "../values/values.js";
 import type { StatementPlan } from "./statement-plan.js";
@@ -15,13 +16,24 @@ export type PlanNode = (node: StatementNode, declaredTypes: readonly (SqlType | 
 interface Prepared {
   readonly node: StatementNode;
   readonly types: readonly SqlType[];
+  /** As it was sent, and when; microseconds since the epoch. */
+  readonly sql: string;
+  readonly preparedMicros: number;
   plan: StatementPlan;
+}
+
+/** A statement of a protocol. */
+export interface PreparedFacts {
+  readonly sql: string;
+  readonly preparedMicros: number;
+  /** Null: there is nothing to plan. */
+  readonly plan: StatementPlan | null;
 }
 
 export class SessionStatements {
   private readonly statements = new Map<string, Prepared>();
   /** Those that a server of a protocol keeps for the session: DEALLOCATE is about them too. */
-  ofProtocol: Pick<Map<string, unknown>, "delete" | "clear"> | null = null;
+  ofProtocol: Map<string, PreparedFacts> | null = null;
 
   /** The plan of the statement that is to be added. Throws 42P05 for a name that is taken, and planning errors. */
   plan({ name, node, types }: BoundPrepare, planNode: PlanNode): StatementPlan {
@@ -32,8 +44,19 @@ export class SessionStatements {
     return planNode(node, types);
   }
 
-  add({ name, node, types }: BoundPrepare, plan: StatementPlan): void {
-    this.statements.set(name, { node, types, plan });
+  add({ name, node, types }: BoundPrepare, plan: StatementPlan, sql: string): void {
+    this.statements.set(name, { node, types, plan, sql, preparedMicros: Date.now() * 1000 });
+  }
+
+  /** All that have a name. */
+  *all(): Iterable<PreparedStatementFacts> {
+    for (const [name, { sql, preparedMicros, plan }] of this.statements) {
+      yield { name, sql, preparedMicros, parameterTypes: plan.parameterTypes, bySql: true };
+    }
+    for (const [name, { sql, preparedMicros, plan }] of this.ofProtocol ?? []) {
+      if (name === "") continue;
+      yield { name, sql, preparedMicros, parameterTypes: plan?.parameterTypes ?? [], bySql: false };
+    }
   }
 
   /** The statement's plan, planned again if definitions have changed. Throws 26000. */

@@ -26,7 +26,8 @@ import { SessionNames } from "./session-names.js";
 import { durationMs, type Settings } from "./settings.js";
 import { type Outcome, textOutcome } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
-import { type Client, openValuesOf, type StatementRun, type StatementText } from "./statement-run.js";
+import { StatementPlanner } from "./statement-planner.js";
+import type { Client, StatementRun, StatementText } from "./statement-run.js";
 import { StatementRunner } from "./statement-runner.js";
 import { applyOnCommit, endTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
@@ -54,6 +55,7 @@ export class Session {
   private readonly names: SessionNames;
   private readonly block: TransactionBlock;
   private readonly cursors = new SessionCursors();
+  private readonly planner: StatementPlanner;
   private readonly runner: StatementRunner;
   private protocolSide: ProtocolSession | null = null;
 
@@ -65,6 +67,7 @@ export class Session {
       this.runner.routines(),
     );
     this.block = new TransactionBlock(tenant, this.names, options.readOnly, options.waits === true);
+    this.planner = new StatementPlanner(tenant, this.names);
     this.runner = new StatementRunner(tenant, options, this.names, this.block, this.cursors);
   }
 
@@ -74,8 +77,8 @@ export class Session {
 
   /** What servers of protocols need beside. */
   get protocol(): ProtocolSession {
-    const { tenant, names, block, cursors, runner } = this;
-    this.protocolSide ??= new ProtocolSession(tenant, names, block, cursors, runner);
+    const { tenant, names, block, cursors, runner, planner } = this;
+    this.protocolSide ??= new ProtocolSession(tenant, names, block, cursors, runner, planner);
     return this.protocolSide;
   }
 
@@ -183,13 +186,13 @@ export class Session {
 
   /** Plans the statement, or takes the plan of an earlier run. Used by `prepare` too. */
   planFor(run: StatementText, catalog: CatalogView, tx: Transaction): StatementPlan {
-    return this.runner.planFor(run, catalog, tx);
+    return this.planner.planFor(run, catalog, tx);
   }
 
   /** The plan as the open transaction has the definitions. */
   planNow(run: StatementRun): StatementPlan {
     const tx = this.block.forStatement();
-    return this.planned(run, this.tenant.catalog.view(tx), tx);
+    return this.planner.planned(run, this.tenant.catalog.view(tx), tx);
   }
 
   /** For a plan that is not run now: throws the errors that do not depend on rows. */
@@ -237,7 +240,7 @@ export class Session {
     const tx = block.forStatement();
     let before: number | null = null;
     try {
-      const plan = this.planned(run, tenant.catalog.view(tx), tx);
+      const plan = this.planner.planned(run, tenant.catalog.view(tx), tx);
       const insert = repeatedInsertOf(plan, repetition);
       if (insert === null) return false;
       block.modes.query();
@@ -259,10 +262,11 @@ export class Session {
   }
 
   private executeAlone(run: StatementRun, commit: Commit, attempt: number): Outcome | Promise<Outcome> {
-    const { catalog, plans } = this.tenant;
+    const { catalog } = this.tenant;
     // The usual case: the plan is known before there is a transaction, so a query's transaction need track no reads.
     const version = catalog.newestVersion();
-    const cached = version === null ? null : plans.find(this.names.planKey(run), version, openValuesOf(run));
+    const known = version === null ? null : this.planner.known(run, version);
+    const cached = known === null ? null : known.plan;
     if (isKnownToOverrun(cached, run)) return this.executeAlone({ ...run, waits: true }, commit, attempt);
     const tx = this.block.start(cached !== null && cached.bound.kind === "query" && cached.bound.readOnly);
     let ran = cached;
@@ -282,7 +286,7 @@ export class Session {
     };
     try {
       this.block.startedMicros = nowMicros();
-      const plan = cached ?? this.planned(run, catalog.view(tx), tx);
+      const { plan, run: ready } = known ?? this.planner.ready(run, catalog.view(tx), tx);
       ran = plan;
       run.planned?.(plan.bound);
       if (plan.bound.kind === "transaction") {
@@ -290,7 +294,7 @@ export class Session {
         if (this.isOthersControl(plan.bound)) throw controlRefused(plan.bound.action);
         return controlOutside(plan.bound, run, this.block);
       }
-      const outcome = this.runner.run(plan, run, tx);
+      const outcome = this.runner.run(plan, ready, tx);
       if (outcome instanceof Promise || tx.isLarge) {
         const prepared = Promise.resolve(outcome).then(async (done) => {
           await tx.prepareCommit(run.request);
@@ -316,18 +320,6 @@ export class Session {
 
   private get lockTimeoutMs(): number {
     return durationMs(this.settings.show("lock_timeout"));
-  }
-
-  private planned(run: StatementRun, catalog: CatalogView, tx: ShardTransaction): StatementPlan {
-    const end = run.request.trace?.begin("plan");
-    try {
-      const plan = this.runner.planFor(run, catalog, tx);
-      end?.();
-      return plan;
-    } catch (error) {
-      end?.(error);
-      throw error;
-    }
   }
 
   private executeInside(run: StatementRun, commit: Commit): Outcome | Promise<Outcome> {
@@ -366,7 +358,7 @@ export class Session {
       if (this.block.failure !== null) requireEnding(run.sql, this.block);
       // Below repeatable read each statement has a snapshot of its own.
       if (this.isolation.startsWith("read ")) tx.refresh();
-      const plan = this.planned(run, this.tenant.catalog.view(tx), tx);
+      const { plan, run: ready } = this.planner.ready(run, this.tenant.catalog.view(tx), tx);
       ran = plan;
       run.planned?.(plan.bound);
       if (plan.bound.kind === "transaction") {
@@ -378,7 +370,7 @@ export class Session {
       }
       if (!BEFORE_QUERIES.has(plan.bound.kind)) this.block.modes.query();
       before = tx.savepoint();
-      const outcome = this.runner.run(plan, run, tx);
+      const outcome = this.runner.run(plan, ready, tx);
       return outcome instanceof Promise ? outcome.then(finished).catch(failed) : finished(outcome);
     } catch (error) {
       return failed(error);

@@ -78,6 +78,8 @@ export class Settings {
   private local: Map<string, string> | null = null;
   private beforeTransaction: Map<string, string> | null = null;
   private path: readonly string[] = PLAIN_PATH;
+  /** Another one than before: settings may have changed since. */
+  version = 0;
   readonly modes: TransactionModes;
 
   constructor(isolation: IsolationLevel) {
@@ -192,6 +194,10 @@ export class Settings {
 
   /** The transaction ended; `undo` when it rolled back. */
   settle(undo: boolean): void {
+    if (this.local === null && !undo) {
+      this.beforeTransaction = null;
+      return;
+    }
     if (undo) this.values = this.beforeTransaction;
     this.beforeTransaction = null;
     this.local = null;
@@ -211,6 +217,7 @@ export class Settings {
   }
 
   private refresh(): void {
+    this.version++;
     const read = (name: string) => this.local?.get(name) ?? this.values?.get(name);
     this.modes.defaults = {
       isolation: (read("default_transaction_isolation") as IsolationLevel | undefined) ?? this.modes.initial,

@@ -1,7 +1,9 @@
 /** The input of one run of one statement, as a session's client asks for it. */
+
 import type { DdlCommand } from "../catalog/ddl-command.js";
 import type { ProgressHearer } from "../query/exec/context.js";
 import type { BoundStatement } from "../sql/bind/bound-statement.js";
+import type { KeyHolder } from "../storage/key-locks.js";
 import type { SqlType } from "../values/values.js";
 import type { RowCollector } from "./sql-result.js";
 import type { Trace } from "./trace.js";
@@ -25,6 +27,8 @@ export interface Client {
   readonly origin?: Client;
   /** Throws why agents cannot run on its behalf; absent: they can. */
   checkAgents?(): void;
+  /** Told for whom the statement waits, and that it does not any more. */
+  waiting?(holder: KeyHolder | null): void;
   /** Fires when `checkpoint` would throw, with its error; absent: never. */
   signal?(): AbortSignal;
 }
@@ -33,6 +37,12 @@ export type Language = "sql" | "cypher";
 
 /** Of $1, $2, …, or by name. Names are Cypher's. */
 export type ParameterValues = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+/** Under what a session's plans know a text, and what the session's names meant then. Kept by whoever keeps the text. */
+export interface KeptKey {
+  key: string;
+  names: number;
+}
 
 /** A statement as it was sent. */
 export interface StatementText {
@@ -51,6 +61,8 @@ export interface StatementText {
   readonly graph?: string;
   /** It has overrun: its plan gives way within expressions, too. */
   readonly waits?: true;
+  /** Of a text that runs again and again: its key, as it was. */
+  readonly kept?: KeptKey;
   /** A definition of a route's own; then there is no text. With `graph` it is about one that has to be there. */
   readonly command?: DdlCommand;
 }

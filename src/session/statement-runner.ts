@@ -2,7 +2,6 @@
  * Runs one bound statement in a transaction that the session has opened: queries, definitions, and commands about the
  * session itself. One per session, which owns it and decides what becomes of the transaction.
  */
-import type { CatalogView } from "../catalog/catalog-view.js";
 import { sqlError } from "../protocol/errors.js";
 import { withoutConstants } from "../protocol/statement-shape.js";
 import { compilePlan } from "../query/exec/compile-plan.js";
@@ -26,13 +25,11 @@ import type {
   DdlStep,
 } from "../sql/bind/bound-statement.js";
 import { RoutineRunner } from "../sql/routine/routine-runner.js";
-import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { Value } from "../values/values.js";
 import { checkCalls } from "./check-calls.js";
 import type { TakeRows } from "./cursor.js";
 import { deleteAll, tableOfDeleteAll } from "./delete-all.js";
-import { graphFinder } from "./ensure-graph.js";
 import { ExecutionScope, type Identity } from "./execution-scope.js";
 import { explainLines } from "./explain-statement.js";
 import { insertRepeatedly, type RepeatedSteps, type Repetition } from "./repeated-run.js";
@@ -46,8 +43,8 @@ import type { SessionNames } from "./session-names.js";
 import { SessionStatements } from "./session-statements.js";
 import { languageOf } from "./slow-statements.js";
 import { countOutcome, type Outcome, type Rows, rowsOutcome, shapeOf, statsOf, textOutcome } from "./sql-result.js";
-import { planStatement, type StatementPlan } from "./statement-plan.js";
-import { type Client, openValuesOf, type StatementRun, type StatementText } from "./statement-run.js";
+import type { StatementPlan } from "./statement-plan.js";
+import type { Client, StatementRun } from "./statement-run.js";
 import { dropTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
 import type { Trace } from "./trace.js";
@@ -173,7 +170,10 @@ export class StatementRunner {
   }
 
   get statements(): SessionStatements {
-    this.preparedStatements ??= new SessionStatements();
+    if (this.preparedStatements === null) {
+      this.preparedStatements = new SessionStatements();
+      this.names.preparedStatements = this.preparedStatements;
+    }
     return this.preparedStatements;
   }
 
@@ -285,28 +285,13 @@ export class StatementRunner {
         return this.callProcedure(bound, run, tx);
       case "do": {
         const context = this.scope.contextFor(tx, run.request, []);
-        return after(this.routines().block(bound.body, context), () => textOutcome("result", ["DO"], run.collector));
+        return after(this.routines().block(bound.body, context), () =>
+          textOutcome("result", [bound.command], run.collector),
+        );
       }
       default:
         throw new Error(`${bound.kind} is not run here`);
     }
-  }
-
-  /** Plans the statement, or takes the plan of an earlier run. Used by `prepare` too. */
-  planFor(run: StatementText, catalog: CatalogView, tx: Transaction): StatementPlan {
-    const key = this.names.planKey(run);
-    const cached = this.tenant.plans.find(key, catalog.version, openValuesOf(run));
-    if (cached !== null) return cached;
-    const plan = planStatement(
-      run,
-      this.names.environment(catalog),
-      this.tenant.statistics.source(tx),
-      graphFinder(this.tenant, tx),
-    );
-    // Definitions that are not committed may still change under the same text.
-    const { version } = this.tenant.catalog.view(tx);
-    if (plan.program !== null && typeof version === "number") this.tenant.plans.add(key, plan);
-    return plan;
   }
 
   columnsOf(plan: StatementPlan): readonly OutputColumn[] | null {
@@ -316,7 +301,7 @@ export class StatementRunner {
   private prepare(bound: BoundPrepare, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     const plan = this.statements.plan(bound, this.scope.nodePlanner(tx));
     return after(this.check(plan, tx, run.request), () => {
-      this.statements.add(bound, plan);
+      this.statements.add(bound, plan, run.sql);
       return textOutcome("result", ["PREPARE"], run.collector);
     });
   }

@@ -14,9 +14,10 @@ import type { Config } from "../protocol/config.js";
 import type { RowNumbers } from "../query/exec/row-numbers.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { SpillArea } from "../query/exec/spill/spill-area.js";
-import type { LiveSession } from "../sql/bind/system/system-view.js";
+import type { LiveLock, LiveSession } from "../sql/bind/system/system-view.js";
 import type { Shard } from "../storage/shard.js";
 import type { Transaction } from "../storage/store.js";
+import { LiftedPlans } from "./lifted-plans.js";
 import type { LongTasks } from "./long-tasks.js";
 import { PlanCache } from "./plan-cache.js";
 import { PreparedStatements } from "./prepared-statements.js";
@@ -63,6 +64,7 @@ export class Tenant {
   readonly catalog: Catalog;
   readonly statistics: TenantStatistics;
   readonly plans = new PlanCache();
+  readonly liftedPlans = new LiftedPlans(this.plans);
   readonly prepared = new PreparedStatements();
   /** Grows with each use; orders tenants by when they were used last. */
   lastUse = 0;
@@ -74,6 +76,8 @@ export class Tenant {
   readonly temporarySchemas = new Set<string>();
   /** Sessions that last longer than a request: while there is one, the tenant stays in memory. */
   readonly liveSessions = new Set<LiveSession>();
+  /** Set by who has such sessions; null: there has been none. */
+  liveLocks: (() => Iterable<LiveLock>) | null = null;
   /** Whether its newest definitions have indexes for search; null: nobody has looked. */
   hasSearchIndexes: boolean | null = null;
   private newestCommit = 0;
@@ -108,7 +112,8 @@ export class Tenant {
       // Throws if the shard has ended it: its writes are gone, so it would look as if it had written nothing.
       tx.requireOpen();
       if (!tx.dirty) {
-        this.rollback(tx);
+        tx.commit();
+        this.catalog.settle(tx, null);
         return;
       }
       this.newestCommit = tx.commit();

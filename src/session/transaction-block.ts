@@ -65,7 +65,7 @@ export class TransactionBlock {
     // A transaction that only reads may still write to temporary tables.
     const isReader = reads || this.readOnlyCredential || (readOnly && !this.names.hasTemporaries);
     const tx = this.tenant.partition.shard.begin({ readOnly: isReader, isolation });
-    if (this.waits && isolation.startsWith("read ")) tx.takeKeys();
+    if (this.waits && isolation.startsWith("read ")) tx.takeKeys(this);
     return tx;
   }
 

@@ -4,6 +4,10 @@
  * All other transactions are validated when they commit, and respect the keys that are held. One table per shard.
  */
 import { DbError } from "../protocol/errors.js";
+import { isRowKey, ROW_PREFIX_BYTES, storageIdOf } from "./keys.js";
+
+/** Of a key: what says which table's or index's it is. */
+const PREFIX_CHARACTERS = ROW_PREFIX_BYTES;
 
 /** Keys that one transaction may hold; what it writes beyond them is validated at its commit. */
 const HELD_MAX = 100_000;
@@ -19,6 +23,12 @@ export class KeyConflict extends DbError {
 /** What one open transaction holds. */
 export class KeyHolder {
   private readonly held: string[] = [];
+  /** Whose keys it holds, by their prefixes; true: it has written one. */
+  private readonly prefixes = new Map<string, boolean>();
+  private lastPrefix = "";
+  private lastWrites = false;
+  /** Tells transactions apart that hold keys. */
+  readonly number: number;
   private waiting: (() => void)[] = [];
   private hasEnded = false;
   /** Whom its statement waits for. */
@@ -28,10 +38,14 @@ export class KeyHolder {
     private readonly locks: KeyLocks,
     /** Whether a commit after that snapshot wrote the key. */
     private readonly isChanged: (text: string, snapshot: number) => boolean,
-  ) {}
+    /** Whoever runs the transaction. */
+    readonly owner: object | null = null,
+  ) {
+    this.number = locks.nextNumber();
+  }
 
-  /** Throws KeyConflict. `snapshot`: what the statement reads. */
-  take(text: string, snapshot: number): void {
+  /** Throws KeyConflict. `snapshot`: what the statement reads. `writes`: it is more than held. */
+  take(text: string, snapshot: number, writes = true): void {
     const holder = this.locks.holderOf(text);
     if (holder === this || this.hasEnded) return;
     if (holder !== undefined) throw new KeyConflict(holder);
@@ -39,6 +53,23 @@ export class KeyHolder {
     if (this.held.length >= HELD_MAX) return;
     this.held.push(text);
     this.locks.hold(text, this);
+    if (writes !== this.lastWrites || !text.startsWith(this.lastPrefix) || this.lastPrefix === "")
+      this.note(text, writes);
+  }
+
+  private note(text: string, writes: boolean): void {
+    this.lastPrefix = text.slice(0, PREFIX_CHARACTERS);
+    this.lastWrites = writes;
+    this.prefixes.set(this.lastPrefix, writes || this.prefixes.get(this.lastPrefix) === true);
+    this.locks.open.add(this);
+  }
+
+  /** The tables of which it holds rows, by storage id; true: it has changed one. */
+  *tables(): Iterable<readonly [storageId: number, writes: boolean]> {
+    for (const [prefix, writes] of this.prefixes) {
+      const key = Buffer.from(prefix, "latin1");
+      if (isRowKey(key)) yield [storageIdOf(key), writes];
+    }
   }
 
   isHeldByAnother(text: string): boolean {
@@ -66,6 +97,7 @@ export class KeyHolder {
     if (this.hasEnded) return;
     this.hasEnded = true;
     for (const text of this.held) this.locks.free(text);
+    this.locks.open.delete(this);
     this.held.length = 0;
     const { waiting } = this;
     this.waiting = [];
@@ -79,6 +111,15 @@ interface WrittenKeys {
 
 export class KeyLocks {
   private readonly holders = new Map<string, KeyHolder>();
+  /** Those that hold something. */
+  readonly open = new Set<KeyHolder>();
+  private lastNumber = 0;
+
+  /** 32 bits, never 0. */
+  nextNumber(): number {
+    this.lastNumber = (this.lastNumber % 0xffffffff) + 1;
+    return this.lastNumber;
+  }
 
   get size(): number {
     return this.holders.size;

@@ -32,6 +32,11 @@ export function rowPrefix(tenant: number, storageId: number): Buffer {
   return key;
 }
 
+/** Whether it is of a row, or begins as the keys of a table's rows do. */
+export function isRowKey(key: Uint8Array): boolean {
+  return key.length >= ROW_PREFIX_BYTES && key[4] === SPACE.rows;
+}
+
 /** The storage id (catalog/table.ts) of the table that a row's key belongs to. */
 export function storageIdOf(rowKey: Uint8Array): number {
   return ((rowKey[5]! << 24) | (rowKey[6]! << 16) | (rowKey[7]! << 8) | rowKey[8]!) >>> 0;

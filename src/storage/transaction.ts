@@ -124,6 +124,11 @@ export class ShardTransaction implements Transaction {
   private nextSavepoint = 1;
   /** What it holds against others; null: it takes nothing, and is validated at its commit. */
   private holder: KeyHolder | null = null;
+  /** Whom to tell how it ended; null: nobody. */
+  private endings: ((hasCommitted: boolean) => void)[] | null = null;
+  private hasCommitted = false;
+  /** How to take back what was done outside of storage, with how many savepoints were set then. Oldest first. */
+  private outside: { readonly undo: () => void; depth: number }[] = [];
   private cursors: Set<MergedCursor> | null = null;
 
   constructor(host: TransactionHost, readOnly: boolean, isolation: Isolation) {
@@ -372,6 +377,7 @@ export class ShardTransaction implements Transaction {
     this.dropPrepared();
     const index = this.savepointIndex(savepoint);
     this.savepoints.length = index + 1;
+    while ((this.outside.at(-1)?.depth ?? 0) > index) this.outside.pop()!.undo();
     const { undoLength, loads } = this.savepoints[index]!;
     for (const { bytes } of this.loads.slice(loads)) this.bytes -= bytes;
     this.loads = this.loads.slice(0, loads);
@@ -391,6 +397,7 @@ export class ShardTransaction implements Transaction {
 
   release(savepoint: number): void {
     this.savepoints.length = this.savepointIndex(savepoint);
+    for (const entry of this.outside) entry.depth = Math.min(entry.depth, this.savepoints.length);
     if (this.savepoints.length > 0) return;
     for (const { before } of this.undo) if (before !== undefined) this.bytes -= sizeOf(before);
     this.undo = [];
@@ -400,6 +407,7 @@ export class ShardTransaction implements Transaction {
   commit(): number {
     this.checkOpen();
     if (!this.dirty) {
+      this.hasCommitted = true;
       this.finish(ENDED);
       return this.snapshot;
     }
@@ -412,6 +420,7 @@ export class ShardTransaction implements Transaction {
     }
     if (host.refusal !== null) this.refuseGrowth(host.refusal);
     const sequence = this.commitWrites();
+    this.hasCommitted = true;
     this.finish(ENDED);
     return sequence;
   }
@@ -538,10 +547,24 @@ export class ShardTransaction implements Transaction {
     this.bytes += bytes;
   }
 
-  /** From now on what it writes is held against others (key-locks.ts). */
-  takeKeys(): void {
+  /** From now on what it writes is held against others (key-locks.ts). `owner`: whoever runs it. */
+  takeKeys(owner: object): void {
     const { locks, versions } = this.host;
-    if (!this.readOnly) this.holder ??= new KeyHolder(locks, (text, snapshot) => versions.isChanged(text, snapshot));
+    if (this.readOnly) return;
+    this.holder ??= new KeyHolder(locks, (text, snapshot) => versions.isChanged(text, snapshot), owner);
+  }
+
+  /** Calls back once when it has ended, whoever ended it. */
+  whenEnded(call: (hasCommitted: boolean) => void): void {
+    this.checkOpen();
+    this.endings ??= [];
+    this.endings.push(call);
+  }
+
+  /** What was done is taken back so where the transaction is rolled back to a savepoint; when it ends, `whenEnded` is to see to it. */
+  undoes(undo: () => void): void {
+    this.checkOpen();
+    this.outside.push({ undo, depth: this.savepoints.length });
   }
 
   /** Null: it holds nothing. */
@@ -554,7 +577,7 @@ export class ShardTransaction implements Transaction {
     if (holder === null) return true;
     const text = keyText(key);
     if (skips && holder.isHeldByAnother(text)) return false;
-    if (this.writes?.has(text) !== true) holder.take(text, this.snapshot);
+    if (this.writes?.has(text) !== true) holder.take(text, this.snapshot, false);
     return true;
   }
 
@@ -625,8 +648,13 @@ export class ShardTransaction implements Transaction {
     this.loads = [];
     this.ordered = null;
     this.undo = [];
+    this.outside = [];
     this.holder?.release();
     this.host.ended(this);
+    const { endings } = this;
+    if (endings === null) return;
+    this.endings = null;
+    for (const call of endings) call(this.hasCommitted);
   }
 }
 

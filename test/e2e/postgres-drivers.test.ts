@@ -87,6 +87,14 @@ t.test("errors have the fields that clients read", async (t) => {
   t.match(await errorOf("SELECT 1 FROM nowhere"), { code: "42P01", position: "15" });
 });
 
+t.test("parameters of any length arrive", async (t) => {
+  const client = await connect();
+  for (const length of [200_000, 262_144, 300_000, 5_000_000]) {
+    const { rows } = await client.query("SELECT length($1::text) AS n", ["x".repeat(length)]);
+    t.same(rows, [{ n: length }]);
+  }
+});
+
 t.test("transactions at read committed wait for each other and lose nothing", async (t) => {
   const [a, b] = [await connect(), await connect()];
   await a.query("CREATE TABLE counters (id int PRIMARY KEY, n int)");

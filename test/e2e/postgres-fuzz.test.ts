@@ -21,6 +21,7 @@ import {
   WITH_POSTGRES,
   WireClient,
 } from "./wire-client.js";
+import { initial } from "./wire-sign-in.js";
 
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
@@ -54,8 +55,19 @@ function sound(random: Random): Buffer {
   return random.one(makers)();
 }
 
-function broken(random: Random): Buffer {
-  const bytes = Buffer.from(sound(random));
+/** Of a sign-in. */
+function credential(random: Random): Buffer {
+  const makers: readonly (() => Buffer)[] = [
+    () => message("p", random.one(["", "wrong", "ak_wrong"])),
+    () =>
+      initial(random.one(["SCRAM-SHA-256", "SCRAM-SHA-256-PLUS", ""]), random.one(["n,,n=,r=x", "p=y,,n=,r=x", ""])),
+    () => message("p", Buffer.from(`c=biws,r=x,p=${"A".repeat(random.one([0, 43, 64]))}=`)),
+  ];
+  return random.one(makers)();
+}
+
+function broken(message: Buffer, random: Random): Buffer {
+  const bytes = Buffer.from(message);
   switch (random.below(4)) {
     case 0:
       return bytes.subarray(0, random.below(bytes.length));
@@ -79,8 +91,11 @@ t.test(`the server stands what is no protocol (SEED=${SEED})`, async (t) => {
     const random = new Random(SEED + round);
     const signsIn = random.below(4) > 0;
     const client = signsIn ? await WireClient.open(server) : await WireClient.connect(postgresPort(server));
+    const begins = !signsIn && random.below(2) === 0;
+    if (begins) client.start({ user: random.one(["admin", "nobody", "key"]) });
+    const of = begins ? credential : sound;
     const messages = Array.from({ length: 1 + random.below(12) }, () =>
-      random.below(5) === 0 ? broken(random) : sound(random),
+      random.below(5) === 0 ? broken(of(random), random) : of(random),
     );
     client.send(...messages);
     if (random.below(2) === 0) client.send(message("c"), sync, query("SELECT 1"));

@@ -177,9 +177,9 @@ t.test("the command", async (t) => {
   t.same(await command(["-f", file]), {
     code: 0,
     err: "",
-    out: "set_config\n----------\n\n(1 row)\n\nid | name\n---+-----------\n1  | a bolt; M8\n(1 row)\n\n9 statements, 3 rows changed\n",
+    out: "set_config\n----------\n\n(1 row)\n\nid | name\n---+-----------\n 1 | a bolt; M8\n(1 row)\n\n9 statements, 3 rows changed\n",
   });
-  t.match(await command(["SELECT 1 AS one"]), { code: 0, out: /one\n---\n1\n\(1 row\)/ });
+  t.match(await command(["SELECT 1 AS one"]), { code: 0, out: /one\n---\n {2}1\n\(1 row\)/ });
   t.match(await command(["--json"], "SELECT 1;\nSELECT 2;"), { code: 0, out: /"statements":2/ });
   t.match(await command([], "SELECT 1;\nSELECT nothing;"), { code: 1, err: /nothing.*\(line 2\)/s });
   t.match(await command(["--continue"], "SELECT nothing;\nSELECT 2;"), {

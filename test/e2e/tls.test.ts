@@ -3,6 +3,7 @@
  * that are none.
  */
 import { execFileSync, spawn } from "node:child_process";
+import { type EventEmitter, once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { type AddressInfo, createServer } from "node:net";
@@ -109,8 +110,13 @@ async function asked(sql: string): Promise<{ rows: number; subject: string }> {
     password: ADMIN_PASSWORD,
     database: "system",
     ssl: { rejectUnauthorized: false },
+    enableChannelBinding: true,
   });
+  const { connection } = client as unknown as { connection: EventEmitter };
+  const offered = once(connection, "authenticationSASL");
   await client.connect();
+  const [{ mechanisms }] = await offered;
+  if (mechanisms[0] !== "SCRAM-SHA-256-PLUS") throw new Error("the sign-in is not bound to the certificate");
   const { stream } = (client as unknown as { connection: { stream: import("node:tls").TLSSocket } }).connection;
   const subject = String(stream.getPeerCertificate().subject.CN);
   const { rows } = await client.query(sql);

@@ -2,6 +2,7 @@
 import { connect, type Socket } from "node:net";
 import { MessageFields } from "../../src/protocol/postgres/message-reader.js";
 import type { TestServer } from "./server.js";
+import { signIn } from "./wire-sign-in.js";
 
 /** Switches the server's protocol on, at any free port. */
 export const WITH_POSTGRES = { TESSERA_POSTGRES_PORT: "5432", TESSERA_POSTGRES_ANY_PORT: "true" } as const;
@@ -105,8 +106,7 @@ export class WireClient {
   static async open(server: TestServer, parameters: Readonly<Record<string, string>> = {}): Promise<WireClient> {
     const client = await WireClient.connect(postgresPort(server));
     client.start({ user: server.username, ...parameters });
-    await client.receive();
-    client.send(message("p", server.password));
+    await signIn(client, server.password);
     await client.until("Z");
     return client;
   }

@@ -3,12 +3,20 @@
  * the file by metrics-page.test.ts.
  */
 import { type MetricsSources, metricsPage, RequestMetrics } from "../../src/gateway/metrics.js";
+import { WireMetrics } from "../../src/gateway/wire-metrics.js";
 
 export function metricsTable(): string {
   // Nothing is read of them until the page is rendered.
   const nothing = null as never;
   const sources: MetricsSources = {
-    ...{ requests: new RequestMetrics([]), pool: nothing, watermarks: nothing, admission: nothing, open: nothing },
+    ...{
+      requests: new RequestMetrics([]),
+      wire: new WireMetrics(),
+      pool: nothing,
+      watermarks: nothing,
+      admission: nothing,
+      open: nothing,
+    },
   };
   const lines = metricsPage(sources)
     .describe()

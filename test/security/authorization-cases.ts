@@ -561,6 +561,8 @@ const server: Record<string, Case> = {
     others: "404",
   },
   "socket.subscribe": { send: (w) => ({ body: { type: "subscribe", table: w.table } }), others: "400 404" },
+  "socket.listen": { send: () => ({ body: { type: "listen", channel: "jobs" } }) },
+  "changes.listen": get(() => "/v1/listen?channel=jobs"),
   "changes.subscribe": get((w) => `/v1/subscribe?table=${w.table}`, "400 404"),
 };
 

@@ -5,6 +5,7 @@
 import type { Endpoint } from "../../src/protocol/endpoint.js";
 import { ENDPOINTS, MESSAGES } from "../../src/protocol/endpoints.js";
 import { CASES, OWNED } from "./authorization-cases.js";
+import { wireRows } from "./wire-cases.js";
 
 /** Who asks. The tenant of all but the last two is an ordinary one; `system` is the one that owns the installation. */
 export const PRINCIPALS = [
@@ -60,7 +61,15 @@ export function authorizationPage(): string {
     OWNED[endpoint.name] ?? (CASES[endpoint.name]?.others === undefined ? "cannot be named" : "the tenant's"),
   ]);
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [...INTRODUCTION, line(head), line(head.map(() => "---")), ...rows.map(line), ""].join("\n");
+  return [...INTRODUCTION, line(head), line(head.map(() => "---")), ...rows.map(line), "", ...wireSection(line)].join(
+    "\n",
+  );
+}
+
+function wireSection(line: (cells: readonly string[]) => string): readonly string[] {
+  const head = ["by PostgreSQL's protocol", ...PRINCIPALS.map(({ column }) => column)];
+  const rows = wireRows(PRINCIPALS.map(({ name }) => name));
+  return [...WIRE_INTRODUCTION, line(head), line(head.map(() => "---")), ...rows.map(line), ""];
 }
 
 function routeOf({ method, path, messages }: Endpoint): string {
@@ -93,5 +102,13 @@ const INTRODUCTION = [
   "the tenant. For transactions and prepared statements, a signed-in user and each of that user's keys count as different owners. The last column shows",
   "what another user of the same tenant gets. Administrators (`admin` or `super_admin`, not with a ReadOnly key) may name transactions",
   "and trainings of others.",
+  "",
+] as const;
+
+const WIRE_INTRODUCTION = [
+  "## PostgreSQL's protocol",
+  "",
+  "`test/security/postgres-authorization.test.ts` connects as each of them and tries every cell, from `test/security/wire-cases.ts`. A cell",
+  'that is not "yes" has the SQLSTATE of the error.',
   "",
 ] as const;

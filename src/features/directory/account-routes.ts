@@ -22,12 +22,19 @@ export function directoryHandlers(directory: Directory, loads: () => Promise<rea
 }
 
 const plain = (value: unknown): Answer => ({ plain: value });
+/** For the server of another protocol: no envelope. */
+const json = (value: unknown): Answer => ({ bytes: Buffer.from(JSON.stringify(value)) });
 
 function accountHandlers(directory: Directory) {
   return {
     "auth.login": async (request, { body }) => {
       request.auditedName = body.username;
       return plain(await directory.login({ ...body, remoteAddress: request.head.remoteAddress }));
+    },
+    "postgres.challenge": (_request, { body }) => json(directory.scramChallenge(body.username)),
+    "postgres.login": (request, { body }) => {
+      request.auditedName = body.username;
+      return json(directory.scramLogin({ ...body, remoteAddress: request.head.remoteAddress }));
     },
     "auth.mfa.verify": (request, { body }) =>
       plain(directory.verifyMfa({ ...body, remoteAddress: request.head.remoteAddress })),

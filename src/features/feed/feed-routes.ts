@@ -1,15 +1,14 @@
 /** Subscriptions to changes: messages on a WebSocket, and server-sent events. */
 
 import type { Handlers } from "../../actor/handler.js";
-import { errorBody, messageBytes, messageErrorJson } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
-import { CHANGE_FORMS } from "./change-form.js";
 import type { Way } from "./contract.js";
 import { FEED } from "./feed.js";
 import type { QueryRequest } from "./query-subscriptions.js";
 import type { FollowOptions } from "./subscriptions.js";
+import { WAY_OF_EVENTS, wayOfMessages } from "./ways.js";
 
 /** Accept, Content-Type and Content-Encoding come before what an endpoint reads beside. */
 const MEDIA_HEADERS = 3;
@@ -49,19 +48,9 @@ function refuse(body: object, fields: readonly string[], why: string): void {
 }
 
 export const feedHandlers = {
-  // The gateway puts the request's id where other endpoints have their first path variable.
-  "socket.subscribe": async (request, { body }) => {
-    const id = request.head.params[0]!;
-    return subscribe(request, body, {
-      form: CHANGE_FORMS[request.wantsMsgpack ? "msgpack" : "json"],
-      id,
-      errorMessage: (error) => messageBytes(request, messageErrorJson(error, id, request.requestId)),
-      errorText: (errorJson) => messageBytes(request, errorJson),
-    });
-  },
+  "socket.subscribe": (request, { body }) => subscribe(request, body, wayOfMessages(request)),
   "changes.subscribe": async (request, { query }) => {
     const { sequence, filter, parameters, token: _ticket, ...target } = query;
-    const event = (json: string): string => `event: error\ndata: {"type":"error",${json.slice(1)}\n\n`;
     const from = sequence ?? lastEventId(request.head.media[MEDIA_HEADERS]);
     const options = {
       ...target,
@@ -70,11 +59,6 @@ export const feedHandlers = {
       // The query's answer is sent again.
       ...(from !== undefined && query.sql === undefined && { sequence: Number(from) }),
     };
-    return subscribe(request, options, {
-      form: CHANGE_FORMS.sse,
-      id: "null",
-      errorMessage: (error) => Buffer.from(event(JSON.stringify(errorBody(error)))),
-      errorText: (errorJson) => event(JSON.stringify(JSON.parse(errorJson).error)),
-    });
+    return subscribe(request, options, WAY_OF_EVENTS);
   },
 } satisfies Handlers;

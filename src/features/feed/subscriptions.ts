@@ -112,6 +112,43 @@ export class Subscriptions {
     this.live(request, subscription, output);
   }
 
+  /**
+   * Subscribes to messages that do not come from commits, which nobody can ask for again. `about`: what `subscribed` tells. `join` gets
+   * what sends a message, and gives what ends that.
+   */
+  async followMessages(
+    request: FollowingRequest,
+    about: object,
+    way: Way,
+    join: (send: (type: string, fields: object) => void) => () => void,
+  ): Promise<void> {
+    const output = this.begin(request.tenant.number);
+    request.deadlineMs = Number.POSITIVE_INFINITY;
+    const sink = await request.openReply(way.form.contentType, SSE_HEADERS[way.form.name] ?? []);
+    sink.errorText = way.errorText;
+    output.began(request.id);
+    const channel = output.newChannel();
+    const source = { channel, leave: () => leave() };
+    const subscription = new Subscription(request.id, request.tenant.number, way, source, this, output);
+    const publish = (message: Uint8Array): void => output.publish(channel, 0, message);
+    let early: Uint8Array[] | null = [];
+    const leave = join((type, fields) => {
+      const message = way.form.shared(type, JSON.stringify(fields), 0);
+      if (early === null) publish(message);
+      else early.push(message);
+    });
+    try {
+      await sink.write(way.form.whole(way.id, way.form.shared("subscribed", JSON.stringify(about), 0)));
+      request.checkpoint();
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    this.live(request, subscription, output);
+    for (const message of early) publish(message);
+    early = null;
+  }
+
   private begin(tenant: number): LiveOutput {
     const { output, partition } = this;
     if (output === null) throw new Error("subscriptions have no way out");
@@ -293,6 +330,12 @@ const SSE_HEADERS: Readonly<Record<string, readonly string[]>> = {
   sse: ["Cache-Control: no-store", "X-Accel-Buffering: no"],
 };
 
+/** Of messages that do not come from commits. */
+interface MessageSource {
+  readonly channel: number;
+  leave(): void;
+}
+
 /** One subscription that lives by itself. */
 class Subscription implements Member, Subscriber {
   isLive = false;
@@ -303,7 +346,7 @@ class Subscription implements Member, Subscriber {
     private readonly id: number,
     readonly tenant: number,
     readonly way: Way,
-    readonly group: ChangeGroup | QueryGroup,
+    readonly group: ChangeGroup | QueryGroup | MessageSource,
     private readonly all: Subscriptions,
     private readonly output: LiveOutput,
   ) {}

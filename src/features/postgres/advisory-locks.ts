@@ -5,6 +5,8 @@
 
 /** A session, as far as locks know it. */
 export interface LockOwner {
+  /** The session's number; null: a request of HTTP. */
+  readonly number: number | null;
   /** Locks that end with its transaction, by key; true: shared. */
   readonly transactionLocks: { readonly key: string; readonly shared: boolean }[];
 }
@@ -14,9 +16,43 @@ interface Lock {
   readonly shared: Map<LockOwner, number>;
 }
 
+/** A lock that an owner has, or waits for. */
+export interface AdvisoryLock {
+  readonly owner: LockOwner;
+  readonly key: string;
+  readonly shared: boolean;
+  /** Null: it is held. */
+  readonly waitsSinceMicros: number | null;
+}
+
+/** The owner's transaction has the lock from now on, until it ends or what is given is called. */
+export function noteLock(owner: LockOwner, advisory: AdvisoryLocks, key: string, shared: boolean): () => void {
+  const entry = { key, shared };
+  const { transactionLocks } = owner;
+  transactionLocks.push(entry);
+  return () => {
+    const at = transactionLocks.indexOf(entry);
+    if (at < 0) return;
+    transactionLocks.splice(at, 1);
+    advisory.give(owner, key, shared);
+  };
+}
+
+interface Waiting extends AdvisoryLock {
+  readonly freed: () => void;
+}
+
 export class AdvisoryLocks {
   private readonly locks = new Map<string, Lock>();
-  private waiting: (() => void)[] = [];
+  private readonly waiting = new Set<Waiting>();
+
+  *all(): Iterable<AdvisoryLock> {
+    for (const [key, { exclusive, shared }] of this.locks) {
+      if (exclusive !== null) yield { owner: exclusive.owner, key, shared: false, waitsSinceMicros: null };
+      for (const owner of shared.keys()) yield { owner, key, shared: true, waitsSinceMicros: null };
+    }
+    yield* this.waiting;
+  }
 
   /** False: another session holds it. */
   take(owner: LockOwner, key: string, shared: boolean): boolean {
@@ -32,16 +68,18 @@ export class AdvisoryLocks {
 
   /** Resolves when the owner has it; rejects with the signal's reason. */
   async wait(owner: LockOwner, key: string, shared: boolean, signal: AbortSignal): Promise<void> {
+    const waitsSinceMicros = Date.now() * 1000;
     while (!this.take(owner, key, shared)) {
       await new Promise<void>((resolve, reject) => {
         const end = (act: () => void) => (): void => {
-          this.waiting = this.waiting.filter((call) => call !== freed);
+          this.waiting.delete(entry);
           signal.removeEventListener("abort", aborted);
           act();
         };
         const freed = end(resolve);
         const aborted = end(() => reject(signal.reason as Error));
-        this.waiting.push(freed);
+        const entry = { owner, key, shared, waitsSinceMicros, freed };
+        this.waiting.add(entry);
         if (signal.aborted) aborted();
         else signal.addEventListener("abort", aborted);
       });
@@ -81,6 +119,6 @@ export class AdvisoryLocks {
 
   private freed(key: string, lock: Lock): void {
     if (lock.exclusive === null && lock.shared.size === 0) this.locks.delete(key);
-    for (const call of this.waiting) call();
+    for (const { freed } of [...this.waiting]) freed();
   }
 }

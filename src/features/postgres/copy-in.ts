@@ -5,6 +5,7 @@
 import type { ColumnDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
+import { refusedToReader } from "../../session/reader.js";
 import { sessionOptions } from "../../session/session-options.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
 import { type ImportClient, importRows } from "../import/import-rows.js";
@@ -89,7 +90,8 @@ export class CopyIn {
 /** Begins a COPY: looks up what it names and tells the client to send. */
 export async function copyInFor(wire: WireHost, copy: CopyStatement, isSimple: boolean): Promise<CopyIn> {
   const { session, client } = wire;
-  if (client.request.readOnly || session.readOnly) {
+  if (client.request.readOnly) throw refusedToReader("COPY FROM");
+  if (session.readOnly) {
     throw sqlError("25006", "cannot execute COPY FROM in a read-only transaction");
   }
   wire.beginImplicit();

@@ -2,6 +2,7 @@
 import { provideCapability } from "../../session/capabilities.js";
 import type { Feature } from "../feature.js";
 import { postgresHandlers } from "./postgres-routes.js";
+import { requestActions } from "./request-actions.js";
 import { SESSION, SESSION_FUNCTIONS } from "./session-functions.js";
 import { WireClient } from "./wire-client.js";
 import { WIRE_SESSIONS } from "./wire-sessions.js";
@@ -10,6 +11,9 @@ export const postgresFeature = {
   name: "postgres",
   handlers: postgresHandlers,
   functions: SESSION_FUNCTIONS,
-  provide: () => provideCapability(SESSION, ({ client }) => (client instanceof WireClient ? client.actions : null)),
+  provide: () =>
+    provideCapability(SESSION, (statement) =>
+      statement.client instanceof WireClient ? statement.client.actionsFor(statement) : requestActions(statement),
+    ),
   part: WIRE_SESSIONS,
 } satisfies Feature;

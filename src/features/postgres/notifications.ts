@@ -8,8 +8,26 @@ import { MessageWriter } from "../../protocol/postgres/message-writer.js";
 /** A session that may listen. */
 export interface Listener {
   readonly channels: ReadonlySet<string>;
-  /** Sends messages to its client, whatever that does at the moment. */
-  push(bytes: Uint8Array): void;
+  /** Tells its client, whatever that does at the moment. */
+  told(notification: Told): void;
+}
+
+/** Adds to what a transaction has notified. Gives what takes it back. */
+export function noteNotification(notified: Notification[], notification: Notification): () => void {
+  notified.push(notification);
+  return () => {
+    const at = notified.indexOf(notification);
+    if (at >= 0) notified.splice(at, 1);
+  };
+}
+
+/** A notification that is on its way. */
+export interface Told {
+  /** The number of the session that has sent it; null: a request of HTTP. */
+  readonly sender: number | null;
+  readonly payload: string;
+  /** The protocol's message. */
+  readonly message: Uint8Array;
 }
 
 export interface Notification {
@@ -28,15 +46,18 @@ export class Notifications {
     this.listeners.delete(listener);
   }
 
-  /** Tells everybody who listens. `sender`: the number of the session. Equal ones of a transaction are told once. */
-  tell(sender: number, all: readonly Notification[]): void {
+  /**
+   * Tells everybody who listens. `sender`: the number of the session; null: a request of HTTP. Equal ones of a transaction are told
+   * once.
+   */
+  tell(sender: number | null, all: readonly Notification[]): void {
     const seen = new Set<string>();
     for (const { channel, payload } of all) {
       const key = `${channel}\0${payload}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      const message = messageOf(sender, channel, payload);
-      for (const listener of this.listeners) if (listener.channels.has(channel)) listener.push(message);
+      const told: Told = { sender, payload, message: messageOf(sender ?? 0, channel, payload) };
+      for (const listener of this.listeners) if (listener.channels.has(channel)) listener.told(told);
     }
   }
 }

@@ -7,7 +7,11 @@ import { PREPARED_STATEMENTS_MAX } from "../../protocol/limits.js";
 import { type MessageFields, violation } from "../../protocol/postgres/message-reader.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
 import { pgOidOf } from "../../query/expr/types.js";
+import { UNNAMED_PORTAL } from "../../session/session-cursors.js";
+import type { PreparedFacts } from "../../session/session-statements.js";
 import type { StatementPlan } from "../../session/statement-plan.js";
+import type { KeptKey } from "../../session/statement-run.js";
+import { nowMicros } from "../../session/transaction-block.js";
 import type { Value } from "../../values/values.js";
 import { fromBinary, parameterFromText } from "./binary-values.js";
 import { type Formats, formatOf, valueWriters, writeRowDescription, writeRows } from "./row-output.js";
@@ -15,12 +19,10 @@ import { type SpecialStatement, specialOf } from "./special-statement.js";
 import { timeoutOf } from "./timeouts.js";
 import type { WireHost } from "./wire-host.js";
 
-/** A statement that Parse made. */
-interface Prepared {
-  readonly sql: string;
-  /** Null: there is nothing to plan: an empty text, a COPY, a LISTEN. */
-  readonly plan: StatementPlan | null;
+/** A statement that Parse made. There is nothing to plan of an empty text, a COPY, a LISTEN. */
+interface Prepared extends PreparedFacts {
   readonly special: SpecialStatement | null;
+  readonly kept: KeptKey;
 }
 
 /** A statement with its parameters. */
@@ -34,6 +36,7 @@ interface Portal {
   hasEnded: boolean;
 }
 
+const NO_VALUES: readonly Value[] = [];
 const PORTALS_MAX = 10_000;
 const STATEMENT = "S".charCodeAt(0);
 const PORTAL = "P".charCodeAt(0);
@@ -131,7 +134,7 @@ export class Portals {
 
   /** Cursors and portals have their names in common; of the unnamed portal it is one that no statement can say. */
   cursorNameOf(portal: string): string {
-    return portal === "" ? `<portal ${++this.cursors}>` : portal;
+    return portal === "" ? `${UNNAMED_PORTAL}${++this.cursors}>` : portal;
   }
 }
 
@@ -148,7 +151,13 @@ export function parseMessage(wire: PortalHost, fields: MessageFields): void {
   const isEmpty = special === null && /^\s*;*\s*$/.test(sql);
   const text = sql.replace(/;\s*$/, "");
   const plan = isEmpty || special !== null ? null : wire.session.protocol.planAhead(text, oids);
-  wire.portals.addStatement(name, { sql: text, plan, special });
+  wire.portals.addStatement(name, {
+    sql: text,
+    plan,
+    special,
+    kept: { key: "", names: -1 },
+    preparedMicros: nowMicros(),
+  });
   wire.writer.empty(BACK.parseComplete);
 }
 
@@ -156,7 +165,7 @@ export function parseMessage(wire: PortalHost, fields: MessageFields): void {
 export function bindMessage(wire: PortalHost, fields: MessageFields): void {
   const name = fields.cstring();
   const statement = wire.portals.statement(fields.cstring());
-  const sentFormats = Array.from({ length: fields.uint16() }, () => fields.int16());
+  const sentFormats = formatsIn(fields);
   const count = fields.uint16();
   const types = statement.plan?.parameterTypes ?? [];
   if (count !== types.length) {
@@ -166,13 +175,15 @@ export function bindMessage(wire: PortalHost, fields: MessageFields): void {
     );
   }
   const { timeZone } = wire.session.settings;
-  const values = types.map((type, i) => {
+  const values: Value[] = [];
+  for (let i = 0; i < count; i++) {
     const length = fields.int32();
-    if (length < 0) return null;
-    const bytes = fields.view(length);
-    return formatOf(sentFormats, i) === 1 ? fromBinary(type, bytes) : parameterFromText(type, bytes, timeZone);
-  });
-  const formats = Array.from({ length: fields.uint16() }, () => fields.int16());
+    const bytes = length < 0 ? null : fields.view(length);
+    if (bytes === null) values.push(null);
+    else if (formatOf(sentFormats, i) === 1) values.push(fromBinary(types[i]!, bytes));
+    else values.push(parameterFromText(types[i]!, bytes, timeZone));
+  }
+  const formats = formatsIn(fields);
   const portal = { statement, name, values, formats, cursor: null, hasEnded: false };
   wire.portals.addPortal(name, portal);
   // Statements may name it from now on: MOVE, FETCH, CLOSE.
@@ -180,12 +191,22 @@ export function bindMessage(wire: PortalHost, fields: MessageFields): void {
   wire.writer.empty(BACK.bindComplete);
 }
 
+const NO_FORMATS: Formats = [];
+
+function formatsIn(fields: MessageFields): Formats {
+  const count = fields.uint16();
+  if (count === 0) return NO_FORMATS;
+  const formats: number[] = [];
+  for (let i = 0; i < count; i++) formats.push(fields.int16());
+  return formats;
+}
+
 /** Execute: portal, the most rows. */
 export function executeMessage(wire: PortalHost, fields: MessageFields): void | Promise<void> {
   const portal = wire.portals.portal(fields.cstring());
   const rowsMax = fields.int32();
   const { statement, values, formats } = portal;
-  const { plan, special, sql } = statement;
+  const { plan, special, sql, kept } = statement;
   if (special?.kind === "copy") return wire.copy(special.copy, false);
   if (special?.kind === "command") return wire.command(special.command);
   if (plan === null) {
@@ -197,7 +218,7 @@ export function executeMessage(wire: PortalHost, fields: MessageFields): void | 
   portal.hasEnded = true;
   const declared = plan.parameterTypes;
   // A text without parameters has the plan that everybody has.
-  const text = declared.length === 0 ? { sql, params: [] } : { sql, params: values, declared };
+  const text = declared.length === 0 ? { sql, params: NO_VALUES } : { sql, params: values, declared, kept };
   return wire.ran(wire.runs.run(text, { formats, describes: false }));
 }
 

@@ -3,6 +3,8 @@ import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { STREAMED } from "../../session/answer.js";
 import { FEED } from "../feed/feed.js";
+import { WAY_OF_EVENTS, wayOfMessages } from "../feed/ways.js";
+import { listen } from "./listen.js";
 import { readStartUp } from "./start-up.js";
 import { WIRE_SESSIONS, type WireSessions } from "./wire-sessions.js";
 
@@ -39,6 +41,8 @@ export const postgresHandlers = {
     wire.takePushes((bytes) => output.publish(channel, 0, bytes));
     return STREAMED;
   },
+  "socket.listen": (request, { body }) => listen(request, body.channel, wayOfMessages(request)),
+  "changes.listen": (request, { query }) => listen(request, query.channel, WAY_OF_EVENTS),
   "postgres.close": async (request, { body }) => {
     const sessions = sessionsOf(request);
     const number = read(body).number;

@@ -1,26 +1,39 @@
 /** What functions do with the session that calls them, and what sessions of one tenant share. */
-import type { AdvisoryLocks, LockOwner } from "./advisory-locks.js";
+import { refusedToReader } from "../../session/reader.js";
+import { type AdvisoryLocks, type LockOwner, noteLock } from "./advisory-locks.js";
 import type { Notification, Notifications } from "./notifications.js";
-import type { SessionActions } from "./session-functions.js";
+import { checkNotification, type SessionActions } from "./session-functions.js";
 
+/** As one of the sessions has it. */
 export interface SharedBySessions {
   readonly notifications: Notifications;
   readonly advisory: AdvisoryLocks;
+  /** The session's credential has ReadOnly permission. */
+  readonly readOnly: boolean;
+  /** False: there is no such session. Throws 42501 where it is another owner's. */
   cancel(session: number): boolean;
   terminate(session: number): boolean;
 }
 
 export function sessionActions(
   owner: LockOwner & { readonly number: number },
-  { advisory, cancel, terminate }: SharedBySessions,
-  notify: (notification: Notification) => void,
+  { advisory, cancel, terminate, readOnly }: SharedBySessions,
+  /** Gives what takes it back. */
+  notify: (notification: Notification) => () => void,
+  /** Told how to take back what was done, should the transaction be rolled back to a savepoint. */
+  undoes: (undo: () => void) => void,
 ): SessionActions {
   const note = (key: string, shared: boolean, inTransaction: boolean): void => {
-    if (inTransaction) owner.transactionLocks.push({ key, shared });
+    if (inTransaction) undoes(noteLock(owner, advisory, key, shared));
   };
   return {
     number: owner.number,
-    notify: (channel, payload) => notify({ channel, payload }),
+    notify(channel, payload) {
+      checkNotification(channel, payload);
+      // Others act on it.
+      if (readOnly) throw refusedToReader("NOTIFY");
+      undoes(notify({ channel, payload }));
+    },
     cancel,
     terminate,
     tryLock: (key, shared, inTransaction) => {

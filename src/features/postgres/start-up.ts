@@ -58,6 +58,7 @@ const REPORTED = [
 /** What the client of one session knows of its settings. */
 export class ReportedSettings {
   private readonly known = new Map<string, string>();
+  private version = -1;
 
   constructor(
     private readonly settings: Settings,
@@ -66,6 +67,9 @@ export class ReportedSettings {
 
   /** Tells the client of those that have changed. */
   write(writer: MessageWriter): void {
+    const { version } = this.settings;
+    if (version === this.version) return;
+    this.version = version;
     for (const [name, value] of this.all()) {
       if (this.known.get(name) === value) continue;
       this.known.set(name, value);

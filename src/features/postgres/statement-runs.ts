@@ -3,12 +3,12 @@
 import { writeNotice } from "../../protocol/postgres/error-message.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
 import type { Outcome } from "../../session/sql-result.js";
-import type { StatementText } from "../../session/statement-run.js";
+import type { StatementRun } from "../../session/statement-run.js";
 import type { BoundStatement } from "../../sql/bind/bound-statement.js";
 import { commandTag } from "./command-tag.js";
 import { RowOutput } from "./row-output.js";
 import { timeoutOf } from "./timeouts.js";
-import type { Ran, RunOptions, WireHost } from "./wire-host.js";
+import type { Ran, RunOptions, SentText, WireHost } from "./wire-host.js";
 
 export class StatementRuns {
   /** Characters before the statement in the text that the client sent: positions of errors count from its beginning. */
@@ -16,24 +16,24 @@ export class StatementRuns {
 
   constructor(private readonly wire: WireHost) {}
 
-  run(text: StatementText, { formats, describes }: RunOptions): Ran | Promise<Ran> {
+  run(text: SentText, { formats, describes }: RunOptions): Ran | Promise<Ran> {
     const { session, client, writer, flush } = this.wire;
     const { settings } = session;
     client.begin(timeoutOf(settings, client.request));
     const output = new RowOutput({ writer, formats, timeZone: settings.timeZone, describes, flush });
     let bound: BoundStatement | null = null;
-    const outcome = session.execute(
-      {
-        ...text,
-        maxRows: Number.MAX_SAFE_INTEGER,
-        collector: output.collector,
-        request: client,
-        planned: (found) => {
-          bound = found;
-        },
-      },
-      (tx) => client.request.commitPart(tx),
-    );
+    const { sql, params, declared, kept } = text;
+    const { collector } = output;
+    const planned = (found: BoundStatement): void => {
+      bound = found;
+    };
+    const maxRows = Number.MAX_SAFE_INTEGER;
+    // Spelled out: to spread the text would take longer than to look up its plan.
+    const run: StatementRun =
+      declared === undefined || kept === undefined
+        ? { sql, params, maxRows, collector, request: client, planned }
+        : { sql, params, declared, kept, maxRows, collector, request: client, planned };
+    const outcome = session.execute(run, (tx) => client.request.commitPart(tx));
     if (outcome instanceof Promise) return outcome.then((done) => this.finished(done, output, bound));
     return this.finished(outcome, output, bound);
   }

@@ -4,17 +4,24 @@
  */
 import type { Request } from "../../actor/request.js";
 import { sqlError } from "../../protocol/errors.js";
+import type { AskingStatement } from "../../session/capabilities.js";
 import type { Client } from "../../session/statement-run.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { Trace } from "../../session/trace.js";
+import type { KeyHolder } from "../../storage/key-locks.js";
 import type { SessionActions } from "./session-functions.js";
 
 export class WireClient implements Client {
   /** Of the session, for functions. */
   actions: SessionActions | null = null;
+  /** Told how to take back what a function has done, should its transaction be rolled back to a savepoint. */
+  undoes: (undo: () => void) => void = () => undefined;
   /** The statement that runs, or ran last, and when it began. */
   statement = "";
   begunMs = 0;
+  /** Whose transaction the statement waits for, and since when. */
+  waitsFor: KeyHolder | null = null;
+  waitsSinceMicros = 0;
   private current: Request | null = null;
   /** Of the statement that runs; milliseconds since the epoch. */
   private deadlineMs = Number.POSITIVE_INFINITY;
@@ -25,6 +32,12 @@ export class WireClient implements Client {
   get request(): Request {
     if (this.current === null) throw new Error("no request of the session runs");
     return this.current;
+  }
+
+  /** For the functions that the statement calls. */
+  actionsFor(statement: AskingStatement): SessionActions | null {
+    this.undoes = (undo) => statement.undoes(undo);
+    return this.actions;
   }
 
   get isAtWork(): boolean {
@@ -75,6 +88,11 @@ export class WireClient implements Client {
   readonly atStatement = (text: string): void => {
     this.statement = text;
     this.request.atStatement(text);
+  };
+
+  readonly waiting = (holder: KeyHolder | null): void => {
+    this.waitsFor = holder;
+    this.waitsSinceMicros = Date.now() * 1000;
   };
 
   readonly inCypher = (): void => this.request.inCypher();

@@ -13,6 +13,9 @@ export interface RunOptions {
   readonly describes: boolean;
 }
 
+/** A text with or without parameters; those have the types that were told when it was planned. */
+export type SentText = Pick<StatementText, "sql" | "params" | "declared" | "kept">;
+
 /** A statement that ran. */
 export interface Ran {
   /** Of a statement without rows: "BEGIN"; absent for queries. */
@@ -24,7 +27,7 @@ export interface WireHost {
   readonly client: WireClient;
   readonly writer: MessageWriter;
   readonly runs: {
-    run(text: StatementText, options: RunOptions): Ran | Promise<Ran>;
+    run(text: SentText, options: RunOptions): Ran | Promise<Ran>;
     /** Writes CommandComplete. */
     complete(tag: string): void;
   };

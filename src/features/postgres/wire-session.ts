@@ -18,12 +18,12 @@ import type { LiveSession } from "../../sql/bind/system/system-view.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
 import type { SessionCommand } from "../../sql/parse/session-command.js";
 import type { LockOwner } from "./advisory-locks.js";
+import { Channels } from "./channels.js";
 import { type CopyIn, copyInFor } from "./copy-in.js";
 import { copyOut } from "./copy-out.js";
-import type { Listener, Notification } from "./notifications.js";
+import { type Listener, type Notification, noteNotification, type Told } from "./notifications.js";
 import { bindMessage, executeMessage, Portals, parseMessage } from "./portals.js";
 import { type SharedBySessions, sessionActions } from "./session-actions.js";
-import { checkNotification } from "./session-functions.js";
 import { specialOf } from "./special-statement.js";
 import { type SentStatement, statementsIn } from "./split-statements.js";
 import { ReportedSettings, type StartUp } from "./start-up.js";
@@ -53,7 +53,8 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   /** What runs over several turns; resolves when it has ended, however it did. */
   private working: Promise<void> = Promise.resolve();
   private readonly reported: ReportedSettings;
-  readonly channels = new Set<string>();
+  private readonly listening = new Channels();
+  readonly channels = this.listening.names;
   readonly transactionLocks: LockOwner["transactionLocks"] = [];
   /** What the open transaction, or the statement that is one, has notified. */
   private notified: Notification[] = [];
@@ -84,7 +85,8 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
     this.address = request.head.remoteAddress;
     this.runs = new StatementRuns(this);
     this.portals = new Portals(this);
-    this.client.actions = sessionActions(this, shared, (sent) => this.notified.push(sent));
+    const notify = (sent: Notification) => noteNotification(this.notified, sent);
+    this.client.actions = sessionActions(this, shared, notify, (undo) => this.client.undoes(undo));
   }
 
   get application(): string {
@@ -123,7 +125,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   /** Works on messages that came together. Never throws what a client did. */
   serve(request: Request, bytes: Buffer): Answer | Promise<Answer> {
     this.client.serve(request);
-    const messages = [...messagesOf(bytes)];
+    const messages = messagesOf(bytes);
     const done = this.serveFrom(messages, 0);
     if (!(done instanceof Promise)) return this.answer(request);
     this.working = done.catch(() => undefined);
@@ -281,13 +283,14 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
 
   private noteCommand(command: string): void {
     if (command !== "DISCARD ALL") return;
-    this.channels.clear();
+    this.listening.clear();
     this.shared.advisory.giveAll(this);
   }
 
   /** Its locks go; what it has notified is told once it is on disk, or forgotten. */
   private transactionEnded(hasCommitted: boolean): void {
     this.shared.advisory.endTransaction(this);
+    this.listening.transactionEnded(hasCommitted);
     const notified = this.notified;
     if (notified.length === 0) return;
     this.notified = [];
@@ -303,25 +306,20 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
       throw sqlError("25P02", "current transaction is aborted, commands ignored until end of transaction block");
     }
     switch (command.kind) {
-      case "listen":
-        this.channels.add(command.channel);
-        this.shared.notifications.add(this);
-        break;
-      case "unlisten":
-        if (command.channel === null) this.channels.clear();
-        else this.channels.delete(command.channel);
-        break;
       case "notify":
-        checkNotification(command.channel, command.payload);
-        this.notified.push(command);
-        if (!session.inTransaction) this.transactionEnded(true);
+        this.client.undoes = (undo) => session.protocol.undoes(undo);
+        this.client.actions!.notify(command.channel, command.payload);
         break;
+      default:
+        this.listening.note(command);
+        this.shared.notifications.add(this);
     }
+    if (!session.inTransaction) this.transactionEnded(true);
     this.runs.complete(command.kind.toUpperCase());
   }
 
-  push(bytes: Uint8Array): void {
-    this.pushes?.(bytes);
+  told({ message }: Told): void {
+    this.pushes?.(message);
   }
 
   /** The gateway takes messages for the client at any time from now on. */
@@ -487,7 +485,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
   /** Nothing of it stays with what sessions share. */
   private leave(): void {
     this.notified = [];
-    this.channels.clear();
+    this.listening.clear();
     this.shared.notifications.remove(this);
     this.shared.advisory.giveAll(this);
   }

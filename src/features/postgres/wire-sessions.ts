@@ -3,12 +3,18 @@ import { type PartitionOfPart, type PartitionPart, PartitionPartKind } from "../
 import type { Request } from "../../actor/request.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { type IdentityChange, isAbout } from "../../protocol/identity.js";
+import { type Asker, mayUse } from "../../session/owner.js";
+import type { Tenant } from "../../session/tenant.js";
+import type { LiveLock } from "../../sql/bind/system/system-view.js";
 import { AdvisoryLocks } from "./advisory-locks.js";
+import { locksOf } from "./live-locks.js";
 import { Notifications } from "./notifications.js";
 import type { SharedBySessions } from "./session-actions.js";
 import type { StartUp } from "./start-up.js";
 import { restOf } from "./timeouts.js";
 import { WireSession } from "./wire-session.js";
+
+type Common = Pick<SharedBySessions, "notifications" | "advisory">;
 
 interface Entry {
   readonly wire: WireSession;
@@ -18,36 +24,54 @@ interface Entry {
 
 export class WireSessions implements PartitionPart {
   private readonly entries = new Map<number, Entry>();
-  private readonly shared = new Map<number, SharedBySessions>();
+  /** What the sessions of a tenant share. */
+  private readonly shared = new Map<number, Common>();
 
   constructor(private readonly partition: PartitionOfPart) {}
 
   open(request: Request, number: number, startUp: StartUp): WireSession {
     const tenant = request.tenant.number;
-    const wire = new WireSession(request, number, startUp, this.sharedOf(tenant));
-    const { userId, keyId, tenantId } = request.head;
+    const { head } = request;
+    const wire = new WireSession(request, number, startUp, this.sharedFor(request));
+    const { userId, keyId, tenantId } = head;
     request.tenant.liveSessions.add(wire);
     this.entries.set(number, { wire, tenant, owner: { userId, keyId, tenantId } });
     return wire;
   }
 
-  /** What the sessions of the tenant share. */
-  private sharedOf(tenant: number): SharedBySessions {
-    let shared = this.shared.get(tenant);
-    if (shared === undefined) {
-      const of = (session: number): WireSession | null => {
-        const entry = this.entries.get(session);
-        return entry?.tenant === tenant ? entry.wire : null;
-      };
-      shared = {
-        notifications: new Notifications(),
-        advisory: new AdvisoryLocks(),
-        cancel: (session) => of(session)?.cancel() ?? false,
-        terminate: (session) => of(session)?.terminate() ?? false,
-      };
-      this.shared.set(tenant, shared);
+  private locksOf(tenant: number): Iterable<LiveLock> {
+    const sessions = [...this.entries.values()].filter((entry) => entry.tenant === tenant).map(({ wire }) => wire);
+    return locksOf(sessions, this.partition.shard.locks, this.shared.get(tenant)!.advisory);
+  }
+
+  /** What all of the tenant's share, those of HTTP too. */
+  commonOf(tenant: Tenant): Common {
+    tenant.liveLocks ??= () => this.locksOf(tenant.number);
+    let common = this.shared.get(tenant.number);
+    if (common === undefined) {
+      common = { notifications: new Notifications(), advisory: new AdvisoryLocks() };
+      this.shared.set(tenant.number, common);
     }
-    return shared;
+    return common;
+  }
+
+  /** As it is for whoever asks. */
+  sharedFor(request: Request): SharedBySessions {
+    const tenant = request.tenant.number;
+    const { head, readOnly } = request;
+    const asker: Asker = { head, readOnly };
+    const of = (session: number): WireSession | null => {
+      const entry = this.entries.get(session);
+      if (entry?.tenant !== tenant) return null;
+      if (!mayUse(asker, entry.owner)) throw anothers();
+      return entry.wire;
+    };
+    return {
+      ...this.commonOf(request.tenant),
+      readOnly,
+      cancel: (session) => of(session)?.cancel() ?? false,
+      terminate: (session) => of(session)?.terminate() ?? false,
+    };
   }
 
   /** Throws why there is none. */
@@ -99,6 +123,12 @@ export class WireSessions implements PartitionPart {
   identityEnded(change: IdentityChange, error: DbError): void {
     for (const { wire, owner } of this.entries.values()) if (isAbout(change, owner)) wire.end(error);
   }
+}
+
+function anothers(): DbError {
+  return sqlError("42501", "must be a member of the role whose process is being terminated or canceled", {
+    hint: "A session belongs to the user, or the API key, that opened it. Administrators of the tenant may end others, too.",
+  });
 }
 
 export const WIRE_SESSIONS = new PartitionPartKind((partition) => new WireSessions(partition));

@@ -1,8 +1,10 @@
 /**
- * What the server of PostgreSQL's protocol asks of actors. A body begins with the number that the gateway gave the connection (u32,
- * little endian): so the heads of a caller's frames are all the same.
+ * What the server of PostgreSQL's protocol asks of actors. The body of what is about a session begins with the number that the
+ * gateway gave the connection (u32, little endian): so the heads of a caller's frames are all the same.
  */
+import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";
+import { Strict } from "./schemas.js";
 
 const shared = {
   method: "WIRE",
@@ -12,6 +14,9 @@ const shared = {
   home: "tenant",
   bytesBody: true,
 } as const;
+
+/** Bodies and answers are JSON. */
+const signIn = { method: "WIRE", path: "/", tag: "postgres", access: "public", home: "directory" } as const;
 
 export const postgresEndpoints = [
   {
@@ -40,5 +45,18 @@ export const postgresEndpoints = [
     name: "postgres.close",
     ...shared,
     summary: "End the session: its transaction is rolled back and its temporary relations go.",
+  },
+  {
+    name: "postgres.challenge",
+    ...signIn,
+    summary: "What the user's client needs to prove the password by SCRAM-SHA-256; null: it has to send the password.",
+    body: Strict({ username: Type.String() }),
+  },
+  {
+    name: "postgres.login",
+    ...signIn,
+    summary: "Exchange a proof of SCRAM-SHA-256 for an access token.",
+    audited: true,
+    body: Strict({ username: Type.String(), auth_message: Type.String(), proof: Type.String() }),
   },
 ] as const satisfies readonly EndpointSpec[];

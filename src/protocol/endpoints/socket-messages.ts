@@ -163,9 +163,10 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
   {
     type: "subscribed",
     summary:
-      "Changes after the sequence follow. For a query, its columns and whether each change is computed by itself.",
+      "Changes after the sequence follow. For a query, its columns and whether each change is computed by itself. For a channel, its name.",
     payload: answer("subscribed", {
-      sequence: Sequence,
+      sequence: Type.Optional(Sequence),
+      channel: Type.Optional(Type.String()),
       collection: Type.Optional(Type.String()),
       columns: Type.Optional(Type.Array(ColumnMeta)),
       mode: Type.Optional(Type.Enum(["incremental", "rerun"])),
@@ -194,6 +195,16 @@ export const SERVER_MESSAGES: readonly SocketMessage[] = [
       timestamp: "2026-01-02T03:04:05.678Z",
       sequence: 1_767_323_045_678_001,
     },
+  },
+  {
+    type: "notification",
+    summary: "What was notified on a channel, when it was committed. It cannot be asked for again.",
+    payload: answer("notification", {
+      channel: Type.String(),
+      payload: Type.String(),
+      sender: Nullable(Type.Integer({ description: "Number of the session; null: a request of HTTP." })),
+    }),
+    example: { type: "notification", id: "jobs", channel: "jobs", payload: "17", sender: null },
   },
   {
     type: "result",

@@ -8,6 +8,12 @@ import { chatBody } from "./chat.js";
 import { pulledModel } from "./models.js";
 import { bound, followed, limits, MessageId, otherDatabase, Strict, sql, Timestamp, textOptions } from "./schemas.js";
 
+/** Of NOTIFY. */
+const channel = Type.String({
+  minLength: 1,
+  description: "Its name, at most 63 bytes, in the case that NOTIFY has made of it.",
+});
+
 /** As transaction.begin and POST /v1/transactions give it. */
 const TransactionId = Type.String({ minLength: 1, maxLength: 128 });
 
@@ -146,6 +152,19 @@ export const socketEndpoints = [
     }),
   },
   {
+    name: "changes.listen",
+    method: "GET",
+    path: "/v1/listen",
+    summary:
+      "What `listen` on the WebSocket gives, as server-sent events: subscribed, then notification …. `token` is a ticket for clients that cannot send a header.",
+    tag: "websocket",
+    access: "member",
+    home: "tenant",
+    live: true,
+    streamedReply: ["text/event-stream"],
+    query: Strict({ channel, token: Type.Optional(Type.String({ maxLength: 128 })) }),
+  },
+  {
     name: "socket.subscribe",
     keepsIntegers: true,
     method: "MESSAGE",
@@ -170,6 +189,23 @@ export const socketEndpoints = [
       sequence: Type.Optional(
         Type.Integer({ minimum: 0, description: "Sequence of the last change seen. Later changes follow." }),
       ),
+    }),
+  },
+  {
+    name: "socket.listen",
+    method: "MESSAGE",
+    path: "/ws",
+    messages: ["listen"],
+    summary:
+      "Hear what is notified on a channel from now on, by NOTIFY and pg_notify in SQL: subscribed, then notification ….",
+    tag: "websocket",
+    access: "member",
+    home: "tenant",
+    live: true,
+    body: Strict({
+      type: Type.String(),
+      id: Type.Optional(MessageId),
+      channel,
     }),
   },
   {

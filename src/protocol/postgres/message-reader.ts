@@ -90,15 +90,17 @@ export interface WireMessage {
 export const MESSAGE_HEAD_BYTES = 5;
 
 /** The whole messages of some bytes, in order. Throws 08P01 for a length that is none, and where one is cut off. */
-export function* messagesOf(bytes: Buffer): Iterable<WireMessage> {
+export function messagesOf(bytes: Buffer): readonly WireMessage[] {
+  const messages: WireMessage[] = [];
   let at = 0;
   while (at < bytes.length) {
     if (bytes.length - at < MESSAGE_HEAD_BYTES) throw violation("a message is cut off");
     const end = at + 1 + bytes.readInt32BE(at + 1);
     if (end < at + MESSAGE_HEAD_BYTES || end > bytes.length) throw violation("a message is cut off");
-    yield { type: bytes[at]!, body: bytes.subarray(at + MESSAGE_HEAD_BYTES, end) };
+    messages.push({ type: bytes[at]!, body: bytes.subarray(at + MESSAGE_HEAD_BYTES, end) });
     at = end;
   }
+  return messages;
 }
 
 export function violation(what: string): Error {

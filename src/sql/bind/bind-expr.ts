@@ -11,8 +11,7 @@ import type { Expr } from "../../query/expr/expr.js";
 import { isFunctionName, resolveFunction } from "../../query/expr/resolve.js";
 import { bitsFromText } from "../../values/bit-string.js";
 import { namedOidType } from "../../values/catalog-types.js";
-import { fromText } from "../../values/text-format.js";
-import { arrayOf, BIT, BOOL, INT4, INT8, NUMERIC, type SqlType, UNKNOWN } from "../../values/values.js";
+import { arrayOf, BIT, BOOL, INT4, type SqlType, UNKNOWN } from "../../values/values.js";
 import type {
   ArrayNode,
   BitStringNode,
@@ -20,7 +19,6 @@ import type {
   CastNode,
   ColumnNode,
   ExprNode,
-  NumberNode,
   ValueFunctionNode,
 } from "../parse/ast-query.js";
 import { plainCall } from "../parse/plain-call.js";
@@ -54,6 +52,7 @@ import {
   withPosition,
 } from "./coerce.js";
 import { aggregatesMeant } from "./made-aggregate.js";
+import { numberConstant } from "./number-constant.js";
 import { routinesNamed } from "./resolve-routine.js";
 import { type ScopeItem, TABLE_OID } from "./scope.js";
 import { isSystemFunction } from "./system/system-functions.js";
@@ -69,7 +68,7 @@ export function bindExpr(node: ExprNode, context: ExprContext): Expr {
     case "integer":
       return constant(INT4, node.value);
     case "number":
-      return bindNumber(node);
+      return numberConstant(node.text);
     case "string":
       return constant(UNKNOWN, node.value);
     case "bits":
@@ -181,19 +180,6 @@ export function bindBoolean(node: ExprNode, what: string, context: ExprContext):
 /** B'101' and X'1F'. */
 function bitString({ text, position }: BitStringNode): Expr {
   return withPosition(position, () => constant(BIT, bitsFromText(text)));
-}
-
-function bindNumber(node: NumberNode): Expr {
-  if (/^-?\d+$/.test(node.text)) {
-    const value = BigInt(node.text);
-    // The grammar has taken in the minus sign.
-    if (value === BigInt.asIntN(32, value)) return constant(INT4, Number(value));
-    if (value === BigInt.asIntN(64, value)) {
-      const exact = Number.isSafeInteger(Number(value));
-      return constant(INT8, exact ? Number(value) : value);
-    }
-  }
-  return constant(NUMERIC, fromText(NUMERIC, node.text));
 }
 
 function bindColumn(node: ColumnNode, context: ExprContext): Expr {

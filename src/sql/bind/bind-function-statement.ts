@@ -48,7 +48,7 @@ export function bindFunctionStatement(node: FunctionStatement, binding: Binding,
       return bindCall(node, binding);
     case "do":
       if (node.language !== "plpgsql") throw unknownInline(node.language);
-      return { kind: "do", body: node.body };
+      return { kind: "do", body: node.body, command: node.command ?? "DO" };
   }
 }
 

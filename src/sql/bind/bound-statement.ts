@@ -121,6 +121,8 @@ export interface BoundCall {
 /** DO: a body in PL/pgSQL. */
 export interface BoundDo {
   readonly kind: "do";
+  /** What clients are told that has run. */
+  readonly command: string;
   readonly body: string;
 }
 

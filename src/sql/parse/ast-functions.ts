@@ -111,9 +111,11 @@ export interface CallStatement {
   readonly position: number;
 }
 
-/** DO */
+/** DO; and NOTIFY, which is a call of pg_notify. */
 export interface DoStatement {
   readonly kind: "do";
+  /** What clients are told that has run; absent: DO. */
+  readonly command?: string;
   readonly language: string;
   readonly body: string;
   readonly position: number;

@@ -1,5 +1,6 @@
 /** Statements of the grammar's JSON about functions and procedures, converted to ours. Called by from-pg.ts. */
 import type { DefElem, FunctionParameter, Node, ObjectType, ObjectWithArgs, TypeName } from "@pgsql/types";
+import { sqlError } from "../../protocol/errors.js";
 import type {
   AggregateOption,
   CreateAggregateStatement,
@@ -45,10 +46,23 @@ export function convertFunctionStatement(node: Node, c: Conversion, position: nu
       };
       return { kind: "do", language: text("language") ?? "plpgsql", body: text("as") ?? "", position };
     }
+    case "NotifyStmt": {
+      const { conditionname, payload } = only(node, tag);
+      const call = `pg_notify(${quoted(conditionname ?? "")}, ${quoted(payload ?? "")})`;
+      return { kind: "do", language: "plpgsql", body: `BEGIN PERFORM ${call}; END`, command: "NOTIFY", position };
+    }
+    case "ListenStmt":
+    case "UnlistenStmt":
+      throw sqlError("0A000", `${tag === "ListenStmt" ? "LISTEN" : "UNLISTEN"} needs a connection that stays`, {
+        position,
+        hint: 'Send {"type": "listen", "channel": "…"} over the WebSocket /ws, read GET /v1/listen, or connect by PostgreSQL\'s protocol.',
+      });
     default:
       return changed(node, c, position);
   }
 }
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** DROP, ALTER and COMMENT. */
 function changed(node: Node, c: Conversion, position: number): FunctionStatement | null {

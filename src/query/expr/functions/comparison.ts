@@ -36,6 +36,7 @@ import {
   TIMETZ,
   TSQUERY,
   TSVECTOR,
+  typeOf,
   UUID,
   VARBIT,
   type Value,
@@ -102,11 +103,24 @@ const ORDERED = [
   ...Object.values(MULTIRANGES),
 ];
 
+const XID = typeOf("xid");
+
+/** Numbers of transactions are equal or not; as in PostgreSQL, they have no order. */
+const TRANSACTION_IDS = [
+  ...["=", "<>"].map((symbol) =>
+    op(symbol, [XID, XID], BOOL, (x: string, y: string) => (x === y) === (symbol === "=")),
+  ),
+  ...["=", "<>"].map((symbol) =>
+    op(symbol, [XID, INT4], BOOL, (x: string, y: number) => (x === String(y)) === (symbol === "=")),
+  ),
+];
+
 export const COMPARISONS: readonly ScalarFunction[] = [
   ...INTEGERS.flatMap((a) => INTEGERS.flatMap((b) => direct(a, b))),
   ...PLAIN.flatMap((type) => direct(type, type)),
   ...FLOATS.flatMap((a) => FLOATS.flatMap((b) => byOrder(a, b, comparatorOf(FLOAT8)))),
   ...ORDERED.flatMap((type) => byOrder(type, type, comparatorOf(type))),
+  ...TRANSACTION_IDS,
   // Text by its bytes, whatever the collation: here the same as `<` and the rest.
   ...TESTS.slice(2).map(([symbol, test]) =>
     op(`~${symbol}~`, [TEXT, TEXT], BOOL, (x: string, y: string) => test(compareText(x, y))),

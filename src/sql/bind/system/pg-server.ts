@@ -212,9 +212,14 @@ const pgSettings = liveRelation("pg_catalog", "pg_settings", ({ settings }) =>
   }),
 );
 
+const WAIT_EVENTS: Readonly<Record<string, string>> = { transaction: "transactionid", advisory: "advisory" };
+
 /** Sessions of PostgreSQL's protocol; requests of HTTP are over before anybody could look. */
-const pgStatActivity = liveRelation("pg_catalog", "pg_stat_activity", ({ liveSessions, database }) =>
-  [...liveSessions].map((session) => ({
+const pgStatActivity = liveRelation("pg_catalog", "pg_stat_activity", ({ liveSessions, database, locks }) => {
+  const waits = new Map(
+    [...locks].filter(({ waitsSinceMicros }) => waitsSinceMicros !== null).map((lock) => [lock.pid, lock]),
+  );
+  return [...liveSessions].map((session) => ({
     datid: DATABASE_OID,
     datname: database,
     pid: session.number,
@@ -226,11 +231,13 @@ const pgStatActivity = liveRelation("pg_catalog", "pg_stat_activity", ({ liveSes
     xact_start: session.transactionMicros,
     query_start: session.statementMicros,
     state_change: session.changedMicros,
+    wait_event_type: waits.has(session.number) ? "Lock" : null,
+    wait_event: WAIT_EVENTS[waits.get(session.number)?.kind ?? "none"] ?? null,
     state: session.state,
     query: session.statement,
     backend_type: "client backend",
-  })),
-);
+  }));
+});
 
 const pgCursors = liveRelation("pg_catalog", "pg_cursors", ({ cursors }) =>
   cursors.map(({ canScroll, options }) => ({

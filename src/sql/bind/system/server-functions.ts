@@ -29,6 +29,7 @@ import { catalogIndex } from "./catalog-index.js";
 import { type Answer, systemFunction } from "./define-function.js";
 import { isRelationVisible, NAME_OF, OID_OF } from "./object-names.js";
 import { DATABASE_OID } from "./pg-server.js";
+import { LOCK_FUNCTIONS } from "./pg-sessions.js";
 import { type IndexFacts, typeOid } from "./relation-facts.js";
 import type { SystemView } from "./system-view.js";
 
@@ -254,7 +255,7 @@ const COUNTED: readonly ScalarFunction[] = [
     const { start, min, max, increment, cycle, cache, type } = sequence;
     return [start, min, max, increment, cycle, cache, typeOid(type)];
   }),
-  systemFunction("pg_blocking_pids", [INT4], arrayOf(INT4), () => sqlArray([])),
+  ...LOCK_FUNCTIONS,
   systemFunction("pg_safe_snapshot_blocking_pids", [INT4], arrayOf(INT4), () => sqlArray([])),
   ...["inet_server_addr", "inet_client_addr"].map((name) => systemFunction(name, [], INET, () => null)),
   ...["inet_server_port", "inet_client_port"].map((name) => systemFunction(name, [], INT4, () => null)),

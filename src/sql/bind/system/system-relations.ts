@@ -12,6 +12,7 @@ import { PG_DESCRIPTIONS } from "./pg-descriptions.js";
 import { PG_PROC } from "./pg-proc.js";
 import { PG_RELATIONS } from "./pg-relations.js";
 import { PG_SERVER } from "./pg-server.js";
+import { PG_SESSIONS } from "./pg-sessions.js";
 import { PG_STATISTICS } from "./pg-statistics.js";
 import { PG_TRIGGERS } from "./pg-triggers.js";
 import { PG_TYPES } from "./pg-types.js";
@@ -24,6 +25,7 @@ const FILLED: readonly SystemRelation[] = [
   ...PG_RELATIONS,
   ...PG_TYPES,
   ...PG_SERVER,
+  ...PG_SESSIONS,
   ...PG_DESCRIPTIONS,
   ...PG_STATISTICS,
   PG_PROC,

@@ -28,7 +28,34 @@ export interface LiveSession {
   readonly statement: string;
 }
 
+/** A lock that a session holds, or waits for. */
+export type LiveLock = {
+  /** The session's number; null: a request of HTTP. */
+  readonly pid: number | null;
+  /** Null: it is held; else since when it is waited for, in microseconds since the epoch. */
+  readonly waitsSinceMicros: number | null;
+} & (
+  | { readonly kind: "rows"; readonly storageId: number; readonly writes: boolean }
+  /** Of what a transaction holds, the whole. */
+  | { readonly kind: "transaction"; readonly transaction: number }
+  /** `key`: one number of 64 bits, or two of 32 with a comma between. */
+  | { readonly kind: "advisory"; readonly key: string; readonly shared: boolean }
+);
+
+export interface PreparedStatementFacts {
+  readonly name: string;
+  readonly sql: string;
+  readonly preparedMicros: number;
+  readonly parameterTypes: readonly SqlType[];
+  /** By PREPARE, not by a message of the protocol. */
+  readonly bySql: boolean;
+}
+
 export interface SystemServices {
+  /** Of the asking session. */
+  preparedStatements(): Iterable<PreparedStatementFacts>;
+  /** Of the tenant. */
+  locks(): Iterable<LiveLock>;
   /** Of the tenant. */
   liveSessions(): Iterable<LiveSession>;
   catalogView(): CatalogView;
@@ -77,6 +104,8 @@ export interface SystemView {
     };
   }[];
   readonly liveSessions: Iterable<LiveSession>;
+  readonly preparedStatements: Iterable<PreparedStatementFacts>;
+  readonly locks: Iterable<LiveLock>;
   /** As the optimizer estimates. */
   readonly rowsOf: (table: TableDef) => number;
   readonly positionOf: (sequence: SequenceDef) => SequencePosition;
@@ -112,6 +141,14 @@ class StatementView implements SystemView {
 
   get liveSessions(): Iterable<LiveSession> {
     return this.services.liveSessions();
+  }
+
+  get preparedStatements(): Iterable<PreparedStatementFacts> {
+    return this.services.preparedStatements();
+  }
+
+  get locks(): Iterable<LiveLock> {
+    return this.services.locks();
   }
 
   get cursors(): SystemView["cursors"] {

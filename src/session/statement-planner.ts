@@ -1,0 +1,74 @@
+/** Finds or makes the plans of a session's statements. One per session. */
+import type { CatalogView } from "../catalog/catalog-view.js";
+import type { Transaction } from "../storage/store.js";
+import { graphFinder } from "./ensure-graph.js";
+import type { ReadyRun } from "./lifted-plans.js";
+import type { SessionNames } from "./session-names.js";
+import { planStatement, type StatementPlan } from "./statement-plan.js";
+import { openValuesOf, type StatementRun, type StatementText } from "./statement-run.js";
+import type { Tenant } from "./tenant.js";
+
+export class StatementPlanner {
+  constructor(
+    private readonly tenant: Tenant,
+    private readonly names: SessionNames,
+  ) {}
+
+  /** What is planned already, perhaps for the text without its constants; null: nothing that fits. */
+  known(run: StatementRun, catalogVersion: number): ReadyRun | null {
+    const { plans, liftedPlans } = this.tenant;
+    const plan = plans.find(this.names.planKey(run), catalogVersion, openValuesOf(run));
+    return plan === null ? liftedPlans.find(run, catalogVersion, this.keyOf) : { plan, run };
+  }
+
+  /** As `known`; what is not planned yet is planned. Throws for anything wrong with the text. */
+  ready(run: StatementRun, catalog: CatalogView, tx: Transaction): ReadyRun {
+    const { liftedPlans } = this.tenant;
+    return traced(run, () => {
+      const lifted = liftedPlans.find(run, catalog.version, this.keyOf);
+      if (lifted !== null) return lifted;
+      const plan = this.planFor(run, catalog, tx);
+      liftedPlans.learn(run, plan, this.keyOf, (text) => this.made(text, catalog, tx));
+      return { plan, run };
+    });
+  }
+
+  /** As `planFor`, in a span of its own where the request is traced. */
+  planned(run: StatementRun, catalog: CatalogView, tx: Transaction): StatementPlan {
+    return traced(run, () => this.planFor(run, catalog, tx));
+  }
+
+  /** Plans the statement as it was sent, or takes the plan of an earlier run. */
+  planFor(text: StatementText, catalog: CatalogView, tx: Transaction): StatementPlan {
+    const { plans } = this.tenant;
+    const key = this.names.planKey(text);
+    const cached = plans.find(key, catalog.version, openValuesOf(text));
+    if (cached !== null) return cached;
+    plans.misses++;
+    const plan = this.made(text, catalog, tx);
+    // Definitions that are not committed may still change under the same text.
+    const { version } = this.tenant.catalog.view(tx);
+    if (plan.program !== null && typeof version === "number") plans.add(key, plan);
+    return plan;
+  }
+
+  private made(text: StatementText, catalog: CatalogView, tx: Transaction): StatementPlan {
+    const { tenant } = this;
+    const environment = this.names.environment(catalog);
+    return planStatement(text, environment, tenant.statistics.source(tx), graphFinder(tenant, tx));
+  }
+
+  private readonly keyOf = (sql: string): string => this.names.planKey({ sql });
+}
+
+function traced<T>(run: StatementRun, plan: () => T): T {
+  const end = run.request.trace?.begin("plan");
+  try {
+    const planned = plan();
+    end?.();
+    return planned;
+  } catch (error) {
+    end?.(error);
+    throw error;
+  }
+}

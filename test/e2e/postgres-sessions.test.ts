@@ -1,0 +1,153 @@
+/** What PostgreSQL's catalog tells of sessions: locks that they hold and wait for, prepared statements, cursors. */
+import t from "tap";
+import { TestServer } from "./server.js";
+import {
+  bind,
+  fieldsOf,
+  lettersOf,
+  message,
+  parse,
+  query,
+  type Received,
+  sync,
+  valuesOf,
+  WITH_POSTGRES,
+  WireClient,
+} from "./wire-client.js";
+
+let server: TestServer;
+t.before(async () => {
+  server = await TestServer.start({ ...WITH_POSTGRES, TESSERA_ACTORS: "1" });
+});
+t.teardown(() => server?.stop());
+
+const rowsOf = (messages: readonly Received[]): (string | null)[][] =>
+  messages.filter(({ type }) => type === "D").map(valuesOf);
+async function rows(client: WireClient, sql: string): Promise<(string | null)[][]> {
+  const messages = await client.ask(sql);
+  const error = messages.find(({ type }) => type === "E");
+  if (error !== undefined) throw new Error(`${sql}: ${fieldsOf(error).M}`);
+  return rowsOf(messages);
+}
+
+async function open(): Promise<{ client: WireClient; pid: string }> {
+  const client = await WireClient.open(server);
+  return { client, pid: (await rows(client, "SELECT pg_backend_pid()"))[0]![0]! };
+}
+
+t.test("pg_locks has the rows that transactions hold, and who waits for whom", async (t) => {
+  const [a, b, c, watcher] = [await open(), await open(), await open(), await open()];
+  await a.client.ask("CREATE TABLE held (id int PRIMARY KEY, n int); CREATE TABLE read (id int PRIMARY KEY)");
+  await a.client.ask("INSERT INTO held VALUES (1, 0), (2, 0); INSERT INTO read VALUES (1)");
+  const locks =
+    "SELECT pid, locktype, relation::regclass, mode, granted FROM pg_locks ORDER BY pid, locktype, mode, relation";
+  t.same(await rows(watcher.client, locks), []);
+  await a.client.ask("BEGIN; UPDATE held SET n = 1 WHERE id = 1");
+  await a.client.ask("SELECT * FROM read FOR UPDATE");
+  await b.client.ask("BEGIN; SELECT * FROM held WHERE id = 2 FOR UPDATE");
+  const held = [
+    [a.pid, "relation", "held", "RowExclusiveLock", "t"],
+    [a.pid, "relation", "read", "RowShareLock", "t"],
+    [a.pid, "transactionid", null, "ExclusiveLock", "t"],
+    [b.pid, "relation", "held", "RowShareLock", "t"],
+    [b.pid, "transactionid", null, "ExclusiveLock", "t"],
+  ];
+  t.same(await rows(watcher.client, locks), held);
+  t.same(await rows(watcher.client, `SELECT pg_blocking_pids(${b.pid})`), [["{}"]]);
+  // One waits within a transaction, one with a statement that is alone.
+  b.client.send(query("UPDATE held SET n = 2 WHERE id = 1"));
+  c.client.send(query("UPDATE held SET n = n + 10 WHERE id = 1"));
+  const waiting = "SELECT pid FROM pg_locks WHERE NOT granted AND waitstart IS NOT NULL ORDER BY pid";
+  while ((await rows(watcher.client, waiting)).length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+  t.same(await rows(watcher.client, waiting), [[b.pid], [c.pid]]);
+  for (const { pid } of [b, c]) t.same(await rows(watcher.client, `SELECT pg_blocking_pids(${pid})`), [[`{${a.pid}}`]]);
+  const joined =
+    "SELECT w.pid, h.pid FROM pg_locks w JOIN pg_locks h USING (transactionid) WHERE NOT w.granted AND h.granted ORDER BY 1";
+  t.same(await rows(watcher.client, joined), [
+    [b.pid, a.pid],
+    [c.pid, a.pid],
+  ]);
+  const activity = "SELECT wait_event_type, wait_event FROM pg_stat_activity WHERE pid =";
+  t.same(await rows(watcher.client, `${activity} ${c.pid}`), [["Lock", "transactionid"]]);
+  t.same(await rows(watcher.client, `${activity} ${a.pid}`), [[null, null]]);
+  await a.client.ask("ROLLBACK");
+  t.match(lettersOf(await b.client.until("Z")), "CZ");
+  await b.client.ask("COMMIT");
+  t.match(lettersOf(await c.client.until("Z")), "CZ");
+  t.same(await rows(watcher.client, locks), []);
+  for (const { client } of [a, b, c, watcher]) client.close();
+});
+
+t.test("pg_locks has advisory locks with their keys", async (t) => {
+  const [a, b, watcher] = [await open(), await open(), await open()];
+  await a.client.ask("SELECT pg_advisory_lock(-1), pg_advisory_lock_shared(7, -8)");
+  await a.client.ask("BEGIN; SELECT pg_advisory_xact_lock(4294967298)");
+  await b.client.ask("SELECT pg_advisory_lock_shared(7, -8)");
+  b.client.send(query("SELECT pg_advisory_lock(-1)"));
+  const waiting = `SELECT pg_blocking_pids(${b.pid})`;
+  while ((await rows(watcher.client, waiting))[0]![0] === "{}") await new Promise((resolve) => setTimeout(resolve, 10));
+  t.same(await rows(watcher.client, waiting), [[`{${a.pid}}`]]);
+  const locks =
+    "SELECT pid, classid, objid, objsubid, mode, granted FROM pg_locks WHERE locktype = 'advisory' ORDER BY pid, classid, granted DESC";
+  t.same(await rows(watcher.client, locks), [
+    [a.pid, "1", "2", "1", "ExclusiveLock", "t"],
+    [a.pid, "7", "4294967288", "2", "ShareLock", "t"],
+    [a.pid, "4294967295", "4294967295", "1", "ExclusiveLock", "t"],
+    [b.pid, "7", "4294967288", "2", "ShareLock", "t"],
+    [b.pid, "4294967295", "4294967295", "1", "ExclusiveLock", "f"],
+  ]);
+  await a.client.ask("COMMIT");
+  await a.client.ask("SELECT pg_advisory_unlock_all()");
+  await b.client.until("Z");
+  t.same(await rows(watcher.client, "SELECT pid FROM pg_locks WHERE locktype = 'advisory'"), [[b.pid], [b.pid]]);
+  for (const { client } of [a, b, watcher]) client.close();
+});
+
+t.test("pg_prepared_statements has the session's own, by SQL and by the protocol", async (t) => {
+  const [a, b] = [await open(), await open()];
+  const listed =
+    "SELECT name, statement, ARRAY(SELECT t::regtype::text FROM unnest(parameter_types) t), from_sql, prepare_time BETWEEN now() - interval '1 hour' AND now() + interval '1 minute' " +
+    "FROM pg_prepared_statements ORDER BY name";
+  t.same(await rows(a.client, listed), []);
+  await a.client.ask("PREPARE by_sql (int, text) AS SELECT $1 + 1, $2");
+  a.client.send(parse("by_message", "SELECT $1::numeric * 2", []), parse("", "SELECT 1"), sync);
+  await a.client.until("Z");
+  t.same(await rows(a.client, listed), [
+    ["by_message", "SELECT $1::numeric * 2", "{numeric}", "f", "t"],
+    ["by_sql", "PREPARE by_sql (int, text) AS SELECT $1 + 1, $2", "{integer,text}", "t", "t"],
+  ]);
+  t.same(await rows(b.client, listed), [], "not those of others");
+  a.client.send(message("C", Buffer.from("S"), "by_message"), sync);
+  await a.client.until("Z");
+  await a.client.ask("DEALLOCATE by_sql");
+  t.same(await rows(a.client, listed), []);
+  for (const { client } of [a, b]) client.close();
+});
+
+t.test("pg_cursors has cursors and named portals of the session", async (t) => {
+  const [a, b] = [await open(), await open()];
+  const listed = "SELECT name, statement, is_holdable, is_binary, is_scrollable FROM pg_cursors ORDER BY name";
+  await a.client.ask("BEGIN; DECLARE declared BINARY SCROLL CURSOR FOR SELECT 1");
+  await a.client.ask("DECLARE kept CURSOR WITH HOLD FOR SELECT 2");
+  a.client.send(parse("", "SELECT $1::int"), bind("bound", "", ["1"]), message("H"));
+  await a.client.until("2");
+  const all = await rows(a.client, listed);
+  t.same(
+    all.map(([name, , holds, binary]) => [name, holds, binary]),
+    [
+      ["bound", "f", "f"],
+      ["declared", "f", "t"],
+      ["kept", "t", "f"],
+    ],
+  );
+  t.match(all[0]![1], "SELECT $1::int");
+  t.same(await rows(b.client, listed), []);
+  await a.client.ask("COMMIT");
+  t.same(
+    (await rows(a.client, listed)).map(([name]) => name),
+    ["kept"],
+  );
+  await a.client.ask("CLOSE ALL");
+  t.same(await rows(a.client, listed), []);
+  for (const { client } of [a, b]) client.close();
+});
