@@ -6,6 +6,7 @@ const allowed = {
   values: ["protocol", "values"],
   config: ["protocol", "values", "storage", "directory"],
   storage: ["protocol", "values"],
+  cluster: ["protocol", "storage"],
   catalog: ["protocol", "values", "storage"],
   directory: ["protocol", "values", "storage"],
   backup: ["protocol", "values", "storage", "directory"],

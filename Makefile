@@ -1,6 +1,7 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
-.PHONY: start build install check test sim torture bench peers vector-peers graph-peers duckdb-peers conformance-sql conformance-cypher
-.PHONY: conformance-ldbc conformance-mcp conformance-clients lint-api clean package docs fuzz soak turns watch properties conformance-regress conformance-openai conformance-openapi
+.PHONY: start build install check test sim sim-cluster torture bench peers vector-peers graph-peers duckdb-peers clean package docs fuzz soak
+.PHONY: turns watch properties etcd-messages lint-api conformance-sql conformance-cypher conformance-ldbc conformance-mcp
+.PHONY: conformance-clients conformance-regress conformance-openai conformance-openapi
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
@@ -35,6 +36,15 @@ watch: build
 # A node in virtual time with faults, from seeds (docs/architecture/testing.md): SEEDS=1000 FROM=1, or SEED=17 to replay one.
 sim: build
 	@SEEDS="$(SEEDS)" FROM="$(FROM)" SEED="$(SEED)" node --enable-source-maps dist/test/simulation/run.js
+
+# Messages of etcd's API, after a change of src/cluster/etcd.proto.
+etcd-messages:
+	npx --yes -p @bufbuild/buf@1.75.0 -p @bufbuild/protoc-gen-es@2.13.0 buf generate src/cluster \
+	  --template '{"version":"v2","plugins":[{"local":"protoc-gen-es","out":"src/cluster","opt":["target=ts"]}]}'
+
+# Three nodes on the replicated log, in virtual time: as `sim`. SABOTAGE=all tells how soon each known flaw is found.
+sim-cluster: build
+	@SEEDS="$(SEEDS)" FROM="$(FROM)" SEED="$(SEED)" SABOTAGE="$(SABOTAGE)" node --enable-source-maps dist/test/simulation/cluster/run-cluster.js
 
 # The real server, killed and started again under mixed load: ROUNDS=100, SEED=1. With a full disk too, where a user may mount one.
 torture: build

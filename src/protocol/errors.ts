@@ -89,6 +89,11 @@ export const ERRORS = {
   fetch_failed: { status: 502, retry: true, message: "The address could not be fetched." },
   overloaded: { status: 503, retry: true, message: "The server is at its limit; retry shortly." },
   partition_unavailable: { status: 503, retry: true, message: "The tenant's partition is restarting; retry shortly." },
+  log_unavailable: {
+    status: 503,
+    retry: true,
+    message: "The replicated log takes no writes at the moment; retry shortly.",
+  },
   statement_stopped: {
     status: 503,
     retry: true,

@@ -33,6 +33,11 @@ export interface ShardOptions {
   readonly log: CommitLog;
   /** When commits count as durable: after an fsync (the default), or at once with an fsync every so often. */
   readonly durability?: "fsync" | { readonly intervalMs: number };
+  /**
+   * When the engine takes commits: at the end of their turn (the default), or not before they are durable, so that it never
+   * holds what the log may turn out not to have.
+   */
+  readonly applyWhen?: "appended" | "durable";
   /** Memory for recent versions; past it the oldest transactions are ended. */
   readonly versionBytesMax?: number;
   readonly largeSizes?: LargeCommitSizes;
@@ -44,8 +49,8 @@ export interface ShardOptions {
   /** Everything up to `sequence` is durable. */
   readonly onDurable?: (sequence: number) => void;
   /**
-   * The disk is full: the commits from `first` to `last` are undone, and the shard goes on without them. Replies that
-   * have seen any of them must fail too. The next commits get the same sequences.
+   * The log has no room, or takes nothing at the moment: the commits from `first` to `last` are undone, and the shard goes on
+   * without them. Replies that have seen any of them must fail too. The next commits get the same sequences.
    */
   readonly onFlushFailed?: (first: number, last: number, error: DbError) => void;
   /** The shard has failed; whether commits after `durableSequence` survive is unknown until it is opened again. */
@@ -96,6 +101,8 @@ export interface ShardMetrics {
 const VERSION_BYTES_MAX = 256 * 1024 * 1024;
 /** The log is looked through for segments to drop each time it has grown by this much. */
 const TRIM_EVERY_BYTES = 4 * 1024 * 1024;
+/** What the log refuses an append with when it is as it was before and takes later ones. */
+const LOG_STAYS_USABLE: ReadonlySet<string> = new Set(["disk_full", "overloaded", "log_unavailable"]);
 /** Operations between two points at which it is noted how far the engine was. */
 const CHECKPOINT_OPERATIONS = 1024;
 
@@ -227,7 +234,7 @@ export class Shard implements TransactionHost {
     this.appended = this.committedSequence;
     try {
       // Later commits wait until the engine has all of a large commit.
-      if (this.large === null) this.apply();
+      if (this.large === null && this.options.applyWhen !== "durable") this.apply();
     } catch (error) {
       this.fail(error);
       return;
@@ -249,6 +256,8 @@ export class Shard implements TransactionHost {
     for (const transaction of this.open.list()) transaction.abort(new DbError("shutting_down"));
     if (this.timer !== null) clearTimeout(this.timer);
     await this.syncing;
+    // What was appended meanwhile; the engine gets it only then.
+    while (this.options.applyWhen === "durable" && this.syncing !== null) await this.syncing;
     try {
       if (this.large !== null) {
         await this.log.sync();
@@ -354,6 +363,11 @@ export class Shard implements TransactionHost {
 
   private largeApplied(): void {
     this.endLarge();
+    if (this.options.applyWhen === "durable") {
+      this.applyDurable();
+      this.prune();
+      return;
+    }
     // Commits of a turn that has not ended are not in the log yet; its end applies them.
     if (this.turn.length === 0 && this.versions.hasPending) this.apply();
     else this.prune();
@@ -425,15 +439,27 @@ export class Shard implements TransactionHost {
   /** The engine takes the turn's commits, and recent versions that no reader needs are dropped. */
   private apply(): void {
     const hasReaders = this.open.oldest !== null;
-    if (hasReaders) this.versions.keepReplaced((keys) => this.engine.getMany(keys));
-    this.writeEngine(this.versions.pendingOperations(), this.committedSequence);
-    this.versions.applied();
+    this.applyUpTo(this.committedSequence, hasReaders);
     if (hasReaders) {
       this.prune();
     } else {
       this.versions.clear();
       this.prunedTo = this.appliedSequence;
     }
+  }
+
+  /** The engine takes what has become durable, up to a large commit, which it takes in its own time. */
+  private applyDurable(): void {
+    const upTo = this.large === null ? this.synced : Math.min(this.synced, this.large.sequence - 1);
+    if (upTo <= this.appliedSequence) return;
+    this.applyUpTo(upTo, this.open.oldest !== null);
+    this.prune();
+  }
+
+  private applyUpTo(sequence: number, hasReaders: boolean): void {
+    if (hasReaders) this.versions.keepReplaced((keys) => this.engine.getMany(keys), sequence);
+    this.writeEngine(this.versions.pendingOperations(sequence), sequence);
+    this.versions.applied(sequence);
   }
 
   /** `sequence` null: a part of a commit. */
@@ -474,7 +500,7 @@ export class Shard implements TransactionHost {
   }
 
   private appendFailed(commits: readonly Commit[], error: unknown): void {
-    if (!(error instanceof DbError && error.code === "disk_full")) {
+    if (!(error instanceof DbError && LOG_STAYS_USABLE.has(error.code))) {
       this.fail(error);
       return;
     }
@@ -521,9 +547,20 @@ export class Shard implements TransactionHost {
     this.counters.syncMicros += micros;
     this.counters.syncMicrosMax = Math.max(this.counters.syncMicrosMax, micros);
     this.synced = upTo;
+    if (this.options.applyWhen === "durable" && !this.takesDurable()) return;
     for (const resolve of this.syncWaiters.splice(0)) resolve();
     if (this.appended > upTo) this.startSync();
     this.durable(upTo);
+  }
+
+  /** Whether the engine could take it; else the shard has failed. */
+  private takesDurable(): boolean {
+    try {
+      this.applyDurable();
+    } catch (error) {
+      this.fail(error);
+    }
+    return this.failure === null;
   }
 
   private durable(sequence: number): void {

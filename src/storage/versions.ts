@@ -239,24 +239,30 @@ export class RecentVersions {
     return entry;
   }
 
-  /** The newest value of each key that the engine has not applied; every key once. */
-  pendingOperations(): Operation[] {
+  /** The newest value that commits up to `upTo` gave each key, where the engine has not applied it; every key once. */
+  pendingOperations(upTo: number): Operation[] {
     const operations: Operation[] = [];
-    for (const entry of this.pendingKeys()) {
-      operations.push({ key: entry.key, value: entry.newest.value, text: entry.text });
+    for (const entry of this.pendingKeys(upTo)) {
+      let version = entry.newest;
+      // A pending commit gave the key a version, so there is one.
+      while (version.sequence > upTo) version = version.older!;
+      operations.push({ key: entry.key, value: version.value, text: entry.text });
     }
     return operations;
   }
 
-  private pendingKeys(): ReadonlySet<VersionedKey> {
+  private pendingKeys(upTo: number): ReadonlySet<VersionedKey> {
     const keys = new Set<VersionedKey>();
-    for (const commit of this.pending) for (const entry of commit.keys) keys.add(entry);
+    for (const commit of this.pending) {
+      if (commit.sequence > upTo) break;
+      for (const entry of commit.keys) keys.add(entry);
+    }
     return keys;
   }
 
-  /** Before the engine applies the pending commits: keeps the values that they replace, for open readers. */
-  keepReplaced(getMany: (keys: readonly Uint8Array[]) => (Uint8Array | undefined)[]): void {
-    this.keepBases([...this.pendingKeys()], getMany);
+  /** Before the engine applies the pending commits up to `upTo`: keeps the values that they replace, for open readers. */
+  keepReplaced(getMany: (keys: readonly Uint8Array[]) => (Uint8Array | undefined)[], upTo: number): void {
+    this.keepBases([...this.pendingKeys(upTo)], getMany);
   }
 
   /** The same before the engine takes some operations of a large commit. */
@@ -287,9 +293,10 @@ export class RecentVersions {
     }
   }
 
-  /** The engine has applied all pending commits. */
-  applied(): void {
-    this.pending = [];
+  /** The engine has applied the pending commits up to `upTo`. */
+  applied(upTo: number): void {
+    const rest = this.pending.findIndex(({ sequence }) => sequence > upTo);
+    this.pending = rest === -1 ? [] : this.pending.slice(rest);
   }
 
   /** Forgets the commits from `first` on, which the engine has not applied. */

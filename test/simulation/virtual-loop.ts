@@ -13,12 +13,14 @@ export class Owner {
   alive = true;
   /** Its immediates and messages keep their order. */
   lastImmediateAt = 0;
+  /** It stands still until then, as a process that was stopped. */
+  stoppedUntil = 0;
 
   constructor(readonly name: string) {}
 }
 
 interface Task {
-  readonly at: number;
+  at: number;
   readonly order: number;
   readonly owner: Owner;
   readonly run: () => void;
@@ -80,6 +82,11 @@ export class VirtualLoop {
       const task = this.pop();
       if (task === undefined) throw new Error(`nothing is left to do at ${this.now.toFixed(3)} ms`);
       if (task.cancelled || !task.owner.alive) continue;
+      if (task.owner.stoppedUntil > task.at) {
+        task.at = task.owner.stoppedUntil;
+        this.push(task);
+        continue;
+      }
       this.now = Math.max(this.now, task.at);
       if (this.now > end) throw new Error(`not over after ${msMax} ms`);
       this.current = task.owner;

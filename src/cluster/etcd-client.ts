@@ -1,0 +1,155 @@
+/**
+ * Calls of etcd's API over gRPC. Each has a deadline, and connections are kept under watch by HTTP/2 pings, so that one whose peer
+ * has vanished is found out. Calls go to one member until it fails; the next call then goes to the next one. No call is repeated
+ * here: whoever made it knows whether that is safe.
+ */
+import {
+  create,
+  type DescMessage,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { DbError } from "../protocol/errors.js";
+import {
+  AlarmRequest_AlarmAction,
+  AlarmRequestSchema,
+  AlarmResponseSchema,
+  AlarmType,
+  CompactionRequestSchema,
+  CompactionResponseSchema,
+  DefragmentRequestSchema,
+  DefragmentResponseSchema,
+  RangeRequestSchema,
+  type RangeResponse,
+  RangeResponseSchema,
+  StatusRequestSchema,
+  type StatusResponse,
+  StatusResponseSchema,
+  TxnRequestSchema,
+  type TxnResponse,
+  TxnResponseSchema,
+} from "./etcd_pb.js";
+
+export interface EtcdClientOptions {
+  /** host:port of the members' client addresses. */
+  readonly endpoints: readonly string[];
+  readonly deadlineMs?: number;
+}
+
+/** etcd's NOSPACE alarm stands: it takes no writes, and has not done this one. */
+export class EtcdFull extends Error {}
+
+const DEADLINE_MS = 3000;
+/** Of defragmenting a member, which stands still meanwhile. */
+const DEFRAGMENT_MS = 60_000;
+const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
+
+const CHANNEL = {
+  "grpc.keepalive_time_ms": 10_000,
+  "grpc.keepalive_timeout_ms": 2000,
+  "grpc.initial_reconnect_backoff_ms": 50,
+  "grpc.max_reconnect_backoff_ms": 1000,
+  "grpc.max_receive_message_length": MESSAGE_BYTES_MAX,
+  "grpc.max_send_message_length": MESSAGE_BYTES_MAX,
+};
+
+export class EtcdClient {
+  private readonly members: readonly { readonly endpoint: string; readonly client: Client }[];
+  private readonly deadlineMs: number;
+  private current = 0;
+
+  constructor({ endpoints, deadlineMs = DEADLINE_MS }: EtcdClientOptions) {
+    if (endpoints.length === 0)
+      throw new DbError("invalid_request", "The cluster needs the address of an etcd member.");
+    this.deadlineMs = deadlineMs;
+    this.members = endpoints.map((endpoint) => ({
+      endpoint,
+      client: new Client(endpoint, credentials.createInsecure(), CHANNEL),
+    }));
+  }
+
+  txn(request: MessageInitShape<typeof TxnRequestSchema>): Promise<TxnResponse> {
+    return this.call("KV/Txn", TxnRequestSchema, TxnResponseSchema, request);
+  }
+
+  range(request: MessageInitShape<typeof RangeRequestSchema>): Promise<RangeResponse> {
+    return this.call("KV/Range", RangeRequestSchema, RangeResponseSchema, request);
+  }
+
+  /** Drops what was overwritten or deleted before that revision, unless somebody else has done so. */
+  async compact(revision: bigint): Promise<void> {
+    const request = { revision, physical: true };
+    try {
+      await this.call("KV/Compact", CompactionRequestSchema, CompactionResponseSchema, request);
+    } catch (error) {
+      if (!/has been compacted/.test((error as Error).message)) throw error;
+    }
+  }
+
+  status(): Promise<StatusResponse> {
+    return this.call("Maintenance/Status", StatusRequestSchema, StatusResponseSchema, {});
+  }
+
+  /** The ids of members that have run out of space. */
+  async membersWithoutSpace(): Promise<readonly bigint[]> {
+    const request = { action: AlarmRequest_AlarmAction.GET, alarm: AlarmType.NOSPACE };
+    const { alarms } = await this.call("Maintenance/Alarm", AlarmRequestSchema, AlarmResponseSchema, request);
+    return alarms.filter(({ alarm }) => alarm === AlarmType.NOSPACE).map(({ memberID }) => memberID);
+  }
+
+  async disarm(memberID: bigint): Promise<void> {
+    const request = { action: AlarmRequest_AlarmAction.DEACTIVATE, memberID, alarm: AlarmType.NOSPACE };
+    await this.call("Maintenance/Alarm", AlarmRequestSchema, AlarmResponseSchema, request);
+  }
+
+  /** Gives free pages back to the file system, one member after the other. */
+  async defragment(): Promise<void> {
+    for (const [member] of this.members.entries()) {
+      const options = { member, deadlineMs: DEFRAGMENT_MS };
+      await this.call("Maintenance/Defragment", DefragmentRequestSchema, DefragmentResponseSchema, {}, options);
+    }
+  }
+
+  close(): void {
+    for (const { client } of this.members) client.close();
+  }
+
+  private call<Q extends DescMessage, A extends DescMessage>(
+    method: string,
+    requestType: Q,
+    answerType: A,
+    request: MessageInitShape<Q>,
+    { member = this.current, deadlineMs = this.deadlineMs } = {},
+  ): Promise<MessageShape<A>> {
+    const { endpoint, client } = this.members[member]!;
+    const metadata = new Metadata();
+    // A member that is cut off from the others says so at once.
+    metadata.set("hasleader", "true");
+    return new Promise((resolve, reject) => {
+      client.makeUnaryRequest(
+        `/etcdserverpb.${method}`,
+        (message: MessageShape<Q>) => Buffer.from(toBinary(requestType, message)),
+        (bytes: Buffer) => fromBinary(answerType, bytes),
+        create(requestType, request),
+        metadata,
+        { deadline: Date.now() + deadlineMs },
+        (error, answer) => {
+          if (error === null && answer !== undefined) resolve(answer);
+          else reject(this.failureOf(method, endpoint, member, error!));
+        },
+      );
+    });
+  }
+
+  private failureOf(method: string, endpoint: string, member: number, error: ServiceError): Error {
+    const why = `etcd at ${endpoint}, ${method}: ${error.details}`;
+    if (/space exceeded/.test(error.details)) return new EtcdFull(why);
+    const isOurs = error.code === status.INVALID_ARGUMENT || error.code === status.UNIMPLEMENTED;
+    if (isOurs || /larger than max/.test(error.details)) return new DbError("internal_error", why);
+    if (member === this.current) this.current = (member + 1) % this.members.length;
+    return new DbError("log_unavailable", `The replicated log does not answer (${why}).`);
+  }
+}

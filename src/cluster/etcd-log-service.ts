@@ -1,0 +1,264 @@
+/**
+ * The log service on etcd. Keys, below `/tessera/{installation}/`:
+ *
+ *   own/{partition}                     owner; the key's mod_revision is the epoch
+ *   log/{partition}/{sequence}{part}    an append; 12 and 6 hexadecimal digits
+ *   at/{partition}/{node}               the newest sequence that the node has on its disk
+ *   node/{node}                         a node's life; the key's mod_revision is its revision
+ *
+ * Each operation is one transaction of etcd's, and every read is linearizable: no lease of etcd's, no watch and no cache of a
+ * member's is trusted.
+ */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { DbError } from "../protocol/errors.js";
+import {
+  Compare_CompareResult,
+  Compare_CompareTarget,
+  type CompareSchema,
+  type KeyValue,
+  RangeRequest_SortOrder,
+  type RequestOpSchema,
+  type ResponseOp,
+  type TxnResponse,
+} from "./etcd_pb.js";
+import { EtcdClient, type EtcdClientOptions, EtcdFull } from "./etcd-client.js";
+import type {
+  AppendOutcome,
+  Claim,
+  LogAppend,
+  LogService,
+  LogUsage,
+  Member,
+  MemberState,
+  Owner,
+  Position,
+  Revision,
+  Settled,
+} from "./log-service.js";
+
+export interface EtcdLogServiceOptions extends EtcdClientOptions {
+  readonly installation: string;
+}
+
+type Compare = MessageInitShape<typeof CompareSchema>;
+type Request = MessageInitShape<typeof RequestOpSchema>;
+
+export class EtcdLogService implements LogService {
+  private readonly client: EtcdClient;
+  private readonly prefix: string;
+
+  constructor(options: EtcdLogServiceOptions) {
+    const { installation } = options;
+    if (!/^[\w-]+$/.test(installation)) {
+      throw new DbError("invalid_request", "The installation's id must be of letters, digits, _ and - only.");
+    }
+    this.client = new EtcdClient(options);
+    this.prefix = `/tessera/${installation}/`;
+  }
+
+  async owner(partition: number): Promise<Owner | null> {
+    const { kvs } = await this.client.range({ key: this.ownKey(partition) });
+    return ownerOf(kvs);
+  }
+
+  async claim({ partition, node, tenure, epoch, unseen }: Claim): Promise<Revision | null> {
+    const conditions = [isAt(this.ownKey(partition), epoch)];
+    const writes = [put(this.ownKey(partition), JSON.stringify({ node, tenure }))];
+    if (unseen !== undefined) {
+      const other = await this.member(unseen.node);
+      if ((other?.revision ?? 0) !== unseen.revision) return null;
+      conditions.push(isAt(this.nodeKey(unseen.node), unseen.revision));
+      if (other !== null) writes.push(put(this.nodeKey(unseen.node), memberText({ ...other, isFenced: true })));
+    }
+    return revisionAfter(await this.write({ compare: conditions, success: writes }));
+  }
+
+  async append(partition: number, epoch: Revision, { position, bytes }: LogAppend): Promise<AppendOutcome> {
+    const own = this.ownKey(partition);
+    const key = this.logKey(partition, position);
+    try {
+      const { succeeded, responses } = await this.client.txn({
+        compare: [isAt(own, epoch), isAt(key, 0)],
+        success: [put(key, bytes)],
+        failure: [get(own)],
+      });
+      if (succeeded) return "appended";
+      return (ownerOf(keysIn(responses[0]))?.epoch ?? 0) === epoch ? "taken" : "fenced";
+    } catch (error) {
+      if (error instanceof EtcdFull) return "full";
+      throw error;
+    }
+  }
+
+  async settle(partition: number, position: Position): Promise<Settled> {
+    const reads = [get(this.ownKey(partition)), get(this.logKey(partition, position))];
+    const { responses } = await this.client.txn({ success: reads });
+    return { owner: ownerOf(keysIn(responses[0])), bytes: keysIn(responses[1])[0]?.value ?? null };
+  }
+
+  async tail(partition: number, from: Position, appendsMax: number): Promise<readonly LogAppend[]> {
+    const start = this.logPrefix(partition);
+    const after = Buffer.concat([this.logKey(partition, from), Buffer.of(0)]);
+    const end = endOf(start);
+    const { responses } = await this.client.txn({
+      success: [
+        range({ key: start, rangeEnd: after, limit: 1n, sortOrder: RangeRequest_SortOrder.DESCEND }),
+        range({ key: after, rangeEnd: end, limit: BigInt(appendsMax) }),
+      ],
+    });
+    const found = [...keysIn(responses[0]), ...keysIn(responses[1])].slice(0, appendsMax);
+    return found.map(({ key, value }) => ({ position: positionOf(key.subarray(start.length)), bytes: value }));
+  }
+
+  async trim(partition: number, before: Position): Promise<void> {
+    const range = { key: this.logPrefix(partition), rangeEnd: this.logKey(partition, before) };
+    await this.client.txn({ success: [{ request: { case: "requestDeleteRange", value: range } }] });
+  }
+
+  async report(node: string, durable: ReadonlyMap<number, number>): Promise<void> {
+    const writes = [...durable].map(([partition, sequence]) => put(this.atKey(partition, node), String(sequence)));
+    for (let i = 0; i < writes.length; i += OPERATIONS_MAX) {
+      await this.write({ compare: [], success: writes.slice(i, i + OPERATIONS_MAX) });
+    }
+  }
+
+  async reports(partition: number): Promise<ReadonlyMap<string, number>> {
+    const key = this.atKey(partition, "");
+    const { kvs } = await this.client.range({ key, rangeEnd: endOf(key) });
+    return new Map(kvs.map((kv) => [text(kv.key.subarray(key.length)), Number(text(kv.value))]));
+  }
+
+  async member(node: string): Promise<Member | null> {
+    const { kvs } = await this.client.range({ key: this.nodeKey(node) });
+    const [found] = kvs;
+    if (found === undefined) return null;
+    return { ...(JSON.parse(text(found.value)) as MemberState), revision: Number(found.modRevision) };
+  }
+
+  async renew(node: string, revision: Revision, state: MemberState): Promise<Revision | null> {
+    const key = this.nodeKey(node);
+    return revisionAfter(await this.write({ compare: [isAt(key, revision)], success: [put(key, memberText(state))] }));
+  }
+
+  async usage(): Promise<LogUsage> {
+    const { dbSizeInUse } = await this.client.status();
+    return { bytes: Number(dbSizeInUse), isFull: (await this.client.membersWithoutSpace()).length > 0 };
+  }
+
+  async makeRoom(): Promise<void> {
+    const full = await this.client.membersWithoutSpace();
+    const { header } = await this.client.range({ key: this.nodeKey(""), limit: 1n });
+    await this.client.compact(header!.revision);
+    if (full.length === 0) return;
+    // The quota counts the file, and the file shrinks only now. Members stand still meanwhile, which they do for writes anyhow.
+    await this.client.defragment();
+    for (const member of full) await this.client.disarm(member);
+  }
+
+  async close(): Promise<void> {
+    this.client.close();
+  }
+
+  /** A transaction of a few small writes; no room is an outage for these. */
+  private async write(request: { compare: Compare[]; success: Request[] }): Promise<TxnResponse> {
+    try {
+      return await this.client.txn(request);
+    } catch (error) {
+      if (error instanceof EtcdFull)
+        throw new DbError("log_unavailable", `The log service is full (${error.message}).`);
+      throw error;
+    }
+  }
+
+  private ownKey(partition: number): Buffer {
+    return Buffer.from(`${this.prefix}own/${partition}`);
+  }
+
+  private nodeKey(node: string): Buffer {
+    return Buffer.from(`${this.prefix}node/${node}`);
+  }
+
+  private atKey(partition: number, node: string): Buffer {
+    return Buffer.from(`${this.prefix}at/${partition}/${node}`);
+  }
+
+  private logPrefix(partition: number): Buffer {
+    return Buffer.from(`${this.prefix}log/${partition}/`);
+  }
+
+  private logKey(partition: number, { sequence, part }: Position): Buffer {
+    const digits = `${hex(sequence, SEQUENCE_DIGITS)}${hex(part, PART_DIGITS)}`;
+    return Buffer.concat([this.logPrefix(partition), Buffer.from(digits)]);
+  }
+}
+
+const SEQUENCE_DIGITS = 12;
+const PART_DIGITS = 6;
+/** etcd takes at most 128 in a transaction. */
+const OPERATIONS_MAX = 100;
+
+function hex(number: number, digits: number): string {
+  const written = number.toString(16).padStart(digits, "0");
+  if (written.length > digits) throw new DbError("internal_error", `A position of the log is too great: ${number}.`);
+  return written;
+}
+
+function positionOf(digits: Uint8Array): Position {
+  const written = text(digits);
+  return {
+    sequence: Number.parseInt(written.slice(0, SEQUENCE_DIGITS), 16),
+    part: Number.parseInt(written.slice(SEQUENCE_DIGITS), 16),
+  };
+}
+
+function text(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+}
+
+/** The least key after all that begin so; the last byte is one of ours, a slash or a letter. */
+function endOf(prefix: Buffer): Buffer {
+  const end = Buffer.from(prefix);
+  end[end.length - 1]! += 1;
+  return end;
+}
+
+function isAt(key: Buffer, revision: Revision): Compare {
+  return {
+    result: Compare_CompareResult.EQUAL,
+    target: Compare_CompareTarget.MOD,
+    key,
+    targetUnion: { case: "modRevision", value: BigInt(revision) },
+  };
+}
+
+function put(key: Buffer, value: Uint8Array | string): Request {
+  const bytes = typeof value === "string" ? Buffer.from(value) : value;
+  return { request: { case: "requestPut", value: { key, value: bytes } } };
+}
+
+type Range = Extract<NonNullable<Request["request"]>, { case: "requestRange" }>["value"];
+
+function range(value: Range): Request {
+  return { request: { case: "requestRange", value } };
+}
+
+function get(key: Buffer): Request {
+  return range({ key });
+}
+
+function keysIn(response: ResponseOp | undefined): readonly KeyValue[] {
+  return response?.response.case === "responseRange" ? response.response.value.kvs : [];
+}
+
+function ownerOf([found]: readonly KeyValue[]): Owner | null {
+  if (found === undefined) return null;
+  return { ...(JSON.parse(text(found.value)) as Omit<Owner, "epoch">), epoch: Number(found.modRevision) };
+}
+
+function memberText({ incarnation, counter, isFenced }: MemberState): string {
+  return JSON.stringify({ incarnation, counter, isFenced });
+}
+
+function revisionAfter({ succeeded, header }: TxnResponse): Revision | null {
+  return succeeded ? Number(header!.revision) : null;
+}

@@ -1,0 +1,107 @@
+/**
+ * The port to the service that holds what nodes must agree on: who owns a partition, the log of its commits, and which nodes are
+ * alive. etcd-log-service.ts implements it on etcd; memory-log-service.ts is the model that tests compare it with.
+ *
+ * Every decision is one atomic step of the service, and every answer here is linearizable. A call that rejects with
+ * `log_unavailable` has an unknown outcome: what it asked for was done, or not, or will be done when it arrives late.
+ *
+ * An epoch is the revision at which a partition got its owner. Revisions only grow, so a later owner has a greater epoch, and an
+ * append of an earlier owner is refused, whenever it arrives.
+ */
+
+/** Of the service: every change has a greater one than all changes before. 0: never changed. */
+export type Revision = number;
+
+export interface Owner {
+  readonly node: string;
+  /** A name that its claim made up, so that a claim of unknown outcome can be recognized. */
+  readonly tenure: string;
+  readonly epoch: Revision;
+}
+
+/**
+ * Where an append stands in the log of its partition: positions are in order of `sequence`, then of `part`. `sequence` is that of
+ * the first commit in the append, or, if it has none, of the commit to come. `part` counts the appends before it with the same one.
+ */
+export interface Position {
+  readonly sequence: number;
+  readonly part: number;
+}
+
+export interface LogAppend {
+  readonly position: Position;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * `appended`: the service holds it durably. `fenced`: the epoch is not the newest. `taken`: the epoch is, but something stands there
+ * already. `full`: the service has no room. Except after `appended` nothing was changed.
+ */
+export type AppendOutcome = "appended" | "fenced" | "taken" | "full";
+
+/** What stands at a position, and who owned the partition at that moment. */
+export interface Settled {
+  readonly owner: Owner | null;
+  readonly bytes: Uint8Array | null;
+}
+
+export interface Claim {
+  readonly partition: number;
+  readonly node: string;
+  readonly tenure: string;
+  /** Of the owner that it replaces; 0: it has had none. */
+  readonly epoch: Revision;
+  /** That owner's node, which counts as dead if it has not renewed since: it is fenced in the same step. */
+  readonly unseen?: { readonly node: string; readonly revision: Revision };
+}
+
+export interface MemberState {
+  /** A name for one life of the node's process. */
+  readonly incarnation: string;
+  /** Grows with each renewal. */
+  readonly counter: number;
+  /** Somebody has taken a partition from it: all that it owns may be taken. */
+  readonly isFenced: boolean;
+}
+
+export interface Member extends MemberState {
+  readonly revision: Revision;
+}
+
+export interface LogUsage {
+  /** That its data take. */
+  readonly bytes: number;
+  /** It refuses all appends until somebody makes room. */
+  readonly isFull: boolean;
+}
+
+export interface LogService {
+  owner(partition: number): Promise<Owner | null>;
+  /** The new epoch; null: the partition has another owner than it says, or the node has renewed. */
+  claim(claim: Claim): Promise<Revision | null>;
+
+  append(partition: number, epoch: Revision, append: LogAppend): Promise<AppendOutcome>;
+  settle(partition: number, position: Position): Promise<Settled>;
+  /** From the last append at or before the position on, or from the first, in order; empty when the log is. */
+  tail(partition: number, from: Position, appendsMax: number): Promise<readonly LogAppend[]>;
+  /** Drops what stands before the position. */
+  trim(partition: number, before: Position): Promise<void>;
+
+  /** What the node has on its disk of some partitions: sequences by partition. */
+  report(node: string, durable: ReadonlyMap<number, number>): Promise<void>;
+  /** By node. */
+  reports(partition: number): Promise<ReadonlyMap<string, number>>;
+
+  member(node: string): Promise<Member | null>;
+  /** The new revision; null: its revision was another (0: it has none). */
+  renew(node: string, revision: Revision, state: MemberState): Promise<Revision | null>;
+
+  usage(): Promise<LogUsage>;
+  /** Gives up the space of what was trimmed, and takes appends again if there is room now. */
+  makeRoom(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function comparePositions(a: Position, b: Position): number {
+  return a.sequence - b.sequence || a.part - b.part;
+}

@@ -1,0 +1,153 @@
+/** Clients of a simulated cluster: they append numbers to lists and read lists, and note what they saw for the checker. */
+import type { CheckedTurns } from "../../../src/protocol/turns.js";
+import type { Shard } from "../../../src/storage/shard.js";
+import type { Operation, Transaction } from "../history.js";
+import type { SeededRandom } from "../seeded-random.js";
+import type { VirtualLoop } from "../virtual-loop.js";
+import { type Answer, NODES, PARTITIONS, type SimulatedCluster, type Work } from "./simulated-cluster.js";
+
+export const LISTS = ["a", "b", "c"];
+
+/** A client gives up after so long, and does not know what became of it. A few are patient. */
+const PATIENCE_MS = [300, 300, 300, 1000, 9000];
+/** Writes that make a commit large in the simulation. */
+const FILLERS = 8;
+
+/** Shares of transactions that write, by partition. */
+const WRITES = [0.55, 0.08, 0.25];
+
+const NEVER_YIELD: CheckedTurns = {
+  checkpoint: () => undefined,
+  shouldYield: () => false,
+  yieldTurn: async () => undefined,
+};
+
+export interface Plan {
+  readonly reads: readonly string[];
+  readonly appends: readonly { readonly list: string; readonly value: number }[];
+  readonly isLarge: boolean;
+  readonly pauseMs: number;
+}
+
+export const keyOf = (list: string): Buffer => Buffer.from(`list/${list}`);
+
+function listIn(value: Uint8Array | undefined): number[] {
+  return value === undefined ? [] : (JSON.parse(Buffer.from(value).toString()) as number[]);
+}
+
+/** One transaction; its value is what it did, as the checker reads it. */
+export function workOf(plan: Plan, loop: VirtualLoop): Work {
+  return async (shard: Shard) => {
+    const transaction = shard.begin({ readOnly: plan.appends.length === 0 });
+    try {
+      const operations: Operation[] = [];
+      const read = (list: string): number[] => {
+        const values = listIn(transaction.get(keyOf(list)));
+        operations.push({ kind: "read", key: list, list: values });
+        return values;
+      };
+      for (const list of plan.reads) read(list);
+      if (plan.pauseMs > 0) await loop.sleep(plan.pauseMs);
+      for (const { list, value } of plan.appends) {
+        const values = [...read(list), value];
+        transaction.put(keyOf(list), Buffer.from(JSON.stringify(values)));
+        operations.push({ kind: "append", key: list, value });
+      }
+      if (plan.isLarge) {
+        const { value } = plan.appends[0]!;
+        for (let i = 0; i < FILLERS; i++) {
+          transaction.put(Buffer.from(`filler/${value % 50}/${i}`), Buffer.from(String(value)));
+        }
+        await transaction.prepareCommit(NEVER_YIELD);
+      }
+      // Also of one that only read: it fails if what it has read was undone meanwhile.
+      return { seen: transaction.commit(), value: operations };
+    } catch (error) {
+      transaction.rollback();
+      throw error;
+    }
+  };
+}
+
+export class ClusterClient {
+  isStopped = false;
+  /** By partition. */
+  readonly transactions: Transaction[][] = Array.from({ length: PARTITIONS }, () => []);
+  private readonly owners: number[] = Array.from({ length: PARTITIONS }, (_, i) => i % NODES);
+
+  constructor(
+    private readonly cluster: SimulatedCluster,
+    private readonly name: string,
+    private readonly random: SeededRandom,
+    private readonly ids: { next: number },
+  ) {}
+
+  async run(): Promise<void> {
+    const { loop } = this.cluster;
+    while (!this.isStopped) {
+      await this.transact(this.random.between(0, PARTITIONS - 1));
+      await loop.sleep(this.random.next() * 70);
+    }
+  }
+
+  private async transact(partition: number): Promise<void> {
+    const { loop } = this.cluster;
+    const id = this.ids.next++;
+    // Where writes are rare, reads of an owner that is cut off do not come to wait behind one.
+    const plan = this.plan(id, WRITES[partition % WRITES.length]!);
+    const planned: Operation[] = plan.appends.map(({ list, value }) => ({ kind: "append", key: list, value }));
+    const one: Transaction = {
+      id,
+      client: this.name,
+      began: loop.now,
+      ended: 0,
+      ending: "unknown",
+      operations: planned,
+    };
+    const answer = await this.ask(partition, workOf(plan, loop));
+    one.ended = loop.now;
+    if (answer === "nobody") return;
+    if (answer !== "unknown") {
+      one.ending = answer === null ? "aborted" : "committed";
+      if (answer !== null) one.operations.splice(0, planned.length, ...answer);
+    }
+    // What only read and has no answer says nothing.
+    if (answer !== "unknown" || plan.appends.length > 0) this.transactions[partition]!.push(one);
+  }
+
+  private plan(id: number, writes: number): Plan {
+    const { random } = this;
+    const some = (chance: number) => LISTS.filter(() => random.chance(chance));
+    const appends = random.chance(writes) ? some(0.5).map((list, i) => ({ list, value: id * 10 + i })) : [];
+    const reads = some(appends.length === 0 ? 0.7 : 0.3);
+    const isLarge = appends.length > 0 && random.chance(0.1);
+    return { reads, appends, isLarge, pauseMs: random.chance(0.3) ? random.next() * 8 : 0 };
+  }
+
+  /** `nobody`: no node had the partition, so nothing was done. */
+  async ask(partition: number, work: Work): Promise<readonly Operation[] | null | "unknown" | "nobody"> {
+    const { loop } = this.cluster;
+    for (let tries = 0; tries < 60 && !(this.isStopped && tries > 3); tries++) {
+      // Now and then another than the last owner, so that some clients see a new owner while others still ask the old one.
+      const node = this.random.chance(0.5) ? this.random.between(0, NODES - 1) : this.owners[partition]!;
+      const answer = await this.callWithPatience(node, partition, work);
+      const isDone = answer !== null && answer.kind === "done";
+      this.owners[partition] = isDone ? node : this.random.between(0, NODES - 1);
+      if (answer === null || answer.kind === "failed") return "unknown";
+      if (answer.kind === "done") return answer.value as readonly Operation[] | null;
+      await loop.sleep(this.random.next() * 60);
+    }
+    return "nobody";
+  }
+
+  private callWithPatience(node: number, partition: number, work: Work): Promise<Answer | null> {
+    const { loop } = this.cluster;
+    return new Promise((resolve) => {
+      const deadline = loop.after(this.random.pick(PATIENCE_MS), () => resolve(null));
+      this.cluster.call(node, partition, work, (answer) => {
+        deadline.cancelled = true;
+        resolve(answer);
+      });
+    });
+  }
+}

@@ -1,0 +1,105 @@
+/** What breaks in a simulated cluster, and when: drawn from the seed. */
+import type { SeededRandom } from "../seeded-random.js";
+import { ACTORS, PARTITIONS, type SimulatedCluster, type SimulatedNode } from "./simulated-cluster.js";
+
+type Fault = (plan: ClusterFaults, node: SimulatedNode) => void;
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  "an actor crashes": (plan, node) => node.crashActor(plan.random.between(0, ACTORS - 1)),
+  "a node is killed": (plan, node) => plan.crash(node, false),
+  "a node loses its power": (plan, node) => plan.crash(node, true),
+  "all nodes lose their power": (plan) => {
+    for (const node of plan.cluster.nodes) plan.crash(node, true);
+  },
+  "a node stands still": (plan, node) => node.stop(plan.random.next() * 12_000, false),
+  "a machine is suspended": (plan, node) => node.stop(plan.random.next() * 12_000, true),
+  "a wall clock jumps": (plan, node) => {
+    node.clock.setMs += (plan.random.next() - 0.5) * 20_000;
+  },
+  "a node cannot reach the log": (plan, node) => plan.onLink(node, { requestsLost: true }),
+  "a node hears no answers of the log": (plan, node) => plan.onLink(node, { answersLost: true }),
+  "the network is slow": (plan, node) => plan.onLink(node, { delayMsMax: 600 }),
+  "the log has no majority": (plan) => plan.loseQuorum(),
+  "a disk is slow": (plan, node) => plan.slowDisk(node),
+  "a partition is handed over": (plan, node) => plan.handOver(node),
+};
+/** It takes partitions from a node that is still there and may be asked: the most frequent fault. */
+const CUT_OFF = "a node cannot reach the log";
+const NAMES = [...Object.keys(FAULTS), CUT_OFF, CUT_OFF, CUT_OFF];
+const SOUND_LINK = { requestsLost: false, answersLost: false, delayMsMax: 3 };
+
+export class ClusterFaults {
+  constructor(
+    readonly cluster: SimulatedCluster,
+    readonly random: SeededRandom,
+    private readonly told: string[],
+  ) {}
+
+  async run(ms: number): Promise<void> {
+    const { random, cluster } = this;
+    const { loop } = cluster;
+    const end = loop.now + ms;
+    const names = random.chance(0.3) ? [random.pick(NAMES)] : NAMES;
+    const pauseMs = ms / random.between(2, 14);
+    for (;;) {
+      await loop.sleep(random.next() * pauseMs * 2);
+      if (loop.now >= end) return;
+      const name = random.pick(names);
+      const node = random.pick(cluster.nodes);
+      this.told.push(`${loop.now.toFixed(0)} ms: ${name} (${node.name})`);
+      FAULTS[name]!(this, node);
+    }
+  }
+
+  /** Ends all faults, and waits until every partition has an owner that serves. */
+  async mend(): Promise<boolean> {
+    const { cluster } = this;
+    cluster.quorum.isThere = true;
+    for (const node of cluster.nodes) {
+      Object.assign(node.link, SOUND_LINK);
+      for (const disk of node.disks) disk.syncMsMax = 2;
+    }
+    for (let waited = 0; waited < 60_000; waited += 100) {
+      await cluster.loop.sleep(100);
+      for (const node of cluster.nodes) if (!node.isUp) node.start();
+      if (cluster.newest.every((_, partition) => cluster.nodes.some((node) => node.serves(partition)))) return true;
+    }
+    return false;
+  }
+
+  crash(node: SimulatedNode, powerCut: boolean): void {
+    node.crash(powerCut);
+    this.cluster.loop.after(this.random.next() * 10_000, () => {
+      if (!node.isUp) node.start();
+    });
+  }
+
+  onLink(node: SimulatedNode, fault: Partial<typeof SOUND_LINK>): void {
+    Object.assign(node.link, fault);
+    this.cluster.loop.after(this.random.next() * 14_000, () => Object.assign(node.link, SOUND_LINK));
+  }
+
+  loseQuorum(): void {
+    this.cluster.quorum.isThere = false;
+    this.cluster.loop.after(this.random.next() * 8000, () => {
+      this.cluster.quorum.isThere = true;
+    });
+  }
+
+  handOver(node: SimulatedNode): void {
+    const { cluster, random } = this;
+    const partition = random.between(0, PARTITIONS - 1);
+    const to = random.pick(cluster.nodes).name;
+    const thread = node.threads[partition % ACTORS];
+    // Without an answer the partition has the successor, or this node still has it.
+    if (node.isUp) cluster.loop.soon(() => node.handOver(partition, to).catch(() => undefined), thread);
+  }
+
+  slowDisk(node: SimulatedNode): void {
+    const disk = this.random.pick(node.disks);
+    disk.syncMsMax = 500;
+    this.cluster.loop.after(this.random.next() * 8000, () => {
+      disk.syncMsMax = 2;
+    });
+  }
+}

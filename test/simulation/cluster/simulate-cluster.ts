@@ -1,0 +1,143 @@
+/** One run of a simulated cluster: a seed says what clients do, how clocks go, and what breaks when. */
+import { LogFollower } from "../../../src/cluster/log-follower.js";
+import { FileCommitLog } from "../../../src/storage/file-commit-log.js";
+import type { MemoryEngine } from "../../../src/storage/memory-engine.js";
+import { recoverEngine } from "../../../src/storage/recovery.js";
+import type { Operation, Transaction } from "../history.js";
+import { SeededRandom } from "../seeded-random.js";
+import { problemsOf } from "../serializability.js";
+import { VirtualLoop } from "../virtual-loop.js";
+import { ClusterClient, LISTS, workOf } from "./cluster-clients.js";
+import { ClusterFaults } from "./cluster-faults.js";
+import { PARTITIONS, SimulatedCluster } from "./simulated-cluster.js";
+import type { Sabotage } from "./simulated-log.js";
+
+export interface ClusterOutcome {
+  readonly seed: number;
+  readonly problems: readonly string[];
+  /** Equal for equal runs. */
+  readonly trace: number;
+  readonly transactions: number;
+  readonly committed: number;
+  readonly unknown: number;
+  readonly openings: number;
+  readonly faults: readonly string[];
+  readonly virtualMs: number;
+}
+
+const WORK_MS = 40_000;
+const CLIENTS = 6;
+
+export async function simulateCluster(seed: number, sabotage: Sabotage | null = null): Promise<ClusterOutcome> {
+  const random = new SeededRandom(seed);
+  const loop = new VirtualLoop(seed, random.fork());
+  loop.install();
+  const problems: string[] = [];
+  const faults: string[] = [];
+  let transactions: Transaction[][] = [];
+  const cluster = new SimulatedCluster(loop, random.fork(), sabotage);
+  try {
+    let isOver = false;
+    const story = async () => {
+      transactions = await work(cluster, random, faults);
+      problems.push(...cluster.problems, ...(await problemsOfEnd(cluster, transactions)));
+    };
+    loop.soon(() => {
+      story()
+        .catch((error: Error) => problems.push(...cluster.problems, error.stack ?? String(error)))
+        .finally(() => {
+          isOver = true;
+        });
+    });
+    await loop.run(() => isOver, 600_000);
+  } catch (error) {
+    problems.push(`the run did not end: ${(error as Error).message}`);
+  } finally {
+    loop.uninstall();
+  }
+  const all = transactions.flat();
+  const count = (ending: string) => all.filter((one) => one.ending === ending).length;
+  return {
+    seed,
+    problems,
+    trace: loop.trace,
+    transactions: all.length,
+    committed: count("committed"),
+    unknown: count("unknown"),
+    openings: cluster.takeovers,
+    faults,
+    virtualMs: Math.round(loop.now),
+  };
+}
+
+async function work(cluster: SimulatedCluster, random: SeededRandom, told: string[]): Promise<Transaction[][]> {
+  const ids = { next: 1 };
+  const clients = Array.from({ length: CLIENTS }, (_, i) => new ClusterClient(cluster, `c${i}`, random.fork(), ids));
+  for (const node of cluster.nodes) node.start();
+  const running = Promise.all(clients.map((client) => client.run()));
+  const faults = new ClusterFaults(cluster, random.fork(), told);
+  await faults.run(WORK_MS);
+  for (const client of clients) client.isStopped = true;
+  await running;
+  if (!(await faults.mend())) cluster.complain("not every partition has an owner a minute after the last fault");
+  // Requests that were sent twice arrive as late as this.
+  await cluster.loop.sleep(10_000);
+  return cluster.newest.map((_, partition) => clients.flatMap((client) => client.transactions[partition]!));
+}
+
+async function problemsOfEnd(cluster: SimulatedCluster, transactions: Transaction[][]): Promise<string[]> {
+  const problems: string[] = [];
+  const reader = new ClusterClient(cluster, "reader", cluster.random, { next: 0 });
+  const readAll = workOf({ reads: LISTS, appends: [], isLarge: false, pauseMs: 0 }, cluster.loop);
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    let answer: Awaited<ReturnType<ClusterClient["ask"]>> = "unknown";
+    for (let tries = 0; tries < 20 && typeof answer === "string"; tries++)
+      answer = await reader.ask(partition, readAll);
+    if (answer === null || typeof answer === "string") {
+      problems.push(`${partition} cannot be read at the end: ${answer}`);
+      continue;
+    }
+    const final = new Map(answer.map((one) => [one.key, listOf(one)]));
+    problems.push(...problemsOf(transactions[partition]!, final).map((problem) => `${partition}: ${problem}`));
+  }
+  for (const node of cluster.nodes) node.crash(false);
+  for (let partition = 0; partition < PARTITIONS; partition++)
+    problems.push(...(await problemsOfCopies(cluster, partition)));
+  return problems;
+}
+
+function listOf(operation: Operation): readonly number[] {
+  return operation.kind === "read" ? operation.list : [];
+}
+
+/** When every copy has followed the log to its end, all hold the same. */
+async function problemsOfCopies(cluster: SimulatedCluster, partition: number): Promise<string[]> {
+  const contents = new Map<string, string>();
+  for (const node of cluster.nodes) {
+    const engine = node.engines[partition]!;
+    try {
+      const local = await FileCommitLog.open({ directory: `/p${partition}`, disk: node.disks[partition]! });
+      await new LogFollower(local).catchUp(cluster.truth, partition, () => undefined);
+      recoverEngine(
+        engine,
+        local,
+        () => 0,
+        (operations) => engine.write(operations),
+      );
+    } catch (error) {
+      return [`${partition}: the copy of ${node.name} cannot follow the log: ${(error as Error).message}`];
+    }
+    contents.set(node.name, contentOf(engine));
+  }
+  return new Set(contents.values()).size === 1 ? [] : [`${partition}: copies differ: ${JSON.stringify([...contents])}`];
+}
+
+function contentOf(engine: MemoryEngine): string {
+  const cursor = engine.cursor({ gte: Buffer.alloc(0), lt: Buffer.from([255]) });
+  const { keys, values } = cursor.next(10_000);
+  cursor.close();
+  return keys
+    .map((key, i) => `${Buffer.from(key).toString("latin1")}=${Buffer.from(values[i]!).toString("latin1")}`)
+    .filter((row) => row.startsWith("list/") || row.startsWith("filler/"))
+    .join("\n");
+}

@@ -1,0 +1,400 @@
+/**
+ * Three nodes with two actors each and six partitions, in virtual time: every actor runs real shards on the replicated log, with this
+ * node's own log and engine on simulated disks; every node has a lease and clocks of its own. There is no gateway between nodes yet:
+ * clients ask the nodes in turn for the one that owns a partition.
+ */
+import { OutputGate } from "../../../src/actor/output-gate.js";
+import { Lease, type NodeClock } from "../../../src/cluster/lease.js";
+import { NodeWatch } from "../../../src/cluster/node-watch.js";
+import { ReplicatedCommitLog } from "../../../src/cluster/replicated-commit-log.js";
+import { TenureGate } from "../../../src/cluster/tenure-gate.js";
+import { DbError } from "../../../src/protocol/errors.js";
+import { FileCommitLog } from "../../../src/storage/file-commit-log.js";
+import { Shard } from "../../../src/storage/shard.js";
+import { FaultyDisk, FaultyEngine } from "../faulty-storage.js";
+import type { SeededRandom } from "../seeded-random.js";
+import { Owner as Thread, type VirtualLoop } from "../virtual-loop.js";
+import { NodeLink, type Sabotage, SimulatedLog, TrueLog } from "./simulated-log.js";
+
+export const NODES = 3;
+export const ACTORS = 2;
+export const PARTITIONS = 6;
+
+/** How often an actor looks after its partitions. */
+const LOOK_MS = 200;
+const RENEW_MS = 1000;
+/** A node that is not a partition's first choice waits so much longer for each that comes before it. */
+const RANK_MS = 300;
+
+export type Answer =
+  | { readonly kind: "moved" }
+  | { readonly kind: "failed" }
+  | { readonly kind: "done"; value: unknown };
+
+/** A transaction on one partition, run by its owner. */
+export type Work = (shard: Shard) => Promise<{ readonly seen: number; readonly value: unknown }>;
+
+class SimulatedClock implements NodeClock {
+  /** What a suspended machine's clock has missed, and by how much somebody has set the other. */
+  missedMs = 0;
+  setMs = 0;
+
+  constructor(
+    private readonly loop: VirtualLoop,
+    readonly rate: number,
+  ) {}
+
+  monotonicMs(): number {
+    return (this.loop.now - this.missedMs) * this.rate;
+  }
+
+  wallMs(): number {
+    return this.loop.epochMs + this.loop.now * this.rate + this.setMs;
+  }
+}
+
+/** A partition in an actor that owns it. */
+interface Tenure {
+  readonly epoch: number;
+  readonly shard: Shard;
+  readonly durable: OutputGate;
+  readonly gate: TenureGate;
+  isFlushPlanned: boolean;
+}
+
+export class SimulatedNode {
+  readonly name: string;
+  readonly link = new NodeLink();
+  readonly clock: SimulatedClock;
+  readonly disks: FaultyDisk[];
+  readonly engines: FaultyEngine[];
+  isUp = false;
+  threads: Thread[] = [];
+  private leaseThread = new Thread("none");
+  private lease!: Lease;
+  private watch!: NodeWatch;
+  private service!: SimulatedLog;
+  /** Grows with each loss of the lease: what began before is void. */
+  private life = 0;
+  private starts = 0;
+  private readonly tenures = new Map<number, Tenure>();
+  private readonly opening = new Set<number>();
+  /** Since when the partition could have been taken. */
+  private readonly freeSince = new Map<number, number>();
+
+  constructor(
+    readonly cluster: SimulatedCluster,
+    readonly index: number,
+  ) {
+    const { loop, random, sabotage } = cluster;
+    this.name = `n${index}`;
+    const error = sabotage === "clocks are off by half" ? 0.5 : 0.05;
+    // Most clocks are as wrong as is allowed.
+    const share = random.chance(0.7) ? random.pick([-1, 1]) : random.next() * 2 - 1;
+    this.clock = new SimulatedClock(loop, 1 + share * error);
+    const numbers = Array.from({ length: PARTITIONS }, (_, i) => i);
+    this.disks = numbers.map(() => new FaultyDisk(loop, random));
+    this.engines = numbers.map(() => new FaultyEngine(random));
+  }
+
+  start(): void {
+    const { loop, random, truth, quorum } = this.cluster;
+    const name = `${this.name}.${++this.starts}`;
+    this.isUp = true;
+    this.leaseThread = new Thread(`${name}.lease`);
+    this.threads = Array.from({ length: ACTORS }, (_, i) => new Thread(`${name}.actor${i}`));
+    this.service = new SimulatedLog(loop, random, truth, this.link, quorum);
+    this.watch = new NodeWatch(this.service, this.clock);
+    this.life++;
+    this.lease = new Lease({
+      service: this.service,
+      node: this.name,
+      clock: this.clock,
+      newIncarnation: () => `${name}.${Math.floor(random.next() * 1e9)}`,
+      onLost: () => this.lost(),
+      onRenewed: () => {
+        for (const { gate } of this.tenures.values()) gate.renewed();
+      },
+    });
+    const renew = () => {
+      this.lease.renew().catch((error: Error) => this.cluster.complain(`${this.name}: ${error.stack}`));
+      loop.after(RENEW_MS / this.clock.rate, renew);
+    };
+    loop.soon(renew, this.leaseThread);
+    for (const [i, thread] of this.threads.entries()) loop.soon(() => this.look(i), thread);
+  }
+
+  private lost(): void {
+    this.life++;
+    for (const partition of [...this.tenures.keys()]) this.close(partition);
+  }
+
+  /** An actor looks after its partitions, again and again. */
+  private look(actor: number): void {
+    for (let partition = actor; partition < PARTITIONS; partition += ACTORS) {
+      if (this.tenures.has(partition) || this.opening.has(partition) || !this.lease.holds) continue;
+      this.opening.add(partition);
+      this.tryTaking(partition)
+        .catch((error: Error) => {
+          const isExpected = error instanceof DbError && error.code !== "partition_damaged";
+          if (!isExpected) this.cluster.complain(`${this.name} cannot open ${partition}: ${error.stack}`);
+        })
+        .finally(() => this.opening.delete(partition));
+    }
+    this.cluster.loop.after(LOOK_MS, () => this.look(actor));
+  }
+
+  private async tryTaking(partition: number): Promise<void> {
+    const { life, service } = this;
+    const owner = await service.owner(partition);
+    const rank = (this.index - (partition % NODES) + NODES) % NODES;
+    const tenure = `${this.name}.${this.cluster.random.next()}`;
+    const claim = { partition, node: this.name, tenure, epoch: owner?.epoch ?? 0 };
+    if (owner === null || owner.node === this.name) {
+      if (owner === null && !this.isMyTurn(partition, rank)) return;
+    } else {
+      const unseen = await this.watch.unseen(owner.node);
+      if (unseen === null) {
+        this.freeSince.delete(partition);
+        return;
+      }
+      if (!this.isMyTurn(partition, rank)) return;
+      const epoch = await service.claim({ ...claim, unseen });
+      if (epoch !== null && this.life === life) await this.open(partition, epoch, life);
+      return;
+    }
+    const epoch = await service.claim(claim);
+    if (epoch !== null && this.life === life) await this.open(partition, epoch, life);
+  }
+
+  private isMyTurn(partition: number, rank: number): boolean {
+    const now = this.cluster.loop.now;
+    if (!this.freeSince.has(partition)) this.freeSince.set(partition, now);
+    return now - this.freeSince.get(partition)! >= rank * RANK_MS;
+  }
+
+  private async open(partition: number, epoch: number, life: number): Promise<void> {
+    const { loop, sabotage } = this.cluster;
+    const local = await FileCommitLog.open({
+      directory: `/p${partition}`,
+      disk: this.disks[partition]!,
+      segmentBytes: 20_000,
+      retentionBytes: 0,
+    });
+    const log = await ReplicatedCommitLog.open({ service: this.service, partition, epoch, local });
+    const durable = new OutputGate();
+    const failed = (error: DbError) => {
+      if (error.code === "partition_damaged") this.cluster.complain(`${this.name}, ${partition}: ${error.message}`);
+      durable.refuse(0, error);
+      if (this.tenures.get(partition)?.durable === durable) this.close(partition);
+    };
+    const shard = await Shard.open({
+      engine: this.engines[partition]!,
+      log,
+      applyWhen: sabotage === "the engine applies before the acknowledgement" ? "appended" : "durable",
+      largeSizes: { operations: 6, bytes: 1e6, stepOperations: 3, stepBytes: 1e6 },
+      onDurable: (sequence) => {
+        this.cluster.acknowledged(partition, sequence, epoch);
+        durable.open(sequence);
+      },
+      onFlushFailed: (first, _last, error) => durable.refuse(first, error),
+      onFailed: failed,
+    });
+    durable.open(shard.committedSequence);
+    if (this.life !== life) {
+      await shard.close();
+      this.engines[partition] = this.engines[partition]!.reopened();
+      return;
+    }
+    this.cluster.opened(partition, this.name, epoch, shard.committedSequence);
+    const { lease } = this;
+    // With the flaw a node believes what its last renewal said, for however long it stood still since.
+    const flaw = {
+      get holds() {
+        return lease.isMember;
+      },
+    };
+    const gate = new TenureGate(sabotage === "the bound is looked at only at renewals" ? flaw : lease);
+    this.tenures.set(partition, { epoch, shard, durable, gate, isFlushPlanned: false });
+    this.freeSince.delete(partition);
+    loop.note(`${this.name} owns ${partition} since ${epoch}`);
+  }
+
+  /** The tenure is over. Nobody opens the partition here before its files are closed. */
+  private async close(partition: number): Promise<void> {
+    const tenure = this.tenures.get(partition);
+    if (tenure === undefined) return;
+    this.tenures.delete(partition);
+    this.opening.add(partition);
+    tenure.gate.end();
+    tenure.durable.refuse(0, new DbError("partition_unavailable"));
+    await tenure.shard.close().catch(() => undefined);
+    this.release(partition);
+  }
+
+  /** Gives the partition to another node; that one opens it when it sees that it is the owner. */
+  async handOver(partition: number, to: string): Promise<void> {
+    const tenure = this.tenures.get(partition);
+    if (tenure === undefined) return;
+    const { epoch } = tenure;
+    const name = `${this.name} to ${to}`;
+    await this.close(partition);
+    await this.service.claim({ partition, node: to, tenure: name, epoch });
+  }
+
+  private release(partition: number): void {
+    this.engines[partition] = this.engines[partition]!.reopened();
+    this.opening.delete(partition);
+  }
+
+  serves(partition: number): boolean {
+    return this.isUp && this.tenures.has(partition) && this.lease.holds;
+  }
+
+  /** Runs in the actor's thread. */
+  perform(partition: number, work: Work, answer: (answer: Answer) => void): void {
+    const tenure = this.tenures.get(partition);
+    if (tenure === undefined) {
+      answer({ kind: "moved" });
+      return;
+    }
+    const { shard, durable, gate } = tenure;
+    const fail = () => answer({ kind: "failed" });
+    work(shard).then(
+      ({ seen, value }) => {
+        this.planFlush(tenure);
+        durable.pass(seen, () => gate.pass(() => answer({ kind: "done", value }), fail), fail);
+      },
+      (error: DbError) => {
+        this.planFlush(tenure);
+        if (error.code === "serialization_failure") answer({ kind: "done", value: null });
+        else fail();
+      },
+    );
+  }
+
+  private planFlush(tenure: Tenure): void {
+    if (tenure.isFlushPlanned) return;
+    tenure.isFlushPlanned = true;
+    this.cluster.loop.soon(() => {
+      tenure.isFlushPlanned = false;
+      tenure.shard.flush();
+      this.applyLarge(tenure);
+    });
+  }
+
+  private applyLarge({ shard }: Tenure): void {
+    if (!shard.hasBacklog) return;
+    const { loop } = this.cluster;
+    const step = () => {
+      shard.applySome();
+      if (shard.hasBacklog && shard.failed === null) shard.backlogReady().then(() => loop.soon(step));
+    };
+    shard.backlogReady().then(() => loop.soon(step));
+  }
+
+  /** An actor's thread ends, in the middle of whatever it did; a new one takes its place. */
+  crashActor(actor: number): void {
+    if (!this.isUp) return;
+    const { loop } = this.cluster;
+    this.threads[actor]!.alive = false;
+    for (let partition = actor; partition < PARTITIONS; partition += ACTORS) this.forget(partition);
+    const thread = new Thread(`${this.name}.${++this.starts}.actor${actor}`);
+    this.threads[actor] = thread;
+    loop.after(20, () => this.look(actor), thread);
+  }
+
+  private forget(partition: number): void {
+    this.tenures.delete(partition);
+    this.opening.delete(partition);
+    this.engines[partition] = this.engines[partition]!.reopened();
+  }
+
+  /** `powerCut`: what was not synced is gone, or a part of it. */
+  crash(powerCut: boolean): void {
+    if (!this.isUp) return;
+    this.isUp = false;
+    this.life++;
+    for (const thread of [this.leaseThread, ...this.threads]) thread.alive = false;
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      this.forget(partition);
+      if (!powerCut) continue;
+      this.disks[partition] = this.disks[partition]!.rebooted();
+      this.engines[partition] = this.engines[partition]!.rebooted();
+    }
+  }
+
+  /** The process stands still. `isSuspended`: its machine does, so one of its clocks does, too. */
+  stop(ms: number, isSuspended: boolean): void {
+    const { loop, sabotage } = this.cluster;
+    for (const thread of [this.leaseThread, ...this.threads]) thread.stoppedUntil = loop.now + ms;
+    if (!isSuspended) return;
+    this.clock.missedMs += ms;
+    // As if the other clock had stood still as well.
+    if (sabotage === "a suspended machine is not noticed") this.clock.setMs -= ms * this.clock.rate;
+  }
+}
+
+export class SimulatedCluster {
+  readonly truth: TrueLog;
+  readonly quorum = { isThere: true };
+  readonly nodes: SimulatedNode[];
+  readonly problems: string[] = [];
+  takeovers = 0;
+  /** By partition: the newest acknowledged sequence, and who acknowledged each. */
+  readonly newest: number[] = Array.from({ length: PARTITIONS }, () => 0);
+  /** How far the owner of each epoch has been opened, or has acknowledged. */
+  private readonly upTo = new Map<number, number>();
+  private readonly acknowledgedBy = Array.from({ length: PARTITIONS }, () => new Map<number, number>());
+
+  constructor(
+    readonly loop: VirtualLoop,
+    readonly random: SeededRandom,
+    readonly sabotage: Sabotage | null,
+  ) {
+    this.truth = new TrueLog(sabotage, random);
+    this.nodes = Array.from({ length: NODES }, (_, i) => new SimulatedNode(this, i));
+  }
+
+  complain(what: string): void {
+    this.problems.push(`${this.loop.now.toFixed(0)} ms: ${what}`);
+  }
+
+  /** At most one epoch acknowledges a sequence; an owner does so in order, from where it was opened. */
+  acknowledged(partition: number, sequence: number, epoch: number): void {
+    const by = this.acknowledgedBy[partition]!;
+    for (let each = (this.upTo.get(epoch) ?? 0) + 1; each <= sequence; each++) {
+      if (by.has(each)) this.complain(`${partition}: epochs ${by.get(each)} and ${epoch} acknowledged ${each}`);
+      by.set(each, epoch);
+    }
+    this.upTo.set(epoch, sequence);
+    this.newest[partition] = Math.max(this.newest[partition]!, sequence);
+  }
+
+  /** A new owner has everything that any owner before has acknowledged. */
+  opened(partition: number, node: string, epoch: number, sequence: number): void {
+    this.takeovers++;
+    this.upTo.set(epoch, sequence);
+    const acknowledged = this.newest[partition]!;
+    if (sequence < acknowledged) {
+      this.complain(`${node} opened ${partition} in epoch ${epoch} with ${sequence}; ${acknowledged} was acknowledged`);
+    }
+  }
+
+  /** Sends work to a node, which answers if it is there; else never. */
+  call(node: number, partition: number, work: Work, answer: (answer: Answer) => void): void {
+    const { loop } = this;
+    const target = this.nodes[node]!;
+    const client = loop.current;
+    if (!target.isUp) {
+      loop.after(1, () => answer({ kind: "moved" }), client);
+      return;
+    }
+    const back = (value: Answer) => loop.after(this.delay(), () => answer(value), client);
+    loop.after(this.delay(), () => target.perform(partition, work, back), target.threads[partition % ACTORS]!);
+  }
+
+  private delay(): number {
+    return this.random.chance(0.01) ? this.random.next() * 300 : this.random.next() * 2;
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * The log service as nodes of a simulated cluster reach it: one truth in memory behind a network that delays, loses and repeats
+ * requests, loses answers, and delivers what a node that has died meanwhile had sent. The truth can be sabotaged, to see that the
+ * checker would notice.
+ */
+import type {
+  AppendOutcome,
+  Claim,
+  LogAppend,
+  LogService,
+  LogUsage,
+  Member,
+  MemberState,
+  Owner,
+  Position,
+  Revision,
+  Settled,
+} from "../../../src/cluster/log-service.js";
+import { MemoryLogService } from "../../../src/cluster/memory-log-service.js";
+import { DbError } from "../../../src/protocol/errors.js";
+import type { SeededRandom } from "../seeded-random.js";
+import type { VirtualLoop } from "../virtual-loop.js";
+
+/** What may be wrong with a cluster: each must be found out. */
+export const SABOTAGES = [
+  "the log forgets its last append",
+  "the log ignores the epoch",
+  "renewals do not compare",
+  "the bound is looked at only at renewals",
+  "clocks are off by half",
+  "a suspended machine is not noticed",
+  "the engine applies before the acknowledgement",
+] as const;
+
+export type Sabotage = (typeof SABOTAGES)[number];
+
+export class TrueLog extends MemoryLogService {
+  forgotten = 0;
+
+  constructor(
+    private readonly sabotage: Sabotage | null,
+    private readonly random: SeededRandom,
+  ) {
+    super();
+  }
+
+  protected override ownsLog(partition: number, epoch: Revision): boolean {
+    return this.sabotage === "the log ignores the epoch" || super.ownsLog(partition, epoch);
+  }
+
+  protected override mayRenew(node: string, revision: Revision): boolean {
+    return this.sabotage === "renewals do not compare" || super.mayRenew(node, revision);
+  }
+
+  override async append(partition: number, epoch: Revision, append: LogAppend): Promise<AppendOutcome> {
+    const outcome = await super.append(partition, epoch, append);
+    const forgets = this.sabotage === "the log forgets its last append" && this.random.chance(0.02);
+    if (outcome === "appended" && forgets) {
+      this.remove(partition, append.position);
+      this.forgotten++;
+    }
+    return outcome;
+  }
+}
+
+/** Milliseconds after which a call has no answer. */
+const DEADLINE_MS = 1000;
+
+/** What breaks between a node and the service. */
+export class NodeLink {
+  requestsLost = false;
+  answersLost = false;
+  delayMsMax = 3;
+}
+
+export class SimulatedLog implements LogService {
+  constructor(
+    private readonly loop: VirtualLoop,
+    private readonly random: SeededRandom,
+    private readonly truth: TrueLog,
+    private readonly link: NodeLink,
+    /** No majority of its members can be reached: shared by all nodes. */
+    private readonly quorum: { isThere: boolean },
+  ) {}
+
+  /** What arrives is done whether or not who asked is still there. */
+  private call<T>(run: () => Promise<T>): Promise<T> {
+    const { loop, random, link } = this;
+    return new Promise((resolve, reject) => {
+      const deadline = loop.after(DEADLINE_MS, () => reject(noAnswer()));
+      const caller = loop.current;
+      const answer = (value: T): void => {
+        if (link.answersLost || random.chance(0.005)) return;
+        const deliver = () => {
+          deadline.cancelled = true;
+          resolve(value);
+        };
+        loop.after(this.delay(), deliver, caller);
+      };
+      const arrive = (): void => {
+        if (!this.quorum.isThere) return;
+        run().then(answer, () => undefined);
+      };
+      if (link.requestsLost || random.chance(0.005)) return;
+      loop.after(this.delay(), arrive, loop.world);
+      // A request that is delivered twice, the second time maybe much later.
+      if (random.chance(0.01)) {
+        loop.after(this.delay() + random.next() * 8000, () => run().catch(() => undefined), loop.world);
+      }
+    });
+  }
+
+  private delay(): number {
+    const { random, link } = this;
+    return random.chance(0.01) ? random.next() * 900 : random.next() * link.delayMsMax;
+  }
+
+  owner(partition: number): Promise<Owner | null> {
+    return this.call(() => this.truth.owner(partition));
+  }
+
+  claim(claim: Claim): Promise<Revision | null> {
+    return this.call(() => this.truth.claim(claim));
+  }
+
+  append(partition: number, epoch: Revision, append: LogAppend): Promise<AppendOutcome> {
+    return this.call(() => this.truth.append(partition, epoch, append));
+  }
+
+  settle(partition: number, position: Position): Promise<Settled> {
+    return this.call(() => this.truth.settle(partition, position));
+  }
+
+  tail(partition: number, from: Position, appendsMax: number): Promise<readonly LogAppend[]> {
+    return this.call(() => this.truth.tail(partition, from, appendsMax));
+  }
+
+  trim(partition: number, before: Position): Promise<void> {
+    return this.call(() => this.truth.trim(partition, before));
+  }
+
+  report(node: string, durable: ReadonlyMap<number, number>): Promise<void> {
+    return this.call(() => this.truth.report(node, durable));
+  }
+
+  reports(partition: number): Promise<ReadonlyMap<string, number>> {
+    return this.call(() => this.truth.reports(partition));
+  }
+
+  member(node: string): Promise<Member | null> {
+    return this.call(() => this.truth.member(node));
+  }
+
+  renew(node: string, revision: Revision, state: MemberState): Promise<Revision | null> {
+    return this.call(() => this.truth.renew(node, revision, state));
+  }
+
+  usage(): Promise<LogUsage> {
+    return this.call(() => this.truth.usage());
+  }
+
+  makeRoom(): Promise<void> {
+    return this.call(() => this.truth.makeRoom());
+  }
+
+  async close(): Promise<void> {}
+}
+
+function noAnswer(): DbError {
+  return new DbError("log_unavailable", "The simulated log does not answer.");
+}
