@@ -21,12 +21,15 @@ export interface LiftedText {
 const CHARACTERS_MAX = 4_000;
 const CONSTANTS_MAX = 100;
 
-/** What may hold or begin something that looks like a constant; a number that is a part of a name is none. */
+/**
+ * What may hold or begin something that looks like a constant. A number that is a part of a name is none; one that is long or has an
+ * exponent stays, as reading it may take time.
+ */
 const TOKEN = new RegExp(
   [
     `"(?:[^"]|"")*"`,
     `'(?:[^']|'')*'`,
-    String.raw`(?<![\w.$])(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])`,
+    String.raw`(?<![\w.$])(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?![\w.])`,
     String.raw`--|\/\*|[$'"\\]`,
   ].join("|"),
   "g",

@@ -5,6 +5,7 @@
  * one. Every other text is planned as it was sent. One per tenant.
  */
 import { DbError } from "../protocol/errors.js";
+import { Overrun } from "../protocol/stretch.js";
 import type { Plan } from "../query/plan/plan.js";
 import { subqueriesOf, walkPlan } from "../query/plan/walk.js";
 import type { BoundQuery } from "../sql/bind/bound-statement.js";
@@ -107,12 +108,12 @@ export class LiftedPlans {
   }
 }
 
-/** Null: a string is no value of the type. Then the text is planned, and its error tells the place. */
+/** Null: a string is no value of the type, or takes long to read. Then the text is planned, whose errors tell the place. */
 function valuesOf(constants: readonly LiftedConstant[], types: readonly SqlType[]): readonly Value[] | null {
   try {
     return constants.map((constant, i) => read(constant, types[i]!));
   } catch (error) {
-    if (error instanceof DbError) return null;
+    if (error instanceof DbError || error instanceof Overrun) return null;
     throw error;
   }
 }

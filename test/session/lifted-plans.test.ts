@@ -29,6 +29,10 @@ t.test("constants become parameters", (t) => {
     "int4 1",
     "numeric 1.5",
   ]);
+  t.same(lifted("SELECT 9e131071, 1.5e3, 12345678901234567890, 7"), [
+    "SELECT 9e131071, 1.5e3, 12345678901234567890, $1",
+    "int4 7",
+  ]);
   t.same(lifted('UPDATE "a 1" SET "b" = c1 * 2'), ['UPDATE "a 1" SET "b" = c1 * $1', "int4 2"]);
   for (const text of [
     "SELECT a FROM t",
@@ -186,6 +190,15 @@ t.test("plans", async (t) => {
     );
     t.equal(error.message, 'invalid input syntax for type integer: "x"');
     t.equal(error.details.position, 31);
+    await run("CREATE TABLE large (n numeric PRIMARY KEY)");
+    await plansFor(
+      (i) => `INSERT INTO large VALUES ('9e${131_000 + i}')`,
+      () => [],
+    );
+    await plansFor(
+      (i) => `DELETE FROM large WHERE n = 9e${131_000 + i}`,
+      () => [],
+    );
     await t.rejects(run(text("99999999999")), { message: 'value "99999999999" is out of range for type integer' });
     await t.rejects(run("UPDATE t SET short = 'abcd' WHERE id = 1"), /too long for type/);
     t.end();
