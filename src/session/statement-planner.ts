@@ -48,7 +48,8 @@ export class StatementPlanner {
     const plan = this.made(text, catalog, tx);
     // Definitions that are not committed may still change under the same text.
     const { version } = this.tenant.catalog.view(tx);
-    if (plan.program !== null && typeof version === "number") plans.add(key, plan);
+    const isKept = plan.program !== null || plan.bound.kind === "transaction";
+    if (isKept && typeof version === "number") plans.add(key, plan);
     return plan;
   }
 
