@@ -30,7 +30,7 @@ interface Shape {
 }
 
 interface Lifted extends LiftedText {
-  readonly of: string;
+  /** What the plan cache calls it in the session that asks. */
   readonly key: string;
 }
 
@@ -53,8 +53,8 @@ const BY_KEY = new Set<Plan["kind"]>([
 
 export class LiftedPlans {
   private readonly shapes = new Map<string, Shape>();
-  /** The text that was looked at last: who finds no plan for it makes one. */
-  private last: Lifted | null = null;
+  /** The text that was looked at last: who finds no plan for it makes one. Names may mean something else to the next session. */
+  private last: { readonly of: string; readonly lifted: LiftedText | null } | null = null;
 
   constructor(private readonly plans: PlanCache) {}
 
@@ -89,12 +89,11 @@ export class LiftedPlans {
   ) {
     const isPlain = Array.isArray(params) && params.length === 0 && declared === undefined && command === undefined;
     if (!isPlain || language === "cypher" || graph !== undefined || waits === true) return null;
-    if (this.last?.of === sql) return this.last;
-    const lifted = liftConstants(sql);
+    if (this.last?.of !== sql) this.last = { of: sql, lifted: liftConstants(sql) };
+    const { lifted } = this.last;
     if (lifted === null) return null;
     const types = lifted.constants.map(({ type }) => type.name).join();
-    this.last = { ...lifted, of: sql, key: `lifted\0${types}\0${keyOf(lifted.sql)}` };
-    return this.last;
+    return { ...lifted, key: `lifted\0${types}\0${keyOf(lifted.sql)}` };
   }
 
   private shapeOf(key: string, catalogVersion: number): Shape {

@@ -221,6 +221,20 @@ t.test("plans", async (t) => {
     t.same(await run(text(3)), [[3, "three"]]);
     await run("SET search_path = public");
     await t.rejects(run(text(3)), /operator does not exist/);
+    const other = new Session(tenant, options);
+    const ofOther = async (sql: string) => {
+      const statement = { sql, params: [], maxRows: 10, collector: plainRows, request } as const;
+      return (await other.execute(statement, (tx) => tenant.commit(tx))).rows.plain;
+    };
+    await ofOther("SET search_path = s");
+    await run("CREATE TABLE v (id int PRIMARY KEY, a text)");
+    await run("CREATE TABLE s.v (id int PRIMARY KEY, a text)");
+    await run("INSERT INTO v VALUES (1, 'public'), (2, 'public')");
+    await run("INSERT INTO s.v VALUES (1, 's'), (2, 's')");
+    for (const id of [1, 2, 1, 2, 1]) {
+      const sql = `SELECT a FROM v WHERE id = ${id}`;
+      t.same([await run(sql), await ofOther(sql)], [[["public"]], [["s"]]], "the same text of two sessions");
+    }
     await run("CREATE TEMP TABLE u (id int PRIMARY KEY, c int)");
     t.same(await run(text(3)), []);
     t.end();

@@ -245,7 +245,7 @@ export class Shell {
 
   private async write(lines: readonly string[]): Promise<void> {
     if (this.to !== null) this.to.write(lines.map((line) => `${line}\n`).join(""));
-    else if (this.options.isTerminal && lines.length >= (this.options.output.rows ?? Number.MAX_SAFE_INTEGER)) {
+    else if (this.options.isTerminal && lines.length >= (this.options.output.rows || Number.MAX_SAFE_INTEGER)) {
       await page(lines, this.lines, this.options.output);
     } else this.print(lines);
   }
