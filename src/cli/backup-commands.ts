@@ -10,7 +10,7 @@ import type { Command } from "commander";
 import { partPath, removeUnpacked, unpackArchive } from "../backup/backup-archive.js";
 import { verifyBackups } from "../backup/read-backups.js";
 import { CommandError, EXIT, secretOf } from "./api-client.js";
-import { type ClientOptions, connect, type Told, tell, withClientOptions } from "./client-command.js";
+import { addClientCommand, type ClientOptions, connect, type Told } from "./client-command.js";
 
 interface Options extends ClientOptions {
   readonly passphraseFile?: string;
@@ -30,15 +30,15 @@ export function addBackupCommands(program: Command): void {
     .command("backup")
     .description("make, list, check, restore and carry backups; talks to a running server")
     .exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.done : EXIT.usage));
-  const add = (usage: string, description: string, work: (options: Options, args: string[]) => Promise<Told>) => {
-    const command = withClientOptions(backup.command(usage).description(description))
-      .option(
-        "--passphrase-file <file>",
-        "of the backup (default: $TESSERA_CLIENT_PASSPHRASE; without one it is not encrypted)",
-      )
-      .option("--json", "answer with a JSON object");
-    command.action(async () => tell(command.opts<Options>(), () => work(command.opts<Options>(), command.args)));
-    return command;
+  const add = (
+    usage: string,
+    description: string,
+    work: (options: Options, args: readonly string[]) => Promise<Told>,
+  ) => {
+    return addClientCommand<Options>(backup, usage, description, work).option(
+      "--passphrase-file <file>",
+      "of the backup (default: $TESSERA_CLIENT_PASSPHRASE; without one it is not encrypted)",
+    );
   };
   const ofInstallation = ["--installation", "of the whole installation (administrators of the system tenant)"] as const;
   add("create", "back up the tenant of who signs in", create)
@@ -108,7 +108,7 @@ function lineOf(one: Json): string {
   return [...words, `${one.bytes} bytes`, sealed, ...(one.verified_at === null ? [] : ["verified"])].join("  ");
 }
 
-async function verify(options: Options, [backup]: string[]): Promise<Told> {
+async function verify(options: Options, [backup]: readonly string[]): Promise<Told> {
   const { passphrase = null } = passphraseOf(options);
   const data = existsSync(backup!)
     ? await verifyFile(backup!, passphrase)
@@ -127,7 +127,7 @@ async function verifyFile(file: string, passphrase: string | null): Promise<Json
   }
 }
 
-async function restore(options: Options, [backup]: string[]): Promise<Told> {
+async function restore(options: Options, [backup]: readonly string[]): Promise<Told> {
   const { tenant = [], from, until, replace = false, installation } = options;
   if (installation) return restoreInstallation(options, backup);
   if (tenant.length !== 1)
@@ -156,19 +156,19 @@ async function restoreInstallation(options: Options, backup: string | undefined)
   return { data: orFailed(data), lines: [`${backup} is restored${accounts}`] };
 }
 
-async function remove(options: Options, [backup]: string[]): Promise<Told> {
+async function remove(options: Options, [backup]: readonly string[]): Promise<Told> {
   const client = await connect(options);
   await client.call("DELETE", `${pathOf(options)}/${encodeURIComponent(backup!)}`);
   return { data: { deleted: backup }, lines: [`${backup} is deleted`] };
 }
 
-async function download(options: Options, [backup, file]: string[]): Promise<Told> {
+async function download(options: Options, [backup, file]: readonly string[]): Promise<Told> {
   const client = await connect(options);
   await client.download(`/v1/backups/${encodeURIComponent(backup!)}/download`, file!);
   return { data: { backup, file }, lines: [`${backup} is in ${file}`] };
 }
 
-async function upload(options: Options, [file]: string[]): Promise<Told> {
+async function upload(options: Options, [file]: readonly string[]): Promise<Told> {
   const tenant = options.tenant![0]!;
   if (!existsSync(file!)) throw new CommandError(EXIT.usage, "no_such_file", `${file} is not there`);
   const client = await connect(options);

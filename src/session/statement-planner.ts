@@ -15,7 +15,7 @@ export class StatementPlanner {
   ) {}
 
   /** What is planned already, perhaps for the text without its constants; null: nothing that fits. */
-  known(run: StatementRun, catalogVersion: number): ReadyRun | null {
+  known(run: StatementRun, catalogVersion: number | string): ReadyRun | null {
     const { plans, liftedPlans } = this.tenant;
     const plan = plans.find(this.names.planKey(run), catalogVersion, openValuesOf(run));
     return plan === null ? liftedPlans.find(run, catalogVersion, this.keyOf) : { plan, run };
@@ -23,12 +23,11 @@ export class StatementPlanner {
 
   /** As `known`; what is not planned yet is planned. Throws for anything wrong with the text. */
   ready(run: StatementRun, catalog: CatalogView, tx: Transaction): ReadyRun {
-    const { liftedPlans } = this.tenant;
     return traced(run, () => {
-      const lifted = liftedPlans.find(run, catalog.version, this.keyOf);
-      if (lifted !== null) return lifted;
-      const plan = this.planFor(run, catalog, tx);
-      liftedPlans.learn(run, plan, this.keyOf, (text) => this.made(text, catalog, tx));
+      const known = this.known(run, catalog.version);
+      if (known !== null) return known;
+      const plan = this.newPlan(run, catalog, tx);
+      this.tenant.liftedPlans.learn(run, plan, this.keyOf, (text) => this.made(text, catalog, tx));
       return { plan, run };
     });
   }
@@ -40,16 +39,19 @@ export class StatementPlanner {
 
   /** Plans the statement as it was sent, or takes the plan of an earlier run. */
   planFor(text: StatementText, catalog: CatalogView, tx: Transaction): StatementPlan {
+    const cached = this.tenant.plans.find(this.names.planKey(text), catalog.version, openValuesOf(text));
+    return cached ?? this.newPlan(text, catalog, tx);
+  }
+
+  /** Plans what is not known, and keeps the plan for the next run. */
+  private newPlan(text: StatementText, catalog: CatalogView, tx: Transaction): StatementPlan {
     const { plans } = this.tenant;
-    const key = this.names.planKey(text);
-    const cached = plans.find(key, catalog.version, openValuesOf(text));
-    if (cached !== null) return cached;
     plans.misses++;
     const plan = this.made(text, catalog, tx);
     // Definitions that are not committed may still change under the same text.
     const { version } = this.tenant.catalog.view(tx);
     const isKept = plan.program !== null || plan.bound.kind === "transaction";
-    if (isKept && typeof version === "number") plans.add(key, plan);
+    if (isKept && typeof version === "number") plans.add(this.names.planKey(text), plan);
     return plan;
   }
 

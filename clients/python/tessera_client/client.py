@@ -106,9 +106,7 @@ class Client(Api):
         return response.status, _headers(response), body
 
     def _request(self, call: Call) -> http.client.HTTPResponse:
-        body, headers = call.encoded()
-        if self._credential.header is not None:
-            headers["Authorization"] = self._credential.header
+        body, headers = self._encoded(call)
         connection = self._connection()
         try:
             connection.request(call.method, self._address.prefix + call.path, body, headers)
@@ -116,6 +114,12 @@ class Client(Api):
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise ConnectionLost(f"{self._address.host}:{self._address.port} does not answer: {error}") from error
+
+    def _encoded(self, call: Call) -> Tuple[Optional[bytes], Dict[str, str]]:
+        body, headers = call.encoded()
+        if self._credential.header is not None:
+            headers["Authorization"] = self._credential.header
+        return body, headers
 
     def _connection(self) -> http.client.HTTPConnection:
         connection = getattr(self._local, "connection", None)
@@ -132,9 +136,7 @@ class Client(Api):
 
     def _stream(self, call: Call) -> Iterator[str]:
         self._sign_in(renewing=None)
-        body, headers = call.encoded()
-        if self._credential.header is not None:
-            headers["Authorization"] = self._credential.header
+        body, headers = self._encoded(call)
         # A connection of its own: the answer may be left unread.
         connection = self._new_connection()
         try:
