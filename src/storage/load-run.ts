@@ -1,15 +1,17 @@
 /**
  * Writes whose keys begin with one prefix (a table's rows, an index's entries), for loads of many. Bytes are in slabs
- * and numbers in typed arrays, so a write costs its bytes and some twenty more, and makes no object for the garbage
- * collector. Filled in any order, then sorted once. Owned by a Load.
+ * as the log has them (operation-frame.ts), and numbers in typed arrays, so a write costs its bytes and some twenty
+ * more, and makes no object for the garbage collector. Filled in any order, then sorted once. Owned by a Load.
  */
+import { allocateMemory, copyBytes, type Memory } from "./copy-bytes.js";
 import { copyKey, keyLength } from "./key-writer.js";
 import type { Operation } from "./operation.js";
+import { FRAME_HEAD_BYTES, FRAME_KIND, writeFrameHead } from "./operation-frame.js";
 import { type SortedKeys, sortKeys, wordOf } from "./sort-keys.js";
 
 const SLAB_BYTES = 256 * 1024;
-/** Longer pieces are copied by the runtime, shorter ones byte by byte. */
-const COPIED_BYTES = 48;
+/** Longer pieces that have a view of their own are copied by the runtime, shorter ones byte by byte. */
+const SET_BYTES = 48;
 const DELETED = -1;
 const FIRST_CAPACITY = 256;
 /** Writes of a block of `blocks`: to make one array longer would take longer than a turn. */
@@ -17,6 +19,7 @@ const BLOCK_BITS = 16;
 const BLOCK_WRITES = 1 << BLOCK_BITS;
 /** Numbers of a write in a block, and which of them is what. */
 const PLACE_NUMBERS = 4;
+/** Of the key; its frame's head is before it. */
 const START = 1;
 const KEY_LENGTH = 2;
 const VALUE_LENGTH = 3;
@@ -28,7 +31,7 @@ export class LoadRun {
   readonly id = ++runs;
   /** How many writes are deletions. */
   deletions = 0;
-  private readonly slabs: Buffer[] = [];
+  private readonly slabs: Memory[] = [];
   /** Free bytes of the last slab begin here. */
   private free = 0;
   private capacity = FIRST_CAPACITY;
@@ -47,56 +50,98 @@ export class LoadRun {
 
   /** The write's number, counted from 0 in the order of adding. Copies both; `value` null deletes. */
   add(key: Uint8Array, value: Uint8Array | null): number {
-    const number = this.size;
-    if (number === this.capacity) this.grow();
     const valueLength = value === null ? 0 : value.length;
-    const slab = this.slabFor(key.length + valueLength);
+    const slab = this.begin(key.length + valueLength).bytes;
     const start = this.free;
-    copy(key, slab, start);
-    if (value !== null) copy(value, slab, start + key.length);
-    return this.added(start, key.length, value === null ? DELETED : valueLength);
-  }
-
-  /** Notes what has been copied into the last slab. */
-  private added(start: number, keyLength: number, valueLength: number): number {
-    const number = this.size;
-    this.free = start + keyLength + Math.max(0, valueLength);
-    const block = this.blockOf(number);
-    const at = placeOf(number);
-    block[at] = this.slabs.length - 1;
-    block[at + START] = start;
-    block[at + KEY_LENGTH] = keyLength;
-    block[at + VALUE_LENGTH] = valueLength;
-    if (valueLength === DELETED) this.deletions++;
-    this.size = number + 1;
-    if (this.inOrder && number > 0 && this.compareBytes(number - 1, number) > 0) this.inOrder = false;
-    return number;
+    copyAll(key, slab, start);
+    if (value !== null) copyAll(value, slab, start + key.length);
+    return this.added(key.length, value === null ? DELETED : valueLength);
   }
 
   /** The same with the key that key-codec.ts is building. */
   addBuiltKey(value: Uint8Array | null): number {
-    if (this.size === this.capacity) this.grow();
     const length = keyLength();
     const valueLength = value === null ? 0 : value.length;
-    const slab = this.slabFor(length + valueLength);
-    const start = this.free;
-    copyKey(0, length, slab, start);
-    if (value !== null) copy(value, slab, start + length);
-    return this.added(start, length, value === null ? DELETED : valueLength);
+    const { bytes } = this.begin(length + valueLength);
+    copyKey(0, length, bytes, this.free);
+    if (value !== null) copyAll(value, bytes, this.free + length);
+    return this.added(length, value === null ? DELETED : valueLength);
   }
 
   /**
    * The same with that key alone. Its bytes from `mark` on are the value, and if `isWhole`, part of the key too.
    */
   addBuilt(mark: number, isWhole: boolean): number {
-    if (this.size === this.capacity) this.grow();
     const end = keyLength();
-    const length = end + (isWhole ? end - mark : 0);
-    const slab = this.slabFor(length);
+    const { bytes } = this.begin(end + (isWhole ? end - mark : 0));
+    copyKey(0, end, bytes, this.free);
+    if (isWhole) copyKey(mark, end, bytes, this.free + end);
+    return this.added(isWhole ? end : mark, end - mark);
+  }
+
+  /**
+   * The same with that key and a value that is written afterwards, into `slab` from `valueStart` on. Answers false, and
+   * adds nothing, if the slab has no room: then `nextSlab` makes another.
+   */
+  addBuiltRoom(valueLength: number): boolean {
+    const length = keyLength();
+    if (!this.hasRoom(length + valueLength)) return false;
+    const { bytes } = this.begin(length + valueLength);
+    copyKey(0, length, bytes, this.free);
+    this.added(length, valueLength);
+    return true;
+  }
+
+  /** With room for the key that is being built and a value. */
+  nextSlab(valueLength: number): void {
+    this.newSlab(FRAME_HEAD_BYTES + keyLength() + valueLength);
+  }
+
+  /** The last one; null: there is none. */
+  get slab(): Memory | null {
+    return this.slabs.at(-1) ?? null;
+  }
+
+  /** Where in its slab a write's value begins. */
+  valueStart(number: number): number {
+    const block = this.blockOf(number);
+    const at = placeOf(number);
+    return block[at + START]! + block[at + KEY_LENGTH]!;
+  }
+
+  /** The slab for the next write; its key begins at `free`. */
+  private begin(bytes: number): Memory {
+    if (this.size === this.capacity) this.grow();
+    if (!this.hasRoom(bytes)) this.newSlab(FRAME_HEAD_BYTES + bytes);
+    this.free += FRAME_HEAD_BYTES;
+    return this.slabs[this.slabs.length - 1]!;
+  }
+
+  private hasRoom(bytes: number): boolean {
+    const last = this.slabs[this.slabs.length - 1];
+    return last !== undefined && this.free + FRAME_HEAD_BYTES + bytes <= last.bytes.length;
+  }
+
+  /** Notes the write whose key begins at `free`. */
+  private added(keyLength: number, valueLength: number): number {
+    const number = this.size;
     const start = this.free;
-    copyKey(0, end, slab, start);
-    if (isWhole) copyKey(mark, end, slab, start + end);
-    return this.added(start, isWhole ? end : mark, end - mark);
+    const slabNumber = this.slabs.length - 1;
+    const isDeletion = valueLength === DELETED;
+    const length = isDeletion ? 0 : valueLength;
+    const kind = isDeletion ? FRAME_KIND.delete : FRAME_KIND.put;
+    writeFrameHead(this.slabs[slabNumber]!.bytes, start - FRAME_HEAD_BYTES, kind, keyLength, length);
+    this.free = start + keyLength + length;
+    const block = this.blockOf(number);
+    const at = placeOf(number);
+    block[at] = slabNumber;
+    block[at + START] = start;
+    block[at + KEY_LENGTH] = keyLength;
+    block[at + VALUE_LENGTH] = valueLength;
+    if (isDeletion) this.deletions++;
+    this.size = number + 1;
+    if (this.inOrder && number > 0 && this.compareBytes(number - 1, number) > 0) this.inOrder = false;
+    return number;
   }
 
   /** The number of the write at a place in key order. */
@@ -119,8 +164,8 @@ export class LoadRun {
 
   /** Made in a third of the time that Buffer.subarray takes. */
   private view(slabNumber: number, start: number, length: number): Uint8Array {
-    const slab = this.slabs[slabNumber]!;
-    return new Uint8Array(slab.buffer, slab.byteOffset + start, length);
+    const { bytes } = this.slabs[slabNumber]!;
+    return new Uint8Array(bytes.buffer, bytes.byteOffset + start, length);
   }
 
   operationAt(place: number): Operation {
@@ -142,8 +187,7 @@ export class LoadRun {
       const number = this.numberAt(middle);
       const block = this.blockOf(number);
       const at = placeOf(number);
-      const start = block[at + START]!;
-      const order = this.slabs[block[at]!]!.compare(key, 0, key.length, start, start + block[at + KEY_LENGTH]!);
+      const order = Buffer.compare(this.view(block[at]!, block[at + START]!, block[at + KEY_LENGTH]!), key);
       if (order < 0) low = middle + 1;
       else high = middle;
     }
@@ -159,12 +203,12 @@ export class LoadRun {
       byte: (number, index) => {
         const block = this.blockOf(number);
         const at = placeOf(number);
-        return slabs[block[at]!]![block[at + START]! + index]!;
+        return slabs[block[at]!]!.bytes[block[at + START]! + index]!;
       },
       word: (number, index) => {
         const block = this.blockOf(number);
         const at = placeOf(number);
-        return wordOf(slabs[block[at]!]!, block[at + START]! + index, block[at + KEY_LENGTH]! - index);
+        return wordOf(slabs[block[at]!]!.bytes, block[at + START]! + index, block[at + KEY_LENGTH]! - index);
       },
       compare: (a, b) => this.compareBytes(a, b),
     };
@@ -183,14 +227,38 @@ export class LoadRun {
     return length === DELETED ? null : length;
   }
 
-  /** Copies key and value, end to end. Answers where they end. */
-  copyAt(place: number, to: Buffer, toStart: number): number {
-    const number = this.numberAt(place);
+  /** Copies the frames of places, end to end. Answers where they end. */
+  copyFrames(from: number, to: number, target: Memory, offset: number): number {
+    let at = offset;
+    for (let place = from; place < to; ) {
+      const first = this.numberAt(place);
+      // Frames in the order of adding are neighbours.
+      const last = this.order === null ? this.lastOfSlab(first, to - 1) : first;
+      const begin = this.frameStart(first);
+      const length = this.frameEnd(last) - begin;
+      copyBytes(this.slabs[this.blockOf(first)[placeOf(first)]!]!, begin, length, target, at);
+      at += length;
+      place += last - first + 1;
+    }
+    return at;
+  }
+
+  /** The last write up to `limit` that is in the same slab. */
+  private lastOfSlab(number: number, limit: number): number {
+    const slab = this.blockOf(number)[placeOf(number)]!;
+    let last = limit;
+    while (this.blockOf(last)[placeOf(last)]! !== slab) last--;
+    return last;
+  }
+
+  private frameStart(number: number): number {
+    return this.blockOf(number)[placeOf(number) + START]! - FRAME_HEAD_BYTES;
+  }
+
+  private frameEnd(number: number): number {
     const block = this.blockOf(number);
     const at = placeOf(number);
-    const length = block[at + KEY_LENGTH]! + Math.max(0, block[at + VALUE_LENGTH]!);
-    copyPart(this.slabs[block[at]!]!, block[at + START]!, length, to, toStart);
-    return toStart + length;
+    return block[at + START]! + block[at + KEY_LENGTH]! + Math.max(0, block[at + VALUE_LENGTH]!);
   }
 
   /** The writes in key order, so many operations and bytes at a time. The run must be sorted. */
@@ -213,8 +281,8 @@ export class LoadRun {
     const blockB = this.blockOf(b);
     const atA = placeOf(a);
     const atB = placeOf(b);
-    const one = slabs[blockA[atA]!]!;
-    const other = slabs[blockB[atB]!]!;
+    const one = slabs[blockA[atA]!]!.bytes;
+    const other = slabs[blockB[atB]!]!.bytes;
     const startA = blockA[atA + START]!;
     const startB = blockB[atB + START]!;
     const lengthA = blockA[atA + KEY_LENGTH]!;
@@ -227,13 +295,9 @@ export class LoadRun {
     return lengthA - lengthB;
   }
 
-  private slabFor(bytes: number): Buffer {
-    const last = this.slabs.at(-1);
-    if (last !== undefined && this.free + bytes <= last.length) return last;
-    const slab = Buffer.allocUnsafeSlow(Math.max(this.slabs.length === 0 ? SLAB_BYTES / 16 : SLAB_BYTES, bytes));
-    this.slabs.push(slab);
+  private newSlab(bytes: number): void {
+    this.slabs.push(allocateMemory(Math.max(this.slabs.length === 0 ? SLAB_BYTES / 16 : SLAB_BYTES, bytes)));
     this.free = 0;
-    return slab;
   }
 
   private grow(): void {
@@ -259,14 +323,9 @@ function placeOf(number: number): number {
   return PLACE_NUMBERS * (number & (BLOCK_WRITES - 1));
 }
 
-function copy(bytes: Uint8Array, to: Buffer, at: number): void {
-  if (bytes.length > COPIED_BYTES) to.set(bytes, at);
+function copyAll(bytes: Uint8Array, to: Uint8Array, at: number): void {
+  if (bytes.length > SET_BYTES) to.set(bytes, at);
   else for (let i = 0; i < bytes.length; i++) to[at + i] = bytes[i]!;
-}
-
-function copyPart(from: Buffer, start: number, length: number, to: Buffer, at: number): void {
-  if (length > COPIED_BYTES) from.copy(to, at, start, start + length);
-  else for (let i = 0; i < length; i++) to[at + i] = from[start + i]!;
 }
 
 /** Neighbouring writes of a sorted run, for the commit log, which copies their bytes without looking at each. */
@@ -282,6 +341,11 @@ export class LoadPart implements Iterable<Operation> {
 
   get length(): number {
     return this.to - this.from;
+  }
+
+  /** Copies the writes' frames (operation-frame.ts). Answers where they end. */
+  copyFrames(to: Memory, at: number): number {
+    return this.run.copyFrames(this.from, this.to, to, at);
   }
 
   get firstKey(): Uint8Array {

@@ -16,7 +16,7 @@ interface LoadWrite extends Operation {
 }
 
 /** Memory of a write beside its bytes. */
-export const LOAD_WRITE_BYTES = 20;
+export const LOAD_WRITE_BYTES = 24;
 
 export class Load implements OrderedEntries<LoadWrite> {
   /** In the order of their prefixes, none of which begins with another. */
@@ -61,6 +61,13 @@ export class Load implements OrderedEntries<LoadWrite> {
     const length = keyLength();
     this.grow(isWhole ? 2 * length - mark : length);
     return run.addBuilt(mark, isWhole);
+  }
+
+  /** As `LoadRun.addBuiltRoom`. */
+  addBuiltRoom(run: LoadRun, valueLength: number): boolean {
+    if (!run.addBuiltRoom(valueLength)) return false;
+    this.grow(keyLength() + valueLength);
+    return true;
   }
 
   private grow(bytes: number): void {

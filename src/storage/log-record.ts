@@ -4,8 +4,7 @@
  *   header  magic "TSRALOG\0" · u32 version · u32 salt · u32 CRC-32 of these
  *   record  u32 CRC-32 (seeded with the salt) of all that follows · u32 payload length · payload
  *   payload u8 kind · u48 sequence · u48 durable · f64 micros · u32 operations · operations
- *   operation u8 1 put, 2 delete, 3 held before, 4 not there before · u16 key length · u32 value length · key · value
- *   (all little-endian)
+ *   (all little-endian; for an operation see operation-frame.ts)
  *
  * `durable` is the sequence that was known to be on the device when the record was written. It tells a torn tail from
  * damage: a bad record may only be dropped if no later record proves that it had been synced. The salt is random per
@@ -13,9 +12,11 @@
  */
 import { randomInt } from "node:crypto";
 import type { Commit, LogEntry } from "./commit-log.js";
+import { memoryOf } from "./copy-bytes.js";
 import { crc32 } from "./crc32.js";
 import { LoadPart } from "./load-run.js";
 import type { Operation } from "./operation.js";
+import { FRAME_HEAD_BYTES, FRAME_KIND, writeFrameHead } from "./operation-frame.js";
 
 export const SEGMENT_HEADER_BYTES = 20;
 const SEGMENT_VERSION = 1;
@@ -31,12 +32,6 @@ export type RecordKind = (typeof RECORD_KIND)[keyof typeof RECORD_KIND];
 
 const RECORD_HEADER_BYTES = 8;
 const PAYLOAD_FIXED_BYTES = 25;
-const OPERATION_FIXED_BYTES = 7;
-const PUT = 1;
-const DELETE = 2;
-/** What a key held before the commit; see Commit.before. */
-const BEFORE = 3;
-const ABSENT_BEFORE = 4;
 const NOTHING: readonly Operation[] = [];
 
 /** A record without its operations. */
@@ -108,7 +103,7 @@ export type Loggable = Omit<Commit, "operations"> & { readonly operations: Commi
 
 /** Bytes that `writeRecord` needs for the commit. */
 export function recordBytes({ operations, before = NOTHING }: Loggable): number {
-  let length = RECORD_HEADER_BYTES + PAYLOAD_FIXED_BYTES + (operations.length + before.length) * OPERATION_FIXED_BYTES;
+  let length = RECORD_HEADER_BYTES + PAYLOAD_FIXED_BYTES + (operations.length + before.length) * FRAME_HEAD_BYTES;
   if (operations instanceof LoadPart) length += operations.bytes;
   else for (const { key, value } of operations) length += key.length + (value === null ? 0 : value.length);
   for (const { key, value } of before) length += key.length + (value === null ? 0 : value.length);
@@ -131,9 +126,9 @@ export function writeRecord(bytes: Buffer, offset: number, context: RecordContex
   const { operations, before = NOTHING } = commit;
   bytes.writeUInt32LE(operations.length + before.length, at + 21);
   at += PAYLOAD_FIXED_BYTES;
-  if (operations instanceof LoadPart) at = writeLoaded(bytes, at, operations);
-  else at = writeOperations(bytes, at, operations, PUT, DELETE);
-  if (before.length > 0) at = writeOperations(bytes, at, before, BEFORE, ABSENT_BEFORE);
+  if (operations instanceof LoadPart) at = operations.copyFrames(memoryOf(bytes), at);
+  else at = writeOperations(bytes, at, operations, FRAME_KIND.put, FRAME_KIND.delete);
+  if (before.length > 0) at = writeOperations(bytes, at, before, FRAME_KIND.before, FRAME_KIND.absentBefore);
   bytes.writeUInt32LE(at - offset - RECORD_HEADER_BYTES, offset + 4);
   bytes.writeUInt32LE(crc32(bytes.subarray(offset + 4, at), context.salt), offset);
   return at;
@@ -148,34 +143,13 @@ function writeOperations(
 ): number {
   let at = offset;
   for (const { key, value } of operations) {
-    bytes[at] = value === null ? without : withValue;
-    bytes.writeUInt16LE(key.length, at + 1);
-    bytes.writeUInt32LE(value === null ? 0 : value.length, at + 3);
-    at += OPERATION_FIXED_BYTES;
+    writeFrameHead(bytes, at, value === null ? without : withValue, key.length, value === null ? 0 : value.length);
+    at += FRAME_HEAD_BYTES;
     bytes.set(key, at);
     at += key.length;
     if (value === null) continue;
     bytes.set(value, at);
     at += value.length;
-  }
-  return at;
-}
-
-/** As `writeOperations`, without looking at each operation. */
-function writeLoaded(bytes: Buffer, offset: number, { run, from, to }: LoadPart): number {
-  let at = offset;
-  for (let place = from; place < to; place++) {
-    const keyLength = run.keyLengthAt(place);
-    const valueLength = run.valueLengthAt(place);
-    bytes[at] = valueLength === null ? DELETE : PUT;
-    bytes[at + 1] = keyLength;
-    bytes[at + 2] = keyLength >>> 8;
-    const length = valueLength ?? 0;
-    bytes[at + 3] = length;
-    bytes[at + 4] = length >>> 8;
-    bytes[at + 5] = length >>> 16;
-    bytes[at + 6] = length >>> 24;
-    at = run.copyAt(place, bytes, at + OPERATION_FIXED_BYTES);
   }
   return at;
 }
@@ -209,8 +183,8 @@ export function readHead(bytes: Buffer, offset: number, salt: number): RecordHea
 function countBefore(bytes: Buffer, offset: number, count: number): number {
   let at = offset;
   for (let i = 0; i < count; i++) {
-    if (bytes[at]! >= BEFORE) return count - i;
-    at += OPERATION_FIXED_BYTES + bytes.readUInt16LE(at + 1) + bytes.readUInt32LE(at + 3);
+    if (bytes[at]! >= FRAME_KIND.before) return count - i;
+    at += FRAME_HEAD_BYTES + bytes.readUInt16LE(at + 1) + bytes.readUInt32LE(at + 3);
   }
   return 0;
 }
@@ -229,10 +203,10 @@ function readOperations(bytes: Buffer, offset: number, count: number): Operation
   let at = offset;
   for (let i = 0; i < count; i++) {
     const kind = bytes[at]!;
-    const key = at + OPERATION_FIXED_BYTES;
+    const key = at + FRAME_HEAD_BYTES;
     const value = key + bytes.readUInt16LE(at + 1);
     at = value + bytes.readUInt32LE(at + 3);
-    const isThere = kind === PUT || kind === BEFORE;
+    const isThere = kind === FRAME_KIND.put || kind === FRAME_KIND.before;
     operations[i] = { key: bytes.subarray(key, value), value: isThere ? bytes.subarray(value, at) : null };
   }
   return operations;

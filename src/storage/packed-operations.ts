@@ -1,13 +1,11 @@
 /** Operations as one piece of memory, which another thread is given: see rocksdb-writer.ts. */
+import { allocateMemory, type Memory } from "./copy-bytes.js";
 import { LoadPart } from "./load-run.js";
 import type { Operation } from "./operation.js";
+import { FRAME_HEAD_BYTES, FRAME_KIND, writeFrameHead } from "./operation-frame.js";
 
 /** Neighbouring operations of a large commit. */
 export type OperationPart = readonly Operation[] | LoadPart;
-
-/** i32 length of the key · i32 length of the value, −1: it is deleted · key · value; little-endian, as the processor is. */
-const HEAD_BYTES = 8;
-const DELETED = -1;
 
 export function bytesOfPart(part: OperationPart): number {
   if (part instanceof LoadPart) return part.bytes;
@@ -18,17 +16,21 @@ export function bytesOfPart(part: OperationPart): number {
 
 export function packOperations(parts: readonly OperationPart[]): ArrayBuffer {
   let length = 0;
-  for (const part of parts) length += HEAD_BYTES * part.length + bytesOfPart(part);
-  const bytes = Buffer.allocUnsafeSlow(length);
+  for (const part of parts) length += FRAME_HEAD_BYTES * part.length + bytesOfPart(part);
+  const memory = allocateMemory(length);
   let at = 0;
-  for (const part of parts) at = part instanceof LoadPart ? packLoaded(bytes, at, part) : packEach(bytes, at, part);
-  return bytes.buffer;
+  for (const part of parts) {
+    at = part instanceof LoadPart ? part.copyFrames(memory, at) : packEach(memory, at, part);
+  }
+  return memory.bytes.buffer as ArrayBuffer;
 }
 
-function packEach(bytes: Buffer, offset: number, operations: readonly Operation[]): number {
+function packEach({ bytes }: Memory, offset: number, operations: readonly Operation[]): number {
   let at = offset;
   for (const { key, value } of operations) {
-    at = writeHead(bytes, at, key.length, value === null ? DELETED : value.length);
+    const kind = value === null ? FRAME_KIND.delete : FRAME_KIND.put;
+    writeFrameHead(bytes, at, kind, key.length, value === null ? 0 : value.length);
+    at += FRAME_HEAD_BYTES;
     bytes.set(key, at);
     at += key.length;
     if (value === null) continue;
@@ -38,28 +40,6 @@ function packEach(bytes: Buffer, offset: number, operations: readonly Operation[
   return at;
 }
 
-function packLoaded(bytes: Buffer, offset: number, { run, from, to }: LoadPart): number {
-  let at = offset;
-  for (let place = from; place < to; place++) {
-    at = writeHead(bytes, at, run.keyLengthAt(place), run.valueLengthAt(place) ?? DELETED);
-    at = run.copyAt(place, bytes, at);
-  }
-  return at;
-}
-
-function writeHead(bytes: Buffer, offset: number, keyLength: number, valueLength: number): number {
-  writeInt(bytes, offset, keyLength);
-  writeInt(bytes, offset + 4, valueLength);
-  return offset + HEAD_BYTES;
-}
-
-function writeInt(bytes: Buffer, at: number, value: number): void {
-  bytes[at] = value;
-  bytes[at + 1] = value >> 8;
-  bytes[at + 2] = value >> 16;
-  bytes[at + 3] = value >> 24;
-}
-
 /** Calls for each operation, in order, with views of the packed bytes. */
 export function unpackOperations(
   packed: ArrayBuffer,
@@ -67,14 +47,12 @@ export function unpackOperations(
 ): void {
   const view = new DataView(packed);
   for (let at = 0; at < packed.byteLength; ) {
-    const keyLength = view.getInt32(at, true);
-    const valueLength = view.getInt32(at + 4, true);
-    const key = at + HEAD_BYTES;
+    const isDeleted = view.getUint8(at) === FRAME_KIND.delete;
+    const keyLength = view.getUint16(at + 1, true);
+    const valueLength = view.getUint32(at + 3, true);
+    const key = at + FRAME_HEAD_BYTES;
     const value = key + keyLength;
-    visit(
-      new Uint8Array(packed, key, keyLength),
-      valueLength === DELETED ? null : new Uint8Array(packed, value, valueLength),
-    );
-    at = value + Math.max(0, valueLength);
+    visit(new Uint8Array(packed, key, keyLength), isDeleted ? null : new Uint8Array(packed, value, valueLength));
+    at = value + valueLength;
   }
 }

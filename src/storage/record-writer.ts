@@ -43,13 +43,13 @@ export function startRecord(): void {
 
 /** The finished record where it was put together: valid until the next one begins. Throws 54000 past RECORD_BYTES_MAX. */
 export function lendRecord(): Uint8Array {
-  if (at > RECORD_BYTES_MAX) throw rowTooBig(at);
+  refuseLargeRecord(at);
   return new Uint8Array(scratch.buffer, scratch.byteOffset, at);
 }
 
 /** The finished record in a buffer of its own. Throws 54000 past RECORD_BYTES_MAX. */
 export function finishRecord(): Buffer {
-  if (at > RECORD_BYTES_MAX) throw rowTooBig(at);
+  refuseLargeRecord(at);
   const record = Buffer.allocUnsafe(at);
   scratch.copy(record, 0, 0, at);
   return record;
@@ -388,6 +388,11 @@ function ensure(count: number): void {
   const larger = Buffer.allocUnsafeSlow(Math.max(at + count, scratch.length * 2));
   scratch.copy(larger, 0, 0, at);
   scratch = larger;
+}
+
+/** Throws 54000 past RECORD_BYTES_MAX. */
+export function refuseLargeRecord(bytes: number): void {
+  if (bytes > RECORD_BYTES_MAX) throw rowTooBig(bytes);
 }
 
 function rowTooBig(bytes: number): DbError {

@@ -3,6 +3,8 @@ import fc from "fast-check";
 import t from "tap";
 import { inSteps } from "../../src/storage/in-steps.js";
 import { LoadRun } from "../../src/storage/load-run.js";
+import type { Operation } from "../../src/storage/operation.js";
+import { packOperations, unpackOperations } from "../../src/storage/packed-operations.js";
 import { tries } from "../lengths.js";
 
 const TURNS = { checkpoint: () => {}, shouldYield: () => false, yieldTurn: async () => {} };
@@ -58,6 +60,12 @@ t.test("many keys of the shapes that indexes have", async (t) => {
   t.same(sorted(same), expected(same));
 });
 
+function unpacked(packed: ArrayBuffer): Operation[] {
+  const operations: Operation[] = [];
+  unpackOperations(packed, (key, value) => operations.push({ key, value }));
+  return operations;
+}
+
 t.test("parts of a run have all of its writes, in order", async (t) => {
   const run = new LoadRun(PREFIX);
   const keys = Array.from({ length: 1000 }, (_, i) => Buffer.concat([PREFIX, Buffer.from(`${(i * 37) % 1000}`)]));
@@ -70,13 +78,24 @@ t.test("parts of a run have all of its writes, in order", async (t) => {
     for (const operation of part) {
       t.same(operation, run.operationAt(place));
       const length = operation.key.length + (operation.value?.length ?? 0);
-      const copied = Buffer.alloc(length + 3);
-      t.equal(run.copyAt(place, copied, 3), length + 3);
-      t.same(copied.subarray(3), Buffer.concat([operation.key, operation.value ?? Buffer.alloc(0)]));
       bytes += length;
       place++;
     }
     t.equal(part.bytes, bytes);
+    t.same(unpacked(packOperations([part])), [...part]);
   }
   t.equal(place, run.size);
+});
+
+t.test("frames of a run that was filled in order are copied across slabs", async (t) => {
+  const run = new LoadRun(PREFIX);
+  const value = (i: number) => (i % 7 === 0 ? null : Buffer.alloc((i * 131) % 3000, i));
+  for (let i = 0; i < 1000; i++) run.add(Buffer.concat([PREFIX, Buffer.from(String(10_000 + i))]), value(i));
+  t.ok(run.isSorted);
+  const parts = [...run.parts(1000, 2 ** 30)];
+  t.equal(parts.length, 1);
+  t.same(
+    unpacked(packOperations(parts)),
+    Array.from({ length: 1000 }, (_, i) => run.operationAt(i)),
+  );
 });

@@ -11,10 +11,12 @@ import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import { lentRecord } from "../../storage/record-codec.js";
 import type { Value } from "../../values/values.js";
+import type { ChunkRecords } from "./chunk-records.js";
 import type { ExecContext } from "./context.js";
 import { entryPlaces, loadEntry } from "./load-entry.js";
 import { type ReferencedKey, referencedKey } from "./referenced-key.js";
 import { beginRowKeyOfNumber } from "./row-numbers.js";
+import type { Chunk } from "./segments/chunk.js";
 import { TableExpressions } from "./table-expressions.js";
 import {
   type KeyLayout,
@@ -124,9 +126,37 @@ export class BulkWriter {
 
   /** The same with its record. */
   add(row: readonly Value[], record: Uint8Array): void {
-    const { layout, load, expressions } = this;
     this.beginRowKey(row);
-    const number = load.addBuiltKey(this.rows, record);
+    this.addEntries(row, this.load.addBuiltKey(this.rows, record));
+  }
+
+  /**
+   * Rows of a chunk, of which `records` has measured so many.
+   * @param rowOf the values that keys and entries are made of, of one row of the group.
+   */
+  addChunk(chunk: Chunk, records: ChunkRecords, count: number, rowOf: (number: number) => readonly Value[]): void {
+    const { load, rows } = this;
+    const { sizes, places } = records;
+    let begun = 0;
+    for (let i = 0; i < count; i++) {
+      this.beginRowKey(rowOf(i));
+      const size = sizes[i]!;
+      if (!load.addBuiltRoom(rows, size)) {
+        if (i > begun) records.write(chunk, begun, i, rows.slab!);
+        begun = i;
+        rows.nextSlab(size);
+        load.addBuiltRoom(rows, size);
+      }
+      places[i] = rows.valueStart(rows.size - 1);
+    }
+    records.write(chunk, begun, count, rows.slab!);
+    if (this.indexes.length === 0 && this.references.length === 0) return;
+    for (let i = 0, number = rows.size - count; i < count; i++, number++) this.addEntries(rowOf(i), number);
+  }
+
+  /** Of a row that is in the load. */
+  private addEntries(row: readonly Value[], number: number): void {
+    const { load, expressions } = this;
     if (this.indexes.length > 0) {
       const suffix = this.rows.keyOf(number).subarray(this.prefix.length);
       for (const { index, run, rows, places } of this.indexes) {
@@ -136,8 +166,7 @@ export class BulkWriter {
         rows?.push(number);
       }
     }
-    if (layout.table.foreignKeys !== undefined)
-      for (const reference of this.references) this.refer(reference, row, number);
+    for (const reference of this.references) this.refer(reference, row, number);
   }
 
   /** Sorts, checks and attaches. Throws 23505 and 23503, with `failing` set. */

@@ -1,20 +1,28 @@
 /**
- * Records made from the columns of chunks: texts are copied as bytes and numbers taken from their arrays, so most values
- * never exist. For INSERT … SELECT of many rows; one per load (bulk-writer.ts).
+ * Records made from the columns of chunks, column by column: texts are copied as bytes and numbers taken from their
+ * arrays, so most values never exist. For INSERT … SELECT of many rows; one per load (bulk-writer.ts). The bytes are
+ * those of record-codec.ts.
+ *
+ * A group of rows is measured first. Then the caller finds a place for each record, and they are written there.
  */
-import { RecordSlab } from "../../storage/record-slab.js";
-import type { SqlType, Value } from "../../values/values.js";
-import type { Chunk } from "./segments/chunk.js";
-import { type Column, type DictionaryColumn, type NumberColumn, valueAt } from "./segments/column.js";
+import type { Memory } from "../../storage/copy-bytes.js";
+import { RECORD_FORMAT } from "../../storage/record-codec.js";
+import { refuseLargeRecord } from "../../storage/record-writer.js";
+import type { SqlType } from "../../values/values.js";
+import {
+  dictionaryFrames,
+  type FrameColumn,
+  float8Frames,
+  integerFrames,
+  plainFrames,
+  textFrames,
+} from "./column-frames.js";
+import type { Chunk, Selection } from "./segments/chunk.js";
+import type { Column } from "./segments/column.js";
 import type { TableLayout } from "./table-layout.js";
 
-enum Form {
-  Other = 0,
-  /** Also the micros and days of moments. */
-  Integer = 1,
-  Float8 = 2,
-  Text = 3,
-}
+/** Rows that are measured and written at a time. */
+export const GROUP_ROWS = 256;
 
 const INTEGERS = new Set(["int2", "int4", "int8", "oid", "date", "time", "timestamp", "timestamptz"]);
 /** Types whose values are stored as their UTF-8. */
@@ -22,103 +30,116 @@ const TEXTS = new Set(["text", "varchar", "bpchar", "name"]);
 
 interface Target {
   readonly id: number;
-  /** Of the chunk; −1: the column was dropped. */
+  /** Of the chunk. */
   readonly slot: number;
-  readonly type: SqlType | null;
-  readonly form: Form;
+  readonly type: SqlType;
   readonly isNotNull: boolean;
+  /** Of the chunk's column that came last. */
+  column: Column | null;
+  frames: FrameColumn;
 }
 
 export class ChunkRecords {
-  private readonly slab = new RecordSlab();
+  /** By row of the group: the bytes of its record. */
+  readonly sizes = new Int32Array(GROUP_ROWS);
+  /** By row of the group: where its record begins. The caller fills it in. */
+  readonly places = new Int32Array(GROUP_ROWS);
   private readonly targets: readonly Target[];
-  /** By slot: the dictionary that came last, and the UTF-8 of its values by code. */
-  private readonly encoded: { column: DictionaryColumn | null; texts: (Uint8Array | undefined)[] }[];
+  /** What all records begin with. The bits of columns that the chunks do not have are set. */
+  private readonly head: Uint8Array;
+  private readonly bitmap: number;
+  /** By row of the group: its row in the columns of a selection. */
+  private readonly rows = new Map<Selection, Int32Array>();
+  /** By row of the group: where the next frame goes. */
+  private readonly next = new Int32Array(GROUP_ROWS);
 
   /** `columnIds`: by slot of the chunks. */
   constructor({ types, notNull }: TableLayout, columnIds: readonly number[]) {
-    this.targets = types.map((type, id) => {
+    this.targets = types.flatMap((type, id) => {
       const slot = columnIds.indexOf(id);
-      return { id, slot, type, form: formOf(type), isNotNull: notNull.some((column) => column.id === id) };
+      if (slot < 0 || type === null) return [];
+      const isNotNull = notNull.some((column) => column.id === id);
+      return [{ id, slot, type, isNotNull, column: null, frames: plainFrames(type, EMPTY) }];
     });
-    this.encoded = columnIds.map(() => ({ column: null, texts: [] }));
+    const count = types.length;
+    const varint = count > 0x7f ? [(count & 0x7f) | 0x80, count >>> 7] : [count];
+    this.bitmap = 1 + varint.length;
+    this.head = Uint8Array.from([RECORD_FORMAT, ...varint, ...new Array<number>((count + 7) >>> 3).fill(0)]);
+    for (let id = 0; id < count; id++) {
+      if (!this.targets.some((target) => target.id === id)) this.head[this.bitmap + (id >>> 3)]! |= 1 << (id & 7);
+    }
   }
 
-  /** Of one of the chunk's rows, valid until the load has copied it. Null: a column that must not be NULL is. */
-  record(chunk: Chunk, number: number): Uint8Array | null {
-    const { slab, targets } = this;
-    slab.begin(targets.length);
+  /**
+   * Rows of the chunk from `from` on. Answers which of them is the first whose NOT NULL column is NULL; −1: none is.
+   * Throws 54000 for a record past RECORD_BYTES_MAX.
+   */
+  measure(chunk: Chunk, from: number, count: number): number {
+    const { sizes, targets } = this;
+    sizes.fill(this.head.length, 0, count);
+    this.rows.clear();
+    let failing = count;
     for (const target of targets) {
-      if (target.slot < 0 || target.type === null) {
-        slab.null(target.id);
-        continue;
-      }
-      const { rows, from } = chunk.selections[target.slot]!;
-      const row = rows === null ? from + number : rows[number]!;
-      if (!this.write(target, target.type, chunk.vectors[target.slot]!, row)) {
-        if (target.isNotNull) return null;
-        slab.null(target.id);
-      }
+      this.follow(target, chunk.vectors[target.slot]!);
+      const rows = this.rowsOf(chunk.selections[target.slot]!, from, count);
+      const firstNull = target.frames.measure(rows, count, sizes);
+      if (target.isNotNull && firstNull !== -1) failing = Math.min(failing, firstNull);
     }
-    return slab.finish();
+    for (let i = 0; i < count; i++) refuseLargeRecord(sizes[i]!);
+    return failing === count ? -1 : failing;
   }
 
-  /** False: the value is NULL. */
-  private write(target: Target, type: SqlType, column: Column, row: number): boolean {
-    switch (column.kind) {
-      case "number":
-        if (target.form === Form.Other || target.form === Form.Text) break;
-        return this.writeNumber(target.form, type, column, row);
-      case "text": {
-        if (target.form !== Form.Text) break;
-        if (column.nulls !== null && column.nulls[row] === 1) return false;
-        this.slab.text(column.data, column.offsets[row]!, column.offsets[row + 1]!);
-        return true;
-      }
-      case "dictionary": {
-        if (target.form !== Form.Text) break;
-        return this.writeEntry(target.slot, column, column.codes[row]!);
-      }
+  /** Writes the records of these rows of the group, which has been measured, at their places. */
+  write(chunk: Chunk, begin: number, end: number, to: Memory): void {
+    const { head, places, next, bitmap } = this;
+    const { bytes } = to;
+    for (let i = begin; i < end; i++) {
+      const place = places[i]!;
+      for (let b = 0; b < head.length; b++) bytes[place + b] = head[b]!;
+      next[i] = place + head.length;
     }
-    return this.writeValue(type, valueAt(column, row));
+    for (const { id, slot, frames } of this.targets) {
+      const rows = this.rows.get(chunk.selections[slot]!)!;
+      const marks = { places, at: bitmap + (id >>> 3), bit: 1 << (id & 7) };
+      frames.write(rows, begin, end, to, next, marks);
+    }
   }
 
-  private writeNumber(form: Form, type: SqlType, column: NumberColumn, row: number): boolean {
-    if (column.nulls !== null && column.nulls[row] === 1) return false;
-    const number = column.data[row]!;
-    if (form === Form.Float8) this.slab.float8(number);
-    else if (Number.isFinite(number)) this.slab.integer(number);
-    else this.slab.value(type, number);
-    return true;
+  private follow(target: Target, column: Column): void {
+    if (target.column === column) return;
+    target.column = column;
+    target.frames = framesOf(target.type, column);
   }
 
-  private writeEntry(slot: number, column: DictionaryColumn, code: number): boolean {
-    const known = this.encoded[slot]!;
-    if (known.column !== column) {
-      known.column = column;
-      known.texts = [];
-    }
-    let text = known.texts[code];
-    if (text === undefined) {
-      const value = column.values[code]!;
-      if (value === null) return false;
-      text = Buffer.from(value as string);
-      known.texts[code] = text;
-    }
-    this.slab.text(text, 0, text.length);
-    return true;
-  }
-
-  private writeValue(type: SqlType, value: Value): boolean {
-    if (value === null) return false;
-    this.slab.value(type, value);
-    return true;
+  private rowsOf(selection: Selection, from: number, count: number): Int32Array {
+    let rows = this.rows.get(selection);
+    if (rows !== undefined) return rows;
+    rows = new Int32Array(count);
+    const { rows: selected, from: first } = selection;
+    for (let i = 0; i < count; i++) rows[i] = selected === null ? first + from + i : selected[from + i]!;
+    this.rows.set(selection, rows);
+    return rows;
   }
 }
 
-function formOf(type: SqlType | null): Form {
-  if (type === null) return Form.Other;
-  if (INTEGERS.has(type.name)) return Form.Integer;
-  if (type.name === "float8") return Form.Float8;
-  return TEXTS.has(type.name) ? Form.Text : Form.Other;
+const EMPTY: Column = { kind: "plain", values: [], bytes: 0 };
+
+function framesOf(type: SqlType, column: Column): FrameColumn {
+  switch (column.kind) {
+    case "number":
+      if (type.name === "float8") return float8Frames(column);
+      // Infinite moments are written as values.
+      if (INTEGERS.has(type.name) && !isInfinite(column)) return integerFrames(column);
+      break;
+    case "text":
+      if (TEXTS.has(type.name)) return textFrames(column);
+      break;
+    case "dictionary":
+      return dictionaryFrames(type, column);
+  }
+  return plainFrames(type, column);
+}
+
+function isInfinite({ min, max }: { readonly min: number; readonly max: number }): boolean {
+  return min <= max && !(Number.isFinite(min) && Number.isFinite(max));
 }

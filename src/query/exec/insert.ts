@@ -11,7 +11,7 @@ import type { Batch, Evaluate } from "../expr/expr.js";
 import { oidOfId } from "../expr/types.js";
 import type { InsertPlan, OnConflict } from "../plan/plan.js";
 import { BULK_ROWS, BulkWriter, type FindTable, requiresSingleRows } from "./bulk-writer.js";
-import { ChunkRecords } from "./chunk-records.js";
+import { ChunkRecords, GROUP_ROWS } from "./chunk-records.js";
 import type { ExecContext } from "./context.js";
 import { compileInsteadOf } from "./instead-of.js";
 import { after, drain, inOrder, inTurns, type Open, type Operator } from "./operator.js";
@@ -272,13 +272,17 @@ export class Inserter {
     const { bulk, own, keySlots } = this;
     const { row, routed } = own!;
     const records = this.records!;
-    const load = (number: number): void => {
-      for (const slot of keySlots) row[routed.columnIds[slot]!] = chunk.value(slot, number);
-      const record = records.record(chunk, number);
-      if (record === null) this.refuseNull(chunk, number);
-      else bulk!.add(row, record);
+    const load = (group: number): void => {
+      const from = group * GROUP_ROWS;
+      const count = Math.min(GROUP_ROWS, chunk.length - from);
+      const failing = records.measure(chunk, from, count);
+      if (failing !== -1) this.refuseNull(chunk, from + failing);
+      bulk!.addChunk(chunk, records, count, (number) => {
+        for (const slot of keySlots) row[routed.columnIds[slot]!] = chunk.value(slot, from + number);
+        return row;
+      });
     };
-    return inTurns(this.context, chunk.length, load, () => undefined);
+    return inTurns(this.context, Math.ceil(chunk.length / GROUP_ROWS), load, () => undefined, 0, 1);
   }
 
   /** A column of the row is NULL that must not be. */
