@@ -29,7 +29,11 @@ export async function runDdl(
   positionOf: PositionOf,
 ): Promise<DdlDone> {
   const isFilled = isFilledByQuery(bound);
-  const rows = bound.rows && !isFilled ? (await statements.runPlan(bound.rows, context, bound.parameters)).rows : null;
+  const { rows: plan } = bound;
+  const rows =
+    plan && !isFilled
+      ? await guarded(context, async () => (await statements.runPlan(plan, context, bound.parameters)).rows)
+      : null;
   const done = applyDdl(catalog, context.tx, bound.command, context.statementMicros, positionOf);
   let rowsFilled: number | undefined;
   for (const rewrite of done.rewrites) {
@@ -42,7 +46,8 @@ export async function runDdl(
       if (!isWithoutData(bound)) rowsFilled = filled;
       continue;
     }
-    const next = select === null ? rows! : (await statements.run(select, [], context).rows).rows;
+    const next =
+      select === null ? rows! : (await guarded(context, () => statements.run(select, [], context).rows)).rows;
     await writeRows(await emptied(rewrite, catalog, context), next, context);
   }
   for (const { table, index } of done.backfills) await backfillIndex(context, located(table, catalog, context), index);
@@ -55,7 +60,7 @@ export async function runDdl(
     if (now !== table) await retireIndexData(context, now, index);
   }
   for (const { sql, error } of done.verify) {
-    const found = await statements.run(sql, [], context).rows;
+    const found = await guarded(context, () => statements.run(sql, [], context).rows);
     const [row] = found.rows;
     if (row !== undefined) {
       throw error(row.map((value, i) => (value === null ? null : toText(found.columns[i]!.type, value))));
@@ -63,6 +68,16 @@ export async function runDdl(
   }
   await fireTruncate(truncated, "after", context);
   return rowsFilled === undefined ? done : { ...done, rowsFilled };
+}
+
+/** What is read must still be so at the commit, at any isolation: a definition depends on it. */
+async function guarded<T>({ tx }: ExecContext, read: () => T | Promise<T>): Promise<T> {
+  tx.guardReads(true);
+  try {
+    return await read();
+  } finally {
+    tx.guardReads(false);
+  }
 }
 
 /** TRUNCATE triggers, table by table. */

@@ -90,6 +90,10 @@ export class FrozenTransaction implements Transaction {
     throw readsOnly();
   }
 
+  follow(): never {
+    throw readsOnly();
+  }
+
   /** Guarding is of the transaction that it belongs to. */
   guardReads(): void {}
 

@@ -46,6 +46,14 @@ export interface NewerEntries {
   readonly entries: OrderedMap<{ readonly key: Uint8Array; readonly value: Uint8Array | null }>;
 }
 
+/** What is made of a range. Of several changes all values are taken out before the first one is put in. */
+export interface RangeFollower {
+  /** The key does not have this value any more. */
+  removed(key: Uint8Array, value: Uint8Array): void;
+  /** The key has this value now. Throws if that must not be. */
+  added(key: Uint8Array, value: Uint8Array): void;
+}
+
 /**
  * One snapshot plus the transaction's own writes. Everything is synchronous: reads come from memory or RocksDB on
  * the calling thread. Serializable: `commit` refuses (serialization_failure) when something this transaction read
@@ -81,8 +89,11 @@ export interface Transaction {
   lockKey(key: Uint8Array, strength: LockStrength, skips: boolean): boolean;
   /** Throws when the transaction has ended, as every read does. */
   requireOpen(): void;
-  /** A read-only face of the transaction that sees its writes up to now and none that follow; it ends with it. */
-  frozen(): Transaction;
+  /**
+   * A read-only face of the transaction that sees its writes up to now and none that follow; it ends with it. What is read
+   * through it counts as read unless `isRead` is false.
+   */
+  frozen(isRead?: boolean): Transaction;
   /** Throws read_only_transaction, or query_error (54000) past the transaction's size bound. Keeps both arguments. */
   put(key: Uint8Array, value: Uint8Array): void;
   /**
@@ -94,8 +105,15 @@ export interface Transaction {
   /** The greatest key that begins with the prefix; null: none does. Does not count as read. */
   greatestKey(prefix: Uint8Array): Uint8Array | null;
   delete(key: Uint8Array): void;
-  /** With true, what is read from now on is validated at commit whatever the isolation; off again with false. */
+  /**
+   * With true, what is read from now on is validated at commit whatever the isolation; off again with false. It nests.
+   */
   guardReads(on: boolean): void;
+  /**
+   * What was made of the range as the transaction sees it now stays true: `follower` is told what others commit into it,
+   * at the latest at the commit. The range need not count as read.
+   */
+  follow(range: Pick<KeyRange, "gte" | "lt">, follower: RangeFollower): void;
   /** Runs `read`, whose reads are not validated at commit: the caller sees to it by other means. */
   unread<T>(read: () => T): T;
   /** Savepoints nest; rolling back to one drops the later ones and keeps it. */

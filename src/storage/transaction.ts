@@ -10,6 +10,7 @@ import type { LockStrength } from "../protocol/lock-strength.js";
 import type { CheckedTurns } from "../protocol/turns.js";
 import type { CommitLog, CommitParts } from "./commit-log.js";
 import type { Engine } from "./engine.js";
+import { FollowedRanges } from "./followed-ranges.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
 import { growthOf } from "./growth.js";
 import { KeyConflict, KeyHolder, type KeyLocks } from "./key-locks.js";
@@ -21,7 +22,7 @@ import { type Operation, sizeOf } from "./operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
 import { ReadSet } from "./read-set.js";
-import type { Corrections, Cursor, KeyRange, NewerEntries, Transaction } from "./store.js";
+import type { Corrections, Cursor, KeyRange, NewerEntries, RangeFollower, Transaction } from "./store.js";
 import type { LargeSource, RecentVersions, WritesByKey } from "./versions.js";
 
 /**
@@ -101,7 +102,10 @@ export class ShardTransaction implements Transaction {
   /** Reads that are validated whatever the isolation (`guardReads`), and the oldest snapshot that they were made on. */
   private guarded: ReadSet | null = null;
   private guardedFrom = 0;
-  private guarding = false;
+  /** How many have asked for it. */
+  private guarding = 0;
+  /** What others change in them is followed until the commit; null: there are none. */
+  private followed: FollowedRanges | null = null;
   /** What is read now does not count as read. */
   private isUnread = false;
   private isHeld = false;
@@ -154,6 +158,7 @@ export class ShardTransaction implements Transaction {
   /** Read committed: from now on sees everything that is committed. Cursors that are open keep what they see. */
   refresh(): void {
     this.checkOpen();
+    this.followed?.finish(Number.POSITIVE_INFINITY);
     this.snapshot = this.host.committedSequence;
     if (this.dirty || this.isHeld || (this.cursors !== null && this.cursors.size > 0)) return;
     this.floor = this.host.appliedSequence;
@@ -288,7 +293,7 @@ export class ShardTransaction implements Transaction {
     this.checkOpen();
   }
 
-  frozen(): Transaction {
+  frozen(isRead = true): Transaction {
     this.checkOpen();
     const writes = this.orderedWrites()?.clone() ?? null;
     const loads = [...this.loads];
@@ -301,12 +306,14 @@ export class ShardTransaction implements Transaction {
         if (write !== undefined) return write.value ?? undefined;
         const loaded = findInLoads(loads, key);
         if (loaded !== undefined) return loaded.value ?? undefined;
-        const found = this.recent(key, text, snapshot);
+        const recent = () => this.recent(key, text, snapshot);
+        const found = isRead ? recent() : this.unread(recent);
         return found === undefined ? this.host.engine.get(key) : (found ?? undefined);
       },
-      scan: (range) => this.scanRange(range, writes, loads, snapshot),
-      corrections: (range, newer, isRead) => this.correctionsIn(range, newer, writes, loads, snapshot, isRead),
-      noteRead: (range) => this.noteRead(range),
+      scan: (range) => this.scanRange(range, writes, loads, snapshot, isRead),
+      corrections: (range, newer, isNoted) =>
+        this.correctionsIn(range, newer, writes, loads, snapshot, isRead && isNoted),
+      noteRead: (range) => isRead && this.noteRead(range),
       seesEngine: () => writes === null && loads.length === 0 && this.engineIsCurrent(snapshot),
       requireOpen: () => this.checkOpen(),
     });
@@ -345,7 +352,21 @@ export class ShardTransaction implements Transaction {
    * constraint depends on. Switched off with false.
    */
   guardReads(on: boolean): void {
-    this.guarding = on && !this.readOnly;
+    if (!this.readOnly) this.guarding += on ? 1 : -1;
+  }
+
+  follow(range: Pick<KeyRange, "gte" | "lt">, follower: RangeFollower): void {
+    const { host } = this;
+    this.holdSnapshot();
+    this.followed ??= new FollowedRanges({
+      versions: host.versions,
+      get committedSequence() {
+        return host.committedSequence;
+      },
+      stored: (key) => host.engine.get(key),
+      isOwn: (text, key) => this.writes?.has(text) === true || findInLoads(this.loads, key) !== undefined,
+    });
+    this.undoes(this.followed.add(range, this.snapshot, follower));
   }
 
   unread<T>(read: () => T): T {
@@ -359,7 +380,7 @@ export class ShardTransaction implements Transaction {
   }
 
   private guardedNow(): ReadSet | null {
-    if (!this.guarding) return null;
+    if (this.guarding === 0) return null;
     if (this.guarded === null) {
       this.guarded = new ReadSet();
       this.guardedFrom = this.snapshot;
@@ -378,6 +399,7 @@ export class ShardTransaction implements Transaction {
     this.dropPrepared();
     const index = this.savepointIndex(savepoint);
     this.savepoints.length = index + 1;
+    this.guarding = 0;
     while ((this.outside.at(-1)?.depth ?? 0) > index) this.outside.pop()!.undo();
     const { undoLength, loads } = this.savepoints[index]!;
     for (const { bytes } of this.loads.slice(loads)) this.bytes -= bytes;
@@ -413,6 +435,7 @@ export class ShardTransaction implements Transaction {
       return this.snapshot;
     }
     const host = this.host;
+    this.followOrEnd();
     const conflict = (host.committedSequence === this.validFrom ? null : this.conflict()) ?? this.heldByAnother();
     if (conflict !== null) {
       host.conflicted();
@@ -424,6 +447,15 @@ export class ShardTransaction implements Transaction {
     this.hasCommitted = true;
     this.finish(ENDED);
     return sequence;
+  }
+
+  private followOrEnd(): void {
+    try {
+      this.followed?.finish();
+    } catch (error) {
+      this.finish(ENDED);
+      throw error;
+    }
   }
 
   /** Another transaction holds what this one has written. */
@@ -476,6 +508,7 @@ export class ShardTransaction implements Transaction {
   async prepareCommit(turns: CheckedTurns): Promise<void> {
     this.checkOpen();
     if (!this.isLarge) return;
+    await this.followed?.catchUp(turns);
     const host = this.host;
     if (host.refusal !== null) this.refuseGrowth(host.refusal);
     await host.largeCommitDone();
@@ -492,6 +525,8 @@ export class ShardTransaction implements Transaction {
     for (const load of this.loads) await write(load.parts(sizes.stepOperations, sizes.stepBytes));
     await write(partsOf(isNew ? filling(ordered, this.writes.values()) : this.writes.values(), sizes));
     this.ordered = ordered;
+    // What was committed while the parts were written.
+    await this.followed?.catchUp(turns);
   }
 
   private dropPrepared(): void {
@@ -647,6 +682,7 @@ export class ShardTransaction implements Transaction {
     this.cursors = null;
     this.writes = null;
     this.loads = [];
+    this.followed = null;
     this.ordered = null;
     this.undo = [];
     this.outside = [];

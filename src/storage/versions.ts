@@ -145,6 +145,20 @@ export class RecentVersions {
     return keys;
   }
 
+  /** The keys with low ≤ key < high that commits after `snapshot` wrote; a key may come several times. */
+  *writtenAfter(low: string, high: string, snapshot: number): IterableIterator<Pick<VersionedKey, "text" | "key">> {
+    for (let i = this.history.length - 1; i >= this.oldest && this.history[i]!.sequence > snapshot; i--) {
+      const { keys, large } = this.history[i]!;
+      for (const entry of keys) if (entry.text >= low && entry.text < high) yield entry;
+      for (const { ordered } of large?.sources ?? []) {
+        for (const [text, write] of ordered.clone().entries(low)) {
+          if (text >= high) break;
+          yield write;
+        }
+      }
+    }
+  }
+
   /**
    * Whether a commit wrote one of the keys after its transaction had first written it; no commit up to `validFrom` did.
    * Looks through the shorter list of the two.

@@ -1,14 +1,17 @@
 /**
  * Fills a new index: makes the entries of all rows as a load, sorted and checked as a whole. Rows come from a scan of
  * the columns that the entries need, which reads column segments where the table has them. Called by the session
- * within the statement's transaction.
+ * within the statement's transaction. Writers go on meanwhile: what they commit is made up for before the transaction's
+ * own commit (`Transaction.follow`).
  */
 import { forbidsOverlap, type IndexDef, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { inSteps } from "../../storage/in-steps.js";
 import { encodeKey } from "../../storage/key-codec.js";
+import { prefixRange } from "../../storage/keys.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
+import type { RangeFollower } from "../../storage/store.js";
 import { BYTEA, type Value } from "../../values/values.js";
 import type { Batch } from "../expr/expr.js";
 import { newColumnId } from "../optimize/new-column-id.js";
@@ -46,7 +49,7 @@ export function backfillIndex(context: ExecContext, table: TableDef, index: Inde
   return new IndexFill(context, table, index, load).run();
 }
 
-class IndexFill {
+class IndexFill implements RangeFollower {
   private readonly layout: TableLayout;
   private readonly key: KeyLayout;
   private readonly expressions: TableExpressions | null;
@@ -80,8 +83,12 @@ class IndexFill {
   }
 
   run(): void | Promise<void> {
-    const { context } = this;
-    const operator = compileScan(this.scanPlan())(this.isHeld() ? context : { ...context, segments: null });
+    const { context, rowPrefix } = this;
+    const segments = this.isHeld() ? context.segments : null;
+    // Entries that were written one by one are not followed: there, writers meanwhile are a conflict.
+    const tx = this.load === null ? context.tx : context.tx.frozen(false);
+    if (this.load !== null) context.tx.follow(prefixRange(rowPrefix), this);
+    const operator = compileScan(this.scanPlan())({ ...context, segments, tx });
     const close = (): void => operator.close();
     let isPending = false;
     try {
@@ -137,6 +144,30 @@ class IndexFill {
         places.map((place) => values[place]!),
         suffix instanceof Uint8Array ? suffix : encodeKey(NO_PREFIX, suffix.columns, keyValues(suffix, row)),
       );
+  }
+
+  removed(key: Uint8Array, value: Uint8Array): void {
+    const change = this.entryOf(key, value);
+    if (change !== null) this.context.tx.delete(change.entry);
+  }
+
+  added(key: Uint8Array, value: Uint8Array): void {
+    const change = this.entryOf(key, value);
+    if (change === null) return;
+    const { tx } = this.context;
+    const { entry, values, row, suffix } = change;
+    if (this.index.unique && tx.get(entry) !== undefined) throw this.duplicate(values);
+    tx.put(entry, Buffer.from(entryValue(this.key, row, suffix)));
+  }
+
+  /** Of a stored row; null: it has none. */
+  private entryOf(rowKey: Uint8Array, record: Uint8Array) {
+    const { key, layout, expressions, rowPrefix, context } = this;
+    const row = rowOfRecord(layout, record);
+    const values = expressions === null ? keyValues(key, row) : expressions.valuesOf(key, row);
+    if (values === null) return null;
+    const suffix = rowKey.subarray(rowPrefix.length);
+    return { entry: entryKey(key, context.tenantNumber, values, suffix), values, row, suffix };
   }
 
   private takeSingle(values: readonly Value[], suffix: Uint8Array): void {
