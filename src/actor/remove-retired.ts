@@ -1,23 +1,24 @@
 /**
  * Removes the rows that TRUNCATE, DROP and rewritten tables left behind (query/exec/table-data.ts, `retireTableData`),
- * a few entries at a time in the tenant's turns, once no open transaction can see them. Records in the shard list what
- * is to be removed, so the work goes on after a restart, with the tenant's first request. The actor calls it now and
- * then, together with renew-statistics.ts.
+ * once no open transaction can see them. Records in the shard list what is to be removed, so the work goes on after a
+ * restart, with the tenant's first request. A commit puts the order into the record, and the engine removes the range
+ * when it takes that commit (`rangeClearedBy`), so it costs nothing however many rows there are, and happens again when the log is
+ * replayed. When the engine has it, the record goes. The actor calls this now and then, together with renew-statistics.ts.
  */
 import { DbError } from "../protocol/errors.js";
 import type { RetiredRecords, Tenant } from "../session/tenant.js";
-import { prefixEnd, prefixOfRetiredKey, prefixRange, retiredPrefix, SPACE, storageIdOf } from "../storage/keys.js";
+import { CLEARED, prefixOfRetiredKey, prefixRange, retiredPrefix, SPACE, storageIdOf } from "../storage/keys.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import type { Scheduler } from "./scheduler.js";
 
-/** Entries of one commit. */
-const REMOVED_AT_ONCE = 256;
+/** Records of one commit. */
+const RECORDS_PER_COMMIT = 64;
 /** Records that one look takes in: what is retired during the next one's wait must not outrun it. */
 const RECORDS_AT_ONCE = 4096;
 
 export async function removeRetired(
   tenant: Tenant,
-  scheduler: Pick<Scheduler, "shouldYield" | "yieldTurn">,
+  scheduler: Pick<Scheduler, "yieldTurn">,
   isStopped: () => boolean,
 ): Promise<void> {
   const { partition } = tenant;
@@ -27,12 +28,11 @@ export async function removeRetired(
       // always open, one of them is always older than that.
       tenant.retired ??= look(tenant);
       if (tenant.retired === null || partition.shard.oldestSnapshot < tenant.retired.changedAt) return;
-      for (const record of tenant.retired.records) {
-        const prefix = prefixOfRetiredKey(record);
-        // Nobody reads them any more, and they need not follow the removal.
-        if (prefix[4] === SPACE.rows) partition.segments.dropStorage(tenant.number, storageIdOf(prefix));
-        if (!(await removeAll(tenant, record, prefix, scheduler, isStopped))) return;
-      }
+      if (!(await orderAll(tenant, tenant.retired, scheduler, isStopped))) return;
+      await scheduler.yieldTurn(tenant.number, { usedMs: 0 });
+      // Otherwise the order and the end of its record might reach the engine as one.
+      if (partition.shard.appliedSequence < (tenant.retired?.orderedAt ?? Number.POSITIVE_INFINITY)) return;
+      if (!(await forgetAll(tenant, tenant.retired, scheduler, isStopped))) return;
       tenant.retired = null;
     }
   } catch (error) {
@@ -46,7 +46,7 @@ function look(tenant: Tenant): RetiredRecords | null {
   const { changedAt } = tenant.catalog;
   if (tenant.retiredUpTo === changedAt) return null;
   const records = retiredRecords(tenant);
-  if (records.length > 0) return { changedAt, records };
+  if (records.length > 0) return { changedAt, records, orderedAt: null };
   tenant.retiredUpTo = changedAt;
   return null;
 }
@@ -60,42 +60,56 @@ function retiredRecords({ number, partition }: Tenant): readonly Uint8Array[] {
   return keys.map((key) => Buffer.from(key));
 }
 
-/** All entries, and then the record. False: it was stopped before. */
-async function removeAll(
+/** False: it was stopped before. */
+async function orderAll(
   tenant: Tenant,
-  record: Uint8Array,
-  prefix: Uint8Array,
-  scheduler: Pick<Scheduler, "shouldYield" | "yieldTurn">,
+  retired: RetiredRecords,
+  scheduler: Pick<Scheduler, "yieldTurn">,
   isStopped: () => boolean,
 ): Promise<boolean> {
-  const { shard } = tenant.partition;
-  const turns = { usedMs: 0 };
-  const lt = prefixEnd(prefix);
-  let gte: Uint8Array = prefix;
-  await scheduler.yieldTurn(tenant.number, turns);
-  for (;;) {
-    if (isStopped()) return false;
-    const tx = shard.begin({ isolation: "read committed" });
-    if (tx.get(record) === undefined) {
-      // Removed before, or taken back: a restored backup may be older than the TRUNCATE, and have its rows in that place.
-      tx.rollback();
-      return true;
-    }
-    const last = removeSome(tx, gte, lt);
-    if (last === null) tx.delete(record);
-    // What follows a removed key; the engine need not pass those again.
-    else gte = Buffer.concat([last, Buffer.of(0)]);
-    tenant.commit(tx);
-    if (last === null) return true;
-    if (scheduler.shouldYield()) await scheduler.yieldTurn(tenant.number, turns);
-  }
+  if (retired.orderedAt !== null) return true;
+  const { segments } = tenant.partition;
+  const order = (tx: ShardTransaction, record: Uint8Array): void => {
+    const prefix = prefixOfRetiredKey(record);
+    // Nobody reads them any more, and they need not follow the removal.
+    if (prefix[4] === SPACE.rows) segments.dropStorage(tenant.number, storageIdOf(prefix));
+    tx.put(record, CLEARED);
+  };
+  const sequence = await eachRecord(tenant, retired, order, scheduler, isStopped);
+  retired.orderedAt = sequence;
+  return sequence !== null;
 }
 
-/** The last key removed; null: there was none. */
-function removeSome(tx: ShardTransaction, gte: Uint8Array, lt: Uint8Array): Uint8Array | null {
-  const cursor = tx.scan({ gte, lt, only: "keys" });
-  const keys = cursor.next(REMOVED_AT_ONCE).keys.map((key) => Buffer.from(key));
-  cursor.close();
-  for (const key of keys) tx.delete(key);
-  return keys.at(-1) ?? null;
+async function forgetAll(
+  tenant: Tenant,
+  retired: RetiredRecords,
+  scheduler: Pick<Scheduler, "yieldTurn">,
+  isStopped: () => boolean,
+): Promise<boolean> {
+  return (await eachRecord(tenant, retired, (tx, record) => tx.delete(record), scheduler, isStopped)) !== null;
+}
+
+/**
+ * Those that are still there: one may have been removed before, or taken back, since a restored backup may be older than the
+ * TRUNCATE, and have its rows in that place. Answers the last commit; null: it was stopped before.
+ */
+async function eachRecord(
+  tenant: Tenant,
+  { records }: RetiredRecords,
+  write: (tx: ShardTransaction, record: Uint8Array) => void,
+  scheduler: Pick<Scheduler, "yieldTurn">,
+  isStopped: () => boolean,
+): Promise<number | null> {
+  const { shard } = tenant.partition;
+  const turns = { usedMs: 0 };
+  for (let from = 0; from < records.length; from += RECORDS_PER_COMMIT) {
+    await scheduler.yieldTurn(tenant.number, turns);
+    if (isStopped()) return null;
+    const tx = shard.begin({ isolation: "read committed" });
+    for (const record of records.slice(from, from + RECORDS_PER_COMMIT)) {
+      if (tx.get(record) !== undefined) write(tx, record);
+    }
+    tenant.commit(tx);
+  }
+  return shard.committedSequence;
 }

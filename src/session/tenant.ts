@@ -58,6 +58,8 @@ export interface RetiredRecords {
   /** Value of `catalog.changedAt` at that time: younger transactions do not see what these plans refer to. */
   readonly changedAt: number;
   readonly records: readonly Uint8Array[];
+  /** The newest commit that orders their removal; null: not all have been ordered. */
+  orderedAt: number | null;
 }
 
 export class Tenant {

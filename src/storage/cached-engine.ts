@@ -111,6 +111,15 @@ export class CachedEngine implements Engine {
     this.follow(operations);
   }
 
+  /** To find the entries of the range would take longer than a turn: where there may be some, all go. */
+  clear(range: Pick<KeyRange, "gte" | "lt">): void {
+    this.engine.clear(range);
+    const prefix = keyText(range.gte).slice(0, ROW_PREFIX_BYTES);
+    if (!this.youngPrefixes.has(prefix) && !this.oldPrefixes.has(prefix)) return;
+    this.nextGeneration();
+    this.nextGeneration();
+  }
+
   writeElsewhere(parts: readonly OperationPart[]): Promise<void> | null {
     const written = this.engine.writeElsewhere?.(parts) ?? null;
     if (written === null) return null;
@@ -176,7 +185,10 @@ export class CachedEngine implements Engine {
       this.youngPrefixes.add(this.lastPrefix);
     }
     this.youngBytes += text.length + value.length + ENTRY_BYTES;
-    if (this.youngBytes < this.bytesMax / 2) return;
+    if (this.youngBytes >= this.bytesMax / 2) this.nextGeneration();
+  }
+
+  private nextGeneration(): void {
     this.old = this.young;
     this.young = new Map();
     this.youngBytes = 0;

@@ -18,6 +18,8 @@ export interface Engine {
    * the device.
    */
   write(operations: readonly Operation[], persisted?: boolean): void;
+  /** Removes what is in the range, however much it is, in no time. Other entries may be visible before and after it. */
+  clear(range: Pick<KeyRange, "gte" | "lt">): void;
   /**
    * Writes them on another thread, in order and after those of earlier calls; resolves when all are there. Until then
    * some may be visible and others not. Null, or absent: there is no such thread.

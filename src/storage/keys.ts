@@ -2,6 +2,7 @@
  * The layout of every key in a shard: [tenant u32 BE][space u8][…]. A tenant's data is one contiguous range, a table's
  * rows one inside it. Tenant 0 is the shard itself. The bytes are a stored format: test/storage/keys.test.ts pins them.
  */
+import type { Operation } from "./operation.js";
 import type { KeyRange } from "./store.js";
 
 /** The second part of a key: which kind of thing it names. Later models get further numbers; none is ever reused. */
@@ -71,6 +72,19 @@ export function retiredPrefix(tenant: number): Buffer {
 /** The prefix that a key made by `retiredKey` speaks of. */
 export function prefixOfRetiredKey(key: Uint8Array): Buffer {
   return Buffer.from(key.subarray(5));
+}
+
+/** The value of a retired key when what it speaks of is removed: the engine takes it as the order to do so. */
+export const CLEARED = Buffer.of(1);
+
+/** What the engine removes before it takes the operation; null: nothing. */
+export function rangeClearedBy({ key, value }: Operation): KeyRange | null {
+  const clears = isOfRetired(key) && value !== null && value.length > 0;
+  return clears ? prefixRange(prefixOfRetiredKey(key)) : null;
+}
+
+export function isOfRetired(key: Uint8Array): boolean {
+  return key[4] === SPACE.retired;
 }
 
 /** The state of a SQL sequence. */

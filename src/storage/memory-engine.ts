@@ -37,6 +37,11 @@ export class MemoryEngine implements Engine {
     this.written += operations.length;
   }
 
+  clear({ gte, lt }: Pick<KeyRange, "gte" | "lt">): void {
+    this.items.deleteRange(keyText(gte), keyText(lt), false);
+    this.written++;
+  }
+
   /** Nothing is ever persisted. */
   entriesInMemory(): number {
     return this.written;

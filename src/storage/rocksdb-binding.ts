@@ -14,6 +14,8 @@ export interface Binding {
   db_close(db: Handle, callback: (error: Error | null) => void): void;
   db_get_many_sync(db: Handle, keys: readonly Uint8Array[], options: undefined): (Buffer | null | undefined)[];
   db_get_property(db: Handle, name: string): string;
+  /** Without a limit it writes one marker, whatever the range holds. */
+  db_clear(db: Handle, range: { readonly gte: Uint8Array; readonly lt: Uint8Array }): void;
   iterator_init(db: Handle, options: object): Handle;
   iterator_nextv_sync(iterator: Handle, max: number): { rows: Buffer[]; finished: boolean };
   iterator_close(iterator: Handle): void;

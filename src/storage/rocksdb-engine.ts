@@ -115,6 +115,15 @@ export class RocksEngine implements Engine {
     }
   }
 
+  clear({ gte, lt }: Pick<KeyRange, "gte" | "lt">): void {
+    this.checkOpen();
+    try {
+      this.binding.db_clear(this.db, { gte, lt });
+    } catch (error) {
+      throw damageOr(error);
+    }
+  }
+
   writeElsewhere(parts: readonly OperationPart[]): Promise<void> | null {
     this.checkOpen();
     if (!RocksWriter.pays) return null;

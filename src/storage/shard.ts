@@ -16,7 +16,7 @@ import { DbError } from "../protocol/errors.js";
 import { type Commit, type CommitLog, type CommitParts, lastMicrosOf } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import { KeyLocks } from "./key-locks.js";
-import { APPLIED_SEQUENCE_KEY } from "./keys.js";
+import { APPLIED_SEQUENCE_KEY, rangeClearedBy } from "./keys.js";
 import { LARGE_COMMIT_SIZES, type LargeCommitSizes, mergedOperationsOf, textOperationsOf } from "./large-commit.js";
 import { type LargeHost, LargeInEngine } from "./large-in-engine.js";
 import { LoadPart } from "./load-run.js";
@@ -464,6 +464,10 @@ export class Shard implements TransactionHost {
 
   /** `sequence` null: a part of a commit. */
   private writeEngine(operations: Operation[], sequence: number | null): void {
+    for (const operation of operations) {
+      const cleared = rangeClearedBy(operation);
+      if (cleared !== null) this.engine.clear(cleared);
+    }
     if (sequence !== null) operations.push({ key: APPLIED_SEQUENCE_KEY, value: encodeSequence(sequence) });
     this.engine.write(operations);
     if (sequence !== null) this.appliedSequence = sequence;

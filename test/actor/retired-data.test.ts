@@ -1,9 +1,18 @@
 /** TRUNCATE and DROP of many rows leave them to the background: rollback, older snapshots, restarts, and nothing stays. */
 import t, { type Test } from "tap";
 import { removeRetired } from "../../src/actor/remove-retired.js";
-import { indexPrefix, prefixRange, retiredPrefix, rowPrefix } from "../../src/storage/keys.js";
+import { TenantCopy } from "../../src/features/placement/tenant-copy.js";
+import {
+  indexPrefix,
+  prefixRange,
+  rangeClearedBy,
+  retiredPrefix,
+  rowPrefix,
+  tenantPrefix,
+} from "../../src/storage/keys.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
+import type { Operation } from "../../src/storage/operation.js";
 import { open } from "../conformance/sql-adapter.js";
 
 type Database = Awaited<ReturnType<typeof open>>;
@@ -33,11 +42,14 @@ function stored(database: Database, storageId: number): [number, number] {
 
 const scheduler = { shouldYield: () => true, yieldTurn: () => new Promise<void>((resolve) => setImmediate(resolve)) };
 
-/** Runs the background work until `slices` commits have been made. */
-async function remove(database: Database, slices = Number.POSITIVE_INFINITY): Promise<void> {
-  let left = slices;
-  await removeRetired(database.tenant, scheduler, () => left-- <= 0);
-  database.shard.flush();
+/** Runs the background work until `commits` have been made. */
+async function remove(database: Database, commits = Number.POSITIVE_INFINITY): Promise<void> {
+  let left = commits;
+  // First it gives the orders, then it forgets the records of those that the engine has taken.
+  for (let look = 0; look < 2; look++) {
+    await removeRetired(database.tenant, scheduler, () => left-- <= 0);
+    database.shard.flush();
+  }
 }
 
 async function filled(t: Test): Promise<Database> {
@@ -137,21 +149,71 @@ t.test("a transaction that writes to the table as it was is refused", async (t) 
 });
 
 t.test("it goes on after a restart, wherever it was", async (t) => {
-  for (const slices of [0, 1, 5, 20, 37]) {
+  for (const commits of [0, 1, 2, 3]) {
     const storage = { engine: new MemoryEngine(), log: new MemoryCommitLog() };
     const first = await open(storage);
     for (const sql of SCHEMA) await first.exec(sql);
     await first.exec("truncate t");
     await first.exec("insert into t (k, name) select g, 'name ' || g from generate_series(1, 5) g");
-    await remove(first, slices);
+    await remove(first, commits);
     // What the engine has is a copy of that moment, the log is whole.
     const second = await open({ engine: storage.engine.clone(), log: storage.log });
     t.same(await rows(second, "select count(*), sum(k), min(name) from t"), ["5|15|name 1"]);
     await remove(second);
-    t.same(stored(second, 1), [0, 0], `${slices} slices`);
+    t.same(stored(second, 1), [0, 0], `${commits} commits`);
     t.same(await rows(second, "select count(*), sum(k) from t where k > 0"), ["5|15"]);
     await second.close();
   }
+});
+
+t.test("an engine that has lost the removal gets it from the log", async (t) => {
+  const storage = { engine: new MemoryEngine(), log: new MemoryCommitLog() };
+  const first = await open(storage);
+  for (const sql of SCHEMA) await first.exec(sql);
+  await first.exec("truncate t");
+  const before = storage.engine.clone();
+  await remove(first);
+  const second = await open({ engine: before, log: storage.log });
+  t.teardown(() => second.close());
+  t.same(stored(second, 1), [0, 0]);
+  t.equal(count(second, retiredPrefix(second.tenantNumber)), 0);
+});
+
+t.test("a copy of the tenant that is under way has the removal, too", async (t) => {
+  const database = await filled(t);
+  const { shard, tenant, tenantNumber } = database;
+  await database.exec("truncate t");
+  shard.flush();
+  const copy = new TenantCopy(shard, tenantNumber);
+  const other = new MemoryEngine();
+  const take = (operations: readonly Operation[]) => {
+    for (const operation of operations) {
+      const cleared = rangeClearedBy(operation);
+      if (cleared !== null) other.clear(cleared);
+      other.write([operation]);
+    }
+  };
+  const noted = shard.onApplied;
+  shard.onApplied = (operations) => {
+    copy.applied(operations);
+    noted?.(operations);
+  };
+  // It has rows that are removed now, and has not come to their record.
+  for (let i = 0; i < 3; i++) take(copy.next());
+  await removeRetired(tenant, scheduler, () => false);
+  shard.flush();
+  await removeRetired(tenant, scheduler, () => false);
+  shard.flush();
+  while (!copy.isCopied || copy.hasChanges) {
+    take(copy.takeChanges());
+    take(copy.next());
+  }
+  const all = (engine: Pick<MemoryEngine, "cursor">) =>
+    engine
+      .cursor(prefixRange(tenantPrefix(tenantNumber)))
+      .next(100_000)
+      .keys.map((key) => Buffer.from(key).toString("hex"));
+  t.same(all(other), all(shard.engine));
 });
 
 t.test("DROP, of tables and of indexes, and rewritten tables", async (t) => {

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import t from "tap";
 import { CachedEngine } from "../../src/storage/cached-engine.js";
-import { rowPrefix } from "../../src/storage/keys.js";
+import { prefixRange, rowPrefix } from "../../src/storage/keys.js";
 import { LoadRun } from "../../src/storage/load-run.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import type { OperationPart } from "../../src/storage/packed-operations.js";
@@ -32,6 +32,7 @@ const key = (n: number): Buffer =>
 t.test("any order of reads and writes", async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant("get" as const), key: fc.nat(24) }),
+    fc.record({ kind: fc.constant("clear" as const), table: fc.nat(2) }),
     fc.record({
       kind: fc.constant("write" as const),
       puts: fc.uniqueArray(fc.tuple(fc.nat(24), fc.option(fc.uint8Array({ maxLength: 300 }))), {
@@ -51,6 +52,10 @@ t.test("any order of reads and writes", async () => {
       const plain = new MemoryEngine();
       const cached = new CachedEngine(new ElsewhereEngine(), bytesMax);
       for (const s of steps) {
+        if (s.kind === "clear") {
+          for (const engine of [plain, cached]) engine.clear(prefixRange(rowPrefix(1, s.table)));
+          continue;
+        }
         if (s.kind === "load") {
           const parts = [...loadOf(s.table, s.puts).parts(4, 1000)];
           for (const part of parts) plain.write([...part]);

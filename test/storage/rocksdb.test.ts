@@ -57,6 +57,32 @@ t.test("a killed process loses no durable commit and splits none", async (t) => 
   }
 });
 
+t.test("a range is removed at once, and stays so", async (t) => {
+  const path = directory(t);
+  const settings = { directory: join(path, "rocksdb") };
+  const engine = await RocksEngine.open(settings);
+  const at = (n: number) => Buffer.from([7, n >> 8, n & 255]);
+  const entries = (from: RocksEngine) =>
+    from
+      .cursor(all)
+      .next(10_000)
+      .keys.map((each) => Buffer.from(each));
+  engine.write(Array.from({ length: 2000 }, (_, n) => ({ key: at(n), value: Buffer.from(`value ${n}`) })));
+  const before = engine.cursor({ gte: at(500), lt: at(1500) });
+  engine.clear({ gte: at(500), lt: at(1500) });
+  t.equal(before.next(10_000).keys.length, 1000, "a cursor sees what it saw");
+  before.close();
+  t.equal(entries(engine).length, 1000);
+  t.equal(engine.get(at(500)), undefined);
+  t.same(engine.get(at(1500)), Buffer.from("value 1500"));
+  engine.write([{ key: at(700), value: Buffer.from("again") }], true);
+  await engine.close();
+  const reopened = await RocksEngine.open(settings);
+  t.teardown(() => reopened.close());
+  t.same(reopened.get(at(700)), Buffer.from("again"));
+  t.equal(entries(reopened).length, 1001);
+});
+
 t.test("a directory that is in use is refused with advice", async (t) => {
   const path = directory(t);
   const engine = await RocksEngine.open({ directory: path });

@@ -4,7 +4,7 @@
  * order, up to a point at which nothing is left, has exactly the engine's entries. For moves and backups; the
  * partition reports what the engine takes.
  */
-import { prefixRange, tenantOfKey, tenantPrefix } from "../../storage/keys.js";
+import { isOfRetired, prefixRange, tenantOfKey, tenantPrefix } from "../../storage/keys.js";
 import type { Operation } from "../../storage/operation.js";
 import type { Shard } from "../../storage/shard.js";
 
@@ -34,7 +34,9 @@ export class TenantCopy {
     for (const operation of operations) {
       const { key, value } = operation;
       if (tenantOfKey(key) !== this.tenant) continue;
-      if (!this.isCopied && Buffer.compare(key, this.position) >= 0) continue;
+      // What a retired key orders is about other keys, which may have been read.
+      const isLater = !this.isCopied && !isOfRetired(key) && Buffer.compare(key, this.position) >= 0;
+      if (isLater) continue;
       this.changes.push(operation);
       this.changeBytes += key.length + (value?.length ?? 0);
     }
