@@ -5,6 +5,7 @@
 
 import type { CatalogView } from "../catalog/catalog-view.js";
 import type { GraphTables } from "../catalog/graph.js";
+import type { IndexBuild } from "../catalog/index-build.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
 import type { SearchIndexDef, TableDef } from "../catalog/table.js";
 import type { AlgorithmResult } from "../graph/algorithms/algorithm.js";
@@ -157,6 +158,16 @@ export class SessionServices implements ExecServices, AskingStatement {
 
   estimatedRows(table: TableDef): number {
     return this.memory.tenant.statistics.source(this.tx).of(table)?.rows ?? 0;
+  }
+
+  showBuild(build: IndexBuild): () => void {
+    const { indexBuilds } = this.memory.tenant;
+    indexBuilds.add(build);
+    return () => indexBuilds.delete(build);
+  }
+
+  indexBuilds(): Iterable<IndexBuild> {
+    return this.memory.tenant.indexBuilds;
   }
 
   liveSessions(): Iterable<LiveSession> {

@@ -6,6 +6,7 @@
 import type { Models } from "../ai/models.js";
 import type { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import { Catalog } from "../catalog/catalog.js";
+import type { IndexBuild } from "../catalog/index-build.js";
 import type { SequenceDef, SequencePosition } from "../catalog/sequence.js";
 import type { Sequences } from "../catalog/sequences.js";
 import { TenantStatistics } from "../catalog/table-statistics.js";
@@ -74,6 +75,8 @@ export class Tenant {
   retiredUpTo = -1;
   /** Data to remove when no open transaction can see it; null: not looked up yet. */
   retired: RetiredRecords | null = null;
+  /** Under way. */
+  readonly indexBuilds = new Set<IndexBuild>();
   /** Schemas of temporary relations that belong to sessions of now. */
   readonly temporarySchemas = new Set<string>();
   /** Sessions that last longer than a request: while there is one, the tenant stays in memory. */

@@ -153,6 +153,23 @@ for (const isolation of ISOLATIONS) {
   });
 }
 
+t.test("others see how far it is", async (t) => {
+  const { run, client } = await opened(t, "serializable");
+  const other = client();
+  const seen: (readonly unknown[])[] = [];
+  const look = async () => {
+    seen.push(
+      ...(await other(
+        "select relid::regclass, command, phase, tuples_total >= tuples_done from pg_stat_progress_create_index",
+      )),
+    );
+  };
+  await run("create index t_k on t (k)", look);
+  t.same(seen[0], ["t", "CREATE INDEX", "building index: scanning table", true]);
+  t.ok(seen.some(([, , phase]) => phase === "building index: sorting live tuples"));
+  t.same(await other("select * from pg_stat_progress_create_index"), []);
+});
+
 t.test("in a transaction: its own statements see what it sees, the commit has the rest", async (t) => {
   for (const isolation of ISOLATIONS) {
     const { run, client } = await opened(t, isolation);

@@ -4,6 +4,7 @@
  * within the statement's transaction. Writers go on meanwhile: what they commit is made up for before the transaction's
  * own commit (`Transaction.follow`).
  */
+import type { IndexBuild } from "../../catalog/index-build.js";
 import { forbidsOverlap, type IndexDef, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { inSteps } from "../../storage/in-steps.js";
@@ -60,6 +61,7 @@ class IndexFill implements RangeFollower {
   private readonly entries: LoadRun | null;
   private readonly writer: TableWriter;
   private readonly places: readonly number[];
+  private readonly build: IndexBuild;
 
   constructor(
     private readonly context: ExecContext,
@@ -80,6 +82,8 @@ class IndexFill implements RangeFollower {
     this.entries = load?.run(this.key.prefixOf(tenantNumber)) ?? null;
     this.writer = new TableWriter(table, context);
     this.places = entryPlaces(this.key);
+    const rowsExpected = context.services.estimatedRows(table);
+    this.build = { table, index, phase: "scanning table", rows: 0, rowsExpected };
   }
 
   run(): void | Promise<void> {
@@ -89,7 +93,11 @@ class IndexFill implements RangeFollower {
     const tx = this.load === null ? context.tx : context.tx.frozen(false);
     if (this.load !== null) context.tx.follow(prefixRange(rowPrefix), this);
     const operator = compileScan(this.scanPlan())({ ...context, segments, tx });
-    const close = (): void => operator.close();
+    const endShow = context.services.showBuild(this.build);
+    const close = (): void => {
+      endShow();
+      operator.close();
+    };
     let isPending = false;
     try {
       const filled = drain(
@@ -130,7 +138,9 @@ class IndexFill implements RangeFollower {
       for (let i = 0; i < ids.length; i++) row[ids[i]!] = columns[i]![number]!;
       this.takeRow(keys === null ? layout.primaryKey! : (keys[number] as Uint8Array).subarray(rowPrefix.length));
     };
-    return inTurns(this.context, length, take, () => undefined);
+    return inTurns(this.context, length, take, () => {
+      this.build.rows += length;
+    });
   }
 
   /** `suffix`: of the row's key, or the primary key. */
@@ -182,7 +192,9 @@ class IndexFill implements RangeFollower {
   private *finish(): Generator<undefined, void> {
     const { load, entries, index, context } = this;
     if (load === null || entries === null || entries.size === 0) return;
+    this.build.phase = "sorting live tuples";
     yield* load.sort();
+    this.build.phase = "loading tuples in tree";
     for (let place = 1; index.unique && place < entries.size; place++) {
       if (entries.isSameKey(place - 1, place)) throw this.duplicate(this.valuesAt(place));
       if (place % STEP_ENTRIES === 0) yield;

@@ -6,6 +6,7 @@
  * changes during the run is in `statement`, which all copies share.
  */
 import type { CatalogView } from "../../catalog/catalog-view.js";
+import type { IndexBuild } from "../../catalog/index-build.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { DerivedIndexes } from "../../derived/derived-indexes.js";
 import type { AlgorithmResult } from "../../graph/algorithms/algorithm.js";
@@ -41,6 +42,10 @@ export interface ExecServices extends EvalServices {
   runAlgorithm(job: AlgorithmJob): Promise<AlgorithmResult>;
   /** Reports the progress of a long computation to the client that waits for the statement. */
   readonly progress: ProgressHearer;
+  /** Shows the tenant's sessions that an index is being built. Answers how to end that. */
+  showBuild(build: IndexBuild): () => void;
+  /** As the optimizer estimates. */
+  estimatedRows(table: TableDef): number;
   /** An id for a new row of a graph's table, which no other row has or had. */
   nextRowId(table: TableDef): number;
   /** Runs a trigger's function. Answers the row that it returned, by column; null: none. */

@@ -84,6 +84,8 @@ export const SUBQUERIES_ONLY: ExecServices = Object.freeze({
   catalogView: refuse,
   runAlgorithm: async (job) => runAlgorithm(job),
   progress: () => undefined,
+  showBuild: () => () => undefined,
+  estimatedRows: () => 0,
   nextRowId: refuse,
   fireTrigger: refuse,
 } satisfies ExecServices);

@@ -1,6 +1,7 @@
 /**
- * Progress of search indexes, which live in memory and are built in the background. pg_stat_progress_create_index
- * lists those that are being built, as PostgreSQL shows it; tessera_search_indexes lists all of them.
+ * Indexes that are being built: those of statements, and search indexes, which live in memory and are built in the
+ * background. pg_stat_progress_create_index lists both, as PostgreSQL shows it; tessera_search_indexes lists all search
+ * indexes.
  */
 import type { SearchIndexDef, TableDef } from "../../../catalog/table.js";
 import { oidOfId } from "../../../query/expr/types.js";
@@ -12,6 +13,24 @@ function* searchIndexes({ catalog }: SystemView): Generator<{ table: TableDef; i
   for (const table of catalog.tables()) {
     for (const index of table.searchIndexes ?? []) if (index.declared === undefined) yield { table, index };
   }
+}
+
+function ofIndex({ database }: SystemView, table: TableDef, index: { readonly id: number }) {
+  return {
+    pid: 0,
+    datid: hashedOid("database", database),
+    datname: database,
+    relid: oidOfId(table.id),
+    index_relid: oidOfId(index.id),
+    command: "CREATE INDEX",
+    lockers_total: 0,
+    lockers_done: 0,
+    current_locker_pid: 0,
+    blocks_total: 0,
+    blocks_done: 0,
+    partitions_total: 0,
+    partitions_done: 0,
+  };
 }
 
 const progress = systemRelation(
@@ -36,27 +55,23 @@ const progress = systemRelation(
     partitions_done: INT8,
   },
   function* (view) {
+    for (const { table, index, phase, rows, rowsExpected } of view.indexBuilds) {
+      yield {
+        ...ofIndex(view, table, index),
+        phase: `building index: ${phase}`,
+        tuples_total: Math.max(rowsExpected, rows),
+        tuples_done: rows,
+      };
+    }
     for (const { table, index } of searchIndexes(view)) {
       const life = view.indexLifeOf(index);
       if (life === null || life.state === "absent" || life.state === "ready") continue;
       const isLinking = life.state === "linking";
       yield {
-        pid: 0,
-        datid: hashedOid("database", view.database),
-        datname: view.database,
-        relid: oidOfId(table.id),
-        index_relid: oidOfId(index.id),
-        command: "CREATE INDEX",
+        ...ofIndex(view, table, index),
         phase: isLinking ? "building index: loading tuples in graph" : "building index: scanning table",
-        lockers_total: 0,
-        lockers_done: 0,
-        current_locker_pid: 0,
-        blocks_total: 0,
-        blocks_done: 0,
         tuples_total: isLinking ? life.items : null,
         tuples_done: isLinking ? life.items - life.waiting : life.rowsRead,
-        partitions_total: 0,
-        partitions_done: 0,
       };
     }
   },

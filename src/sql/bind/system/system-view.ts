@@ -3,6 +3,7 @@
  * and the session that runs it.
  */
 import type { CatalogView } from "../../../catalog/catalog-view.js";
+import type { IndexBuild } from "../../../catalog/index-build.js";
 import type { SequenceDef, SequencePosition } from "../../../catalog/sequence.js";
 import type { SearchIndexDef, TableDef } from "../../../catalog/table.js";
 import { Capability, need } from "../../../query/expr/capability.js";
@@ -66,6 +67,8 @@ export interface SystemServices {
   setSetting(name: string, value: string | null, local: boolean): string;
   cursors(): SystemView["cursors"];
   sequencePosition(sequence: SequenceDef): SequencePosition;
+  /** Of the tenant. */
+  indexBuilds(): Iterable<IndexBuild>;
   searchIndexLife(index: SearchIndexDef): SearchIndexLife;
   /** As the optimizer estimates. */
   estimatedRows(table: TableDef): number;
@@ -105,6 +108,7 @@ export interface SystemView {
   }[];
   readonly liveSessions: Iterable<LiveSession>;
   readonly preparedStatements: Iterable<PreparedStatementFacts>;
+  readonly indexBuilds: Iterable<IndexBuild>;
   readonly locks: Iterable<LiveLock>;
   /** As the optimizer estimates. */
   readonly rowsOf: (table: TableDef) => number;
@@ -145,6 +149,10 @@ class StatementView implements SystemView {
 
   get preparedStatements(): Iterable<PreparedStatementFacts> {
     return this.services.preparedStatements();
+  }
+
+  get indexBuilds(): Iterable<IndexBuild> {
+    return this.services.indexBuilds();
   }
 
   get locks(): Iterable<LiveLock> {
