@@ -17,7 +17,6 @@ import { openSecret } from "./config/sealed-secret.js";
 import type { ActorWatch } from "./gateway/actor-pool.js";
 import { startInferenceThread } from "./inference-thread.js";
 import { libraryThread } from "./library-thread.js";
-import { postgresDoor } from "./postgres/server.js";
 import type { Config } from "./protocol/config.js";
 import type { ActorSettings } from "./protocol/messages.js";
 import { nearestName } from "./protocol/nearest-name.js";
@@ -100,7 +99,10 @@ async function serve(config: Config, firstActor: Worker | null, startThread: Sta
     logger.error({ err: error }, "the library of models threw"),
   );
   // Loaded here: the other commands do without it, and start in half the time.
-  const { startGateway } = await import("./gateway/gateway.js");
+  const [{ startGateway }, { postgresDoor }] = await Promise.all([
+    import("./gateway/gateway.js"),
+    import("./postgres/server.js"),
+  ]);
   const gateway = await startGateway({
     config,
     secret,

@@ -39,8 +39,6 @@ export const EXCEPTIONS: Readonly<Record<Rule, Readonly<Record<string, string>>>
     "plpgsql-parser.ts": "one grammar",
     "read-question.ts": "one grammar",
     "shard.ts": "what a shard offers, each a few lines",
-    "transaction.ts": "reads and writes over one set of changes",
-    "types.ts": "the table of types",
     "walk.ts": "a case for each kind of plan node",
   },
   functions: {

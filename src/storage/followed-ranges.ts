@@ -5,6 +5,7 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import type { CheckedTurns } from "../protocol/turns.js";
+import type { Engine } from "./engine.js";
 import { inSteps } from "./in-steps.js";
 import { keyText } from "./ordered-map.js";
 import type { KeyRange, RangeFollower } from "./store.js";
@@ -13,10 +14,7 @@ import type { RecentVersions } from "./versions.js";
 export interface FollowedHost {
   readonly versions: RecentVersions;
   readonly committedSequence: number;
-  /** The engine's value, where no version is known. */
-  stored(key: Uint8Array): Uint8Array | undefined;
-  /** The transaction has written the key itself: its commit fails if others have done so too. */
-  isOwn(text: string, key: Uint8Array): boolean;
+  readonly engine: Pick<Engine, "get">;
 }
 
 interface Followed {
@@ -39,7 +37,11 @@ const STEP_KEYS = 32;
 export class FollowedRanges {
   private ranges: Followed[] = [];
 
-  constructor(private readonly host: FollowedHost) {}
+  /** `isOwn`: the transaction has written the key itself. Its commit fails if others have done so, too. */
+  constructor(
+    private readonly host: FollowedHost,
+    private readonly isOwn: (text: string, key: Uint8Array) => boolean,
+  ) {}
 
   /** From what the snapshot `sequence` sees on. Answers how to stop. */
   add({ gte, lt }: Pick<KeyRange, "gte" | "lt">, sequence: number, follower: RangeFollower): () => void {
@@ -89,9 +91,9 @@ export class FollowedRanges {
     followed.sequence = to;
     const valueAt = (text: string, key: Uint8Array, sequence: number): Uint8Array | null => {
       const value = host.versions.valueOf(text, sequence);
-      return value === undefined ? (host.stored(key) ?? null) : value;
+      return value === undefined ? (host.engine.get(key) ?? null) : value;
     };
-    const others = [...changed].filter(([text, key]) => !host.isOwn(text, key));
+    const others = [...changed].filter(([text, key]) => !this.isOwn(text, key));
     for (const [i, [text, key]] of others.entries()) {
       const before = valueAt(text, key, from);
       if (before !== null) follower.removed(key, before);

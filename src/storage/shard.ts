@@ -25,8 +25,10 @@ import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
 import { appliedBy, encodeSequence, recoverEngine } from "./recovery.js";
-import { type Isolation, ShardTransaction, type TransactionHost, type Write } from "./transaction.js";
+import { type Isolation, ShardTransaction } from "./transaction.js";
+import type { TransactionHost } from "./transaction-host.js";
 import { type LargeSource, RecentVersions } from "./versions.js";
+import type { Write } from "./write-set.js";
 
 export interface ShardOptions {
   readonly engine: Engine;
@@ -106,7 +108,7 @@ const LOG_STAYS_USABLE: ReadonlySet<string> = new Set(["disk_full", "overloaded"
 /** Operations between two points at which it is noted how far the engine was. */
 const CHECKPOINT_OPERATIONS = 1024;
 
-export class Shard implements TransactionHost {
+export class Shard implements TransactionHost<ShardTransaction> {
   readonly engine: Engine;
   readonly versions = new RecentVersions();
   readonly locks = new KeyLocks();

@@ -5,25 +5,24 @@
  */
 
 import { DbError, sqlError } from "../protocol/errors.js";
-import { LOAD_BYTES_MAX, TRANSACTION_BYTES_MAX } from "../protocol/limits.js";
 import type { LockStrength } from "../protocol/lock-strength.js";
 import type { CheckedTurns } from "../protocol/turns.js";
-import type { CommitLog, CommitParts } from "./commit-log.js";
-import type { Engine } from "./engine.js";
+import type { CommitParts } from "./commit-log.js";
 import { FollowedRanges } from "./followed-ranges.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
-import { growthOf } from "./growth.js";
-import { KeyConflict, KeyHolder, type KeyLocks } from "./key-locks.js";
+import { KeyConflict, KeyHolder } from "./key-locks.js";
 import { prefixRange } from "./keys.js";
-import { type LargeCommitSizes, partsOf, writeParts } from "./large-commit.js";
-import { findInLoads, Load } from "./load.js";
-import { MergedCorrections, MergedCursor, versionOverlays, writeOverlay } from "./merged-cursor.js";
-import { type Operation, sizeOf } from "./operation.js";
-import { createOrderedMap, keyText, type OrderedMap } from "./ordered-map.js";
+import { partsOf, writeParts } from "./large-commit.js";
+import { findInLoads, type Load } from "./load.js";
+import type { MergedCursor } from "./merged-cursor.js";
+import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
-import { ReadSet } from "./read-set.js";
+import { correctionsOf, openCursor, type SnapshotView } from "./snapshot-view.js";
 import type { Corrections, Cursor, KeyRange, NewerEntries, RangeFollower, Transaction } from "./store.js";
-import type { LargeSource, RecentVersions, WritesByKey } from "./versions.js";
+import type { TransactionHost } from "./transaction-host.js";
+import { ValidatedReads } from "./validated-reads.js";
+import type { WritesByKey } from "./versions.js";
+import { type Write, WriteSet } from "./write-set.js";
 
 /**
  * serializable: nothing that was read or written may have changed. snapshot and repeatable read: nothing that was
@@ -31,56 +30,8 @@ import type { LargeSource, RecentVersions, WritesByKey } from "./versions.js";
  */
 export type Isolation = "serializable" | "snapshot" | "repeatable read" | "read committed" | "read uncommitted";
 
-export interface Write extends Operation {
-  readonly text: string;
-  /** What the transaction saw when it first wrote the key. */
-  readonly snapshot: number;
-}
-
-/** The shard, as its transactions see it. */
-export interface TransactionHost {
-  readonly engine: Engine;
-  readonly versions: RecentVersions;
-  readonly committedSequence: number;
-  /** Newest sequence that the engine has applied. */
-  readonly appliedSequence: number;
-  readonly log: CommitLog;
-  readonly largeSizes: LargeCommitSizes;
-  readonly locks: KeyLocks;
-  commit(writes: readonly Write[]): number;
-  /**
-   * `parts` holds all of the writes but those in `late`. The maps are the host's from now on; where two sources have a
-   * key, the earlier one counts.
-   */
-  commitLarge(sources: readonly LargeSource[], parts: CommitParts, late: readonly Write[]): number;
-  /** Resolves when the engine has taken the large commit before, if there is one. */
-  largeCommitDone(): Promise<void>;
-  conflicted(): void;
-  /** Set: what needs room on the disk is refused with this error. */
-  readonly refusal: { readonly code: "disk_full" | "overloaded"; readonly message: string } | null;
-  /** Whether another open transaction may write. */
-  hasOtherWriters(transaction: ShardTransaction): boolean;
-  /** The transaction moves to the end of the list of open ones. */
-  refreshed(transaction: ShardTransaction): void;
-  ended(transaction: ShardTransaction): void;
-}
-
-/** Loads of a transaction; further ones go the usual way, since every read looks into each. */
-const LOADS_MAX = 16;
-/** Single writes beside which a load may still be attached. */
-const WRITES_BESIDE_MAX = 1000;
-interface Undo {
-  readonly text: string;
-  readonly before: Write | undefined;
-}
-
-interface Savepoint {
-  readonly id: number;
-  readonly loads: number;
-  readonly undoLength: number;
-}
-
 const NO_WRITES: ReadonlyMap<string, Write> = new Map();
+const NO_LOADS: readonly Load[] = [];
 
 type Ending = Pick<DbError, "code" | "message" | "details">;
 
@@ -97,46 +48,30 @@ export class ShardTransaction implements Transaction {
   /** Neighbours in the shard's list of open transactions. */
   older: ShardTransaction | null = null;
   newer: ShardTransaction | null = null;
-  private readonly host: TransactionHost;
-  private readonly reads: ReadSet | null;
-  /** Reads that are validated whatever the isolation (`guardReads`), and the oldest snapshot that they were made on. */
-  private guarded: ReadSet | null = null;
-  private guardedFrom = 0;
-  /** How many have asked for it. */
-  private guarding = 0;
+  private readonly host: TransactionHost<ShardTransaction>;
+  private readonly reads: ValidatedReads;
   /** What others change in them is followed until the commit; null: there are none. */
   private followed: FollowedRanges | null = null;
-  /** What is read now does not count as read. */
-  private isUnread = false;
   private isHeld = false;
   /** No commit up to here can conflict. */
   private validFrom: number;
   /** Why it is not open any more. */
   private end: Ending | null = null;
-  private writes: Map<string, Write> | null = null;
-  /** Writes beneath those, oldest first. */
-  private loads: Load[] = [];
-  /** The writes in order; made by the first scan that may meet one. */
-  private ordered: OrderedMap<Write> | null = null;
-  private bytes = 0;
+  /** What it wrote; null: nothing so far. */
+  private own: WriteSet | null = null;
   /** The part that is in the log already, and the writes since. */
   private prepared: {
     readonly parts: CommitParts;
     readonly late: Map<string, Write>;
   } | null = null;
-  private undo: Undo[] = [];
-  private savepoints: Savepoint[] = [];
-  private nextSavepoint = 1;
   /** What it holds against others; null: it takes nothing, and is validated at its commit. */
   private holder: KeyHolder | null = null;
   /** Whom to tell how it ended; null: nobody. */
   private endings: ((hasCommitted: boolean) => void)[] | null = null;
   private hasCommitted = false;
-  /** How to take back what was done outside of storage, with how many savepoints were set then. Oldest first. */
-  private outside: { readonly undo: () => void; depth: number }[] = [];
   private cursors: Set<MergedCursor> | null = null;
 
-  constructor(host: TransactionHost, readOnly: boolean, isolation: Isolation) {
+  constructor(host: TransactionHost<ShardTransaction>, readOnly: boolean, isolation: Isolation) {
     this.host = host;
     this.readOnly = readOnly;
     this.isolation = isolation;
@@ -144,11 +79,20 @@ export class ShardTransaction implements Transaction {
     this.floor = host.appliedSequence;
     this.since = this.snapshot;
     this.validFrom = this.snapshot;
-    this.reads = isolation === "serializable" && !readOnly ? new ReadSet() : null;
+    this.reads = new ValidatedReads(isolation === "serializable" && !readOnly);
   }
 
   get dirty(): boolean {
-    return (this.writes !== null && this.writes.size > 0) || this.loads.length > 0;
+    return this.own !== null && !this.own.isEmpty;
+  }
+
+  private get writeSet(): WriteSet {
+    this.own ??= new WriteSet();
+    return this.own;
+  }
+
+  private get loads(): readonly Load[] {
+    return this.own?.loads ?? NO_LOADS;
   }
 
   get isOpen(): boolean {
@@ -195,44 +139,25 @@ export class ShardTransaction implements Transaction {
   }
 
   scan(range: KeyRange): Cursor {
-    return this.scanRange(range, this.orderedWrites(), this.loads, this.snapshot);
+    return this.scanRange(range, this.view());
   }
 
   greatestKey(prefix: Uint8Array): Uint8Array | null {
     const range: KeyRange = { ...prefixRange(prefix, true), only: "keys" };
-    const cursor = this.scanRange(range, this.orderedWrites(), this.loads, this.snapshot, false);
+    const cursor = this.scanRange(range, this.view(), false);
     const { keys } = cursor.next(1);
     cursor.close();
     return keys.length === 0 ? null : Buffer.from(keys[0]!);
   }
 
-  private scanRange(
-    range: KeyRange,
-    writes: OrderedMap<Write> | null,
-    loads: readonly Load[],
-    snapshot: number,
-    isRead = true,
-  ): Cursor {
+  private scanRange(range: KeyRange, view: SnapshotView, isRead = true): Cursor {
     this.checkOpen();
-    const { engine, versions } = this.host;
-    const own = ownOverlays(writes, loads, range);
-    const recent = versionOverlays(versions, range, snapshot);
-    const reads = isRead && !this.isUnread ? (this.reads ?? this.guardedNow()) : null;
-    const read = reads === null ? null : reads.addRange(range);
+    const reads = isRead && !this.reads.isUnread ? this.reads.noted(this.snapshot) : null;
     this.cursors ??= new Set();
-    const cursors = this.cursors;
-    const overlays = [...own, ...recent].filter((overlay) => overlay !== null);
-    // Merging goes by keys, and so does what is validated.
-    const needsKeys = overlays.length > 0 || read !== null;
-    const cursor = new MergedCursor(
-      engine.cursor(needsKeys ? { ...range, only: withKeys(range.only) } : range),
-      overlays,
-      range.reverse === true,
-      read,
-      (closed) => {
-        cursors.delete(closed);
-      },
-    );
+    const { cursors } = this;
+    const cursor = openCursor(this.host, view, range, reads?.addRange(range) ?? null, (closed) => {
+      cursors.delete(closed);
+    });
     cursors.add(cursor);
     return cursor;
   }
@@ -247,36 +172,31 @@ export class ShardTransaction implements Transaction {
   }
 
   corrections(range: KeyRange, newer: NewerEntries): Corrections {
-    return this.correctionsIn(range, newer, this.orderedWrites(), this.loads, this.snapshot);
+    return this.correctionsIn(range, newer, this.view());
   }
 
   correctionsUnread(range: KeyRange, newer: NewerEntries): Corrections {
-    return this.correctionsIn(range, newer, this.orderedWrites(), this.loads, this.snapshot, false);
+    return this.correctionsIn(range, newer, this.view(), false);
   }
 
   noteRead(range: KeyRange): boolean {
-    const read = (this.reads ?? this.guardedNow())?.addRange(range);
+    const read = this.reads.noted(this.snapshot)?.addRange(range);
     if (read === undefined) return false;
     read.finished = true;
     read.closed = true;
     return true;
   }
 
-  private correctionsIn(
-    range: KeyRange,
-    newer: NewerEntries,
-    writes: OrderedMap<Write> | null,
-    loads: readonly Load[],
-    snapshot: number,
-    isRead = true,
-  ): Corrections {
+  private correctionsIn(range: KeyRange, newer: NewerEntries, view: SnapshotView, isRead = true): Corrections {
     this.checkOpen();
-    const { versions } = this.host;
-    const own = ownOverlays(writes, loads, range);
-    const recent = versionOverlays(versions, range, snapshot);
-    const beneath = newer.entries.size > 0 ? writeOverlay(newer.entries, range) : null;
+    const corrections = correctionsOf(this.host.versions, view, range, newer);
     if (isRead) this.noteRead(range);
-    return new MergedCorrections([...own, ...recent, beneath]);
+    return corrections;
+  }
+
+  /** What it sees now. */
+  private view(): SnapshotView {
+    return { writes: this.own?.inOrder() ?? null, loads: this.loads, snapshot: this.snapshot };
   }
 
   isAloneIn({ gte, lt }: KeyRange): boolean {
@@ -295,9 +215,9 @@ export class ShardTransaction implements Transaction {
 
   frozen(isRead = true): Transaction {
     this.checkOpen();
-    const writes = this.orderedWrites()?.clone() ?? null;
-    const loads = [...this.loads];
-    const { snapshot } = this;
+    const { writes: own, loads, snapshot } = this.view();
+    const writes = own?.clone() ?? null;
+    const view = { writes, loads, snapshot };
     return new FrozenTransaction(snapshot, {
       get: (key) => {
         this.checkOpen();
@@ -310,9 +230,8 @@ export class ShardTransaction implements Transaction {
         const found = isRead ? recent() : this.unread(recent);
         return found === undefined ? this.host.engine.get(key) : (found ?? undefined);
       },
-      scan: (range) => this.scanRange(range, writes, loads, snapshot, isRead),
-      corrections: (range, newer, isNoted) =>
-        this.correctionsIn(range, newer, writes, loads, snapshot, isRead && isNoted),
+      scan: (range) => this.scanRange(range, view, isRead),
+      corrections: (range, newer, isNoted) => this.correctionsIn(range, newer, view, isRead && isNoted),
       noteRead: (range) => isRead && this.noteRead(range),
       seesEngine: () => writes === null && loads.length === 0 && this.engineIsCurrent(snapshot),
       requireOpen: () => this.checkOpen(),
@@ -323,28 +242,18 @@ export class ShardTransaction implements Transaction {
     this.write(key, value);
   }
 
+  delete(key: Uint8Array): void {
+    this.write(key, null);
+  }
+
   beginLoad(): Load | null {
     this.checkWritable();
-    const isCrowded = this.loads.length >= LOADS_MAX || (this.writes?.size ?? 0) > WRITES_BESIDE_MAX;
-    if (this.prepared !== null || isCrowded) return null;
-    return new Load(this.snapshot, LOAD_BYTES_MAX - this.bytes);
+    return this.prepared === null ? this.writeSet.beginLoad(this.snapshot) : null;
   }
 
   attach(load: Load): void {
     this.checkWritable();
-    if (!load.isSorted) throw new Error("a load is attached before it was sorted");
-    // Single writes come before loads; those to the same keys were made before this one.
-    for (const { key } of [...(this.writes?.values() ?? [])]) {
-      const later = load.find(key);
-      if (later !== undefined) this.write(key, later.value);
-    }
-    this.bytes += load.bytes;
-    // The arrays that frozen views have stay as they are.
-    this.loads = [...this.loads, load];
-  }
-
-  delete(key: Uint8Array): void {
-    this.write(key, null);
+    this.writeSet.attach(load, (key, value) => this.write(key, value));
   }
 
   /**
@@ -352,78 +261,34 @@ export class ShardTransaction implements Transaction {
    * constraint depends on. Switched off with false.
    */
   guardReads(on: boolean): void {
-    if (!this.readOnly) this.guarding += on ? 1 : -1;
+    if (!this.readOnly) this.reads.guard(on);
   }
 
   follow(range: Pick<KeyRange, "gte" | "lt">, follower: RangeFollower): void {
-    const { host } = this;
     this.holdSnapshot();
-    this.followed ??= new FollowedRanges({
-      versions: host.versions,
-      get committedSequence() {
-        return host.committedSequence;
-      },
-      stored: (key) => host.engine.get(key),
-      isOwn: (text, key) => this.writes?.has(text) === true || findInLoads(this.loads, key) !== undefined,
-    });
+    this.followed ??= new FollowedRanges(this.host, (text, key) => this.own?.valueOf(key, text) !== undefined);
     this.undoes(this.followed.add(range, this.snapshot, follower));
   }
 
   unread<T>(read: () => T): T {
-    const before = this.isUnread;
-    this.isUnread = true;
-    try {
-      return read();
-    } finally {
-      this.isUnread = before;
-    }
-  }
-
-  private guardedNow(): ReadSet | null {
-    if (this.guarding === 0) return null;
-    if (this.guarded === null) {
-      this.guarded = new ReadSet();
-      this.guardedFrom = this.snapshot;
-    }
-    return this.guarded;
+    return this.reads.unread(read);
   }
 
   savepoint(): number {
     this.checkOpen();
-    const id = this.nextSavepoint++;
-    this.savepoints.push({ id, loads: this.loads.length, undoLength: this.undo.length });
-    return id;
+    return this.writeSet.savepoint();
   }
 
   rollbackTo(savepoint: number): void {
     this.dropPrepared();
-    const index = this.savepointIndex(savepoint);
-    this.savepoints.length = index + 1;
-    this.guarding = 0;
-    while ((this.outside.at(-1)?.depth ?? 0) > index) this.outside.pop()!.undo();
-    const { undoLength, loads } = this.savepoints[index]!;
-    for (const { bytes } of this.loads.slice(loads)) this.bytes -= bytes;
-    this.loads = this.loads.slice(0, loads);
-    while (this.undo.length > undoLength) {
-      const { text, before } = this.undo.pop()!;
-      const dropped = this.writes!.get(text)!;
-      this.bytes -= sizeOf(dropped);
-      if (before === undefined) {
-        this.writes!.delete(text);
-        this.ordered?.delete(text);
-      } else {
-        this.writes!.set(text, before);
-        this.ordered?.set(text, before);
-      }
-    }
+    this.checkOpen();
+    this.reads.endGuards();
+    this.writeSet.rollbackTo(savepoint);
   }
 
   release(savepoint: number): void {
-    this.savepoints.length = this.savepointIndex(savepoint);
-    for (const entry of this.outside) entry.depth = Math.min(entry.depth, this.savepoints.length);
-    if (this.savepoints.length > 0) return;
-    for (const { before } of this.undo) if (before !== undefined) this.bytes -= sizeOf(before);
-    this.undo = [];
+    this.checkOpen();
+    this.writeSet.release(savepoint);
   }
 
   /** Throws serialization_failure, after which the transaction has ended, when it must be run again. */
@@ -462,42 +327,28 @@ export class ShardTransaction implements Transaction {
   private heldByAnother(): KeyConflict | null {
     const { locks } = this.host;
     if (locks.size === 0) return null;
-    const holders = locks.holdersAmong(this.writes ?? NO_WRITES, this.loads, this.holder);
+    const holders = locks.holdersAmong(this.own?.writes ?? NO_WRITES, this.loads, this.holder);
     return holders.length === 0 ? null : new KeyConflict(holders);
   }
 
   /** Throws where the commit needs room. */
-  private refuseGrowth({ code, message }: NonNullable<TransactionHost["refusal"]>): void {
-    let growth = growthOf(this.writes?.values() ?? []);
-    for (const load of this.loads) growth += growthOf(load.values());
-    if (growth <= 0) return;
+  private refuseGrowth({ code, message }: NonNullable<TransactionHost<ShardTransaction>["refusal"]>): void {
+    if (this.own === null || this.own.growth <= 0) return;
     this.finish(ENDED);
     throw new DbError(code, message);
   }
 
   private commitWrites(): number {
-    const host = this.host;
-    const prepared = this.prepared;
+    const { host, prepared, writeSet } = this;
     this.prepared = null;
-    if (prepared === null) {
-      const loaded = this.loads.flatMap((load) => [...load.values()]);
-      if (loaded.length === 0) return host.commit([...this.writes!.values()]);
-      const writes = new Map<string, Write>();
-      for (const write of loaded) writes.set(write.text, write);
-      for (const write of this.writes?.values() ?? []) writes.set(write.text, write);
-      return host.commit([...writes.values()]);
-    }
-    const own = { writes: this.writes!, ordered: this.ordered! };
-    const loads = this.loads.map((load) => ({ writes: load, ordered: load })).reverse();
-    return host.commitLarge([own, ...loads], prepared.parts, [...prepared.late.values()]);
+    if (prepared === null) return host.commit(writeSet.operations());
+    return host.commitLarge(writeSet.sources(), prepared.parts, [...prepared.late.values()]);
   }
 
   /** The commit is large: `prepareCommit` should be awaited before `commit`. */
   get isLarge(): boolean {
-    let size = this.writes?.size ?? 0;
-    for (const load of this.loads) size += load.size;
     const { operations, bytes } = this.host.largeSizes;
-    return this.prepared === null && (size >= operations || (size > 0 && this.bytes >= bytes));
+    return this.prepared === null && this.own?.isLarge(operations, bytes) === true;
   }
 
   /**
@@ -513,18 +364,15 @@ export class ShardTransaction implements Transaction {
     if (host.refusal !== null) this.refuseGrowth(host.refusal);
     await host.largeCommitDone();
     this.checkOpen();
-    this.writes ??= new Map();
-    const isNew = this.ordered === null;
-    const ordered = this.ordered ?? createOrderedMap<Write>();
+    const { writeSet } = this;
     const parts = host.log.beginParts();
     this.prepared = { parts, late: new Map() };
     // What comes later in the log counts.
     const sizes = host.largeSizes;
     const write = (writes: Iterable<OperationPart>): Promise<void> =>
       writeParts(host.log, parts, writes, turns, () => this.checkOpen());
-    for (const load of this.loads) await write(load.parts(sizes.stepOperations, sizes.stepBytes));
-    await write(partsOf(isNew ? filling(ordered, this.writes.values()) : this.writes.values(), sizes));
-    this.ordered = ordered;
+    for (const load of writeSet.loads) await write(load.parts(sizes.stepOperations, sizes.stepBytes));
+    await write(partsOf(writeSet.orderingWrites(), sizes));
     // What was committed while the parts were written.
     await this.followed?.catchUp(turns);
   }
@@ -551,18 +399,17 @@ export class ShardTransaction implements Transaction {
   /** The value if memory knows it: null when the key is absent; undefined when the engine must be asked. */
   private inMemory(key: Uint8Array): Uint8Array | null | undefined {
     let text: string | null = null;
-    if (this.writes !== null) {
+    if (this.own !== null) {
       text = keyText(key);
-      const write = this.writes.get(text);
-      if (write !== undefined) return write.value;
+      const written = this.own.valueOf(key, text);
+      if (written !== undefined) return written;
     }
-    const loaded = this.loads.length === 0 ? undefined : findInLoads(this.loads, key);
-    return loaded === undefined ? this.recent(key, text, this.snapshot) : loaded.value;
+    return this.recent(key, text, this.snapshot);
   }
 
   /** The same without the transaction's own writes. */
   private recent(key: Uint8Array, text: string | null, snapshot: number): Uint8Array | null | undefined {
-    if (!this.isUnread) (this.reads ?? this.guardedNow())?.addKey(key);
+    if (!this.reads.isUnread) this.reads.noted(this.snapshot)?.addKey(key);
     const { versions } = this.host;
     if (versions.size === 0) return undefined;
     return versions.valueOf(text ?? keyText(key), snapshot);
@@ -573,14 +420,6 @@ export class ShardTransaction implements Transaction {
     if (this.readOnly) {
       throw sqlError("25006", "cannot write in a read-only transaction");
     }
-  }
-
-  /** Counts bytes of writes. Throws 54000 past TRANSACTION_BYTES_MAX. */
-  private grow(bytes: number): void {
-    if (this.bytes + bytes > TRANSACTION_BYTES_MAX) {
-      throw sqlError("54000", `the transaction's changes exceed ${TRANSACTION_BYTES_MAX} bytes`);
-    }
-    this.bytes += bytes;
   }
 
   /** From now on what it writes is held against others (key-locks.ts). `owner`: whoever runs it. */
@@ -600,7 +439,7 @@ export class ShardTransaction implements Transaction {
   /** What was done is taken back so where the transaction is rolled back to a savepoint; when it ends, `whenEnded` is to see to it. */
   undoes(undo: () => void): void {
     this.checkOpen();
-    this.outside.push({ undo, depth: this.savepoints.length });
+    this.writeSet.undoes(undo);
   }
 
   /** Null: it holds nothing. */
@@ -613,55 +452,23 @@ export class ShardTransaction implements Transaction {
     if (holder === null) return true;
     const text = keyText(key);
     if (skips && holder.isHeldByAnother(text, strength)) return false;
-    if (this.writes?.has(text) !== true) holder.take(text, this.snapshot, strength);
+    if (this.own?.writes.has(text) !== true) holder.take(text, this.snapshot, strength);
     return true;
   }
 
   private write(key: Uint8Array, value: Uint8Array | null): void {
     this.checkWritable();
     const text = keyText(key);
-    this.writes ??= new Map();
-    if (this.holder !== null && !this.writes.has(text)) this.holder.take(text, this.snapshot);
-    const before = this.writes.get(text);
-    const snapshot = before?.snapshot ?? this.snapshotOfLoaded(key);
-    const write = { text, key, value, snapshot };
-    const isUndoable = this.savepoints.length > 0;
-    this.grow(sizeOf(write) - (before === undefined || isUndoable ? 0 : sizeOf(before)));
-    if (isUndoable) this.undo.push({ text, before });
-    this.writes.set(text, write);
-    this.ordered?.set(text, write);
+    const { writeSet } = this;
+    if (this.holder !== null && !writeSet.writes.has(text)) this.holder.take(text, this.snapshot);
+    const write = writeSet.write(key, text, value, this.snapshot);
     this.prepared?.late.set(text, write);
-  }
-
-  /** What the transaction saw when it first wrote the key. */
-  private snapshotOfLoaded(key: Uint8Array): number {
-    for (const load of this.loads) if (load.find(key) !== undefined) return load.snapshot;
-    return this.snapshot;
-  }
-
-  /** Null: there are none. */
-  private orderedWrites(): OrderedMap<Write> | null {
-    if (this.writes === null || (this.ordered === null && this.writes.size === 0)) return null;
-    if (this.ordered === null) {
-      this.ordered = createOrderedMap();
-      for (const write of this.writes.values()) this.ordered.set(write.text, write);
-    }
-    return this.ordered;
-  }
-
-  private savepointIndex(savepoint: number): number {
-    this.checkOpen();
-    const index = this.savepoints.findIndex(({ id }) => id === savepoint);
-    if (index === -1) throw sqlError("3B001", `savepoint "${savepoint}" does not exist`);
-    return index;
   }
 
   private conflict(): DbError | null {
     const { versions } = this.host;
     if (this.isOverwritten()) return sqlError("40001", "could not serialize access due to concurrent update");
-    const overwritten =
-      this.reads?.isOverwritten(versions, this.snapshot) || this.guarded?.isOverwritten(versions, this.guardedFrom);
-    if (overwritten) {
+    if (this.reads.isOverwritten(versions, this.snapshot)) {
       return sqlError("40001", "could not serialize access due to read/write dependencies among transactions");
     }
     return null;
@@ -672,7 +479,7 @@ export class ShardTransaction implements Transaction {
     const { versions } = this.host;
     const isOverwritten = (writes: WritesByKey<Write> | null): boolean =>
       writes !== null && versions.isOverwritten(writes, this.validFrom);
-    return [this.writes, ...this.loads].some(isOverwritten);
+    return [this.own?.writes ?? null, ...this.loads].some(isOverwritten);
   }
 
   private finish(reason: Ending): void {
@@ -680,35 +487,13 @@ export class ShardTransaction implements Transaction {
     this.dropPrepared();
     if (this.cursors !== null) for (const cursor of [...this.cursors]) cursor.close();
     this.cursors = null;
-    this.writes = null;
-    this.loads = [];
+    this.own = null;
     this.followed = null;
-    this.ordered = null;
-    this.undo = [];
-    this.outside = [];
     this.holder?.release();
     this.host.ended(this);
     const { endings } = this;
     if (endings === null) return;
     this.endings = null;
     for (const call of endings) call(this.hasCommitted);
-  }
-}
-
-function withKeys(only: KeyRange["only"]): KeyRange["only"] {
-  return only === "count" || only === "keys" ? "keys" : undefined;
-}
-
-/** What counts first, first. */
-function ownOverlays(writes: OrderedMap<Write> | null, loads: readonly Load[], range: KeyRange) {
-  const overlays = writes === null ? [] : [writeOverlay(writes, range)];
-  for (let i = loads.length - 1; i >= 0; i--) overlays.push(writeOverlay(loads[i]!, range));
-  return overlays;
-}
-
-function* filling(ordered: OrderedMap<Write>, writes: Iterable<Write>): IterableIterator<Write> {
-  for (const write of writes) {
-    ordered.set(write.text, write);
-    yield write;
   }
 }

@@ -96,7 +96,7 @@ t.test("many tenants and four models at once, in the memory of two", async (t) =
     2.5 * new Models({ roots, embeddingModel: ID, warn: () => undefined, inference: null }).list()[0]!.bytes;
   const { models, threads } = running(t, roots, { bytesMax: bytes, waitingMax: 100_000 });
   const held: { readonly sessions: number; readonly bytes: number }[] = [];
-  const tenants = Array.from({ length: sized(16, 40) }, (_, i) => `tenant ${i}`);
+  const tenants = Array.from({ length: sized(10, 40) }, (_, i) => `tenant ${i}`);
   const before = process.memoryUsage().rss;
   const work = tenants.map(async (tenant, i) => {
     for (let round = 0; round < ROUNDS; round++) {

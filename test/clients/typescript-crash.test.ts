@@ -5,7 +5,7 @@ import { TestServer } from "../e2e/server.js";
 import { tries } from "../lengths.js";
 import { CuttingProxy } from "./cutting-proxy.js";
 
-const KILLS = tries(3);
+const KILLS = tries(2);
 
 const server = await TestServer.start({ TESSERA_ACTORS: "1" });
 const proxy = await CuttingProxy.start(server.url);

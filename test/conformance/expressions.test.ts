@@ -12,7 +12,7 @@ import { randomExpressions } from "./random-expressions.js";
 import { open } from "./sql-adapter.js";
 
 const GOLDEN = "test/golden/oracle/expressions.txt";
-const COUNT = sized(150, 300);
+const COUNT = sized(80, 300);
 const SHOWN_MAX = 5;
 const seed = Number(process.env.EXPRESSIONS_SEED ?? 20_261_121);
 

@@ -8,7 +8,7 @@ import { startPostgres } from "./postgres.js";
 import { QueryGenerator, randomFrom, SETUP } from "./random-sql.js";
 import { open } from "./sql-adapter.js";
 
-const QUERIES = Number(process.env.RANDOM_SQL_QUERIES ?? sized(150, 400));
+const QUERIES = Number(process.env.RANDOM_SQL_QUERIES ?? sized(80, 400));
 const seed = Number(process.env.RANDOM_SQL_SEED ?? 20_261_121);
 const SHOWN_MAX = 5;
 const SUCCESS = "00000";

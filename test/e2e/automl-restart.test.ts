@@ -61,7 +61,7 @@ t.teardown(() => receiver.close());
 await server.sql("CREATE TABLE loans (id int PRIMARY KEY, age int, income float8, region text, note text, good text)");
 await server.sql(
   `INSERT INTO loans SELECT * FROM json_to_recordset($1::json) AS r(id int, age int, income float8, region text, note text, good text)`,
-  [JSON.stringify(trainingRows(sized(1000, 6000)))],
+  [JSON.stringify(trainingRows(sized(600, 6000)))],
 );
 
 async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {

@@ -11,7 +11,7 @@ const YAML = { headers: { "content-type": "application/yaml" } };
 
 t.setTimeout(300_000);
 
-const server = await TestServer.start();
+const server = await TestServer.shared();
 t.teardown(() => server.stop());
 
 t.test("each recipe that comes with the server is imported, certified and executed", async (t) => {

@@ -242,7 +242,7 @@ t.test("a folder as a collection", async (t) => {
   });
 
   await t.test("is not done before its files are counted", async (t) => {
-    for (let i = 0; i < sized(120, 400); i++) many.put(`part-${i % 20}/note-${i}.txt`, `Note ${i} of the harbour.`);
+    for (let i = 0; i < sized(60, 400); i++) many.put(`part-${i % 20}/note-${i}.txt`, `Note ${i} of the harbour.`);
     const { id } = (await server.expect(201, "POST", ROUTE, { name: "many", watch_dir: many.root })).body.data;
     await until(async () => {
       const { status, files, progress } = (await server.expect(200, "GET", `${ROUTE}/${id}`)).body.data;

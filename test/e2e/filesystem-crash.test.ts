@@ -7,7 +7,7 @@ import { sized } from "../lengths.js";
 import { filesOf, ROUTE, TestFolder, untilEqual } from "./filesystem-folder.js";
 import { TestServer } from "./server.js";
 
-const CHANGES = Number(process.env.FILES_CHANGES ?? sized(30, 60));
+const CHANGES = Number(process.env.FILES_CHANGES ?? sized(20, 60));
 const KILLS = 1;
 
 /** Mulberry32. */

@@ -10,7 +10,7 @@ const FREEZES = Number(process.env.FREEZES ?? 3);
 const WRITERS = 3;
 const READERS = 2;
 /** Between two requests of a client. Only the wait of those that meet a freeze matters, not how many there are between two freezes. */
-const PAUSE_MS = sized(15, 0);
+const PAUSE_MS = sized(50, 0);
 const TENANTS = ["red", "green", "blue"];
 
 /** What an INSERT came to, by the row's id: how often the row may be there. */

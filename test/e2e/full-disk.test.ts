@@ -12,7 +12,7 @@ import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
-const ROWS = sized(5000, 20_000);
+const ROWS = sized(2000, 20_000);
 const FREE_BYTES_MIN = 100 * 2 ** 20;
 
 const folder = t.testdir();
@@ -48,7 +48,7 @@ t.test("a disk that something else fills", { skip, timeout: 60_000 + ROUNDS * 20
         await write();
         const { status, body } = await server.sql("SELECT id FROM t WHERE id = 0", [], as);
         if (status !== 200) refused.push(body);
-        await sleep(sized(10, 0));
+        await sleep(sized(40, 0));
       }
     })();
     await sleep(300);

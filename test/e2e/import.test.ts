@@ -13,7 +13,7 @@ const server = await TestServer.start({ TESSERA_ACTORS: "1" });
 t.teardown(() => server.stop());
 
 /** Rows of a body that comes in pieces. */
-const LARGE = sized(40_000, 100_000);
+const LARGE = sized(20_000, 100_000);
 
 const CSV = "/v1/data/import/csv";
 const NDJSON = "/v1/data/import/ndjson";

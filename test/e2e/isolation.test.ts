@@ -4,7 +4,7 @@ import t from "tap";
 import { sized } from "../lengths.js";
 import { type Reply, TestServer } from "./server.js";
 
-const REQUESTS = Number(process.env.ISOLATION_REQUESTS ?? sized(600, 2000));
+const REQUESTS = Number(process.env.ISOLATION_REQUESTS ?? sized(300, 2000));
 const server = await TestServer.start({ TESSERA_ACTORS: "2" });
 t.teardown(() => server.stop());
 

@@ -9,7 +9,7 @@ import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 import { SocketClient } from "./socket-client.js";
 
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? sized(2, 3));
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? sized(1, 3));
 const WRITERS = 8;
 
 interface Change {

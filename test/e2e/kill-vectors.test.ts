@@ -7,13 +7,13 @@ import t, { type Test } from "tap";
 import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-const VECTORS = Number(process.env.KILL_VECTORS ?? sized(800, 2400));
+const VECTORS = Number(process.env.KILL_VECTORS ?? sized(500, 2400));
 const DIMENSIONS = Number(process.env.KILL_DIMENSIONS ?? 16);
 const KILLS = Number(process.env.KILL_ROUNDS ?? sized(1, 3));
 const BATCH = 20;
 const CONCURRENCY = 8;
 /** Of the vectors, those that are looked for one by one. */
-const SEARCHED = sized(50, 150);
+const SEARCHED = sized(25, 150);
 const COLLECTION = "/v1/vectors/collections/item";
 
 /** Of a vector that was written: what may be stored. Several where an answer did not come. */

@@ -7,7 +7,7 @@ import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
 const ROWS = 20_000;
-const KILLS = Number(process.env.KILL_ROUNDS ?? sized(2, 4));
+const KILLS = Number(process.env.KILL_ROUNDS ?? sized(1, 4));
 const UPDATES_MAX = 20;
 
 t.test("a large commit is there as a whole or not at all", async (t) => {

@@ -11,7 +11,7 @@ import t, { type Test } from "tap";
 import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? sized(2, 5));
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? sized(1, 5));
 const DIMENSIONS = 8;
 const BATCH = 250;
 /** Enough for a commit in parts. */
@@ -19,11 +19,11 @@ const IMPORTED = 1500;
 /** Rows acknowledged between two kills, at least. */
 const ROUND_ROWS = sized(600, 1500);
 /** Looked for one by one: so many of the last rows, and of all. */
-const SEARCHED = sized(8, 30);
+const SEARCHED = sized(4, 30);
 /** Below it the server looks at all vectors, without a graph. */
 const START_ROWS = 10_500;
 
-const TREATMENTS = ["whole", "damaged", "missing", "old", "half-written"];
+const TREATMENTS = ["damaged", "old", "missing", "whole", "half-written"];
 
 t.setTimeout(300_000);
 
@@ -233,7 +233,7 @@ t.test("acknowledged rows are found by every way after SIGKILL", { timeout: 300_
     await server.boot();
     await check(t, server, writer, `round ${round}, files ${treatments.join(" and ")}`);
     // Now and then the next files are those of a clean end.
-    if (round % 2 === 0) {
+    if (round % 2 === 0 && round + 1 < ROUNDS) {
       await bothReady(server);
       await server.terminate();
       await server.boot();

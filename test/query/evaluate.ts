@@ -1,10 +1,10 @@
 /** Evaluates bound expressions and calls by name, as a statement's run would, for the tests of expressions. */
 import { DbError } from "../../src/protocol/errors.js";
+import { isBinaryCoercible } from "../../src/query/expr/coercion.js";
 import { compileExpr } from "../../src/query/expr/compile.js";
 import type { AggregateFunction, ConstExpr, EvalContext, Expr, ScalarFunction } from "../../src/query/expr/expr.js";
 import { NO_SERVICES } from "../../src/query/expr/no-services.js";
 import { type Resolved, resolveAggregate, resolveFunction, resolveOperator } from "../../src/query/expr/resolve.js";
-import { isBinaryCoercible } from "../../src/query/expr/types.js";
 import { fromText, toText } from "../../src/values/text-format.js";
 import { type SqlType, UNKNOWN, type Value } from "../../src/values/values.js";
 

@@ -1,8 +1,10 @@
 /** Which overload a call means, as chapter 10 of PostgreSQL's manual decides it, and the errors when none fits. */
 import t from "tap";
 import type { DbError } from "../../src/protocol/errors.js";
+import { canCoerce, commonType } from "../../src/query/expr/coercion.js";
 import { resolveAggregate, resolveFunction, resolveOperator } from "../../src/query/expr/resolve.js";
-import { canCoerce, commonType, displayName, pgOidOf, typeFromName } from "../../src/query/expr/types.js";
+import { typeFromName } from "../../src/query/expr/type-spellings.js";
+import { displayName, pgOidOf } from "../../src/query/expr/types.js";
 import {
   arrayOf,
   BOOL,

@@ -18,7 +18,7 @@ import { SETUP as GRAPH, QueryGenerator as GraphQueries } from "../cypher/random
 import { sized } from "../lengths.js";
 import { SeededRandom } from "./seeded-random.js";
 
-const STEPS = sized(30, 60);
+const STEPS = sized(20, 60);
 
 /** The statements of a history: what sets it up, then changes and queries. */
 export function historyOf(seed: number): string[] {

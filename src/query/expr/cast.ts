@@ -19,11 +19,12 @@ import { type Interval, Json, type SqlArray, type SqlType, type TimeTz, type Val
 import type { Variant } from "../../values/variant.js";
 import { isList, variantToJson, variantToText } from "../../values/variant-format.js";
 import { fitVector, vectorOf } from "../../values/vector-text.js";
+import { canCoerce, isBinaryCoercible } from "./coercion.js";
 import { trimBlanks } from "./compare.js";
 import type { EvalContext, ScalarFunction } from "./expr.js";
 import { geometricConversion } from "./geometric-cast.js";
 import { hstoreJson } from "./hstore-cast.js";
-import { baseType, canCoerce, categoryOf, displayName, isBinaryCoercible } from "./types.js";
+import { baseType, categoryOf, displayName } from "./types.js";
 import { sqlForm, toVariant, variantJson } from "./variant-cast.js";
 
 /** Converts a non-null value. The context gives the session's time zone and clock. */

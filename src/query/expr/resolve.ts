@@ -6,6 +6,7 @@
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { type SqlType, TEXT } from "../../values/values.js";
 import { castFunction } from "./cast.js";
+import { canCoerce } from "./coercion.js";
 import type { AggregateFunction, ScalarFunction, WindowFunction } from "./expr.js";
 import type { Family } from "./functions/define.js";
 import {
@@ -20,7 +21,8 @@ import {
 } from "./functions/registry.js";
 import { TABLE_FUNCTION_FAMILIES, TABLE_FUNCTIONS } from "./functions/table-registry.js";
 import type { TableFunction } from "./table-function.js";
-import { baseType, canCoerce, categoryOf, displayName, isPreferred, type TypeCategory, typeFromName } from "./types.js";
+import { typeFromName } from "./type-spellings.js";
+import { baseType, categoryOf, displayName, isPreferred, type TypeCategory } from "./types.js";
 
 export interface Resolved<F> {
   readonly fn: F;

@@ -14,8 +14,8 @@
  */
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/table.js";
 import type { SqlType } from "../../values/values.js";
+import { isBinaryCoercible } from "../expr/coercion.js";
 import type { ColumnId, Expr } from "../expr/expr.js";
-import { isBinaryCoercible } from "../expr/types.js";
 import type {
   AppendPlan,
   HashJoinPlan,

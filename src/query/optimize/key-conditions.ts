@@ -4,8 +4,8 @@
  */
 import { EXPRESSION_COLUMN, type IndexDef, type TableDef } from "../../catalog/table.js";
 import { BOOL, INT8, type SqlArray, type SqlType, VARIANT } from "../../values/values.js";
+import { isBinaryCoercible } from "../expr/coercion.js";
 import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
-import { isBinaryCoercible } from "../expr/types.js";
 import { isPlainScalar, isVariantAsIs } from "../expr/variant-order.js";
 import { columnsOf, conjuncts, exprEquals, isVolatile } from "../expr/walk.js";
 import type { ScanPlan } from "../plan/plan.js";

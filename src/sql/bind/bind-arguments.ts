@@ -1,6 +1,6 @@
 /** The arguments of EXECUTE as one row of values of the prepared statement's parameter types. */
 import { sqlError } from "../../protocol/errors.js";
-import { canCoerce } from "../../query/expr/types.js";
+import { canCoerce } from "../../query/expr/coercion.js";
 import type { Plan } from "../../query/plan/plan.js";
 import type { SqlType } from "../../values/values.js";
 import { contextOf } from "./bind-context.js";

@@ -2,10 +2,11 @@
  * Operators and constructs that are made from them: IN, BETWEEN, IS DISTINCT FROM, NULLIF, ANY and ALL of an array.
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { commonType } from "../../query/expr/coercion.js";
 import type { Expr, ScalarFunction } from "../../query/expr/expr.js";
 import { JSON_AS, JSON_EXTRACT_NAME } from "../../query/expr/functions/json-extract.js";
 import { type ResolvedFunction, resolveFunction, resolveOperator } from "../../query/expr/resolve.js";
-import { categoryOf, commonType } from "../../query/expr/types.js";
+import { categoryOf } from "../../query/expr/types.js";
 import { isNamedOid } from "../../values/catalog-types.js";
 import { sqlArray } from "../../values/text-format-array.js";
 import { arrayOf, BOOL, type SqlType, TEXT, type Value } from "../../values/values.js";

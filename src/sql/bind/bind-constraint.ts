@@ -3,7 +3,8 @@ import type { NewCheck, NewForeignKey, NewKey } from "../../catalog/ddl-command.
 import { missingColumn } from "../../catalog/did-you-mean.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
-import { canCoerce, displayName } from "../../query/expr/types.js";
+import { canCoerce } from "../../query/expr/coercion.js";
+import { displayName } from "../../query/expr/types.js";
 import type { SqlType } from "../../values/values.js";
 import type { ConstraintNode } from "../parse/ast-definitions.js";
 import { bindBoolean } from "./bind-expr.js";

@@ -1,8 +1,8 @@
 /** Assigning to a part of a column: `SET a[1] = …`, `SET c.x = …`, `INSERT INTO t (a[1:2], c.x)`. */
 import { sqlError } from "../../protocol/errors.js";
+import { canCoerce } from "../../query/expr/coercion.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { assignJsonb } from "../../query/expr/functions/json-subscripts.js";
-import { canCoerce } from "../../query/expr/types.js";
 import type { SqlType } from "../../values/values.js";
 import type { AssignmentTarget } from "../parse/ast.js";
 import type { ExprNode, SubscriptNode } from "../parse/ast-query.js";

@@ -11,8 +11,8 @@ import {
   type TableDef,
 } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
+import { canCoerce } from "../../query/expr/coercion.js";
 import { foldExpr } from "../../query/expr/fold.js";
-import { canCoerce } from "../../query/expr/types.js";
 import { toText } from "../../values/text-format.js";
 import type { SqlType } from "../../values/values.js";
 import type { ConstraintNode, PartitionOfNode } from "../parse/ast-definitions.js";

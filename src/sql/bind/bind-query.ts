@@ -1,7 +1,7 @@
 /** Whole queries: WITH, the body (SELECT, VALUES, set operations), ORDER BY and LIMIT. */
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { commonType } from "../../query/expr/coercion.js";
 import type { Expr } from "../../query/expr/expr.js";
-import { commonType } from "../../query/expr/types.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan, SortKey } from "../../query/plan/plan.js";
 import { INT8 } from "../../values/values.js";

@@ -3,7 +3,8 @@
  * The rules on where it may mention itself are SQL:1999's, the wording PostgreSQL's.
  */
 import { sqlError } from "../../protocol/errors.js";
-import { commonType, displayName } from "../../query/expr/types.js";
+import { commonType } from "../../query/expr/coercion.js";
+import { displayName } from "../../query/expr/types.js";
 import type { CommonTable as PlanTable, RecursivePlan } from "../../query/plan/plan.js";
 import { subqueriesOf, walkPlan } from "../../query/plan/walk.js";
 import { INT4 } from "../../values/values.js";

@@ -16,9 +16,10 @@ import {
 import { parseRelationName } from "../../catalog/relation-names.js";
 import type { TableDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
+import { canCoerce } from "../../query/expr/coercion.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { MODEL_FUNCTIONS } from "../../query/expr/functions/models.js";
-import { canCoerce, displayName } from "../../query/expr/types.js";
+import { displayName } from "../../query/expr/types.js";
 import { INT8, type SqlType, TEXT, VECTOR } from "../../values/values.js";
 import type { CallNode, ExprNode, FromFunction, NameNode, QueryNode } from "../parse/ast-query.js";
 import { parseSql } from "../parse/parse.js";

@@ -1,7 +1,7 @@
 /** CREATE SEQUENCE, ALTER SEQUENCE and the options of identity columns. */
 import { PLAIN_SEQUENCE, type SequenceNumber, type SequenceOptions, sequenceNumber } from "../../catalog/sequence.js";
 import { sqlError } from "../../protocol/errors.js";
-import { typeFromName } from "../../query/expr/types.js";
+import { typeFromName } from "../../query/expr/type-spellings.js";
 import { INT2, INT4, INT8 } from "../../values/values.js";
 import type { OptionNode } from "../parse/ast-definitions.js";
 import { withPosition } from "./coerce.js";

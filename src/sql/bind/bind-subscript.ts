@@ -1,12 +1,13 @@
 /** Elements and slices of arrays, members of jsonb values: `a[i]`, `a[i:j]`, `j['key']`. */
 import { sqlError } from "../../protocol/errors.js";
+import { canCoerce } from "../../query/expr/coercion.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { ARRAY_DIMENSIONS_MAX } from "../../query/expr/functions/array-parts.js";
 import { FIGURE_PARTS } from "../../query/expr/functions/geometry.js";
 import { HSTORE_FETCH } from "../../query/expr/functions/hstore.js";
 import { jsonbElement } from "../../query/expr/functions/json-subscripts.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
-import { baseType, canCoerce } from "../../query/expr/types.js";
+import { baseType } from "../../query/expr/types.js";
 import { CHAR, INT4, TEXT } from "../../values/values.js";
 import type { ExprNode, SubscriptNode } from "../parse/ast-query.js";
 import { arrayElement, arraySliceOf, type SliceForm } from "./array-functions.js";

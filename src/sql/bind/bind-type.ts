@@ -1,7 +1,8 @@
 /** Type names of statements as types. */
 import { rowTypeWanted } from "../../catalog/row-type.js";
 import { sqlError } from "../../protocol/errors.js";
-import { displayName, isBuiltInType, typeFromName } from "../../query/expr/types.js";
+import { isBuiltInType, typeFromName } from "../../query/expr/type-spellings.js";
+import { displayName } from "../../query/expr/types.js";
 import { arrayOf, recordOf, type SqlType } from "../../values/values.js";
 import type { TypeNode } from "../parse/ast-query.js";
 import type { Binding } from "./binding.js";

@@ -1,6 +1,7 @@
 /** Calls with OVER, and the windows that they name or define (chapters 3.5, 4.2.8 and 7.2.5 of PostgreSQL's manual). */
 import type { FunctionDef } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
+import { canCoerce } from "../../query/expr/coercion.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { type InRange, inRangesOf } from "../../query/expr/in-range.js";
 import {
@@ -10,7 +11,7 @@ import {
   resolveAggregate,
   resolveWindowFunction,
 } from "../../query/expr/resolve.js";
-import { baseType, canCoerce } from "../../query/expr/types.js";
+import { baseType } from "../../query/expr/types.js";
 import { columnsOf } from "../../query/expr/walk.js";
 import type { SortKey, WindowBound, WindowCall, WindowFrame } from "../../query/plan/plan.js";
 import { INT8, type SqlType } from "../../values/values.js";

@@ -3,10 +3,11 @@
  * converted where PostgreSQL would do so by itself (chapter 10 of its manual).
  */
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { canCoerce, commonType, isBinaryCoercible } from "../../query/expr/coercion.js";
 import type { ConstExpr, Expr } from "../../query/expr/expr.js";
 import { OPERATORS } from "../../query/expr/functions/registry.js";
 import { TEXT_SCORE } from "../../query/expr/functions/text-search.js";
-import { baseType, canCoerce, categoryOf, commonType, displayName, isBinaryCoercible } from "../../query/expr/types.js";
+import { baseType, categoryOf, displayName } from "../../query/expr/types.js";
 import { isNamedOid } from "../../values/catalog-types.js";
 import { fromText } from "../../values/text-format.js";
 import { arrayOf, BOOL, FLOAT8, INT4, type SqlType, TEXT, UNKNOWN, type Value } from "../../values/values.js";

@@ -3,9 +3,9 @@
  * that the optimizer sees it and indexes serve it. Called by bind-routine-call.ts.
  */
 import type { FunctionDef } from "../../catalog/function.js";
+import { canCoerce } from "../../query/expr/coercion.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { isAggregateName, isTableFunctionName } from "../../query/expr/resolve.js";
-import { canCoerce } from "../../query/expr/types.js";
 import { someExpr } from "../../query/expr/walk.js";
 import { BOOL, VOID } from "../../values/values.js";
 import type { CallNode, ExprNode } from "../parse/ast-query.js";

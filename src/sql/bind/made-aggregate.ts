@@ -6,6 +6,7 @@
 import { type AggregateSide, type FunctionDef, inputsOf } from "../../catalog/function.js";
 import { quotedIdentifier } from "../../catalog/relation-names.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { isBinaryCoercible } from "../../query/expr/coercion.js";
 import { compileExpr } from "../../query/expr/compile.js";
 import type { AggregateFunction, AggregateSteps, EvalContext, Evaluate, Expr } from "../../query/expr/expr.js";
 import {
@@ -15,7 +16,6 @@ import {
   isWindowName,
   resolveAggregate,
 } from "../../query/expr/resolve.js";
-import { isBinaryCoercible } from "../../query/expr/types.js";
 import { someExpr } from "../../query/expr/walk.js";
 import { type SqlType, UNKNOWN, type Value } from "../../values/values.js";
 import type { CallNode } from "../parse/ast-query.js";

@@ -5,8 +5,9 @@
  */
 import { type FunctionDef, inputsOf, outputsOf, type RoutineType } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
+import { canCoerce } from "../../query/expr/coercion.js";
 import { type Candidate, resolveAmong } from "../../query/expr/resolve.js";
-import { canCoerce, displayName } from "../../query/expr/types.js";
+import { displayName } from "../../query/expr/types.js";
 import { recordOf, type SqlType, VOID } from "../../values/values.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { schemasFor } from "./names.js";

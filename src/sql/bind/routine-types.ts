@@ -1,7 +1,8 @@
 /** Types as functions declare them: pseudo-types, rows of relations, `column%TYPE`. Called by the binders of functions. */
 import { type FunctionDef, inputsOf, type Polymorphic, type RoutineType } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
-import { baseType, commonType, displayName } from "../../query/expr/types.js";
+import { commonType } from "../../query/expr/coercion.js";
+import { baseType, displayName } from "../../query/expr/types.js";
 import { arrayOf, RECORD, recordOf, type SqlType, TEXT, UNKNOWN, VOID } from "../../values/values.js";
 import type { FunctionTypeNode } from "../parse/ast-functions.js";
 import type { TypeNode } from "../parse/ast-query.js";

@@ -4,8 +4,9 @@
  */
 import { type FunctionDef, inputsOf } from "../../catalog/function.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
+import { canCoerce } from "../../query/expr/coercion.js";
 import type { Expr } from "../../query/expr/expr.js";
-import { canCoerce, displayName } from "../../query/expr/types.js";
+import { displayName } from "../../query/expr/types.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
 import { type SqlType, VOID } from "../../values/values.js";
 import type { Statement } from "../parse/ast.js";

@@ -2,7 +2,8 @@
 
 import { CHAPTERS, type Chapter, REGISTERED_FUNCTIONS } from "../../query/expr/functions/registry.js";
 import { TABLE_FUNCTION_FAMILIES, TABLE_FUNCTIONS } from "../../query/expr/functions/table-registry.js";
-import { builtInTypes, displayName, spellingsOf } from "../../query/expr/types.js";
+import { spellingsOf } from "../../query/expr/type-spellings.js";
+import { builtInTypes, displayName } from "../../query/expr/types.js";
 import type { SqlType } from "../../values/values.js";
 import { SEQUENCE_FUNCTIONS } from "../bind/sequence-functions.js";
 import { SYSTEM_FUNCTIONS } from "../bind/system/system-functions.js";

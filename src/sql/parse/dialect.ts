@@ -2,7 +2,7 @@
  * Spellings of other dialects, rewritten into PostgreSQL's before the grammar sees them. Each rewrite is one function
  * of REWRITES and works on the tokens of one statement; edits keep the client's positions (source-map.ts). A text
  * that SUSPECT does not match is not even tokenized. Type names of other dialects need no
- * rewrite: the grammar takes any name, and query/expr/types.ts knows them.
+ * rewrite: the grammar takes any name, and query/expr/type-spellings.ts knows them.
  *
  * Called by parse.ts. Stateless.
  */

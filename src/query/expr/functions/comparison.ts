@@ -42,10 +42,11 @@ import {
   type Value,
   VECTOR,
 } from "../../../values/values.js";
+import { commonType } from "../coercion.js";
 import { type Comparator, comparatorOf } from "../compare.js";
 import { compareText } from "../compare-text.js";
 import type { ScalarFunction } from "../expr.js";
-import { baseType, commonType, displayName, hasOrder } from "../types.js";
+import { baseType, displayName, hasOrder } from "../types.js";
 import { type FunctionFamily, family, op } from "./define.js";
 
 type Test = (order: number) => boolean;

@@ -1,8 +1,8 @@
 /** COALESCE, NULLIF, GREATEST and LEAST: their arguments have one common type, which is the result's too. */
 import type { SqlType, Value } from "../../../values/values.js";
+import { commonType } from "../coercion.js";
 import { comparatorOf } from "../compare.js";
 import type { ScalarFunction } from "../expr.js";
-import { commonType } from "../types.js";
 import { type FunctionFamily, family } from "./define.js";
 
 type Shape = Pick<ScalarFunction, "apply"> & Partial<Pick<ScalarFunction, "lazy">>;

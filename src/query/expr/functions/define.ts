@@ -4,8 +4,9 @@
  */
 import { sqlError } from "../../../protocol/errors.js";
 import { arrayOf, type SqlType, TEXT, type Value } from "../../../values/values.js";
+import { commonType } from "../coercion.js";
 import type { AggregateFunction, DeferredEvaluation, EvalContext, ScalarFunction } from "../expr.js";
-import { baseType, commonType, displayName } from "../types.js";
+import { baseType, displayName } from "../types.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: each overload names the parameter types that it declares
 export type Apply = (...args: any[]) => Value;

@@ -3,14 +3,8 @@ import { parseRelationName } from "../../../catalog/relation-names.js";
 import { sqlTypeOf } from "../../../catalog/type.js";
 import { sqlError } from "../../../protocol/errors.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
-import {
-  builtInTypes,
-  displayName,
-  idOfOid,
-  oidOfId,
-  typeFromName,
-  typeOfModifier,
-} from "../../../query/expr/types.js";
+import { typeFromName } from "../../../query/expr/type-spellings.js";
+import { builtInTypes, displayName, idOfOid, oidOfId, typeOfModifier } from "../../../query/expr/types.js";
 import type { NamedOid } from "../../../values/catalog-types.js";
 import { TEXT_SEARCH_CONFIGS } from "../../../values/text-search-configs.js";
 import { arrayOf, type SqlType } from "../../../values/values.js";

@@ -1,5 +1,5 @@
 /** The shapes of PostgreSQL's system relations, read from the data that was taken from its catalog. */
-import { typeFromName } from "../../../query/expr/types.js";
+import { typeFromName } from "../../../query/expr/type-spellings.js";
 import { INT2_VECTOR, namedOidType, OID_VECTOR } from "../../../values/catalog-types.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import { arrayOf, INT4, NAME, type SqlType, TEXT, TIMESTAMPTZ, typeOf, type Value } from "../../../values/values.js";

@@ -6,10 +6,11 @@
 import { isTemporarySchema } from "../../../catalog/schema.js";
 import { sqlError } from "../../../protocol/errors.js";
 import { need } from "../../../query/expr/capability.js";
+import { canCoerce } from "../../../query/expr/coercion.js";
 import type { EvalContext, Expr, ScalarFunction } from "../../../query/expr/expr.js";
 import { SIMILARITY_THRESHOLD } from "../../../query/expr/functions/trigrams.js";
 import { quoteIdentifier } from "../../../query/expr/print.js";
-import { canCoerce, displayName } from "../../../query/expr/types.js";
+import { displayName } from "../../../query/expr/types.js";
 import { REGCLASS } from "../../../values/catalog-types.js";
 import { toText } from "../../../values/text-format.js";
 import { sqlArray } from "../../../values/text-format-array.js";

@@ -1,0 +1,35 @@
+/** What a transaction asks of its shard. Shard implements it. */
+import type { CommitLog, CommitParts } from "./commit-log.js";
+import type { Engine } from "./engine.js";
+import type { KeyLocks } from "./key-locks.js";
+import type { LargeCommitSizes } from "./large-commit.js";
+import type { LargeSource, RecentVersions } from "./versions.js";
+import type { Write } from "./write-set.js";
+
+/** `T`: the transactions. */
+export interface TransactionHost<T> {
+  readonly engine: Engine;
+  readonly versions: RecentVersions;
+  readonly committedSequence: number;
+  /** Newest sequence that the engine has applied. */
+  readonly appliedSequence: number;
+  readonly log: CommitLog;
+  readonly largeSizes: LargeCommitSizes;
+  readonly locks: KeyLocks;
+  commit(writes: readonly Write[]): number;
+  /**
+   * `parts` holds all of the writes but those in `late`. The maps are the host's from now on; where two sources have a
+   * key, the earlier one counts.
+   */
+  commitLarge(sources: readonly LargeSource[], parts: CommitParts, late: readonly Write[]): number;
+  /** Resolves when the engine has taken the large commit before, if there is one. */
+  largeCommitDone(): Promise<void>;
+  conflicted(): void;
+  /** Set: what needs room on the disk is refused with this error. */
+  readonly refusal: { readonly code: "disk_full" | "overloaded"; readonly message: string } | null;
+  /** Whether another open transaction may write. */
+  hasOtherWriters(transaction: T): boolean;
+  /** The transaction moves to the end of the list of open ones. */
+  refreshed(transaction: T): void;
+  ended(transaction: T): void;
+}
