@@ -1,4 +1,7 @@
+import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
+import { text as textOf } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pack, unpack } from "msgpackr";
 import t from "tap";
 import {
@@ -76,6 +79,34 @@ t.test("the connection stays usable after a body that was refused", async (t) =>
   const tooLong = `${head("/v1/query/execute")}Content-Length: 3000\r\n\r\n${"x".repeat(3000)}`;
   const both = await raw(`${tooLong}GET /health HTTP/1.1\r\nHost: x\r\n\r\n`, /partitions/);
   t.match(both, /^HTTP\/1\.1 413[\s\S]*HTTP\/1\.1 200/);
+});
+
+/** Characters that a client sends at a time. */
+const PIECE = 4096;
+
+t.test("a client that goes on sending reads the refusal", async (t) => {
+  const { url, token, call } = await testGateway(t, { config: { server: { bodyBytesMax: 2048 } } });
+  await call("/v1/users/me");
+  const { hostname, port } = new URL(url);
+  const auth = { authorization: `Bearer ${token()}` };
+  for (const [headers, status] of [
+    [auth, 413],
+    [{ ...auth, "content-length": 20 * PIECE }, 413],
+    [{ "content-length": 20 * PIECE }, 401],
+  ] as const) {
+    const sending = request({ hostname, port, path: "/v1/query/execute", method: "POST", headers });
+    const failed = new Promise<never>((_, reject) => sending.on("error", reject));
+    const answered = new Promise<IncomingMessage>((resolve) => sending.on("response", resolve));
+    sending.write("x".repeat(PIECE));
+    const answer = await Promise.race([answered, failed]);
+    t.match(answer, { statusCode: status, headers: { connection: "close" } });
+    for (let i = 1; i < 20; i++) {
+      await new Promise((resolve) => sending.write("x".repeat(PIECE), resolve));
+      await sleep(5);
+    }
+    sending.end();
+    t.match(await Promise.race([textOf(answer), failed]), /"error"/);
+  }
 });
 
 t.test("only JSON and MessagePack bodies are taken", async (t) => {
