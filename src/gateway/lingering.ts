@@ -12,28 +12,43 @@ const SENT_BYTES_MAX = 1024 * 1024 * 1024;
 
 /** Status and headers have been handed over. Nothing else is done with the response afterwards. */
 export function endLingering(res: HttpResponse, body: Uint8Array | string): void {
-  const untilMs = performance.now() + SENDING_MS_MAX;
-  let bytes = 0;
   res.writeHeader("Connection", "close");
   res.write(body);
-  // The client has been told to close. To end and close here would repeat that header within the body.
-  const end = () => res.cork(() => res.end());
-  const silence = setTimeout(end, SILENT_MS_MAX);
-  // This may run in the handler of data, which must not be replaced before it returns.
-  const listening = setImmediate(() => {
-    res.onData((chunk, isLast) => {
-      bytes += chunk.byteLength;
-      if (!isLast && bytes <= SENT_BYTES_MAX && performance.now() <= untilMs) {
-        silence.refresh();
-        return;
-      }
-      clearTimeout(silence);
-      if (isLast) end();
-      else res.close();
+  new Lingering(res);
+}
+
+class Lingering {
+  private readonly untilMs = performance.now() + SENDING_MS_MAX;
+  private readonly silence = setTimeout(() => this.end(), SILENT_MS_MAX);
+  private bytes = 0;
+  /** The response may not be touched any more. */
+  private isOver = false;
+
+  constructor(private readonly res: HttpResponse) {
+    res.onAborted(() => this.stop());
+    // This may run in the handler of data, which must not be replaced before it returns.
+    setImmediate(() => {
+      if (!this.isOver) res.onData((chunk, isLast) => this.arrived(chunk.byteLength, isLast));
     });
-  });
-  res.onAborted(() => {
-    clearTimeout(silence);
-    clearImmediate(listening);
-  });
+  }
+
+  private arrived(bytes: number, isLast: boolean): void {
+    if (this.isOver) return;
+    this.bytes += bytes;
+    if (isLast) this.end();
+    else if (this.bytes > SENT_BYTES_MAX || performance.now() > this.untilMs) this.res.close();
+    else this.silence.refresh();
+  }
+
+  /** The client has been told to close. To end and close here would repeat that header within the body. */
+  private end(): void {
+    if (this.isOver) return;
+    this.stop();
+    this.res.cork(() => this.res.end());
+  }
+
+  private stop(): void {
+    this.isOver = true;
+    clearTimeout(this.silence);
+  }
 }
