@@ -29,8 +29,16 @@ export interface TaskPool {
 /** Where work comes every minute, threads that come and go cost more than they hold: their start, and memory in pieces. */
 const IDLE_MS = 300_000;
 
+interface NamedPool {
+  readonly name: string;
+  readonly pool: Piscina;
+  readonly waitingMax: number;
+  /** What tasks waited, after that many had been completed: to sum it up takes piscina milliseconds. */
+  waits: { readonly completed: number; readonly mean: number; readonly p99: number };
+}
+
 /** Of this thread. */
-const pools: { readonly name: string; readonly pool: Piscina; readonly waitingMax: number }[] = [];
+const pools: NamedPool[] = [];
 
 export interface TaskPoolOptions {
   /** As /metrics calls it. */
@@ -55,7 +63,12 @@ export function taskPool(options: TaskPoolOptions): TaskPool {
     ...(options.resourceLimits && { resourceLimits: options.resourceLimits }),
     ...(options.niceIncrement !== undefined && { niceIncrement: options.niceIncrement }),
   });
-  pools.push({ name: options.name, pool, waitingMax: options.waitingMax });
+  pools.push({
+    name: options.name,
+    pool,
+    waitingMax: options.waitingMax,
+    waits: { completed: 0, mean: 0, p99: 0 },
+  });
   return {
     async run(name, job, transfer = [], signal) {
       // At its bound piscina rejects too, but without a type to tell that from a task's own error.
@@ -73,13 +86,20 @@ export function taskPool(options: TaskPoolOptions): TaskPool {
 
 /** Of the pools that this thread has made. */
 export function poolMetrics(): PoolMetrics[] {
-  return pools.map(({ name, pool, waitingMax }) => ({
-    pool: name,
-    threads: pool.threads.length,
-    waiting: pool.queueSize,
-    waitingMax,
-    completed: pool.completed,
-    waitMeanSeconds: (pool.histogram.waitTime?.mean ?? 0) / 1000 || 0,
-    waitP99Seconds: (pool.histogram.waitTime?.p99 ?? 0) / 1000 || 0,
-  }));
+  return pools.map((named) => {
+    const { name, pool, waitingMax } = named;
+    if (pool.completed !== named.waits.completed) {
+      const { mean = 0, p99 = 0 } = pool.histogram.waitTime ?? {};
+      named.waits = { completed: pool.completed, mean: mean / 1000 || 0, p99: p99 / 1000 || 0 };
+    }
+    return {
+      pool: name,
+      threads: pool.threads.length,
+      waiting: pool.queueSize,
+      waitingMax,
+      completed: pool.completed,
+      waitMeanSeconds: named.waits.mean,
+      waitP99Seconds: named.waits.p99,
+    };
+  });
 }

@@ -26,12 +26,12 @@ export interface DocumentRow {
 export function rowOfDocument(collection: Collection, document: JsonObject, id?: string, where = ""): DocumentRow {
   const given = document.id ?? document._id;
   const own = idOf(given, where === "" ? "id" : `${where}.id`) ?? id ?? uuidV7();
-  const content = withoutId(document);
-  checkDocument(collection, content, where);
+  checkDocument(collection, document, where);
   const columns = new Map<string, unknown>();
   const rest: JsonObject = {};
-  for (const name of Object.keys(content)) {
-    const value = content[name];
+  for (const name of Object.keys(document)) {
+    if (name === "id" || name === "_id") continue;
+    const value = document[name];
     const field = collection.columns.get(name);
     if (field === undefined || value === null) setMember(rest, name, value);
     else if (field.type !== "date") columns.set(name, value);
@@ -42,13 +42,6 @@ export function rowOfDocument(collection: Collection, document: JsonObject, id?:
     }
   }
   return { id: own, columns, doc: rest };
-}
-
-/** A copy of a large object is not cheap, and many have no id. */
-function withoutId(document: JsonObject): JsonObject {
-  if (!Object.hasOwn(document, "id") && !Object.hasOwn(document, "_id")) return document;
-  const { id: _id, _id: _other, ...content } = document;
-  return content;
 }
 
 const PARAMETER_TYPES = {

@@ -33,6 +33,7 @@ export function checkDocument(collection: Collection, document: JsonObject, wher
   };
   const walk: Walk = { trail: [], tell };
   for (const name of Object.keys(document)) {
+    if (name === "id" || name === "_id") continue;
     if (UNSTORABLE.test(name)) {
       tell(printable(name), UNSTORABLE_FAULT);
       continue;

@@ -30,6 +30,8 @@ export class BodyReceiver {
   readonly stream: BodyStream | null;
   private collector: BodyCollector | null = null;
   private hasArrived = false;
+  /** The client has sent all of it. */
+  isOver = false;
 
   constructor(
     private readonly request: ReceivingRequest,
@@ -41,7 +43,7 @@ export class BodyReceiver {
 
   begin(hasBody: boolean): void {
     if (hasBody) this.request.res.onData(this.onData);
-    else this.hasArrived = true;
+    else this.hasArrived = this.isOver = true;
   }
 
   private readonly onData = (chunk: ArrayBuffer, isLast: boolean): void => {
@@ -54,6 +56,7 @@ export class BodyReceiver {
 
   private arrived(chunk: Uint8Array, isLast: boolean): void {
     const { request } = this;
+    this.isOver = isLast;
     if (!request.wantsBody) return;
     if (this.stream !== null) {
       this.stream.arrived(chunk, isLast);

@@ -123,6 +123,10 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedReque
     return this.check === null ? null : this.check.caller;
   }
 
+  get isBodyComing(): boolean {
+    return !this.services.closing && !(this.body?.isOver ?? (this.headers?.contentLength ?? 0) === 0);
+  }
+
   get answered(): boolean {
     return this.hasAnswered;
   }
@@ -308,7 +312,11 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedReque
   get live(): LiveSubscriber | undefined {
     if (this.route.endpoint?.live !== true) return undefined;
     this.events ??= new LiveEvents(this.services, this.caller!, {
-      uncount: () => this.uncount(),
+      // Releases what it holds as a running request.
+      uncount: () => {
+        this.stopRunning();
+        this.leave();
+      },
       write: (event) => this.res.cork(() => this.replyStream?.write(event)),
       waiting: () => this.replyStream?.waiting ?? 0,
       end: (event) => this.endEvents(event),
@@ -453,16 +461,6 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedReque
     else this.waitForAnswer();
   }
 
-  sent(): void {
-    this.finished();
-  }
-
-  /** Releases what it holds as a running request. */
-  private uncount(): void {
-    this.stopRunning();
-    this.leave();
-  }
-
   private stopRunning(): void {
     this.queue?.remove(this);
     this.check?.release();
@@ -486,7 +484,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedReque
   }
 
   /** The last byte is out, or nobody reads any more. */
-  private finished(): void {
+  finished(): void {
     const { services } = this;
     const tookMs = services.clock.now() - this.startedAt;
     const tenant = this.caller?.identity.tenantId;

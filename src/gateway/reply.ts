@@ -8,6 +8,7 @@ import type { HttpResponse } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
 import { Packr } from "msgpackr";
 import { ERRORS, type ErrorCode, type ErrorDetails } from "../protocol/errors.js";
+import { endLingering } from "./lingering.js";
 
 /** Above this size a body is streamed instead of being handed over whole, which would copy what the socket refuses. */
 const WHOLE_BYTES_MAX = 16 * 1024;
@@ -34,10 +35,12 @@ export interface Outgoing {
   readonly headOnly: boolean;
   readonly noStore: boolean;
   readonly closeAfter: boolean;
+  /** The client still sends the request's body, and may finish. */
+  readonly isBodyComing: boolean;
   /** The client asked for the connection's end, which uWebSockets.js sees to but does not say (RFC 9112, section 9.6). */
   readonly clientCloses: boolean;
   /** The last byte of a streamed body has been handed over. */
-  sent(): void;
+  finished(): void;
 }
 
 const STATUS_LINES: readonly string[] = Array.from({ length: 600 }, (_, code) => `${code} ${reasonOf(code)}`);
@@ -55,7 +58,7 @@ let complete = false;
 
 /**
  * Writes a whole reply; `headers` are "name: value" lines joined by "\n". False when the body is too much for the
- * socket: then `sent` is called when the client has taken it.
+ * socket: then `finished` is called when the client has taken it.
  */
 export function writeReply(
   out: Outgoing,
@@ -128,7 +131,8 @@ function writeBody(res: HttpResponse): void {
     const length = typeof writingBody === "string" ? Buffer.byteLength(writingBody) : writingBody.length;
     res.writeHeader("Content-Length", String(length));
     endWithoutBody(res, closeAfter);
-  } else if (typeof writingBody === "string" || writingBody.length <= WHOLE_BYTES_MAX) res.end(writingBody, closeAfter);
+  } else if (closeAfter && writing.isBodyComing) endLingering(res, writingBody);
+  else if (typeof writingBody === "string" || writingBody.length <= WHOLE_BYTES_MAX) res.end(writingBody, closeAfter);
   else stream(writing, writingBody);
 }
 
@@ -147,7 +151,7 @@ function stream(out: Outgoing, whole: Uint8Array): void {
   const body = new Uint8Array(whole);
   res.onWritable((offset) => {
     const [takenNow, doneNow] = res.tryEnd(body.subarray(offset), body.length);
-    if (doneNow) out.sent();
+    if (doneNow) out.finished();
     return takenNow;
   });
 }

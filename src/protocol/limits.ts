@@ -17,8 +17,8 @@ export const PLAN_COLUMNS_MAX = 250_000;
 export const CYPHER_CHARACTERS_MAX = 1024 * 1024;
 /** Words, signs and literals of a Cypher statement: reading them is one piece of work. Long lists belong in parameters. */
 export const CYPHER_TOKENS_MAX = 60_000;
-/** Items of one list that Cypher makes. */
-export const LIST_ITEMS_MAX = 10_000_000;
+/** Items of one list that Cypher makes. The system needs tens of milliseconds, without a pause, to give the memory of a longer one. */
+export const LIST_ITEMS_MAX = 5_000_000;
 /** Parts of one list, map or JSON value. A part that occurs several times counts each time. */
 export const VALUE_PARTS_MAX = 16 * 1024 * 1024;
 /** Keys of one JSON object that an aggregate makes: V8 needs tenths of a second, without a pause, to list the keys of a larger one. */
@@ -61,8 +61,8 @@ export const RECORD_BYTES_MAX = 64 * 1024 * 1024;
 export const TEXT_CHARACTERS_MAX = 64 * 1024 * 1024;
 /** Characters of a format of to_char(), to_number(), to_date() and to_timestamp(). */
 export const PICTURE_CHARACTERS_MAX = 64 * 1024;
-/** Elements of one array. V8 ends the whole process when a list grows past some 100 million. */
-export const ARRAY_ELEMENTS_MAX = 16 * 1024 * 1024;
+/** Elements of one array, or of a JSON array that an aggregate makes; as `LIST_ITEMS_MAX`. */
+export const ARRAY_ELEMENTS_MAX = 5_000_000;
 /** Buffered bytes (keys and values) of one transaction. */
 export const TRANSACTION_BYTES_MAX = 256 * 1024 * 1024;
 /** Bytes that a transaction with an import may change. */

@@ -32,6 +32,7 @@ import type { TakeRows } from "./cursor.js";
 import { deleteAll, tableOfDeleteAll } from "./delete-all.js";
 import { ExecutionScope, type Identity } from "./execution-scope.js";
 import { explainLines } from "./explain-statement.js";
+import { requireReading } from "./reader.js";
 import { insertRepeatedly, type RepeatedSteps, type Repetition } from "./repeated-run.js";
 import { procedureColumns, resultColumns } from "./result-columns.js";
 import { type RoutineSession, SessionRoutineHost } from "./routine-host.js";
@@ -300,6 +301,7 @@ export class StatementRunner {
 
   private prepare(bound: BoundPrepare, run: StatementRun, tx: ShardTransaction): Outcome | Promise<Outcome> {
     const plan = this.statements.plan(bound, this.scope.nodePlanner(tx));
+    if (this.scope.identity.readOnly) requireReading(plan.bound);
     return after(this.check(plan, tx, run.request), () => {
       this.statements.add(bound, plan, run.sql);
       return textOutcome("result", ["PREPARE"], run.collector);

@@ -119,7 +119,7 @@ function documentPieces(value: unknown): Pieces {
   if (typeof value === "string") return textPieces(value);
   if (typeof value !== "object" || value === null || value instanceof Numeric) return [jsonToCompactText(value)];
   if (Array.isArray(value)) return listPieces(value, jsonToCompactText, documentPieces);
-  return objectPieces(Object.entries(value), jsonToCompactText, documentPieces);
+  return objectPieces(membersOf(value), jsonToCompactText, documentPieces);
 }
 
 /** Of any value, as JSON.stringify writes it; "null" where that has nothing. */
@@ -127,13 +127,23 @@ export function plainPieces(value: unknown): Pieces {
   if (typeof value === "string") return textPieces(value);
   if (Array.isArray(value)) return listPieces(value, stringified, plainPieces);
   if (typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
-    if (!("toJSON" in value)) return objectPieces(Object.entries(value).filter(isWritten), stringified, plainPieces);
+    if (!("toJSON" in value)) return objectPieces(writtenMembers(value), stringified, plainPieces);
   }
   return [stringified(value)];
 }
 
-const isWritten = ([, value]: readonly [string, unknown]): boolean =>
-  value !== undefined && typeof value !== "function";
+type Member = readonly [string, unknown];
+
+/** Key by key: V8 takes tens of milliseconds to list the entries of an object of thousands of members. */
+function* membersOf(object: object): Iterable<Member> {
+  for (const name of Object.keys(object)) yield [name, (object as Readonly<Record<string, unknown>>)[name]];
+}
+
+function* writtenMembers(object: object): Iterable<Member> {
+  for (const member of membersOf(object)) {
+    if (member[1] !== undefined && typeof member[1] !== "function") yield member;
+  }
+}
 
 function stringified(value: unknown): string {
   return JSON.stringify(value) ?? "null";

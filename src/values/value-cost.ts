@@ -50,13 +50,17 @@ export function costLeft(value: unknown, left: number): number {
   if (ArrayBuffer.isView(value)) return left - 1 - Math.floor(value.byteLength / CHARACTERS_PER_PART);
   if (Array.isArray(value)) return listCost(value, left);
   if (value instanceof Json) return jsonCost(value, left);
-  if (value instanceof Map) return mapCost(value, left);
+  if (value instanceof Map) return "characters" in value ? storedCost(value, left) : mapCost(value, left);
   if (value instanceof GraphNode || value instanceof GraphRelationship) return costLeft(value.properties, left - 1);
   if (value instanceof GraphPath) return listCost(value.relationships, listCost(value.nodes, left));
   if ("elements" in value) return listCost(value.elements as readonly Value[], left);
   if (Object.getPrototypeOf(value) === Object.prototype) return objectCost(value, left);
-  if ("characters" in value) return left - 1 - Math.floor((value.characters as number) / 8);
-  return left - 1;
+  return "characters" in value ? storedCost(value, left) : left - 1;
+}
+
+/** What is still in its stored form is not read for this. */
+function storedCost({ characters }: { readonly characters?: unknown }, left: number): number {
+  return left - 1 - Math.floor((characters as number) / CHARACTERS_PER_JSON_PART);
 }
 
 function jsonCost(json: Json, left: number): number {

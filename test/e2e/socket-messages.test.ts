@@ -131,6 +131,9 @@ t.test("what is too long closes with 1009", async (t) => {
   const client = await open();
   client.send({ type: "query", sql: `SELECT '${"x".repeat(70_000)}'` });
   t.match(await client.close(), { code: 1009, reason: /65536/ });
+  const other = await open();
+  other.send({ type: "query", sql: `SELECT '${"x".repeat(16_000_000)}'` });
+  t.match(await other.close(), { code: 1009, reason: /65536/ }, "what /v1/query would take as a body, too");
 });
 
 t.test("tickets go when they are taken back, and with their credential", async (t) => {

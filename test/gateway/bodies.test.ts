@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pack, unpack } from "msgpackr";
 import t from "tap";
 import {
@@ -76,6 +77,35 @@ t.test("the connection stays usable after a body that was refused", async (t) =>
   const tooLong = `${head("/v1/query/execute")}Content-Length: 3000\r\n\r\n${"x".repeat(3000)}`;
   const both = await raw(`${tooLong}GET /health HTTP/1.1\r\nHost: x\r\n\r\n`, /partitions/);
   t.match(both, /^HTTP\/1\.1 413[\s\S]*HTTP\/1\.1 200/);
+});
+
+t.test("a client that goes on sending reads the refusal", async (t) => {
+  const { url, token, call } = await testGateway(t, { config: { server: { bodyBytesMax: 2048 } } });
+  await call("/v1/users/me");
+  const { hostname, port } = new URL(url);
+  const piece = "x".repeat(4096);
+  const chunk = `1000\r\n${piece}\r\n`;
+  const auth = `Authorization: Bearer ${token()}\r\n`;
+  for (const [headers, part, status] of [
+    [`${auth}Transfer-Encoding: chunked`, chunk, 413],
+    [`${auth}Content-Length: ${20 * piece.length}`, piece, 413],
+    [`Content-Length: ${20 * piece.length}`, piece, 401],
+  ] as const) {
+    const socket = connect(Number(port), hostname);
+    socket.write(`POST /v1/query/execute HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`);
+    // It does not read before it has sent everything.
+    for (let i = 0; i < 20; i++) {
+      await new Promise<void>((resolve, reject) => socket.write(part, (error) => (error ? reject(error) : resolve())));
+      await sleep(2);
+    }
+    if (part === chunk) socket.write("0\r\n\r\n");
+    let reply = "";
+    for await (const data of socket) {
+      reply += data;
+      if (reply.endsWith("0\r\n\r\n")) break;
+    }
+    t.match(reply, new RegExp(`^HTTP/1.1 ${status} [^]*Connection: close[^]*"error"`));
+  }
 });
 
 t.test("only JSON and MessagePack bodies are taken", async (t) => {

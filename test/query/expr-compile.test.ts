@@ -5,7 +5,7 @@ import { compileExpr, compilePredicate } from "../../src/query/expr/compile.js";
 import type { Batch, Expr, SubqueryExpr } from "../../src/query/expr/expr.js";
 import { foldExpr } from "../../src/query/expr/fold.js";
 import { NO_SERVICES } from "../../src/query/expr/no-services.js";
-import { printExpr } from "../../src/query/expr/print.js";
+import { printExpr, printShortConst } from "../../src/query/expr/print.js";
 import { operatorFor } from "../../src/query/expr/resolve.js";
 import { andOf, columnsOf, conjuncts, exprEquals, isConstant } from "../../src/query/expr/walk.js";
 import {
@@ -188,6 +188,9 @@ t.test("folding", async (t) => {
   t.equal(foldExpr(date("today")).kind, "cast");
   const stamp: Expr = { kind: "cast", type: TIMESTAMPTZ, input: literal(TEXT, "2024-01-02 03:04") };
   t.equal(foldExpr(stamp).kind, "cast", "its meaning depends on the session's time zone");
+  t.equal(foldExpr(call("repeat", literal(TEXT, "ab"), int(9))).kind, "const");
+  const long = call("repeat", literal(TEXT, "ab"), int(9_000_000));
+  t.equal(foldExpr(long), long, "plans hold no large values");
   const half: Expr = { kind: "and", type: BOOL, args: [bool(true), infix(column(1, INT4), "=", int(1))] };
   t.equal(printExpr(foldExpr(half)), "(c1 = 1)");
 });
@@ -196,6 +199,10 @@ t.test("printing", async (t) => {
   const id = column(1, INT8, "id");
   t.equal(printExpr(infix(id, "=", { kind: "param", type: INT8, index: 0 })), "(id = $1)");
   t.equal(printExpr(infix(column(2, TEXT, "name"), "=", literal(TEXT, "it's"))), "(name = 'it''s'::text)");
+  const long: Expr = { kind: "const", type: TEXT, value: "it's".repeat(100_000) };
+  const subplan = () => "";
+  t.equal(printExpr(infix(column(2, TEXT, "name"), "=", long), subplan, printShortConst), "(name = '…'::text)");
+  t.equal(printExpr(long).length, 500_000 + "''::text".length, "in full unless asked otherwise");
   t.equal(printExpr({ kind: "isnull", type: BOOL, input: id, negated: true }), "(id IS NOT NULL)");
   t.equal(printExpr(call("lower", column(2, TEXT, "name"))), "lower(name)");
   t.equal(printExpr({ kind: "cast", type: TEXT, input: id }), "id::text");

@@ -73,4 +73,11 @@ t.test("= ANY of many texts", { skip: only !== undefined && only !== "many" }, a
   t.ok(turns.longest <= TURN_MAX_MS, `${turns.longest.toFixed(0)} ms`);
 });
 
+t.test("array_fill of many", { skip: only !== undefined && only !== "many" }, async (t) => {
+  const fill = scalarFunctions().find(({ name, args }) => name === "array_fill" && args.length === 2)!;
+  const turns = await shortest(() => turnLengths(fill, ["x", sqlArray([1_000_000])]));
+  t.equal(turns.way, "in turns");
+  t.ok(turns.longest <= TURN_MAX_MS, `${turns.longest.toFixed(0)} ms`);
+});
+
 t.teardown(() => tellLongest(t));

@@ -1,10 +1,13 @@
 /** Keys of large values that are made in turns are those that one go makes. */
 import fc from "fast-check";
 import t, { type Test } from "tap";
-import { LargeKeys } from "../../src/query/exec/large-keys.js";
+import type { ExecContext } from "../../src/query/exec/context.js";
+import { LargeKeys, withLargeKeys } from "../../src/query/exec/large-keys.js";
+import type { Operator } from "../../src/query/exec/operator.js";
 import { hashKeyOf } from "../../src/query/expr/compare.js";
+import type { Batch } from "../../src/query/expr/expr.js";
 import { Numeric } from "../../src/values/numeric.js";
-import { arrayOf, INT4, JSONB, Json, type SqlType, VARIANT, type Value } from "../../src/values/values.js";
+import { arrayOf, INT4, JSONB, Json, type SqlType, TEXT, VARIANT, type Value } from "../../src/values/values.js";
 import { Float, type Variant } from "../../src/values/variant.js";
 import { sized } from "../lengths.js";
 
@@ -73,4 +76,25 @@ t.test("arrays, and what they hold", async (t) => {
   await same(t, arrayOf(INT4), array(many((i) => (i % 9 === 0 ? null : i))));
   await same(t, arrayOf(JSONB), array([new Json(many((i) => ({ i }))), null, new Json(1)]));
   await same(t, { name: "record" } as SqlType, [1, "a", array(many(String)), null] as unknown as Value);
+});
+
+t.test("rows with long texts come in smaller batches", async (t) => {
+  const columns = [{ id: 1, name: "v", type: TEXT, nullable: true }];
+  const texts = ["a", "b".repeat(400_000), null, "c".repeat(400_000), "d".repeat(9_000_000), "e", "f"];
+  const batches: (Batch | null)[] = [
+    { columns: [["x", "y"]], length: 2 },
+    { columns: [texts], length: texts.length },
+  ];
+  const input: Operator = { next: () => batches.shift() ?? null, close: () => {} };
+  const operator = withLargeKeys(() => input, columns, [{ kind: "column", id: 1, name: "v", type: TEXT }])(
+    {} as ExecContext,
+  );
+  const lengths: number[] = [];
+  const all: Value[] = [];
+  for (let batch = await operator.next(); batch !== null; batch = await operator.next()) {
+    lengths.push(batch.length);
+    all.push(...Array.from(batch.columns[0]!).slice(0, batch.length));
+  }
+  t.strictSame(lengths, [2, 3, 1, 1, 2]);
+  t.ok(all.every((value, i) => value === ["x", "y", ...texts][i]));
 });

@@ -77,6 +77,9 @@ export const WIRE_CASES: readonly WireCase[] = [
     ({ table }) => `SELECT nextval('${table}_numbers')`,
     ({ table }) => `SELECT setval('${table}_numbers', 7)`,
     ({ n }) => `CREATE (a:Made {n: ${n}}) RETURN a`,
+    ({ table, n }) => `PREPARE change_${n} AS DELETE FROM ${table} WHERE id = ${n}`,
+    ({ table, n }) => `COPY (DELETE FROM ${table} WHERE id = ${n} RETURNING id) TO STDOUT`,
+    ({ table, n }) => `SET default_transaction_read_only = off; DELETE FROM ${table} WHERE id = ${n}`,
   ]),
   { what: "COPY … FROM STDIN", statements: ({ table }) => [`COPY ${table} FROM STDIN`], expected: writers },
   ...each("change definitions", [

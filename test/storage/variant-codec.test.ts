@@ -7,6 +7,7 @@ import { decodeKey, encodeKey } from "../../src/storage/key-codec.js";
 import { encodeRecord, recordDecoder } from "../../src/storage/record-codec.js";
 import { decodeVariant, StoredMap } from "../../src/storage/stored-map.js";
 import { encodeVariant } from "../../src/storage/variant-writer.js";
+import { costLeft } from "../../src/values/value-cost.js";
 import { INT8, VARIANT, type Value } from "../../src/values/values.js";
 import { Float, type Variant } from "../../src/values/variant.js";
 import { plainVariant, variants } from "./variants.js";
@@ -109,4 +110,8 @@ t.test("values nested too deeply are refused", async (t) => {
   for (const use of [() => encodeVariant(deep), () => compareVariants(deep, deep), () => variantKey(deep)]) {
     t.throws(use, { code: "query_error", message: /nested/ });
   }
+});
+
+t.test("the size of a stored map is known without reading it", async (t) => {
+  t.equal(costLeft(new StoredMap("damaged".repeat(100), 0, 700), 1000), 1000 - 1 - 87);
 });

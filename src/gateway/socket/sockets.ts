@@ -24,7 +24,7 @@ import { toActor } from "./messages/to-actor.js";
 import { unsubscribe } from "./messages/unsubscribe.js";
 import { type TokenKind, upgrade } from "./upgrade.js";
 
-/** What is read of a message that is too long before the connection is cut without a word. */
+/** What is read of a message that is too long before the connection is cut without a word; at least as much as of a body. */
 const OVERLONG_RATIO_MAX = 4;
 
 export class Sockets implements ConnectionSet {
@@ -76,11 +76,11 @@ export class Sockets implements ConnectionSet {
   }
 
   private registerPath(app: TemplatedApp, path: string, token: TokenKind): void {
-    const { websocket, limits } = this.services.config;
+    const { websocket, limits, server } = this.services.config;
     const { messageBytesMax, idleTimeout, requestsRunningMax } = websocket;
     app.ws<SocketUser>(path, {
       // Beyond its bound a message is told so; far beyond it the connection is just cut.
-      maxPayloadLength: messageBytesMax * OVERLONG_RATIO_MAX,
+      maxPayloadLength: Math.max(messageBytesMax * OVERLONG_RATIO_MAX, server.bodyBytesMax),
       idleTimeout: idleTimeout - (idleTimeout % 4),
       sendPingsAutomatically: true,
       // Streams stop at a window each; whoever leaves more than that unread sends without reading at all.

@@ -6,7 +6,7 @@ import { toText } from "../../values/text-format.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { EvalContext, Evaluate, Expr, ParamExpr } from "../expr/expr.js";
-import { printExpr } from "../expr/print.js";
+import { isLongConst, printExpr } from "../expr/print.js";
 import { mapExpr, walkExpr } from "../expr/walk.js";
 import type { ScanPlan } from "../plan/plan.js";
 import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
@@ -23,6 +23,7 @@ export function filterNameOf(scan: ScanPlan, filter: Expr): FilterName | null {
   walkExpr(filter, (node) => {
     if (node.kind === "param") params.push(node);
     if (node.kind === "subquery" || (node.kind === "column" && !columnIdOf.has(node.id))) isRepeatable = false;
+    if (node.kind === "const" && isLongConst(node)) isRepeatable = false;
     if (node.kind === "call" && node.fn.volatility !== "immutable") isRepeatable = false;
   });
   if (!isRepeatable) return null;

@@ -350,13 +350,24 @@ function hashBytes(view: DataView, start: number, end: number): number {
   return hash ^ (hash >>> 13);
 }
 
+/** From here on a call into native code beats a loop. */
+const LONG_KEY = 256;
+
+const bytesAt = ({ buffer, byteOffset }: DataView, start: number, length: number) =>
+  new Uint8Array(buffer, byteOffset + start, length);
+
 function copy(from: DataView, start: number, to: DataView, at: number, length: number): void {
+  if (length >= LONG_KEY) {
+    bytesAt(to, at, length).set(bytesAt(from, start, length));
+    return;
+  }
   let i = 0;
   for (; i + 4 <= length; i += 4) to.setInt32(at + i, from.getInt32(start + i));
   for (; i < length; i++) to.setUint8(at + i, from.getUint8(start + i));
 }
 
 function areSame(a: DataView, aStart: number, b: DataView, bStart: number, length: number): boolean {
+  if (length >= LONG_KEY) return Buffer.compare(bytesAt(a, aStart, length), bytesAt(b, bStart, length)) === 0;
   let i = 0;
   for (; i + 4 <= length; i += 4) if (a.getInt32(aStart + i) !== b.getInt32(bStart + i)) return false;
   for (; i < length; i++) if (a.getUint8(aStart + i) !== b.getUint8(bStart + i)) return false;

@@ -1,7 +1,8 @@
 /**
  * Makes keys of large values in turns before an operator asks for them. Operators that group rows by keys (GROUP BY,
  * DISTINCT, set operations, hash joins) make each key in one go, and the key of a list of a million members takes a
- * third of a second. Values are recognised by identity, so only keys that are columns are made ahead.
+ * third of a second. Values are recognised by identity, so only keys that are columns are made ahead. A text is its own
+ * key: rows with long ones come in smaller batches.
  */
 import { costLeft } from "../../values/value-cost.js";
 import { Json, type SqlArray, type SqlType, type Value } from "../../values/values.js";
@@ -14,6 +15,7 @@ import { COMPOSED, variantKeyPart } from "../expr/variant-order.js";
 import type { OutputColumn } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { Open, Operator, Pulled } from "./operator.js";
+import { Chunk } from "./segments/chunk.js";
 import { slotsOf } from "./slots.js";
 import { sortRows } from "./sort-rows.js";
 
@@ -22,7 +24,11 @@ const LARGE_PARTS = 16_384;
 /** Members whose keys are put together in one go. */
 const STEP_MEMBERS = 2048;
 
+/** Characters of keys in one batch. */
+const BATCH_CHARACTERS = 512 * 1024;
+
 const NESTED: ReadonlySet<string> = new Set(["jsonb", "array", "record", "variant"]);
+const TEXTS: ReadonlySet<string> = new Set(["text", "varchar", "bpchar", "citext", "unknown"]);
 
 interface KeyColumn {
   readonly slot: number;
@@ -32,11 +38,65 @@ interface KeyColumn {
 /** The input whose batches are given on when the keys of large values in these columns are made. */
 export function withLargeKeys(open: Open, columns: readonly OutputColumn[], keys: readonly Expr[]): Open {
   const slotOf = slotsOf(columns);
-  const nested = keys.flatMap((key): KeyColumn[] => {
-    const slot = key.kind === "column" && NESTED.has(key.type.name) ? slotOf(key.id) : -1;
-    return slot < 0 ? [] : [{ slot, type: key.type }];
-  });
-  return nested.length === 0 ? open : (context) => new LargeKeysOperator(nested, open(context), context);
+  const columnsOf = (types: ReadonlySet<string>) =>
+    keys.flatMap((key): KeyColumn[] => {
+      const slot = key.kind === "column" && types.has(key.type.name) ? slotOf(key.id) : -1;
+      return slot < 0 ? [] : [{ slot, type: key.type }];
+    });
+  const nested = columnsOf(NESTED);
+  const texts = columnsOf(TEXTS).map(({ slot }) => slot);
+  const ready: Open = nested.length === 0 ? open : (context) => new LargeKeysOperator(nested, open(context), context);
+  return texts.length === 0 ? ready : (context) => new LongTextsOperator(texts, ready(context));
+}
+
+/** Gives on batches whose texts in these slots have few characters together, or one row. */
+class LongTextsOperator implements Operator {
+  private batch: Batch | null = null;
+  private from = 0;
+
+  constructor(
+    private readonly slots: readonly number[],
+    private readonly input: Operator,
+  ) {}
+
+  next(): Pulled {
+    if (this.batch !== null) return this.part(this.batch);
+    const pulled = this.input.next();
+    return pulled instanceof Promise ? pulled.then((batch) => this.begin(batch)) : this.begin(pulled);
+  }
+
+  /** Columns of segments hold no long texts. */
+  private begin(batch: Batch | null): Batch | null {
+    if (batch === null || batch instanceof Chunk || this.endFrom(batch, 0) === batch.length) return batch;
+    this.from = 0;
+    return this.part(batch);
+  }
+
+  private part(batch: Batch): Batch {
+    const { from } = this;
+    const to = this.endFrom(batch, from);
+    this.batch = to === batch.length ? null : batch;
+    this.from = to;
+    const columns = batch.columns.map((values) => Array.prototype.slice.call(values, from, to));
+    return { columns, length: to - from };
+  }
+
+  /** Where the part ends that begins with this row. */
+  private endFrom({ columns, length }: Batch, from: number): number {
+    let left = BATCH_CHARACTERS;
+    for (let row = from; row < length; row++) {
+      for (const slot of this.slots) {
+        const value = columns[slot]![row];
+        if (typeof value === "string") left -= value.length;
+      }
+      if (left < 0) return Math.max(row, from + 1);
+    }
+    return length;
+  }
+
+  close(): void {
+    this.input.close();
+  }
 }
 
 class LargeKeysOperator implements Operator {

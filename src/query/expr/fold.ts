@@ -3,6 +3,7 @@
  * optimizer's first rule calls it. An error leaves the expression as it is, to surface only if it is evaluated at all
  * (`CASE WHEN x <> 0 THEN 1 / x …`).
  */
+import { costLeft } from "../../values/value-cost.js";
 import { BOOL, type Value } from "../../values/values.js";
 import { dependsOnSession } from "./cast.js";
 import { compileExpr } from "./compile.js";
@@ -60,6 +61,9 @@ function foldNode(expr: Expr, timeZone: string | null): Expr {
   }
 }
 
+/** More parts than literals in a statement's text can have. Values that have more are computed when needed: plans are kept, and printed. */
+const FOLDED_PARTS_MAX = 64 * 1024;
+
 const isConst = (expr: Expr): expr is ConstExpr => expr.kind === "const";
 const isNull = (expr: Expr) => expr.kind === "const" && expr.value === null;
 
@@ -70,7 +74,8 @@ function constant(expr: Expr, value: Value): ConstExpr {
 function evaluated(expr: Expr, timeZone: string | null = null): Expr {
   const context = timeZone === null ? NEUTRAL : { ...NEUTRAL, timeZone };
   try {
-    return constant(expr, compileExpr(expr, () => -1)(NO_ROWS, 0, context));
+    const value = compileExpr(expr, () => -1)(NO_ROWS, 0, context);
+    return costLeft(value, FOLDED_PARTS_MAX) < 0 ? expr : constant(expr, value);
   } catch {
     return expr;
   }

@@ -3,16 +3,24 @@
  * with their type where it is not evident.
  */
 import { toText } from "../../values/text-format.js";
+import { costLeft } from "../../values/value-cost.js";
 import type { CallExpr, ColumnId, ConstExpr, Expr, ListExpr, SubqueryExpr } from "./expr.js";
 import { displayName } from "./types.js";
 import { walkExpr } from "./walk.js";
 
-/** The expression as text; `subqueryName` names a subquery's plan as EXPLAIN lists it ("SubPlan 1"). */
-export function printExpr(expr: Expr, subqueryName: (expr: SubqueryExpr) => string = () => "SubPlan"): string {
-  const print = (inner: Expr) => printExpr(inner, subqueryName);
+/**
+ * The expression as text; `subqueryName` names a subquery's plan as EXPLAIN lists it ("SubPlan 1"); `constant` prints the
+ * constants, in full unless given.
+ */
+export function printExpr(
+  expr: Expr,
+  subqueryName: (expr: SubqueryExpr) => string = () => "SubPlan",
+  constant: (expr: ConstExpr) => string = printConst,
+): string {
+  const print = (inner: Expr) => printExpr(inner, subqueryName, constant);
   switch (expr.kind) {
     case "const":
-      return printConst(expr);
+      return constant(expr);
     case "param":
       return `$${expr.index + 1}`;
     case "column":
@@ -74,6 +82,16 @@ const RESERVED = new Set(
 export function quoteIdentifier(name: string): string {
   if (/^[a-z_][a-z0-9_$]*$/.test(name) && !RESERVED.has(name)) return name;
   return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Parts of a constant that a plan shows; a part is an element or some characters (values/value-cost.ts). */
+const SHOWN_PARTS_MAX = 4096;
+
+export const isLongConst = ({ value }: ConstExpr): boolean => costLeft(value, SHOWN_PARTS_MAX) < 0;
+
+/** As the expression would print it, but without the value where that is long. */
+export function printShortConst(expr: ConstExpr): string {
+  return isLongConst(expr) ? `'…'::${displayName(expr.type)}` : printConst(expr);
 }
 
 function printConst({ type, value }: ConstExpr): string {

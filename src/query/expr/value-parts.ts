@@ -5,7 +5,7 @@
  */
 
 import { sqlError } from "../../protocol/errors.js";
-import { VALUE_PARTS_MAX } from "../../protocol/limits.js";
+import { ARRAY_ELEMENTS_MAX, VALUE_PARTS_MAX } from "../../protocol/limits.js";
 import type { Turns } from "../../protocol/turns.js";
 import { Json, type Value } from "../../values/values.js";
 
@@ -54,8 +54,8 @@ const CHUNK_ITEMS = 65_536;
 const LONG_CHUNKS = 4;
 
 /** The items of all lists in one, with turns in between. */
-export async function joinedInTurns(lists: readonly (readonly Value[])[], turns: Turns): Promise<Value[]> {
-  const joined = new Array<Value>(lists.reduce((count, list) => count + list.length, 0));
+export async function joinedInTurns<T>(lists: readonly (readonly T[])[], turns: Turns): Promise<T[]> {
+  const joined = new Array<T>(lists.reduce((count, list) => count + list.length, 0));
   let next = 0;
   for (const list of lists) {
     for (let from = 0; from < list.length; from += CHUNK_ITEMS) {
@@ -67,40 +67,76 @@ export async function joinedInTurns(lists: readonly (readonly Value[])[], turns:
   return joined;
 }
 
-/** A list whose parts are counted as it grows. Nothing is added once it has been given away. */
-export class ListMaker {
-  private readonly chunks: Value[][] = [];
-  private items: Value[] = [];
-  private parts = 1;
+/** A list that grows by single items, in chunks. */
+export class LongList<T> {
+  private readonly chunks: T[][] = [];
+  private items: T[] = [];
+  private before = 0;
+
+  get length(): number {
+    return this.before + this.items.length;
+  }
 
   /** Throws 54000. */
-  add(value: Value): void {
-    this.parts += typeof value === "object" && value !== null ? partsOf(value) : 1;
-    checkParts(this.parts);
-    if (this.items.push(value) < CHUNK_ITEMS) return;
+  push(item: T): void {
+    if (this.items.push(item) < CHUNK_ITEMS) return;
+    this.closeChunk();
+    if (this.before > ARRAY_ELEMENTS_MAX) throw sqlError("54000", `a list has at most ${ARRAY_ELEMENTS_MAX} items`);
+  }
+
+  private closeChunk(): void {
+    this.before += this.items.length;
     this.chunks.push(this.items);
     this.items = [];
   }
 
   /** Whether putting the list together takes longer than one turn should. */
   get isLong(): boolean {
-    return this.chunks.length > LONG_CHUNKS;
+    return this.length > LONG_CHUNKS * CHUNK_ITEMS;
   }
 
-  /** The list, put together with turns in between. */
+  /** All items in one list, which stays as it is when more are added. */
+  get list(): readonly T[] {
+    if (this.items.length > 0 || this.chunks.length === 0) this.closeChunk();
+    if (this.chunks.length > 1) {
+      const [first, ...others] = this.chunks.splice(0) as [T[], ...T[][]];
+      this.chunks.push(first.concat(...others));
+    }
+    return this.chunks[0]!;
+  }
+
+  /** The same, put together with turns in between. */
+  async listInTurns(turns: Turns): Promise<readonly T[]> {
+    if (this.items.length > 0) this.closeChunk();
+    this.chunks.push(await joinedInTurns(this.chunks.splice(0), turns));
+    return this.list;
+  }
+}
+
+/** A list whose parts are counted as it grows. Nothing is added once it has been given away. */
+export class ListMaker {
+  private readonly items = new LongList<Value>();
+  private parts = 1;
+
+  /** Throws 54000. */
+  add(value: Value): void {
+    this.parts += typeof value === "object" && value !== null ? partsOf(value) : 1;
+    checkParts(this.parts);
+    this.items.push(value);
+  }
+
+  get isLong(): boolean {
+    return this.items.isLong;
+  }
+
   async listInTurns(turns: Turns): Promise<readonly Value[]> {
-    const parts = [...this.chunks.splice(0), this.items];
-    this.items = await joinedInTurns(parts, turns);
+    await this.items.listInTurns(turns);
     return this.list;
   }
 
   get list(): readonly Value[] {
-    const { chunks, items } = this;
-    if (chunks.length > 0) {
-      const [first, ...others] = chunks.splice(0) as [Value[], ...Value[][]];
-      this.items = first.concat(...others, items);
-    }
-    if (this.parts >= KEPT_FROM) counted.set(this.items, this.parts);
-    return this.items;
+    const { list } = this.items;
+    if (this.parts >= KEPT_FROM) counted.set(list, this.parts);
+    return list;
   }
 }

@@ -10,7 +10,7 @@
  */
 import type { IndexDef, TableDef } from "../../catalog/table.js";
 import type { ColumnExpr, ColumnId, Expr, SubqueryExpr } from "../expr/expr.js";
-import { printExpr } from "../expr/print.js";
+import { printExpr, printShortConst } from "../expr/print.js";
 import { mapExpr } from "../expr/walk.js";
 import { placesInEntry, placesInKey } from "./covering.js";
 import type { CountWalksPlan, ExpandPathPlan, ExpandPlan, GraphWriteStep } from "./graph-plans.js";
@@ -155,7 +155,7 @@ function printer(names: Names): Print {
   };
   // A rewritten expression holds copies of its subqueries; they are known by their plans.
   const byPlan = new Map([...names.subqueries].map(([expr, name]) => [expr.plan, name]));
-  return (expr) => printExpr(mapExpr(expr, qualified), (subquery) => byPlan.get(subquery.plan)!);
+  return (expr) => printExpr(mapExpr(expr, qualified), (subquery) => byPlan.get(subquery.plan)!, printShortConst);
 }
 
 function describe(plan: Plan, print: Print): Described {

@@ -33,6 +33,7 @@ import { normalInt8 } from "../cast.js";
 import { comparatorOf } from "../compare.js";
 import type { AggregateFunction, MovingSteps } from "../expr.js";
 import { hasOrder } from "../types.js";
+import { LongList } from "../value-parts.js";
 import { aggregate, type Aggregate as Steps } from "./aggregate-steps.js";
 import { stackedArrays, stackedInTurns } from "./array-parts.js";
 import { BIT_OPERATORS } from "./bit-strings.js";
@@ -395,17 +396,17 @@ const raggedInput = () => sqlError("2202E", "cannot accumulate arrays of differe
 const ELEMENTS_AT_ONCE = 65_536;
 
 /** array_agg: the values in a list, then made an array. */
-function listing(element: SqlType): Steps<Value[]> {
+function listing(element: SqlType): Steps<LongList<Value>> {
   return {
-    init: () => [],
+    init: () => new LongList(),
     step(values, value: Value) {
       values.push(value);
       return values;
     },
-    // A copy: over a window the list goes on growing.
-    result: (values) => (values.length === 0 ? null : collect(values.slice(), element)),
-    resultInTurns(values, turns) {
-      if (element.element === null) return values.length > ELEMENTS_AT_ONCE ? Promise.resolve(sqlArray(values)) : null;
+    result: ({ length, list }) => (length === 0 ? null : collect(list, element)),
+    resultInTurns(made, turns) {
+      if (element.element === null) return made.isLong ? made.listInTurns(turns).then(sqlArray) : null;
+      const values = made.list;
       const [first] = values as readonly (SqlArray | null)[];
       const count = values.length * (first?.elements.length ?? 0);
       if (count <= ELEMENTS_AT_ONCE) return null;

@@ -1,5 +1,7 @@
 /** Array functions and operators (chapter 9.19) that need no set-returning support. */
 import { sqlError } from "../../../protocol/errors.js";
+import { spend } from "../../../protocol/stretch.js";
+import { giveWay, type Turns } from "../../../protocol/turns.js";
 import { toText } from "../../../values/text-format.js";
 import { checkArraySize, EMPTY_ARRAY, sqlArray } from "../../../values/text-format-array.js";
 import { arrayOf, BOOL, INT4, type SqlArray, type SqlType, TEXT, type Value } from "../../../values/values.js";
@@ -143,7 +145,39 @@ function toJoinedText(element: SqlType) {
   };
 }
 
+/** Elements that are filled in at once. */
+const FILLED_AT_ONCE = 256 * 1024;
+/** The system's time for the memory of one element included. */
+const NANOS_PER_FILLED = 8;
+
 function fill(value: Value, sizes: SqlArray | null, lower?: SqlArray | null): SqlArray {
+  const shape = filledShape(sizes, lower);
+  if (shape === null) return EMPTY_ARRAY;
+  const { total, ...rest } = shape;
+  // What is said before a call counts its arguments, not what they ask for.
+  spend(total * NANOS_PER_FILLED);
+  return { elements: new Array<Value>(total).fill(value), ...rest };
+}
+
+async function fillInTurns(
+  turns: Turns,
+  value: Value,
+  sizes: SqlArray | null,
+  lower?: SqlArray | null,
+): Promise<SqlArray> {
+  const shape = filledShape(sizes, lower);
+  if (shape === null) return EMPTY_ARRAY;
+  const { total, ...rest } = shape;
+  const elements = new Array<Value>(total);
+  for (let from = 0; from < total; from += FILLED_AT_ONCE) {
+    await giveWay(turns);
+    elements.fill(value, from, from + FILLED_AT_ONCE);
+  }
+  return { elements, ...rest };
+}
+
+/** Null: there are no elements. Throws 54000, 22004, 2202E. */
+function filledShape(sizes: SqlArray | null, lower?: SqlArray | null) {
   if (sizes === null || lower === null) {
     throw sqlError("22004", "dimension array or low bound array cannot be null");
   }
@@ -156,14 +190,14 @@ function fill(value: Value, sizes: SqlArray | null, lower?: SqlArray | null): Sq
   if (dimensions.includes(null)) throw sqlError("22004", "dimension values cannot be null");
   const counts = dimensions as readonly number[];
   const total = counts.reduce((product, size) => product * size, 1);
-  if (counts.length === 0 || total === 0) return EMPTY_ARRAY;
+  if (counts.length === 0 || total === 0) return null;
   checkDimensions(counts.length);
   checkArraySize(total < 0 ? Number.POSITIVE_INFINITY : total);
   if (lower !== undefined && lower.elements.length !== counts.length) {
     throw sqlError("2202E", "wrong number of array subscripts");
   }
   return {
-    elements: new Array<Value>(total).fill(value),
+    total,
     dimensions: counts,
     lowerBounds: (lower?.elements as readonly number[] | undefined) ?? counts.map(() => 1),
   };
@@ -181,6 +215,7 @@ function trimArray(array: SqlArray, count: number): SqlArray {
 
 /** Functions that see NULL arguments. */
 const open = { strict: false } as const;
+const FILL = { ...open, applyInTurns: fillInTurns };
 /** Of the functions that PostgreSQL declares with anycompatible: literals alone are text. */
 const compatible = { strict: false, whenUnknown: TEXT } as const;
 
@@ -240,6 +275,6 @@ export const ARRAY_FAMILIES: readonly FunctionFamily[] = [
   polymorphic("trim_array", ["anyarray", INT4], "anyarray", () => trimArray),
   polymorphic("array_to_string", ["anyarray", TEXT], TEXT, toJoinedText, open),
   polymorphic("array_to_string", ["anyarray", TEXT, TEXT], TEXT, toJoinedText, open),
-  polymorphic("array_fill", ["anyelement", arrayOf(INT4)], "anyarray", () => fill, open),
-  polymorphic("array_fill", ["anyelement", arrayOf(INT4), arrayOf(INT4)], "anyarray", () => fill, open),
+  polymorphic("array_fill", ["anyelement", arrayOf(INT4)], "anyarray", () => fill, FILL),
+  polymorphic("array_fill", ["anyelement", arrayOf(INT4), arrayOf(INT4)], "anyarray", () => fill, FILL),
 ];

@@ -6,7 +6,7 @@ import { sqlError } from "../../../protocol/errors.js";
 import { JSON_KEYS_MAX, TEXT_CHARACTERS_MAX } from "../../../protocol/limits.js";
 import { Numeric } from "../../../values/numeric.js";
 import { JSON_TYPE, Json, type SqlType, type Value } from "../../../values/values.js";
-import { checkParts, partsOf } from "../value-parts.js";
+import { checkParts, LongList, partsOf } from "../value-parts.js";
 import { type Aggregate, aggregate } from "./aggregate-steps.js";
 import { type AggregateFamily, family, formOf, matchPatterns } from "./define.js";
 import { jsonTextOf, keptJson, toJson } from "./to-json.js";
@@ -30,7 +30,12 @@ export class JoinedText {
   }
 
   get text(): string {
-    return this.chunks.join("") + this.pieces.join("");
+    return this.between("", "");
+  }
+
+  /** Everything is joined at once: V8 copies a text again that is added to. */
+  between(open: string, close: string): string {
+    return [open, ...this.chunks, ...this.pieces, close].join("");
   }
 }
 
@@ -66,10 +71,10 @@ function jsonState<T>(value: T, returns: SqlType): JsonState<T> {
   return { value, isGiven: false, text: returns === JSON_TYPE ? new JoinedText() : null, parts: 1, count: 0 };
 }
 
-function given<T>(state: JsonState<T>, open: string, close: string): Json | null {
+function given(state: JsonState<unknown>, value: unknown, open: string, close: string): Json | null {
   if (state.count === 0) return null;
   state.isGiven = true;
-  return state.text === null ? new Json(state.value) : new Json(state.value, open + state.text.text + close);
+  return state.text === null ? new Json(value) : new Json(value, state.text.between(open, close));
 }
 
 /** Throws 54000. */
@@ -85,12 +90,10 @@ export function jsonArray(name: string, returns: SqlType): AggregateFamily {
     if (match === null) return null;
     const [type] = match.args as [SqlType];
     const separator = type.name === "array" || type.name === "record" ? ", \n " : ", ";
-    const steps: Aggregate<JsonState<unknown[]>> = {
+    const steps: Aggregate<JsonState<LongList<unknown>>> = {
       takesJson: true,
-      init: () => jsonState<unknown[]>([], returns),
+      init: () => jsonState(new LongList<unknown>(), returns),
       step(state, value: Value) {
-        if (state.isGiven) state.value = state.value.slice();
-        state.isGiven = false;
         const kept = keptJson(type, value);
         if (state.text !== null) {
           state.text.add((state.count > 0 ? separator : "") + (kept?.text ?? jsonTextOf(type, value)));
@@ -100,7 +103,9 @@ export function jsonArray(name: string, returns: SqlType): AggregateFamily {
         count(state, member);
         return state;
       },
-      result: (state) => given(state, "[", "]"),
+      result: (state) => given(state, state.value.list, "[", "]"),
+      resultInTurns: (state, turns) =>
+        state.value.isLong ? state.value.listInTurns(turns).then((list) => given(state, list, "[", "]")) : null,
     };
     return aggregate(name, [type], returns, steps, false);
   });
@@ -130,7 +135,7 @@ export function jsonObject(name: string, returns: SqlType): AggregateFamily {
         }
         return state;
       },
-      result: (state) => given(state, "{ ", " }"),
+      result: (state) => given(state, state.value, "{ ", " }"),
     };
     return aggregate(name, [keyType, valueType], returns, steps, false);
   });

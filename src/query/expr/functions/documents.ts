@@ -8,10 +8,9 @@ import { fn } from "./define.js";
 function addTexts(value: unknown, texts: string[]): void {
   if (typeof value === "string") texts.push(value);
   if (typeof value !== "object" || value === null || value instanceof Numeric) return;
-  for (const member of Array.isArray(value) ? value : Object.values(value)) {
-    if (typeof member === "string") texts.push(member);
-    else if (typeof member === "object") addTexts(member, texts);
-  }
+  if (Array.isArray(value)) for (const member of value) addTexts(member, texts);
+  // A list of all values takes twice as long for an object of thousands of members.
+  else for (const name of Object.keys(value)) addTexts((value as Readonly<Record<string, unknown>>)[name], texts);
 }
 
 /** A line each. */
