@@ -4,6 +4,15 @@ import type { AlgorithmResult } from "../src/graph/algorithms/algorithm.js";
 import { type AlgorithmJob, runAlgorithm as run } from "../src/graph/algorithms/run-algorithm.js";
 import type { ExtractedGraph } from "../src/graph/extract/extract-graph.js";
 import type { SpeechSound } from "../src/ingest/audio/speech-sound.js";
+import type {
+  ArrowJob,
+  FileShape,
+  ParquetJob,
+  ParquetPart,
+  RowFile,
+  RowPiece,
+  RowPieceJob,
+} from "../src/ingest/columnar/contract.js";
 import type { SeenVideo, SoundJob, VideoJob } from "../src/ingest/media/listen-and-watch.js";
 import type { ImageJob, SeenImage } from "../src/ingest/media/look-at-image.js";
 import type { FileFacts, FilePlace, ParseAnswer, ParsedFile, ParseJob } from "../src/ingest/parse/contract.js";
@@ -106,6 +115,31 @@ export async function hearSound(job: SoundJob): Promise<ParseAnswer<SpeechSound>
 export async function watchVideo(job: VideoJob): Promise<ParseAnswer<SeenVideo>> {
   const { watch } = await import("../src/ingest/media/listen-and-watch.js");
   return answer(() => watch(job));
+}
+
+/** The packages for Arrow and Parquet are loaded with the first rows. */
+export async function arrowPart(job: ArrowJob): Promise<Uint8Array> {
+  const { arrowPart: part } = await import("../src/ingest/columnar/write-arrow.js");
+  return move(part(job)) as unknown as Uint8Array;
+}
+
+export async function parquetPart(job: ParquetJob): Promise<ParquetPart> {
+  const { parquetPart: part } = await import("../src/ingest/columnar/write-parquet.js");
+  return part(job);
+}
+
+export function describeRows(file: RowFile): Promise<ParseAnswer<FileShape>> {
+  return answer(async () => {
+    if (file.format === "arrow") return (await import("../src/ingest/columnar/read-arrow.js")).describeArrow(file);
+    return (await import("../src/ingest/columnar/read-parquet.js")).describeParquet(file);
+  });
+}
+
+export function readRows(job: RowPieceJob): Promise<ParseAnswer<RowPiece>> {
+  return answer(async () => {
+    if (job.file.format === "arrow") return (await import("../src/ingest/columnar/read-arrow.js")).arrowRows(job);
+    return (await import("../src/ingest/columnar/read-parquet.js")).parquetRows(job);
+  });
 }
 
 async function answer<T>(work: () => Promise<T>): Promise<ParseAnswer<T>> {
