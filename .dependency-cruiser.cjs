@@ -117,7 +117,7 @@ const features = {
   claims: [],
   files: ["documents", "feed", "jobs", "multimodal", "statements"],
   graph: ["statements"],
-  import: ["statements"],
+  import: ["statements", "files"],
   language: ["models", "statements"],
   mcp: ["documents", "statements", "tools"],
   memory: ["statements"],

@@ -52,6 +52,7 @@ function columnarTasks(tasks: TaskPool): ColumnarTasks {
     arrow: (job) => tasks.run("arrowPart", job, buffersOf(job.batches)),
     parquet: (job) => tasks.run("parquetPart", job, buffersOf(job.batches)),
     describe: async (file) => fileResult(await tasks.run("describeRows", file)),
+    open: async (job) => fileResult(await tasks.run("openRows", job)),
     rows: async (job) => fileResult(await tasks.run("readRows", job)),
   };
 }
@@ -67,7 +68,7 @@ function buffersOf(batches: readonly ColumnarBatch[] | null): ArrayBuffer[] {
 }
 
 function fileResult<T>({ result, error }: ParseAnswer<T>): T {
-  if (error !== null) throw new DbError(error.code, error.message);
+  if (error !== null) throw new DbError(error.code, error.message, error.details);
   return result!;
 }
 

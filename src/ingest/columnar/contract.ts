@@ -3,6 +3,9 @@
  * column is Arrow's: nulls, data, offsets and children. Pure types; the packages for the formats are in the files beside.
  */
 
+import type { CsvStyle } from "../../values/csv-format.js";
+import type { FilePlace } from "../parse/contract.js";
+
 export type ColumnarKind =
   | "bool"
   | "int16"
@@ -92,7 +95,30 @@ export interface RowFile {
   readonly id: string;
   readonly descriptor: number;
   readonly bytes: number;
-  readonly format: "parquet" | "arrow";
+  readonly format: "parquet" | "arrow" | "csv" | "ndjson";
+  /** Of a file of text. */
+  readonly text?: {
+    /** Null: a JSON value on each line. */
+    readonly csv: CsvStyle | null;
+    /** Those that its columns are given; null: the file's own. */
+    readonly names: readonly string[] | null;
+    /** What it was found to have. */
+    readonly shape: readonly FileColumn[];
+  };
+}
+
+/** A file in a folder that may be read. */
+export interface OpenJob {
+  readonly id: string;
+  readonly place: FilePlace;
+  readonly format: RowFile["format"];
+  readonly text?: Omit<NonNullable<RowFile["text"]>, "shape">;
+}
+
+/** The receiver closes the descriptor. */
+export interface OpenedRows {
+  readonly file: RowFile;
+  readonly shape: FileShape;
 }
 
 export interface FileColumn {
@@ -103,7 +129,8 @@ export interface FileColumn {
 
 export interface FileShape {
   readonly columns: readonly FileColumn[];
-  readonly rows: number;
+  /** Null: only reading it all tells. */
+  readonly rows: number | null;
 }
 
 /** Where the next piece begins. */
@@ -136,5 +163,7 @@ export interface ColumnarTasks {
   arrow(job: ArrowJob): Promise<Uint8Array>;
   parquet(job: ParquetJob): Promise<ParquetPart>;
   describe(file: RowFile): Promise<FileShape>;
+  /** Rejects with the errors of opening, too: `not_found`, `forbidden`, `file_unsupported`. */
+  open(job: OpenJob): Promise<OpenedRows>;
   rows(job: RowPieceJob): Promise<RowPiece>;
 }
