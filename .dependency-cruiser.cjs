@@ -134,7 +134,13 @@ module.exports = {
       // The algebra's nodes are one recursive type, declared in two files.
       to: { circular: true, via: { pathNot: "^src/query/plan/(plan|graph-plans)[.]ts$" } },
     },
-    { name: "no-unresolved", severity: "error", from: {}, to: { couldNotResolve: true } },
+    // The frameworks that adapters are for are not installed here.
+    {
+      name: "no-unresolved",
+      severity: "error",
+      from: { pathNot: "^clients/adapters/" },
+      to: { couldNotResolve: true },
+    },
     ...Object.entries(allowed).map(([room, rooms]) => ({
       name: `${room.replace("/", "-")}-imports`,
       severity: "error",
