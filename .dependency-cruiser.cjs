@@ -117,7 +117,7 @@ const features = {
   claims: [],
   files: ["documents", "feed", "jobs", "multimodal", "statements"],
   graph: ["statements"],
-  import: ["statements"],
+  import: ["statements", "files"],
   language: ["models", "statements"],
   mcp: ["documents", "statements", "tools"],
   memory: ["statements"],
@@ -134,7 +134,13 @@ module.exports = {
       // The algebra's nodes are one recursive type, declared in two files.
       to: { circular: true, via: { pathNot: "^src/query/plan/(plan|graph-plans)[.]ts$" } },
     },
-    { name: "no-unresolved", severity: "error", from: {}, to: { couldNotResolve: true } },
+    // The frameworks that adapters are for are not installed here.
+    {
+      name: "no-unresolved",
+      severity: "error",
+      from: { pathNot: "^clients/adapters/" },
+      to: { couldNotResolve: true },
+    },
     ...Object.entries(allowed).map(([room, rooms]) => ({
       name: `${room.replace("/", "-")}-imports`,
       severity: "error",

@@ -1,7 +1,7 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
 .PHONY: start build install check test sim sim-cluster torture bench peers vector-peers graph-peers duckdb-peers clean package docs fuzz soak
 .PHONY: turns watch properties etcd-messages lint-api conformance-sql conformance-cypher conformance-ldbc conformance-mcp
-.PHONY: conformance-clients conformance-regress conformance-openai conformance-openapi
+.PHONY: conformance-clients conformance-regress conformance-openai conformance-openapi conformance-adapters
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
@@ -83,6 +83,10 @@ conformance-regress: build
 # Packages that speak OpenAI's interface (AI SDK, LangChain, Agents, Mem0 …) against a server; CLIENTS="langchain mem0" for some.
 conformance-openai: build
 	node dist/test/conformance/run-openai-clients.js $(CLIENTS)
+
+# clients/adapters with LangChain.js, LlamaIndex.TS, the AI SDK and mem0; ADAPTERS="langchain" for some.
+conformance-adapters: build
+	node dist/test/conformance/run-adapters.js $(ADAPTERS)
 
 # Types by openapi-typescript, and a program over openapi-fetch that is checked with tsc --strict and runs.
 conformance-openapi: build

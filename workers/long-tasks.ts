@@ -1,5 +1,6 @@
 /** An actor's long computations, on task threads. Called by actor.ts, and by benches that have no actor. */
 import type { ModelTasks } from "../src/automl/model-tasks.js";
+import type { ColumnarBatch, ColumnarData, ColumnarTasks } from "../src/ingest/columnar/contract.js";
 import type { FileTasks } from "../src/ingest/file-tasks.js";
 import type { MediaBytes } from "../src/ingest/media/media-bytes.js";
 import type { ParseAnswer } from "../src/ingest/parse/contract.js";
@@ -41,7 +42,34 @@ export function longTasks(
       throw new DbError(error!.code, error!.message, error!.details);
     },
     builtInRecipes: () => tasks.run("builtInRecipes", undefined),
+    columnar: columnarTasks(tasks),
   };
+}
+
+/** Of columns only what they are made of goes to the thread; their buffers are moved. */
+function columnarTasks(tasks: TaskPool): ColumnarTasks {
+  return {
+    arrow: (job) => tasks.run("arrowPart", job, buffersOf(job.batches)),
+    parquet: (job) => tasks.run("parquetPart", job, buffersOf(job.batches)),
+    describe: async (file) => fileResult(await tasks.run("describeRows", file)),
+    open: async (job) => fileResult(await tasks.run("openRows", job)),
+    rows: async (job) => fileResult(await tasks.run("readRows", job)),
+  };
+}
+
+function buffersOf(batches: readonly ColumnarBatch[] | null): ArrayBuffer[] {
+  const buffers = new Set<ArrayBuffer>();
+  const add = ({ nulls, data, offsets, children = [] }: ColumnarData): void => {
+    for (const array of [nulls, data, offsets]) if (array) buffers.add(array.buffer as ArrayBuffer);
+    for (const child of children) add(child);
+  };
+  for (const { columns } of batches ?? []) for (const column of columns) add(column);
+  return [...buffers];
+}
+
+function fileResult<T>({ result, error }: ParseAnswer<T>): T {
+  if (error !== null) throw new DbError(error.code, error.message, error.details);
+  return result!;
 }
 
 /** Errors lose their class on the way. */

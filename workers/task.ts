@@ -1,9 +1,21 @@
 /** Entry of a task thread: each export is a task, run by name through a piscina pool (task-pool.ts). */
+import { closeSync } from "node:fs";
 import { move } from "piscina";
 import type { AlgorithmResult } from "../src/graph/algorithms/algorithm.js";
 import { type AlgorithmJob, runAlgorithm as run } from "../src/graph/algorithms/run-algorithm.js";
 import type { ExtractedGraph } from "../src/graph/extract/extract-graph.js";
 import type { SpeechSound } from "../src/ingest/audio/speech-sound.js";
+import type {
+  ArrowJob,
+  FileShape,
+  OpenedRows,
+  OpenJob,
+  ParquetJob,
+  ParquetPart,
+  RowFile,
+  RowPiece,
+  RowPieceJob,
+} from "../src/ingest/columnar/contract.js";
 import type { SeenVideo, SoundJob, VideoJob } from "../src/ingest/media/listen-and-watch.js";
 import type { ImageJob, SeenImage } from "../src/ingest/media/look-at-image.js";
 import type { FileFacts, FilePlace, ParseAnswer, ParsedFile, ParseJob } from "../src/ingest/parse/contract.js";
@@ -108,13 +120,58 @@ export async function watchVideo(job: VideoJob): Promise<ParseAnswer<SeenVideo>>
   return answer(() => watch(job));
 }
 
+/** The packages for Arrow and Parquet are loaded with the first rows. */
+export async function arrowPart(job: ArrowJob): Promise<Uint8Array> {
+  const { arrowPart: part } = await import("../src/ingest/columnar/write-arrow.js");
+  return move(part(job)) as unknown as Uint8Array;
+}
+
+export async function parquetPart(job: ParquetJob): Promise<ParquetPart> {
+  const { parquetPart: part } = await import("../src/ingest/columnar/write-parquet.js");
+  return part(job);
+}
+
+export function describeRows(file: RowFile): Promise<ParseAnswer<FileShape>> {
+  return answer(() => shapeOf(file));
+}
+
+async function shapeOf(file: RowFile): Promise<FileShape> {
+  if (file.text !== undefined) return (await import("../src/features/import/read-text.js")).describeText(file);
+  if (file.format === "arrow") return (await import("../src/ingest/columnar/read-arrow.js")).describeArrow(file);
+  return (await import("../src/ingest/columnar/read-parquet.js")).describeParquet(file);
+}
+
+export function openRows({ id, place, format, text }: OpenJob): Promise<ParseAnswer<OpenedRows>> {
+  return answer(async () => {
+    const { openFile } = await import("../src/ingest/parse/read-file.js");
+    const { descriptor, bytes } = openFile(place);
+    try {
+      const file: RowFile = { id, descriptor, bytes, format };
+      if (text === undefined) return { file, shape: await shapeOf(file) };
+      const shape = await shapeOf({ ...file, text: { ...text, shape: [] } });
+      return { file: { ...file, text: { ...text, shape: shape.columns } }, shape };
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+  });
+}
+
+export function readRows(job: RowPieceJob): Promise<ParseAnswer<RowPiece>> {
+  return answer(async () => {
+    if (job.file.text !== undefined) return (await import("../src/features/import/read-text.js")).textRows(job);
+    if (job.file.format === "arrow") return (await import("../src/ingest/columnar/read-arrow.js")).arrowRows(job);
+    return (await import("../src/ingest/columnar/read-parquet.js")).parquetRows(job);
+  });
+}
+
 async function answer<T>(work: () => Promise<T>): Promise<ParseAnswer<T>> {
   try {
     return { result: await work(), error: null };
   } catch (error) {
     if (!(error instanceof DbError)) throw error;
-    const { code, message } = error;
-    return { result: null, error: { code, message } };
+    const { code, message, details } = error;
+    return { result: null, error: { code, message, ...(details !== undefined && { details }) } };
   }
 }
 /** The parsers are loaded with the first recipe. */

@@ -23,7 +23,7 @@ interface ImportOptions extends ClientOptions {
 
 interface ExportOptions extends ClientOptions {
   readonly sql?: string;
-  readonly format: string;
+  readonly format?: string;
   readonly output?: string;
   readonly maxRows?: string;
 }
@@ -32,12 +32,12 @@ export function addDataCommands(program: Command): void {
   addClientCommand<ImportOptions>(
     program,
     "import <file>",
-    "load a CSV or JSON lines file into a table: all or nothing",
+    "load a CSV, JSON lines, Parquet or Arrow file into a table: all or nothing",
     (options, [file]) => importFile(file!, options),
   )
     .option("--table <table>", "the table (default: the file's name)")
     .option("--schema <schema>", "of the table")
-    .option("--format <format>", "csv or ndjson (default: what the file's name says)")
+    .option("--format <format>", "csv, ndjson, parquet or arrow (default: what the file's name says)")
     .option("--columns <names>", "column names separated by commas; others get their defaults")
     .option("--delimiter <character>", "between fields of CSV", ",")
     .option("--encoding <name>", "of the file: utf-8, latin1, utf-16le …")
@@ -49,17 +49,18 @@ export function addDataCommands(program: Command): void {
       `
 Examples:
   tessera import orders.csv                            into the table orders, which is made if it is not there
+  tessera import events.parquet                        columns and types are those of the file
   tessera import --table orders --on-conflict update new-orders.csv.gz
   gzip -dc events.ndjson.gz | tessera import --table events --format ndjson -`,
     );
   addClientCommand<ExportOptions>(
     program,
     "export [table]",
-    "write a table, or the rows of a query, as CSV or JSON lines",
+    "write a table, or the rows of a query, as CSV, JSON lines, Parquet or Arrow",
     (options, [table]) => exportRows(table, options),
   )
     .option("--sql <query>", "instead of a table")
-    .option("--format <format>", "csv or ndjson", "csv")
+    .option("--format <format>", "csv, ndjson, parquet or arrow (default: what the output's name says, else csv)")
     .option(
       "-o, --output <file>",
       "the file, which must not be there (default: standard output); compressed when it ends in .gz",
@@ -70,20 +71,45 @@ Examples:
       `
 Examples:
   tessera export orders -o orders.csv.gz
+  tessera export orders -o orders.parquet
   tessera export --sql "SELECT * FROM orders WHERE total > 100" --format ndjson`,
     );
+}
+
+const FORMATS: readonly string[] = ["csv", "ndjson", "parquet", "arrow"];
+
+/** Formats by how names of files end. */
+const ENDINGS: Readonly<Record<string, string>> = {
+  csv: "csv",
+  tsv: "csv",
+  ndjson: "ndjson",
+  jsonl: "ndjson",
+  parquet: "parquet",
+  arrow: "arrow",
+  arrows: "arrow",
+};
+
+function partsOf(name: string): { readonly stem?: string; readonly ending?: string } {
+  const [, stem, ending] = new RegExp(`^(.+?)\\.(${Object.keys(ENDINGS).join("|")})(?:\\.gz)?$`, "i").exec(name) ?? [];
+  return stem === undefined ? {} : { stem, ending: ending!.toLowerCase() };
+}
+
+function formatOf(ending: string | undefined): string | undefined {
+  return ending === undefined ? undefined : ENDINGS[ending];
 }
 
 async function importFile(file: string, options: ImportOptions): Promise<Told> {
   const isInput = file === "-";
   if (!isInput && !existsSync(file)) throw new CommandError(EXIT.usage, "no_such_file", `${file} does not exist`);
-  const [, stem, ending] = /^(.+?)\.(csv|tsv|ndjson|jsonl)(?:\.gz)?$/i.exec(basename(file)) ?? [];
+  const { stem, ending } = partsOf(basename(file));
   const table = options.table ?? stem;
-  const format =
-    options.format ?? (ending === undefined ? undefined : /^(?:csv|tsv)$/i.test(ending) ? "csv" : "ndjson");
+  const format = options.format ?? formatOf(ending);
   if (table === undefined) throw new CommandError(EXIT.usage, "usage", "name the table: --table");
-  if (format !== "csv" && format !== "ndjson") {
-    throw new CommandError(EXIT.usage, "usage", "say what the file is: --format csv or --format ndjson");
+  if (format === undefined || !FORMATS.includes(format)) {
+    throw new CommandError(EXIT.usage, "usage", `say what the file is: --format ${FORMATS.join(", ")}`);
+  }
+  if ((format === "parquet" || format === "arrow") && options.encoding !== undefined) {
+    throw new CommandError(EXIT.usage, "usage", `--encoding is of text, and a file of ${format} is none`);
   }
   const { schema, columns, encoding, onConflict, create, header, delimiter } = options;
   const query = new URLSearchParams({
@@ -93,7 +119,7 @@ async function importFile(file: string, options: ImportOptions): Promise<Told> {
     ...(columns !== undefined && { columns }),
     ...(encoding !== undefined && { encoding }),
     ...(onConflict !== undefined && { on_conflict: onConflict }),
-    ...(format === "csv" && { header: String(header), delimiter: ending?.toLowerCase() === "tsv" ? "\t" : delimiter! }),
+    ...(format === "csv" && { header: String(header), delimiter: ending === "tsv" ? "\t" : delimiter! }),
   });
   const client = await connect(options);
   const answer = await client.upload(`/v1/data/import/${format}?${query}`, isInput ? process.stdin : file, {});
@@ -106,7 +132,9 @@ async function importFile(file: string, options: ImportOptions): Promise<Told> {
 const columnOf = ({ name, type }: { readonly name: string; readonly type: string }): string => `${name} ${type}`;
 
 async function exportRows(table: string | undefined, options: ExportOptions): Promise<Told> {
-  const { sql, format, output, maxRows } = options;
+  const { sql, output, maxRows } = options;
+  const format =
+    options.format ?? formatOf(output === undefined ? undefined : partsOf(basename(output)).ending) ?? "csv";
   if ((table === undefined) === (sql === undefined)) {
     throw new CommandError(EXIT.usage, "usage", "give a table, or a query with --sql");
   }

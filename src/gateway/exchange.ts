@@ -33,21 +33,13 @@ import { DIRECTORY_PARTITION } from "./actor-pool.js";
 import type { Caller } from "./admission.js";
 import { BodyReceiver, type ReceivingRequest } from "./body-receiver.js";
 import { CallerCheck, type CheckedRequest } from "./caller-check.js";
+import { chosenEncoding, type EncodedOutgoing, type Encoding } from "./compression.js";
 import type { Deadlined, DeadlineQueue, EndedFor } from "./deadline-queue.js";
 import { ExchangeTrace } from "./exchange-trace.js";
 import type { LiveSubscriber } from "./live-channels.js";
 import { LiveEvents } from "./live-events.js";
 import { acceptedFormat, answersOnly } from "./media-type.js";
-import {
-  beginReply,
-  endReply,
-  errorBody,
-  JSON_TYPE,
-  MSGPACK_TYPE,
-  type Outgoing,
-  retryAfter,
-  writeReply,
-} from "./reply.js";
+import { beginReply, endReply, errorBody, JSON_TYPE, MSGPACK_TYPE, retryAfter } from "./reply.js";
 import { ReplyStream } from "./reply-stream.js";
 import { formatFlag, headOf } from "./request-frame.js";
 import { type RequestHeaders, readHeaders } from "./request-headers.js";
@@ -61,7 +53,9 @@ const DRAINED_RATIO_MAX = 4;
 const DISOWNED = "The user or API key was disabled or removed while the request ran, so the request was stopped.";
 const NOT_WAITED_FOR = "The server shut down before the request ended. Its changes may have been written.";
 
-export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedRequest, ReceivingRequest, LocalExchange {
+export class Exchange
+  implements PendingReply, EncodedOutgoing, Deadlined, CheckedRequest, ReceivingRequest, LocalExchange
+{
   previous: Deadlined | null = null;
   next: Deadlined | null = null;
   expiresAt = 0;
@@ -75,6 +69,8 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedReque
   noStore = false;
   closeAfter = false;
   clientCloses = false;
+  encoding: Encoding | null = null;
+  isGone = false;
 
   private check: CallerCheck | null = null;
   private flags = 0;
@@ -161,6 +157,8 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedReque
     }
     const endpoint = route.endpoint!;
     this.noStore = endpoint.home === "directory";
+    // Answers with secrets are not: their length would tell of them.
+    if (services.compresses && !this.noStore) this.encoding = chosenEncoding(req.getHeader("accept-encoding"));
     const { bodyBytesMax } = services.config.server;
     const streams = endpoint.live === true || endpoint.streamedReply?.some((type) => accept.includes(type)) === true;
     const acceptable = format !== null || streams || answersOnly(endpoint, accept);
@@ -275,12 +273,9 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedReque
   }
 
   private unavailable(partition: number): void {
-    if (this.services.pool.stateOf(partition) === "damaged") {
-      this.fail("partition_damaged");
-      return;
-    }
-    const seconds = this.services.pool.retryAfterSeconds(partition);
-    this.fail("partition_unavailable", undefined, undefined, `Retry-After: ${seconds}`);
+    const { pool } = this.services;
+    if (pool.stateOf(partition) === "damaged") this.fail("partition_damaged");
+    else this.fail("partition_unavailable", undefined, undefined, `Retry-After: ${pool.retryAfterSeconds(partition)}`);
   }
 
   /** The tenant is in another partition, and the request goes there: its body has come back. */
@@ -344,9 +339,10 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedReque
     }
     this.hasAnswered = true;
     this.status = frame.status;
-    const stream = new ReplyStream(this.res, this.call!.link!, this.call!.frameId);
+    const { headers, encoder } = this.services.compression.ofStream(this, frame.headers);
+    const stream = new ReplyStream(this.res, this.call!.link!, this.call!.frameId, encoder);
     this.replyStream = stream;
-    beginReply(this, frame.status, frame.headers, () => {
+    beginReply(this, frame.status, headers, () => {
       if (!this.headOnly) stream.write(frame.body);
     });
     if (this.headOnly) this.endReply();
@@ -360,8 +356,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedReque
     }
     // Once the reply has ended the socket is no longer ours to resume.
     this.body?.stream?.release();
-    endReply(this, frame.body);
-    this.endReply();
+    this.replyStream!.end(this, frame.body, () => this.endReply());
   }
 
   /** A streamed reply is complete. */
@@ -421,6 +416,8 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedReque
 
   private aborted(): void {
     this.status ||= ERRORS.cancelled.status;
+    this.isGone = true;
+    this.replyStream?.close();
     if (!this.hasAnswered || this.replyStream !== null) {
       this.hasAnswered = true;
       this.replyStream = null;
@@ -457,7 +454,7 @@ export class Exchange implements PendingReply, Outgoing, Deadlined, CheckedReque
     }
     this.release();
     if (this.services.closing) this.closeAfter = true;
-    if (writeReply(this, status, type, headers, body)) this.finished();
+    if (this.services.compression.write(this, status, type, headers, body)) this.finished();
     else this.waitForAnswer();
   }
 

@@ -14,6 +14,7 @@ import { ActorPool, type ActorWatch, type LibraryPort } from "./actor-pool.js";
 import { Admission } from "./admission.js";
 import { asyncApiDocument } from "./asyncapi.js";
 import { type Cancel, type Clock, systemClock } from "./clock.js";
+import { Compression } from "./compression.js";
 import { corsPolicy } from "./cors.js";
 import { DeadlineQueue } from "./deadline-queue.js";
 import { serveDiagnostics } from "./diagnostics.js";
@@ -240,6 +241,8 @@ function assemble(
     liveReplies: new LiveReplies(config.websocket.connectionsPerTenantMax),
     metrics: new RequestMetrics(routes),
     wire: new WireMetrics(),
+    compression: new Compression(),
+    compresses: config.server.compression,
     deadlines,
     connections: 0,
     open: 0,
@@ -249,7 +252,14 @@ function assemble(
   };
   const sockets = new Sockets(services, routes);
   metrics = metricsPage({
-    ...{ requests: services.metrics, wire: services.wire, pool, watermarks, admission },
+    ...{
+      requests: services.metrics,
+      wire: services.wire,
+      compression: services.compression,
+      pool,
+      watermarks,
+      admission,
+    },
     open: {
       requests: () => services.open,
       sockets: () => sockets.size,

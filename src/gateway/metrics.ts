@@ -6,6 +6,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { actorMetrics } from "./actor-metrics.js";
 import type { ActorPool } from "./actor-pool.js";
 import type { Admission } from "./admission.js";
+import type { Compression } from "./compression.js";
 import { DurationHistogram, Durations } from "./durations.js";
 import type { Watermarks } from "./watermarks.js";
 import type { WireMetrics } from "./wire-metrics.js";
@@ -61,6 +62,7 @@ export interface MetricsPage {
 export interface MetricsSources {
   readonly requests: RequestMetrics;
   readonly wire: WireMetrics;
+  readonly compression: Compression;
   readonly pool: ActorPool;
   readonly watermarks: Watermarks;
   readonly admission: Admission;
@@ -91,6 +93,7 @@ export function metricsPage(sources: MetricsSources): MetricsPage {
     registry,
   );
   sources.wire.register(registry);
+  sources.compression.register(registry);
   new Counter({
     name: "tessera_http_requests_total",
     help: "Requests answered.",

@@ -4,6 +4,7 @@ import type { Config } from "../protocol/config.js";
 import type { ActorPool } from "./actor-pool.js";
 import type { Admission } from "./admission.js";
 import type { Clock } from "./clock.js";
+import type { Compression } from "./compression.js";
 import type { CorsPolicy } from "./cors.js";
 import type { DeadlineQueue } from "./deadline-queue.js";
 import type { LiveReplies } from "./live-replies.js";
@@ -29,6 +30,9 @@ export interface Services {
   readonly traces: Traces | null;
   readonly tickets: Tickets;
   readonly liveReplies: LiveReplies;
+  readonly compression: Compression;
+  /** Whether answers are compressed where clients accept that. */
+  readonly compresses: boolean;
   readonly metrics: RequestMetrics;
   readonly wire: WireMetrics;
   readonly deadlines: { readonly normal: DeadlineQueue; readonly slow: DeadlineQueue };

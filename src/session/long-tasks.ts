@@ -5,6 +5,7 @@ import type { AlgorithmResult } from "../graph/algorithms/algorithm.js";
 import type { AlgorithmJob } from "../graph/algorithms/run-algorithm.js";
 import type { ExtractedGraph } from "../graph/extract/extract-graph.js";
 import type { SpeechSound } from "../ingest/audio/speech-sound.js";
+import type { ColumnarTasks } from "../ingest/columnar/contract.js";
 import type { FileTasks } from "../ingest/file-tasks.js";
 import type { SeenVideo, SoundJob, VideoJob } from "../ingest/media/listen-and-watch.js";
 import type { ImageJob, SeenImage } from "../ingest/media/look-at-image.js";
@@ -46,4 +47,5 @@ export interface LongTasks {
   /** Rejects with the reader's own DbError. */
   readRecipe(source: RecipeSource): Promise<ReadRecipe>;
   builtInRecipes(): Promise<readonly ReadRecipe[]>;
+  readonly columnar: ColumnarTasks;
 }

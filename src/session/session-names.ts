@@ -10,6 +10,7 @@ import { pgOidOf } from "../query/expr/types.js";
 import type { BindEnvironment } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
+import { ArgumentShapes } from "./argument-shapes.js";
 import type { SessionMemory } from "./session-memory.js";
 import type { SessionStatements } from "./session-statements.js";
 import { Settings } from "./settings.js";
@@ -18,6 +19,7 @@ import type { Tenant } from "./tenant.js";
 
 export class SessionNames implements SessionMemory {
   readonly settings: Settings;
+  readonly shapes = new ArgumentShapes();
   sequenceValues: Map<number, SequenceNumber> | null = null;
   lastSequence: number | null = null;
   preparedStatements: SessionStatements | null = null;
@@ -86,10 +88,11 @@ export class SessionNames implements SessionMemory {
   /** What binding a statement needs to know of the session. */
   environment(
     catalog: CatalogView,
-  ): Pick<BindEnvironment, "catalog" | "searchPath" | "timeZone" | "temporarySchema" | "answersAtOnce"> {
+  ): Pick<BindEnvironment, "catalog" | "searchPath" | "timeZone" | "temporarySchema" | "answersAtOnce" | "shapeOf"> {
     const { temporarySchema, answersAtOnce } = this;
     const { timeZone } = this.settings;
-    return { catalog, searchPath: this.searchPath(catalog), timeZone, temporarySchema, answersAtOnce };
+    const { shapeOf } = this.shapes;
+    return { catalog, searchPath: this.searchPath(catalog), timeZone, temporarySchema, answersAtOnce, shapeOf };
   }
 
   /** EMBED by a model that the actor itself runs. */

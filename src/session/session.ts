@@ -13,6 +13,7 @@ import type { IsolationLevel } from "../sql/parse/ast.js";
 import { KeyConflict } from "../storage/key-locks.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
+import { afterShape } from "./argument-shapes.js";
 import { controlOutside } from "./control-outside.js";
 import { controlRefused, endRefused, twoPhase } from "./control-refusals.js";
 import type { Identity } from "./execution-scope.js";
@@ -223,6 +224,7 @@ export class Session {
     run.request.atStatement?.(run.sql);
     const { stopped } = this.tenant.partition;
     if (stopped != null && !stopped.isEmpty) stopped.refuseStatement(this.tenant.number, run.sql);
+    this.names.shapes.forget();
     return this.block.isOpen ? this.executeInside(run, commit) : this.executeAlone(run, commit, 1);
   }
 
@@ -272,6 +274,8 @@ export class Session {
     let ran = cached;
     const failed = (error: unknown): Outcome | Promise<Outcome> => {
       this.tenant.rollback(tx);
+      const shaped = afterShape(error, run.request);
+      if (shaped !== null) return shaped.then(() => inItsOwnTurn(run, () => this.executeAlone(run, commit, attempt)));
       const again = afterOverrun(error, ran, run);
       if (again !== null) return inItsOwnTurn(again, () => this.executeAlone(again, commit, attempt));
       if (error instanceof KeyConflict && mayWait(error, run)) {
@@ -330,6 +334,14 @@ export class Session {
     const failed = (error: unknown): Outcome | Promise<Outcome> => {
       if (!isRefused && this.block.isStill(tx)) {
         if (before !== null) tx.rollbackTo(before);
+        const shaped = before === null ? afterShape(error, run.request) : null;
+        if (shaped !== null) {
+          const again = shaped.then(() => inItsOwnTurn(run, () => this.executeInside(run, commit)));
+          return again.catch((failure: Error) => {
+            if (this.block.isStill(tx)) this.block.fail(failure);
+            throw failure;
+          });
+        }
         const again = afterOverrun(error, ran, run);
         if (again !== null) {
           if (before !== null) tx.release(before);

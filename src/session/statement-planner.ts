@@ -27,7 +27,8 @@ export class StatementPlanner {
       const known = this.known(run, catalog.version);
       if (known !== null) return known;
       const plan = this.newPlan(run, catalog, tx);
-      this.tenant.liftedPlans.learn(run, plan, this.keyOf, (text) => this.made(text, catalog, tx));
+      if (!this.names.shapes.isUsed)
+        this.tenant.liftedPlans.learn(run, plan, this.keyOf, (text) => this.made(text, catalog, tx));
       return { plan, run };
     });
   }
@@ -50,7 +51,7 @@ export class StatementPlanner {
     const plan = this.made(text, catalog, tx);
     // Definitions that are not committed may still change under the same text.
     const { version } = this.tenant.catalog.view(tx);
-    const isKept = plan.program !== null || plan.bound.kind === "transaction";
+    const isKept = !this.names.shapes.isUsed && (plan.program !== null || plan.bound.kind === "transaction");
     if (isKept && typeof version === "number") plans.add(this.names.planKey(text), plan);
     return plan;
   }

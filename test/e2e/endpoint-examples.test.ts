@@ -117,9 +117,12 @@ const OTHERWISE: Readonly<Record<string, readonly [status: number, why: string]>
 
 const isEnveloped = ({ body }: Reply): boolean => typeof body === "object" && body !== null && "data" in body;
 
+/** Bodies that no text can show. */
+const BINARY = /^application\/(?:octet-stream|vnd\.apache\.)/;
+
 t.test("every endpoint with a body has an example", async (t) => {
   for (const { name, body, jsonRpc, streamedBody, method, example } of ENDPOINTS) {
-    if (method === "MESSAGE" || streamedBody?.[0] === "application/octet-stream") continue;
+    if (method === "MESSAGE" || BINARY.test(streamedBody?.[0] ?? "")) continue;
     if (body === undefined && jsonRpc === undefined && streamedBody === undefined) continue;
     const { properties = {}, additionalProperties }: { properties?: object; additionalProperties?: unknown } =
       body ?? {};

@@ -2,6 +2,7 @@
  * docs/reference/metrics.md: every metric that a server declares. Written by scripts/reference-docs.mjs, held against
  * the file by metrics-page.test.ts.
  */
+import { Compression } from "../../src/gateway/compression.js";
 import { type MetricsSources, metricsPage, RequestMetrics } from "../../src/gateway/metrics.js";
 import { WireMetrics } from "../../src/gateway/wire-metrics.js";
 
@@ -12,6 +13,7 @@ export function metricsTable(): string {
     ...{
       requests: new RequestMetrics([]),
       wire: new WireMetrics(),
+      compression: new Compression(),
       pool: nothing,
       watermarks: nothing,
       admission: nothing,

@@ -158,6 +158,17 @@ const query: Record<string, Case> = {
     }),
     others: "400 404",
   },
+  // Who may is told that the file is none.
+  "data.importParquet": {
+    send: (w) => ({ path: `/v1/data/import/parquet?table=${w.table}`, body: "no Parquet", type: "text/plain" }),
+    statuses: [400],
+    others: "400 404",
+  },
+  "data.importArrow": {
+    send: (w) => ({ path: `/v1/data/import/arrow?table=${w.table}`, body: "no Arrow", type: "text/plain" }),
+    statuses: [400],
+    others: "400 404",
+  },
   "data.export": get((w) => `/v1/data/export?table=${w.table}`, "400"),
 };
 

@@ -34,9 +34,9 @@ export interface NewFolder {
 }
 
 /** Reading files of the server is no right of every user's. Throws forbidden. */
-export function requireFolderAdmin({ head }: Request): void {
+export function requireFolderAdmin({ head }: Request, what = "make filesystem collections"): void {
   if (head.roles.includes("admin") || head.roles.includes("super_admin")) return;
-  throw new DbError("forbidden", "Only admins of the tenant have permission to make filesystem collections.");
+  throw new DbError("forbidden", `Only admins of the tenant have permission to ${what}.`);
 }
 
 /** A collection that may be made: `record` is that of its job. */

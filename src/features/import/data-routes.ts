@@ -11,14 +11,18 @@ import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import { elapsedSince } from "../../session/sql-result.js";
 import type { CsvStyle } from "../../values/csv-format.js";
+import { ARROW_STREAM, ColumnStream, PARQUET_FILE } from "../statements/column-stream.js";
 import { csvRows, ndjsonRows, RowStream } from "../statements/row-stream.js";
 import { filePieces } from "./body-pieces.js";
-import { type ImportCounts, type ImportOptions, importRows } from "./import-rows.js";
+import { ColumnarFile } from "./columnar-file.js";
+import { type ImportCounts, type ImportOptions, importRows, type NamedType } from "./import-rows.js";
 import { runScript } from "./run-script.js";
 
 export const dataHandlers = {
   "data.importCsv": (request, { query }) => importFile(request, query, csvStyleOf(query)),
   "data.importNdjson": (request, { query }) => importFile(request, query, null),
+  "data.importParquet": (request, { query }) => importColumnar(request, query, "parquet"),
+  "data.importArrow": (request, { query }) => importColumnar(request, query, "arrow"),
   "data.export": exportRows,
   "query.script": async (request, { query }) => {
     const started = performance.now();
@@ -58,10 +62,41 @@ function namesOf(list: string): string[] {
 /** Milliseconds between two words of progress. */
 const PROGRESS_MS = 250;
 
-async function importFile(request: Request, query: Input["query"], csv: ImportOptions["csv"]): Promise<Answer> {
+function importFile(request: Request, query: Input["query"], csv: ImportOptions["csv"]): Promise<Answer> {
+  const [, , contentEncoding = ""] = request.head.media;
+  const pieces = filePieces(request.body!, contentEncoding, query.encoding ?? "utf-8");
+  return importPieces(request, pieces, importOptions(request, query, csv));
+}
+
+/** A file that names its columns and their types itself. */
+async function importColumnar(request: Request, query: Input["query"], format: "parquet" | "arrow"): Promise<Answer> {
+  const [, , contentEncoding = ""] = request.head.media;
+  const file = await ColumnarFile.received(request, filePieces(request.body!, contentEncoding, "utf-8"), format);
+  try {
+    const options = importOptions(request, query, null);
+    const shape = renamed(file.shape.columns, options.columns);
+    return await importPieces(request, file.lines(), { ...options, columns: shape.map(({ name }) => name), shape });
+  } finally {
+    file.close();
+  }
+}
+
+/** The columns of a file under the names that the request gives them. */
+function renamed(columns: readonly NamedType[], names: readonly string[] | null): readonly NamedType[] {
+  if (names === null) return columns;
+  if (names.length === columns.length) return columns.map(({ type }, i) => ({ name: names[i]!, type }));
+  const message = `The file has ${columns.length} columns, and "columns" names ${names.length}.`;
+  throw new DbError("invalid_request", message, { field: "columns" });
+}
+
+async function importPieces(
+  request: Request,
+  pieces: AsyncIterable<Uint8Array>,
+  options: ImportOptions,
+): Promise<Answer> {
   const started = performance.now();
   const body = request.body!;
-  const [accept = "", , contentEncoding = ""] = request.head.media;
+  const [accept = ""] = request.head.media;
   const progress = await Progress.open(request, accept);
   const answerOf = ({ rows, skipped, made }: ImportCounts): Answer => ({
     plain: {
@@ -75,8 +110,8 @@ async function importFile(request: Request, query: Input["query"], csv: ImportOp
   let answer: Answer = {};
   await importRows(
     request,
-    filePieces(body, contentEncoding, query.encoding ?? "utf-8"),
-    importOptions(request, query, csv),
+    pieces,
+    options,
     (counts) => progress?.tell(counts, body.bytes),
     (tx, counts) => {
       answer = answerOf(counts);
@@ -147,13 +182,9 @@ class Progress {
 }
 
 async function exportRows(request: Request, { query }: Input): Promise<Answer> {
-  const [accept = ""] = request.head.media;
-  const wanted = accept.includes("x-ndjson") && !accept.includes("text/csv") ? "ndjson" : "csv";
-  const kind = query.format ?? wanted;
-  const format = kind === "csv" ? csvRows(csvStyleOf(query)) : ndjsonRows;
-  const gzip = query.gzip === "true";
+  const kind = query.format ?? acceptedKind(request);
   const name = query.filename ?? `${(query.table ?? "query").replace(/[^A-Za-z0-9._-]/g, "_")}.${kind}`;
-  const stream = new RowStream(request, format, [`Content-Disposition: attachment; filename="${name}"`], gzip);
+  const stream = exportStream(request, query, kind, [`Content-Disposition: attachment; filename="${name}"`]);
   const session = new Session(request.tenant, { ...sessionOptions(request, "routes"), readOnly: true });
   try {
     const run = {
@@ -169,6 +200,30 @@ async function exportRows(request: Request, { query }: Input): Promise<Answer> {
   } finally {
     stream.close();
   }
+}
+
+function acceptedKind({ head }: Request): string {
+  const [accept = ""] = head.media;
+  if (accept.includes(ARROW_STREAM)) return "arrow";
+  if (accept.includes(PARQUET_FILE)) return "parquet";
+  return accept.includes("x-ndjson") && !accept.includes("text/csv") ? "ndjson" : "csv";
+}
+
+function exportStream(
+  request: Request,
+  query: Input["query"],
+  kind: string,
+  headers: readonly string[],
+): RowStream | ColumnStream {
+  const gzip = query.gzip === "true";
+  if (kind !== "arrow" && kind !== "parquet") {
+    return new RowStream(request, kind === "csv" ? csvRows(csvStyleOf(query)) : ndjsonRows, headers, gzip);
+  }
+  if (gzip) {
+    const message = kind === "arrow" ? "Arrow is sent as it is." : "A Parquet file is compressed by itself.";
+    throw new DbError("invalid_request", `${message} Leave gzip out.`, { field: "gzip" });
+  }
+  return new ColumnStream(request, kind, headers);
 }
 
 function exportedSql({ table, schema, columns, sql }: Input["query"]): string {

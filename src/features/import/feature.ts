@@ -1,8 +1,10 @@
 /** Files of rows and scripts, in and out. */
 import type { Feature } from "../feature.js";
 import { dataHandlers } from "./data-routes.js";
+import { READ_FUNCTIONS } from "./read-functions.js";
 
 export const importingFeature = {
   name: "import",
   handlers: dataHandlers,
+  tableFunctions: READ_FUNCTIONS,
 } satisfies Feature;

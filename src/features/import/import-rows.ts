@@ -32,9 +32,15 @@ import { CsvReader, FIELD_PLAIN, type RecordReader } from "../../values/csv-read
 import { LineReader } from "../../values/line-reader.js";
 import { JSON_TYPE, JSONB } from "../../values/values.js";
 import { checkText, sampled } from "./body-pieces.js";
-import { columnsOfCsv, columnsOfJson, type InferredColumn } from "./infer-columns.js";
+import { columnsOfCsv, columnsOfJson } from "./infer-columns.js";
 import { type JsonRow, jsonLine, jsonRow, refuseArrayOfRows, saidOfJsonFile } from "./json-line.js";
 import { type ConflictRule, StatementImport } from "./statement-import.js";
+
+/** A column with its type of SQL. */
+export interface NamedType {
+  readonly name: string;
+  readonly type: string;
+}
 
 export interface ImportOptions {
   readonly schema: string | null;
@@ -51,6 +57,8 @@ export interface ImportOptions {
   readonly session: SessionOptions;
   /** A table that is not there is made, with columns that the file suggests. */
   readonly create: boolean;
+  /** What the file itself says of its columns; absent: a table that is made gets what the first rows suggest. */
+  readonly shape?: readonly NamedType[];
 }
 
 /** On whose behalf rows are stored. */
@@ -63,7 +71,7 @@ export interface ImportCounts {
   readonly rows: number;
   readonly skipped: number;
   /** Columns of the table that the import made. */
-  readonly made?: readonly InferredColumn[];
+  readonly made?: readonly NamedType[];
 }
 
 /** Bytes of a file that say what columns its table is to have. */
@@ -96,7 +104,7 @@ export async function importRows(
     return await run.finish(commit);
   } catch (error) {
     const said = run.made === null ? error : saidOfInferred(error, run.made);
-    throw options.csv === null ? said : saidOfJsonFile(said, run.beginning);
+    throw options.csv === null || options.shape !== undefined ? said : saidOfJsonFile(said, run.beginning);
   } finally {
     run.close();
   }
@@ -117,7 +125,7 @@ class ImportRun {
   /** Of the file, to see what it is. */
   beginning = "";
   /** The columns of the table that this import made; null: it was there. */
-  made: readonly InferredColumn[] | null = null;
+  made: readonly NamedType[] | null = null;
 
   constructor(
     private readonly request: ImportClient,
@@ -141,9 +149,11 @@ class ImportRun {
       this.table = found;
       return pieces;
     }
-    const { head, isWhole, all } = await sampled(pieces, SAMPLE_BYTES);
+    const { head, isWhole, all } = await sampled(pieces, options.shape === undefined ? SAMPLE_BYTES : 0);
     await request.yieldTurn();
-    this.made = csv === null ? columnsOfJson(head, isWhole, columns) : columnsOfCsv(head, isWhole, csv, columns);
+    const inferred = () =>
+      csv === null ? columnsOfJson(head, isWhole, columns) : columnsOfCsv(head, isWhole, csv, columns);
+    this.made = options.shape ?? inferred();
     session.begin({ isolation: options.session.isolation ?? "repeatable read" });
     const name = schema === null ? quoteIdentifier(table) : `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
     const definitions = this.made.map((column) => `${quoteIdentifier(column.name)} ${column.type}`);
@@ -480,7 +490,7 @@ function tableOf(catalog: CatalogView, { schema, table: name }: ImportOptions): 
 }
 
 /** What is wrong with a value is said with what its type comes from. */
-function saidOfInferred(error: unknown, made: readonly InferredColumn[]): unknown {
+function saidOfInferred(error: unknown, made: readonly NamedType[]): unknown {
   if (!(error instanceof DbError) || !String(error.details?.sqlstate ?? "").startsWith("22")) return error;
   const types = made.map(({ name, type }) => `${name} ${type}`).join(", ");
   const hint = `Nothing was stored. The types inferred from the beginning of the file do not fit: ${types}. Create the table with wider types first (text takes everything), then import without create.`;

@@ -13,6 +13,7 @@ import { sessionOptions } from "../../session/session-options.js";
 import { type Outcome, resultAnswer } from "../../session/sql-result.js";
 import type { StatementRun } from "../../session/statement-run.js";
 import { type BatchResult, batchAnswer, failureOf, hasFailed, successOf } from "./batch-result.js";
+import { ARROW_STREAM } from "./column-stream.js";
 import { LongDocument } from "./long-document.js";
 import { executeSets, executeSetsIn, possibleSets } from "./parameter-sets.js";
 import { type BatchItem, bodyOf, repeatsAt, runRepeats } from "./repeated-items.js";
@@ -72,9 +73,10 @@ function executeOne(request: Request, body: StatementBody): Answer | Promise<Ans
 const STREAMED_FORMATS: readonly RowFormat[] = [ndjsonResult, msgpackResult];
 
 /** The form in which the client wants rows as they come; null: it wants one document. */
-function streamFormat(request: Request): RowFormat | null {
+function streamFormat(request: Request): RowFormat | typeof ARROW_STREAM | null {
   const [accept] = request.head.media;
   if (accept === undefined) return null;
+  if (accept.includes(ARROW_STREAM)) return ARROW_STREAM;
   return STREAMED_FORMATS.find(({ contentType }) => accept.includes(contentType)) ?? null;
 }
 

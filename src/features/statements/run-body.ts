@@ -6,6 +6,7 @@ import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import { jsonRows, type Outcome, plainRows, type RowCollector } from "../../session/sql-result.js";
 import type { Language, ParameterValues, StatementRun } from "../../session/statement-run.js";
+import { ARROW_STREAM, ColumnStream } from "./column-stream.js";
 import { type RowFormat, RowStream } from "./row-stream.js";
 
 export interface StatementBody {
@@ -58,11 +59,19 @@ export function textOptionsOf({ language, graph }: Pick<StatementBody, "language
 const NO_OPTIONS = {};
 const AS_PARAMS = { paramsField: "params" } as const;
 
+/** Rows that are sent as they come, in one form or another. */
+interface SentRows {
+  readonly collector: RowCollector;
+  readonly rowCount: number;
+  finish(summary: object): Promise<void>;
+  close(): void;
+}
+
 /** Runs one statement and sends its rows as they come. */
 export async function executeStreamed(
   request: Request,
   body: StatementBody,
-  format: RowFormat,
+  format: RowFormat | typeof ARROW_STREAM,
   headers: readonly string[] = [],
 ): Promise<Answer> {
   if (request.keepAnswer !== null) {
@@ -72,7 +81,11 @@ export async function executeStreamed(
     );
   }
   const session = new Session(request.tenant, sessionOptions(request, "routes"));
-  return streamFrom(request, body, new RowStream(request, format, headers), async (run) => {
+  const stream =
+    format === ARROW_STREAM
+      ? new ColumnStream(request, "arrow", headers)
+      : new RowStream(request, format as RowFormat, headers);
+  return streamFrom(request, body, stream, async (run) => {
     const outcome = await session.execute(run, (tx) => request.commitPart(tx));
     await session.endTemporaries(request, (tx) => request.tenant.commit(tx));
     return outcome;
@@ -83,7 +96,7 @@ export async function executeStreamed(
 export async function streamFrom(
   request: Request,
   body: StatementBody,
-  stream: RowStream,
+  stream: SentRows,
   execute: (run: StatementRun) => Outcome | Promise<Outcome>,
 ): Promise<Answer> {
   const started = performance.now();

@@ -114,7 +114,7 @@ export interface ParsedFile extends FileFacts {
 /** Errors lose their class between threads, so a task answers them. Exactly one of the two is not null. */
 export interface ParseAnswer<T> {
   readonly result: T | null;
-  readonly error: Pick<DbError, "code" | "message"> | null;
+  readonly error: (Pick<DbError, "code" | "message"> & Partial<Pick<DbError, "details">>) | null;
 }
 
 /** For the threads of a pool that parses files. */

@@ -75,6 +75,20 @@ function withOpenFile<T>(place: FilePlace, read: (fd: number, size: number) => T
   }
 }
 
+/** An open descriptor for files that are read here and there. The caller closes it. Throws as `readWholeFile`. */
+export function openFile(place: FilePlace): { readonly descriptor: number; readonly bytes: number } {
+  const real = realPathInside(place);
+  const descriptor = openPlain(real, place.path);
+  try {
+    const facts = fstatSync(descriptor, { bigint: true });
+    checkFile(facts, real, place);
+    return { descriptor, bytes: Number(facts.size) };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
 function realPathInside({ path, root }: FilePlace): string {
   try {
     const top = realpathSync(root);

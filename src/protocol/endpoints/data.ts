@@ -35,6 +35,8 @@ const target = {
   ),
 };
 
+const { encoding: _encoding, ...columnarTarget } = target;
+
 const csv = {
   delimiter: character("Separator between fields. Default: a comma."),
   quote: character("Quote around fields. Default: a double quote. Write it twice inside a field."),
@@ -95,11 +97,40 @@ export const dataEndpoints = [
     response: ImportResult,
   },
   {
+    name: "data.importParquet",
+    method: "POST",
+    path: "/v1/data/import/parquet",
+    summary:
+      "Import the rows of a Parquet file into a table, all or none. The file names the columns and their types; `columns` renames them. The line that an error names is the number of the row. Otherwise like the CSV import.",
+    tag: "data",
+    access: "writer",
+    home: "tenant",
+    slow: true,
+    query: Strict(columnarTarget),
+    streamedBody: ["application/vnd.apache.parquet"],
+    streamedReply: replies,
+    response: ImportResult,
+  },
+  {
+    name: "data.importArrow",
+    method: "POST",
+    path: "/v1/data/import/arrow",
+    summary: "Import the rows of a stream or file of Arrow's IPC format. Otherwise like the import of Parquet.",
+    tag: "data",
+    access: "writer",
+    home: "tenant",
+    slow: true,
+    query: Strict(columnarTarget),
+    streamedBody: ["application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file"],
+    streamedReply: replies,
+    response: ImportResult,
+  },
+  {
     name: "data.export",
     method: "GET",
     path: "/v1/data/export",
     summary:
-      "Export a table, or the rows of a query that changes nothing, as a file: CSV (the default) or one JSON object per line. It is streamed as fast as the client reads, with gzip=true compressed.",
+      "Export a table, or the rows of a query that changes nothing, as a file: CSV (the default), one JSON object per line, Parquet, or a stream of Arrow's IPC format. It is streamed as fast as the client reads. gzip=true compresses CSV and JSON.",
     tag: "data",
     access: "member",
     home: "tenant",
@@ -109,12 +140,17 @@ export const dataEndpoints = [
       schema: target.schema,
       columns: target.columns,
       sql: Type.Optional(Type.String({ minLength: 1, description: "Instead of a table." })),
-      format: Type.Optional(Type.String({ pattern: "^(csv|ndjson)$" })),
+      format: Type.Optional(Type.String({ pattern: "^(csv|ndjson|parquet|arrow)$" })),
       ...csv,
       filename: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9._ -]{1,200}$" })),
       gzip: flag("Compress the file."),
       max_rows: Type.Optional(Type.String({ pattern: "^[0-9]{1,15}$", description: "Default: no limit." })),
     }),
-    streamedReply: ["text/csv", "application/x-ndjson"],
+    streamedReply: [
+      "text/csv",
+      "application/x-ndjson",
+      "application/vnd.apache.parquet",
+      "application/vnd.apache.arrow.stream",
+    ],
   },
 ] as const satisfies readonly EndpointSpec[];

@@ -103,7 +103,7 @@ export const queryEndpoints = [
     access: "member",
     home: "tenant",
     body: Strict({ sql, ...boundSets, ...textOptions, ...limits, ...otherDatabase }),
-    streamedReply: ["application/x-ndjson", "application/x-msgpack-stream"],
+    streamedReply: ["application/x-ndjson", "application/x-msgpack-stream", "application/vnd.apache.arrow.stream"],
     example: {
       body: {
         sql: "SELECT customer, sum(total) AS total FROM orders WHERE total > $1 GROUP BY 1 ORDER BY 2 DESC",

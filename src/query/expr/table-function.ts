@@ -36,6 +36,13 @@ export interface TableFunction {
   readonly oneValue?: true;
   /** Of a function that a statement made. */
   readonly routine?: RoutineCall;
+  /**
+   * The row of a call whose constant arguments tell it, on behalf of a session's client. It is waited for before the
+   * statement is planned; a call that names its columns needs none.
+   */
+  readonly shapeOf?: (client: object, args: readonly Value[]) => Promise<SqlType>;
+  /** It finds its columns by their names, so those that nobody reads may be left out. */
+  readonly readsColumns?: true;
   /** `shape` is `returns`, or the record of the columns that the call named. Arguments have the declared types. */
   readonly open: (context: EvalContext, args: readonly Value[], shape: SqlType) => TableRows;
 }

@@ -4,6 +4,8 @@
  * columns that the parent reads. Where columns are taken by position (the result, INSERT, set operations) a projection
  * restores exactly those.
  */
+
+import { recordOf } from "../../values/values.js";
 import type { ColumnId } from "../expr/expr.js";
 import { columnsOf, isVolatile } from "../expr/walk.js";
 import type { EdgeColumns, ExpandPathPlan, ExpandPlan } from "../plan/graph-plans.js";
@@ -16,6 +18,7 @@ import type {
   Returning,
   ScanPlan,
   SetOpPlan,
+  TableFunctionPlan,
   WindowPlan,
 } from "../plan/plan.js";
 import { childrenOf, exprsOfPlan, outerColumnsOf, withChildren } from "../plan/walk.js";
@@ -54,7 +57,7 @@ function prune(plan: Plan, needed: Ids): Plan {
       });
     }
     case "tablefunction":
-      return plan;
+      return pruneFunction(plan, needed);
     case "projectset": {
       // Every call stays: together they decide how many rows there are.
       const own = new Set(plan.columns.slice(-plan.calls.length).map(({ id }) => id));
@@ -141,6 +144,16 @@ function pick<T>(items: readonly T[], indexes: readonly number[]): T[] {
 /** An input whose columns are taken by position: all of them, in order. */
 function positional(plan: Plan): Plan {
   return withColumns(prune(plan, idsOf(plan.columns)), plan.columns);
+}
+
+/** Of a function that finds its columns by their names. */
+function pruneFunction(plan: TableFunctionPlan, needed: Ids): Plan {
+  const [call] = plan.calls;
+  if (plan.calls.length > 1 || plan.ordinality || call?.fn.readsColumns !== true) return plan;
+  const kept = indexesOf(plan.columns, needed);
+  if (kept.length === plan.columns.length) return plan;
+  const shape = recordOf(pick(call.shape.fields!, kept));
+  return Object.freeze({ ...plan, columns: pick(plan.columns, kept), calls: [{ ...call, shape }] });
 }
 
 function pruneTable(plan: Extract<Plan, { kind: "scan" | "pointget" | "indexscan" }>, needed: Ids): Plan {

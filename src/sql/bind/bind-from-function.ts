@@ -116,11 +116,27 @@ function bindSet(
   definition: readonly ColumnSpec[],
   context: ExprContext,
 ): NamedCall {
-  const call = resolveSetCall(node, context, bindExpr);
+  const given = resolveSetCall(node, context, bindExpr);
+  const call = definition.length === 0 ? withShape(given, node.position, context) : given;
   const hasColumns = call.fn.returns.fields !== undefined && recordName(call.fn.returns) === null;
   const isUnnest = call.fn.name === "unnest" && call.fn.args[0]!.element !== null;
-  const shape = defined(call.shape, definition, hasColumns && !isUnnest, node.position, context.binding);
+  const isKnown = (hasColumns && !isUnnest) || call !== given;
+  const shape = defined(call.shape, definition, isKnown, node.position, context.binding);
   return { call: { ...call, shape }, names: namesOf(shape, call.fn.column ?? null), functionName };
+}
+
+/** Of a function whose constant arguments tell its row. */
+function withShape(call: SetCall, position: number, { binding }: ExprContext): SetCall {
+  const { shapeOf } = binding.env;
+  if (call.fn.shapeOf === undefined || shapeOf === undefined) return call;
+  const values = call.args.map((arg) => {
+    if (arg.kind === "const" && arg.value !== null) return arg.value;
+    throw sqlError("42P10", `arguments of ${call.fn.name} must be constants where its columns are not named`, {
+      position,
+      hint: `Name the columns: ${call.fn.name}(…) AS t(a integer, b text).`,
+    });
+  });
+  return { ...call, shape: shapeOf(call.fn, values) };
 }
 
 function namesOf(shape: SqlType, fixed: string | null): (string | null)[] {

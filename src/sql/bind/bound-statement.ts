@@ -7,6 +7,7 @@ import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { CallExpr, Expr, RoutineCall, TransitionTable } from "../../query/expr/expr.js";
+import type { TableFunction } from "../../query/expr/table-function.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { SqlType, Value } from "../../values/values.js";
 import type { IsolationLevel, StatementNode } from "../parse/ast.js";
@@ -31,6 +32,8 @@ export interface BindEnvironment {
   readonly answersAtOnce?: (call: CallExpr) => boolean;
   /** Takes the calls that can be checked before a row is there (session/check-calls.ts), of what a definition keeps. */
   readonly calls?: CallExpr[];
+  /** The row of a call whose arguments tell it (TableFunction.shapeOf); absent: such calls name their columns. */
+  readonly shapeOf?: (fn: TableFunction, args: readonly Value[]) => SqlType;
   /** Binds what cypher() in FROM reads; absent: it cannot be called. */
   readonly cypher?: CypherBinder;
   /** Of a statement inside a function: what names mean that no relation has, and what $n is. */

@@ -46,6 +46,12 @@ const FUNCTIONS: Readonly<Record<string, readonly Parameters[]>> = {
   jsonb_insert: [{ names: ["jsonb_in", "path", "replacement", "insert_after"], defaults: { insert_after: false } }],
   json_strip_nulls: [{ names: ["target", "strip_in_arrays"], defaults: { strip_in_arrays: false } }],
   jsonb_strip_nulls: [{ names: ["target", "strip_in_arrays"], defaults: { strip_in_arrays: false } }],
+  read_csv: [
+    {
+      names: ["path", "header", "delimiter", "quote", "null_text", "columns"],
+      defaults: { header: true, delimiter: ",", quote: '"', null_text: "", columns: "" },
+    },
+  ],
   make_interval: [MAKE_INTERVAL],
   make_date: [{ names: ["year", "month", "day"] }],
   make_time: [{ names: ["hour", "min", "sec"] }],

@@ -49,7 +49,7 @@ export class SpillFile {
   constructor(
     private readonly area: SpillArea,
     private readonly statement: SpillAccount,
-    private readonly descriptor: number,
+    readonly descriptor: number,
   ) {}
 
   /** Appends. Throws 53400 past the statement's bound, disk_full when the disk refuses. */

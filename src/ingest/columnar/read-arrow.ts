@@ -1,0 +1,125 @@
+/** Reads streams and files of Arrow's IPC format as lines of JSON. Runs in task threads. */
+import {
+  type Data,
+  type DataType,
+  type Field,
+  Message,
+  MessageHeader,
+  RecordBatchReader,
+  RecordBatchStreamWriter,
+} from "apache-arrow";
+import { Footer } from "apache-arrow/ipc/metadata/file";
+import { DbError } from "../../protocol/errors.js";
+import { arrowColumn } from "./arrow-values.js";
+import type { FileShape, RowFile, RowPiece, RowPieceJob } from "./contract.js";
+import { bytesAt, unreadable } from "./file-bytes.js";
+import { Latest, linesOf, type ReadRows } from "./row-lines.js";
+
+/** A message with its body. */
+interface Place {
+  readonly at: number;
+  readonly length: number;
+}
+
+interface ArrowFile {
+  /** Its message. */
+  readonly schema: Uint8Array;
+  readonly fields: readonly Field[];
+  readonly dictionaries: readonly Place[];
+  readonly batches: readonly (Place & { readonly rows: number })[];
+}
+
+const files = new Latest<ArrowFile>();
+const parts = new Latest<ReadRows>();
+
+const FILE_MAGIC = "ARROW1";
+const FILE_HEAD_BYTES = 8;
+const CONTINUATION = 0xffffffff;
+
+/** Throws `invalid_request`. */
+export async function describeArrow(file: RowFile): Promise<FileShape> {
+  const { fields, batches } = await opened(file);
+  const columns = fields.map((field) => ({ name: field.name, type: arrowColumn(field).type }));
+  return { columns, rows: batches.reduce((sum, { rows }) => sum + rows, 0) };
+}
+
+/** Throws `invalid_request`. */
+export async function arrowRows({ file, columns: names, from, rowsMax }: RowPieceJob): Promise<RowPiece> {
+  const { schema, fields, dictionaries, batches } = await opened(file);
+  const batch = batches[from.part];
+  if (batch === undefined) return { lines: new Uint8Array(0), rows: 0, next: null };
+  const read = await parts.get(`${file.id} ${from.part} ${JSON.stringify(names)}`, () => {
+    const bytes = [...dictionaries, batch].map(({ at, length }) => bytesAt(file.descriptor, at, length));
+    return rowsOf(Buffer.concat([schema, ...bytes]), fields, names);
+  });
+  const next = from.part + 1 < batches.length ? { part: from.part + 1, row: 0 } : null;
+  return linesOf(read, from.row, rowsMax, from.part, next);
+}
+
+function rowsOf(bytes: Uint8Array, fields: readonly Field[], names: readonly string[] | null): ReadRows {
+  try {
+    const [batch] = [...RecordBatchReader.from(bytes)];
+    const wanted = names === null ? fields.map((_field, i) => i) : names.map((name) => placeOf(fields, name));
+    const columns = wanted.map((i) => arrowColumn(fields[i]!).read(batch!.data.children[i] as Data<DataType>));
+    return { first: 0, rows: batch!.numRows, columns };
+  } catch (error) {
+    throw unreadable("Arrow", error);
+  }
+}
+
+const placeOf = (fields: readonly Field[], name: string): number => fields.findIndex((field) => field.name === name);
+
+function opened(file: RowFile): Promise<ArrowFile> {
+  return files.get(file.id, () => {
+    try {
+      return messagesOf(file);
+    } catch (error) {
+      throw unreadable("Arrow", error);
+    }
+  });
+}
+
+/** Where the messages are. A file has a stream in it, with a list of its messages at the end. */
+function messagesOf({ descriptor, bytes: length }: RowFile): ArrowFile {
+  const isFile =
+    length > FILE_HEAD_BYTES && bytesAt(descriptor, 0, FILE_HEAD_BYTES).toString("latin1").startsWith(FILE_MAGIC);
+  const dictionaries: Place[] = [];
+  const batches: (Place & { rows: number })[] = [];
+  let head: Pick<ArrowFile, "schema" | "fields"> | null = null;
+  for (let at = isFile ? FILE_HEAD_BYTES : 0; at + 4 <= length; ) {
+    const first = bytesAt(descriptor, at, 4).readUInt32LE();
+    const prefix = first === CONTINUATION ? 8 : 4;
+    const headBytes = first === CONTINUATION ? bytesAt(descriptor, at + 4, 4).readInt32LE() : first;
+    if (headBytes === 0) break;
+    if (headBytes < 0 || at + prefix + headBytes > length) throw new Error("a message is longer than the file");
+    const message = Message.decode(bytesAt(descriptor, at + prefix, headBytes));
+    const bodyBytes = Number(message.bodyLength);
+    const place = { at, length: prefix + headBytes + bodyBytes };
+    if (bodyBytes < 0 || at + place.length > length) throw new Error("it ends within a batch");
+    if (message.headerType === MessageHeader.Schema) {
+      const schema = bytesAt(descriptor, at, place.length);
+      head = { schema, fields: (message.header() as unknown as { fields: Field[] }).fields };
+    } else if (message.headerType === MessageHeader.DictionaryBatch) dictionaries.push(place);
+    else batches.push({ ...place, rows: Number((message.header() as unknown as { length: number }).length) });
+    at += place.length;
+  }
+  if (head === null && isFile) head = schemaAtEnd(descriptor, length);
+  if (head === null) {
+    throw new DbError("invalid_request", "The file is not readable as Arrow: it does not begin with a schema.", {
+      hint: "Arrow's IPC format is meant: a stream, or a file that begins with ARROW1.",
+    });
+  }
+  return { ...head, dictionaries, batches };
+}
+
+/** Some writers say the schema only at the end of a file, in front of its length and the magic. */
+function schemaAtEnd(descriptor: number, length: number): Pick<ArrowFile, "schema" | "fields"> {
+  const tail = 4 + FILE_MAGIC.length;
+  const footer = bytesAt(descriptor, length - tail, 4).readInt32LE();
+  if (footer <= 0 || footer + tail + FILE_HEAD_BYTES > length) throw new Error("its end is not complete");
+  const end = bytesAt(descriptor, length - tail - footer, footer);
+  const { schema } = Footer.decode(end);
+  const writer = new RecordBatchStreamWriter();
+  writer.reset(undefined, schema);
+  return { schema: writer.toUint8Array(true).slice(), fields: schema.fields };
+}

@@ -1,0 +1,131 @@
+/** read_csv, read_json and read_parquet: rows of files of the server, under the folders that the operator allows. */
+import { copyFileSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t from "tap";
+import { TestServer } from "./server.js";
+
+const base = mkdtempSync(join(tmpdir(), "read-files-"));
+const root = join(base, "open");
+mkdirSync(root);
+const server = await TestServer.start({ TESSERA_ACTORS: "1", TESSERA_FILES_ROOTS: root });
+t.teardown(() => server.stop());
+
+const put = (name: string, text: string): string => {
+  const path = join(root, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+const errorOf = async (sql: string, parameters: readonly unknown[] = [], token?: string) => {
+  const reply = await server.sql(sql, parameters, token === undefined ? {} : { token });
+  return { status: reply.status, ...reply.body.error };
+};
+
+t.test("CSV: columns and types are inferred; options; joins, aggregates and inserts", async (t) => {
+  const path = put(
+    "city.csv",
+    'id,name,since,area\n1,"Porto, PT",1123-01-01,41.4\n2,,,\n3,"a ""b""\nc",2026-01-02,1e3\n',
+  );
+  t.same(await server.rows(`SELECT * FROM read_csv('${path}')`), [
+    [1, "Porto, PT", "1123-01-01", 41.4],
+    [2, null, null, null],
+    [3, 'a "b"\nc', "2026-01-02", 1000],
+  ]);
+  t.same(await server.rows(`SELECT count(*), sum(area) FROM read_csv('${path}') WHERE id > 1`), [[2, 1000]]);
+  t.same(await server.rows(`SELECT c.name FROM read_csv('${path}') c JOIN generate_series(1, 1) g ON g = c.id`), [
+    ["Porto, PT"],
+  ]);
+  const semicolons = put("plain.csv", "1;x\n2;-\n");
+  t.same(
+    await server.rows(`SELECT * FROM read_csv('${semicolons}', header => false, delimiter => ';', null_text => '-')`),
+    [
+      [1, "x"],
+      [2, null],
+    ],
+  );
+  t.same(await server.rows(`SELECT b FROM read_csv('${semicolons}', false, ';', '"', '', 'a, b') WHERE a = 2`), [
+    ["-"],
+  ]);
+  await server.sql(`CREATE TABLE city AS SELECT * FROM read_csv('${path}')`);
+  t.same(await server.rows("SELECT count(*) FROM city"), [[3]]);
+  t.same(await server.rows(`SELECT id, area FROM read_csv($1) AS t(area text, id text) WHERE id = '3'`, [path]), [
+    ["3", "1e3"],
+  ]);
+});
+
+t.test("a file that changes has other columns in the next statement, also in a transaction", async (t) => {
+  const path = put("changing.csv", "a\n1\n");
+  const sql = `SELECT * FROM read_csv('${path}')`;
+  t.same(await server.rows(sql), [[1]]);
+  put("changing.csv", "b,c\nx,2\n");
+  t.same(await server.rows(sql), [["x", 2]]);
+  const results = (await server.call("POST", "/v1/query/execute/batch", { statements: ["BEGIN", sql, "COMMIT"] })).body
+    .data;
+  t.same(results.results[1].data.rows, [["x", 2]]);
+});
+
+t.test("JSON lines and Parquet", async (t) => {
+  const path = put("events.jsonl", '{"a":1,"b":{"c":[1]}}\n\n{"a":2.5,"d":"x"}\n');
+  t.same(await server.rows(`SELECT a, b, d FROM read_json('${path}')`), [
+    [1, { c: [1] }, null],
+    [2.5, null, "x"],
+  ]);
+  t.same(await server.rows(`SELECT d FROM read_json('${path}') WHERE a > 2`), [["x"]]);
+  const parquet = join(root, "duck.parquet");
+  copyFileSync("test/fixtures/columnar/duckdb.parquet", parquet);
+  t.same(await server.rows(`SELECT id, list[1], struct->'a', exact::text FROM read_parquet('${parquet}') WHERE flag`), [
+    [2, 2, 2, "24691357802469135.7800"],
+  ]);
+  t.same(await server.rows(`SELECT count(*) FROM read_parquet('${parquet}')`), [[3]]);
+});
+
+t.test("a large file: every row once, in order; a LIMIT reads no more than it needs", async (t) => {
+  const rows = 120_000;
+  const path = put("many.csv", `id,words\n${Array.from({ length: rows }, (_, i) => `${i},"w ${i}\n"`).join("\n")}\n`);
+  t.same(
+    await server.rows(
+      `SELECT count(*), count(DISTINCT id), sum(id), bool_and(words = 'w ' || id || E'\\n') FROM read_csv('${path}')`,
+    ),
+    [[rows, rows, (rows * (rows - 1)) / 2, true]],
+  );
+  // What is behind the rows that are wanted is never looked at.
+  const broken = put("broken.csv", `id,x\n${"1,2\n".repeat(200_000)}1,2,3\n`);
+  t.same(await server.rows(`SELECT id FROM read_csv('${broken}') LIMIT 2`), [[1], [1]]);
+  t.match((await errorOf(`SELECT sum(x) FROM read_csv('${broken}')`)).message, /3 fields, but the file has 2 columns/);
+});
+
+t.test("who may read what", async (t) => {
+  const secret = join(base, "secret.csv");
+  writeFileSync(secret, "a\n1\n");
+  symlinkSync(secret, join(root, "link.csv"));
+  put("plain-user.csv", "a\n1\n");
+  for (const path of [secret, join(root, "link.csv"), `${root}/../secret.csv`, "/etc/passwd", "relative.csv"]) {
+    t.match(await errorOf(`SELECT * FROM read_csv('${path}')`), { status: 403, code: "forbidden" }, path);
+    t.match(await errorOf("SELECT * FROM read_csv($1) AS t(a int)", [path]), { status: 403 }, path);
+  }
+  const user = await server.tenant("reader", ["user"]);
+  t.match(
+    (await errorOf(`SELECT * FROM read_csv('${join(root, "plain-user.csv")}')`, [], user)).message,
+    /Only admins/,
+  );
+  t.match(await errorOf(`SELECT * FROM read_csv('${join(root, "none.csv")}')`), { status: 404 });
+  const closed = await TestServer.start({ TESSERA_ACTORS: "1" });
+  const refused = await closed.sql(`SELECT * FROM read_csv('${secret}')`);
+  t.match(refused.body.error, { code: "forbidden", details: { hint: /TESSERA_FILES_ROOTS/ } });
+  await closed.stop();
+});
+
+t.test("mistakes are explained", async (t) => {
+  const path = put("bad.csv", `n\n${"1\n".repeat(20_000)}x\n`);
+  const value = await errorOf(`SELECT sum(n) FROM read_csv('${path}')`);
+  t.match(value.message, /column "n" of row 20001/);
+  t.match(value.details, { sqlstate: "22P02", hint: /AS t\(n text/ });
+  t.match((await errorOf("SELECT * FROM read_csv($1)", [path])).message, /constants/);
+  t.match((await errorOf(`SELECT * FROM read_csv('${path}') AS t(m int)`)).message, /no column "m"/);
+  t.match(await errorOf(`SELECT * FROM read_parquet('${path}')`), { status: 400, message: /Parquet/ });
+  t.match((await errorOf(`SELECT * FROM read_csv('${path}', delimiter => 'ab')`)).message, /one ASCII character/);
+  t.match((await errorOf(`SELECT * FROM read_json('${put("array.json", '[{"a":1}]')}')`)).details.hint, /jq/);
+  writeFileSync(join(root, "latin.csv"), Buffer.from([97, 10, 0xe9, 10]));
+  t.match((await errorOf(`SELECT * FROM read_csv('${join(root, "latin.csv")}')`)).message, /UTF-8/);
+});
