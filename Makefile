@@ -6,9 +6,11 @@
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
 
-# PostgreSQL's protocol listens, too: on port 5432, or on a free one when that is taken. The start says which.
+# PostgreSQL's protocol and Bolt listen, too: on ports 5432 and 7687, or on free ones when those are taken. The start says which.
 start: export TESSERA_POSTGRES_PORT ?= 5432
 start: export TESSERA_POSTGRES_ANY_PORT ?= true
+start: export TESSERA_BOLT_PORT ?= 7687
+start: export TESSERA_BOLT_ANY_PORT ?= true
 start: build
 	bin/tessera serve
 

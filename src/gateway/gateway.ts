@@ -239,7 +239,8 @@ function assemble(
     tickets,
     liveReplies: new LiveReplies(config.websocket.connectionsPerTenantMax),
     metrics: new RequestMetrics(routes),
-    wire: new WireMetrics(),
+    wire: WireMetrics.ofPostgres(),
+    bolt: WireMetrics.ofBolt(),
     deadlines,
     connections: 0,
     open: 0,
@@ -249,7 +250,7 @@ function assemble(
   };
   const sockets = new Sockets(services, routes);
   metrics = metricsPage({
-    ...{ requests: services.metrics, wire: services.wire, pool, watermarks, admission },
+    ...{ requests: services.metrics, wire: services.wire, bolt: services.bolt, pool, watermarks, admission },
     open: {
       requests: () => services.open,
       sockets: () => sockets.size,

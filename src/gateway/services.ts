@@ -13,7 +13,7 @@ import type { Refusals } from "./refusals.js";
 import type { RequestIds } from "./request-ids.js";
 import type { Tickets } from "./socket/tickets.js";
 import type { Traces } from "./traces.js";
-import type { WireMetrics } from "./wire-metrics.js";
+import type { BoltKind, PostgresKind, WireMetrics } from "./wire-metrics.js";
 
 export interface Services {
   readonly config: Config;
@@ -30,7 +30,8 @@ export interface Services {
   readonly tickets: Tickets;
   readonly liveReplies: LiveReplies;
   readonly metrics: RequestMetrics;
-  readonly wire: WireMetrics;
+  readonly wire: WireMetrics<PostgresKind>;
+  readonly bolt: WireMetrics<BoltKind>;
   readonly deadlines: { readonly normal: DeadlineQueue; readonly slow: DeadlineQueue };
   /** TCP connections, WebSockets included. */
   connections: number;

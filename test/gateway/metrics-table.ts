@@ -11,7 +11,8 @@ export function metricsTable(): string {
   const sources: MetricsSources = {
     ...{
       requests: new RequestMetrics([]),
-      wire: new WireMetrics(),
+      wire: WireMetrics.ofPostgres(),
+      bolt: WireMetrics.ofBolt(),
       pool: nothing,
       watermarks: nothing,
       admission: nothing,
