@@ -33,6 +33,8 @@ export interface OpenOptions {
 
 /** How long clients keep a routing table. */
 const ROUTES_SECONDS = 300;
+/** Answers of earlier messages wait no longer than that for the one that is worked on. */
+const HELD_MS = 20;
 /** What the session wants of the gateway. */
 const CLOSES = "closes";
 const LOGGED_OFF = "logged off";
@@ -90,6 +92,10 @@ export class BoltSession implements RowSink {
     this.username = request.head.username;
     this.tenantName = request.head.tenantId;
     this.statements = new Statements(this);
+    this.client.atYield = async () => {
+      const waitsMs = Date.now() - this.client.begunMs;
+      if (this.writer.length > 0 && waitsMs > HELD_MS) await this.send();
+    };
   }
 
   /** Works on messages that came together. Never throws what a client did. */
@@ -124,13 +130,17 @@ export class BoltSession implements RowSink {
 
   /** Sends what was written so far. */
   readonly flush = async (): Promise<void> => {
+    await this.send();
+    // The client was waited for, perhaps; the work goes on in a turn of the tenant's.
+    await this.client.yieldTurn();
+  };
+
+  private async send(): Promise<void> {
     const { request } = this.client;
     if (request.sink === null) await request.openReply("application/octet-stream", []);
     else await request.durable();
     if (this.writer.length > 0) await request.sink!.write(this.writer.take());
-    // The client was waited for, perhaps; the work goes on in a turn of the tenant's.
-    await this.client.yieldTurn();
-  };
+  }
 
   // Messages
 
@@ -195,23 +205,23 @@ export class BoltSession implements RowSink {
 
   private async run([text, parameters, extra]: Fields): Promise<void> {
     if (typeof text !== "string" || !(parameters instanceof Map)) throw malformed("RUN has a text, a map and a map");
-    if (!this.isOpen) this.requireIdle("RUN");
+    if (this.isOpen) this.requireTime();
+    else this.requireIdle("RUN");
     const options = this.isOpen ? null : this.begins(extra);
-    // The transaction's deadline, which may have passed, counts for all its statements.
-    this.client.begin(this.timeoutMs(options?.timeoutMs ?? 0));
-    this.client.checkpoint();
+    this.client.begin(this.timeoutMs());
     const graph = options === null ? this.graph : this.graphOf(options.database);
     const began = { text, parameters, graph, database: this.databaseName(graph) };
     this.succeed(await this.statements.run(began, options));
   }
 
   private async pull(extra: unknown, sink: RowSink | null): Promise<void> {
+    if (this.isOpen) this.requireTime();
     if (!this.statements.hasOpen) throw violation(`there are no rows to ${sink === null ? "discard" : "pull"}`);
     const said = extra instanceof Map ? extra : new Map();
     const [n, qid] = [said.get("n"), said.get("qid") ?? -1];
     if (typeof n !== "number" || !(n > 0 || n === -1)) throw malformed('"n" has to be -1, or more than 0');
     if (typeof qid !== "number") throw malformed('"qid" has to be an integer');
-    this.client.begin(this.timeoutMs(0));
+    this.client.begin(this.timeoutMs());
     const facts = await this.statements.pull(qid, n === -1 ? Number.MAX_SAFE_INTEGER : n, sink);
     this.succeed(facts);
   }
@@ -227,21 +237,22 @@ export class BoltSession implements RowSink {
     this.graph = this.graphOf(options.database);
     this.session.begin({ readOnly: options.reads });
     this.isOpen = true;
-    if (options.timeoutMs > 0) this.transactionEndsMs = Date.now() + options.timeoutMs;
     this.succeed({ db: this.databaseName(this.graph) });
   }
 
   private begins(extra: unknown): TransactionOptions {
     const options = transactionOptions(extra, this.username);
     checkBookmarks(options.bookmarks, this.position);
+    const { timeoutMs } = options;
+    this.transactionEndsMs = timeoutMs === 0 ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
     return options;
   }
 
   private async commit(): Promise<void> {
     this.requireOpen("COMMIT");
+    this.requireTime();
     const { session, client } = this;
-    client.begin(this.timeoutMs(0));
-    client.checkpoint();
+    client.begin(this.timeoutMs());
     this.statements.closeAll();
     try {
       await session.prepareCommit(client);
@@ -273,16 +284,25 @@ export class BoltSession implements RowSink {
     if (!this.isOpen) throw violation(`${what} came, and no transaction is open`);
   }
 
+  /** Of the open transaction. */
+  private requireTime(): void {
+    if (this.session.inTransaction && Date.now() < this.transactionEndsMs) return;
+    throw boltError(
+      "request_timeout",
+      "Neo.ClientError.Transaction.TransactionTimedOut",
+      "The transaction took longer than its timeout, and was rolled back.",
+    );
+  }
+
   private requireIdle(what: string): void {
     if (this.isOpen) throw violation(`${what} came within a transaction`);
     if (this.statements.hasOpen) throw violation(`${what} came before all rows were pulled or discarded`);
   }
 
-  /** Of a statement: what the client asks for, what is left of its transaction, and what the configuration allows. */
-  private timeoutMs(asked: number): number {
+  /** Of a statement: what is left of its transaction, and what the configuration allows. */
+  private timeoutMs(): number {
     const most = this.client.request.partition.config.query.timeoutSeconds * 1000;
-    const left = Math.max(1, this.transactionEndsMs - Date.now());
-    return Math.min(most, left, asked === 0 ? most : asked);
+    return Math.min(most, Math.max(1, this.transactionEndsMs - Date.now()));
   }
 
   private get position(): Position {
