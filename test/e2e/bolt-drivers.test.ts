@@ -1,7 +1,9 @@
 /** Neo4j's driver against the server: values, transactions that are run again, streams, WebSockets. */
+import { once } from "node:events";
 import neo4j, { type Driver, type Session } from "neo4j-driver";
 import { lastValueFrom, toArray } from "rxjs";
 import t from "tap";
+import { createWebSocketStream, WebSocket } from "ws";
 import { boltPort, WITH_BOLT } from "./bolt-client.js";
 import { TestServer } from "./server.js";
 
@@ -204,4 +206,27 @@ t.test("neo4j:// finds the server by its own address, and big integers are bigin
   const { records } = await routing.executeQuery("RETURN 9223372036854775807 AS big, $x AS x", { x: 5n });
   t.same([records[0]!.get("big"), records[0]!.get("x")], [9223372036854775807n, 5n]);
   await routing.close();
+});
+
+t.test("by WebSocket, as in browsers", async (t) => {
+  const socket = new WebSocket(`ws://127.0.0.1:${boltPort(server)}`);
+  await once(socket, "open");
+  const stream = createWebSocketStream(socket);
+  stream.write(Buffer.from([0x60, 0x60, 0xb0, 0x17, 0, 0, 8, 5, ...new Array(12).fill(0)]));
+  const [agreed] = (await once(stream, "data")) as [Buffer];
+  t.equal(agreed.toString("hex"), "00000805");
+  stream.destroy();
+  // The driver's build for browsers, with the WebSocket that browsers have.
+  Object.assign(globalThis, { WebSocket });
+  const path = new URL(import.meta.resolve("neo4j-driver/lib/browser/neo4j-web.esm.js"));
+  const web: typeof neo4j = (await import(path.href)).default;
+  const inBrowser = web.driver(`bolt://127.0.0.1:${boltPort(server)}`, web.auth.basic("admin", server.password));
+  const { records } = await inBrowser.executeQuery("UNWIND range(1, 5000) AS x RETURN x, $text AS text", {
+    text: "y".repeat(1000),
+  });
+  t.equal(records.length, 5000);
+  await inBrowser.close();
+  const plain = await fetch(`http://127.0.0.1:${boltPort(server)}/`);
+  t.match(await plain.text(), /speaks Bolt/);
+  t.equal(plain.status, 426);
 });
