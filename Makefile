@@ -1,7 +1,7 @@
 # Needs Node 20 or 22 and npm; everything else comes from the npm registry.
 .PHONY: start build install check test sim sim-cluster torture bench peers vector-peers graph-peers duckdb-peers clean package docs fuzz soak
 .PHONY: turns watch properties etcd-messages lint-api conformance-sql conformance-cypher conformance-ldbc conformance-mcp
-.PHONY: conformance-clients conformance-regress conformance-openai conformance-openapi
+.PHONY: conformance-clients conformance-regress conformance-openai conformance-openapi conformance-bolt
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
@@ -61,7 +61,7 @@ bench: build $(if $(filter-out growth,$(or $(BENCH),all)),peers) $(if $(findstri
 conformance-sql: build
 	node dist/test/conformance/run-sql-suites.js $(FOLDERS)
 
-# The openCypher TCK, or the folders of it in FOLDERS; UPDATE=1 rewrites the list of what fails.
+# The openCypher TCK, or the folders of it in FOLDERS; UPDATE=1 rewrites the list of what fails, DOOR=bolt to run it by Bolt.
 conformance-cypher: build
 	node dist/test/conformance/run-tck.js $(FOLDERS)
 
@@ -85,6 +85,10 @@ conformance-regress: build
 # Packages that speak OpenAI's interface (AI SDK, LangChain, Agents, Mem0 …) against a server; CLIENTS="langchain mem0" for some.
 conformance-openai: build
 	node dist/test/conformance/run-openai-clients.js $(CLIENTS)
+
+# Packages that speak Bolt (Neo4j's driver 5, @neo4j/graphql) against a server; CLIENTS="graphql" for some.
+conformance-bolt: build
+	node dist/test/conformance/run-bolt-clients.js $(CLIENTS)
 
 # Types by openapi-typescript, and a program over openapi-fetch that is checked with tsc --strict and runs.
 conformance-openapi: build

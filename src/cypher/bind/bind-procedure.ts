@@ -6,6 +6,7 @@ import type { CallClause } from "../parse/ast.js";
 import { bindCondition } from "./bind-condition.js";
 import { bindArgument } from "./bind-expr.js";
 import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
+import { DATABASE_PROCEDURES } from "./database-procedures.js";
 import { GRAPH_PROCEDURES } from "./graph-procedures.js";
 import { INDEX_PROCEDURES } from "./index-procedures.js";
 import { type Procedure, type ProcedureRegistry, registeredProcedure, registeredProcedures } from "./procedure.js";
@@ -21,9 +22,13 @@ export function allProcedures(): readonly Procedure[] {
 }
 
 const byName = new Map(
-  [...GRAPH_PROCEDURES, ...INDEX_PROCEDURES, ...SCHEMA_PROCEDURES, ...serverProcedures(allProcedures)].map(
-    (procedure) => [procedure.name.toLowerCase(), procedure],
-  ),
+  [
+    ...GRAPH_PROCEDURES,
+    ...INDEX_PROCEDURES,
+    ...SCHEMA_PROCEDURES,
+    ...DATABASE_PROCEDURES,
+    ...serverProcedures(allProcedures),
+  ].map((procedure) => [procedure.name.toLowerCase(), procedure]),
 );
 
 /** Those of every graph, and those that have been registered. */
