@@ -34,9 +34,9 @@ export function treeOf({ sql, language }: Pick<StatementText, "sql" | "language"
   }
 }
 
-/** SHOW PROCEDURES, FUNCTIONS and DATABASES: SQL has no settings of these names. */
+/** SHOW PROCEDURES and SHOW FUNCTIONS: SQL has no settings of these names. */
 function isShownByCypher(tree: StatementTree): boolean {
-  return tree.language === "sql" && tree.node.kind === "show" && /^(?:procedures|functions|databases)$/.test(tree.node.name);
+  return tree.language === "sql" && tree.node.kind === "show" && /^(?:procedures|functions)$/.test(tree.node.name);
 }
 
 function sqlTree(sql: string): StatementTree {

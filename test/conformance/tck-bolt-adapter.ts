@@ -39,7 +39,7 @@ function temporalText(value: object): string | null {
   return temporalToText(new Duration(n(months), n(days), whole, n(nanoseconds)));
 }
 
-/** The TCK's model of values (tck/values.mjs): integers are bigints, floats numbers. */
+/** The TCK's model of values: integers are bigints, floats numbers. */
 function tckValue(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(tckValue);

@@ -97,7 +97,7 @@ export abstract class ShowParser extends QueryParser {
   /** WITH * and the order; null: none is given. */
   private ordered(position: number): ProjectionClause | null {
     const orderBy = this.acceptKeywords("ORDER", "BY") ? this.commaList(() => this.sortItem()) : [];
-    const skip = this.acceptKeyword("SKIP") ? this.expression() : null;
+    const skip = this.acceptKeyword("SKIP") || this.acceptKeyword("OFFSET") ? this.expression() : null;
     const limit = this.acceptKeyword("LIMIT") ? this.expression() : null;
     if (orderBy.length === 0 && skip === null && limit === null) return null;
     return { ...EVERYTHING, kind: "with", orderBy, skip, limit, position };

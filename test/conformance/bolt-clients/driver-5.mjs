@@ -20,10 +20,14 @@ await step("executeQuery with parameters and a transformer", async () => {
     { database: "neo4j" },
   );
   equal([summary.counters.updates().nodesCreated, summary.database.name], [2, "default"]);
-  const names = await driver.executeQuery("MATCH (p:Person)-[:KNOWS]->(:Person) RETURN p.name AS name", {}, {
-    routing: neo4j.routing.READ,
-    resultTransformer: neo4j.resultTransformers.mappedResultTransformer({ map: (record) => record.get("name") }),
-  });
+  const names = await driver.executeQuery(
+    "MATCH (p:Person)-[:KNOWS]->(:Person) RETURN p.name AS name",
+    {},
+    {
+      routing: neo4j.routing.READ,
+      resultTransformer: neo4j.resultTransformers.mappedResultTransformer({ map: (record) => record.get("name") }),
+    },
+  );
   equal(names.records, ["Alice"]);
 });
 await step("managed transactions, one that gives up", async () => {
@@ -33,14 +37,18 @@ await step("managed transactions, one that gives up", async () => {
     return (await tx.run("MATCH (p:Person) RETURN count(p) AS n")).records[0].get("n");
   });
   equal(count, 3);
-  await session.executeRead((tx) => tx.run("CREATE (:Never)")).then(
-    () => Promise.reject(new Error("it wrote")),
-    ({ code }) => equal(code, "Neo.ClientError.Statement.AccessMode"),
-  );
-  await session.executeWrite(async (tx) => {
-    await tx.run("CREATE (:Never)");
-    throw new Error("changed my mind");
-  }).catch(({ message }) => equal(message, "changed my mind"));
+  await session
+    .executeRead((tx) => tx.run("CREATE (:Never)"))
+    .then(
+      () => Promise.reject(new Error("it wrote")),
+      ({ code }) => equal(code, "Neo.ClientError.Statement.AccessMode"),
+    );
+  await session
+    .executeWrite(async (tx) => {
+      await tx.run("CREATE (:Never)");
+      throw new Error("changed my mind");
+    })
+    .catch(({ message }) => equal(message, "changed my mind"));
   equal((await session.run("MATCH (n:Never) RETURN n")).records.length, 0);
   await session.close();
 });
@@ -60,9 +68,14 @@ await step("session auth: another user on a pooled connection", async () => {
 });
 await step("100 sessions at once", async () => {
   const all = await Promise.all(
-    Array.from({ length: 100 }, async (_, i) => (await driver.executeQuery("RETURN $i AS i", { i: neo4j.int(i) })).records[0].get("i")),
+    Array.from({ length: 100 }, async (_, i) =>
+      (await driver.executeQuery("RETURN $i AS i", { i: neo4j.int(i) })).records[0].get("i"),
+    ),
   );
-  equal(all, Array.from({ length: 100 }, (_, i) => i));
+  equal(
+    all,
+    Array.from({ length: 100 }, (_, i) => i),
+  );
 });
 await step("a transaction's timeout and metadata", async () => {
   const session = driver.session();
