@@ -84,13 +84,15 @@ const allowed = {
   recipe: ["protocol", "values", "automl", "sql/parse", "cypher/parse"],
   gateway: ["protocol", "values"],
   postgres: ["gateway", "protocol"],
+  // Sign-in, encryption and frames are the same.
+  bolt: ["gateway", "protocol", "postgres"],
   bridge: [],
   cli: ["protocol", "values", "config", "backup"],
 };
 
 /** What every feature may import: everything below it, and the contract that it fulfils. */
 const belowFeatures = [
-  ...Object.keys(allowed).filter((room) => !["gateway", "postgres", "bridge", "cli", "config"].includes(room)),
+  ...Object.keys(allowed).filter((room) => !["gateway", "postgres", "bolt", "bridge", "cli", "config"].includes(room)),
   "ingest",
   "features/feature[.]ts",
 ];
@@ -112,6 +114,7 @@ const features = {
   agent: ["jobs", "statements", "tools"],
   placement: ["feed", "jobs"],
   backup: ["feed", "jobs", "placement"],
+  bolt: ["postgres"],
   chat: ["generation", "models", "statements", "tools"],
   directory: ["backup", "placement"],
   claims: [],

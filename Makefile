@@ -2,13 +2,16 @@
 .PHONY: start build install check test sim sim-cluster torture bench peers vector-peers graph-peers duckdb-peers clean package docs fuzz soak
 .PHONY: turns watch properties etcd-messages lint-api conformance-sql conformance-cypher conformance-ldbc conformance-mcp
 .PHONY: conformance-clients conformance-regress conformance-openai conformance-openapi conformance-adapters
+.PHONY: conformance-bolt
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
 
-# PostgreSQL's protocol listens, too: on port 5432, or on a free one when that is taken. The start says which.
+# PostgreSQL's protocol and Bolt listen, too: on ports 5432 and 7687, or on free ones when those are taken. The start says which.
 start: export TESSERA_POSTGRES_PORT ?= 5432
 start: export TESSERA_POSTGRES_ANY_PORT ?= true
+start: export TESSERA_BOLT_PORT ?= 7687
+start: export TESSERA_BOLT_ANY_PORT ?= true
 start: build
 	bin/tessera serve
 
@@ -59,7 +62,7 @@ bench: build $(if $(filter-out growth,$(or $(BENCH),all)),peers) $(if $(findstri
 conformance-sql: build
 	node dist/test/conformance/run-sql-suites.js $(FOLDERS)
 
-# The openCypher TCK, or the folders of it in FOLDERS; UPDATE=1 rewrites the list of what fails.
+# The openCypher TCK, or the folders of it in FOLDERS; UPDATE=1 rewrites the list of what fails, DOOR=bolt to run it by Bolt.
 conformance-cypher: build
 	node dist/test/conformance/run-tck.js $(FOLDERS)
 
@@ -87,6 +90,10 @@ conformance-openai: build
 # clients/adapters with LangChain.js, LlamaIndex.TS, the AI SDK and mem0; ADAPTERS="langchain" for some.
 conformance-adapters: build
 	node dist/test/conformance/run-adapters.js $(ADAPTERS)
+
+# Packages that speak Bolt (Neo4j's driver 5, @neo4j/graphql) against a server; CLIENTS="graphql" for some.
+conformance-bolt: build
+	node dist/test/conformance/run-bolt-clients.js $(CLIENTS)
 
 # Types by openapi-typescript, and a program over openapi-fetch that is checked with tsc --strict and runs.
 conformance-openapi: build

@@ -9,6 +9,7 @@ import { type Logger, pino } from "pino";
 import { startActorThread } from "./actor-thread.js";
 import { BUNDLED_MODELS, modelRoots } from "./ai/models-options.js";
 import { findClaimBundles } from "./ai/nli/claim-models.js";
+import { boltDoor } from "./bolt/server.js";
 import { lockDataDirectory } from "./config/data-lock.js";
 import { describeConfig } from "./config/describe-config.js";
 import { loadConfig, loadConfigWithSources } from "./config/load-config.js";
@@ -117,7 +118,7 @@ async function serve(config: Config, firstActor: Worker | null, startThread: Sta
     actors,
     partitions,
     reserve: new DiskReserve(config.data.dir, config.storage.reserveBytes),
-    doors: [postgresDoor],
+    doors: [postgresDoor, boltDoor],
   });
   if (gateway.adminPassword !== null) {
     console.log(

@@ -5,6 +5,7 @@
 import { agentFeature } from "./agent/feature.js";
 import { automlFeature } from "./automl/feature.js";
 import { backupFeature } from "./backup/feature.js";
+import { boltFeature } from "./bolt/feature.js";
 import { chatFeature } from "./chat/feature.js";
 import { claimsFeature } from "./claims/feature.js";
 import { documentsFeature } from "./documents/feature.js";
@@ -52,6 +53,7 @@ const FEATURES: readonly Feature[] = [
   mcpFeature,
   backupFeature,
   postgresFeature,
+  boltFeature,
 ];
 
 for (const feature of FEATURES) install(feature);
@@ -59,6 +61,7 @@ for (const feature of FEATURES) install(feature);
 /** Of the endpoints that every actor answers; those of backups are made with the actor (actor-features.ts). */
 export const HANDLERS = {
   ...automlFeature.handlers,
+  ...boltFeature.handlers,
   ...chatFeature.handlers,
   ...claimsFeature.handlers,
   ...documentsFeature.handlers,

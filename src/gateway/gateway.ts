@@ -240,7 +240,8 @@ function assemble(
     tickets,
     liveReplies: new LiveReplies(config.websocket.connectionsPerTenantMax),
     metrics: new RequestMetrics(routes),
-    wire: new WireMetrics(),
+    wire: WireMetrics.ofPostgres(),
+    bolt: WireMetrics.ofBolt(),
     compression: new Compression(),
     compresses: config.server.compression,
     deadlines,
@@ -255,6 +256,7 @@ function assemble(
     ...{
       requests: services.metrics,
       wire: services.wire,
+      bolt: services.bolt,
       compression: services.compression,
       pool,
       watermarks,

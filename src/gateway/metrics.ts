@@ -9,7 +9,7 @@ import type { Admission } from "./admission.js";
 import type { Compression } from "./compression.js";
 import { DurationHistogram, Durations } from "./durations.js";
 import type { Watermarks } from "./watermarks.js";
-import type { WireMetrics } from "./wire-metrics.js";
+import type { BoltKind, PostgresKind, WireMetrics } from "./wire-metrics.js";
 
 const STATUSES = 600;
 /** An actor that is busy for longer is left out of this reading. */
@@ -61,7 +61,8 @@ export interface MetricsPage {
 /** What the page shows of the gateway; asked when it is read. */
 export interface MetricsSources {
   readonly requests: RequestMetrics;
-  readonly wire: WireMetrics;
+  readonly wire: WireMetrics<PostgresKind>;
+  readonly bolt: WireMetrics<BoltKind>;
   readonly compression: Compression;
   readonly pool: ActorPool;
   readonly watermarks: Watermarks;
@@ -93,6 +94,7 @@ export function metricsPage(sources: MetricsSources): MetricsPage {
     registry,
   );
   sources.wire.register(registry);
+  sources.bolt.register(registry);
   sources.compression.register(registry);
   new Counter({
     name: "tessera_http_requests_total",

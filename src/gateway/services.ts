@@ -14,7 +14,7 @@ import type { Refusals } from "./refusals.js";
 import type { RequestIds } from "./request-ids.js";
 import type { Tickets } from "./socket/tickets.js";
 import type { Traces } from "./traces.js";
-import type { WireMetrics } from "./wire-metrics.js";
+import type { BoltKind, PostgresKind, WireMetrics } from "./wire-metrics.js";
 
 export interface Services {
   readonly config: Config;
@@ -34,7 +34,8 @@ export interface Services {
   /** Whether answers are compressed where clients accept that. */
   readonly compresses: boolean;
   readonly metrics: RequestMetrics;
-  readonly wire: WireMetrics;
+  readonly wire: WireMetrics<PostgresKind>;
+  readonly bolt: WireMetrics<BoltKind>;
   readonly deadlines: { readonly normal: DeadlineQueue; readonly slow: DeadlineQueue };
   /** TCP connections, WebSockets included. */
   connections: number;

@@ -1,28 +1,65 @@
-/** Counters of PostgreSQL's protocol. Its server (src/postgres) counts here; server routes render. */
+/** Counters of the protocols beside HTTP. Their servers (src/postgres, src/bolt) count here; server routes render. */
 import { Counter, Gauge, type Registry } from "prom-client";
 import { DurationHistogram, Durations } from "./durations.js";
 
 /** What a connection asks of its tenant's actor. */
-export const WIRE_KINDS = ["open", "simple", "extended", "copy"] as const;
-export type WireKind = (typeof WIRE_KINDS)[number];
+const POSTGRES_KINDS = ["open", "simple", "extended", "copy"] as const;
+export type PostgresKind = (typeof POSTGRES_KINDS)[number];
+const BOLT_KINDS = ["open", "run", "pull", "other"] as const;
+export type BoltKind = (typeof BOLT_KINDS)[number];
 
-/** How the password was shown: a proof of it, itself, or an API key in its place. */
+/** How the password was shown: a proof of it, itself, or an API key or a token in its place. */
 export const SIGN_INS = ["scram", "password", "key"] as const;
 export type SignInMethod = (typeof SIGN_INS)[number];
 
 /** `refused`: it was wrong; `limited`: too many wrong ones; `failed`: it could not be checked, or the exchange broke off. */
 export type SignInOutcome = "ok" | "refused" | "limited" | "failed";
 
-export class WireMetrics {
+interface Words {
+  /** In the names of metrics. */
+  readonly name: string;
+  readonly protocol: string;
+  readonly asked: string;
+  readonly methods: string;
+}
+
+export class WireMetrics<K extends string> {
   connections = 0;
-  readonly durations = new Durations(WIRE_KINDS.map((kind) => ({ kind })));
+  readonly durations: Durations;
   private readonly requests = new Map<string, number>();
   private readonly signIns = new Map<string, number>();
 
+  private constructor(
+    private readonly words: Words,
+    private readonly kinds: readonly K[],
+  ) {
+    this.durations = new Durations(kinds.map((kind) => ({ kind })));
+  }
+
+  static ofPostgres(): WireMetrics<PostgresKind> {
+    const words = {
+      name: "postgres",
+      protocol: "PostgreSQL's protocol",
+      asked: "to open a session, queries, groups of messages, pieces of COPY",
+      methods: "scram, password, key",
+    };
+    return new WireMetrics(words, POSTGRES_KINDS);
+  }
+
+  static ofBolt(): WireMetrics<BoltKind> {
+    const words = {
+      name: "bolt",
+      protocol: "Bolt",
+      asked: "to open a session, statements, further rows, others",
+      methods: "password, key",
+    };
+    return new WireMetrics(words, BOLT_KINDS);
+  }
+
   /** `outcome`: whether there was an answer, be it an error. */
-  count(kind: WireKind, outcome: "answered" | "lost", tookMs: number): void {
+  count(kind: K, outcome: "answered" | "lost", tookMs: number): void {
     add(this.requests, `${kind}/${outcome}`);
-    this.durations.count(WIRE_KINDS.indexOf(kind), tookMs);
+    this.durations.count(this.kinds.indexOf(kind), tookMs);
   }
 
   countSignIn(method: SignInMethod, outcome: SignInOutcome): void {
@@ -32,18 +69,19 @@ export class WireMetrics {
   register(registry: Registry): void {
     const registers = [registry];
     const { requests, signIns } = this;
+    const { name: prefix, protocol, asked, methods } = this.words;
     const connections = (): number => this.connections;
     new Gauge({
-      name: "tessera_postgres_connections",
-      help: "Connections of PostgreSQL's protocol that are open; tessera_connections has them, too.",
+      name: `tessera_${prefix}_connections`,
+      help: `Connections of ${protocol} that are open; tessera_connections has them, too.`,
       registers,
       collect() {
         this.set(connections());
       },
     });
     new Counter({
-      name: "tessera_postgres_sign_ins_total",
-      help: "Sign-ins by PostgreSQL's protocol, by how the password was shown (scram, password, key) and what came of it.",
+      name: `tessera_${prefix}_sign_ins_total`,
+      help: `Sign-ins by ${protocol}, by how the password was shown (${methods}) and what came of it.`,
       labelNames: ["method", "outcome"],
       registers,
       collect() {
@@ -52,8 +90,8 @@ export class WireMetrics {
       },
     });
     new Counter({
-      name: "tessera_postgres_requests_total",
-      help: "What connections of PostgreSQL's protocol asked: to open a session, queries, groups of messages, pieces of COPY.",
+      name: `tessera_${prefix}_requests_total`,
+      help: `What connections of ${protocol} asked: ${asked}.`,
       labelNames: ["kind", "outcome"],
       registers,
       collect() {
@@ -61,7 +99,7 @@ export class WireMetrics {
         for (const [key, count] of requests) this.inc(labelsOf(key, "kind"), count);
       },
     });
-    const name = "tessera_postgres_request_duration_seconds";
+    const name = `tessera_${prefix}_request_duration_seconds`;
     const help = "Time from when a connection's messages went to their actor to the end of the answer.";
     new DurationHistogram({ name, help, labelNames: ["kind"] }, this.durations, registry);
   }

@@ -8,7 +8,7 @@ import type { Caller } from "../gateway/admission.js";
 import type { Cancel } from "../gateway/clock.js";
 import type { Bucket } from "../gateway/rate-limiter.js";
 import type { Services } from "../gateway/services.js";
-import type { WireKind } from "../gateway/wire-metrics.js";
+import type { PostgresKind } from "../gateway/wire-metrics.js";
 import { DbError, ERRORS, sqlError } from "../protocol/errors.js";
 import { writeError } from "../protocol/postgres/error-message.js";
 import { violation } from "../protocol/postgres/message-reader.js";
@@ -20,7 +20,7 @@ import { type FirstPacket, readFirstPacket } from "./first-packet.js";
 import { MessageQueue } from "./message-queue.js";
 import type { SignInClient } from "./scram.js";
 import { signIn } from "./sign-in.js";
-import { type Heard, WireCall, type WireEndpoint } from "./wire-call.js";
+import { type Heard, NOBODY, WireCall, type WireEndpoint } from "./wire-call.js";
 
 /** What a connection needs of the server that has it. */
 export interface ConnectionHost {
@@ -65,7 +65,7 @@ export class Connection implements Heard {
   private inFlight: Bucket | null = null;
   private cancelExpiry: Cancel | null = null;
   /** Of that request. */
-  private kind: WireKind = "open";
+  private kind: PostgresKind = "open";
   private sentMs = 0;
   /** Null until sign-in. */
   caller: Caller | null = null;
@@ -270,7 +270,7 @@ export class Connection implements Heard {
       this.retry = setTimeout(() => this.ask(endpoint, body), isFull ? RETRY_MS : RETRY_MS * 5);
       return;
     }
-    const call = new WireCall(services, caller!, endpoint, this.session, this);
+    const call = new WireCall(services, caller!, "postgres", endpoint, this.session, this);
     try {
       this.call = call;
       if (call.begin(body)) {
@@ -307,9 +307,9 @@ export class Connection implements Heard {
     return this.write(bytes);
   }
 
-  done(bytes: Buffer, listens: boolean): void {
+  done(bytes: Buffer, note: string): void {
     this.callEnded("answered");
-    if (listens) this.listenToOthers();
+    if (note === "listens") this.listenToOthers();
     if (this.phase === "opening") this.opened(bytes);
     else if (bytes.length > 0) this.write(bytes);
     this.sendPushed();
@@ -341,7 +341,7 @@ export class Connection implements Heard {
   /** The session listens: what others notify comes by a request of its own. */
   private listenToOthers(): void {
     if (this.listening !== null) return;
-    this.listening = new WireCall(this.host.services, this.caller!, "listen", this.session, this);
+    this.listening = new WireCall(this.host.services, this.caller!, "postgres", "listen", this.session, this);
     if (!this.listening.begin(NOTHING)) this.listening = null;
   }
 
@@ -360,7 +360,7 @@ export class Connection implements Heard {
   /** The client wants its statement to be cancelled. */
   cancelStatement(): void {
     if (this.call === null || !this.hasSession || this.caller === null) return;
-    new WireCall(this.host.services, this.caller, "cancel", this.session, NOBODY).begin(NOTHING);
+    new WireCall(this.host.services, this.caller, "postgres", "cancel", this.session, NOBODY).begin(NOTHING);
   }
 
   /** Ends when what runs has ended, with an error that says why. */
@@ -404,7 +404,7 @@ export class Connection implements Heard {
 
   private closeSession(): void {
     try {
-      const call = new WireCall(this.host.services, this.caller!, "close", this.session, NOBODY);
+      const call = new WireCall(this.host.services, this.caller!, "postgres", "close", this.session, NOBODY);
       // A partition that has too much to do takes it later.
       if (!call.begin(NOTHING)) setTimeout(() => this.closeSession(), CLOSE_RETRY_MS).unref();
     } catch {
@@ -430,7 +430,7 @@ export class Connection implements Heard {
 
 const NOTHING = Buffer.alloc(0);
 
-function kindOf(endpoint: WireEndpoint, body: Uint8Array): WireKind {
+function kindOf(endpoint: WireEndpoint, body: Uint8Array): PostgresKind {
   if (endpoint === "open") return "open";
   switch (body[0]) {
     case FRONT.query:
@@ -443,14 +443,6 @@ function kindOf(endpoint: WireEndpoint, body: Uint8Array): WireKind {
       return "extended";
   }
 }
-
-const NOBODY: Heard = {
-  address: "",
-  piece: () => true,
-  done: () => undefined,
-  pushed: () => undefined,
-  failed: () => undefined,
-};
 
 export function goingAway(): DbError {
   return sqlError("57P01", "terminating connection due to administrator command");

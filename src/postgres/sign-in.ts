@@ -13,7 +13,7 @@ import { AUTHENTICATION } from "../protocol/postgres/message-types.js";
 import { askDirectory } from "./directory-call.js";
 import { type Challenge, type SignInClient, takeProof } from "./scram.js";
 
-const KEY = /^(?:ak_|tessera_)/;
+export const KEY = /^(?:ak_|tessera_)/;
 /** Who connects by that name sends an API key, or the user's password if there is one, in clear text. */
 const KEY_USER = "key";
 
@@ -55,7 +55,7 @@ export async function signIn(services: Services, applicant: Applicant, client: S
   }
 }
 
-function outcomeOf(error: unknown): SignInOutcome {
+export function outcomeOf(error: unknown): SignInOutcome {
   if (!(error instanceof DbError)) return "failed";
   if (error.code === "rate_limited") return "limited";
   const isRefused = [401, 403].includes(error.status);
@@ -109,7 +109,16 @@ async function byProof(
 const withHint = ({ code, message }: DbError): DbError =>
   new DbError(code, `${message} To connect with an API key as the password, give "${KEY_USER}" as the user.`);
 
-async function byPassword(services: Services, { user, address }: Applicant, password: string): Promise<Caller> {
+/**
+ * By a password, or an API key in its place, that came in clear text. `event`: of the audit trail, for a key that is refused.
+ * Rejects with DbError.
+ */
+export async function byPassword(
+  services: Services,
+  { user, address }: Pick<Applicant, "user" | "address">,
+  password: string,
+  event: "postgres.login" | "bolt.login" = "postgres.login",
+): Promise<Caller> {
   const key = createHmac("sha256", salt).update(`${user}\0${password}`).digest("base64");
   const known = remembered.get(key);
   if (known !== undefined && known.untilMs > services.clock.wall()) {
@@ -118,21 +127,29 @@ async function byPassword(services: Services, { user, address }: Applicant, pass
   }
   remembered.delete(key);
   takeToken(services, address);
-  if (KEY.test(password)) return byKey(services, password, address);
+  if (KEY.test(password)) return byKey(services, password, address, event);
   const token = tokenIn(await askDirectory<LetIn>(services, "auth.login", { username: user, password }, address));
   remembered.set(key, { token, untilMs: services.clock.wall() + REMEMBERED_MS });
   return callerOf(services, `Bearer ${token}`);
 }
 
 /** A refused one is noted for the audit trail, as at HTTP. */
-async function byKey(services: Services, key: string, address: string): Promise<Caller> {
+async function byKey(services: Services, key: string, address: string, event: string): Promise<Caller> {
   try {
     return await callerOf(services, `Bearer ${key}`);
   } catch (error) {
     const { code, status } = error as DbError;
-    if (status === 401) services.refusals.note("postgres.login", code, null, address, services.requestIds.of(""));
+    if (status === 401) services.refusals.note(event, code, null, address, services.requestIds.of(""));
     throw error;
   }
+}
+
+/** By a token or an API key, as an Authorization header of HTTP has it. Rejects with DbError. */
+export function byToken(services: Services, address: string, token: string, event: "bolt.login"): Promise<Caller> {
+  const known = services.admission.known(`Bearer ${token}`, services.clock.wall());
+  if (known !== null) return Promise.resolve(known);
+  takeToken(services, address);
+  return byKey(services, token, address, event);
 }
 
 function tokenIn({ access_token }: LetIn): string {

@@ -1,6 +1,6 @@
 /**
  * One request of a connection to an actor: a frame like those of HTTP, counted against the same bounds, whose answer is bytes
- * for the client. Made by connection.ts.
+ * for the client. Made by connection.ts, here and of Bolt.
  */
 import { ActorCall } from "../gateway/actor-call.js";
 import type { Loss, PendingReply } from "../gateway/actor-link.js";
@@ -26,15 +26,24 @@ export interface Heard {
   readonly address: string;
   /** More follows. Answers whether the client can take more at once; if not, `taken` says when it could. */
   piece(bytes: Buffer): boolean;
-  /** The end of the answer. `listens`: the session wants to send messages at any time. */
-  done(bytes: Buffer, listens: boolean): void;
+  /** The end of the answer. `note`: what the session wants of the gateway; empty: nothing. */
+  done(bytes: Buffer, note: string): void;
   /** Messages that belong to no request: of `listen`. */
   pushed(messages: readonly Uint8Array[]): void;
   /** There is no answer. */
   failed(error: DbError): void;
 }
 
+export const NOBODY: Heard = {
+  address: "",
+  piece: () => true,
+  done: () => undefined,
+  pushed: () => undefined,
+  failed: () => undefined,
+};
+
 export type WireEndpoint = "open" | "messages" | "cancel" | "listen" | "close";
+export type WireProtocol = "postgres" | "bolt";
 
 /** Of the session's number before the body. */
 const NUMBER_BYTES = 4;
@@ -57,12 +66,13 @@ export class WireCall implements PendingReply {
   constructor(
     private readonly services: Services,
     private readonly caller: Caller,
-    name: WireEndpoint,
+    protocol: WireProtocol,
+    private readonly name: WireEndpoint,
     /** Of the connection. */
     private readonly session: number,
     private readonly heard: Heard,
   ) {
-    this.endpoint = ENDPOINTS.get(`postgres.${name}`)!;
+    this.endpoint = ENDPOINTS.get(`${protocol}.${name}`)!;
     this.requestId = services.requestIds.of("");
     this.call = new ActorCall(services, this);
   }
@@ -99,10 +109,7 @@ export class WireCall implements PendingReply {
         tenant: caller.identity.tenantNumber,
         deadlineMs: services.clock.wall() + DEADLINE_MS,
         requestId,
-        head:
-          endpoint.name === "postgres.open"
-            ? encodeHead(caller.encoded, "", this.heard.address, "", [])
-            : caller.plainHead,
+        head: this.name === "open" ? encodeHead(caller.encoded, "", this.heard.address, "", []) : caller.plainHead,
       },
       body,
     );
@@ -115,7 +122,7 @@ export class WireCall implements PendingReply {
     }
     this.end();
     if ((frame.flags & REPLY_BROKEN) !== 0) this.heard.failed(new DbError("internal_error"));
-    else if (frame.status === 200) this.heard.done(frame.body, frame.headers === "listens");
+    else if (frame.status === 200) this.heard.done(frame.body, frame.headers);
     else this.heard.failed(errorOf(frame));
   }
 
@@ -123,7 +130,7 @@ export class WireCall implements PendingReply {
   private follow(frame: ReplyFrame): void {
     const to = Number(frame.headers);
     this.caller.partition = to;
-    if (this.endpoint.name === "postgres.open" && this.call.moveTo(to)) {
+    if (this.name === "open" && this.call.moveTo(to)) {
       this.send(Buffer.from(frame.body));
       return;
     }

@@ -298,6 +298,17 @@ export const ConfigSchema = section({
     /** The limit of [rateLimit] holds for tenants that have none of their own; else only a tenant's own does. */
     defaultRateLimit: Type.Boolean(),
   }),
+  /** The server of Bolt, the protocol of Neo4j's drivers. */
+  bolt: section({
+    /** 0: off. */
+    port: Type.Integer({ minimum: 0, maximum: 65_535 }),
+    /** Take any free port where that one is in use. */
+    anyPort: Type.Boolean(),
+    /** As with PostgreSQL's protocol. */
+    defaultRateLimit: Type.Boolean(),
+    /** What routing clients (neo4j://) are told to connect to, host:port; "": the address that they used. */
+    advertisedAddress: Type.String(),
+  }),
   websocket: section({
     connectionsMax: count(1, 1_000_000),
     connectionsPerTenantMax: count(1, 1_000_000),

@@ -8,6 +8,7 @@ import { aiEndpoints } from "./endpoints/ai.js";
 import { authEndpoints } from "./endpoints/auth.js";
 import { automlEndpoints } from "./endpoints/automl.js";
 import { backupEndpoints } from "./endpoints/backups.js";
+import { boltEndpoints } from "./endpoints/bolt.js";
 import { chatEndpoints } from "./endpoints/chat.js";
 import { collectionEndpoints } from "./endpoints/collections.js";
 import { dataEndpoints } from "./endpoints/data.js";
@@ -55,6 +56,7 @@ const specs = [
   ...automlEndpoints,
   ...openaiEndpoints,
   ...postgresEndpoints,
+  ...boltEndpoints,
 ] as const;
 
 type Specs = (typeof specs)[number];

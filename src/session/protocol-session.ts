@@ -17,7 +17,7 @@ import type { SessionNames } from "./session-names.js";
 import type { PreparedFacts } from "./session-statements.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { StatementPlanner } from "./statement-planner.js";
-import type { Client, StatementRun } from "./statement-run.js";
+import type { Client, StatementRun, StatementText } from "./statement-run.js";
 import type { StatementRunner } from "./statement-runner.js";
 import type { Tenant } from "./tenant.js";
 import type { TransactionBlock } from "./transaction-block.js";
@@ -50,6 +50,14 @@ export class ProtocolSession {
     } finally {
       tenant.rollback(tx);
     }
+  }
+
+  /** As `planAhead`, of a statement in a language and about a graph, with its parameters. */
+  planText(text: StatementText): StatementPlan {
+    const { block, tenant, planner } = this;
+    block.requireHealthy();
+    const tx = block.forStatement();
+    return planner.planFor(text, tenant.catalog.view(tx), tx);
   }
 
   private planned(sql: string, oids: readonly number[], catalog: CatalogView, tx: Transaction): StatementPlan {
@@ -107,6 +115,11 @@ export class ProtocolSession {
       this.block.failure ??= (error as Error).message;
       throw error;
     }
+  }
+
+  /** A statement that changes nothing is run again in another way: its failure is none of the transaction. */
+  forgiveFailure(): void {
+    this.block.failure = null;
   }
 
   /** Of a cursor that a statement declared; null: there is none of that name. */

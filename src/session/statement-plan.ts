@@ -2,7 +2,7 @@
  * From a statement's text to something that can run: parse → bind → optimize → compile. The result is immutable,
  * cached by plan-cache.ts and shared by all runs.
  */
-import type { GraphTables } from "../catalog/graph.js";
+import { type GraphTables, graphsOf } from "../catalog/graph.js";
 import type { StatisticsSource } from "../catalog/statistics.js";
 import { bindCypher } from "../cypher/bind/bind-cypher.js";
 import { PROCEDURES } from "../cypher/bind/bind-procedure.js";
@@ -151,7 +151,8 @@ function planCypher(
   statistics: StatisticsSource,
   waits: boolean,
 ): StatementPlan {
-  const bound = bindCypher(statement, text, { graph });
+  const graphNames = (): readonly string[] => graphsOf(names.catalog).map(({ name }) => name);
+  const bound = bindCypher(statement, text, { graph, graphNames });
   if (bound.kind === "ddl") return planBound(bound, names, statistics, NO_PARAMETERS);
   const { parameterNames, optionalParameters } = bound;
   const parameters = { guesses: [], parameterNames, optionalParameters, graph, waits };

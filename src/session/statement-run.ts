@@ -74,6 +74,8 @@ export interface StatementRun extends StatementText {
   readonly request: Client;
   /** Told what runs before it does; again where the statement is run again. */
   readonly planned?: (bound: BoundStatement) => void;
+  /** Told the plan as JSON, of EXPLAIN and of PROFILE, whose rows are then those of the statement that they are about. */
+  readonly explained?: (json: string) => void;
   /** It has overrun even so: its turns may be long. */
   readonly inLongTurns?: true;
 }

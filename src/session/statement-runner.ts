@@ -446,29 +446,38 @@ export class StatementRunner {
   ): Outcome | Promise<Outcome> {
     const program = plan.program!;
     const statistics = this.tenant.statistics.source(tx);
+    const { explained } = run;
+    const shown = explained === undefined ? bound : ({ ...bound, format: "json" } as const);
+    const outcomeOf = (lines: string[], rows: Outcome): Outcome => {
+      if (explained === undefined) return textOutcome("QUERY PLAN", lines, run.collector);
+      explained(lines[0]!);
+      return rows;
+    };
     if (!bound.analyze) {
       return after(this.check(plan, tx, run.request), () =>
-        textOutcome("QUERY PLAN", explainLines(program.plan, bound, statistics, null), run.collector),
+        outcomeOf(
+          explainLines(program.plan, shown, statistics, null),
+          rowsOutcome(plan.shape!, run.collector(plan.shape!), false, null),
+        ),
       );
     }
     this.scope.requireRunnable(bound.statement);
     const measurements = new Measurements();
     const measured = compilePlan(program.plan, (node, open) => measurements.around(node, open));
     const context = this.scope.contextFor(tx, run.request, parametersOf(plan, run), plan.graph);
+    const rows = explained === undefined ? NO_ROWS : run.collector(plan.shape!);
     const started = performance.now();
     const report = (): Outcome => {
       const milliseconds = performance.now() - started;
-      const { memoryBytesPeak: bytesPeak } = context.statement;
-      const lines = explainLines(program.plan, bound, statistics, { measurements, milliseconds, bytesPeak });
-      return textOutcome("QUERY PLAN", lines, run.collector);
+      const { memoryBytesPeak: bytesPeak, graphChanges } = context.statement;
+      const lines = explainLines(program.plan, shown, statistics, { measurements, milliseconds, bytesPeak });
+      const stats = graphChanges && statsOf(graphChanges);
+      return outcomeOf(lines, { ...rowsOutcome(plan.shape!, rows, false, null), stats });
     };
-    return after(
-      collect(measured.open(context), NO_ROWS, Number.MAX_SAFE_INTEGER, context.statement, run.request),
-      () => {
-        const events = context.statement.constraintEvents;
-        return events === null ? report() : after(this.scope.checkConstraints(events, context), report);
-      },
-    );
+    return after(collect(measured.open(context), rows, Number.MAX_SAFE_INTEGER, context.statement, run.request), () => {
+      const events = context.statement.constraintEvents;
+      return events === null ? report() : after(this.scope.checkConstraints(events, context), report);
+    });
   }
 
   private async discard(what: BoundDiscard["what"], run: StatementRun, tx: ShardTransaction): Promise<Outcome> {

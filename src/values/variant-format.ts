@@ -192,8 +192,8 @@ export function isTemporal(value: unknown): value is Temporal {
 }
 
 /**
- * The variant that a parameter means: whole numbers within 64 bits are INTEGER, lists and objects LIST and MAP. Throws
- * 22P02 for bytes, 54001 for what is nested too deeply.
+ * The variant that a parameter means: whole numbers within 64 bits are INTEGER, lists and objects LIST and MAP. Floats and
+ * temporal values may have come as variants. Throws 22P02 for bytes, 54001 for what is nested too deeply.
  */
 export function variantFromJson(json: unknown): Variant {
   return fromJson(json, 0);
@@ -237,6 +237,7 @@ export function integerValue(x: bigint): number | bigint {
 function fromObject(json: object, depth: number): Variant {
   if (depth > VARIANT_DEPTH_MAX) throw tooDeep();
   if (Array.isArray(json)) return json.map((item) => fromJson(item, depth + 1));
+  if (json instanceof Float || isTemporal(json)) return json;
   if (json instanceof Date) {
     if (Number.isNaN(json.getTime())) throw sqlError("22007", "the parameter is not a valid date");
     const days = Math.floor(json.getTime() / DAY_MS);

@@ -1,6 +1,6 @@
 /**
- * HTTPS, WSS and PostgreSQL's protocol with a certificate that openssl makes, its renewal by SIGHUP, and what is said of files
- * that are none.
+ * HTTPS, WSS, PostgreSQL's protocol and Bolt with a certificate that openssl makes, its renewal by SIGHUP, and what is said of
+ * files that are none.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { type EventEmitter, once } from "node:events";
@@ -12,8 +12,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
+import neo4j from "neo4j-driver";
 import pg from "pg";
 import t from "tap";
+import { WITH_BOLT } from "./bolt-client.js";
 import { ADMIN_PASSWORD, PROGRAM } from "./server.js";
 import { WITH_POSTGRES } from "./wire-client.js";
 
@@ -124,13 +126,25 @@ async function asked(sql: string): Promise<{ rows: number; subject: string }> {
   return { rows: rows.length, subject };
 }
 
+/** What Bolt answers on an encrypted connection. */
+async function askedByBolt(query: string): Promise<number> {
+  const port = /:(\d+)$/.exec(lines.findLast((each) => each.includes("bolt://"))!)![1];
+  // The certificate is its own authority.
+  const driver = neo4j.driver(`bolt+ssc://127.0.0.1:${port}`, neo4j.auth.basic("admin", ADMIN_PASSWORD));
+  try {
+    return (await driver.executeQuery(query)).records.length;
+  } finally {
+    await driver.close();
+  }
+}
+
 const LONG = "SELECT i, repeat('x', 100) FROM generate_series(1, 20000) i";
 
 if (!makeCertificate("first.example")) {
   t.pass("skipped: there is no openssl on this machine to make a certificate with");
 } else {
   t.test("requests, WebSockets and a new certificate", async (t) => {
-    const { child, url } = start(WITH_POSTGRES);
+    const { child, url } = start({ ...WITH_POSTGRES, ...WITH_BOLT });
     t.teardown(() => child.kill("SIGTERM"));
     const base = await url;
     t.match(base, /^https:/);
@@ -138,6 +152,8 @@ if (!makeCertificate("first.example")) {
     t.equal(await upgraded(base), "HTTP/1.1 101 Switching Protocols");
     while (!lines.some((line) => line.includes("postgresql://"))) await sleep(10);
     t.same(await asked(LONG), { rows: 20_000, subject: "first.example" });
+    while (!lines.some((line) => line.includes("bolt://"))) await sleep(10);
+    t.equal(await askedByBolt("UNWIND range(1, 20000) AS i RETURN i, 'x'"), 20_000);
     await t.rejects(
       fetch(`${base.replace("https", "http")}/health`, { signal: AbortSignal.timeout(5000) }),
       "plain HTTP is not spoken",

@@ -12,7 +12,8 @@ export function metricsTable(): string {
   const sources: MetricsSources = {
     ...{
       requests: new RequestMetrics([]),
-      wire: new WireMetrics(),
+      wire: WireMetrics.ofPostgres(),
+      bolt: WireMetrics.ofBolt(),
       compression: new Compression(),
       pool: nothing,
       watermarks: nothing,

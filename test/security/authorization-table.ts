@@ -5,6 +5,7 @@
 import type { Endpoint } from "../../src/protocol/endpoint.js";
 import { ENDPOINTS, MESSAGES } from "../../src/protocol/endpoints.js";
 import { CASES, OWNED } from "./authorization-cases.js";
+import { boltRows } from "./bolt-cases.js";
 import { wireRows } from "./wire-cases.js";
 
 /** Who asks. The tenant of all but the last two is an ordinary one; `system` is the one that owns the installation. */
@@ -61,15 +62,20 @@ export function authorizationPage(): string {
     OWNED[endpoint.name] ?? (CASES[endpoint.name]?.others === undefined ? "cannot be named" : "the tenant's"),
   ]);
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [...INTRODUCTION, line(head), line(head.map(() => "---")), ...rows.map(line), "", ...wireSection(line)].join(
-    "\n",
-  );
+  const table = [line(head), line(head.map(() => "---")), ...rows.map(line), ""];
+  return [...INTRODUCTION, ...table, ...wireSection(line), ...boltSection(line)].join("\n");
 }
 
 function wireSection(line: (cells: readonly string[]) => string): readonly string[] {
   const head = ["by PostgreSQL's protocol", ...PRINCIPALS.map(({ column }) => column)];
   const rows = wireRows(PRINCIPALS.map(({ name }) => name));
   return [...WIRE_INTRODUCTION, line(head), line(head.map(() => "---")), ...rows.map(line), ""];
+}
+
+function boltSection(line: (cells: readonly string[]) => string): readonly string[] {
+  const head = ["by Bolt", ...PRINCIPALS.map(({ column }) => column)];
+  const rows = boltRows(PRINCIPALS.map(({ name }) => name));
+  return [...BOLT_INTRODUCTION, line(head), line(head.map(() => "---")), ...rows.map(line), ""];
 }
 
 function routeOf({ method, path, messages }: Endpoint): string {
@@ -110,5 +116,13 @@ const WIRE_INTRODUCTION = [
   "",
   "`test/security/postgres-authorization.test.ts` connects as each of them and tries every cell, from `test/security/wire-cases.ts`. A cell",
   'that is not "yes" has the SQLSTATE of the error.',
+  "",
+] as const;
+
+const BOLT_INTRODUCTION = [
+  "## Bolt",
+  "",
+  "`test/security/bolt-authorization.test.ts` connects as each of them and tries every cell, from `test/security/bolt-cases.ts`. A cell",
+  'that is not "yes" has the end of Neo4j\'s code of the error.',
   "",
 ] as const;

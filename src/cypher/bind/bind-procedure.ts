@@ -2,10 +2,11 @@
 import type { Expr } from "../../query/expr/expr.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
-import type { CallClause } from "../parse/ast.js";
+import type { CallClause, SubqueryCallClause } from "../parse/ast.js";
 import { bindCondition } from "./bind-condition.js";
 import { bindArgument } from "./bind-expr.js";
 import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
+import { DATABASE_PROCEDURES } from "./database-procedures.js";
 import { GRAPH_PROCEDURES } from "./graph-procedures.js";
 import { INDEX_PROCEDURES } from "./index-procedures.js";
 import { type Procedure, type ProcedureRegistry, registeredProcedure, registeredProcedures } from "./procedure.js";
@@ -21,9 +22,13 @@ export function allProcedures(): readonly Procedure[] {
 }
 
 const byName = new Map(
-  [...GRAPH_PROCEDURES, ...INDEX_PROCEDURES, ...SCHEMA_PROCEDURES, ...serverProcedures(allProcedures)].map(
-    (procedure) => [procedure.name.toLowerCase(), procedure],
-  ),
+  [
+    ...GRAPH_PROCEDURES,
+    ...INDEX_PROCEDURES,
+    ...SCHEMA_PROCEDURES,
+    ...DATABASE_PROCEDURES,
+    ...serverProcedures(allProcedures),
+  ].map((procedure) => [procedure.name.toLowerCase(), procedure]),
 );
 
 /** Those of every graph, and those that have been registered. */
@@ -56,6 +61,17 @@ export function bindProcedureCall(clause: CallClause, rows: Rows, binding: Bindi
   const plan = joined(rows.plan, right);
   const where = clause.where === null ? null : bindCondition(clause.where, contextOf(binding, scope));
   return { plan: filtered(plan, where), scope };
+}
+
+/** `CALL (a) { … }`. Without RETURN the rows stay as they are. */
+export function bindSubqueryCall({ imports, query }: SubqueryCallClause, rows: Rows, binding: Binding): Rows {
+  const seen = imports === "*" ? null : new Set(imports.map(({ name }) => name));
+  const outer = seen === null ? rows.scope : new Map([...rows.scope].filter(([name]) => seen.has(name)));
+  const { plan, columns, returns } = binding.bind.query(query, outer, binding);
+  if (!returns) return rows;
+  const scope = new Map(rows.scope);
+  for (const column of columns) scope.set(column.name, { kind: "value", expr: columnExpr(column) });
+  return { plan: joined(rows.plan, plan), scope };
 }
 
 function joined(left: Plan, right: Plan): Plan {

@@ -4,10 +4,18 @@ import { UNWIND } from "../../query/expr/cypher/clause-functions.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { Plan } from "../../query/plan/plan.js";
 import { VARIANT } from "../../values/values.js";
-import type { CallClause, MatchClause, ProjectionClause, Query, SingleQuery, UnwindClause } from "../parse/ast.js";
+import type {
+  CallClause,
+  MatchClause,
+  ProjectionClause,
+  Query,
+  SingleQuery,
+  SubqueryCallClause,
+  UnwindClause,
+} from "../parse/ast.js";
 import { bindArgument } from "./bind-expr.js";
 import { bindMatch } from "./bind-match.js";
-import { bindProcedureCall, bindStandaloneCall } from "./bind-procedure.js";
+import { bindProcedureCall, bindStandaloneCall, bindSubqueryCall } from "./bind-procedure.js";
 import { bindProjection } from "./bind-projection.js";
 import { asTable, bindWrites, isWriting, type WritingClause } from "./bind-write.js";
 import { type Binding, contextOf, type QueryResult, type Rows } from "./binding.js";
@@ -59,7 +67,7 @@ function bindPart({ clauses }: SingleQuery, scope: Variables, binding: Binding):
   return { plan: isWriting(clauses.at(-1)!) ? NO_ROWS : rows.plan, columns: [], returns: false };
 }
 
-type ReadingClause = MatchClause | UnwindClause | CallClause | ProjectionClause;
+type ReadingClause = MatchClause | UnwindClause | CallClause | SubqueryCallClause | ProjectionClause;
 
 function bindReading(clause: ReadingClause, rows: Rows, binding: Binding): Rows {
   switch (clause.kind) {
@@ -69,6 +77,8 @@ function bindReading(clause: ReadingClause, rows: Rows, binding: Binding): Rows 
       return bindUnwind(clause, rows, binding);
     case "call":
       return bindProcedureCall(clause, rows, binding);
+    case "subquery-call":
+      return bindSubqueryCall(clause, rows, binding);
     default:
       return bindProjection(clause, rows, binding);
   }

@@ -17,6 +17,8 @@ import { NO_VARIABLES, type Variables } from "./variables.js";
 /** What a statement is bound against. */
 export interface CypherContext {
   readonly graph: GraphTables;
+  /** Of all graphs of the tenant; absent: there is only that one. */
+  readonly graphNames?: () => readonly string[];
   /** Of a query inside a statement of SQL: what keeps the two apart, and what parameters are. */
   readonly inside?: {
     newId(): number;
@@ -86,6 +88,10 @@ export class Binding {
 
   get graph(): GraphTables {
     return this.context.graph;
+  }
+
+  graphNames(): readonly string[] {
+    return this.context.graphNames?.() ?? [this.graph.name];
   }
 
   /** A node or relationship of a pattern that is looked for. Throws 54001 where there are too many to be planned. */

@@ -13,6 +13,7 @@ import type {
   RemoveItem,
   SetItem,
   SingleQuery,
+  SubqueryCallClause,
   UnwindClause,
 } from "../parse/ast.js";
 import type { Place } from "./check-base.js";
@@ -22,7 +23,7 @@ import type { ProcedureField, ProcedureSignature } from "./procedure-catalog.js"
 import { Scope } from "./scope.js";
 import { ANY, itemType, type StaticKind } from "./static-type.js";
 
-const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call", "with", "return"]);
+const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call", "subquery-call", "with", "return"]);
 
 export abstract class QueryChecker extends ProjectionChecker {
   /** `outer`: what a subquery sees of the query around it. The columns of the result; none without RETURN. */
@@ -73,6 +74,9 @@ export abstract class QueryChecker extends ProjectionChecker {
       case "call":
         this.procedureCall(clause, place);
         return;
+      case "subquery-call":
+        this.subqueryCall(clause, place);
+        return;
       case "create":
         this.writtenPatterns(clause.patterns, place, "CREATE");
         return;
@@ -98,6 +102,21 @@ export abstract class QueryChecker extends ProjectionChecker {
   private unwind({ list, variable }: UnwindClause, place: Place): void {
     const type = this.typeOf(list, place);
     this.define(variable, itemType(type) ?? type, place.scope);
+  }
+
+  /** The query sees what it imports, and gives new variables. */
+  private subqueryCall({ imports, query }: SubqueryCallClause, { scope }: Place): void {
+    let outer = scope;
+    if (imports !== "*") {
+      outer = new Scope();
+      for (const { name, position } of imports) {
+        const type = scope.find(name);
+        if (type === null) throw this.mistake(position, "UndefinedVariable", `\`${name}\` is not defined`);
+        outer.define(name, type);
+      }
+    }
+    for (const { name, type } of this.subquery(query, outer))
+      this.define({ name, position: query.position }, type, scope);
   }
 
   private setItem(item: SetItem, place: Place): void {

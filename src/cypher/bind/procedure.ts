@@ -12,6 +12,8 @@ import type { ProcedureCatalog, ProcedureSignature } from "./procedure-catalog.j
 /** The statement that calls: what a plan of rows is made with. */
 export interface ProcedureStatement {
   readonly graph: GraphTables;
+  /** Of all graphs of the tenant. */
+  graphNames(): readonly string[];
   /** The rows of a query of Cypher that only reads, without parameters and without variables of the statement. */
   query(text: string): Plan;
   newColumn(name: string, type: SqlType, nullable?: boolean): OutputColumn;

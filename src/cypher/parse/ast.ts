@@ -323,6 +323,7 @@ export type Clause =
   | MatchClause
   | UnwindClause
   | CallClause
+  | SubqueryCallClause
   | ProjectionClause
   | CreateClause
   | MergeClause
@@ -354,6 +355,14 @@ export interface CallClause extends Node {
   readonly where: Expr | null;
   /** The statement's only clause. */
   readonly standalone: boolean;
+}
+
+/** `CALL (a, b) { … }`: the query's rows for each row. */
+export interface SubqueryCallClause extends Node {
+  readonly kind: "subquery-call";
+  /** What the query sees of those around it; `*`: all. Without parentheses it is what the WITHs name that it begins with. */
+  readonly imports: readonly Variable[] | "*";
+  readonly query: Query;
 }
 
 export interface YieldItem extends Node {

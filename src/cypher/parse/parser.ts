@@ -4,12 +4,25 @@ import { ShowParser } from "./show.js";
 
 export class Parser extends ShowParser {
   statement(): Statement {
+    this.skipPrefix();
     const mode = this.acceptKeyword("EXPLAIN") ? "explain" : this.acceptKeyword("PROFILE") ? "profile" : "run";
     const body = this.schemaCommand() ?? this.showCommand() ?? this.query(false);
     this.accept(";");
     if (this.kind !== "end") throw this.expected("the end of the statement");
     this.checkPatternsPlaced();
     return { mode, body, parameters: [...this.parameters] };
+  }
+
+  /** `CYPHER 5 runtime = slotted`: which of Neo4j's versions and runtimes is meant, which is all the same here. */
+  private skipPrefix(): void {
+    if (this.keyword !== "CYPHER") return;
+    this.at++;
+    for (;;) {
+      if (this.kind === "integer") this.at++;
+      else if (this.kinds[this.at + 1] === "=") this.at += 3;
+      else break;
+    }
+    this.begin = this.at;
   }
 
   /** null: this is a query. */

@@ -30,19 +30,13 @@ export abstract class PatternParser extends AtomParser {
     const { keyword } = this;
     if ((keyword === "SHORTESTPATH" || keyword === "ALLSHORTESTPATHS") && this.kinds[this.at + 1] === "(") {
       this.at += 2;
-      const inner = this.pathSteps();
-      if (inner.search !== "all" || inner.steps.length !== 1) {
-        throw this.error(inner.position, "InvalidRelationshipPattern", "shortest paths need exactly one relationship");
-      }
-      // As in Neo4j: a longest of the short ones is another question, for which all paths would have to be walked.
-      const least = inner.steps[0]!.relationship.length?.min ?? 1;
-      if (least > 1) {
-        const what = `shortest paths have a least length of 0 or 1, not ${least}`;
-        throw this.error(inner.steps[0]!.relationship.position, "InvalidRelationshipPattern", what);
-      }
+      const search = keyword === "SHORTESTPATH" ? "shortest" : "all-shortest";
+      const path = this.shortestOf(this.pathSteps(), search, position);
       this.expect(")");
-      return { ...inner, search: keyword === "SHORTESTPATH" ? "shortest" : "all-shortest", position };
+      return path;
     }
+    const search = this.shortest();
+    if (search !== null) return this.shortestOf(this.pathSteps(), search, position);
     // A whole path may be in parentheses.
     if (this.kind === "(" && this.kinds[this.at + 1] === "(") {
       this.enter();
@@ -59,6 +53,33 @@ export abstract class PatternParser extends AtomParser {
       steps.push({ relationship, node: this.node() });
     }
     return { kind: "path", variable: null, search: "all", start, steps, position };
+  }
+
+  /** `SHORTEST 1`, `ANY SHORTEST`, `ALL SHORTEST`; null: the pattern begins otherwise. */
+  private shortest(): "shortest" | "all-shortest" | null {
+    if (this.keyword === "SHORTEST" && this.kinds[this.at + 1] === "integer") {
+      this.at++;
+      const at = this.at;
+      if (this.bound() !== 1) {
+        throw this.error(this.position(at), "UnexpectedSyntax", "SHORTEST finds 1 path of each pair; ALL SHORTEST all");
+      }
+      return "shortest";
+    }
+    if (this.acceptKeywords("ANY", "SHORTEST")) return "shortest";
+    return this.acceptKeywords("ALL", "SHORTEST") ? "all-shortest" : null;
+  }
+
+  private shortestOf(inner: PathPattern, search: "shortest" | "all-shortest", position: number): PathPattern {
+    if (inner.search !== "all" || inner.steps.length !== 1) {
+      throw this.error(inner.position, "InvalidRelationshipPattern", "shortest paths need exactly one relationship");
+    }
+    // As in Neo4j: a longest of the short ones is another question, for which all paths would have to be walked.
+    const least = inner.steps[0]!.relationship.length?.min ?? 1;
+    if (least > 1) {
+      const what = `shortest paths have a least length of 0 or 1, not ${least}`;
+      throw this.error(inner.steps[0]!.relationship.position, "InvalidRelationshipPattern", what);
+    }
+    return { ...inner, search, position };
   }
 
   /** Whether the parenthesis at a token opens a node with a relationship after it, and not an expression. */
@@ -139,7 +160,26 @@ export abstract class PatternParser extends AtomParser {
     const right = this.isRight(this.at);
     if (right) this.at++;
     const direction = left === right ? "either" : right ? "right" : "left";
-    return { kind: "relationship", ...inside, direction, position };
+    const length = this.quantifier(inside) ?? inside.length;
+    return { kind: "relationship", ...inside, length, direction, position };
+  }
+
+  /** `+`, `*`, `{2}` or `{1,3}` after a relationship: how often it is walked. */
+  private quantifier({ length, where }: Pick<RelationshipPattern, "length" | "where">): PathLength | null {
+    const { kind } = this;
+    if (kind !== "+" && kind !== "*" && kind !== "{") return null;
+    const position = this.position();
+    if (length !== null) throw this.expected(`"("`);
+    if (where !== null) {
+      const what = "WHERE within a relationship that is walked several times is not supported: use all(r IN … WHERE …)";
+      throw this.error(where.position, "UnexpectedSyntax", what);
+    }
+    this.at++;
+    if (kind !== "{") return { min: kind === "+" ? 1 : 0, max: null, position };
+    const min = this.bound();
+    const max = this.accept(",") ? this.bound() : min;
+    this.expect("}");
+    return { min: min ?? 0, max, position };
   }
 
   private relationshipInside(): Omit<RelationshipPattern, "kind" | "direction" | "position"> {

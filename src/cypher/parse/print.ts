@@ -35,6 +35,11 @@ function printClause(clause: Clause): string {
       return `UNWIND ${printer.expr(clause.list)} AS ${printVariable(clause.variable.name)}`;
     case "call":
       return printCall(clause);
+    case "subquery-call": {
+      const { imports, query } = clause;
+      const names = imports === "*" ? "*" : imports.map(({ name }) => printVariable(name)).join(", ");
+      return `CALL (${names}) {${printQuery(query)}}`;
+    }
     case "with":
     case "return":
       return printProjection(clause);

@@ -1,4 +1,6 @@
 /** Queries and their clauses. Extended by `parser.ts`, which reads whole statements. */
+
+import { sqlError } from "../../protocol/errors.js";
 import { nearestName } from "../../protocol/nearest-name.js";
 import type {
   CallClause,
@@ -16,8 +18,10 @@ import type {
   SetItem,
   SingleQuery,
   SortItem,
+  SubqueryCallClause,
   SubqueryExpr,
   UnwindClause,
+  Variable,
   YieldItem,
 } from "./ast.js";
 import { POSTFIX } from "./expressions.js";
@@ -33,7 +37,7 @@ const SQL_WORDS: ReadonlySet<string> = new Set(
 );
 
 /** Clauses that read; after one that writes they need a WITH between. */
-const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call"]);
+const READING: ReadonlySet<Clause["kind"]> = new Set(["match", "unwind", "call", "subquery-call"]);
 const WRITING: ReadonlySet<Clause["kind"]> = new Set(["create", "merge", "set", "remove", "delete", "foreach"]);
 
 /** What SHOW lists in SQL alone. */
@@ -59,7 +63,22 @@ function hintOfShow(listed: string): string {
   );
 }
 
+/** The variables in the WITHs that the parts begin with; only plain ones import. */
+function importedByWith({ parts }: Query): readonly Variable[] | "*" {
+  const imports = new Map<string, Variable>();
+  for (const { clauses } of parts) {
+    const [first] = clauses;
+    if (first?.kind !== "with") continue;
+    if (first.star) return "*";
+    for (const { expr } of first.items) if (expr.kind === "variable") imports.set(expr.name, expr);
+  }
+  return [...imports.values()];
+}
+
 export abstract class QueryParser extends PatternParser {
+  /** The token with which the statement begins, behind a prefix. */
+  protected begin = 0;
+
   /** Single queries with UNION between; `open`: of a subquery, which need not end in RETURN. */
   protected query(open: boolean): Query {
     const position = this.position();
@@ -113,6 +132,8 @@ export abstract class QueryParser extends PatternParser {
     }
     const last = clauses.at(-1);
     if (last === undefined) throw this.expected("a clause", this.clauseHint());
+    // It says that there is no result, which is so after a clause that writes.
+    if (WRITING.has(last.kind) && this.acceptKeyword("FINISH")) return { clauses, position };
     if (!open && (last.kind === "match" || last.kind === "unwind" || last.kind === "with")) {
       const follow = this.kind === "end" || this.kind === ";" || this.kind === "}" || this.keyword === "UNION";
       if (!follow) throw this.expected("a clause", this.clauseHint());
@@ -143,8 +164,10 @@ export abstract class QueryParser extends PatternParser {
         return this.match(position);
       case "UNWIND":
         return this.unwind(position);
-      case "CALL":
-        return this.procedureCall(position);
+      case "CALL": {
+        const next = this.kinds[this.at + 1];
+        return next === "{" || next === "(" ? this.subqueryCall(position) : this.procedureCall(position);
+      }
       case "WITH":
       case "RETURN":
         return this.projection(this.keyword === "WITH" ? "with" : "return", position);
@@ -203,10 +226,36 @@ export abstract class QueryParser extends PatternParser {
     return { kind: "unwind", list, variable: this.variable(), position };
   }
 
+  private subqueryCall(position: number): SubqueryCallClause {
+    this.at++;
+    const scope = this.kind === "(" ? this.importedNames() : null;
+    this.expect("{");
+    const outer = this.barEnds;
+    this.barEnds = false;
+    const query = this.query(true);
+    this.barEnds = outer;
+    this.expect("}");
+    if (this.keyword === "IN") {
+      throw sqlError("0A000", "CALL { … } IN TRANSACTIONS is not supported: send the rows in several transactions");
+    }
+    return { kind: "subquery-call", imports: scope ?? importedByWith(query), query, position };
+  }
+
+  /** `(*)`, `()` or `(a, b)`. */
+  private importedNames(): readonly Variable[] | "*" {
+    this.expect("(");
+    if (this.accept("*")) {
+      this.expect(")");
+      return "*";
+    }
+    const names = this.kind === ")" ? [] : this.commaList(() => this.variable());
+    this.expect(")");
+    return names;
+  }
+
   private procedureCall(position: number): CallClause {
     const first = this.at;
     this.at++;
-    if (this.kind === "{") throw this.expected("a procedure's name");
     const procedure = this.dottedName("a procedure's name");
     let args: Expr[] | null = null;
     if (this.accept("(")) {
@@ -217,7 +266,8 @@ export abstract class QueryParser extends PatternParser {
     const yieldAt = this.at;
     if (this.acceptKeyword("YIELD")) yields = this.yields();
     const where = yields === null ? null : this.optionalWhere();
-    const begins = first === 0 || this.keywords[first - 1] === "EXPLAIN" || this.keywords[first - 1] === "PROFILE";
+    const begins =
+      first === this.begin || this.keywords[first - 1] === "EXPLAIN" || this.keywords[first - 1] === "PROFILE";
     const standalone = begins && (this.kind === "end" || this.kind === ";");
     if (!standalone && yields === "*") {
       throw this.error(
@@ -253,7 +303,7 @@ export abstract class QueryParser extends PatternParser {
     const star = this.accept("*");
     const items = star && !this.accept(",") ? [] : this.commaList(() => this.projectionItem());
     const orderBy = this.acceptKeywords("ORDER", "BY") ? this.commaList(() => this.sortItem()) : [];
-    const skip = this.acceptKeyword("SKIP") ? this.expression() : null;
+    const skip = this.acceptKeyword("SKIP") || this.acceptKeyword("OFFSET") ? this.expression() : null;
     const limit = this.acceptKeyword("LIMIT") ? this.expression() : null;
     const where = kind === "with" ? this.optionalWhere() : null;
     return { kind, distinct, star, items, orderBy, skip, limit, where, position };

@@ -1,6 +1,6 @@
 /**
- * SHOW INDEXES, CONSTRAINTS, PROCEDURES and FUNCTIONS, as queries that call the procedure with the same rows. Extended by
- * parser.ts.
+ * SHOW INDEXES, CONSTRAINTS, PROCEDURES, FUNCTIONS, DATABASES and CURRENT USER, as queries that call the procedure with the
+ * same rows. Extended by parser.ts.
  *
  *   SHOW VECTOR INDEXES YIELD name, options WHERE name = $n   CALL db.indexes('VECTOR') YIELD name, options WHERE name = $n
  *   SHOW CONSTRAINTS YIELD * ORDER BY name RETURN name        CALL db.constraints() YIELD * WITH * ORDER BY name RETURN name
@@ -17,6 +17,9 @@ const LISTS: Readonly<Record<string, string>> = {
   PROCEDURES: "dbms.procedures",
   FUNCTION: "dbms.functions",
   FUNCTIONS: "dbms.functions",
+  DATABASE: "dbms.defaultDatabase",
+  DATABASES: "dbms.databases",
+  USER: "dbms.currentUser",
 };
 
 /** Words before INDEXES and CONSTRAINTS, and the part of the type that they choose; null: all. */
@@ -45,7 +48,13 @@ const TYPES: Readonly<Record<string, Readonly<Record<string, string | null>>>> =
   },
   "dbms.procedures": { ALL: null },
   "dbms.functions": { ALL: null, "BUILT IN": null },
+  "dbms.databases": { ALL: null },
+  "dbms.defaultDatabase": { DEFAULT: null, HOME: null },
+  "dbms.currentUser": { CURRENT: null },
 };
+
+/** Of which there is no list of all. */
+const NEED_A_WORD: ReadonlySet<string> = new Set(["dbms.defaultDatabase", "dbms.currentUser"]);
 
 const FILTER_WORDS_MAX = 3;
 
@@ -59,6 +68,7 @@ export abstract class ShowParser extends QueryParser {
     const procedure = LISTS[words[listed] ?? ""];
     const type = listed === 0 ? null : TYPES[procedure ?? ""]?.[words.slice(0, listed).join(" ")];
     if (procedure === undefined || type === undefined) return null;
+    if (listed === 0 && NEED_A_WORD.has(procedure)) return null;
     this.at += listed + 2;
     if (procedure === "dbms.procedures" && this.wordAt(this.at) === "EXECUTABLE") this.at++;
     const args: Expr[] = type === null ? [] : [{ kind: "string", value: type, position }];
@@ -87,7 +97,7 @@ export abstract class ShowParser extends QueryParser {
   /** WITH * and the order; null: none is given. */
   private ordered(position: number): ProjectionClause | null {
     const orderBy = this.acceptKeywords("ORDER", "BY") ? this.commaList(() => this.sortItem()) : [];
-    const skip = this.acceptKeyword("SKIP") ? this.expression() : null;
+    const skip = this.acceptKeyword("SKIP") || this.acceptKeyword("OFFSET") ? this.expression() : null;
     const limit = this.acceptKeyword("LIMIT") ? this.expression() : null;
     if (orderBy.length === 0 && skip === null && limit === null) return null;
     return { ...EVERYTHING, kind: "with", orderBy, skip, limit, position };

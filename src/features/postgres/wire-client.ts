@@ -16,6 +16,8 @@ export class WireClient implements Client {
   actions: SessionActions | null = null;
   /** Told how to take back what a function has done, should its transaction be rolled back to a savepoint. */
   undoes: (undo: () => void) => void = () => undefined;
+  /** Asked where the statement has given way: what was written until then may leave. */
+  atYield: (() => Promise<void>) | null = null;
   /** The statement that runs, or ran last, and when it began. */
   statement = "";
   begunMs = 0;
@@ -107,6 +109,7 @@ export class WireClient implements Client {
 
   readonly yieldTurn = async (): Promise<void> => {
     await this.request.yieldTurn();
+    if (this.atYield !== null) await this.atYield();
     this.checkpoint();
   };
 

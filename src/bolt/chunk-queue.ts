@@ -1,0 +1,106 @@
+/** Puts a client's messages together from their chunks, and keeps those that no actor has got yet. One per connection. */
+import { malformed } from "../protocol/bolt/pack-reader.js";
+
+/** A longer message is refused. */
+const MESSAGE_BYTES_MAX = 256 * 1024 * 1024;
+/** Of one before the sign-in. */
+export const FIRST_MESSAGE_BYTES_MAX = 64 * 1024;
+/** With more than that waiting, the client is not read. */
+const WAITING_BYTES = 1024 * 1024;
+const HEAD_BYTES = 2;
+
+export class ChunkQueue {
+  /** Bytes of which no chunk is whole yet. */
+  private pieces: Buffer[] = [];
+  private pieceBytes = 0;
+  /** Chunks of the message that is not whole. */
+  private chunks: Buffer[] = [];
+  private chunkBytes = 0;
+  private readonly messages: Buffer[] = [];
+  private messageBytes = 0;
+  /** Longer messages are refused. */
+  bytesMax = FIRST_MESSAGE_BYTES_MAX;
+
+  allowLong(): void {
+    this.bytesMax = MESSAGE_BYTES_MAX;
+  }
+
+  get isFull(): boolean {
+    return this.messageBytes > WAITING_BYTES;
+  }
+
+  /** The message that `one` would give. */
+  get next(): Buffer | null {
+    return this.messages[0] ?? null;
+  }
+
+  /** Answers with the messages that have become whole. Throws what `malformed` gives for one that is too long. */
+  push(piece: Buffer): readonly Buffer[] {
+    this.pieces.push(piece);
+    this.pieceBytes += piece.length;
+    const before = this.messages.length;
+    if (this.pieceBytes >= this.neededBytes) this.cut();
+    return this.messages.slice(before);
+  }
+
+  /** Bytes without which there is no whole chunk. */
+  private neededBytes = HEAD_BYTES;
+
+  private cut(): void {
+    const bytes = this.pieces.length === 1 ? this.pieces[0]! : Buffer.concat(this.pieces);
+    let at = 0;
+    this.neededBytes = HEAD_BYTES;
+    while (at + HEAD_BYTES <= bytes.length) {
+      const length = bytes.readUInt16BE(at);
+      const end = at + HEAD_BYTES + length;
+      if (end > bytes.length) {
+        this.neededBytes = HEAD_BYTES + length;
+        break;
+      }
+      if (length === 0) this.finish();
+      else this.take(bytes.subarray(at + HEAD_BYTES, end));
+      at = end;
+    }
+    this.pieces = at === bytes.length ? [] : [bytes.subarray(at)];
+    this.pieceBytes = bytes.length - at;
+  }
+
+  private take(chunk: Buffer): void {
+    this.chunks.push(chunk);
+    this.chunkBytes += chunk.length;
+    if (this.chunkBytes > this.bytesMax) throw malformed(`it is longer than ${this.bytesMax} bytes`);
+  }
+
+  /** An empty chunk outside a message keeps the connection alive. */
+  private finish(): void {
+    if (this.chunks.length === 0) return;
+    const message = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks);
+    this.messages.push(message);
+    this.messageBytes += message.length;
+    this.chunks = [];
+    this.chunkBytes = 0;
+  }
+
+  /** The next message; null: there is none. */
+  one(): Buffer | null {
+    const message = this.messages.shift() ?? null;
+    if (message !== null) this.messageBytes -= message.length;
+    return message;
+  }
+
+  /** The next messages, up to the first with that tag, which is among them; each after its length in four bytes. */
+  group(last: number): Buffer | null {
+    const parts: Buffer[] = [];
+    for (let message = this.one(); message !== null; message = this.one()) {
+      const length = Buffer.allocUnsafe(4);
+      length.writeUInt32LE(message.length);
+      parts.push(length, message);
+      if (tagOf(message) === last) break;
+    }
+    return parts.length === 0 ? null : Buffer.concat(parts);
+  }
+}
+
+export function tagOf(message: Buffer): number {
+  return message[1] ?? -1;
+}

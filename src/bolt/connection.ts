@@ -1,0 +1,450 @@
+/**
+ * One connection of Bolt: the handshake and the sign-in, then its client's messages to the actor and the answers back, one
+ * request at a time. Made and owned by server.ts.
+ */
+import type { Duplex } from "node:stream";
+import type { Caller } from "../gateway/admission.js";
+import type { Cancel } from "../gateway/clock.js";
+import type { Bucket } from "../gateway/rate-limiter.js";
+import type { Services } from "../gateway/services.js";
+import type { BoltKind } from "../gateway/wire-metrics.js";
+import { atTime } from "../postgres/at-time.js";
+import { type Heard, NOBODY, WireCall, type WireEndpoint } from "../postgres/wire-call.js";
+import { boltError, writeFailure } from "../protocol/bolt/failure-message.js";
+import { ASK, type BoltVersion, isSince, TELL } from "../protocol/bolt/message-tags.js";
+import { malformed, type PackMap, PackReader } from "../protocol/bolt/pack-reader.js";
+import { type PackValue, PackWriter } from "../protocol/bolt/pack-writer.js";
+import { DbError, ERRORS } from "../protocol/errors.js";
+import { ChunkQueue, tagOf } from "./chunk-queue.js";
+import { agree, HANDSHAKE_BYTES, readChoice } from "./handshake.js";
+import { signInBy } from "./sign-in.js";
+import type { Speaker } from "./transport.js";
+
+/** What a connection needs of the server that has it. */
+export interface BoltHost {
+  readonly services: Services;
+  /** Where routing clients are told to connect to. */
+  readonly address: string;
+  closed(connection: BoltConnection): void;
+}
+
+/** What a client must do within this time to be let in. */
+const START_MS = 30_000;
+/** Between two tries to send a request while the tenant or its partition is at a bound. */
+const RETRY_MS = 10;
+const CLOSE_RETRY_MS = 100;
+/** With more unsent bytes the client counts as one that does not read. */
+const UNSENT_BYTES = 256 * 1024;
+/** Drivers give up a connection that was silent for so long while they wait. */
+const SILENCE_SECONDS_MAX = 60;
+const NOTHING = Buffer.alloc(0);
+const EMPTY_CHUNK = Buffer.alloc(2);
+
+/** Drivers and tools switch features on by it. */
+const SERVER = "Neo4j/5.26.0";
+
+type Phase = "handshake" | "choice" | "hello" | "logon" | "signing in" | "opening" | "ready" | "closed";
+
+export class BoltConnection implements Heard {
+  private phase: Phase = "handshake";
+  private readonly stream: Duplex;
+  readonly address: string;
+  private first: Buffer = NOTHING;
+  private readonly queue = new ChunkQueue();
+  private version: BoltVersion = { major: 4, minor: 4 };
+  /** Moments are told in UTC. */
+  private utc = true;
+  private routing: string | null = null;
+  private call: WireCall | null = null;
+  private retry: NodeJS.Timeout | null = null;
+  private startTimer: NodeJS.Timeout | null = null;
+  /** The client must go, once what runs has ended. */
+  private isLeaving: DbError | null = null;
+  private hasSession = false;
+  /** RESETs that have come; a session counts those that it has answered. */
+  private resets = 0;
+  /** The tenant's bucket while a request of this connection runs. */
+  private inFlight: Bucket | null = null;
+  private cancelExpiry: Cancel | null = null;
+  /** Of that request. */
+  private kind: BoltKind = "open";
+  private sentMs = 0;
+  private lastWriteMs = 0;
+  /** Null until sign-in. */
+  caller: Caller | null = null;
+
+  constructor(
+    private readonly host: BoltHost,
+    { stream, address }: Speaker,
+    readonly session: number,
+  ) {
+    this.stream = stream;
+    this.address = address;
+    stream.on("data", (bytes: Buffer) => this.received(bytes));
+    stream.on("drain", () => this.call?.drained());
+    stream.on("error", () => this.gone());
+    stream.on("close", () => this.gone());
+    stream.on("end", () => this.close());
+    this.awaitSignIn();
+    stream.resume();
+  }
+
+  private awaitSignIn(): void {
+    const late = (): void =>
+      this.fatal(boltError("unauthorized", "Neo.ClientError.Security.Unauthorized", "The sign-in took too long."));
+    this.startTimer = setTimeout(late, START_MS);
+    this.startTimer.unref();
+  }
+
+  // From the client
+
+  private received(bytes: Buffer): void {
+    if (this.phase === "closed") return;
+    try {
+      if (this.phase === "handshake" || this.phase === "choice") this.shakeHands(bytes);
+      else this.take(bytes);
+    } catch (error) {
+      this.fatal(asDbError(error));
+    }
+  }
+
+  private shakeHands(bytes: Buffer): void {
+    this.first = this.first.length === 0 ? bytes : Buffer.concat([this.first, bytes]);
+    if (this.phase === "handshake") this.readProposals();
+    if (this.phase === "choice") this.readChosen();
+  }
+
+  private readProposals(): void {
+    if (this.first.length < HANDSHAKE_BYTES) return;
+    const agreement = agree(this.first.subarray(0, HANDSHAKE_BYTES));
+    this.first = this.first.subarray(HANDSHAKE_BYTES);
+    if (agreement.answer !== null) this.write(agreement.answer);
+    if (agreement.kind === "none") this.close();
+    else if (agreement.kind === "version") this.agreed(agreement.version);
+    else this.phase = "choice";
+  }
+
+  private readChosen(): void {
+    const choice = readChoice(this.first);
+    if (choice === null) return;
+    this.first = this.first.subarray(choice.length);
+    if (choice.version === null) this.close();
+    else this.agreed(choice.version);
+  }
+
+  private agreed(version: BoltVersion): void {
+    this.version = version;
+    this.phase = "hello";
+    const rest = this.first;
+    this.first = NOTHING;
+    if (rest.length > 0) this.take(rest);
+  }
+
+  private take(bytes: Buffer): void {
+    const arrived = bytes.length === 0 ? [] : this.queue.push(bytes);
+    for (const message of arrived) {
+      if (tagOf(message) !== ASK.reset) continue;
+      this.resets++;
+      if (this.call !== null && this.hasSession) this.cancelUpTo(this.resets);
+    }
+    this.work();
+    if (this.queue.isFull) this.stream.pause();
+  }
+
+  /** What runs ends, and what came before the RESET is left aside. */
+  private cancelUpTo(reset: number): void {
+    const body = Buffer.alloc(4);
+    body.writeUInt32LE(reset);
+    try {
+      new WireCall(this.host.services, this.caller!, "bolt", "cancel", this.session, NOBODY).begin(body);
+    } catch {
+      // The partition is gone, and the statement with it.
+    }
+  }
+
+  private work(): void {
+    if (this.call !== null || this.retry !== null || this.isLeaving !== null) return;
+    switch (this.phase) {
+      case "hello":
+      case "logon":
+        this.greet();
+        break;
+      case "ready":
+        this.sendNext();
+    }
+    if (this.stream.isPaused() && !this.queue.isFull && this.phase !== "closed") this.stream.resume();
+  }
+
+  /** HELLO and LOGON. */
+  private greet(): void {
+    const message = this.queue.one();
+    if (message === null) return;
+    const reader = new PackReader(message);
+    const { tag, fields } = reader.message();
+    if (tag === ASK.goodbye) {
+      this.close();
+      return;
+    }
+    const expected = this.phase === "hello" ? ASK.hello : ASK.logon;
+    if (tag !== expected || fields !== 1) throw malformed(`${this.phase.toUpperCase()} was expected`);
+    const said = reader.value();
+    reader.end();
+    if (!(said instanceof Map)) throw malformed(`${this.phase.toUpperCase()} has no map`);
+    if (this.phase === "hello") this.hello(said);
+    else this.signIn(said, {});
+  }
+
+  private hello(said: PackMap): void {
+    const { version } = this;
+    const routing = said.get("routing");
+    const address = routing instanceof Map ? routing.get("address") : null;
+    this.routing = typeof address === "string" ? address : null;
+    const patches = said.get("patch_bolt");
+    const isPatched = Array.isArray(patches) && patches.includes("utc");
+    this.utc = version.major >= 5 || isPatched;
+    const facts = {
+      server: SERVER,
+      connection_id: `bolt-${this.session}`,
+      hints: { "connection.recv_timeout_seconds": SILENCE_SECONDS_MAX, "telemetry.enabled": false },
+      ...(version.major < 5 && isPatched ? { patch_bolt: ["utc"] } : {}),
+    };
+    if (!isSince(version, 5, 1)) {
+      this.signIn(said, facts);
+      return;
+    }
+    this.phase = "logon";
+    this.succeed(facts);
+    this.work();
+  }
+
+  private signIn(said: PackMap, facts: PackValue): void {
+    this.phase = "signing in";
+    signInBy(this.host.services, said, this.address).then(
+      (caller) => this.admitted(caller, facts),
+      (error: unknown) => this.fatal(asDbError(error)),
+    );
+  }
+
+  private facts: PackValue = {};
+
+  private admitted(caller: Caller, facts: PackValue): void {
+    if (this.phase !== "signing in") return;
+    this.phase = "opening";
+    this.facts = facts;
+    this.caller = caller;
+    const { identity } = caller;
+    this.endWhenExpired(identity.expiresAtMs);
+    const { services, address } = this.host;
+    if (identity.keyId !== null) services.admission.countUse(caller, services.clock.wall());
+    const { version, utc } = this;
+    const { advertisedAddress } = services.config.bolt;
+    const routes = advertisedAddress === "" ? (this.routing ?? address) : advertisedAddress;
+    this.ask("open", Buffer.from(JSON.stringify({ version, utc, address: routes })));
+  }
+
+  /** The API key's time is over then, for what is open with it, too. Null: it has no end. */
+  private endWhenExpired(atMs: number | null): void {
+    this.cancelExpiry?.();
+    this.cancelExpiry = null;
+    if (atMs === null) return;
+    const expired = boltError(
+      "unauthorized",
+      "Neo.ClientError.Security.TokenExpired",
+      "The API key has expired. Connect with another one.",
+    );
+    this.cancelExpiry = atTime(this.host.services.clock, atMs, () => this.end(expired));
+  }
+
+  /** Sends the messages that came, unless some are being worked on. */
+  private sendNext(): void {
+    const { next } = this.queue;
+    if (next === null) return;
+    if (tagOf(next) === ASK.goodbye) {
+      this.close();
+      return;
+    }
+    const group = this.queue.group(ASK.logoff)!;
+    if (this.host.services.closing) this.fatal(new DbError("shutting_down"));
+    else this.ask("messages", group);
+  }
+
+  /** Only statements count. The limit that tenants have who were given none is for HTTP unless configured. */
+  private takesToken(bucket: Bucket, endpoint: WireEndpoint, body: Uint8Array): boolean {
+    const { config, clock } = this.host.services;
+    if (endpoint !== "messages" || kindOf(endpoint, body) !== "run") return true;
+    if (this.caller!.identity.rateLimit === null && !config.bolt.defaultRateLimit) return true;
+    return bucket.take(clock.now());
+  }
+
+  /** Tries until the tenant's rate limit and the partition's bounds let it through: the client waits meanwhile. */
+  private ask(endpoint: WireEndpoint, body: Uint8Array): void {
+    this.retry = null;
+    if (this.phase === "closed") return;
+    const { services } = this.host;
+    const { caller } = this;
+    const bucket = services.admission.bucketOf(caller!);
+    const isFull = bucket.inFlight >= services.config.limits.requestsPerTenantMax;
+    if (isFull || !this.takesToken(bucket, endpoint, body)) {
+      this.retry = setTimeout(() => this.ask(endpoint, body), isFull ? RETRY_MS : RETRY_MS * 5);
+      return;
+    }
+    const call = new WireCall(services, caller!, "bolt", endpoint, this.session, this);
+    try {
+      this.call = call;
+      if (call.begin(body)) {
+        bucket.inFlight++;
+        this.inFlight = bucket;
+        this.kind = kindOf(endpoint, body);
+        this.sentMs = services.clock.now();
+        return;
+      }
+      this.call = null;
+      this.retry = setTimeout(() => this.ask(endpoint, body), RETRY_MS);
+    } catch (error) {
+      this.call = null;
+      this.fatal(asDbError(error));
+    }
+  }
+
+  private callEnded(outcome: "answered" | "lost"): void {
+    this.call = null;
+    if (this.inFlight === null) return;
+    this.inFlight.inFlight--;
+    this.inFlight = null;
+    const { bolt, clock } = this.host.services;
+    bolt.count(this.kind, outcome, clock.now() - this.sentMs);
+  }
+
+  // From the actor
+
+  piece(bytes: Buffer): boolean {
+    return this.write(bytes);
+  }
+
+  done(bytes: Buffer, note: string): void {
+    this.callEnded("answered");
+    if (this.phase === "opening") this.opened();
+    else if (bytes.length > 0) this.write(bytes);
+    if (this.phase === "closed") return;
+    if (note === "logged off") this.loggedOff();
+    if (note === "closes") this.close();
+    else if (this.isLeaving !== null) this.fatal(this.isLeaving);
+    else this.received(NOTHING);
+  }
+
+  private opened(): void {
+    clearTimeout(this.startTimer!);
+    this.phase = "ready";
+    this.hasSession = true;
+    this.queue.allowLong();
+    this.succeed(this.facts);
+  }
+
+  private loggedOff(): void {
+    this.closeSession(this.caller!);
+    this.hasSession = false;
+    this.caller = null;
+    this.endWhenExpired(null);
+    this.phase = "logon";
+    this.resets = 0;
+    this.awaitSignIn();
+  }
+
+  pushed(): void {}
+
+  failed(error: DbError): void {
+    this.callEnded("lost");
+    this.fatal(error);
+  }
+
+  /** An empty chunk between messages, where the client waits and nothing else has come. */
+  keepAlive(): void {
+    const { clock } = this.host.services;
+    if (this.call !== null && clock.now() - this.lastWriteMs > ALIVE_AFTER_MS) this.write(EMPTY_CHUNK);
+  }
+
+  // The end
+
+  /** Ends when what runs has ended, with an error that says why. */
+  end(error: DbError): void {
+    if (this.call === null) this.fatal(error);
+    else this.isLeaving = error;
+  }
+
+  private fatal(error: DbError): void {
+    if (this.phase === "closed") return;
+    if (this.phase !== "handshake" && this.phase !== "choice") {
+      const writer = new PackWriter();
+      writeFailure(writer, error, this.version);
+      this.write(writer.take());
+    }
+    this.close();
+  }
+
+  close(): void {
+    if (this.phase === "closed") return;
+    this.stream.end();
+    this.gone();
+  }
+
+  /** The client has left. */
+  private gone(): void {
+    if (this.phase === "closed") return;
+    this.phase = "closed";
+    if (this.startTimer !== null) clearTimeout(this.startTimer);
+    this.cancelExpiry?.();
+    if (this.retry !== null) clearTimeout(this.retry);
+    this.call?.cancel();
+    this.callEnded("lost");
+    if (this.hasSession) this.closeSession(this.caller!);
+    this.host.closed(this);
+    // A client that does not take the last words does not keep the socket.
+    setTimeout(() => this.stream.destroy(), 1_000).unref();
+  }
+
+  private closeSession(caller: Caller): void {
+    try {
+      const call = new WireCall(this.host.services, caller, "bolt", "close", this.session, NOBODY);
+      // A partition that has too much to do takes it later.
+      if (!call.begin(NOTHING)) setTimeout(() => this.closeSession(caller), CLOSE_RETRY_MS).unref();
+    } catch {
+      // The partition is gone, and the session with it.
+    }
+  }
+
+  // To the client
+
+  private succeed(facts: PackValue): void {
+    const writer = new PackWriter();
+    writer.message(TELL.success, facts);
+    this.write(writer.take());
+  }
+
+  /** The bytes are copied: an actor's are valid for a moment only. False: the client has much to read. */
+  private write(bytes: Buffer): boolean {
+    if (this.phase === "closed" || this.stream.destroyed) return true;
+    this.lastWriteMs = this.host.services.clock.now();
+    this.stream.write(Buffer.from(bytes));
+    return this.stream.writableLength < UNSENT_BYTES;
+  }
+}
+
+/** Silence after which a client that waits hears something. */
+const ALIVE_AFTER_MS = 15_000;
+
+/** `body`: messages, each after its length in four bytes. */
+function kindOf(endpoint: WireEndpoint, body: Uint8Array): BoltKind {
+  if (endpoint === "open") return "open";
+  const view = Buffer.from(body.buffer, body.byteOffset, body.length);
+  let kind: BoltKind = "other";
+  for (let at = 0; at + 6 <= view.length; at += 4 + view.readUInt32LE(at)) {
+    const tag = view[at + 5];
+    if (tag === ASK.run) return "run";
+    if (tag === ASK.pull || tag === ASK.discard) kind = "pull";
+  }
+  return kind;
+}
+
+function asDbError(error: unknown): DbError {
+  return error instanceof DbError ? error : new DbError("internal_error", ERRORS.internal_error.message);
+}

@@ -1,0 +1,404 @@
+/**
+ * One session of Bolt: takes its client's messages in order and writes the answers. What it runs it gives to a Session as
+ * HTTP's routes do. Owned by bolt-sessions.ts; one request at a time.
+ */
+import type { Request } from "../../actor/request.js";
+import { graphOf } from "../../catalog/graph.js";
+import { boltError, writeFailure } from "../../protocol/bolt/failure-message.js";
+import { ASK, type BoltVersion, TELL } from "../../protocol/bolt/message-tags.js";
+import { malformed, PackReader } from "../../protocol/bolt/pack-reader.js";
+import { type PackValue, PackWriter } from "../../protocol/bolt/pack-writer.js";
+import { DbError } from "../../protocol/errors.js";
+import { sizeError } from "../../protocol/size-errors.js";
+import { Overrun } from "../../protocol/stretch.js";
+import { type Answer, STREAMED } from "../../session/answer.js";
+import { overrunError } from "../../session/overrun.js";
+import { Session } from "../../session/session.js";
+import { sessionOptions } from "../../session/session-options.js";
+import { WireClient } from "../postgres/wire-client.js";
+import { bookmarkOf, checkBookmarks, type Position } from "./bookmarks.js";
+import { graphNamed } from "./database-names.js";
+import type { RowSink } from "./results.js";
+import { databaseOf, type TransactionOptions, transactionOptions } from "./run-options.js";
+import { Statements } from "./statements.js";
+import { VARIANTS } from "./value-reader.js";
+import type { Dialect } from "./value-writer.js";
+
+export interface OpenOptions {
+  readonly version: BoltVersion;
+  readonly utc: boolean;
+  /** Where the client is told to connect to. */
+  readonly address: string;
+}
+
+/** How long clients keep a routing table. */
+const ROUTES_SECONDS = 300;
+/** Answers of earlier messages wait no longer than that for the one that is worked on. */
+const HELD_MS = 20;
+/** What the session wants of the gateway. */
+const CLOSES = "closes";
+const LOGGED_OFF = "logged off";
+
+type Fields = readonly unknown[];
+type Step = void | Promise<void>;
+
+const FIELD_COUNTS: Readonly<Record<number, number>> = {
+  [ASK.reset]: 0,
+  [ASK.goodbye]: 0,
+  [ASK.run]: 3,
+  [ASK.begin]: 1,
+  [ASK.commit]: 0,
+  [ASK.rollback]: 0,
+  [ASK.discard]: 1,
+  [ASK.pull]: 1,
+  [ASK.telemetry]: 1,
+  [ASK.route]: 3,
+  [ASK.logoff]: 0,
+};
+
+export class BoltSession implements RowSink {
+  readonly session: Session;
+  readonly client = new WireClient();
+  readonly writer = new PackWriter();
+  readonly dialect: Dialect;
+  private readonly statements: Statements;
+  /** BEGIN has come. */
+  private isOpen = false;
+  /** An error came: messages are left aside up to the next RESET. */
+  private isFailed = false;
+  /** RESETs that were answered, and the newest that the client has sent as far as it is known. */
+  private resets = 0;
+  private interruptedUpTo = 0;
+  private note = "";
+  /** What runs over several turns; resolves when it has ended, however it did. */
+  private working: Promise<void> = Promise.resolve();
+  /** When the open transaction ends by itself. */
+  private transactionEndsMs = Number.POSITIVE_INFINITY;
+  /** Why it was ended from outside: told to the client at its next message. */
+  ended: DbError | null = null;
+  private readonly username: string;
+  private readonly tenantName: string;
+
+  constructor(
+    request: Request,
+    readonly options: OpenOptions,
+  ) {
+    this.session = new Session(request.tenant, {
+      ...sessionOptions(request, "statements"),
+      isolation: "read committed",
+      waits: true,
+    });
+    this.dialect = { elementIds: options.version.major >= 5, utc: options.utc };
+    this.username = request.head.username;
+    this.tenantName = request.head.tenantId;
+    this.statements = new Statements(this);
+    this.client.atYield = async () => {
+      const waitsMs = Date.now() - this.client.begunMs;
+      if (this.writer.length > 0 && waitsMs > HELD_MS) await this.send();
+    };
+  }
+
+  /** Works on messages that came together. Never throws what a client did. */
+  serve(request: Request, messages: readonly Buffer[]): Answer | Promise<Answer> {
+    this.client.serve(request);
+    const done = this.serveFrom(messages);
+    this.working = done.catch(() => undefined);
+    return done.then(() => this.answer(request));
+  }
+
+  private async serveFrom(messages: readonly Buffer[]): Promise<void> {
+    for (const message of messages) {
+      await this.one(message);
+      if (this.note !== "") return;
+      const { request } = this.client;
+      if (request.shouldYield()) await request.yieldTurn();
+    }
+  }
+
+  private async answer(request: Request): Promise<Answer> {
+    this.client.serve(null);
+    const headers = this.note;
+    this.note = "";
+    const { sink } = request;
+    if (sink === null) return { bytes: this.writer.take(), headers };
+    await request.durable();
+    const rest = this.writer.take();
+    if (rest.length > 0) await sink.write(rest);
+    sink.end();
+    return STREAMED;
+  }
+
+  /** Sends what was written so far. */
+  readonly flush = async (): Promise<void> => {
+    await this.send();
+    // The client was waited for, perhaps; the work goes on in a turn of the tenant's.
+    await this.client.yieldTurn();
+  };
+
+  private async send(): Promise<void> {
+    const { request } = this.client;
+    if (request.sink === null) await request.openReply("application/octet-stream", []);
+    else await request.durable();
+    if (this.writer.length > 0) await request.sink!.write(this.writer.take());
+  }
+
+  // Messages
+
+  private async one(message: Buffer): Promise<void> {
+    try {
+      const reader = new PackReader(message, VARIANTS);
+      const { tag, fields } = reader.message();
+      if (FIELD_COUNTS[tag] === undefined) throw malformed(`there is no message with the tag ${tag.toString(16)}`);
+      if (tag !== ASK.reset && tag !== ASK.goodbye && this.leavesAside) {
+        this.writer.begin(TELL.ignored, 0);
+        this.writer.end();
+        return;
+      }
+      if (fields !== FIELD_COUNTS[tag]) throw malformed(`the message ${tag.toString(16)} has ${fields} fields`);
+      const values = Array.from({ length: fields }, () => reader.value());
+      reader.end();
+      await this.handle(tag, values);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  private get leavesAside(): boolean {
+    return this.isFailed || this.resets < this.interruptedUpTo;
+  }
+
+  private handle(tag: number, fields: Fields): Step {
+    if (this.ended !== null && tag !== ASK.goodbye) throw this.ended;
+    switch (tag) {
+      case ASK.run:
+        return this.run(fields);
+      case ASK.pull:
+        return this.pull(fields[0], this);
+      case ASK.discard:
+        return this.pull(fields[0], null);
+      case ASK.begin:
+        return this.begin(fields[0]);
+      case ASK.commit:
+        return this.commit();
+      case ASK.rollback:
+        this.requireOpen("ROLLBACK");
+        this.endTransaction();
+        return this.succeed({});
+      case ASK.reset:
+        return this.reset();
+      case ASK.route:
+        return this.route(fields);
+      case ASK.telemetry:
+        return this.succeed({});
+      case ASK.logoff:
+        this.requireIdle("LOGOFF");
+        this.note = LOGGED_OFF;
+        return this.succeed({});
+      default:
+        this.note = CLOSES;
+    }
+  }
+
+  succeed(facts: { readonly [key: string]: PackValue | undefined }): void {
+    this.writer.message(TELL.success, facts);
+  }
+
+  private async run([text, parameters, extra]: Fields): Promise<void> {
+    if (typeof text !== "string" || !(parameters instanceof Map)) throw malformed("RUN has a text, a map and a map");
+    if (this.isOpen) this.requireTime();
+    else this.requireIdle("RUN");
+    const options = this.isOpen ? null : this.begins(extra);
+    this.client.begin(this.timeoutMs());
+    const graph = options === null ? this.graph : this.graphOf(options.database);
+    const began = { text, parameters, graph, database: this.databaseName(graph) };
+    this.succeed(await this.statements.run(began, options));
+  }
+
+  private async pull(extra: unknown, sink: RowSink | null): Promise<void> {
+    if (this.isOpen) this.requireTime();
+    if (!this.statements.hasOpen) throw violation(`there are no rows to ${sink === null ? "discard" : "pull"}`);
+    const said = extra instanceof Map ? extra : new Map();
+    const [n, qid] = [said.get("n"), said.get("qid") ?? -1];
+    if (typeof n !== "number" || !(n > 0 || n === -1)) throw malformed('"n" has to be -1, or more than 0');
+    if (typeof qid !== "number") throw malformed('"qid" has to be an integer');
+    this.client.begin(this.timeoutMs());
+    const facts = await this.statements.pull(qid, n === -1 ? Number.MAX_SAFE_INTEGER : n, sink);
+    this.succeed(facts);
+  }
+
+  // Transactions
+
+  /** The graph of the open transaction. */
+  private graph = "";
+
+  private begin(extra: unknown): void {
+    this.requireIdle("BEGIN");
+    const options = this.begins(extra);
+    this.graph = this.graphOf(options.database);
+    this.session.begin({ readOnly: options.reads });
+    this.isOpen = true;
+    this.succeed({ db: this.databaseName(this.graph) });
+  }
+
+  private begins(extra: unknown): TransactionOptions {
+    const options = transactionOptions(extra, this.username);
+    checkBookmarks(options.bookmarks, this.position);
+    const { timeoutMs } = options;
+    this.transactionEndsMs = timeoutMs === 0 ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
+    return options;
+  }
+
+  private async commit(): Promise<void> {
+    this.requireOpen("COMMIT");
+    this.requireTime();
+    const { session, client } = this;
+    client.begin(this.timeoutMs());
+    this.statements.closeAll();
+    try {
+      await session.prepareCommit(client);
+      session.commit((tx) => client.request.commitPart(tx));
+    } finally {
+      this.endTransaction();
+    }
+    this.succeed({ bookmark: this.bookmark });
+  }
+
+  private endTransaction(): void {
+    this.statements.closeAll();
+    if (this.session.inTransaction) this.session.rollback();
+    this.isOpen = false;
+    this.transactionEndsMs = Number.POSITIVE_INFINITY;
+  }
+
+  private reset(): void {
+    this.resets++;
+    this.endTransaction();
+    this.isFailed = false;
+    if (this.leavesAside) {
+      this.writer.begin(TELL.ignored, 0);
+      this.writer.end();
+    } else this.succeed({});
+  }
+
+  private requireOpen(what: string): void {
+    if (!this.isOpen) throw violation(`${what} came, and no transaction is open`);
+  }
+
+  /** Of the open transaction. */
+  private requireTime(): void {
+    if (this.session.inTransaction && Date.now() < this.transactionEndsMs) return;
+    throw boltError(
+      "request_timeout",
+      "Neo.ClientError.Transaction.TransactionTimedOut",
+      "The transaction took longer than its timeout, and was rolled back.",
+    );
+  }
+
+  private requireIdle(what: string): void {
+    if (this.isOpen) throw violation(`${what} came within a transaction`);
+    if (this.statements.hasOpen) throw violation(`${what} came before all rows were pulled or discarded`);
+  }
+
+  /** Of a statement: what is left of its transaction, and what the configuration allows. */
+  private timeoutMs(): number {
+    const most = this.client.request.partition.config.query.timeoutSeconds * 1000;
+    return Math.min(most, Math.max(1, this.transactionEndsMs - Date.now()));
+  }
+
+  private get position(): Position {
+    const { number, shard } = this.client.request.partition;
+    return { partition: number, sequence: shard.committedSequence };
+  }
+
+  get bookmark(): string {
+    return bookmarkOf(this.position);
+  }
+
+  // Names
+
+  private graphOf(database: string): string {
+    const { tenant } = this.client.request;
+    const isGraph = (name: string): boolean =>
+      this.client.request.partition.definitions(tenant.number, (view) => graphOf(view, name) !== null);
+    return graphNamed(database, this.tenantName, isGraph);
+  }
+
+  private databaseName(graph: string): string {
+    return graph;
+  }
+
+  private route([, bookmarks, context]: Fields): void {
+    this.requireIdle("ROUTE");
+    checkBookmarks(bookmarks, this.position);
+    const database = databaseOf(context instanceof Map ? context.get("db") : context);
+    const graph = this.graphOf(database);
+    const addresses = [this.options.address];
+    const servers = ["WRITE", "READ", "ROUTE"].map((role) => ({ role, addresses }));
+    this.succeed({ rt: { ttl: ROUTES_SECONDS, db: this.databaseName(graph), servers } });
+  }
+
+  // Errors
+
+  private failed(thrown: unknown): void {
+    const error = this.expected(thrown);
+    const isViolation = error.details?.bolt === VIOLATION;
+    // Rows that were given stay; half a one does not.
+    this.writer.abandon();
+    writeFailure(this.writer, error, this.options.version);
+    this.statements.closeAll();
+    if (!this.isOpen && this.session.inTransaction) this.session.rollback();
+    this.isFailed = true;
+    if (isViolation || this.ended !== null) this.note = CLOSES;
+  }
+
+  private expected(thrown: unknown): DbError {
+    if (thrown instanceof DbError) return thrown;
+    if (thrown instanceof Overrun) return overrunError();
+    const tooLarge = sizeError(thrown);
+    if (tooLarge !== null) return tooLarge;
+    // Ours: the actor logs it and ends the connection.
+    throw thrown;
+  }
+
+  // From outside
+
+  /** The client's RESET of that number has come: what is before it is left aside. */
+  interrupt(reset: number): void {
+    if (reset <= this.resets) return;
+    this.interruptedUpTo = Math.max(this.interruptedUpTo, reset);
+    this.client.cancel(terminated("The client has reset the connection."));
+  }
+
+  /** Ends a transaction whose time is over. */
+  sweep(nowMs: number): void {
+    if (this.client.isAtWork || !this.isOpen || nowMs < this.transactionEndsMs || !this.session.inTransaction) return;
+    this.statements.closeAll();
+    this.session.abandon("its time is over");
+  }
+
+  end(error: DbError): void {
+    this.ended ??= error;
+    this.client.cancel(error);
+    this.statements.closeAll();
+    this.session.abandon(error.message);
+  }
+
+  async close(request: Request): Promise<void> {
+    this.client.cancel(terminated("The client has left."));
+    await this.working;
+    this.client.serve(request);
+    this.endTransaction();
+    await this.session.endTemporaries(request, (tx) => request.tenant.commit(tx));
+    this.client.serve(null);
+  }
+}
+
+const VIOLATION = "Neo.ClientError.Request.Invalid";
+
+function violation(what: string): DbError {
+  return boltError("invalid_request", VIOLATION, `The message is out of order: ${what}.`);
+}
+
+function terminated(message: string): DbError {
+  return boltError("cancelled", "Neo.TransientError.Transaction.Terminated", message);
+}

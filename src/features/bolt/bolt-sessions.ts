@@ -1,0 +1,60 @@
+/** The sessions of Bolt in one partition, by the number that the gateway gave their connections. */
+import { type PartitionOfPart, type PartitionPart, PartitionPartKind } from "../../actor/partition-part.js";
+import type { Request } from "../../actor/request.js";
+import { DbError } from "../../protocol/errors.js";
+import { type IdentityChange, isAbout } from "../../protocol/identity.js";
+import { BoltSession, type OpenOptions } from "./bolt-session.js";
+
+interface Entry {
+  readonly bolt: BoltSession;
+  readonly tenant: number;
+  readonly owner: { readonly userId: string; readonly keyId: string; readonly tenantId: string };
+}
+
+export class BoltSessions implements PartitionPart {
+  private readonly entries = new Map<number, Entry>();
+
+  constructor(private readonly partition: PartitionOfPart) {}
+
+  open(request: Request, number: number, options: OpenOptions): void {
+    const { userId, keyId, tenantId } = request.head;
+    const bolt = new BoltSession(request, options);
+    this.entries.set(number, { bolt, tenant: request.tenant.number, owner: { userId, keyId, tenantId } });
+  }
+
+  /** Throws why there is none. */
+  get(request: Request, number: number): BoltSession {
+    const bolt = this.find(request, number);
+    if (bolt !== null) return bolt;
+    throw new DbError(
+      "partition_unavailable",
+      "The session was lost when its partition moved or restarted. Connect again.",
+    );
+  }
+
+  find(request: Request, number: number): BoltSession | null {
+    const entry = this.entries.get(number);
+    return entry?.tenant === request.tenant.number ? entry.bolt : null;
+  }
+
+  remove(number: number): void {
+    this.entries.delete(number);
+  }
+
+  /** Ends transactions whose time is over, and forgets sessions of tenants that are elsewhere now. */
+  sweep(nowMs: number): void {
+    for (const [number, { bolt, tenant }] of this.entries) {
+      if (bolt.client.isAtWork) continue;
+      if (this.partition.places.get(tenant)?.kind === "gone") {
+        bolt.end(new DbError("partition_unavailable", "The tenant was moved. Connect again."));
+        this.entries.delete(number);
+      } else bolt.sweep(nowMs);
+    }
+  }
+
+  identityEnded(change: IdentityChange, error: DbError): void {
+    for (const { bolt, owner } of this.entries.values()) if (isAbout(change, owner)) bolt.end(error);
+  }
+}
+
+export const BOLT_SESSIONS = new PartitionPartKind((partition) => new BoltSessions(partition));

@@ -1,0 +1,46 @@
+/** What RUN and BEGIN say beside the statement. */
+import { boltError } from "../../protocol/bolt/failure-message.js";
+import type { PackMap } from "../../protocol/bolt/pack-reader.js";
+import type { DbError } from "../../protocol/errors.js";
+
+export interface TransactionOptions {
+  /** "": the default one. */
+  readonly database: string;
+  readonly reads: boolean;
+  /** Milliseconds; 0: as long as statements may take. */
+  readonly timeoutMs: number;
+  readonly bookmarks: unknown;
+}
+
+const DEFAULTS: TransactionOptions = { database: "", reads: false, timeoutMs: 0, bookmarks: null };
+
+/** `username`: the only user that may be meant. */
+export function transactionOptions(given: unknown, username: string): TransactionOptions {
+  if (given === undefined || given === null) return DEFAULTS;
+  if (!(given instanceof Map)) throw invalid("The options of a transaction have to be a map.");
+  const said: PackMap = given;
+  const user = said.get("imp_user");
+  if (user !== undefined && user !== null && user !== username) {
+    throw boltError("forbidden", "Neo.ClientError.Security.Forbidden", "A user cannot act as another one.");
+  }
+  const mode = said.get("mode") ?? "w";
+  if (mode !== "r" && mode !== "w") throw invalid('"mode" has to be "r" or "w".');
+  const timeout = said.get("tx_timeout") ?? 0;
+  if (typeof timeout !== "number" || timeout < 0) throw invalid('"tx_timeout" has to be milliseconds, 0 or more.');
+  return {
+    database: databaseOf(said.get("db")),
+    reads: mode === "r",
+    timeoutMs: timeout,
+    bookmarks: said.get("bookmarks"),
+  };
+}
+
+export function databaseOf(name: unknown): string {
+  if (name === undefined || name === null) return "";
+  if (typeof name === "string") return name;
+  throw invalid('"db" has to be a string.');
+}
+
+function invalid(message: string): DbError {
+  return boltError("invalid_request", "Neo.ClientError.Request.Invalid", message);
+}

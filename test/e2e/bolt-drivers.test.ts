@@ -1,0 +1,232 @@
+/** Neo4j's driver against the server: values, transactions that are run again, streams, WebSockets. */
+import { once } from "node:events";
+import neo4j, { type Driver, type Session } from "neo4j-driver";
+import { lastValueFrom, toArray } from "rxjs";
+import t from "tap";
+import { createWebSocketStream, WebSocket } from "ws";
+import { boltPort, WITH_BOLT } from "./bolt-client.js";
+import { TestServer } from "./server.js";
+
+let server: TestServer;
+let driver: Driver;
+t.before(async () => {
+  server = await TestServer.start({ ...WITH_BOLT, TESSERA_ACTORS: "1" });
+  driver = open({});
+});
+t.teardown(async () => {
+  await driver?.close();
+  await server?.stop();
+});
+
+function open(config: Parameters<typeof neo4j.driver>[2], scheme = "bolt"): Driver {
+  const token = neo4j.auth.basic("admin", server.password);
+  return neo4j.driver(`${scheme}://127.0.0.1:${boltPort(server)}`, token, config);
+}
+
+/** Tells integers from floats; in dates and times the driver does not tell them either. */
+function text(value: unknown): string {
+  if (neo4j.isInt(value)) return `int ${value}`;
+  return JSON.stringify(value, (_, each) => (neo4j.isInt(each) ? each.toNumber() : each));
+}
+
+const codeOf = (error: unknown): string => (error as { code: string }).code;
+const counted = async (session: Session, label: string): Promise<number> =>
+  (await session.run(`MATCH (n:${label}) RETURN count(n) AS c`)).records[0]!.get("c").toNumber();
+
+t.test("values come as they went", async (t) => {
+  const { types, int } = neo4j;
+  const values = [
+    null,
+    true,
+    int(0),
+    int("-9223372036854775808"),
+    int("9223372036854775807"),
+    1.5,
+    -0.0,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    "",
+    "é\u{1f600}\u0000",
+    "x".repeat(70_000),
+    [],
+    [int(1), [2.5, null], "x"],
+    { a: int(1), b: { c: [true] }, __proto__x: null },
+    new types.Date(2024, 2, 29),
+    new types.Date(-1, 1, 1),
+    new types.Time(1, 2, 3, 4, -3600),
+    new types.LocalTime(23, 59, 59, 999_999_999),
+    new types.LocalDateTime(1969, 12, 31, 23, 59, 59, 5),
+    new types.DateTime(2024, 7, 1, 12, 30, 0, 7, 19_800),
+    new types.DateTime(2024, 1, 1, 0, 0, 0, 0, 3600, "Europe/Stockholm"),
+    new types.Duration<number>(14, -3, 5, 999_999_999),
+  ];
+  const { records } = await driver.executeQuery("UNWIND range(0, size($list) - 1) AS i RETURN $list[i] AS v", {
+    list: values,
+  });
+  for (const [i, value] of values.entries()) {
+    const got = records[i]!.get("v");
+    t.equal(text(got), text(value));
+    if (typeof value === "number") t.ok(Object.is(got, value), String(value));
+    if (value !== null && typeof value === "object") t.equal(got.constructor.name, value.constructor.name);
+  }
+});
+
+t.test("nodes, relationships and paths", async (t) => {
+  const { records } = await driver.executeQuery(
+    "CREATE p = (a:A:B {x: 1})-[r:R {y: 'z'}]->(b)<-[s:S]-(a2:A) RETURN a, r, p, elementId(a) AS id",
+  );
+  const record = records[0]!;
+  const [a, r, p] = [record.get("a"), record.get("r"), record.get("p")];
+  t.ok(neo4j.isNode(a) && neo4j.isRelationship(r) && neo4j.isPath(p));
+  t.same([a.labels.toSorted(), a.properties.x.toNumber(), a.elementId], [["A", "B"], 1, record.get("id")]);
+  t.equal(r.startNodeElementId, a.elementId);
+  t.equal(r.endNodeElementId, p.segments[0].end.elementId);
+  t.same(
+    p.segments.map((each: (typeof p.segments)[0]) => each.relationship.type),
+    ["R", "S"],
+  );
+  t.equal(p.segments[1].relationship.startNodeElementId, p.segments[1].end.elementId, "against its direction");
+  const again = await driver.executeQuery("MATCH (n) WHERE elementId(n) = $id RETURN n", { id: a.elementId });
+  t.equal(again.records.length, 1);
+});
+
+t.test("a summary tells what was done", async (t) => {
+  const made = (await driver.executeQuery("CREATE (:Sum {a: 1})-[:T]->(:Sum) RETURN 1 AS one")).summary;
+  t.match(made.counters.updates(), { nodesCreated: 2, relationshipsCreated: 1, propertiesSet: 1, labelsAdded: 2 });
+  t.same([made.queryType, made.database.name], ["rw", "default"]);
+  const index = (await driver.executeQuery("CREATE INDEX sums FOR (n:Sum) ON (n.a)")).summary;
+  t.same([index.queryType, index.counters.updates().indexesAdded], ["s", 1]);
+  const again = (await driver.executeQuery("CREATE INDEX sums IF NOT EXISTS FOR (n:Sum) ON (n.a)")).summary;
+  t.equal(again.counters.updates().indexesAdded, 0);
+  t.match(again.notifications[0], { severityLevel: "INFORMATION", description: /already exists/ });
+  t.match(again.gqlStatusObjects.at(-1), { gqlStatus: "00001" });
+  const none = (await driver.executeQuery("MATCH (n:Nowhere) RETURN n")).summary;
+  t.match(none.gqlStatusObjects[0], { gqlStatus: "02000" });
+  const explained = await driver.executeQuery("EXPLAIN MATCH (n:Sum) WHERE n.a = 1 RETURN n.a");
+  t.same([explained.records.length, explained.summary.hasPlan(), explained.summary.hasProfile()], [0, true, false]);
+  t.match(explained.summary.plan, { operatorType: String, children: Array });
+  const profiled = await driver.executeQuery("PROFILE MATCH (n:Sum) RETURN n.a AS a");
+  t.same([profiled.records.length, profiled.keys, profiled.summary.hasProfile()], [2, ["a"], true]);
+  t.match(profiled.summary.queryProfile, { rows: 2 });
+});
+
+t.test("managed transactions run again what lost against another", async (t) => {
+  await driver.executeQuery("CREATE (:Counter {n: 0})");
+  const add = async (): Promise<void> => {
+    const session = driver.session();
+    await session.executeWrite(async (tx) => {
+      const { records } = await tx.run("MATCH (c:Counter) SET c.n = c.n + 1 RETURN c.n AS n");
+      return records.length;
+    });
+    await session.close();
+  };
+  await Promise.all(Array.from({ length: 20 }, add));
+  const { records } = await driver.executeQuery("MATCH (c:Counter) RETURN c.n AS n");
+  t.equal(records[0]!.get("n").toNumber(), 20);
+});
+
+t.test("transactions: commit, rollback, an error, several at once", async (t) => {
+  const session = driver.session();
+  const tx = session.beginTransaction();
+  await tx.run("CREATE (:Tx)");
+  const other = driver.session();
+  t.equal(await counted(other, "Tx"), 0, "nobody sees it before");
+  await tx.commit();
+  t.equal(await counted(other, "Tx"), 1);
+  const undone = session.beginTransaction();
+  await undone.run("CREATE (:Tx)");
+  await undone.rollback();
+  const failed = session.beginTransaction();
+  await failed.run("CREATE (:Tx)");
+  await t.rejects(failed.run("RETURN nonsense"), { code: "Neo.ClientError.Statement.SyntaxError" });
+  await t.rejects(failed.commit());
+  t.equal(await counted(other, "Tx"), 1);
+  await session.close();
+  await other.close();
+});
+
+t.test("a deadlock is found, and one of the two may go on", async (t) => {
+  await driver.executeQuery("CREATE (:Lock {k: 1, n: 0}), (:Lock {k: 2, n: 0})");
+  const change = (k: number) => ["MATCH (l:Lock {k: $k}) SET l.n = l.n + 1", { k }] as const;
+  const [first, second] = [driver.session(), driver.session()];
+  const [a, b] = [first.beginTransaction(), second.beginTransaction()];
+  await a.run(...change(1));
+  await b.run(...change(2));
+  const results = await Promise.allSettled([a.run(...change(2)), b.run(...change(1))]);
+  const codes = results.map((each) => (each.status === "rejected" ? codeOf(each.reason) : "ok"));
+  t.same(codes.toSorted(), ["Neo.TransientError.Transaction.DeadlockDetected", "ok"]);
+  const winner = codes[0] === "ok" ? a : b;
+  await winner.commit();
+  await Promise.all([first.close(), second.close()]);
+});
+
+t.test("bookmarks chain sessions", async (t) => {
+  const first = driver.session();
+  await first.run("CREATE (:Chained)");
+  const bookmarks = first.lastBookmarks();
+  t.equal(bookmarks.length, 1);
+  const second = driver.session({ bookmarks });
+  t.equal(await counted(second, "Chained"), 1);
+  await Promise.all([first.close(), second.close()]);
+});
+
+t.test("a stream that is left, and one that is read by parts", async (t) => {
+  const session = driver.session({ fetchSize: 50 });
+  let seen = 0;
+  for await (const _ of session.run("UNWIND range(1, 100000) AS x RETURN x")) if (++seen === 120) break;
+  t.equal((await session.run("RETURN 1 AS one")).records.length, 1);
+  await session.close();
+  const rx = driver.rxSession({ fetchSize: 7 });
+  const rows = await lastValueFrom(rx.run("UNWIND range(1, 100) AS x RETURN x").records().pipe(toArray()));
+  t.equal(rows.length, 100);
+  await lastValueFrom(rx.close(), { defaultValue: null });
+});
+
+t.test("errors have the codes that programs look for", async (t) => {
+  const code = (query: string, parameters = {}): Promise<string> =>
+    driver.executeQuery(query, parameters).then(() => "none", codeOf);
+  await driver.executeQuery("CREATE CONSTRAINT one FOR (n:One) REQUIRE n.k IS UNIQUE");
+  await driver.executeQuery("CREATE (:One {k: 1})");
+  const statement = "Neo.ClientError.Statement.";
+  t.equal(await code("RETUN 1"), `${statement}SyntaxError`);
+  t.equal(await code("RETURN $missing"), `${statement}ParameterMissing`);
+  t.equal(await code("UNWIND [1, 'x'] AS x RETURN x.y"), `${statement}TypeError`);
+  t.equal(await code("CREATE (:One {k: 1})"), "Neo.ClientError.Schema.ConstraintValidationFailed");
+  t.equal(await code("CALL no.such.procedure()"), "Neo.ClientError.Procedure.ProcedureNotFound");
+  t.equal(
+    await code("CREATE CONSTRAINT one FOR (n:One) REQUIRE n.k IS UNIQUE"),
+    "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
+  );
+});
+
+t.test("neo4j:// finds the server by its own address, and big integers are bigint where asked", async (t) => {
+  const routing = open({ useBigInt: true }, "neo4j");
+  await routing.verifyConnectivity();
+  t.equal(await routing.supportsMultiDb(), true);
+  const { records } = await routing.executeQuery("RETURN 9223372036854775807 AS big, $x AS x", { x: 5n });
+  t.same([records[0]!.get("big"), records[0]!.get("x")], [9223372036854775807n, 5n]);
+  await routing.close();
+});
+
+t.test("by WebSocket, as in browsers", async (t) => {
+  const socket = new WebSocket(`ws://127.0.0.1:${boltPort(server)}`);
+  await once(socket, "open");
+  const stream = createWebSocketStream(socket);
+  stream.write(Buffer.from([0x60, 0x60, 0xb0, 0x17, 0, 0, 8, 5, ...new Array(12).fill(0)]));
+  const [agreed] = (await once(stream, "data")) as [Buffer];
+  t.equal(agreed.toString("hex"), "00000805");
+  stream.destroy();
+  // The driver's build for browsers, with the WebSocket that browsers have.
+  Object.assign(globalThis, { WebSocket });
+  const path = new URL(import.meta.resolve("neo4j-driver/lib/browser/neo4j-web.esm.js"));
+  const web: typeof neo4j = (await import(path.href)).default;
+  const inBrowser = web.driver(`bolt://127.0.0.1:${boltPort(server)}`, web.auth.basic("admin", server.password));
+  const { records } = await inBrowser.executeQuery("UNWIND range(1, 5000) AS x RETURN x, $text AS text", {
+    text: "y".repeat(1000),
+  });
+  t.equal(records.length, 5000);
+  await inBrowser.close();
+  const plain = await fetch(`http://127.0.0.1:${boltPort(server)}/`);
+  t.match(await plain.text(), /speaks Bolt/);
+  t.equal(plain.status, 426);
+});

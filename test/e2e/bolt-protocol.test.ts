@@ -1,0 +1,283 @@
+/** Messages of Bolt one by one: the handshake, the states of a session, rows in parts, what interrupts and what ends. */
+import t from "tap";
+import {
+  BoltClient,
+  begin,
+  boltPort,
+  codeOf,
+  commit,
+  discard,
+  message,
+  pull,
+  reset,
+  rollback,
+  run,
+  type Told,
+  WITH_BOLT,
+} from "./bolt-client.js";
+import { TestServer } from "./server.js";
+
+let server: TestServer;
+t.before(async () => {
+  server = await TestServer.start({ ...WITH_BOLT, TESSERA_ACTORS: "1" });
+});
+t.teardown(() => server?.stop());
+
+const kindsOf = (all: readonly Told[]): string => all.map(({ kind }) => kind).join(" ");
+const rowsOf = (all: readonly Told[]): unknown[] =>
+  all.filter(({ kind }) => kind === "record").map(({ data }) => data[0]);
+const ENDLESS = "UNWIND range(1, 100000) AS x UNWIND range(1, 100000) AS y WITH x, y WHERE x + y < 0 RETURN count(*)";
+const INVALID = "Neo.ClientError.Request.Invalid";
+
+t.test("the newest revision that both speak", async (t) => {
+  const agreed = async (...proposals: number[][]): Promise<string> => {
+    const client = await BoltClient.connect(boltPort(server));
+    const answer = await client.shake(...proposals);
+    client.close();
+    return answer.toString("hex");
+  };
+  t.equal(await agreed([0, 8, 8, 5], [0, 0, 4, 4]), "00000805");
+  t.equal(await agreed([0, 0, 9, 5], [0, 2, 4, 4]), "00000404", "a range has its lower end");
+  t.equal(await agreed([0, 3, 10, 5]), "00000805");
+  t.equal(await agreed([0, 0, 0, 3], [0, 0, 3, 4]), "00000000", "nothing in common");
+  t.equal(await agreed([0, 0, 1, 0xff], [0, 8, 8, 5]), "000001ff", "a manifest");
+  const other = await BoltClient.connect(boltPort(server));
+  other.send(Buffer.from("xxxxxxxxxxxxxxxxxxxx"));
+  t.equal(await other.receive(), null, "what is no Bolt gets no answer");
+});
+
+t.test("a client chooses from the manifest", async (t) => {
+  const client = await BoltClient.connect(boltPort(server));
+  await client.shake([0, 0, 1, 0xff]);
+  t.equal((await client.take(10)).toString("hex"), "02" + "00080805" + "00000404" + "00");
+  client.send(Buffer.from([0, 0, 4, 5, 0]), message("hello", { user_agent: "x" }));
+  t.equal((await client.receive())!.data.server, "Neo4j/5.26.0");
+  client.close();
+  const wrong = await BoltClient.connect(boltPort(server));
+  await wrong.shake([0, 0, 1, 0xff]);
+  wrong.send(Buffer.from([0, 0, 0, 7, 0]));
+  await wrong.closed();
+});
+
+t.test("messages come in pieces of any length, with empty chunks between them", async (t) => {
+  const client = await BoltClient.open(server);
+  const bytes = Buffer.concat([run("RETURN $x AS x", { x: "é".repeat(50_000) }), Buffer.alloc(4), pull()]);
+  for (let at = 0; at < bytes.length; at += 7_001) {
+    client.send(bytes.subarray(at, at + 7_001));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const all = await client.until(2);
+  t.equal(kindsOf(all), "success record success");
+  t.equal((all[1]!.data as string[])[0]!.length, 50_000);
+  client.close();
+});
+
+t.test("rows in parts", async (t) => {
+  const client = await BoltClient.open(server);
+  client.send(run("UNWIND range(1, 5) AS x RETURN x"), pull(2));
+  const first = await client.until(2);
+  t.same(first[0]!.data.fields, ["x"]);
+  t.same(rowsOf(first), [1, 2]);
+  t.same(first.at(-1)!.data, { has_more: true });
+  client.send(pull(3));
+  const rest = await client.until(1);
+  t.same(rowsOf(rest), [3, 4, 5]);
+  t.match(
+    rest.at(-1)!.data,
+    { type: "r", db: "default", bookmark: /^tessera:0:\d+$/ },
+    "the last row is known to be one",
+  );
+  t.notOk("has_more" in rest.at(-1)!.data);
+  client.send(run("UNWIND range(1, 5) AS x CREATE (:Part {x: x}) RETURN x"), pull(2), discard(1), pull(1), pull());
+  const made = await client.until(5);
+  t.same(rowsOf(made), [1, 2, 4, 5]);
+  t.match(made.at(-1)!.data, {
+    type: "rw",
+    stats: { "nodes-created": 5, "properties-set": 5, "contains-updates": true },
+  });
+  client.send(run("MATCH (p:Part) DELETE p"), discard());
+  t.match((await client.until(2)).at(-1)!.data, { type: "w", stats: { "nodes-deleted": 5 } });
+  client.close();
+});
+
+t.test("several results of one transaction", async (t) => {
+  const client = await BoltClient.open(server);
+  client.send(begin(), run("UNWIND [1, 2] AS x RETURN x"), run("UNWIND [3, 4] AS x RETURN x"), pull(1, 0), pull(1));
+  const all = await client.until(5);
+  t.same([all[1]!.data.qid, all[2]!.data.qid], [0, 1]);
+  t.same(rowsOf(all), [1, 3], "-1 is the newest");
+  client.send(pull(-1, 0), pull(-1, 1), commit);
+  const rest = await client.until(3);
+  t.same(rowsOf(rest), [2, 4]);
+  t.match(rest.at(-1)!.data.bookmark, /^tessera:/);
+  client.send(begin(), run("CREATE (:Gone)"), pull(), rollback);
+  t.equal(kindsOf(await client.until(4)), "success success success success");
+  t.same(await client.rows("MATCH (g:Gone) RETURN count(g)"), [[0]]);
+  client.close();
+});
+
+t.test("after an error messages are left aside up to a RESET", async (t) => {
+  const client = await BoltClient.open(server);
+  client.send(begin(), run("CREATE (:Half)"), pull(), run("RETURN 1 / 0"), pull(), commit);
+  const all = await client.until(6);
+  t.equal(kindsOf(all), "success success success success failure ignored");
+  t.match(all[4]!.data, {
+    neo4j_code: "Neo.ClientError.Statement.ArithmeticError",
+    gql_status: /^22/,
+    description: /^error: data exception/,
+    diagnostic_record: { OPERATION: "", OPERATION_CODE: "0", CURRENT_SCHEMA: "/", _classification: "CLIENT_ERROR" },
+  });
+  client.send(run("RETURN 1"), reset);
+  t.equal(kindsOf(await client.until(2)), "ignored success");
+  t.same(await client.rows("MATCH (h:Half) RETURN count(h)"), [[0]], "the transaction is gone");
+  client.close();
+});
+
+t.test("a RESET interrupts what runs and what waits", async (t) => {
+  const client = await BoltClient.open(server);
+  client.send(run(ENDLESS), pull(), run("CREATE (:Late)"));
+  t.equal((await client.receive())!.kind, "success");
+  client.send(reset);
+  const all = await client.until(3);
+  t.equal(kindsOf(all), "failure ignored success");
+  t.equal(codeOf(all[0]!), "Neo.TransientError.Transaction.Terminated");
+  t.same(await client.rows("MATCH (l:Late) RETURN count(l)"), [[0]]);
+  client.close();
+});
+
+t.test("messages out of order end the connection", async (t) => {
+  const cases: readonly (readonly [what: string, ...messages: Buffer[]])[] = [
+    ["rows of nothing", pull()],
+    ["a commit of nothing", commit],
+    ["a transaction within one", begin(), begin()],
+    ["a statement before all rows were pulled", run("RETURN 1"), run("RETURN 2")],
+    ["a statement with too few fields", message("run", "RETURN 1")],
+    ["a second HELLO", message("hello", {})],
+    ["a structure that is none", Buffer.from([0, 3, 0xb1, 0x10, 0xc5, 0, 0])],
+  ];
+  for (const [what, ...messages] of cases) {
+    const client = await BoltClient.open(server);
+    client.send(...messages);
+    const all = await client.until(messages.length + 1);
+    t.equal(codeOf(all.at(-1)!), INVALID, what);
+    await client.closed();
+  }
+});
+
+t.test("what a client may not send before it is known", async (t) => {
+  const client = await BoltClient.connect(boltPort(server));
+  await client.shake([0, 0, 8, 5]);
+  t.equal(codeOf(await client.ask(run("RETURN 1"))), INVALID);
+  await client.closed();
+  const long = await BoltClient.connect(boltPort(server));
+  await long.shake([0, 0, 8, 5]);
+  t.equal(codeOf(await long.ask(message("hello", { user_agent: "x".repeat(70_000) }))), INVALID);
+  await long.closed();
+});
+
+t.test("another user takes the connection over", async (t) => {
+  await server.tenant("acme");
+  const client = await BoltClient.open(server);
+  await client.rows("CREATE (:OfAdmin)");
+  t.equal((await client.ask(message("logoff"))).kind, "success");
+  const token = { scheme: "basic", principal: "acme-user", credentials: "password of acme" };
+  t.equal((await client.ask(message("logon", token))).kind, "success");
+  t.same(await client.rows("MATCH (n) RETURN count(n)"), [[0]], "the graph is another tenant's");
+  t.equal((await client.ask(message("logoff"))).kind, "success");
+  t.equal(
+    codeOf(await client.ask(message("logon", { ...token, credentials: "wrong" }))),
+    "Neo.ClientError.Security.Unauthorized",
+  );
+  await client.closed();
+});
+
+t.test("databases are graphs", async (t) => {
+  await server.expect(201, "POST", "/v1/graph/graphs", { name: "second" });
+  const client = await BoltClient.open(server);
+  await client.rows("CREATE (:InSecond)", {}, { db: "second" });
+  const count = (db: string): Promise<unknown> => client.rows("MATCH (n:InSecond) RETURN count(n)", {}, { db });
+  t.same([await count("second"), await count("system.second"), await count("default")], [[[1]], [[1]], [[0]]]);
+  t.same([await count("neo4j"), await count("system")], [[[0]], [[0]]], "names that tools ask for");
+  for (const db of ["third", "acme.default"]) t.equal(await count(db), "Neo.ClientError.Database.DatabaseNotFound");
+  t.equal(await client.rows("RETURN 1", {}, { imp_user: "acme-user" }), "Neo.ClientError.Security.Forbidden");
+  client.close();
+});
+
+t.test("a routing table has this server", async (t) => {
+  const client = await BoltClient.open(server);
+  const table = await client.ask(message("route", { address: "x:1" }, [], {}));
+  const address = `127.0.0.1:${boltPort(server)}`;
+  t.same(table.data.rt, {
+    ttl: 300,
+    db: "default",
+    servers: ["WRITE", "READ", "ROUTE"].map((role) => ({ role, addresses: [address] })),
+  });
+  client.close();
+});
+
+t.test("bookmarks of another server, and of commits that there are not", async (t) => {
+  const client = await BoltClient.open(server);
+  const code = (bookmark: string): Promise<unknown> => client.rows("RETURN 1", {}, { bookmarks: [bookmark] });
+  t.equal(await code("FB:kcwQ"), "Neo.ClientError.Transaction.InvalidBookmark");
+  t.equal(await code("tessera:0:999999999"), "Neo.TransientError.Transaction.BookmarkTimeout");
+  t.same([await code("tessera:0:1"), await code("tessera:9:999999999")], [[[1]], [[1]]]);
+  client.close();
+});
+
+t.test("time is bounded by the client", async (t) => {
+  const client = await BoltClient.open(server);
+  t.equal(await client.rows(ENDLESS, {}, { tx_timeout: 50 }), "Neo.ClientError.Transaction.TransactionTimedOut");
+  client.send(begin({ tx_timeout: 100 }));
+  await client.receive();
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  client.send(run("RETURN 1"));
+  t.equal(codeOf((await client.receive())!), "Neo.ClientError.Transaction.TransactionTimedOut");
+  t.equal((await client.ask(reset)).kind, "success");
+  client.close();
+});
+
+t.test("access modes", async (t) => {
+  const client = await BoltClient.open(server);
+  const reads = { mode: "r" };
+  t.equal(await client.rows("CREATE (:Never)", {}, reads), "Neo.ClientError.Statement.AccessMode");
+  t.equal(await client.rows("CREATE INDEX FOR (n:Never) ON (n.x)", {}, reads), "Neo.ClientError.Statement.AccessMode");
+  t.same(await client.rows("RETURN 1", {}, reads), [[1]]);
+  client.send(begin(reads), run("CREATE (:Never)"), reset);
+  const all = await client.until(3);
+  t.equal(codeOf(all[1]!), "Neo.ClientError.Statement.AccessMode");
+  client.close();
+});
+
+t.test("Bolt 4.4 and 5.0 have one message for the sign-in, and older values", async (t) => {
+  for (const version of [
+    [4, 4],
+    [5, 0],
+  ] as const) {
+    const client = await BoltClient.open(server, version);
+    client.send(run("CREATE (n:Old {at: datetime('2024-07-01T12:00:00+02:00')}) RETURN n, n.at"), pull());
+    const all = await client.until(2);
+    const [node, at] = all[1]!.data;
+    t.equal(node.fields.length, version[0] === 4 ? 3 : 4, "element ids");
+    t.equal(at.tag, version[0] === 4 ? 0x46 : 0x49);
+    const local = Date.UTC(2024, 6, 1, 12) / 1000;
+    t.same(at.fields, [version[0] === 4 ? local : local - 7200, 0, 7200]);
+    const failure = await client.ask(run("nonsense"));
+    t.same(Object.keys(failure.data).sort(), ["code", "message"]);
+    client.close();
+  }
+});
+
+t.test("many rows are sent as the client takes them", async (t) => {
+  const client = await BoltClient.open(server);
+  client.socket.pause();
+  client.send(run("UNWIND range(1, 50000) AS x RETURN x, 'a text that makes rows longer ' + x"), pull());
+  const before = (await server.call("GET", "/metrics", undefined, { token: null })).body as string;
+  t.match(before, /tessera_bolt_connections \d/);
+  client.socket.resume();
+  const all = await client.until(2);
+  t.equal(rowsOf(all).length, 50_000);
+  t.same(await client.rows("RETURN 1"), [[1]]);
+  const after = (await server.call("GET", "/metrics", undefined, { token: null })).body as string;
+  t.match(after, /tessera_bolt_requests_total\{kind="run",outcome="answered"\} \d+/);
+  client.close();
+});
