@@ -58,11 +58,13 @@ export async function appendInTurns(
 }
 
 async function written({ type }: OutputColumn, value: Value, turns: Turns): Promise<WrittenJson> {
-  let text = "";
+  const pieces: string[] = [];
+  let length = 0;
   for (const piece of jsonPieces(type, value)) {
-    text += flattened(piece);
-    if (text.length > RESULT_BYTES_MAX) throw resultTooLarge();
+    pieces.push(flattened(piece));
+    length += piece.length;
+    if (length > RESULT_BYTES_MAX) throw resultTooLarge();
     if (turns.shouldYield()) await turns.yieldTurn();
   }
-  return new WrittenJson(text);
+  return new WrittenJson(pieces, length);
 }

@@ -82,7 +82,7 @@ export class JsonRows implements Rows {
   json = "";
   count = 0;
   readonly weight: RowsWeight;
-  private readonly writers: ResultShape["json"];
+  protected readonly writers: ResultShape["json"];
 
   constructor({ json, outputs, heavy }: ResultShape) {
     this.writers = json;

@@ -176,3 +176,21 @@ function residentBytes(): number {
   const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) * 1024;
 }
+
+t.test("values that are too long to be held", async (t) => {
+  const sql = `SELECT 0 AS i, 'x' AS t, NULL AS n, 0 AS j UNION ALL SELECT i, repeat('é"', 1500000 * i), NULL, i + 1
+    FROM generate_series(1, 2) i UNION ALL SELECT 3, 'y', NULL, 4`;
+  const { status, body } = await server.sql(sql);
+  t.equal(status, 200);
+  const rows: readonly (readonly [number, string, null, number])[] = body.data.rows;
+  t.strictSame(
+    rows.map(([i, text, n, j]) => [i, text.length, n, j]),
+    [
+      [0, 1, null, 0],
+      [1, 3_000_000, null, 2],
+      [2, 6_000_000, null, 3],
+      [3, 1, null, 4],
+    ],
+  );
+  t.ok(rows[2]![1] === 'é"'.repeat(3_000_000));
+});

@@ -3,8 +3,11 @@ import t from "tap";
 import { DbError } from "../../src/protocol/errors.js";
 import { compilePlan } from "../../src/query/exec/compile-plan.js";
 import { runToCompletion } from "../../src/query/exec/run.js";
+import { partsOf } from "../../src/query/expr/value-parts.js";
+import { unitsOf } from "../../src/query/expr/work.js";
 import type { Plan } from "../../src/query/plan/plan.js";
 import { arrayOf, INT4, TEXT } from "../../src/values/values.js";
+import type { Variant } from "../../src/values/variant.js";
 import {
   aggregate,
   aggregateFunction,
@@ -236,4 +239,11 @@ t.test("concurrent runs of one program do not meet", async (t) => {
     results.map((result) => result.rows.length),
     [10, 200, 3000],
   );
+});
+
+t.test("what a list costs is known when its parts were counted", async (t) => {
+  const list: Variant[] = Array.from({ length: 1000 }, () => [1]);
+  t.equal(partsOf(list), 2001);
+  list.length = 1;
+  t.equal(unitsOf(list), 2001, "it is not looked through again");
 });

@@ -18,6 +18,8 @@ import {
   type RowCollector,
   resultTail,
 } from "../../session/sql-result.js";
+import type { Value } from "../../values/values.js";
+import { WrittenJson } from "../../values/written-json.js";
 
 const PIECE_CHARS = 64 * 1024;
 
@@ -40,12 +42,17 @@ export class LongDocument {
     return this.request.partition.config.limits.replyBytesPerConnectionMax;
   }
 
-  /** Sends rows, which are JSON texts with commas between. */
-  async send(shape: ResultShape, rows: string): Promise<void> {
+  /** Sends rows, which are JSON texts with commas between, in one or more pieces. */
+  async send(shape: ResultShape, rows: readonly string[]): Promise<void> {
+    const [first, ...others] = rows as readonly [string, ...string[]];
     if (this.sink === null) {
       this.sink = await this.request.openReply("application/json", []);
-      await this.write(`{"data":{"columns":${shape.columnsJson},"rows":[${rows}`);
-    } else await this.write(`,${rows}`);
+      await this.write(`{"data":{"columns":${shape.columnsJson},"rows":[${first}`);
+    } else await this.write(`,${first}`);
+    for (const piece of others) {
+      await this.write(piece);
+      if (this.request.shouldYield()) await this.request.yieldTurn();
+    }
     // The client was waited for, perhaps; the work goes on in a turn of the tenant's.
     await this.request.yieldTurn();
   }
@@ -72,6 +79,9 @@ export class LongDocument {
 }
 
 class LongRows extends JsonRows {
+  /** Rows that end with one that is too long to be held, in pieces. */
+  private waiting: string[] | null = null;
+
   constructor(
     private readonly shape: ResultShape,
     private readonly document: LongDocument,
@@ -81,15 +91,46 @@ class LongRows extends JsonRows {
 
   /** Rows that leave take no memory of the statement's. */
   override append(batch: Batch, count: number): number {
+    if (count === 1 && this.isLong(batch)) {
+      this.appendPieces(batch);
+      return 0;
+    }
     const bytes = super.append(batch, count);
     return this.document.begun ? 0 : bytes;
   }
 
+  private isLong({ columns }: Batch): boolean {
+    let length = 0;
+    for (const [value] of columns as readonly (readonly unknown[])[]) {
+      if (value instanceof WrittenJson) length += value.length;
+    }
+    return length >= this.document.heldMax;
+  }
+
+  private appendPieces({ columns }: Batch): void {
+    const pieces = [`${this.json}${this.json === "" ? "[" : ",["}`];
+    for (const [c, [value]] of (columns as readonly (readonly Value[])[]).entries()) {
+      if (c > 0) pieces.push(",");
+      if ((value as unknown) instanceof WrittenJson) {
+        for (const piece of (value as unknown as WrittenJson).pieces) pieces.push(piece);
+      } else pieces.push(value === null ? "null" : this.writers[c]!(value!));
+    }
+    pieces.push("]");
+    this.json = "";
+    this.count++;
+    this.waiting = pieces;
+  }
+
   room(): Promise<void> | undefined {
+    if (this.waiting !== null) {
+      const pieces = this.waiting;
+      this.waiting = null;
+      return this.document.send(this.shape, pieces);
+    }
     const heldMax = this.document.begun ? PIECE_CHARS : this.document.heldMax;
     if (this.json.length < heldMax) return undefined;
     const { json } = this;
     this.json = "";
-    return this.document.send(this.shape, json);
+    return this.document.send(this.shape, [json]);
   }
 }

@@ -4,7 +4,7 @@
  * columns are made ahead.
  */
 import type { Turns } from "../../protocol/turns.js";
-import { jsonPieces } from "../../values/json-value-pieces.js";
+import { flattened, jsonPieces } from "../../values/json-value-pieces.js";
 import { costLeft } from "../../values/value-cost.js";
 import { JSON_TYPE, JSONB, Json, type SqlArray, type SqlType, type Value } from "../../values/values.js";
 import type { Variant } from "../../values/variant.js";
@@ -89,7 +89,7 @@ export async function madeInTurns(type: SqlType, value: Value, wantsText: boolea
   if (!wantsText) return { type, json };
   const pieces: string[] = [];
   for (const piece of jsonPieces(JSONB, new Json(json))) {
-    pieces.push(piece);
+    pieces.push(flattened(piece));
     if (turns.shouldYield()) await turns.yieldTurn();
   }
   return { type, json, text: pieces.join("") };

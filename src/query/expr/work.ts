@@ -6,6 +6,7 @@ import { spend } from "../../protocol/stretch.js";
 import { costLeft } from "../../values/value-cost.js";
 import { Json, type SqlType, type Value } from "../../values/values.js";
 import type { Expr, ScalarFunction } from "./expr.js";
+import { knownPartsOf } from "./value-parts.js";
 import { someExpr } from "./walk.js";
 
 /** Nanoseconds per character, byte or element of a call's arguments. */
@@ -32,6 +33,8 @@ const MORE_PARTS = 1024 * 1024;
 
 /** Parts of a value, counted no further than is worth it. */
 export function jsonParts(value: unknown): number {
+  const known = knownPartsOf(value);
+  if (known !== undefined) return known > JSON_PARTS_MAX ? MORE_PARTS : known;
   const left = costLeft(value, JSON_PARTS_MAX);
   return left < 0 ? MORE_PARTS : JSON_PARTS_MAX - left;
 }

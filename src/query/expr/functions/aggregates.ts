@@ -405,7 +405,8 @@ function listing(element: SqlType): Steps<LongList<Value>> {
     },
     result: ({ length, list }) => (length === 0 ? null : collect(list, element)),
     resultInTurns(made, turns) {
-      if (element.element === null) return made.isLong ? made.listInTurns(turns).then(sqlArray) : null;
+      if (element.element === null)
+        return made.length > ELEMENTS_AT_ONCE ? made.listInTurns(turns).then(sqlArray) : null;
       const values = made.list;
       const [first] = values as readonly (SqlArray | null)[];
       const count = values.length * (first?.elements.length ?? 0);

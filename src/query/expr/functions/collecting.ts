@@ -13,6 +13,8 @@ import { jsonTextOf, keptJson, toJson } from "./to-json.js";
 
 /** Pieces that are joined at a time: V8 takes long to put a text together that was added to millions of times. */
 const PIECES_MAX = 1024;
+/** Characters from which on a piece is copied only once. */
+const LONG_PIECE = 4096;
 
 /** A text that grows by short pieces. */
 export class JoinedText {
@@ -24,7 +26,14 @@ export class JoinedText {
   add(piece: string): void {
     this.length += piece.length;
     if (this.length > TEXT_CHARACTERS_MAX) throw sqlError("54000", "requested length too large");
-    if (this.pieces.push(piece) < PIECES_MAX) return;
+    if (piece.length >= LONG_PIECE) {
+      this.closeChunk();
+      this.chunks.push(piece);
+    } else if (this.pieces.push(piece) === PIECES_MAX) this.closeChunk();
+  }
+
+  private closeChunk(): void {
+    if (this.pieces.length === 0) return;
     this.chunks.push(this.pieces.join(""));
     this.pieces = [];
   }
@@ -96,7 +105,8 @@ export function jsonArray(name: string, returns: SqlType): AggregateFamily {
       step(state, value: Value) {
         const kept = keptJson(type, value);
         if (state.text !== null) {
-          state.text.add((state.count > 0 ? separator : "") + (kept?.text ?? jsonTextOf(type, value)));
+          if (state.count > 0) state.text.add(separator);
+          state.text.add(kept?.text ?? jsonTextOf(type, value));
         }
         const member = kept === undefined ? toJson(type, value) : kept.json;
         state.value.push(member);
@@ -126,7 +136,8 @@ export function jsonObject(name: string, returns: SqlType): AggregateFamily {
         const name = keyText(toJson(keyType, key));
         const separator = state.count > 0 ? ", " : "";
         const kept = keptJson(valueType, value);
-        state.text?.add(`${separator}${JSON.stringify(name)} : ${kept?.text ?? jsonTextOf(valueType, value)}`);
+        state.text?.add(`${separator}${JSON.stringify(name)} : `);
+        state.text?.add(kept?.text ?? jsonTextOf(valueType, value));
         const member = kept === undefined ? toJson(valueType, value) : kept.json;
         setMember(state.value, name, member);
         count(state, member);
