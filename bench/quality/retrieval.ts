@@ -12,7 +12,7 @@ export interface DescriptionSet {
   readonly queries: readonly { readonly query: string; readonly relevant: Readonly<Record<string, number>> }[];
 }
 
-export const DESCRIPTION_SETS = ["package", "metric"] as const;
+export const DESCRIPTION_SETS = ["package", "metric", "record"] as const;
 export type FindIds = (query: string) => Promise<readonly string[]>;
 
 export const GAIN_PLACES = 10;
