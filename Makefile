@@ -2,7 +2,7 @@
 .PHONY: start build install check test sim sim-cluster torture bench peers vector-peers graph-peers duckdb-peers clean package docs fuzz soak
 .PHONY: turns watch properties etcd-messages lint-api conformance-sql conformance-cypher conformance-ldbc conformance-mcp
 .PHONY: conformance-clients conformance-regress conformance-openai conformance-openapi conformance-adapters
-.PHONY: conformance-bolt
+.PHONY: conformance-bolt quality
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
@@ -119,6 +119,10 @@ fuzz: build
 # Writes the pages of docs/reference that are generated.
 docs: build
 	node scripts/reference-docs.mjs
+
+# Measures the judgement of models and rules on test sets, and writes docs/reference/quality.md: some minutes.
+quality: build
+	node dist/bench/quality/run-quality.js
 
 # Redocly's linter over the OpenAPI document that a server gives.
 lint-api: build

@@ -120,6 +120,15 @@ export class Models {
     return embedded;
   }
 
+  /**
+   * The sum of a text's token vectors by the configured model, for the server's own comparison of words; null: that
+   * model is not a static encoder.
+   */
+  sumNow(text: string): Float32Array | null {
+    const name = this.options.embeddingModel;
+    return this.answersAtOnce(name) ? (this.usable(name, "embedding").encoder?.sumOf(text) ?? null) : null;
+  }
+
   /** Whether `embedNow` has the vectors of that model; not of one that is not there. */
   answersAtOnce(name: string | null): boolean {
     return this.found(name ?? this.options.embeddingModel)?.found.manifest?.static !== undefined;

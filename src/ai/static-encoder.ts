@@ -45,13 +45,7 @@ export class StaticEncoder {
   /** Length 1, of the same text always the same. */
   encode(text: string): Float32Array {
     const { sum } = this;
-    sum.fill(0);
-    const ids = this.tokenizer.ids(text);
-    this.tokens += ids.length;
-    // Four at a time, which takes little more than half as long as one by one.
-    const fours = ids.length & ~3;
-    for (let i = 0; i < fours; i += 4) this.addFour(ids[i]!, ids[i + 1]!, ids[i + 2]!, ids[i + 3]!);
-    for (let i = fours; i < ids.length; i++) this.add(ids[i]!);
+    this.addUp(text);
     let square = squareOf(sum);
     if (square === 0) {
       this.add(this.unknown);
@@ -61,6 +55,23 @@ export class StaticEncoder {
     const scale = 1 / Math.sqrt(square);
     for (let i = 0; i < vector.length; i++) vector[i] = sum[i]! * scale;
     return vector;
+  }
+
+  /** The sum of the tokens' vectors as it is: its length tells how much the text's words weigh. */
+  sumOf(text: string): Float32Array {
+    this.addUp(text);
+    return Float32Array.from(this.sum);
+  }
+
+  private addUp(text: string): void {
+    const { sum } = this;
+    sum.fill(0);
+    const ids = this.tokenizer.ids(text);
+    this.tokens += ids.length;
+    // Four at a time, which takes little more than half as long as one by one.
+    const fours = ids.length & ~3;
+    for (let i = 0; i < fours; i += 4) this.addFour(ids[i]!, ids[i + 1]!, ids[i + 2]!, ids[i + 3]!);
+    for (let i = fours; i < ids.length; i++) this.add(ids[i]!);
   }
 
   private addFour(a: number, b: number, c: number, d: number): void {

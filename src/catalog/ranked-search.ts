@@ -18,6 +18,18 @@ export type SearchMode = (typeof SEARCH_MODES)[number];
  */
 export const STATIC_WEIGHT = 0.2;
 export const VECTOR_WEIGHT = 0.4;
+/** How much of that weight stays, by what the query is. */
+const OF_CODES = 0.25;
+const OF_QUOTED = 0.5;
+/** "INV-2041", "max_rows", "v1.2", "XR7": letters and digits or signs in one word. */
+const CODE = /(?:^|\s)"?(?=\S*\p{L})(?=\S*[\d_])[\p{L}\d][\p{L}\d_./:-]*/u;
+
+/** What likeness weighs for this query: names with digits, and what is quoted, are meant letter by letter. */
+export function weightForQuery(usual: number, query: string): number {
+  if (CODE.test(query)) return usual * OF_CODES;
+  return /"[^"]+"/.test(query) ? usual * OF_QUOTED : usual;
+}
+
 /** The place in a ranking of vectors that counts as no likeness at all: any two vectors are some distance apart. */
 const EDGE_PLACE = 50;
 /** Rows of each ranking that are fused: at least the first number, and the second number times the requested rows. */

@@ -1,10 +1,11 @@
 /**
  * Summarizes a text by its own sentences: TextRank (Mihalcea and Tarau, EMNLP 2004), with the cosine of embeddings as
  * the similarity of sentences. Sentences that repeat a chosen one are put back (maximal marginal relevance, Carbonell
- * and Goldstein 1998).
+ * and Goldstein 1998). Of Markdown the prose is read (plain-markdown.ts).
  */
 import type { Turns } from "../protocol/turns.js";
 import { cosine, type EmbedTexts } from "./likeness.js";
+import { plainMarkdown } from "./plain-markdown.js";
 import { type Sentence, sentencesOf } from "./sentences.js";
 
 /** Sentences that are compared; those of a longer text are the first of each of as many parts. */
@@ -21,7 +22,7 @@ const LEAD_BONUS = 0.15;
  * one.
  */
 export async function summarize(text: string, charactersMax: number, embed: EmbedTexts, turns: Turns): Promise<string> {
-  const all = await sentencesOf(text, turns);
+  const all = await sentencesOf(plainMarkdown(text), turns);
   const whole = all.map((sentence) => sentence.text).join(" ");
   if (whole.length <= charactersMax) return whole;
   const step = Math.max(1, all.length / SENTENCES_MAX);

@@ -12,6 +12,7 @@ import { NLI_LABELS, type NliScores, scoresOf } from "../../src/ai/nli/labels.js
 import { verdictOf } from "../../src/ai/nli/verdict.js";
 import { weighScores } from "../../src/ai/nli/weigh-scores.js";
 import type { StreamRunner } from "../../src/ai/runner.js";
+import { bundledMeanings } from "./nli/bundled-meanings.js";
 
 interface ClaimCase {
   readonly claim: string;
@@ -58,11 +59,12 @@ t.test("nli-mini as it is served: claims of all kinds", async (t) => {
   const encoder = await loadCrossEncoder(directory, manifest!, 1);
   t.teardown(() => encoder.release());
   t.equal(manifest!.judged_by_words, true);
+  const meanings = bundledMeanings();
   const verdictsOf = async (pairs: readonly TextPair[]) => {
     const { numbers } = await encoder.run(pairs);
     return pairs.map((pair, i) => {
       const own = scoresOf(numbers.subarray(i * NLI_LABELS.length, (i + 1) * NLI_LABELS.length));
-      return verdictOf([weighScores(pair, own, true)], DEFAULT_RULES).verdict;
+      return verdictOf([weighScores(pair, own, true, meanings).scores], DEFAULT_RULES).verdict;
     });
   };
   const share = async (verdict: string, pairs: readonly TextPair[]) =>

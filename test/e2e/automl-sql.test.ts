@@ -64,6 +64,38 @@ t.test("experiments", async (t) => {
   }
   const [[shares]] = await rowsOf("SELECT AUTOML.PREDICT_PROBA('scorer', age, income, region) FROM loans LIMIT 1");
   t.same(Object.keys(shares).sort(), ["no", "yes"]);
+  t.equal(shares.yes + shares.no, 1);
+  const likely = "AUTOML.PREDICT_PROBA('scorer', 'yes', age, income, region)";
+  t.same(await rowsOf(`SELECT ${likely} FROM loans LIMIT 1`), [[shares.yes]], "of one class, as a number");
+  t.equal((await rowsOf(`SELECT id FROM loans WHERE ${likely} BETWEEN 0 AND 1`)).length, 200);
+  const [[byParameter]] = (
+    await server.sql("SELECT AUTOML.PREDICT_PROBA('scorer', $1, age, income, region) FROM loans LIMIT 1", ["no"])
+  ).body.data.rows;
+  t.equal(byParameter, shares.no);
+  t.match(await server.sql("SELECT AUTOML.PREDICT_PROBA('scorer', 'perhaps', age, income, region) FROM loans"), {
+    status: 400,
+    body: { error: { message: /no class "perhaps"/, details: { hint: /no, yes/ } } },
+  });
+  const both = await rowsOf(
+    "PREDICT verdict USING scorer WITH PROBABILITY AS SELECT id, age, income, region FROM loans ORDER BY id LIMIT 5",
+  );
+  t.same(
+    both.map((row: unknown[]) => row[4]),
+    verdicts,
+  );
+  for (const row of both) t.ok(row[5] >= 0.5 && row[5] <= 1);
+  await server.rows(
+    "CREATE VIEW judged_surely AS PREDICT verdict USING scorer WITH PROBABILITY AS SELECT id, age, income, region FROM loans",
+  );
+  t.equal((await rowsOf("SELECT verdict FROM judged_surely WHERE verdict_probability >= 0.5")).length, 200);
+  for (const call of [
+    "AUTOML.PREDICT('nobody', age)",
+    "AUTOML.PREDICT_PROBA('nobody', 'yes', age)",
+    "AUTOML.PREDICT_SCORE('nobody', age)",
+  ]) {
+    t.equal((await server.sql(`SELECT ${call} FROM loans WHERE false`)).status, 404, `${call}: no row is predicted`);
+  }
+  t.equal((await server.sql("PREDICT p USING nobody AS SELECT * FROM loans WHERE false")).status, 404);
   t.match(await rowsOf("DROP EXPERIMENT churn"), [["DROP EXPERIMENT"]]);
   t.match(await rowsOf("DROP EXPERIMENT IF EXISTS churn"), [[/does not exist, skipping/]]);
   t.equal((await server.sql("SELECT AUTOML.PREDICT('churn', age) FROM loans")).status, 404, "its own model went, too");

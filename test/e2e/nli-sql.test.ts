@@ -20,9 +20,9 @@ const server = await TestServer.start({ TESSERA_AI_MODEL_ROOT: root, TESSERA_NLI
 t.teardown(() => server.stop());
 
 const STATEMENT = "The rows are written.";
-const NOT_SO = `It is ${CONTRADICTING} known.`;
+const NOT_SO = `Rows are ${CONTRADICTING} known.`;
 const SO = `The ${ENTAILING} rows.`;
-const NOTHING = "Every table has a key.";
+const NOTHING = "Rows may be long.";
 
 const value = async (sql: string, parameters: readonly unknown[] = []) => (await server.rows(sql, parameters))[0]![0];
 

@@ -31,9 +31,9 @@ const ON = { TESSERA_AI_MODEL_ROOT: root, TESSERA_NLI_ENABLED: "true" };
 const server = await started(t, ON);
 
 const STATEMENT = "The rows are written.";
-const NOT_SO = `It is ${CONTRADICTING} known.`;
+const NOT_SO = `Rows are ${CONTRADICTING} known.`;
 const SO = `The ${ENTAILING} rows.`;
-const NOTHING = "Every table has a key.";
+const NOTHING = "Rows may be long.";
 const verify = (body: unknown, on = server) => on.call("POST", "/v1/ai/nli/verify", body);
 const pairs = (body: unknown, on = server) => on.call("POST", "/v1/ai/nli/pairs", body);
 const claim = (truth_anchors: readonly string[], more: object = {}) => ({
@@ -58,12 +58,19 @@ t.test("verdicts", async (t) => {
     "all_scores",
     "bundle_sha256",
     "confidence",
+    "details",
+    "evidence",
     "matched_anchor",
     "model",
     "reason",
     "verdict",
     "violated_anchor",
   ]);
+  t.same(body.data.evidence, { anchor: 1, text: NOT_SO, start: 0, end: NOT_SO.length });
+  t.same(
+    body.data.details.map(({ related }: { related: boolean }) => related),
+    [true, true, true],
+  );
   for (const [i, anchor] of [SO, NOT_SO, NOTHING].entries()) {
     const expected = expectedScores(anchor, STATEMENT);
     t.ok(

@@ -4,14 +4,14 @@
  */
 
 import { wordsOfName } from "./bare-names.js";
-import { anyKind, type ColumnFinder, isBoolean, isNumber, type Kinds } from "./column-finder.js";
-import { type Condition, hasYears } from "./conditions.js";
+import { anyKind, type ColumnFinder, isBoolean, isNumber, isTime, type Kinds } from "./column-finder.js";
+import { type Condition, hasYears, operatorAt } from "./conditions.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
 import { isNegated, namedAt } from "./phrases.js";
 import type { Filter, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
 import { type ColumnRef, namingColumns, type TableFacts } from "./schema-facts.js";
-import { escapedPattern, literal } from "./sql-names.js";
+import { escapedPattern, identifier, literal } from "./sql-names.js";
 import type { ValueMention } from "./value-mentions.js";
 import { UNIT_NAMES } from "./vocabulary.js";
 
@@ -72,6 +72,33 @@ export class ConditionReader {
           : `${column} ${comparison} ${numbers[0]}`;
       return negated ? `NOT ${text}` : text;
     });
+  }
+
+  /** "Where the weight is more than the capacity": of two columns of a table. */
+  comparedColumns(): void {
+    const { question } = this;
+    for (let at = 1; at < question.tokens.length; at++) {
+      const operator = operatorAt(question, at);
+      if (operator === null || operator.ofTime === "in" || question.isUsed(at)) continue;
+      let operand = at + operator.length;
+      while (question.says(operand, "the|its|their")) operand++;
+      const isComparable: Kinds = (ref) => isNumber(ref) || isTime(ref);
+      const mention = this.names.columns.find(
+        ({ from, candidates }) =>
+          from === operand && !question.isUsed(from) && candidates.some(({ ref }) => isComparable(ref)),
+      );
+      const before = mention && this.columns.nearestMention(at, at, isComparable);
+      if (mention === undefined || !before || before.to > at) continue;
+      const one = this.columns.resolve(before, isComparable);
+      const kinds: Kinds = (ref) =>
+        ref.table === one?.table && ref.column !== one?.column && isTime(ref) === isTime(one!);
+      const other = one === null ? null : this.columns.resolve(mention, (ref) => isComparable(ref) && kinds(ref));
+      if (one === null || other === null) continue;
+      question.use(before.from, before.to);
+      question.use(at, mention.to);
+      const operandSql = `${other.table.sqlName}.${identifier(other.column.name)}`;
+      this.filters.push({ ref: one, sql: (column) => `${column} ${operator.comparison} ${operandSql}` });
+    }
   }
 
   /** A condition that begins at that token; after "or" it is an alternative to the one before, on the same column. */

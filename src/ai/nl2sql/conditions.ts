@@ -52,7 +52,7 @@ export function adjectiveOf(word: string, ending: "er" | "est"): Measure | null 
   return null;
 }
 
-function operatorAt(question: Question, at: number): Operator | null {
+export function operatorAt(question: Question, at: number): Operator | null {
   const word = question.lower(at);
   const than = (length: number) => question.lower(at + length) === "than";
   if (/^(no|not)$/.test(word) && than(2)) {

@@ -6,6 +6,7 @@
 import { DbError } from "../../protocol/errors.js";
 import { meantLinks } from "./link-roles.js";
 import { nameMentions } from "./name-mentions.js";
+import type { QueryShape } from "./query-shape.js";
 import { Question } from "./question.js";
 import { QuestionReader } from "./read-question.js";
 import type { SchemaFacts } from "./schema-facts.js";
@@ -21,6 +22,9 @@ export interface MatchedQuestion {
 
 /** Rules are never quite sure. */
 const CONFIDENCE_MAX = 0.95;
+/** What each part of the question beyond two takes from that: there is more to misread. */
+const RISK = 0.03;
+const PARTS_SURE = 2;
 /** Runs of so many words are looked up in the tenant's rows. */
 const WORDS_MAX = 100;
 
@@ -52,8 +56,18 @@ export async function matchQuestion(text: string, facts: SchemaFacts, lookUp: Lo
       missing,
     );
   }
-  const confidence = Math.round(Math.max(0.05, Math.min(CONFIDENCE_MAX, read.certainty)) * 100) / 100;
+  if (read.readings.length > 0) {
+    const readings = read.readings.map(({ meaning, shape }) => ({ meaning, sql: writeQuery(shape, schema)! }));
+    throw ambiguous(readings, understood());
+  }
+  const certainty = Math.min(CONFIDENCE_MAX, read.certainty) - RISK * Math.max(0, partsOf(read.shape) - PARTS_SURE);
+  const confidence = Math.round(Math.max(0.05, certainty) * 100) / 100;
   return { sql, confidence };
+}
+
+function partsOf({ filters, groups, related, having, havingValue, ranking, order, aggregates }: QueryShape): number {
+  const single = [having, havingValue, ranking, order].filter((part) => part !== null).length;
+  return filters.length + groups.length + related.length + aggregates.length + single;
 }
 
 interface Understanding {
@@ -70,6 +84,19 @@ function understanding(names: ReturnType<typeof nameMentions>, values: readonly 
     columns: [...new Set(names.columns.map(({ candidates }) => qualified(candidates[0]!.ref)))],
     values: values.map(({ hits }) => `${qualified(hits[0]!.ref)} = ${hits[0]!.values[0]}`),
   };
+}
+
+/** Whoever asked chooses one. */
+function ambiguous(
+  readings: readonly { readonly meaning: string; readonly sql: string }[],
+  understood: Understanding,
+): DbError {
+  const meanings = readings.map(({ meaning }) => meaning).join(", or ");
+  return new DbError("question_not_understood", `The question has several meanings: ${meanings}.`, {
+    understood,
+    readings,
+    hint: 'Say which is meant, such as "by total amount", or run one of the statements in "readings".',
+  });
 }
 
 function notUnderstood(why: string, understood: Understanding, words: readonly string[]): DbError {

@@ -13,7 +13,7 @@ export type Named =
   | { readonly kind: "table"; readonly mention: TableMention }
   | { readonly kind: "column"; readonly mention: ColumnMention };
 
-const TIME_UNITS: ReadonlySet<string> = new Set(["year", "quarter", "month", "week", "day"]);
+const TIME_UNITS: ReadonlySet<string> = new Set(["year", "quarter", "month", "week", "day", "hour"]);
 
 /** What is named at this token; a column where it takes more words or fits better than a table. */
 export function namedAt(names: NameMentions, at: number): Named | null {

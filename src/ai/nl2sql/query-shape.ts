@@ -9,7 +9,9 @@ export interface Filter {
   readonly denied?: (column: string) => string;
 }
 
-export type TimeUnit = "year" | "quarter" | "month" | "week" | "day";
+export type TimeUnit = "year" | "quarter" | "month" | "week" | "day" | "hour";
+
+export type AggregateFn = "avg" | "sum" | "min" | "max" | "median";
 
 export type GroupKey =
   | { readonly kind: "column"; readonly ref: ColumnRef }
@@ -18,7 +20,9 @@ export type GroupKey =
 
 export type Aggregate =
   | { readonly fn: "count"; readonly distinct: ColumnRef | null }
-  | { readonly fn: "avg" | "sum" | "min" | "max"; readonly ref: ColumnRef };
+  /** Of a group's rows among all rows. */
+  | { readonly fn: "share" }
+  | { readonly fn: AggregateFn; readonly ref: ColumnRef };
 
 export interface Order {
   /** null: by the number of rows in the group. */
@@ -39,6 +43,12 @@ export interface QueryShape {
   readonly related: readonly { readonly table: TableFacts; readonly exists: boolean }[];
   /** Of groups by `base`, or by `groups`: how many rows of `table`. */
   readonly having: { readonly table: TableFacts; readonly comparison: string; readonly count: number } | null;
+  /** Of groups: what an aggregate of their rows is. */
+  readonly havingValue: {
+    readonly aggregate: Aggregate;
+    readonly comparison: string;
+    readonly number: number;
+  } | null;
   /** Of these a row of `base` has the most or fewest. */
   readonly ranking: { readonly table: TableFacts; readonly descending: boolean } | null;
   readonly order: Order | null;

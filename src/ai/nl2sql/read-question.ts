@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { anyKind, ColumnFinder, isNumber, isTime } from "./column-finder.js";
 import { ConditionReader } from "./condition-reader.js";
 import { type Condition, conditionsOf } from "./conditions.js";
+import { type MeasuredGroups, measuredGroups } from "./measured-groups.js";
 import type { ColumnMention, NameMentions, TableMention } from "./name-mentions.js";
 import {
   type GroupPhrase,
@@ -21,7 +22,7 @@ import {
   superlative,
 } from "./phrases.js";
 import { projectedColumns } from "./projected-columns.js";
-import type { Aggregate, GroupKey, Order, QueryShape } from "./query-shape.js";
+import type { Aggregate, AggregateFn, GroupKey, Order, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
 import { type ColumnRef, namingColumns, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 import { isColumnMeant, type ValueMention } from "./value-mentions.js";
@@ -32,6 +33,16 @@ const SURE = 0.9;
 /** Below this a word hardly names a column. */
 const PROJECTED = 0.5;
 
+export interface ReadQuestion {
+  readonly shape: QueryShape;
+  /** What it may mean; empty: one thing. */
+  readonly readings: readonly { readonly meaning: string; readonly shape: QueryShape }[];
+  readonly certainty: number;
+}
+
+const isOfHaving = ({ numbers, comparison }: Condition, { having }: MeasuredGroups) =>
+  numbers?.[0] === having!.number && comparison === having!.comparison;
+
 export class QuestionReader {
   private readonly names: NameMentions;
   private readonly values: readonly ValueMention[];
@@ -41,6 +52,7 @@ export class QuestionReader {
   private order: Order | null = null;
   private limit: number | null = null;
   private aggregates: Aggregate[] = [];
+  private grouped: MeasuredGroups | null = null;
 
   constructor(
     private readonly question: Question,
@@ -63,7 +75,7 @@ export class QuestionReader {
   }
 
   /** Null: the question names nothing that there is. */
-  read(): { readonly shape: QueryShape; readonly certainty: number } | null {
+  read(): ReadQuestion | null {
     const { question } = this;
     const isValue = (at: number) => this.values.some(({ from, to }) => from <= at && at < to);
     for (const { from, to } of this.values) question.use(from, to);
@@ -73,7 +85,9 @@ export class QuestionReader {
     const groups = groupPhrases(question, this.names, isValue);
     const first = superlative(question, this.names, isValue);
     const counted = this.countedAt();
-    this.columns.base = this.findBase(counted, groups, first);
+    if (groups.length === 0)
+      this.grouped = measuredGroups(question, this.schema, this.names, this.columns, first, conditions);
+    this.columns.base = this.grouped?.base ?? this.findBase(counted, groups, first);
     if (this.columns.base === null) return null;
     const fns = this.aggregateWords();
     const groupKeys = this.groupKeys(groups);
@@ -82,15 +96,50 @@ export class QuestionReader {
     this.conditions.keys();
     this.conditions.patterns();
     this.conditions.booleans();
-    for (const condition of conditions) this.conditions.condition(condition);
-    if (first !== null) this.superlative(first, groupKeys);
+    this.conditions.comparedColumns();
+    const measured = this.grouped;
+    for (const condition of conditions) {
+      if (measured?.having == null || !isOfHaving(condition, measured)) this.conditions.condition(condition);
+    }
+    if (first !== null && measured?.order == null) this.superlative(first, groupKeys);
+    this.shares(groupKeys);
     this.aggregate(fns, counted);
     this.ordered(ordered);
     this.limited();
     this.alternatives();
     this.verbs();
-    this.ofGroups(conditions);
-    return { shape: this.shape(counted, groupKeys), certainty: this.columns.certainty };
+    if (measured === null) this.ofGroups(conditions);
+    const shape = this.shape(counted, groupKeys);
+    if (measured === null) return { shape, readings: [], certainty: this.columns.certainty };
+    const by = (aggregate: Aggregate): QueryShape => ({
+      ...shape,
+      groups: [measured.group],
+      aggregates: [aggregate],
+      order: measured.order,
+      limit: measured.limit,
+      havingValue: measured.having,
+    });
+    const { aggregate } = measured;
+    const all = aggregate.fn === "count" || aggregate.fn === "share" ? [] : [aggregate.fn, ...measured.others];
+    const readings =
+      measured.others.length === 0 || !("ref" in aggregate)
+        ? []
+        : all.map((fn) => ({
+            meaning: `${fn} of ${aggregate.ref.column.name}`,
+            shape: by({ fn, ref: aggregate.ref }),
+          }));
+    return { shape: by(aggregate), readings, certainty: this.columns.certainty };
+  }
+
+  /** "The share of orders per country". */
+  private shares(groups: readonly GroupKey[]): void {
+    this.question.tokens.forEach((_, at) => {
+      if (!this.question.says(at, "share|shares|percentage|proportion|fraction", "of") || this.question.isUsed(at))
+        return;
+      if (groups.length === 0 || this.aggregates.length > 0 || this.conditions.related.length > 0) return;
+      this.question.use(at, at + 2);
+      this.aggregates.push({ fn: "share" });
+    });
   }
 
   /** "limit 5". */
@@ -297,6 +346,19 @@ export class QuestionReader {
     const count = first.count ?? 1;
     let next = first.to;
     while (question.says(next, "of|the|number|total|different|rated|in|their")) next++;
+    // "top 5 members by number of visits"
+    const by = namedAt(this.names, next)?.mention.to ?? next;
+    if (measure === null && question.says(by, "by")) {
+      let at = by + 1;
+      while (question.says(at, "the|number|count|of")) at++;
+      const named = namedAt(this.names, at);
+      if (named?.kind === "table" && named.mention.table !== this.columns.base && at > by + 2) {
+        question.use(by, named.mention.to);
+        this.limit = count;
+        this.ranking = { table: named.mention.table, descending: question.lower(first.at) !== "bottom" };
+        return;
+      }
+    }
     if (first.isMost) {
       const named = namedAt(this.names, next);
       if (named?.kind === "table") {
@@ -383,14 +445,16 @@ export class QuestionReader {
     if (count !== null || measure === null || measure.words.length > 0 || measure.time !== undefined) return false;
     if (groups.length > 0) return true;
     const { question } = this;
+    // "The largest transfer" is a row.
+    if (namedAt(this.names, to)?.kind === "table" && !this.names.columns.some(({ from }) => from > to)) return false;
     const mention = this.names.columns.find(({ from }) => from >= to && from <= to + 2);
     const followed = mention !== undefined && this.names.tables.some(({ from }) => from === mention.to);
     const before = this.names.tables.some(({ from, score }) => from < at && score >= SURE) || question.says(0, "who");
     return isNumber(ref) && !followed && !before;
   }
 
-  private aggregateWords(): { fn: "avg" | "sum" | "min" | "max"; at: number }[] {
-    const found: { fn: "avg" | "sum" | "min" | "max"; at: number }[] = [];
+  private aggregateWords(): { fn: AggregateFn; at: number }[] {
+    const found: { fn: AggregateFn; at: number }[] = [];
     this.question.tokens.forEach(({ lower }, at) => {
       const fn = AGGREGATES[lower];
       if (
@@ -404,7 +468,7 @@ export class QuestionReader {
     return found;
   }
 
-  private aggregate(fns: readonly { fn: "avg" | "sum" | "min" | "max"; at: number }[], counted: number | null): void {
+  private aggregate(fns: readonly { fn: AggregateFn; at: number }[], counted: number | null): void {
     const { question } = this;
     let ref: ColumnRef | null = null;
     for (const { fn, at } of [...fns].reverse()) {
@@ -461,8 +525,13 @@ export class QuestionReader {
     const isCount = counted !== null && this.aggregates.length === 0;
     const keys = groups.length > 0 ? groups : this.columnGroup();
     let columns: ColumnRef[] = [];
+    const isOrderedBy = ({ column }: ColumnRef) =>
+      column === this.order?.ref?.column &&
+      this.names.columns.some(
+        (each) => question.says(each.from - 1, "by") && each.candidates.some(({ ref }) => ref.column === column),
+      );
     if (!isCount && this.aggregates.length === 0 && keys.length === 0)
-      columns = projectedColumns(question, this.names, this.columns);
+      columns = projectedColumns(question, this.names, this.columns).filter((ref) => !isOrderedBy(ref));
     // What a row has none of is not shown: "patients who have not seen a doctor".
     const denied = columns.find(({ table }) =>
       this.conditions.related.some((each) => !each.exists && each.table === table),
@@ -494,6 +563,7 @@ export class QuestionReader {
       filters: this.conditions.filters,
       related: this.conditions.related,
       having: this.conditions.having,
+      havingValue: null,
       ranking: this.ranking,
       order: this.order,
       limit: this.limit,

@@ -10,7 +10,7 @@ import type { SchemaFacts, TableFacts } from "./schema-facts.js";
 
 /** They mean little by themselves and qualify the words beside them. */
 const WEIGHTY =
-  /^(?:not|never|no|none|neither|nor|without|except|excluding|outside|per|each|most|least|fewest|top|bottom|more|less|fewer|between|average|avg|mean|sum|combined|maximum|max|minimum|min|[<>=!]+)$|n['’]t$/;
+  /^(?:not|never|no|none|neither|nor|without|except|excluding|outside|per|each|most|least|fewest|top|bottom|more|less|fewer|between|average|avg|mean|median|sum|combined|maximum|max|minimum|min|[<>=!]+)$|n['’]t$/;
 const NEGATION = /^(?:not|never|no|neither|without)$|n['’]t$/;
 /** "Total number of orders" is their number. */
 const WHOLE = /^(?:total|overall)$/;

@@ -162,7 +162,8 @@ export const IRREGULAR: Readonly<Record<string, string>> = {
   least: "little",
 };
 
-export const AGGREGATES: Readonly<Record<string, "avg" | "sum" | "min" | "max">> = {
+export const AGGREGATES: Readonly<Record<string, "avg" | "sum" | "min" | "max" | "median">> = {
+  median: "median",
   average: "avg",
   avg: "avg",
   mean: "avg",

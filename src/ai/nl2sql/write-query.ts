@@ -38,6 +38,8 @@ class Writer {
   private readonly joins = new Map<TableFacts, Step>();
   private readonly many = new Map<string, ManyFilters>();
   private readonly where: string[] = [];
+  /** Conditions on rows that must not be there, by their table. */
+  private readonly missing = new Map<TableFacts, { readonly path: readonly Step[]; readonly sql: string }[]>();
   /** Tables whose rows may be none, with what else joins them. */
   private readonly outer = new Map<TableFacts, string[]>();
 
@@ -53,12 +55,13 @@ class Writer {
     if (shape.having !== null) this.join(shape.having.table, mayBeNone(shape.having));
     for (const group of shape.groups) this.join(group.kind === "table" ? group.table : group.ref.table);
     for (const aggregate of shape.aggregates) {
-      if (aggregate.fn !== "count") this.join(aggregate.ref.table);
-      else if (aggregate.distinct !== null) this.join(aggregate.distinct.table);
+      if (aggregate.fn === "count") {
+        if (aggregate.distinct !== null) this.join(aggregate.distinct.table);
+      } else if (aggregate.fn !== "share") this.join(aggregate.ref.table);
     }
     for (const { table } of shape.columns) this.join(table);
     if (shape.order?.ref) this.join(shape.order.ref.table);
-    for (const filter of shape.filters) this.filter(filter);
+    for (const filter of shape.filters) if (!this.ofMissing(filter)) this.filter(filter);
     for (const { table, exists } of shape.related) this.relate(table, exists);
     for (const filters of this.many.values()) this.where.push(existsOf(filters));
     const select = grouped ? this.groupedSelect() : this.plainSelect();
@@ -68,6 +71,19 @@ class Writer {
     parts.push(...select.tail);
     if (shape.limit !== null) parts.push(`LIMIT ${shape.limit}`);
     return parts.join(" ");
+  }
+
+  /** "Acts without a gig in Cork": a condition on the rows that must not be there; true when it is one. */
+  private ofMissing(filter: Filter): boolean {
+    const missing = this.shape.related.filter(({ exists }) => !exists).map(({ table }) => table);
+    if (missing.length === 0 || filter.denied !== undefined || this.joins.has(filter.ref.table)) return false;
+    const path = this.pathTo(filter.ref.table);
+    const at = path.findIndex((step) => step.toMany && missing.includes(endOf(step)));
+    if (at < 0) return false;
+    const table = endOf(path[at]!);
+    const conditions = this.missing.get(table) ?? [];
+    this.missing.set(table, [...conditions, { path, sql: filter.sql(columnOf(filter.ref)) }]);
+    return true;
   }
 
   private pathTo(table: TableFacts): readonly Step[] {
@@ -128,7 +144,14 @@ class Writer {
       const column = `${only!.link.from.sqlName}.${identifier(only!.link.columns[0]!)}`;
       this.where.push(`${column} IS ${exists ? "NOT " : ""}NULL`);
     } else if (exists) this.manyFor(path);
-    else this.none(path, []);
+    else {
+      const conditions = this.missing.get(table) ?? [];
+      const steps = new Map([path, ...conditions.map((one) => one.path)].flat().map((step) => [endOf(step), step]));
+      this.none(
+        [...steps.values()],
+        conditions.map(({ sql }) => sql),
+      );
+    }
   }
 
   /** Over several tables a row may be met several times. */
@@ -168,9 +191,13 @@ class Writer {
       shape.aggregates.length > 0 ? shape.aggregates.map((each) => this.aggregate(each)) : [`${counted} AS count`];
     const tail = [`GROUP BY ${columns.map(({ by }) => by).join(", ")}`];
     if (shape.having !== null) tail.push(`HAVING ${counted} ${shape.having.comparison} ${shape.having.count}`);
+    if (shape.havingValue !== null) {
+      const { aggregate, comparison, number } = shape.havingValue;
+      tail.push(`HAVING ${withoutName(aggregateOf(aggregate))} ${comparison} ${number}`);
+    }
     if (shape.ranking !== null) tail.push(`ORDER BY ${counted}${shape.ranking.descending ? " DESC" : ""}`);
     else if (shape.order !== null) {
-      const first = aggregates[0]!.replace(/ AS .*/, "");
+      const first = withoutName(aggregates[0]!);
       tail.push(
         `ORDER BY ${shape.order.ref === null ? first : columnOf(shape.order.ref)}${shape.order.descending ? " DESC" : ""}`,
       );
@@ -219,9 +246,17 @@ function aggregateOf(aggregate: Aggregate): string {
       ? "count(*) AS count"
       : `count(DISTINCT ${columnOf(aggregate.distinct)}) AS count`;
   }
+  if (aggregate.fn === "share") return "count(*) * 1.0 / sum(count(*)) OVER () AS share";
+  if (aggregate.fn === "median") {
+    const name = identifier(`median_${aggregate.ref.column.name}`);
+    return `percentile_cont(0.5) WITHIN GROUP (ORDER BY ${columnOf(aggregate.ref)}) AS ${name}`;
+  }
   const name = identifier(`${aggregate.fn}_${aggregate.ref.column.name}`);
   return `${aggregate.fn}(${columnOf(aggregate.ref)}) AS ${name}`;
 }
+
+/** An aggregate as an expression. */
+const withoutName = (aggregate: string) => aggregate.replace(/ AS [^ ]*$/, "");
 
 /** What a group is shown by, and grouped by. */
 function keyColumns(key: GroupKey): { list: string; by: string }[] {
@@ -233,6 +268,11 @@ function keyColumns(key: GroupKey): { list: string; by: string }[] {
   if (key.kind === "column") return [columnOf(key.ref)].map((by) => ({ list: by, by }));
   const { table } = key;
   const keys = table.columns.filter(({ name }) => table.primaryKey.includes(name));
-  const shown = [...new Set([...keys, ...namingColumns(table)])];
+  const naming = namingColumns(table);
+  // What has no name is told by its first text.
+  const text = naming.every((column) => keys.includes(column))
+    ? table.columns.find(({ kind }) => kind === "text")
+    : undefined;
+  const shown = [...new Set([...keys, ...naming, ...(text === undefined ? [] : [text])])];
   return shown.map((column) => columnOf({ table, column })).map((by) => ({ list: by, by }));
 }

@@ -15,5 +15,13 @@ export function claimVerifierOptions(
 ): ClaimVerifierOptions {
   const roots = modelRoots(config);
   const { enabled, defaultModel } = config.nli;
-  return { enabled, defaultModel, installed: installed ?? findClaimBundles(roots), roots, scorer: models, warn };
+  return {
+    enabled,
+    defaultModel,
+    installed: installed ?? findClaimBundles(roots),
+    roots,
+    scorer: models,
+    sumOf: (text) => models.sumNow(text),
+    warn,
+  };
 }

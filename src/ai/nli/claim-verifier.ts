@@ -3,7 +3,8 @@
  * models whose bundles were installed when the process started, whatever is pulled later. A bundle is checked and
  * loaded (in the inference thread) when its model is first wanted, the default model's at once (`warmUp`).
  *
- *   request ──▶ model, pairs (anchor, statement) ──▶ Models.scorePairs ──▶ softmax ──▶ weigh-scores.ts ──▶ verdict.ts
+ *   request ──▶ model, pairs (anchor, statement) ──▶ pieces of the anchors (evidence-windows.ts) ──▶ Models.scorePairs
+ *           ──▶ softmax ──▶ weigh-scores.ts ──▶ the piece that decides (weigh-windows.ts) ──▶ verdict.ts
  */
 import { DbError } from "../../protocol/errors.js";
 import { type Numbers, RUN_ITEMS_MAX } from "../inference-lane.js";
@@ -12,9 +13,12 @@ import { BundleError } from "../manifest.js";
 import { type ClaimModelsFacts, factsOf, factsOfMissing, type LoadableModel as Model } from "./claim-model-facts.js";
 import { findClaimBundles, type InstalledBundle, installedClaimModels, KNOWN_CLAIM_MODELS } from "./claim-models.js";
 import type { PairsRequest, VerifyRequest } from "./claim-requests.js";
+import type { EvidenceWindow } from "./evidence-windows.js";
 import { type NliScores, scoresOf } from "./labels.js";
 import { verdictOf } from "./verdict.js";
 import { weighScores } from "./weigh-scores.js";
+import { decidingWindow, nearestWindows, type WeighedWindow } from "./weigh-windows.js";
+import { EncodedMeanings, type SumOf, type WordMeanings } from "./word-meanings.js";
 
 /** Characters of the pairs that go to the inference thread together, so that others get their turn in between. */
 const TURN_CHARACTERS_MAX = 32_768;
@@ -31,6 +35,8 @@ export interface ClaimVerifierOptions {
   /** The folders of bundles: bundles that were added after the start are used after a restart. */
   readonly roots: readonly string[];
   readonly scorer: PairScorer;
+  /** What words mean, for the comparison of texts. */
+  readonly sumOf: SumOf;
   readonly warn: (message: string, fields: object) => void;
 }
 
@@ -62,6 +68,17 @@ export interface VerifiedClaim {
   readonly violated_anchor: string | null;
   readonly matched_anchor: string | null;
   readonly all_scores: readonly NliScores[];
+  /** The piece of an anchor that decided; null: none did. */
+  readonly evidence: (EvidenceWindow & { readonly anchor: number }) | null;
+  /** Per anchor, in the order of the request. */
+  readonly details: readonly AnchorDetails[];
+}
+
+export interface AnchorDetails {
+  /** False: the anchor has nothing to do with the statement, so it counts as neither for nor against it. */
+  readonly related: boolean;
+  /** The piece of the anchor that its scores are of; null: it is not related. */
+  readonly evidence: EvidenceWindow | null;
 }
 
 /** By name. */
@@ -71,17 +88,21 @@ export interface NamedScores {
   readonly neutral: number;
 }
 
+export type ClassifiedPair = NamedScores & AnchorDetails;
+
 export interface ClassifiedPairs {
   readonly model: string;
   readonly bundle_sha256: string;
-  readonly scores: readonly NamedScores[];
+  readonly scores: readonly ClassifiedPair[];
 }
 
 export class ClaimVerifier {
   readonly defaultModel: string;
   private readonly models: readonly Model[];
+  private readonly meanings: WordMeanings;
 
   constructor(private readonly options: ClaimVerifierOptions) {
+    this.meanings = new EncodedMeanings(options.sumOf);
     this.models = installedClaimModels(options.installed).map(({ names, bundle }) => ({
       names,
       bundle,
@@ -115,7 +136,12 @@ export class ClaimVerifier {
       asker,
     );
     return requests.map(({ model, anchors, rules }, i) => {
-      const verdict = verdictOf(scores[i]!, rules);
+      const weighed = scores[i]!;
+      const verdict = verdictOf(
+        weighed.map((one) => one.scores),
+        rules,
+      );
+      const decided = verdict.violated ?? verdict.matched;
       return {
         ...this.said(model),
         verdict: verdict.verdict,
@@ -123,7 +149,9 @@ export class ClaimVerifier {
         confidence: verdict.confidence,
         violated_anchor: verdict.violated === null ? null : anchors[verdict.violated]!,
         matched_anchor: verdict.matched === null ? null : anchors[verdict.matched]!,
-        all_scores: scores[i]!,
+        all_scores: weighed.map((one) => one.scores),
+        evidence: decided === null ? null : { anchor: decided, ...weighed[decided]!.window },
+        details: weighed.map(detailsOf),
       };
     });
   }
@@ -138,7 +166,10 @@ export class ClaimVerifier {
     const scores = await this.scoreAll(requests, asker);
     return requests.map(({ model }, i) => ({
       ...this.said(model),
-      scores: scores[i]!.map(([contradiction, entailment, neutral]) => ({ contradiction, entailment, neutral })),
+      scores: scores[i]!.map((weighed) => {
+        const [contradiction, entailment, neutral] = weighed.scores;
+        return { contradiction, entailment, neutral, ...detailsOf(weighed) };
+      }),
     }));
   }
 
@@ -173,7 +204,7 @@ export class ClaimVerifier {
   }
 
   /** Scores of each request's pairs; those for the same model go together. */
-  private async scoreAll(requests: readonly PairsRequest[], asker: Asker): Promise<NliScores[][]> {
+  private async scoreAll(requests: readonly PairsRequest[], asker: Asker): Promise<WeighedWindow[][]> {
     const byModel = new Map<Model, number[]>();
     for (const [i, { model }] of requests.entries()) {
       const usable = this.usable(model ?? this.defaultModel);
@@ -181,7 +212,7 @@ export class ClaimVerifier {
       if (own === undefined) byModel.set(usable, [i]);
       else own.push(i);
     }
-    const scores: NliScores[][] = requests.map(() => []);
+    const scores: WeighedWindow[][] = requests.map(() => []);
     for (const [model, own] of byModel) {
       const found = await this.score(
         model,
@@ -198,13 +229,42 @@ export class ClaimVerifier {
     return scores;
   }
 
-  private async score(model: Model, pairs: readonly TextPair[], asker: Asker): Promise<NliScores[]> {
-    const scores: NliScores[] = [];
+  private async score(model: Model, pairs: readonly TextPair[], asker: Asker): Promise<WeighedWindow[]> {
+    const scores: WeighedWindow[] = [];
     while (scores.length < pairs.length) {
       const some = pairs.slice(scores.length, scores.length + turnOf(pairs, scores.length));
-      scores.push(...(await this.run(model, some, asker)));
+      const windows = some.map((pair) => nearestWindows(pair, this.meanings));
+      const weighed = await this.weigh(
+        model,
+        windows.flatMap((own, i) => own.map((window) => ({ window, hypothesis: some[i]!.hypothesis }))),
+        asker,
+      );
+      let at = 0;
+      for (const own of windows) {
+        scores.push(decidingWindow(weighed.slice(at, at + own.length)));
+        at += own.length;
+      }
     }
     return scores;
+  }
+
+  private async weigh(
+    model: Model,
+    windows: readonly { readonly window: EvidenceWindow; readonly hypothesis: string }[],
+    asker: Asker,
+  ): Promise<WeighedWindow[]> {
+    const pairs = windows.map(({ window, hypothesis }) => ({ premise: window.text, hypothesis }));
+    const judgesByWords = model.bundle.manifest?.judged_by_words ?? false;
+    const weighed: WeighedWindow[] = [];
+    while (weighed.length < pairs.length) {
+      const first = weighed.length;
+      const scores = await this.run(model, pairs.slice(first, first + turnOf(pairs, first)), asker);
+      for (const [i, own] of scores.entries()) {
+        const { window } = windows[first + i]!;
+        weighed.push({ window, ...weighScores(pairs[first + i]!, own, judgesByWords, this.meanings) });
+      }
+    }
+    return weighed;
   }
 
   private async run(model: Model, pairs: readonly TextPair[], { tenant, signal }: Asker): Promise<NliScores[]> {
@@ -222,8 +282,7 @@ export class ClaimVerifier {
     if (numbers.digest !== model.bundle.digest) throw this.fail(model, "it was replaced after the server started");
     model.state = "ready";
     model.loadedDigest = numbers.digest;
-    const judgesByWords = model.bundle.manifest?.judged_by_words ?? false;
-    return numbers.rows.map((row, i) => weighScores(pairs[i]!, scoresOf(row), judgesByWords));
+    return numbers.rows.map(scoresOf);
   }
 
   private async load(model: Model | null): Promise<void> {
@@ -282,6 +341,11 @@ export class ClaimVerifier {
     this.options.warn("a model of claims cannot be used", { model: names[0], problem });
   }
 }
+
+const detailsOf = ({ isRelated, window }: WeighedWindow): AnchorDetails => ({
+  related: isRelated,
+  evidence: isRelated ? window : null,
+});
 
 /** How many pairs, from `first` on, go to the inference thread together. */
 function turnOf(pairs: readonly TextPair[], first: number): number {

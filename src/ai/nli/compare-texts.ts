@@ -1,8 +1,7 @@
 /**
  * Compares two texts by their words, before any model is asked: whether they say the same, differ in one word that
  * reverses the meaning, or have nothing to do with each other. If a premise has several sentences, one is enough for
- * `same` or `opposite`. For English; in other languages only `same` is certain. Called by weigh-scores.ts; pure but
- * for the stemmer's memory.
+ * `same` or `opposite`. For English; in other languages only `same` is certain. Called by weigh-scores.ts; pure.
  *
  *   same       the same words, but for case, marks, articles, contractions and how numbers are written
  *   opposite   the same but for a word that denies, a pair of opposites, or another number of the same thing
@@ -12,7 +11,7 @@
  *   distant    they share a word of content, and no more
  *   unrelated  not even that
  */
-import { newStemmer } from "snowball-stemmers";
+import { type Word, wordsOf } from "./claim-words.js";
 import { AUXILIARIES, DENYING_WORDS, isOpposite } from "./opposites.js";
 
 export type Comparison = "same" | "opposite" | "other" | "related" | "distant" | "unrelated";
@@ -23,32 +22,7 @@ const SENTENCES_TOGETHER = 2;
 const SHARE_MIN = 1 / 2;
 const REST_MAX = 1;
 
-const stemmer = newStemmer("english");
-const stems = new Map<string, string>();
-const STEMS_MAX = 20_000;
-
-const FUNCTION_WORDS: ReadonlySet<string> = new Set(
-  (
-    "a an the this that these those it its he him his she her hers they them their theirs we us our ours you your yours i me my mine " +
-    "am is are was were be been being do does did done has have had having will would shall should can could may might must " +
-    "and or but if then so as than too also of in on at by for from to into onto with without about over under above below " +
-    "between through during before after up down out off again there here where when while who whom whose which what how why " +
-    "not no nor never neither cannot only just very more most some any all each every both few many much other such own same s t"
-  ).split(" "),
-);
 const ARTICLES: ReadonlySet<string> = new Set(["a", "an", "the"]);
-const NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split(" ");
-
-interface Word {
-  /** In lower case, numbers in digits. */
-  readonly word: string;
-  readonly stem: string;
-  readonly isNumber: boolean;
-  /** With a capital where a sentence does not begin. */
-  readonly isName: boolean;
-  readonly isContent: boolean;
-}
-
 export function compareTexts(premise: string, hypothesis: string): Comparison {
   const one = wordsOf(premise);
   const other = wordsOf(hypothesis);
@@ -144,42 +118,3 @@ function commonLength(one: readonly Word[], other: readonly Word[], isFromEnd: b
 }
 
 const SENTENCE_END = /(?<=[.!?])\s+/;
-/** A sign of money or percent is a word of its own; a minus before a number and the marks of "C++" and "C#" belong to theirs. */
-const WORD = /(?<![^\s(])[-−]?\d+(?:[.,:]\d+)*|\d+(?:[.,:]\d+)*|\p{Sc}|%|[\p{L}\p{M}]+(?:\+\+|#)?/gu;
-
-function wordsOf(text: string): Word[] {
-  const plain = text
-    .normalize("NFKC")
-    .replaceAll("’", "'")
-    .replaceAll(/\bcan't\b/gi, "can not")
-    .replaceAll(/\bwon't\b/gi, "will not")
-    .replaceAll(/n't\b/gi, " not")
-    .replaceAll(/\bcannot\b/gi, "can not");
-  const words: Word[] = [];
-  let end = 0;
-  for (const { 0: found, index } of plain.matchAll(WORD)) {
-    const isFirst = words.length === 0 || /[.!?]\s/.test(plain.slice(end, index));
-    end = index + found.length;
-    const lower = found.toLowerCase();
-    const place = NUMBER_WORDS.indexOf(lower);
-    const isNumber = place >= 0 || /\d$/.test(found);
-    const word = place >= 0 ? String(place) : isNumber ? withoutSeparators(lower.replace("−", "-")) : lower;
-    const isName = !isNumber && !isFirst && /^\p{Lu}/u.test(found);
-    words.push({ word, stem: isNumber ? word : stemOf(word), isNumber, isName, isContent: !FUNCTION_WORDS.has(word) });
-  }
-  return words;
-}
-
-/** "300,000" is 300000. */
-const withoutSeparators = (number: string) =>
-  /^-?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(number) ? number.replaceAll(",", "") : number;
-
-function stemOf(word: string): string {
-  let stem = stems.get(word);
-  if (stem === undefined) {
-    if (stems.size >= STEMS_MAX) stems.clear();
-    stem = stemmer.stem(word);
-    stems.set(word, stem);
-  }
-  return stem;
-}

@@ -1,4 +1,5 @@
-/** Words with opposite meanings, and words that deny; compare-texts.ts uses them. For English. Holds no state. */
+/** Words with opposite meanings, and words that deny; the comparisons of claims use them. For English. Holds no state. */
+import { newStemmer } from "snowball-stemmers";
 
 /** Each pair of a line, in both directions. */
 const PAIRS = `
@@ -38,6 +39,11 @@ for (const pair of PAIRS.split(/[|\n]/)) {
   }
 }
 
+const stemmer = newStemmer("english");
+const oppositeStems = new Set(
+  [...OPPOSITES].flatMap(([one, others]) => [...others].map((other) => `${stemmer.stem(one)} ${stemmer.stem(other)}`)),
+);
+
 /** What makes a word its opposite; what it leaves must be a word of some length, else "in" would deny "to". */
 const DENYING_PREFIX = /^(?:un|in|im|il|ir|dis|non)(?=\p{L}{4})/u;
 
@@ -49,7 +55,93 @@ export function isOpposite(one: string, other: string): boolean {
   );
 }
 
-export const DENYING_WORDS: ReadonlySet<string> = new Set(["not", "never", "no", "cannot", "nor", "neither"]);
+/**
+ * States, and the events that bring them about: words of one side say nearly the same, words of the two sides exclude
+ * each other. A line may have one side.
+ */
+const SIDES = `
+alive living lives survive survived|dead die dies died death deceased killed murdered assassinated executed drowned
+exist exists existed existing standing intact|destroyed demolished extinct vanished ruined abolished burned
+open opens opened|close closes closed shut
+married wed|single unmarried divorced widowed
+working works functioning functional operational|broken defective faulty
+allowed permitted legal allow allows permit permits|forbidden prohibited banned illegal forbid forbids prohibit prohibits
+accept accepts accepted approve approves approved agree agreed agrees adopted passed ratified|reject rejects rejected refuse refuses refused decline declined denied vetoed
+safe harmless|dangerous unsafe harmful poisonous toxic hazardous
+rise rises rose risen increase increases increased grew grow grows climbed gained|fall falls fell fallen decrease decreases decreased dropped declined shrank shrunk sank lowered
+profit gain gained earned|loss lost
+valid current|expired invalid lapsed void
+mandatory compulsory obligatory required|optional voluntary
+warm hot|cold cool icy freezing
+often frequently usually regularly|rarely seldom hardly
+easy simple|difficult hard complicated
+full crowded|empty deserted
+true correct accurate right|false untrue incorrect wrong
+succeed succeeded success passed|fail failed fails failure
+guilty convicted|innocent acquitted
+confirm confirms confirmed|deny denies denied
+present attended|absent missing
+cheap inexpensive|expensive costly dear
+began begin begins started start starts opened founded|ended ends end finished stopped closed dissolved
+finish finished complete completed done|unfinished incomplete
+wet damp soaked|dry
+win won|lose lost
+founded established created|dissolved abolished
+hired employed appointed|fired dismissed sacked
+free|occupied taken
+passable usable|impassable unusable
+appear appeared|disappear disappeared vanished
+remember remembers remembered|forget forgets forgot
+north northern|south southern
+east eastern|west western
+big large huge great|small tiny little
+early|late delayed
+public|private secret
+attend attended joined|skipped missed
+height tall high
+length long
+width wide
+depth deep
+weight weighs weighed heavy
+price cost costs costing
+`;
+const sides = new Map<string, Set<string>>();
+for (const [number, line] of SIDES.trim().split("\n").entries()) {
+  for (const [side, words] of line.split("|").entries()) {
+    for (const word of words.split(" ")) sides.set(word, (sides.get(word) ?? new Set()).add(`${number}${"ab"[side]}`));
+  }
+}
+
+/** A thing has one of them, at a place. */
+const COLOURS = new Set("red green blue yellow orange purple violet pink brown black white grey gray".split(" "));
+
+interface Form {
+  readonly word: string;
+  readonly stem: string;
+}
+
+/** Whether both say nearly the same of a state. */
+export function isSameSide(one: Form, other: Form): boolean {
+  const others = sides.get(other.word);
+  return others !== undefined && [...(sides.get(one.word) ?? [])].some((side) => others.has(side));
+}
+
+/** Whether they are opposites, in whatever form. */
+export function isOppositeSide(one: Form, other: Form): boolean {
+  if (isOpposite(one.word, other.word) || oppositeStems.has(`${one.stem} ${other.stem}`)) return true;
+  if (one.word !== other.word && COLOURS.has(one.word) && COLOURS.has(other.word)) return true;
+  const others = sides.get(other.word);
+  const turned = (side: string) => `${side.slice(0, -1)}${side.endsWith("a") ? "b" : "a"}`;
+  return others !== undefined && [...(sides.get(one.word) ?? [])].some((side) => others.has(turned(side)));
+}
+
+export const DENYING_WORDS: ReadonlySet<string> = new Set(
+  "not never no cannot nor neither none nobody nothing without hardly".split(" "),
+);
+/** Before "to" and before "that", these deny what follows. */
+export const DENIED_BEFORE_TO =
+  /^(?:fail(?:s|ed)?|refuse[sd]?|decline[sd]?|forg[eo]ts?|unable|impossible|neglect(?:s|ed)?)$/;
+export const DENIED_BEFORE_THAT = /^(?:false|untrue|den(?:y|ies|ied)|wrong)$/;
 
 /** Before a verb, to deny it. */
 export const AUXILIARIES: ReadonlySet<string> = new Set(["do", "does", "did"]);

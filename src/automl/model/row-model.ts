@@ -84,7 +84,7 @@ export function predictRows(
   const { classes } = model;
   const told = { explanations: explained?.explanations ?? null, explanationMethod: explained?.method ?? null };
   if (classes === null) return { predictions: [...predicted], probabilities: null, ...told };
-  const probabilities = classes.length === 2 ? bothClasses(predicted) : predicted;
+  const probabilities = exactShares(classes.length === 2 ? bothClasses(predicted) : predicted, classes.length);
   const labels = classes.map((label) => valueOfLabel(label, model.labelKind));
   const predictions = Array.from({ length: rows }, (_, row) => labels[predictedClass(model, predicted, row)]!);
   return { predictions, probabilities, ...told };
@@ -93,6 +93,25 @@ export function predictRows(
 function valueOfLabel(label: string, kind: RowModel["labelKind"]): string | number | boolean {
   if (kind === "number") return Number(label);
   return kind === "boolean" ? label === "true" : label;
+}
+
+const PARTS = 2 ** 50;
+
+/** Whole numbers of parts of 1, which add up to exactly 1 in whatever order they are added. */
+function exactShares(probabilities: Float64Array, classes: number): Float64Array {
+  const shares = new Float64Array(probabilities.length);
+  for (let at = 0; at < probabilities.length; at += classes) {
+    const row = probabilities.subarray(at, at + classes);
+    const sum = row.reduce((total, probability) => total + probability, 0);
+    const parts = row.map((probability) => Math.round(sum > 0 ? (probability / sum) * PARTS : PARTS / classes));
+    const rest = PARTS - parts.reduce((total, part) => total + part, 0);
+    parts[parts.indexOf(Math.max(...parts))]! += rest;
+    shares.set(
+      parts.map((part) => part / PARTS),
+      at,
+    );
+  }
+  return shares;
 }
 
 function bothClasses(predicted: Float64Array): Float64Array {

@@ -51,19 +51,28 @@ function callerOf({ services }: EvalContext): Request {
   throw new DbError("not_supported", "AutoML is not available here.");
 }
 
-type CellOf = (found: PredictedRows, row: number, model: StoredModel) => Value;
+/** `row` counts the rows of `found`, `call` those of the statement's batch. */
+type CellOf = (found: PredictedRows, row: number, model: StoredModel, call: number) => Value;
 
 const predicting = (name: string, returns: SqlType, cellOf: CellOf, explain = false) =>
   deferredFn(name, [TEXT, JSONB], returns, (args, count, context) => predict(args, count, context, cellOf, explain), {
     rowsMax: ROWS_AT_ONCE,
-    check: async ([name], context) => {
-      if (typeof name === "string") await findModel(callerOf(context), name);
-    },
+    check: checkModel,
   });
+
+/** A model that is not there is an error even where no row is predicted. */
+async function checkModel([name]: readonly unknown[], context: EvalContext): Promise<void> {
+  if (typeof name === "string") await findModel(callerOf(context), name);
+}
 
 export const AUTOML_FUNCTIONS: readonly ScalarFunction[] = [
   predicting("automl_predict", JSONB, ({ predictions }, row) => new Json(predictions[row])),
   predicting("automl_predict_proba", JSONB, ({ probabilities }, row) => new Json(probabilities?.[row] ?? null)),
+  predicting("automl_predict_probability", FLOAT8, probabilityOf),
+  deferredFn("automl_predict_class", [TEXT, TEXT, JSONB], FLOAT8, predictClass, {
+    rowsMax: ROWS_AT_ONCE,
+    check: checkModel,
+  }),
   predicting("automl_predict_score", FLOAT8, scoreOf),
   predicting("automl_predict_number", FLOAT8, numberOf),
   predicting("automl_predict_order", JSONB, (found, row, model) => {
@@ -201,7 +210,7 @@ async function predict(
     const model = await findModel(request, name);
     const rows = calls.map((i) => rowOf(model, (objects![i] as Json).value));
     const found = await predictRows(request, model, rows, explain);
-    for (const [n, i] of calls.entries()) values[i] = cellOf(found, n, model);
+    for (const [n, i] of calls.entries()) values[i] = cellOf(found, n, model, i);
   }
   return values;
 }
@@ -213,6 +222,34 @@ function scoreOf({ predictions, probabilities }: PredictedRows, row: number, { n
   throw sqlError("22023", `the model "${name}" knows ${classes.length} classes, so a prediction is no single number`, {
     hint: `AUTOML.PREDICT_PROBA('${name}', …) ->> '${classes[0]}' gives the probability of one of them.`,
   });
+}
+
+/** Of the label that is predicted; a number has none. */
+function probabilityOf({ predictions, probabilities }: PredictedRows, row: number): number | null {
+  return probabilities?.[row]?.[String(predictions[row])] ?? null;
+}
+
+/** Models, classes and features; gives the probability of the class. */
+async function predictClass(
+  [names, labels, objects]: readonly (readonly Value[])[],
+  count: number,
+  context: DeferredContext,
+): Promise<readonly Value[]> {
+  return predict(
+    [names!, objects!],
+    count,
+    context,
+    (found, place, model, call) => {
+      const label = labels![call] as string;
+      const probability = found.probabilities?.[place]?.[label];
+      if (probability !== undefined) return probability;
+      throw sqlError("22023", `the model "${model.name}" has no class "${label.slice(0, 100)}"`, {
+        hint:
+          model.classes === null ? "It predicts numbers." : `Its classes are ${model.classes.slice(0, 20).join(", ")}.`,
+      });
+    },
+    false,
+  );
 }
 
 /** Of a prediction that stands where a number is wanted. */

@@ -212,7 +212,7 @@ async function vectorRankings(
       if (request.partition.models.describe(model).dimensions !== dimensionsOf(collection, field)) continue;
       const of = embedded.get(model) ?? (await embedderOf(request).embed([words], model ?? undefined))[0]!;
       embedded.set(model, of);
-      rankings.push({ kind: "vector", column, metric, vector: of, weight: modelWeight(request, model) });
+      rankings.push({ kind: "vector", column, metric, vector: of, weight: modelWeight(request, model, words) });
     }
   }
   return rankings;

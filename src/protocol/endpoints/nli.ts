@@ -28,10 +28,27 @@ const answered = {
   }),
 };
 
+const piece = {
+  text: Type.String(),
+  start: Type.Integer({ description: "Where it begins in the text, in UTF-16 code units." }),
+  end: Type.Integer(),
+};
+const details = {
+  related: Type.Boolean({
+    description: "False: the texts have nothing to do with each other, so neither decides the other.",
+  }),
+  evidence: Nullable(
+    Type.Object(piece, {
+      description: "The sentence that the scores are of, of a text of several. Null: not related.",
+    }),
+  ),
+};
+
 const Scores = Type.Object({
   contradiction: Type.Number(),
   entailment: Type.Number(),
   neutral: Type.Number(),
+  ...details,
 });
 
 const Identity = Type.Object({
@@ -118,6 +135,13 @@ export const nliEndpoints = [
       all_scores: Type.Array(Type.Array(Type.Number()), {
         description: "Scores per anchor: contradiction, entailment, neutral.",
       }),
+      evidence: Nullable(
+        Type.Object(
+          { anchor: Type.Integer({ description: "The anchor's number, from 0." }), ...piece },
+          { description: "The sentence that decided. Null: none did." },
+        ),
+      ),
+      details: Type.Array(Type.Object(details), { description: "Of each anchor, in the order of the request." }),
     }),
     ...own,
   },

@@ -12,6 +12,7 @@ import {
   searchableOf,
   usualMode,
   VECTOR_WEIGHT,
+  weightForQuery,
 } from "../../catalog/ranked-search.js";
 import { parseRelationName } from "../../catalog/relation-names.js";
 import type { TableDef } from "../../catalog/table.js";
@@ -65,7 +66,10 @@ export function bindSearch(call: CallNode, lateral: Scope, binding: Binding, loo
       mode,
       words: "$1",
       nearTo: nearTo === null ? "(SELECT embed($1))" : "$2",
-      vectorWeight: nearTo === null && isEmbeddedAtOnce(words, binding) ? STATIC_WEIGHT : VECTOR_WEIGHT,
+      vectorWeight: weightOf(
+        words,
+        nearTo === null && isEmbeddedAtOnce(words, binding) ? STATIC_WEIGHT : VECTOR_WEIGHT,
+      ),
       limit: "$3",
       filter: null,
     });
@@ -73,6 +77,11 @@ export function bindSearch(call: CallNode, lateral: Scope, binding: Binding, loo
     const variables: Variables = { find: () => null, parameter: (i) => parameters[i] ?? null, conflict: "column" };
     return binding.query(queryOf(sql), new Scope(null, variables), PLAIN_QUERY);
   });
+}
+
+/** A query that is written in the statement tells what it is. */
+function weightOf(words: Expr, usual: number): number {
+  return words.kind === "const" && typeof words.value === "string" ? weightForQuery(usual, words.value) : usual;
 }
 
 /** Static encoders need no waiting, and others do. */

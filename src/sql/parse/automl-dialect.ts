@@ -9,6 +9,8 @@
  *   DEPLOY MODEL m FROM EXPERIMENT e                   SELECT automl_deploy(…) AS automl_result
  *   SHOW EXPERIMENTS                                   SELECT * FROM automl_experiments()
  *   PREDICT c USING m AS SELECT …                      SELECT q.*, automl_predict('m', to_jsonb(q)) AS c FROM (SELECT …) q
+ *   PREDICT c USING m WITH PROBABILITY AS SELECT …     the same, and automl_predict_probability(…) AS c_probability
+ *   AUTOML.PREDICT_PROBA('m', 'yes', a)                automl_predict_class('m', 'yes', jsonb_build_object('a', a))
  *   AUTOML.PREDICT('m', a, x => b + 1)                 automl_predict('m', jsonb_build_object('a', a, 'x', b + 1))
  *   AUTOML.PREDICT('m', a)::float8                     automl_predict_number('m', …)::float8 (automl-uses.ts)
  */
@@ -167,16 +169,28 @@ function wrong({ text, tokens }: Statement, at: number, wanted: string): Error {
 export function predictStatement(statement: Statement): void {
   const { tokens, edits } = statement;
   const at = predictAt(tokens);
-  const [verb, column, using, model, as, query] = tokens.slice(at);
+  const [verb, column, using, model] = tokens.slice(at);
   if (!isWord(verb, "predict") || !isName(column) || !isWord(using, "using")) return;
   if (model?.kind !== "parameter" && !isName(model)) throw wrong(statement, at + 3, "the name of a model");
-  if (!isWord(as, "as")) throw wrong(statement, at + 4, "AS SELECT …");
-  if (query === undefined) throw wrong(statement, at + 5, "SELECT …");
-  const name = `"${nameOf(column).replaceAll('"', '""')}"`;
-  const call = `automl_predict(${nameText(model)}, to_jsonb(q)) AS ${name}`;
-  edits.push({ start: verb!.start, end: query.start, text: `SELECT q.*, ${call} FROM (` });
+  const withProbability = hasProbability(tokens, at + 4);
+  const asAt = withProbability ? at + 6 : at + 4;
+  if (!isWord(tokens[asAt], "as")) throw wrong(statement, asAt, "AS SELECT …");
+  const query = tokens[asAt + 1];
+  if (query === undefined) throw wrong(statement, asAt + 1, "SELECT …");
+  const calls = [`automl_predict(${nameText(model)}, to_jsonb(q)) AS ${quoted(nameOf(column))}`];
+  if (withProbability) {
+    calls.push(
+      `automl_predict_probability(${nameText(model)}, to_jsonb(q)) AS ${quoted(`${nameOf(column)}_probability`)}`,
+    );
+  }
+  edits.push({ start: verb!.start, end: query.start, text: `SELECT q.*, ${calls.join(", ")} FROM (` });
   edits.push({ start: tokens.at(-1)!.end, end: tokens.at(-1)!.end, text: ") AS q" });
 }
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+
+const hasProbability = (tokens: readonly Token[], at: number) =>
+  isWord(tokens[at], "with") && isWord(tokens[at + 1], "probability");
 
 /** Where PREDICT begins: the statement, or the query of CREATE VIEW, CREATE TABLE, INSERT or EXPLAIN. */
 function predictAt(tokens: readonly Token[]): number {
@@ -188,7 +202,7 @@ function predictAt(tokens: readonly Token[]): number {
       isWord(token, "predict") &&
       isName(tokens[i + 1]) &&
       isWord(tokens[i + 2], "using") &&
-      isWord(tokens[i + 4], "as"),
+      (isWord(tokens[i + 4], "as") || hasProbability(tokens, i + 4)),
   );
   return Math.max(at, 0);
 }
@@ -210,8 +224,14 @@ export function automlCalls(statement: Statement): void {
       continue;
     const close = tokens.findIndex((token, j) => j > i + 3 && isSymbol(token, ")") && token.depth === open.depth);
     const args: Edit[] = [];
-    if (close > 0) namedArguments({ ...statement, edits: args }, i + 4, close, open.depth);
+    const classEnd =
+      fn === "automl_predict_proba" && close > 0 ? classArgument(tokens, i + 4, close, open.depth) : null;
+    if (close > 0) namedArguments({ ...statement, edits: args }, classEnd ?? i + 4, close, open.depth);
     edits.push(...args);
+    if (classEnd !== null) {
+      edits.push({ start: tokens[i]!.start, end: tokens[i + 2]!.end, text: "automl_predict_class" });
+      continue;
+    }
     const use = fn === "automl_predict" && close > 0 ? useOf(tokens, i, close) : "value";
     edits.push({ start: tokens[i]!.start, end: tokens[i + 2]!.end, text: USES[use] ?? fn });
     if (fn !== "automl_predict" || close < 0) continue;
@@ -220,6 +240,17 @@ export function automlCalls(statement: Statement): void {
       edits.push({ start: key.start, end: key.end, text: call });
     }
   }
+}
+
+/** Where the class in `PREDICT_PROBA('m', 'yes', …)` stands; null: none is named. A parameter is one before columns and names. */
+function classArgument(tokens: readonly Token[], from: number, close: number, depth: number): number | null {
+  const commas = commasOf(tokens, from, close, depth);
+  const [first, second] = commas;
+  if (first === undefined || second !== first + 2) return null;
+  const label = tokens[first + 1]!;
+  if (label.kind === "string") return first + 1;
+  const next = tokens.slice(second + 1, commas[2] ?? close);
+  return label.kind === "parameter" && (isNamed(next) || columnName(next) !== null) ? first + 1 : null;
 }
 
 const USES: Readonly<Record<string, string>> = { number: "automl_predict_number", order: "automl_predict_order" };
@@ -235,10 +266,11 @@ function edited(text: string, start: number, end: number, edits: readonly Edit[]
   return result + text.slice(at, end);
 }
 
+const commasOf = (tokens: readonly Token[], from: number, close: number, depth: number): number[] =>
+  tokens.flatMap((token, j) => (j > from && j < close && token.depth === depth && isSymbol(token, ",") ? [j] : []));
+
 function namedArguments({ tokens, edits }: Statement, from: number, close: number, depth: number): void {
-  const commas = tokens.flatMap((token, j) =>
-    j > from && j < close && token.depth === depth && isSymbol(token, ",") ? [j] : [],
-  );
+  const commas = commasOf(tokens, from, close, depth);
   if (commas.length === 0) return;
   const first = tokens.slice(commas[0]! + 1, commas[1] ?? close);
   // One that is no column is the whole row, as JSON; a number is a feature.

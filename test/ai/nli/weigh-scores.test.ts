@@ -1,7 +1,10 @@
 /** What texts have in common by their words, and what that makes of a model's scores. */
 import t from "tap";
 import { type Comparison, compareTexts } from "../../../src/ai/nli/compare-texts.js";
+import { WINDOWS_MAX, windowsOf } from "../../../src/ai/nli/evidence-windows.js";
 import { weighScores } from "../../../src/ai/nli/weigh-scores.js";
+import { decidingWindow, nearestWindows } from "../../../src/ai/nli/weigh-windows.js";
+import { bundledMeanings } from "./bundled-meanings.js";
 
 const cases: readonly (readonly [Comparison, string, string])[] = [
   ["same", "Paris is the capital of France.", "paris is the capital of France"],
@@ -43,21 +46,88 @@ t.test("what two texts have in common", async (t) => {
   }
 });
 
-t.test("scores add up, and each comparison moves them its way", async (t) => {
-  const model = [0.5, 0.3, 0.2] as const;
-  const expected: Readonly<Record<Comparison, readonly number[]>> = {
-    same: [0, 1, 0],
-    opposite: [0.95, 0, 0.05],
-    other: [0.5, 0, 0.5],
-    related: model,
-    distant: [0, 0.3, 0.7],
-    unrelated: [0, 0, 1],
-  };
-  for (const [comparison, premise, hypothesis] of cases) {
-    const scores = weighScores({ premise, hypothesis }, model, true);
-    t.same(scores, expected[comparison], comparison);
-    t.ok(Math.abs(scores[0] + scores[1] + scores[2] - 1) < 1e-12);
-    const plain = weighScores({ premise, hypothesis }, model, false);
-    t.same(plain, comparison === "same" ? expected.same : model, "a model that knows more is asked alone");
+const meanings = bundledMeanings();
+const weighed = (premise: string, hypothesis: string, judgesByWords = true) =>
+  weighScores({ premise, hypothesis }, MODEL, judgesByWords, meanings);
+const MODEL = [0.5, 0.3, 0.2] as const;
+const AGAINST = [0.95, 0, 0.05];
+const FOR = [0, 0.95, 0.05];
+
+t.test("what words tell of a pair decides before the model does", async (t) => {
+  const told: readonly (readonly [scores: readonly number[], premise: string, hypothesis: string])[] = [
+    [[0, 1, 0], "A ticket costs 5 euros.", "a ticket costs 5 euros"],
+    [AGAINST, "Bob died in 1990.", "Bob is alive."],
+    [AGAINST, "The ferry, built in 1970, does not run in winter.", "The ferry runs in winter."],
+    [AGAINST, "The bag weighs 12 kilos.", "The bag weighs more than 20 kilos."],
+    [AGAINST, "The desk is 70 cm deep.", "The desk is 90 cm deep."],
+    [AGAINST, "The theatre was opened in 1872.", "The theatre was opened in the 20th century."],
+    [AGAINST, "The shop closes at 6 pm.", "The shop closes at 19:30."],
+    [AGAINST, "They ate before they left.", "They left before they ate."],
+    [FOR, "The bag weighs 12 kilos and is green.", "The bag weighs more than 10 kilos."],
+    [FOR, "The theatre was opened in 1872.", "The theatre was opened in the 19th century."],
+    [FOR, "The shop closes at 6 pm.", "The shop closes at 18:00."],
+    [FOR, "The hut isn't open in winter.", "The hut is closed in winter."],
+    [FOR, "The clinic is open from Tuesday to Saturday.", "The clinic is open on Friday."],
+  ];
+  for (const [scores, premise, hypothesis] of told)
+    t.same(weighed(premise, hypothesis).scores, scores, `${premise} ${hypothesis}`);
+});
+
+t.test("what is open is neither", async (t) => {
+  const open: readonly (readonly [string, string])[] = [
+    ["The cook hopes that the oven is clean.", "The oven is clean."],
+    ["At least 12 ships were lost.", "15 ships were lost."],
+    ["Lisa was in Prague in 2010.", "Lisa was in Prague in 2014."],
+    ["Leo does not like brown bread.", "Leo does not like bread."],
+    ["The first edition sold 300 copies.", "The second edition sold 900 copies."],
+    ["Ann pays Bob.", "Bob pays Ann."],
+  ];
+  for (const [premise, hypothesis] of open) {
+    const { scores, isRelated } = weighed(premise, hypothesis);
+    t.ok(isRelated);
+    t.ok(Math.max(scores[0], scores[1]) < 0.6, `${premise} ${hypothesis} ${scores}`);
   }
+});
+
+t.test("an unrelated text neither entails nor contradicts, and does not count against any model", async (t) => {
+  const [premise, hypothesis] = ["It rains in Berlin.", "The cat is on the mat."];
+  t.same(weighed(premise, hypothesis), { scores: [0, 0, 1], isRelated: false });
+  t.same(weighed(premise, hypothesis, false), { scores: [0, 0.3, 0.7], isRelated: false });
+  t.same(weighed("桜は春に咲く", "犬が走る", false), { scores: MODEL, isRelated: true }, "not of what is not English");
+  t.same(weighed("The cat sleeps on the mat.", "The cat is on the sofa.", false), { scores: MODEL, isRelated: true });
+});
+
+t.test("scores add up", async (t) => {
+  for (const [, premise, hypothesis] of cases) {
+    const { scores } = weighed(premise, hypothesis);
+    t.ok(Math.abs(scores[0] + scores[1] + scores[2] - 1) < 1e-12);
+    t.ok(scores.every((score) => score >= 0));
+  }
+});
+
+t.test("the pieces of an anchor", async (t) => {
+  const anchor = "Dr. Webb built the tower in 1901. It is 120 metres tall. The café is closed.";
+  const windows = windowsOf(anchor);
+  t.same(
+    windows.map(({ text }) => text),
+    [
+      "Dr. Webb built the tower in 1901.",
+      "Dr. Webb built the tower in 1901. It is 120 metres tall.",
+      "The café is closed.",
+    ],
+  );
+  for (const { text, start, end } of windows) t.equal(anchor.slice(start, end), text);
+  const long = `${"The weather was mild that day. ".repeat(40)}The bridge is closed. ${"Nobody came. ".repeat(40)}`;
+  const near = nearestWindows({ premise: long, hypothesis: "The bridge is open." }, meanings);
+  t.equal(near.length, WINDOWS_MAX);
+  t.ok(near.some(({ text }) => text === "The bridge is closed."));
+  const window = near[0]!;
+  const piece = (contradiction: number, entailment: number, isRelated = true) => ({
+    window,
+    isRelated,
+    scores: [contradiction, entailment, 1 - contradiction - entailment] as const,
+  });
+  t.same(decidingWindow([piece(0.7, 0.1), piece(0.1, 0.9)]).scores[1], 0.9);
+  t.same(decidingWindow([piece(0.9, 0, false), piece(0.2, 0.3)]).scores[0], 0.2, "what is not related does not count");
+  t.same(decidingWindow([piece(0.95, 0), piece(0, 0.95)]).scores, [0, 0, 1], "it says both");
 });

@@ -1,0 +1,70 @@
+/** How well rules turn questions into SQL, over schemas that are not those of their tests: for `make quality` and tests. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isRight } from "../../test/e2e/nl2sql-pairs.js";
+import type { TestServer } from "../../test/e2e/server.js";
+import { ROOT } from "../servers.js";
+
+export const QUESTION_SCHEMAS = ["hotel", "tracker", "fleet", "gym", "bank", "festival"] as const;
+const FOLDER = join(ROOT, "test/quality/questions");
+
+export interface AskedQuestion {
+  readonly schema: string;
+  readonly question: string;
+  readonly gold: string;
+  /** Rules are never changed by looking at these. */
+  readonly isHeldBack: boolean;
+  readonly outcome: "right" | "refused" | "wrong";
+  /** Null: refused. */
+  readonly confidence: number | null;
+  /** The SQL, or why it was refused. */
+  readonly said: string;
+}
+
+/** Asks every so many of the questions, each schema as a tenant of its own. */
+export async function askQuestions(server: TestServer, every = 1): Promise<AskedQuestion[]> {
+  const asked: AskedQuestion[] = [];
+  for (const schema of QUESTION_SCHEMAS) {
+    const token = await server.tenant(schema);
+    for (const sql of statementsOf(`${schema}.sql`)) await server.rows(sql, [], { token });
+    for (const { question, gold, isHeldBack } of questionsOf(schema).filter((_, i) => i % every === 0)) {
+      const expected = await server.rows(gold, [], { token });
+      const { status, body } = await server.call("POST", "/v1/nl2sql/query", { question }, { token });
+      const isOrdered = /\border by (?!1\b)/i.test(gold) && !/limit 1$/i.test(gold);
+      const isAnswered = status === 200;
+      const outcome = !isAnswered ? "refused" : isRight(expected, body.data.rows, isOrdered) ? "right" : "wrong";
+      const confidence = isAnswered ? body.data.confidence : null;
+      asked.push({
+        schema,
+        question,
+        gold,
+        isHeldBack,
+        outcome,
+        confidence,
+        said: isAnswered ? body.data.sql : body.error.message,
+      });
+    }
+  }
+  return asked;
+}
+
+function statementsOf(file: string): string[] {
+  const text = readFileSync(join(FOLDER, file), "utf8");
+  return text
+    .split(/;\s*$/m)
+    .map((sql) => sql.trim())
+    .filter((sql) => sql !== "");
+}
+
+/** A question's hash says which half it is in. */
+function questionsOf(schema: string) {
+  const lines = readFileSync(join(FOLDER, `${schema}.txt`), "utf8")
+    .trim()
+    .split("\n");
+  return Array.from({ length: lines.length / 2 }, (_, i) => {
+    const question = lines[2 * i]!.replace(/^\? /, "");
+    const isHeldBack = createHash("sha256").update(question).digest()[0]! % 2 === 1;
+    return { question, gold: lines[2 * i + 1]!, isHeldBack };
+  });
+}

@@ -1,0 +1,123 @@
+/** `make quality`: measures the judgement of models and rules on test sets and writes docs/reference/quality.md. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { findBundles } from "../../src/ai/bundle.js";
+import { TestServer } from "../../test/e2e/server.js";
+import { ROOT } from "../servers.js";
+import { type MeasuredClaims, measureClaims } from "./claims.js";
+import { type Interval, intervalOfMean, intervalOfShare } from "./intervals.js";
+import { type AskedQuestion, askQuestions } from "./questions.js";
+import { DESCRIPTION_SETS, descriptionSet, gains, searchBy, storeDescriptions } from "./retrieval.js";
+
+const EMBEDDING = "tessera-embed-384";
+const CALIBRATION = [0, 0.5, 0.7, 0.8, 0.9, 0.951];
+
+const figure = (value: number) => value.toFixed(3).replace(/^0/, "");
+const between = ([low, high]: Interval) => `${figure(low)} to ${figure(high)}`;
+const shareOf = (right: number, all: number) =>
+  `${right} of ${all} | ${all === 0 ? "" : figure(right / all)} | ${between(intervalOfShare(right, all))}`;
+const table = (head: string, aligned: string, lines: readonly string[]) => [head, aligned, ...lines].join("\n");
+const digestOf = (id: string) => findBundles(join(ROOT, "models")).find(({ manifest }) => manifest?.id === id)!.digest;
+
+function claimsPage(measured: MeasuredClaims): string {
+  const { pairs, byKind, byLabel, claims, claimsAlone, claimsWithUnrelated } = measured;
+  const lines = [...byKind].map(([kind, { right, all }]) => `| ${kind} | ${shareOf(right, all)} |`);
+  const labels = [...byLabel].map(([label, { right, all }]) => `| ${label} | ${shareOf(right, all)} |`);
+  const head = "| | right | share | 95 % |";
+  return `## Claims
+
+nli-mini as it is served (\`${measured.digest}\`), on ${pairs} pairs that were written before the rules, which were tuned on others
+(\`test/quality/claims/held-out-pairs.tsv\`). At the thresholds of 0.6.
+
+${table(head, "|---|--:|--:|--:|", [...lines, ...labels])}
+
+- Balanced accuracy over the three answers: **${figure(measured.balancedAccuracy)}**.
+- Unrelated pairs that are called contradictions: ${figure(measured.unrelatedCalledFalse)}.
+- Pairs that do not contradict and are called contradictions: ${figure(measured.wrongContradictions)}. Contradictions that
+  are missed: ${figure(measured.missedContradictions)}.
+- ${claims} claims with the anchor that decides them: ${claimsAlone} right. With four unrelated anchors beside it:
+  ${claimsWithUnrelated} right.
+`;
+}
+
+function questionsPage(asked: readonly AskedQuestion[]): string {
+  const count = (some: readonly AskedQuestion[], outcome: string) =>
+    some.filter((one) => one.outcome === outcome).length;
+  const line = (name: string, some: readonly AskedQuestion[]) => {
+    const [right, refused, wrong] = ["right", "refused", "wrong"].map((outcome) => count(some, outcome));
+    return `| ${name} | ${some.length} | ${right} | ${refused} | ${wrong} | ${between(intervalOfShare(right!, some.length))} |`;
+  };
+  const halves = [
+    line(
+      "looked at while the rules were made",
+      asked.filter(({ isHeldBack }) => !isHeldBack),
+    ),
+    line(
+      "never looked at",
+      asked.filter(({ isHeldBack }) => isHeldBack),
+    ),
+  ];
+  const calibration = CALIBRATION.slice(0, -1).map((low, i) => {
+    const high = CALIBRATION[i + 1]!;
+    const some = asked.filter(
+      ({ isHeldBack, confidence }) => isHeldBack && confidence !== null && confidence > low && confidence <= high,
+    );
+    return `| ${low} to ${Math.min(high, 0.95)} | ${some.length} | ${count(some, "wrong")} |`;
+  });
+  return `## Questions as SQL
+
+By rules, without a provider: ${asked.length} questions over six schemas (\`test/quality/questions\`). The rules were not made
+for these schemas. The interval is that of the share of right answers.
+
+${table("| questions | all | right | refused | wrong | right, 95 % |", "|---|--:|--:|--:|--:|--:|", halves)}
+
+Of the half that was never looked at, by confidence:
+
+${table("| confidence | answers | wrong |", "|---|--:|--:|", calibration)}
+`;
+}
+
+async function retrievalPage(server: TestServer): Promise<string> {
+  const lines: string[] = [];
+  for (const name of DESCRIPTION_SETS) {
+    const set = descriptionSet(name);
+    await storeDescriptions(server, name, set);
+    for (const [kind, mode] of [
+      ["words", "text"],
+      ["vectors", "vector"],
+      ["both", null],
+    ] as const) {
+      const found = await gains(set, searchBy(server, name, mode));
+      const mean = found.reduce((sum, gain) => sum + gain, 0) / found.length;
+      lines.push(
+        `| ${name}s, ${found.length} questions | ${kind} | ${figure(mean)} | ${between(intervalOfMean(found))} |`,
+      );
+    }
+  }
+  return `## Retrieval
+
+nDCG@10 with ${EMBEDDING} (\`${digestOf(EMBEDDING)}\`), on descriptions of packages and of metrics.
+
+${table("| set | search by | nDCG@10 | 95 % |", "|---|---|--:|--:|", lines)}
+`;
+}
+
+const server = await TestServer.start({});
+try {
+  const parts = [
+    claimsPage(await measureClaims("held-out")),
+    questionsPage(await askQuestions(server)),
+    await retrievalPage(server),
+  ];
+  const page = `# Quality
+
+\`make quality\` writes this page. It says how good the judgement of the bundled models and of the rules is, on sets that
+they were not made with.
+
+${parts.join("\n")}`;
+  writeFileSync(join(ROOT, "docs/reference/quality.md"), page);
+  console.log(page);
+} finally {
+  await server.stop();
+}
+process.exit(0);

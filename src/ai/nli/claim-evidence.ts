@@ -1,0 +1,215 @@
+/**
+ * Holds a claim against one sentence of evidence, word by word: what of the claim the sentence says, and what stands
+ * against it (a denial, an opposite, another quantity or date of the same thing, a reversed order of events). For
+ * English. Called by weigh-scores.ts; pure.
+ */
+
+import { readSentence, type Sentence } from "./claim-sentences.js";
+import type { Word } from "./claim-words.js";
+import { isOppositeSide, isSameSide } from "./opposites.js";
+import { compareQuantity } from "./quantities.js";
+import type { Quantity } from "./quantity.js";
+import type { WordMeanings } from "./word-meanings.js";
+
+export interface Evidence {
+  /** 0 to 1: how much of the claim the sentence is about, by weight; words that are alike count in part. */
+  readonly relatedness: number;
+  /** The share that is said in the same words, in their opposites or in words for the same. */
+  readonly said: number;
+  /** Something stands against the claim, and the rest of it is said. */
+  readonly contradicts: boolean;
+  /** All of the claim is said, and nothing stands against it. */
+  readonly entails: boolean;
+  /** The sentence says it of a wish, a plan or a possibility, of another quantity, or in other roles: it entails nothing. */
+  readonly isOpen: boolean;
+  /** The claim has a quantity or a date. */
+  readonly isMeasured: boolean;
+}
+
+/** Less of the claim than that is too little to contradict it. */
+const REST_MIN = 0.7;
+/** From there on two words are about the same. */
+const ALIKE_MIN = 0.45;
+const NEAR_MIN = 0.62;
+
+type Match = "same" | "opposite" | "near" | "alike" | "none";
+
+interface Pairing {
+  readonly word: Word;
+  readonly match: Match;
+  readonly likeness: number;
+  readonly weight: number;
+  /** The words of the evidence. */
+  readonly places: readonly number[];
+}
+
+export function evidenceOf(premise: string, hypothesis: string, meanings: WordMeanings): Evidence {
+  const [said, claimed] = [readSentence(premise), readSentence(hypothesis)];
+  const pairings = claimed.items.map((at) => pairingOf(claimed.words[at]!, said, meanings));
+  const total = pairings.reduce((sum, { weight }) => sum + weight, 0) || 1;
+  const share = (part: (pairing: Pairing) => number) =>
+    pairings.reduce((sum, pairing) => sum + pairing.weight * part(pairing), 0) / total;
+  const held = quantitiesAgainst(said, claimed, pairings);
+  const isCounted = held.some(({ relation }) => relation !== null);
+  const relatedness = pairings.length === 0 ? Number(isCounted) : share(({ likeness }) => likeness);
+  const rest = share(({ match }) => (match === "alike" || match === "none" ? 0 : 1));
+  const isExact = share(({ match }) => (match === "same" || match === "opposite" ? 1 : 0)) > 0.999;
+  const isOther = pairings.some(({ word, match }) => tellsApart(word) && match !== "same" && match !== "opposite");
+  const points = pointsAgainst(said, claimed, pairings, held);
+  const isUncertain = inScope(said, said.hedges, pairings) && claimed.hedges.length === 0;
+  // Without anything in common, or with two things that differ, it is about something else.
+  // What is denied, or said of all, of a narrower thing says nothing about the wider one.
+  const isTooNarrow = isDenied(said, pairings) && isNarrower(said, pairings, said.denials);
+  const contradicts =
+    points === 1 &&
+    !isTooNarrow &&
+    !isOther &&
+    !isUncertain &&
+    rest >= REST_MIN &&
+    pairings.some(({ match }) => match === "same");
+  const isOpen =
+    isUncertain ||
+    isOther ||
+    // What is denied of one thing says nothing about a similar one.
+    (claimed.denials.length > 0 && !isExact) ||
+    isTooNarrow ||
+    (claimed.restrictions.some((word) => /^(?:all|every|everyone|everybody|each|always)$/.test(word)) &&
+      isNarrowerBefore(said, pairings)) ||
+    held.some(({ relation }) => relation !== "within") ||
+    claimed.restrictions.some((word) => !said.restrictions.includes(word)) ||
+    isExchanged(claimed, pairings, said);
+  const isTurned = points % 2 === 1;
+  const entails = !isTurned && !isOpen && isExact && (pairings.length > 0 || held.length > 0);
+  return { relatedness, said: rest, contradicts, entails, isOpen, isMeasured: held.length > 0 };
+}
+
+/** How many things stand against the claim: a denial, each opposite, another quantity, another order. */
+function pointsAgainst(said: Sentence, claimed: Sentence, pairings: readonly Pairing[], held: readonly Held[]): number {
+  const opposites = pairings.filter(({ match }) => match === "opposite").length;
+  const denied = isDenied(said, pairings) === claimed.denials.length > 0 ? 0 : 1;
+  // What has ended stays so: who died in 1820 was not alive in 1830.
+  const isLater = opposites === 1 && held.every(({ relation }) => relation !== "apart" && relation !== "earlier");
+  const apart = held.some(
+    ({ relation }) => relation === "apart" || (relation === "later" && !isLater) || relation === "earlier",
+  )
+    ? 1
+    : 0;
+  const reversed = orderOf(said, claimed) === "reversed" ? 1 : 0;
+  return opposites + denied + apart + reversed + (said.isFuture && claimed.isDone ? 1 : 0);
+}
+
+/** Names, ordinals and numbers that name something: with another one it is another thing. */
+const tellsApart = ({ word, isName, isNumber }: Word): boolean => isName || isNumber || ORDINAL.test(word);
+const ORDINAL = /^(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|next|other|another)$/;
+
+function pairingOf(word: Word, said: Sentence, meanings: WordMeanings): Pairing {
+  const weight = meanings.weightOf(word.word);
+  const placesOf = (fits: (other: Word) => boolean) => said.items.filter((at) => fits(said.words[at]!));
+  const same = placesOf((other) => isSameWord(word, other));
+  if (same.length > 0) return { word, match: "same", likeness: 1, weight, places: same };
+  const opposite = placesOf((other) => isOppositeSide(word, other));
+  if (opposite.length > 0) return { word, match: "opposite", likeness: 1, weight, places: opposite };
+  let [likeness, place] = [0, -1];
+  for (const at of said.items) {
+    const like = meanings.likeness(word.word, said.words[at]!.word);
+    if (like > likeness) [likeness, place] = [like, at];
+  }
+  const match = likeness >= NEAR_MIN ? "near" : likeness >= ALIKE_MIN ? "alike" : "none";
+  return { word, match, likeness: match === "none" ? 0 : likeness, weight, places: match === "none" ? [] : [place] };
+}
+
+const isSameWord = (one: Word, other: Word): boolean =>
+  one.stem === other.stem || isSameSide(one, other) || (isFamily(one.stem, other.stem) && !one.isName && !other.isName);
+
+const FAMILY_LETTERS = 5;
+const isFamily = (one: string, other: string) =>
+  Math.min(one.length, other.length) >= FAMILY_LETTERS && (one.startsWith(other) || other.startsWith(one));
+
+function isDenied(said: Sentence, pairings: readonly Pairing[]): boolean {
+  const used = new Set(pairings.flatMap(({ match, places }) => (match === "opposite" ? places : [])));
+  return inScope(
+    said,
+    said.denials.filter((at) => !used.has(at)),
+    pairings,
+  );
+}
+
+/**
+ * Whether clauses of the evidence that say something of the claim, of these if given, have words of content besides:
+ * "fresh bread" beside "bread".
+ */
+function isNarrower(said: Sentence, pairings: readonly Pairing[], among: readonly number[] | null = null): boolean {
+  const paired = new Set(pairings.flatMap(({ places }) => places));
+  const clauses = new Set([...paired].map((at) => said.clauses[at]));
+  if (among !== null) {
+    const own = new Set(among.map((at) => said.clauses[at]));
+    for (const clause of clauses) if (!own.has(clause)) clauses.delete(clause);
+  }
+  return said.items.some((at) => !paired.has(at) && clauses.has(said.clauses[at]));
+}
+
+/** Whether a marker stands in a clause that says something of the claim which no clause without a marker says. */
+function inScope(said: Sentence, markers: readonly number[], pairings: readonly Pairing[]): boolean {
+  const marked = new Set(markers.map((at) => said.clauses[at]));
+  return pairings.some(
+    ({ match, places }) => match !== "alike" && places.length > 0 && places.every((at) => marked.has(said.clauses[at])),
+  );
+}
+
+/** "Every good word counts" beside "every word counts"; what stands behind does not narrow who is meant. */
+function isNarrowerBefore(said: Sentence, pairings: readonly Pairing[]): boolean {
+  const paired = new Set(pairings.flatMap(({ places }) => places));
+  const last = Math.max(-1, ...paired);
+  return said.items.some((at) => at < last && !paired.has(at));
+}
+
+interface Held {
+  readonly claimed: Quantity;
+  /** `again`: another time of what may happen more than once. `earlier`, `later`: the claim's date, beside that of the evidence. */
+  readonly relation: "within" | "apart" | "earlier" | "later" | "open" | "again" | null;
+}
+
+/** What the evidence says of each quantity of the claim; null: nothing. */
+function quantitiesAgainst(said: Sentence, claimed: Sentence, pairings: readonly Pairing[]): Held[] {
+  return claimed.quantities.map((quantity) => {
+    const comparable = said.quantities.filter((one) => compareQuantity(one, quantity) !== null);
+    const nearest = inNearestClause(comparable, said, pairings);
+    const relations = nearest.map((one) => compareQuantity(one, quantity));
+    if (relations.length === 0) return { claimed: quantity, relation: null };
+    if (relations.includes("within")) return { claimed: quantity, relation: "within" };
+    if (relations.includes("open")) return { claimed: quantity, relation: "open" };
+    if (!quantity.isDate) return { claimed: quantity, relation: "apart" };
+    if (claimed.isRepeatable) return { claimed: quantity, relation: "again" };
+    if (quantity.unit !== "year") return { claimed: quantity, relation: "apart" };
+    return { claimed: quantity, relation: nearest.every(({ high }) => high < quantity.low) ? "later" : "earlier" };
+  });
+}
+
+/** Those whose clause says most of the claim. */
+function inNearestClause(found: readonly Quantity[], said: Sentence, pairings: readonly Pairing[]): Quantity[] {
+  const scoreOf = ({ start }: Quantity) =>
+    pairings.filter(
+      ({ match, places }) => match !== "none" && places.some((at) => said.clauses[at] === said.clauses[start]),
+    ).length;
+  const best = Math.max(...found.map(scoreOf));
+  return found.filter((one) => scoreOf(one) === best);
+}
+
+/** Whether two events, one before the other, stand in the same order in both. */
+function orderOf(said: Sentence, claimed: Sentence): "same" | "reversed" | null {
+  const [one, other] = [said.order, claimed.order];
+  if (one === null || other === null) return null;
+  const meet = (a: ReadonlySet<string>, b: ReadonlySet<string>) => [...a].filter((stem) => b.has(stem)).length;
+  const straight = Math.min(meet(one.earlier, other.earlier), meet(one.later, other.later));
+  const crossed = Math.min(meet(one.earlier, other.later), meet(one.later, other.earlier));
+  return straight === crossed ? null : straight > crossed ? "same" : "reversed";
+}
+
+/** "Ann pays Bob" beside "Bob pays Ann": two of the claim's words around a third stand the other way round. */
+function isExchanged(claimed: Sentence, pairings: readonly Pairing[], said: Sentence): boolean {
+  if (said.isPassive !== claimed.isPassive || pairings.length < 3) return false;
+  const places = pairings.map(({ match, places }) => (match === "same" && places.length === 1 ? places[0]! : -1));
+  const [first, last] = [places[0]!, places.at(-1)!];
+  if (first < 0 || last < 0 || first < last) return false;
+  return places.slice(1, -1).some((at) => at >= 0 && at < first && at > last);
+}

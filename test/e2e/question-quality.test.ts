@@ -1,0 +1,52 @@
+/** Questions over schemas that rules were not made for, and what a question with several meanings is answered. */
+import t from "tap";
+import { askQuestions } from "../../bench/quality/questions.js";
+import { sized } from "../lengths.js";
+import { TestServer } from "./server.js";
+
+const server = await TestServer.shared();
+t.teardown(() => server.stop());
+
+t.test("right, refused, wrong", async (t) => {
+  const asked = await askQuestions(server, sized(5, 1));
+  const share = (outcome: string) => asked.filter((one) => one.outcome === outcome).length / asked.length;
+  t.ok(share("right") >= 0.7, `right: ${share("right")}`);
+  t.ok(share("wrong") <= 0.1, `wrong: ${share("wrong")}`);
+});
+
+t.test("groups by an aggregate, existence, columns beside each other", async (t) => {
+  const token = await server.tenant("asking");
+  const run = (sql: string) => server.rows(sql, [], { token });
+  await run("CREATE TABLE shelter (id int PRIMARY KEY, name text, town text)");
+  await run(
+    "CREATE TABLE animal (id int PRIMARY KEY, shelter_id int REFERENCES shelter, name text, species text, weight numeric, normal_weight numeric, arrived timestamp)",
+  );
+  await run("INSERT INTO shelter VALUES (1, 'North', 'Oslo'), (2, 'South', 'Oslo'), (3, 'East', 'Bergen')");
+  await run(
+    "INSERT INTO animal VALUES (1, 1, 'Rex', 'dog', 20, 18, '2024-03-01 10:10'), (2, 1, 'Tom', 'cat', 4, 5, '2024-03-01 10:50'), (3, 2, 'Bo', 'dog', 40, 41, '2024-04-02 09:00'), (4, 2, 'Kit', 'cat', 3, 3, '2024-04-03 09:00')",
+  );
+  const ask = (question: string) => server.call("POST", "/v1/nl2sql/query", { question }, { token });
+  const answers: readonly (readonly [question: string, sql: RegExp, rows: number])[] = [
+    ["top 1 shelters by total weight", /sum\(animal\.weight\).*ORDER BY sum\(animal\.weight\) DESC LIMIT 1/, 1],
+    ["shelters whose average weight is more than 15", /HAVING avg\(animal\.weight\) > 15/, 1],
+    ["shelters without a dog", /NOT EXISTS/, 1],
+    ["animals where the weight is more than the normal weight", /animal\.weight > animal\.normal_weight/, 1],
+    ["median weight per species", /percentile_cont\(0\.5\) WITHIN GROUP/, 2],
+    ["share of animals per species", /count\(\*\) \* 1\.0 \/ sum\(count\(\*\)\) OVER \(\)/, 2],
+    ["animals per hour", /date_trunc\('hour', animal\.arrived\)/, 3],
+  ];
+  for (const [question, sql, rows] of answers) {
+    const { status, body } = await ask(question);
+    t.equal(status, 200, `${question} ${JSON.stringify(body.error)}`);
+    t.match(body.data?.sql, sql, question);
+    t.equal(body.data?.rows.length, rows, question);
+  }
+  const { status, body } = await ask("top 2 shelters by weight");
+  t.equal(status, 422);
+  const { readings } = body.error.details;
+  t.same(
+    readings.map(({ meaning }: { meaning: string }) => meaning),
+    ["sum of weight", "max of weight", "avg of weight"],
+  );
+  for (const { sql } of readings) t.equal((await run(sql)).length, 2, sql);
+});
