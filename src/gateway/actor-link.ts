@@ -7,9 +7,11 @@
 import type { Endpoint } from "../protocol/endpoint.js";
 import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
 import {
+  bodyOf,
   pieceFrame,
   REPLY_LIVE,
   REPLY_MORE,
+  REPLY_MOVED,
   REPLY_TAKEN,
   type ReplyFrame,
   RequestWriter,
@@ -75,6 +77,11 @@ export interface PendingReply extends Keeping {
   suspicions: number;
   /** For requests that may become a subscription. */
   readonly live?: LiveSubscriber;
+}
+
+/** Who is asked for. */
+export interface IdentityQuestion extends Pick<IdentityQuery, "by" | "value"> {
+  readonly answer: IdentityAnswer;
 }
 
 /** `undefined`: the directory's actor is not there to ask. */
@@ -188,6 +195,44 @@ export class ActorLink {
     const port = this.port;
     this.detach(this.state);
     this.port = port;
+  }
+
+  /** One request has no answer: the one who had it says so. */
+  lose(id: number, loss?: Loss): void {
+    const pending = this.pending.get(id);
+    if (pending === undefined) return;
+    this.forget(id, pending);
+    pending.lost(loss);
+  }
+
+  /**
+   * Nobody answers by this link any more. Requests that `judge` finds no loss for are told REPLY_MOVED, so they find the partition's
+   * owner by themselves; the answer are questions for somebody else.
+   */
+  redirectAll(partition: number, judge: Judge): readonly IdentityQuestion[] {
+    this.flush();
+    const bodies: FramesById = new Map();
+    const settle: (() => void)[] = [];
+    for (const [id, request] of [...this.pending]) {
+      const loss = judge(id, request);
+      const frame = loss === null ? findFrame(bodies, id, request) : null;
+      this.forget(id, request);
+      if (frame === null) settle.push(() => request.lost(loss ?? undefined));
+      else {
+        const moved = { id, status: 0, flags: REPLY_MOVED, headers: String(partition), body: bodyOf(frame) };
+        settle.push(() => request.replied(moved));
+      }
+    }
+    this.endQuestions();
+    for (const each of settle) each();
+    return this.takeIdentityQuestions();
+  }
+
+  /** Those that have no answer, for somebody else. */
+  takeIdentityQuestions(): readonly IdentityQuestion[] {
+    const questions = [...this.identityQueries.values()];
+    this.identityQueries.clear();
+    return questions.map(({ query: { by, value }, answer }) => ({ by, value, answer }));
   }
 
   /** The frame of a request in flight; null: it is not kept. */
