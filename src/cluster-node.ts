@@ -21,6 +21,8 @@ import { joinInstallation } from "./storage/installation.js";
 export interface ClusterNode {
   readonly routes: PartitionRoutes;
   readonly settings: ClusterSettings;
+  /** The actors are ready: the lease is kept from now on. Before that others may take what this node had. */
+  begin(): void;
   /** After the actors have ended. */
   close(): Promise<void>;
 }
@@ -82,7 +84,7 @@ async function readMeta(url: string): Promise<ClusterMeta> {
   );
 }
 
-/** The lease is kept from now on, and other nodes may connect. */
+/** Other nodes may connect from now on. */
 export async function startNode(
   config: Config,
   { secret, partitions }: JoinedData,
@@ -99,26 +101,27 @@ export async function startNode(
     log: (level, message, fields) => logger[level](fields, message),
   });
   const server = await listenToPeers(listen === "" ? advertise : listen, key, (socket) => routes.accept(socket));
-  const thread = new Worker(threadEntry("lease"), {
-    workerData: { endpoints, name, node, address: advertise, memory },
-  });
-  thread.on("error", (error) => logger.error({ err: error }, "the thread of the lease threw"));
-  thread.on("exit", (code) => {
-    // Without it nothing is served: whoever started this process has to know.
-    if (isClosing) return;
-    logger.fatal({ code }, "the thread of the lease ended");
-    process.exit(1);
-  });
+  let thread: Worker | null = null;
   let isClosing = false;
   return {
     routes,
     settings: { endpoints, name, node, reads, copies, lease: memory },
+    begin() {
+      thread = new Worker(threadEntry("lease"), { workerData: { endpoints, name, node, address: advertise, memory } });
+      thread.on("error", (error) => logger.error({ err: error }, "the thread of the lease threw"));
+      thread.on("exit", (code) => {
+        if (isClosing) return;
+        // Without it nothing is served: whoever started this process has to know.
+        logger.fatal({ code }, "the thread of the lease ended");
+        process.exit(1);
+      });
+    },
     async close() {
       isClosing = true;
       server.close();
       routes.close();
       map.close();
-      await thread.terminate();
+      await thread?.terminate();
     },
   };
 }

@@ -132,6 +132,7 @@ async function serve(config: Config, firstActor: Worker | null, startThread: Sta
     doors: [postgresDoor],
     ...(node !== null && { routes: node.routes, adminPasswordMade: tellPassword }),
   });
+  node?.begin();
   if (gateway.adminPassword !== null) tellPassword(gateway.adminPassword);
   const scheme = config.server.tls.certFile === "" ? "http" : "https";
   console.log(`listening on ${scheme}://${config.server.host}:${gateway.port}`);

@@ -188,7 +188,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     const peer = this.peerOf(owner, member.address);
     if (peer.connection === null) return;
     route.node = owner;
-    route.link = this.partitionOf(peer, peer.connection, partition).link;
+    route.link = this.openPartition(peer, peer.connection, partition).link;
     this.release(partition);
   }
 
@@ -201,7 +201,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
 
   /** Those that have waited find the owner by themselves. */
   private release(partition: number): void {
-    const questions = this.routes[partition]!.held.redirectAll(partition, () => null);
+    const questions = this.routes[partition]!.held.redirectAll(() => null);
     for (const { by, value, answer } of questions) this.linkOf(partition).findIdentity(by, value, answer);
   }
 
@@ -233,12 +233,12 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     }
     for (const [partition, { link }] of peer.links) {
       link.state = "closed";
-      const questions = link.redirectAll(partition, judge);
+      const questions = link.redirectAll(judge);
       for (const { by, value, answer } of questions) this.linkOf(partition).findIdentity(by, value, answer);
     }
   }
 
-  private partitionOf(peer: Peer, connection: PeerConnection, partition: number): PeerPartition {
+  private openPartition(peer: Peer, connection: PeerConnection, partition: number): PeerPartition {
     let found = peer.links.get(partition);
     if (found === undefined) {
       const link = new ActorLink(-1, (message) => this.actors.heardFromPeer(message));

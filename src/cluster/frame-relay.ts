@@ -24,6 +24,7 @@ import {
   TAKEN_CODE,
 } from "../protocol/frames.js";
 import type { FromActor, ToActor } from "../protocol/messages.js";
+import { isCarried } from "./peer-link.js";
 
 /** To where the requests came from. */
 export interface RelayOrigin {
@@ -47,8 +48,6 @@ export interface RelayHost {
 }
 
 const BY_CODE = new Map<number, Endpoint>([...ENDPOINTS, ...MESSAGES, ...WIRE].map((each) => [each.code, each]));
-/** From other nodes, for the directory's actor. */
-const TO_DIRECTORY: ReadonlySet<string> = new Set(["key-usage", "audit"]);
 
 interface InFlight {
   readonly link: ActorLink;
@@ -76,7 +75,7 @@ export class FrameRelay {
 
   control(partition: number, message: ToActor): void {
     if (message.kind === "find-identity") this.inOrder(partition, () => this.findIdentity(partition, message));
-    else if (TO_DIRECTORY.has(message.kind)) this.host.servedBy(partition)?.post(message);
+    else if (isCarried(message.kind)) this.host.servedBy(partition)?.post(message);
   }
 
   /** The origin is gone: nobody waits for the answers. */

@@ -13,6 +13,11 @@ import { DbError } from "../protocol/errors.js";
 import { shiftDeadlines } from "../protocol/frames.js";
 import type { ToActor } from "../protocol/messages.js";
 
+/** Control messages for the partition's actor besides questions for identities: a move or restore may outlast its owner. */
+const CARRIED: ReadonlySet<string> = new Set([
+  ...["key-usage", "audit", "placement", "unsettled", "move-report"],
+  ...["restore-ask", "restore-answer", "restore-report", "backup-report"],
+]);
 const KIND = { frames: 0, control: 1 } as const;
 const HEAD_BYTES = 9;
 const MESSAGE_BYTES_MAX = 2 ** 31;
@@ -151,6 +156,10 @@ function readAddress(address: string): { readonly host: string; readonly port: n
   return { host: address.slice(0, at), port: Number(address.slice(at + 1)) };
 }
 
+export function isCarried(kind: string): boolean {
+  return CARRIED.has(kind);
+}
+
 /** What an ActorLink takes for its actor's thread: a partition at the other end of a connection, or a relay. */
 export class PartitionPort implements ActorPort {
   private listener: ((value: unknown) => void) | null = null;
@@ -182,9 +191,7 @@ export function remotePort(connection: PeerConnection, partition: number): Parti
       connection.frames(partition, relative);
     },
     control: (message) => {
-      if (CARRIED.has(message.kind)) connection.control(partition, message);
+      if (message.kind === "find-identity" || isCarried(message.kind)) connection.control(partition, message);
     },
   });
 }
-
-const CARRIED: ReadonlySet<string> = new Set(["find-identity", "key-usage", "audit"]);

@@ -11,6 +11,7 @@ import type { CommitLog } from "../storage/commit-log.js";
 import { CellRoom } from "./cell-room.js";
 import type { ClusterMap, ClusterView } from "./cluster-map.js";
 import { type Confirmations, LeaseConfirmations, QuorumConfirmations } from "./confirmations.js";
+import type { NodeClock } from "./lease.js";
 import { type LeaseMemory, SYSTEM_CLOCK } from "./lease-memory.js";
 import type { Claim, LogService } from "./log-service.js";
 import { NodeWatch } from "./node-watch.js";
@@ -30,6 +31,8 @@ export interface TenuresOptions {
   readonly reads: "lease" | "quorum";
   /** That have a commit on disk before etcd may drop it. */
   readonly copies: number;
+  /** This machine's, where there is no other. */
+  readonly clock?: NodeClock;
   readonly copyOf: (partition: number) => PartitionCopy;
   /** The thread must end and be started again. */
   readonly failed: (error: DbError) => void;
@@ -89,7 +92,7 @@ export class Tenures {
 
   constructor(options: TenuresOptions) {
     this.options = options;
-    this.watch = new NodeWatch(options.service, SYSTEM_CLOCK);
+    this.watch = new NodeWatch(options.service, options.clock ?? SYSTEM_CLOCK);
     this.room = new CellRoom({ service: options.service });
     this.byLease = new LeaseConfirmations(options.lease);
     this.life = options.lease.life;
@@ -316,7 +319,7 @@ export class Tenures {
       const reports = view.durable.get(partition);
       const others = [...view.members.keys()].filter((name) => name !== node).map((name) => reports?.get(name) ?? 0);
       others.sort((a, b) => b - a);
-      const wanted = this.room.refusal === null ? others.length : copies - 1;
+      const wanted = this.room.isFilling ? copies - 1 : others.length;
       const upTo = Math.min(log.durableHere, wanted <= 0 ? Number.POSITIVE_INFINITY : (others[wanted - 1] ?? 0));
       if (upTo > 0 && (await log.trimReplicated(upTo))) this.room.trimmed();
     }

@@ -8,6 +8,7 @@ import type { Endpoint } from "../protocol/endpoint.js";
 import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
 import {
   bodyOf,
+  partitionOf,
   pieceFrame,
   REPLY_LIVE,
   REPLY_MORE,
@@ -100,6 +101,8 @@ export class ActorLink {
   private flushing = false;
   /** Messages that are sent now are for the thread after this one. */
   private heldTenants = false;
+  /** The id of the newest request before that. */
+  private heldAfter = 0;
   private turn: SentFrames = { frames: null, isLarge: false };
   private readonly kept = new SentFramesKeeper();
   /** Requests that are answered once the next thread is ready, because then their commits are on disk. */
@@ -144,6 +147,12 @@ export class ActorLink {
     this.flush();
     this.state = "restarting";
     this.heldTenants = true;
+    this.heldAfter = this.nextId;
+  }
+
+  /** It came while requests were held, so nothing was done of it. */
+  isUnsent(id: number): boolean {
+    return this.heldTenants && id !== this.heldAfter && (id - this.heldAfter) >>> 0 < 2 ** 31;
   }
 
   /** The thread is gone: everything that waited for it is told so. */
@@ -206,10 +215,10 @@ export class ActorLink {
   }
 
   /**
-   * Nobody answers by this link any more. Requests that `judge` finds no loss for are told REPLY_MOVED, so they find the partition's
-   * owner by themselves; the answer are questions for somebody else.
+   * Nobody answers by this link any more. Requests that `judge` finds no loss for are told REPLY_MOVED, so they find the owner of
+   * their partition by themselves; the answer are questions for somebody else.
    */
-  redirectAll(partition: number, judge: Judge): readonly IdentityQuestion[] {
+  redirectAll(judge: Judge): readonly IdentityQuestion[] {
     this.flush();
     const bodies: FramesById = new Map();
     const settle: (() => void)[] = [];
@@ -219,7 +228,8 @@ export class ActorLink {
       this.forget(id, request);
       if (frame === null) settle.push(() => request.lost(loss ?? undefined));
       else {
-        const moved = { id, status: 0, flags: REPLY_MOVED, headers: String(partition), body: bodyOf(frame) };
+        const headers = String(partitionOf(frame));
+        const moved = { id, status: 0, flags: REPLY_MOVED, headers, body: bodyOf(frame) };
         settle.push(() => request.replied(moved));
       }
     }

@@ -15,7 +15,7 @@ import type { PlacementMessage, RestoreOrder } from "../protocol/placement.js";
 import type { StoppedStatement } from "../protocol/stopped-statement.js";
 import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
 import type { SpanRecord } from "../protocol/tracing.js";
-import { ActorLink, type ActorPort, type PartitionState } from "./actor-link.js";
+import { ActorLink, type ActorPort, type Loss, type PartitionState } from "./actor-link.js";
 import type { Cancel, Clock } from "./clock.js";
 import { judgeRequests } from "./judge-requests.js";
 import type { PartitionRoutes } from "./partition-routes.js";
@@ -280,6 +280,8 @@ export class ActorPool {
         cancelTimeout();
         resolve();
       };
+      // Of other nodes: they find the next owner.
+      if (this.routes !== null) link.hold();
       link.close();
     });
   }
@@ -464,13 +466,14 @@ export class ActorPool {
     link.post({ kind: "placement", partition, message }, message.do === "entries" ? [message.data] : []);
     if (this.isServed(partition) || (message.do !== "receive" && message.do !== "send")) return;
     const { tenant, move } = message;
-    const report = { tenant, move, did: "failed", message: `partition ${partition} is not available` } as const;
+    const report = { tenant, move, did: "failed", message: `partition ${partition} is not available here` } as const;
     this.directory.post({ kind: "move-report", report });
   }
 
-  /** Whether an order to the partition arrives where it can be followed. */
+  /** Whether an order to the partition arrives where it can be followed: in this process. */
   private isServed(partition: number): boolean {
-    return this.linkOf(partition).alive && !this.damaged.has(partition);
+    const link = this.linkOf(partition);
+    return link.alive && !this.damaged.has(partition) && link === this.localLinkOf(partition);
   }
 
   private order(partition: number, order: RestoreOrder): void {
@@ -577,6 +580,10 @@ export class ActorPool {
     this.watchdog.leave(link.actor);
     this.ownsNothing(link);
     if (this.closing) {
+      if (this.routes !== null) {
+        const questions = link.redirectAll((id) => (link.isUnsent(id) ? null : OWNER_ENDED));
+        for (const { answer } of questions) answer(undefined);
+      }
       link.detach("closed");
       one.exited?.();
       this.settleStart(one, "the server is closing");
@@ -648,6 +655,13 @@ export class ActorPool {
   }
 }
 
+/** What the thread had begun and not answered. */
+const OWNER_ENDED: Loss = {
+  code: "partition_unavailable",
+  message: "The node was shut down before it answered. Whether the request was done is not known.",
+  retryAfterSeconds: 1,
+};
+
 function unavailable(partition: number): { readonly code: string; readonly message: string } {
-  return { code: "partition_unavailable", message: `Partition ${partition} is not available; try again.` };
+  return { code: "partition_unavailable", message: `Partition ${partition} is not available here; try again.` };
 }

@@ -314,6 +314,11 @@ export function bodyOf(frame: Uint8Array): Buffer {
   return bytes.subarray(start);
 }
 
+/** Likewise. */
+export function partitionOf(frame: Uint8Array): number {
+  return new DataView(frame.buffer, frame.byteOffset).getUint32(12, true);
+}
+
 /** The requests of one received buffer, in order. */
 export function readRequests(data: ArrayBuffer, each: (frame: RequestFrame) => void): void {
   const buffer = Buffer.from(data);
