@@ -22,7 +22,9 @@ export interface ClusterNode {
   readonly routes: PartitionRoutes;
   readonly settings: ClusterSettings;
   /** The actors are ready: the lease is kept from now on. Before that others may take what this node had. */
-  begin(): void;
+  begin(): Promise<void>;
+  /** The server has begun to shut down: its partitions go elsewhere, and none come. */
+  leave(): Promise<void>;
   /** After the actors have ended. */
   close(): Promise<void>;
 }
@@ -106,7 +108,8 @@ export async function startNode(
   return {
     routes,
     settings: { endpoints, name, node, reads, copies, lease: memory },
-    begin() {
+    async begin() {
+      await map.leave(node, false);
       thread = new Worker(threadEntry("lease"), { workerData: { endpoints, name, node, address: advertise, memory } });
       thread.on("error", (error) => logger.error({ err: error }, "the thread of the lease threw"));
       thread.on("exit", (code) => {
@@ -116,10 +119,14 @@ export async function startNode(
         process.exit(1);
       });
     },
+    async leave() {
+      // Without etcd nobody is told; others take over when the lease has run out.
+      await map.leave(node, true).catch((error: unknown) => logger.warn({ err: error }, "etcd is not told of the end"));
+    },
     async close() {
       isClosing = true;
       server.close();
-      routes.close();
+      await routes.close();
       map.close();
       await thread?.terminate();
     },

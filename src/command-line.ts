@@ -132,7 +132,7 @@ async function serve(config: Config, firstActor: Worker | null, startThread: Sta
     doors: [postgresDoor],
     ...(node !== null && { routes: node.routes, adminPasswordMade: tellPassword }),
   });
-  node?.begin();
+  await node?.begin();
   if (gateway.adminPassword !== null) tellPassword(gateway.adminPassword);
   const scheme = config.server.tls.certFile === "" ? "http" : "https";
   console.log(`listening on ${scheme}://${config.server.host}:${gateway.port}`);
@@ -151,6 +151,7 @@ async function serve(config: Config, firstActor: Worker | null, startThread: Sta
     logger.info({ signal }, "shutting down");
     // Before the actors: requests that wait for a pull end with it.
     await library.close();
+    await node?.leave();
     await gateway.close();
     await node?.close();
     unlock();

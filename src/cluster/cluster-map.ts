@@ -61,9 +61,9 @@ export class ClusterMap {
       const key = this.key(folder);
       return range({ key, rangeEnd: endOf(key), sortOrder: RangeRequest_SortOrder.NONE });
     };
-    const folders = ["own/", "node/", "want/", "drain/", "at/"];
+    const folders = ["own/", "node/", "want/", "drain/", "at/", "leave/"];
     const { responses } = await this.client.txn({ success: folders.map(all) });
-    const [owners, members, wants, draining, durable] = folders.map((folder, index) =>
+    const [owners, members, wants, draining, durable, leaving] = folders.map((folder, index) =>
       keysIn(responses[index]).map((kv) => [text(kv.key).slice(this.prefix.length + folder.length), kv] as const),
     );
     const copies = new Map<number, Map<string, number>>();
@@ -81,7 +81,7 @@ export class ClusterMap {
         ]),
       ),
       wants: new Map(wants!.map(([partition, { value }]) => [Number(partition), text(value)])),
-      draining: new Set(draining!.map(([node]) => node)),
+      draining: new Set([...draining!, ...leaving!].map(([node]) => node)),
       durable: copies,
     };
   }
@@ -90,10 +90,20 @@ export class ClusterMap {
     await this.client.txn({ success: [put(this.key(`want/${partition}`), node)] });
   }
 
-  async drain(node: string, isDraining: boolean): Promise<void> {
-    const key = this.key(`drain/${node}`);
+  /** An operator's order, until it is taken back. */
+  drain(node: string, isDraining: boolean): Promise<void> {
+    return this.mark(`drain/${node}`, isDraining);
+  }
+
+  /** The node is about to end, until it is started again. */
+  leave(node: string, isLeaving: boolean): Promise<void> {
+    return this.mark(`leave/${node}`, isLeaving);
+  }
+
+  private async mark(name: string, isSet: boolean): Promise<void> {
+    const key = this.key(name);
     const gone: EtcdOperation = { request: { case: "requestDeleteRange", value: { key } } };
-    await this.client.txn({ success: [isDraining ? put(key, "1") : gone] });
+    await this.client.txn({ success: [isSet ? put(key, "1") : gone] });
   }
 
   close(): void {

@@ -85,10 +85,13 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     void this.look();
   }
 
-  close(): void {
+  /** What other nodes are to be told still leaves. */
+  async close(): Promise<void> {
     if (this.timer !== null) clearInterval(this.timer);
     for (const { connection } of this.peers.values()) connection?.close();
-    for (const caller of [...this.callers]) caller.close();
+    // Relays write at the end of the turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([...this.callers].map((caller) => caller.end()));
   }
 
   linkOf(partition: number): ActorLink {

@@ -23,6 +23,7 @@ const HEAD_BYTES = 9;
 const MESSAGE_BYTES_MAX = 2 ** 31;
 const CONNECT_MS_MAX = 2000;
 const KEEP_ALIVE_MS = 5000;
+const END_MS_MAX = 500;
 const TLS = {
   ciphers: "ECDHE-PSK-CHACHA20-POLY1305",
   minVersion: "TLSv1.2",
@@ -65,6 +66,19 @@ export class PeerConnection {
 
   control(partition: number, message: object): void {
     this.send(KIND.control, partition, serialize(message));
+  }
+
+  /** Resolves when what was written has left, or the other end does not take it. */
+  end(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.close(), END_MS_MAX);
+      this.socket.once("close", () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      this.socket.end();
+      if (this.isClosed) resolve();
+    });
   }
 
   close(): void {
