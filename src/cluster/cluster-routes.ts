@@ -33,6 +33,18 @@ interface Peer {
   readonly links: Map<number, PeerPartition>;
 }
 
+/** Another node that sends requests to this one. */
+interface Caller {
+  readonly connection: PeerConnection;
+  /** Changes of identities that it has not heard of yet, as far as is known. */
+  readonly unheard: Map<number, () => void>;
+}
+
+interface IdentityHeard {
+  readonly kind: "identity-heard";
+  readonly id: number;
+}
+
 interface PeerPartition {
   readonly link: ActorLink;
   readonly port: PartitionPort;
@@ -51,6 +63,7 @@ interface Route {
 
 const LOOK_MS = 250;
 const REFUSED_MS = 100;
+const HEARD_MS_MAX = 3000;
 const DIRECTORY = 0;
 const UNKNOWN: Loss = {
   code: "partition_unavailable",
@@ -64,7 +77,9 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   private readonly here = new Set<number>();
   private readonly peers = new Map<string, Peer>();
   /** Other nodes that send requests to this one. */
-  private readonly callers = new Set<PeerConnection>();
+  private readonly callers = new Set<Caller>();
+  /** Changes of identities that were told. */
+  private changes = 0;
   private actors!: LocalActors;
   private view: ClusterView | null = null;
   private looking: Promise<void> | null = null;
@@ -91,7 +106,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     for (const { connection } of this.peers.values()) connection?.close();
     // Relays write at the end of the turn.
     await new Promise((resolve) => setImmediate(resolve));
-    await Promise.all([...this.callers].map((caller) => caller.end()));
+    await Promise.all([...this.callers].map(({ connection }) => connection.end()));
   }
 
   linkOf(partition: number): ActorLink {
@@ -116,8 +131,23 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     return this.here.has(DIRECTORY) && this.options.lease.holds;
   }
 
-  identityChanged(change: IdentityChange): void {
-    for (const caller of this.callers) caller.control(DIRECTORY, { kind: "identity-changed", change });
+  identityChanged(change: IdentityChange): Promise<void> | null {
+    if (this.callers.size === 0) return null;
+    return Promise.all([...this.callers].map((caller) => this.tell(caller, change))).then(() => undefined);
+  }
+
+  /** A node that does not say that it has heard loses its connection, and with that knows that it may have missed something. */
+  private tell(caller: Caller, change: IdentityChange): Promise<void> {
+    return new Promise((resolve) => {
+      const id = ++this.changes;
+      const timer = setTimeout(() => caller.connection.close(), HEARD_MS_MAX);
+      caller.unheard.set(id, () => {
+        clearTimeout(timer);
+        caller.unheard.delete(id);
+        resolve();
+      });
+      caller.connection.control(DIRECTORY, { kind: "identity-changed", change, id });
+    });
   }
 
   servedBy(partition: number): ActorLink | null {
@@ -143,18 +173,24 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
       frames: (partition, frames) => connection.frames(partition, frames),
       control: (partition, message) => connection.control(partition, message),
     });
+    const unheard = new Map<number, () => void>();
     const connection: PeerConnection = new PeerConnection(socket, {
       frames: (partition, frames) => {
         shiftDeadlines(frames, Date.now());
         relay.frames(partition, frames);
       },
-      control: (partition, message) => relay.control(partition, message as ToActor),
+      control: (partition, message) => {
+        if (message.kind === "identity-heard") unheard.get((message as IdentityHeard).id)?.();
+        else relay.control(partition, message as ToActor);
+      },
       closed: () => {
-        this.callers.delete(connection);
+        this.callers.delete(caller);
+        for (const heard of [...unheard.values()]) heard();
         relay.close();
       },
     });
-    this.callers.add(connection);
+    const caller: Caller = { connection, unheard };
+    this.callers.add(caller);
   }
 
   private look(): Promise<void> {
@@ -198,8 +234,10 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   /** New requests wait. */
   private leave(partition: number): void {
     const route = this.routes[partition]!;
+    const wasThere = route.node !== null;
     route.node = null;
     route.link = null;
+    if (partition === DIRECTORY && wasThere) this.actors.directoryLost();
   }
 
   /** Those that have waited find the owner by themselves. */
@@ -244,7 +282,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   private openPartition(peer: Peer, connection: PeerConnection, partition: number): PeerPartition {
     let found = peer.links.get(partition);
     if (found === undefined) {
-      const link = new ActorLink(-1, (message) => this.actors.heardFromPeer(message));
+      const link = new ActorLink(-1, () => undefined);
       const port = remotePort(connection, partition);
       link.attach(port);
       link.state = "ready";
@@ -271,7 +309,10 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     const found = peer.links.get(partition);
     if (message.kind === "lost") found?.link.lose(message.id, message.loss);
     else if (message.kind === "identity") found?.port.heard(message);
-    else if (message.kind === "identity-changed") this.actors.heardFromPeer(message);
+    else if (message.kind === "identity-changed") {
+      this.actors.identityChanged(message.change);
+      peer.connection?.control(DIRECTORY, { kind: "identity-heard", id: (message as unknown as IdentityHeard).id });
+    }
   }
 
   async describe(): Promise<object> {

@@ -101,6 +101,8 @@ export class ActorLink {
   private flushing = false;
   /** Messages that are sent now are for the thread after this one. */
   private heldTenants = false;
+  /** What came since a pause began. */
+  private paused: unknown[] | null = null;
   /** The id of the newest request before that. */
   private heldAfter = 0;
   private turn: SentFrames = { frames: null, isLarge: false };
@@ -159,6 +161,7 @@ export class ActorLink {
   detach(state: LinkState): void {
     this.state = state;
     this.port = null;
+    this.paused = null;
     this.heldTenants = false;
     this.writer.take();
     const pending = [...this.pending.values()];
@@ -181,6 +184,7 @@ export class ActorLink {
    */
   change(judge: Judge, atOnce: (id: number) => boolean): void {
     this.port = null;
+    this.paused = null;
     this.channels.clear();
     // Those that came since are in no thread's hands.
     this.flush();
@@ -214,10 +218,7 @@ export class ActorLink {
     pending.lost(loss);
   }
 
-  /**
-   * Nobody answers by this link any more. Requests that `judge` finds no loss for are told REPLY_MOVED, so they find the owner of
-   * their partition by themselves; the answer are questions for somebody else.
-   */
+  /** Nobody answers by this link any more. Requests that `judge` finds no loss for find the owner by themselves (REPLY_MOVED). */
   redirectAll(judge: Judge): readonly IdentityQuestion[] {
     this.flush();
     const bodies: FramesById = new Map();
@@ -419,8 +420,21 @@ export class ActorLink {
     return turn;
   }
 
+  /** What the thread says after this is heard when that has resolved. */
+  pauseUntil(done: Promise<void>): void {
+    const late: unknown[] = [];
+    this.paused = late;
+    void done.then(() => {
+      if (this.paused !== late) return;
+      this.paused = null;
+      // One of them may pause again: what follows it waits then.
+      for (const message of late) this.receive(message);
+    });
+  }
+
   private receive(message: unknown): void {
-    if (message instanceof ArrayBuffer) {
+    if (this.paused !== null) this.paused.push(message);
+    else if (message instanceof ArrayBuffer) {
       readReplies(message, this.deliver);
       freeBuffer(message);
     } else this.hear(message as FromActor);

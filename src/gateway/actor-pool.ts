@@ -149,9 +149,8 @@ export class ActorPool {
     this.routes = options.routes ?? null;
     this.routes?.bind({
       localLinkOf: (partition) => this.localLinkOf(partition),
-      heardFromPeer: (message) => {
-        if (message.kind === "identity-changed") options.identityChanged(message.change);
-      },
+      identityChanged: (change) => options.identityChanged(change),
+      directoryLost: () => options.directoryRestarted(),
     });
     if (options.library !== undefined) options.library.onMessage = (message) => this.heardOfLibrary(message);
   }
@@ -343,7 +342,7 @@ export class ActorPool {
         this.options.traced?.(message.spans);
         break;
       case "identity-changed":
-        this.identityChanged(message.change);
+        this.identityChanged(one.link, message.change);
         break;
       case "ask-actors":
         void this.tellActors(one, message.id);
@@ -392,9 +391,11 @@ export class ActorPool {
     }
   }
 
-  private identityChanged(change: IdentityChange): void {
+  /** Nobody is told that the change is made before all nodes know of it. */
+  private identityChanged(link: ActorLink, change: IdentityChange): void {
     this.options.identityChanged(change);
-    this.routes?.identityChanged(change);
+    const heard = this.routes?.identityChanged(change) ?? null;
+    if (heard !== null) link.pauseUntil(heard);
   }
 
   private async tellActors({ link }: Supervised, id: number): Promise<void> {
@@ -612,10 +613,10 @@ export class ActorPool {
   /** In a cluster the next thread begins with nothing. */
   private ownsNothing(link: ActorLink): void {
     if (this.routes === null) return;
+    const hadDirectory = this.directory === link;
     this.routes.ended(this.partitionsOf(link.actor));
-    if (link.actor !== DIRECTORY_ACTOR) return;
-    this.options.directoryRestarted();
-    if (this.closing) return;
+    if (hadDirectory) this.options.directoryRestarted();
+    if (link.actor !== DIRECTORY_ACTOR || this.closing) return;
     for (const { by, value, answer } of link.takeIdentityQuestions()) this.directory.findIdentity(by, value, answer);
   }
 

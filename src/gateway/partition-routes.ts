@@ -3,15 +3,16 @@
  * actor's of this process.
  */
 import type { IdentityChange } from "../protocol/identity.js";
-import type { FromActor } from "../protocol/messages.js";
 import type { ActorLink } from "./actor-link.js";
 
 /** This process, as the routes see it. */
 export interface LocalActors {
   /** Of the actor whose the partition is where this node owns it. */
   localLinkOf(partition: number): ActorLink;
-  /** From another node: the directory's owner has changed an identity. */
-  heardFromPeer(message: FromActor): void;
+  /** The directory's owner, another node, has changed an identity. */
+  identityChanged(change: IdentityChange): void;
+  /** The directory has another owner, or is not reached: changes may be missed. */
+  directoryLost(): void;
 }
 
 export interface PartitionRoutes {
@@ -23,8 +24,8 @@ export interface PartitionRoutes {
   ended(partitions: readonly number[]): void;
   /** Whether what the directory said may be used again: it is here, and this node may believe so. */
   mayCache(): boolean;
-  /** The directory of this node has changed an identity. */
-  identityChanged(change: IdentityChange): void;
+  /** The directory of this node has changed an identity. Resolves when all other nodes have heard it; null: there are none. */
+  identityChanged(change: IdentityChange): Promise<void> | null;
   /** For GET /admin/cluster. */
   describe(): Promise<object>;
 }
