@@ -6,7 +6,7 @@ const allowed = {
   values: ["protocol", "values"],
   config: ["protocol", "values", "storage", "directory"],
   storage: ["protocol", "values"],
-  cluster: ["protocol", "storage"],
+  cluster: ["protocol", "storage", "gateway"],
   catalog: ["protocol", "values", "storage"],
   directory: ["protocol", "values", "storage"],
   backup: ["protocol", "values", "storage", "directory"],
@@ -162,6 +162,16 @@ module.exports = {
         ],
       },
     })),
+    {
+      // Without [cluster] no line of it is loaded.
+      name: "cluster-is-loaded-when-wanted",
+      severity: "error",
+      from: {
+        path: "^(src|workers)/",
+        pathNot: "^(src/cluster/|src/cluster-(node|commands)[.]ts$|workers/lease[.]ts$)",
+      },
+      to: { path: "^src/cluster(/|-)", dependencyTypesNot: ["dynamic-import", "type-only"] },
+    },
     {
       name: "clients-stand-alone",
       severity: "error",

@@ -2,7 +2,7 @@
 .PHONY: start build install check test sim sim-cluster torture bench peers vector-peers graph-peers duckdb-peers clean package docs fuzz soak
 .PHONY: turns watch properties etcd-messages lint-api conformance-sql conformance-cypher conformance-ldbc conformance-mcp
 .PHONY: conformance-clients conformance-regress conformance-openai conformance-openapi conformance-adapters
-.PHONY: conformance-bolt quality
+.PHONY: conformance-bolt quality cluster torture-cluster
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
@@ -48,6 +48,14 @@ etcd-messages:
 # Three nodes on the replicated log, in virtual time: as `sim`. SABOTAGE=all tells how soon each known flaw is found.
 sim-cluster: build
 	@SEEDS="$(SEEDS)" FROM="$(FROM)" SEED="$(SEED)" SABOTAGE="$(SABOTAGE)" node --enable-source-maps dist/test/simulation/cluster/run-cluster.js
+
+# etcd and three nodes of a cluster on this machine, until Ctrl-C. Prints their addresses.
+cluster: build
+	@node scripts/cluster.mjs
+
+# Real nodes of a cluster, killed and stopped under load: ROUNDS=20, SEED=1. Needs etcd.
+torture-cluster: build
+	@ROUNDS="$(ROUNDS)" SEED="$(SEED)" node --enable-source-maps dist/test/torture/cluster/run.js
 
 # The real server, killed and started again under mixed load: ROUNDS=100, SEED=1. With a full disk too, where a user may mount one.
 torture: build

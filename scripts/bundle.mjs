@@ -44,6 +44,7 @@ export async function bundle() {
       "compute-process": "workers/compute-process.ts",
       "engine-writer": "workers/engine-writer.ts",
       inference: "workers/inference.ts",
+      lease: "workers/lease.ts",
       library: "workers/library.ts",
       task: "workers/task.ts",
       watch: "workers/watch.ts",

@@ -42,6 +42,15 @@ async function prepareData(config: Config, logger: Logger): Promise<Installation
   return addPartitions(dir, installation, config.actors.count);
 }
 
+async function openData(config: Config, logger: Logger): Promise<Installation & { readonly secret: Uint8Array }> {
+  const secret = openSecret(config.data.dir, config.secrets, (message) => logger.warn(message));
+  return { secret, ...(await prepareData(config, logger)) };
+}
+
+function tellPassword(password: string): void {
+  console.log(`administrator: admin\npassword: ${password}\n(shown only now; change it with POST /v1/auth/password)`);
+}
+
 /** `firstActor`: the thread of actor 0, which waits for its settings. */
 async function serve(config: Config, firstActor: Worker | null, startThread: StartThread): Promise<void> {
   const lines = new RecentLines();
@@ -58,9 +67,13 @@ async function serve(config: Config, firstActor: Worker | null, startThread: Sta
   const hasMadeRoom = makeRoomToStart(config.data.dir, config.storage.reserveBytes);
   if (hasMadeRoom) logger.error("the disk is full: half of the reserve (storage.reserve_bytes) was given up to start");
   const unlock = lockDataDirectory(config.data.dir);
-  const secret = openSecret(config.data.dir, config.secrets, (message) => logger.warn(message));
   const actors = config.actors.count;
-  const { id: installation, partitions } = await prepareData(config, logger);
+  // Loaded in clusters only.
+  const cluster = config.cluster.url === "" ? null : await import("./cluster-node.js");
+  const warn = (message: string): void => logger.warn(message);
+  const data = cluster === null ? await openData(config, logger) : await cluster.joinCluster(config, warn);
+  const { secret, id: installation, partitions } = data;
+  const node = cluster === null ? null : await cluster.startNode(config, data, logger);
   const claimBundles = findClaimBundles(modelRoots(config));
   /** Threads that load, or have loaded, and wait for their settings. */
   const waiting = new Map<number, Worker>(firstActor === null ? [] : [[0, firstActor]]);
@@ -75,6 +88,7 @@ async function serve(config: Config, firstActor: Worker | null, startThread: Sta
       secret,
       claimBundles,
       adminPassword: config.auth.adminPassword === "" ? null : config.auth.adminPassword,
+      ...(node !== null && { cluster: node.settings }),
       ...watch,
     };
     const thread = waiting.get(actor) ?? startThread(actor);
@@ -119,12 +133,10 @@ async function serve(config: Config, firstActor: Worker | null, startThread: Sta
     partitions,
     reserve: new DiskReserve(config.data.dir, config.storage.reserveBytes),
     doors: [postgresDoor, boltDoor],
+    ...(node !== null && { routes: node.routes, adminPasswordMade: tellPassword }),
   });
-  if (gateway.adminPassword !== null) {
-    console.log(
-      `administrator: admin\npassword: ${gateway.adminPassword}\n(shown only now; change it with POST /v1/auth/password)`,
-    );
-  }
+  await node?.begin();
+  if (gateway.adminPassword !== null) tellPassword(gateway.adminPassword);
   const scheme = config.server.tls.certFile === "" ? "http" : "https";
   console.log(`listening on ${scheme}://${config.server.host}:${gateway.port}`);
   for (const { name, port } of gateway.doors) console.log(`listening on ${name}://${config.server.host}:${port}`);
@@ -142,7 +154,9 @@ async function serve(config: Config, firstActor: Worker | null, startThread: Sta
     logger.info({ signal }, "shutting down");
     // Before the actors: requests that wait for a pull end with it.
     await library.close();
+    await node?.leave();
     await gateway.close();
+    await node?.close();
     unlock();
     process.exit(0);
   };
@@ -170,9 +184,10 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
     .command("serve", { isDefault: true })
     .description("start the server")
     .option(...configOption)
-    .action((options: { config?: string }) =>
-      run(() => serve(loadConfig({ ...fileOf(options), env: process.env }), firstActor, startThread)),
-    );
+    .option("--cluster <url>", "as a node of that cluster: etcd://host:port,host:port/name")
+    .option("--node <name>", "of this node")
+    .option("--advertise <host:port>", "where other nodes reach this one")
+    .action((options: ClusterOptions) => run(() => serve(clusterConfig(options), firstActor, startThread)));
 
   program
     .command("check-config")
@@ -243,6 +258,7 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
       }),
     );
 
+  addClusterCommands(program, configOption);
   if (firstActor === null) {
     const { addCommands } = await import("./cli/commands.js");
     addCommands(program);
@@ -251,6 +267,49 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
   refuseUnknown(program, process.argv[2]);
   if (process.argv.length <= 2) program.outputHelp();
   else await program.parseAsync();
+}
+
+interface ClusterOptions {
+  readonly config?: string;
+  readonly cluster?: string;
+  readonly node?: string;
+  readonly advertise?: string;
+}
+
+function clusterConfig({ config, cluster, node, advertise }: ClusterOptions): Config {
+  const given = Object.entries({ url: cluster, node, advertise }).filter(([, value]) => value !== undefined);
+  const overrides = Object.fromEntries(given.map(([key, value]) => [`cluster.${key}`, value!]));
+  return loadConfig({ ...fileOf(config === undefined ? {} : { config }), env: process.env, overrides });
+}
+
+function addClusterCommands(program: Command, configOption: readonly [string, string]): void {
+  const cluster = program.command("cluster").description("make a cluster of several machines, and look after it");
+  const add = (usage: string, description: string): Command =>
+    cluster
+      .command(usage)
+      .description(description)
+      .option(...configOption)
+      .option("--cluster <url>", "etcd://host:port,host:port/name (default: cluster.url)");
+  const tell = (work: (commands: typeof import("./cluster-commands.js")) => Promise<string>): Promise<void> =>
+    run(async () => console.log(await work(await import("./cluster-commands.js"))));
+  add("init", "make the cluster, of this data directory; the server must not be running")
+    .option("--node <name>", "of the first node (default: cluster.node)")
+    .option("--partitions <count>", "at least; they cannot become more later", "16")
+    .action((options: ClusterOptions & { partitions: string }) =>
+      tell(({ initCluster }) => initCluster(clusterConfig(options), options.partitions)),
+    );
+  add("status", "show the nodes, and who owns which partition").action((options: ClusterOptions) =>
+    tell(({ clusterStatus }) => clusterStatus(clusterConfig(options))),
+  );
+  add("drain <node>", "have the node give its partitions to others, before it is stopped")
+    .option("--over", "it may own partitions again")
+    .action((node: string, options: ClusterOptions & { over?: boolean }) =>
+      tell(({ drainNode }) => drainNode(clusterConfig(options), node, options.over === true)),
+    );
+  add("hand-over <partition> <node>", "have that node own the partition while it lives").action(
+    (partition: string, node: string, options: ClusterOptions) =>
+      tell(({ handOver }) => handOver(clusterConfig(options), partition, node)),
+  );
 }
 
 /** Else it would be an argument of `serve`, which is meant where no command is named. */

@@ -4,8 +4,9 @@
  * purpose: the actor's memory cannot be trusted after a broken invariant, its log can.
  */
 import { type MessagePort, parentPort } from "node:worker_threads";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { Actor } from "../src/actor/actor.js";
+import type { ActorTenures } from "../src/actor/actor-tenures.js";
 import { actorFeatures } from "../src/features/actor-features.js";
 import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
 import { diagnoseThread, RecentLines } from "../src/protocol/thread-diagnosis.js";
@@ -62,6 +63,11 @@ async function start(settings: ActorSettings): Promise<void> {
         trained.end(),
       ]).then(() => port.close());
   };
+  const failed = (error: Error): void => {
+    say({ kind: "failed", message: error.message, fatal: false });
+    // Nothing of this thread's memory may be used again, so it ends at once; within a worker this ends only the thread.
+    process.exit(1);
+  };
   const diagnose = async (id: number, profileSeconds: number): Promise<void> => {
     const diagnosis = await diagnoseThread(`actor ${settings.actor}`, lines, profileSeconds);
     say({ kind: "diagnosis", id, diagnosis });
@@ -72,6 +78,7 @@ async function start(settings: ActorSettings): Promise<void> {
     const keep = (message: ArrayBuffer | ToActor): void => void early.push(message);
     port.on("message", keep);
     await parser;
+    const tenures = settings.cluster === undefined ? undefined : await clusterTenures(settings, failed, say, logger);
     const actor = await Actor.open(
       settings,
       {
@@ -89,11 +96,8 @@ async function start(settings: ActorSettings): Promise<void> {
             parts,
             parts.map(({ buffer }) => buffer as ArrayBuffer),
           ),
-        failed: (error) => {
-          say({ kind: "failed", message: error.message, fatal: false });
-          // Nothing of this thread's memory may be used again, so it ends at once; within a worker this ends only the thread.
-          process.exit(1);
-        },
+        failed,
+        ...(tenures !== undefined && { tenures }),
         log: (level, message, fields) => logger[level](fields, message),
         threadMetrics: watchThread(),
         setLogLevel: (level) => {
@@ -115,6 +119,21 @@ async function start(settings: ActorSettings): Promise<void> {
     port.close();
     process.exitCode = 1;
   }
+}
+
+/** Loaded in clusters only. */
+async function clusterTenures(
+  settings: ActorSettings,
+  failed: (error: Error) => void,
+  say: (message: FromActor) => void,
+  logger: Logger,
+): Promise<ActorTenures> {
+  const { openTenures } = await import("../src/cluster/open-tenures.js");
+  return openTenures(settings, {
+    failed,
+    handOver: () => say({ kind: "hand-over" }),
+    log: (level, message, fields) => logger[level](fields, message),
+  });
 }
 
 port.once("message", (settings: ActorSettings) => void start(settings));

@@ -64,6 +64,8 @@ export interface ActorFeatures {
   handlers(): Handlers;
   /** The actor serves: work that a restart interrupted goes on. */
   begin(): void;
+  /** The same of a partition that was opened after that. */
+  beginOne(partition: Partition): void;
   /** Of kinds that the actor does not know itself. */
   hear(message: ToActor): void;
   /** Keeps a request of a tenant that is being moved. */

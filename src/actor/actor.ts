@@ -24,7 +24,7 @@ import type { DeriveKey } from "../directory/derive-key.js";
 import { ActorMarks, newActorMarks } from "../protocol/actor-marks.js";
 import { DbError } from "../protocol/errors.js";
 import { ReplyWriter, readRequests } from "../protocol/frames.js";
-import type { ActorMetrics, ActorSettings, FromActor, LogLevel, ToActor } from "../protocol/messages.js";
+import type { ActorMetrics, ActorSettings, FromActor, LogLevel, ToActor, WriteRefusal } from "../protocol/messages.js";
 import type { ThreadMetrics } from "../protocol/thread-metrics.js";
 import type { SpanRecord } from "../protocol/tracing.js";
 import { markOperatorsIn, OPERATOR_NAMES } from "../query/exec/operator-marks.js";
@@ -44,6 +44,7 @@ import {
   type Running,
 } from "./actor-features.js";
 import type { ActorShared } from "./actor-shared.js";
+import type { ActorTenures } from "./actor-tenures.js";
 import { Idempotency } from "./idempotency.js";
 import { type OpenShard, openPartition, type PartitionEvents } from "./open-partition.js";
 import type { Partition } from "./partition.js";
@@ -74,6 +75,8 @@ export interface ActorSurroundings {
   readonly threadMetrics?: () => ThreadMetrics;
   /** Opens shards elsewhere than on disk, for simulations. */
   readonly openShard?: OpenShard;
+  /** In a cluster; absent: the actor owns the partitions of its settings. */
+  readonly tenures?: ActorTenures;
 }
 
 /** Milliseconds between two beats. */
@@ -95,6 +98,8 @@ export class Actor {
   private readonly turnCpu = new TurnCpu();
   /** Ends the looks for room; null: none is missing. */
   private roomLooks: (() => void) | null = null;
+  /** For partitions that are opened later. */
+  private refusal: WriteRefusal | null = null;
   private readonly unflushed = new Set<Partition>();
   private turnArmed = false;
   /** Requests ran in this turn already, when their frames arrived. */
@@ -182,6 +187,7 @@ export class Actor {
       ...{ partitions, scheduler, replies, features, idempotency, marks, stopped },
       armTurn: () => this.armTurn(),
       isClosing: () => this.closing !== null,
+      isClustered: this.output.tenures !== undefined,
       log: (level, message, fields) => this.output.log(level, message, fields),
     });
   }
@@ -223,7 +229,8 @@ export class Actor {
   /** Opens the partitions and, in partition 0's actor, the directory; announces `ready`. */
   static async open(settings: ActorSettings, output: ActorSurroundings, makeFeatures: MakeFeatures): Promise<Actor> {
     const actor = new Actor(settings, output, makeFeatures);
-    for (const number of settings.partitions) await actor.openOne(number);
+    const { tenures } = output;
+    if (tenures === undefined) for (const number of settings.partitions) await actor.openOne(number);
     const adminPassword = await actor.features.openDirectory();
     actor.requests.serve(compileRoutes(actor.features.handlers()));
     actor.beginBeats();
@@ -231,7 +238,24 @@ export class Actor {
     actor.features.begin();
     void actor.shared.claims.warmUp();
     for (const partition of actor.partitions.values()) actor.openSaved(partition);
+    tenures?.begin({ open: (number) => actor.openLater(number), armTurn: () => actor.armTurn() });
     return actor;
+  }
+
+  /** A partition that this node owns from now on. */
+  private async openLater(number: number): Promise<void> {
+    await this.openOne(number);
+    const partition = this.partitions.get(number);
+    if (partition === undefined) return;
+    partition.shard.refusal = this.refusal;
+    let adminPassword: string | null = null;
+    if (number === DIRECTORY_PARTITION) {
+      adminPassword = await this.features.openDirectory();
+      this.requests.serve(compileRoutes(this.features.handlers()));
+    }
+    this.output.control({ kind: "partition-opened", partition: number, adminPassword });
+    this.features.beginOne(partition);
+    this.openSaved(partition);
   }
 
   /** A damaged partition does not keep the others from being served; without the directory's nobody could sign in. */
@@ -246,7 +270,8 @@ export class Actor {
       readOnly: (error) => this.openedReadOnly(number, error),
     };
     try {
-      const partition = await openPartition(this.settings, number, events, this.shared, this.output.openShard);
+      const { openShard, tenures } = this.output;
+      const partition = await openPartition(this.settings, number, events, this.shared, openShard, tenures);
       this.partitions.set(number, partition);
       this.features.opened(partition);
     } catch (error) {
@@ -315,6 +340,7 @@ export class Actor {
     }
     switch (message.kind) {
       case "refuse-writes":
+        this.refusal = message.refusal;
         for (const partition of this.partitions.values()) partition.shard.refusal = message.refusal;
         break;
       case "log-level":
@@ -425,6 +451,7 @@ export class Actor {
    */
   private async close(): Promise<void> {
     this.upkeep.stop();
+    await this.output.tenures?.stop();
     for (const partition of this.partitions.values()) partition.endWork();
     await this.features.close();
     await new Promise<void>((resolve) => {
@@ -437,6 +464,7 @@ export class Actor {
     });
     await this.upkeep.ended();
     for (const partition of this.partitions.values()) await partition.close();
+    await this.output.tenures?.release();
     await this.shared.models.close();
     await this.shared.providers.close();
     if (this.beats !== null) clearInterval(this.beats);

@@ -3,9 +3,12 @@ import { join } from "node:path";
 import { removeNewerFiles } from "../derived/index-file.js";
 import type { DbError } from "../protocol/errors.js";
 import type { ActorSettings } from "../protocol/messages.js";
+import type { CommitLog } from "../storage/commit-log.js";
 import { partitionDirectory } from "../storage/partition-directory.js";
 import { openShardOnDisk } from "../storage/shard-on-disk.js";
 import type { ActorShared } from "./actor-shared.js";
+import { type ActorTenures, TenuredGate } from "./actor-tenures.js";
+import { OutputGate } from "./output-gate.js";
 import { Partition } from "./partition.js";
 
 export interface PartitionEvents {
@@ -32,6 +35,7 @@ export async function openPartition(
   events: PartitionEvents,
   shared?: ActorShared,
   openShard: OpenShard | null = null,
+  tenures: ActorTenures | null = null,
 ): Promise<Partition> {
   const { storage } = settings.config;
   const directory = partitionDirectory(settings.dataDirectory, number);
@@ -50,10 +54,16 @@ export async function openPartition(
     onDurable: events.durable,
     onFlushFailed: (first, _last, error) => events.undone(first, error),
     onFailed: events.failed,
-    ...(events.readOnly !== undefined && { onReadOnly: events.readOnly }),
+    ...(events.readOnly !== undefined && tenures === null && { onReadOnly: events.readOnly }),
+    ...(tenures !== null && {
+      applyWhen: "durable" as const,
+      replicate: (local: CommitLog) => tenures.replicate(number, local),
+    }),
   });
   const indexDirectory = openShard === null ? join(directory, "indexes") : null;
   if (storage.durability !== "fsync" && indexDirectory !== null)
     await removeNewerFiles(indexDirectory, shard.appliedSequence);
-  return new Partition(number, shard, settings.config, events.wroteSomething, shared, indexDirectory);
+  const gate =
+    tenures === null ? new OutputGate() : new TenuredGate((send, fail) => tenures.confirm(number, send, fail));
+  return new Partition(number, shard, settings.config, events.wroteSomething, shared, indexDirectory, gate);
 }

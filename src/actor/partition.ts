@@ -51,7 +51,6 @@ const BUSY_SHARE = 0.5;
 const IDLE_LOOK_MS = 5_000;
 
 export class Partition implements TenantHost {
-  readonly gate = new OutputGate();
   /** Vector and text indexes. */
   readonly derived: DerivedIndexes;
   /** Columns of long tables in files; null: there are none. */
@@ -97,6 +96,7 @@ export class Partition implements TenantHost {
     private readonly shared: ActorShared = sharedByNobody(config),
     /** Where indexes in memory are saved; null: nowhere. */
     indexDirectory: string | null = null,
+    readonly gate = new OutputGate(),
   ) {
     const { indexes } = shared;
     this.derived = new DerivedIndexes({

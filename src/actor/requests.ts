@@ -44,6 +44,8 @@ export interface RequestsHost {
   /** There is something for the end of the turn. */
   armTurn(): void;
   isClosing(): boolean;
+  /** A partition that is not here is another node's, or will be here soon. */
+  readonly isClustered?: boolean;
   log(level: "error", message: string, fields: object): void;
 }
 
@@ -119,6 +121,10 @@ export class Requests {
       return;
     }
     if (!this.partitions.has(frame.partition)) {
+      if (this.host.isClustered === true) {
+        this.sendElsewhere(frame);
+        return;
+      }
       // Found damaged, which the gateway may not have known when it sent this.
       const error = new DbError("partition_damaged");
       this.traces.delete(frame.id);
@@ -137,6 +143,17 @@ export class Requests {
     } catch (error) {
       this.fail(this.requestOf(frame, route, tenant, work), error);
     }
+  }
+
+  /** Nothing was done: the gateway finds the owner. */
+  private sendElsewhere(frame: RequestFrame): void {
+    this.traces.delete(frame.id);
+    if ((frame.flags & REQUEST_STREAMED) === 0) {
+      this.replies.bytes(frame.id, 0, REPLY_MOVED, String(frame.partition), frame.bodyBytes);
+      return;
+    }
+    const error = new DbError("partition_unavailable", "The partition got another owner; retry.");
+    this.replies.text(frame.id, error.status, 0, "", errorJson(error, frame.requestId));
   }
 
   private requestOf(frame: RequestFrame, { endpoint }: Route, tenant: number, work: Work): Request {

@@ -16,6 +16,8 @@ const BYTES_MAX = 1024 * 1024 * 1024;
 export class CellRoom {
   /** Why no writes are taken at the moment; null: they are. */
   refusal: DbError | null = null;
+  /** Half of what may be held is: what can be spared had better be trimmed. */
+  isFilling = false;
   private readonly service: CellRoomOptions["service"];
   private readonly bytesMax: number;
   /** At the beginning nobody knows what others have trimmed. */
@@ -40,6 +42,7 @@ export class CellRoom {
       usage = await this.service.usage();
     }
     const { bytes } = usage;
+    this.isFilling = usage.isFull || bytes > this.bytesMax / 2;
     if (usage.isFull) this.refusal = refusal("the log service has no room (etcd: alarm NOSPACE)");
     else if (bytes > this.bytesMax) {
       this.refusal = refusal(

@@ -41,7 +41,7 @@ export interface EtcdLogServiceOptions extends EtcdClientOptions {
 }
 
 type Compare = MessageInitShape<typeof CompareSchema>;
-type Request = MessageInitShape<typeof RequestOpSchema>;
+export type EtcdOperation = MessageInitShape<typeof RequestOpSchema>;
 
 export class EtcdLogService implements LogService {
   private readonly client: EtcdClient;
@@ -160,7 +160,7 @@ export class EtcdLogService implements LogService {
   }
 
   /** A transaction of a few small writes; no room is an outage for these. */
-  private async write(request: { compare: Compare[]; success: Request[] }): Promise<TxnResponse> {
+  private async write(request: { compare: Compare[]; success: EtcdOperation[] }): Promise<TxnResponse> {
     try {
       return await this.client.txn(request);
     } catch (error) {
@@ -211,18 +211,18 @@ function positionOf(digits: Uint8Array): Position {
   };
 }
 
-function text(bytes: Uint8Array): string {
+export function text(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
 }
 
 /** The least key after all that begin so; the last byte is one of ours, a slash or a letter. */
-function endOf(prefix: Buffer): Buffer {
+export function endOf(prefix: Buffer): Buffer {
   const end = Buffer.from(prefix);
   end[end.length - 1]! += 1;
   return end;
 }
 
-function isAt(key: Buffer, revision: Revision): Compare {
+export function isAt(key: Buffer, revision: Revision): Compare {
   return {
     result: Compare_CompareResult.EQUAL,
     target: Compare_CompareTarget.MOD,
@@ -231,32 +231,32 @@ function isAt(key: Buffer, revision: Revision): Compare {
   };
 }
 
-function put(key: Buffer, value: Uint8Array | string): Request {
+export function put(key: Buffer, value: Uint8Array | string): EtcdOperation {
   const bytes = typeof value === "string" ? Buffer.from(value) : value;
   return { request: { case: "requestPut", value: { key, value: bytes } } };
 }
 
-type Range = Extract<NonNullable<Request["request"]>, { case: "requestRange" }>["value"];
+type Range = Extract<NonNullable<EtcdOperation["request"]>, { case: "requestRange" }>["value"];
 
-function range(value: Range): Request {
+export function range(value: Range): EtcdOperation {
   return { request: { case: "requestRange", value } };
 }
 
-function get(key: Buffer): Request {
+function get(key: Buffer): EtcdOperation {
   return range({ key });
 }
 
-function keysIn(response: ResponseOp | undefined): readonly KeyValue[] {
+export function keysIn(response: ResponseOp | undefined): readonly KeyValue[] {
   return response?.response.case === "responseRange" ? response.response.value.kvs : [];
 }
 
-function ownerOf([found]: readonly KeyValue[]): Owner | null {
+export function ownerOf([found]: readonly KeyValue[]): Owner | null {
   if (found === undefined) return null;
   return { ...(JSON.parse(text(found.value)) as Omit<Owner, "epoch">), epoch: Number(found.modRevision) };
 }
 
-function memberText({ incarnation, counter, isFenced }: MemberState): string {
-  return JSON.stringify({ incarnation, counter, isFenced });
+function memberText({ incarnation, counter, isFenced, address }: MemberState): string {
+  return JSON.stringify({ incarnation, counter, isFenced, address });
 }
 
 function revisionAfter({ succeeded, header }: TxnResponse): Revision | null {

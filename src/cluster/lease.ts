@@ -23,19 +23,21 @@ export interface LeaseOptions {
   /** A name for each life of the node's record. */
   readonly newIncarnation: () => string;
   readonly ttlMs?: number;
+  /** Where other nodes reach this one. */
+  readonly address?: string;
   /** All that this node owned it owns no more, or must claim anew. */
   readonly onLost: () => void;
   /** Replies that waited may leave. */
-  readonly onRenewed?: () => void;
+  readonly onRenewed?: (believed: Believed) => void;
 }
 
 export const TTL_MS = 5000;
 /** Of the time that others wait. */
 const BELIEVED = 0.9;
 /** By which the clocks may come apart from one renewal on: more means that the machine was suspended, or that somebody set the time. */
-const APART_MS = 500;
+export const APART_MS = 500;
 
-interface Believed {
+export interface Believed {
   readonly untilMs: number;
   /** When it was renewed, by both clocks. */
   readonly monotonicMs: number;
@@ -102,10 +104,15 @@ export class Lease {
 
   /** A new life, after the node's start or after it was given up or fenced. */
   private async join(): Promise<void> {
-    const { service, node, newIncarnation } = this.options;
+    const { service, node, newIncarnation, address } = this.options;
     const revision = (await service.member(node))?.revision ?? 0;
     const incarnation = newIncarnation();
-    const renewed = await service.renew(node, revision, { incarnation, counter: 1, isFenced: false });
+    const renewed = await service.renew(node, revision, {
+      incarnation,
+      counter: 1,
+      isFenced: false,
+      ...(address && { address }),
+    });
     if (renewed === null) return;
     // When that began is not counted: nothing is believed before the first renewal of this life.
     this.incarnation = incarnation;
@@ -114,11 +121,14 @@ export class Lease {
   }
 
   private async goOn(incarnation: string): Promise<void> {
-    const { service, node, ttlMs = TTL_MS } = this.options;
+    const { service, node, address, ttlMs = TTL_MS } = this.options;
     const began = this.now(ttlMs * BELIEVED);
     const counter = ++this.counter;
     this.unanswered.set(counter, began);
-    const renewed = await service.renew(node, this.revision, { incarnation, counter, isFenced: false });
+    const renewed = await service.renew(node, this.revision, {
+      ...{ incarnation, counter, isFenced: false },
+      ...(address && { address }),
+    });
     if (this.incarnation !== incarnation) return;
     if (renewed !== null) {
       this.renewed(renewed, began);
@@ -137,7 +147,7 @@ export class Lease {
     this.revision = revision;
     this.unanswered = new Map([...this.unanswered].filter(([, { monotonicMs }]) => monotonicMs > began.monotonicMs));
     this.believed = began;
-    if (this.holds) this.options.onRenewed?.();
+    if (this.holds) this.options.onRenewed?.(began);
   }
 
   private lose(): void {

@@ -62,6 +62,8 @@ export interface MemberState {
   readonly counter: number;
   /** Somebody has taken a partition from it: all that it owns may be taken. */
   readonly isFenced: boolean;
+  /** Where other nodes reach it, host:port. */
+  readonly address?: string;
 }
 
 export interface Member extends MemberState {

@@ -1,6 +1,6 @@
 /** Whether other nodes still renew, as this node sees it by its own clock. Used before a partition is taken from one (lease.ts). */
 import { type NodeClock, TTL_MS } from "./lease.js";
-import type { Claim, LogService, Revision } from "./log-service.js";
+import type { Claim, LogService, Member, Revision } from "./log-service.js";
 
 export class NodeWatch {
   /** The newest revision of each node that was watched, and since when it has stood. */
@@ -17,7 +17,11 @@ export class NodeWatch {
    * Null: it may be alive; ask again soon.
    */
   async unseen(node: string): Promise<NonNullable<Claim["unseen"]> | null> {
-    const member = await this.service.member(node);
+    return this.saw(node, await this.service.member(node));
+  }
+
+  /** The same of a record that was read just now, linearizably. */
+  saw(node: string, member: Member | null): NonNullable<Claim["unseen"]> | null {
     const revision = member?.revision ?? 0;
     if (member?.isFenced) return { node, revision };
     // The time after the answer: a renewal that is seen here began earlier.

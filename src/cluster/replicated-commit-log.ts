@@ -305,13 +305,17 @@ export class ReplicatedCommitLog implements CommitLog {
     this.localSync = null;
   }
 
-  /** Drops from the service what enough nodes have on their disks: commits up to that sequence. The newest append stays. */
-  async trimReplicated(sequence: number): Promise<void> {
+  /**
+   * Drops from the service what enough nodes have on their disks: commits up to that sequence. The newest append stays. False:
+   * there was nothing.
+   */
+  async trimReplicated(sequence: number): Promise<boolean> {
     for (const [id, commit] of this.completed) this.points.completed(id, commit);
     const before: Position | null = this.points.before(sequence);
-    if (before === null) return;
+    if (before === null) return false;
     await this.options.service.trim(this.options.partition, before);
     this.points.trimmed(before);
+    return true;
   }
 
   get firstSequence(): number {

@@ -126,6 +126,14 @@ function makeSecret(dir: string): Uint8Array {
   return writeNewSecret(dir);
 }
 
+/** The secret of an installation that this directory joins. Throws `DataDirectoryError` if it has another one. */
+export function adoptSecret(dir: string, secret: Uint8Array): void {
+  makeDirectory(dir);
+  createExclusively(join(dir, SECRET_FILE), Buffer.from(secret));
+  if (!readFileSync(join(dir, SECRET_FILE)).equals(secret))
+    throw new DataDirectoryError(`${dir} has the secret of another installation: begin with an empty data directory.`);
+}
+
 /** Makes a secret if there is none, whatever was there before. */
 export function writeNewSecret(dir: string): Uint8Array {
   const path = join(dir, SECRET_FILE);

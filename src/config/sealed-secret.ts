@@ -14,6 +14,7 @@ import { KEY_BYTES, readKeyFile } from "./key-file.js";
 const SEALED_FILE = "secret.sealed";
 const PLAIN_FILE = "secret.key";
 const OWNER = "secret of the installation";
+const NODES = "secret of the nodes";
 
 export interface KeyFiles {
   /** Empty: the secret is in the data directory, unsealed. */
@@ -74,6 +75,21 @@ export function openLocked(dir: string, files: KeyFiles, warn: (message: string)
   // A crash may have left it there.
   removePlain(dir);
   return new Uint8Array(secret);
+}
+
+/** Sealed with the first key of the file, for nodes that have the same one. */
+export function sealForNodes(secret: Uint8Array, { keyFile }: KeyFiles): string {
+  return sealBytes(secret, NODES, readKeyFile(keyFile)[0]!.key).toString("base64");
+}
+
+/** Null: none of the keys of the files opens it. */
+export function unsealFromNodes(sealed: string, { keyFile, previousKeyFile }: KeyFiles): Uint8Array | null {
+  const keys = [...readKeyFile(keyFile), ...(previousKeyFile === "" ? [] : readKeyFile(previousKeyFile))];
+  for (const { key } of keys) {
+    const secret = unsealBytes(Buffer.from(sealed, "base64"), NODES, key);
+    if (secret !== null) return new Uint8Array(secret);
+  }
+  return null;
 }
 
 /** The id of the key that opens the secret; null: it is not sealed. */

@@ -120,8 +120,12 @@ class FeaturesOfActor implements ActorFeatures {
   }
 
   begin(): void {
-    this.placement.begin();
-    for (const partition of this.host.partitions.values()) this.beginJobs(partition);
+    for (const partition of this.host.partitions.values()) this.beginOne(partition);
+  }
+
+  beginOne(partition: Partition): void {
+    this.placement.beginOne(partition);
+    this.beginJobs(partition);
   }
 
   /** Jobs that were running before the restart continue. */

@@ -7,9 +7,12 @@
 import type { Endpoint } from "../protocol/endpoint.js";
 import type { ErrorCode, ErrorDetails } from "../protocol/errors.js";
 import {
+  bodyOf,
+  partitionOf,
   pieceFrame,
   REPLY_LIVE,
   REPLY_MORE,
+  REPLY_MOVED,
   REPLY_TAKEN,
   type ReplyFrame,
   RequestWriter,
@@ -77,6 +80,11 @@ export interface PendingReply extends Keeping {
   readonly live?: LiveSubscriber;
 }
 
+/** Who is asked for. */
+export interface IdentityQuestion extends Pick<IdentityQuery, "by" | "value"> {
+  readonly answer: IdentityAnswer;
+}
+
 /** `undefined`: the directory's actor is not there to ask. */
 export type IdentityAnswer = (identity: Identity | null | undefined) => void;
 
@@ -93,6 +101,10 @@ export class ActorLink {
   private flushing = false;
   /** Messages that are sent now are for the thread after this one. */
   private heldTenants = false;
+  /** What came since a pause began. */
+  private paused: unknown[] | null = null;
+  /** The id of the newest request before that. */
+  private heldAfter = 0;
   private turn: SentFrames = { frames: null, isLarge: false };
   private readonly kept = new SentFramesKeeper();
   /** Requests that are answered once the next thread is ready, because then their commits are on disk. */
@@ -137,12 +149,19 @@ export class ActorLink {
     this.flush();
     this.state = "restarting";
     this.heldTenants = true;
+    this.heldAfter = this.nextId;
+  }
+
+  /** It came while requests were held, so nothing was done of it. */
+  isUnsent(id: number): boolean {
+    return this.heldTenants && id !== this.heldAfter && (id - this.heldAfter) >>> 0 < 2 ** 31;
   }
 
   /** The thread is gone: everything that waited for it is told so. */
   detach(state: LinkState): void {
     this.state = state;
     this.port = null;
+    this.paused = null;
     this.heldTenants = false;
     this.writer.take();
     const pending = [...this.pending.values()];
@@ -165,6 +184,7 @@ export class ActorLink {
    */
   change(judge: Judge, atOnce: (id: number) => boolean): void {
     this.port = null;
+    this.paused = null;
     this.channels.clear();
     // Those that came since are in no thread's hands.
     this.flush();
@@ -188,6 +208,42 @@ export class ActorLink {
     const port = this.port;
     this.detach(this.state);
     this.port = port;
+  }
+
+  /** One request has no answer: the one who had it says so. */
+  lose(id: number, loss?: Loss): void {
+    const pending = this.pending.get(id);
+    if (pending === undefined) return;
+    this.forget(id, pending);
+    pending.lost(loss);
+  }
+
+  /** Nobody answers by this link any more. Requests that `judge` finds no loss for find the owner by themselves (REPLY_MOVED). */
+  redirectAll(judge: Judge): readonly IdentityQuestion[] {
+    this.flush();
+    const bodies: FramesById = new Map();
+    const settle: (() => void)[] = [];
+    for (const [id, request] of [...this.pending]) {
+      const loss = judge(id, request);
+      const frame = loss === null ? findFrame(bodies, id, request) : null;
+      this.forget(id, request);
+      if (frame === null) settle.push(() => request.lost(loss ?? undefined));
+      else {
+        const headers = String(partitionOf(frame));
+        const moved = { id, status: 0, flags: REPLY_MOVED, headers, body: bodyOf(frame) };
+        settle.push(() => request.replied(moved));
+      }
+    }
+    this.endQuestions();
+    for (const each of settle) each();
+    return this.takeIdentityQuestions();
+  }
+
+  /** Those that have no answer, for somebody else. */
+  takeIdentityQuestions(): readonly IdentityQuestion[] {
+    const questions = [...this.identityQueries.values()];
+    this.identityQueries.clear();
+    return questions.map(({ query: { by, value }, answer }) => ({ by, value, answer }));
   }
 
   /** The frame of a request in flight; null: it is not kept. */
@@ -364,8 +420,21 @@ export class ActorLink {
     return turn;
   }
 
+  /** What the thread says after this is heard when that has resolved. */
+  pauseUntil(done: Promise<void>): void {
+    const late: unknown[] = [];
+    this.paused = late;
+    void done.then(() => {
+      if (this.paused !== late) return;
+      this.paused = null;
+      // One of them may pause again: what follows it waits then.
+      for (const message of late) this.receive(message);
+    });
+  }
+
   private receive(message: unknown): void {
-    if (message instanceof ArrayBuffer) {
+    if (this.paused !== null) this.paused.push(message);
+    else if (message instanceof ArrayBuffer) {
       readReplies(message, this.deliver);
       freeBuffer(message);
     } else this.hear(message as FromActor);

@@ -15,9 +15,10 @@ import type { PlacementMessage, RestoreOrder } from "../protocol/placement.js";
 import type { StoppedStatement } from "../protocol/stopped-statement.js";
 import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
 import type { SpanRecord } from "../protocol/tracing.js";
-import { ActorLink, type ActorPort, type PartitionState } from "./actor-link.js";
+import { ActorLink, type ActorPort, type Loss, type PartitionState } from "./actor-link.js";
 import type { Cancel, Clock } from "./clock.js";
 import { judgeRequests } from "./judge-requests.js";
+import type { PartitionRoutes } from "./partition-routes.js";
 import { StoppedList } from "./stopped-list.js";
 import { Watchdog } from "./watchdog.js";
 
@@ -37,6 +38,8 @@ const CRASH_WINDOW_MS = 60_000;
 const STOPS_AT_ONCE = 10;
 const STOP_PAUSE_MS = 100;
 const STOP_PAUSE_MS_MAX = 2_000;
+/** What runs in an actor that is to be started again has so long to end. */
+const RESTART_WAIT_MS_MAX = 3_000;
 /** Requests wait no longer for the next thread. */
 const HELD_MS_MAX = 30_000;
 /** An actor that is busy for longer is left out of the report about the other actors. */
@@ -71,6 +74,10 @@ export interface ActorPoolOptions {
   readonly identityChanged: (change: IdentityChange) => void;
   /** The directory's actor is up again after a crash. */
   readonly directoryRestarted: () => void;
+  /** In a cluster. */
+  readonly routes?: PartitionRoutes;
+  /** A first boot made it up, later than at the start. */
+  readonly adminPasswordMade?: (password: string) => void;
 }
 
 /** Settings of a thread for the watchdog (ActorSettings). */
@@ -122,6 +129,7 @@ export class ActorPool {
   /** What all actors were told last, by kind. */
   private readonly told = new Map<ToActor["kind"], ToActor>();
   private readonly supervised: Supervised[];
+  private readonly routes: PartitionRoutes | null;
 
   private constructor(private readonly options: ActorPoolOptions) {
     this.requestsInFlight = new Int32Array(options.partitions);
@@ -138,6 +146,12 @@ export class ActorPool {
       describe: (actor, request) => this.supervised[actor]!.link.describe(request),
     });
     this.supervised = Array.from({ length: options.actors }, (_, actor) => this.supervise(actor));
+    this.routes = options.routes ?? null;
+    this.routes?.bind({
+      localLinkOf: (partition) => this.localLinkOf(partition),
+      identityChanged: (change) => options.identityChanged(change),
+      directoryLost: () => options.directoryRestarted(),
+    });
     if (options.library !== undefined) options.library.onMessage = (message) => this.heardOfLibrary(message);
   }
 
@@ -168,16 +182,22 @@ export class ActorPool {
   }
 
   linkOf(partition: number): ActorLink {
+    return this.routes === null ? this.localLinkOf(partition) : this.routes.linkOf(partition);
+  }
+
+  private localLinkOf(partition: number): ActorLink {
     return this.supervised[partition % this.supervised.length]!.link;
   }
 
   get directory(): ActorLink {
-    return this.supervised[DIRECTORY_ACTOR]!.link;
+    return this.linkOf(DIRECTORY_PARTITION);
   }
 
   stateOf(partition: number): PartitionState {
-    const { state, actor } = this.linkOf(partition);
+    const link = this.linkOf(partition);
+    const { state, actor } = link;
     if (state !== "ready") return state;
+    if (link !== this.localLinkOf(partition)) return state;
     if (this.damaged.has(partition)) return "damaged";
     return this.watchdog.isLate(actor) ? "late" : state;
   }
@@ -259,6 +279,8 @@ export class ActorPool {
         cancelTimeout();
         resolve();
       };
+      // Of other nodes: they find the next owner.
+      if (this.routes !== null) link.hold();
       link.close();
     });
   }
@@ -310,23 +332,24 @@ export class ActorPool {
         if (one.crashes.length > 0) this.recovered(one.link);
         this.settleStart(one, null);
         break;
+      case "partition-opened":
+        this.opened(message.partition, message.adminPassword);
+        break;
+      case "hand-over":
+        this.restart(one);
+        break;
       case "spans":
         this.options.traced?.(message.spans);
         break;
       case "identity-changed":
-        this.options.identityChanged(message.change);
+        this.identityChanged(one.link, message.change);
         break;
       case "ask-actors":
-        void this.collectMetrics(ACTORS_ANSWER_MS_MAX).then((actors) =>
-          one.link.post({ kind: "actors", id: message.id, actors }),
-        );
+        void this.tellActors(one, message.id);
         break;
       case "log-level":
         this.options.logger.level = message.level;
         this.tellAll(message);
-        break;
-      case "audit":
-        this.directory.post(message);
         break;
       case "start-inference":
         this.options.startInference(message.port);
@@ -346,6 +369,7 @@ export class ActorPool {
       case "restore-answer":
         this.linkOf(message.partition).post({ kind: "restore-answer", answer: message.answer });
         break;
+      case "audit":
       case "move-report":
       case "restore-ask":
       case "restore-report":
@@ -365,6 +389,35 @@ export class ActorPool {
         this.storageFailed(one);
         break;
     }
+  }
+
+  /** Nobody is told that the change is made before all nodes know of it. */
+  private identityChanged(link: ActorLink, change: IdentityChange): void {
+    this.options.identityChanged(change);
+    const heard = this.routes?.identityChanged(change) ?? null;
+    if (heard !== null) link.pauseUntil(heard);
+  }
+
+  private async tellActors({ link }: Supervised, id: number): Promise<void> {
+    link.post({ kind: "actors", id, actors: await this.collectMetrics(ACTORS_ANSWER_MS_MAX) });
+  }
+
+  private opened(partition: number, adminPassword: string | null): void {
+    if (partition === DIRECTORY_PARTITION) this.directoryIsBack();
+    this.routes?.opened(partition);
+    if (adminPassword !== null) this.options.adminPasswordMade?.(adminPassword);
+  }
+
+  /** Ends the thread when what runs has ended, or a little later; the next one is loaded meanwhile. */
+  private restart(one: Supervised): void {
+    if (this.closing || one.stop !== null) return;
+    const { clock, prepare } = this.options;
+    one.cancelPrepared ??= prepare?.(one.link.actor) ?? null;
+    const stop = this.holdRequests(one, null);
+    one.link.close();
+    clock.after(RESTART_WAIT_MS_MAX, () => {
+      if (one.stop === stop && !stop.isChanged) void one.link.terminate();
+    });
   }
 
   private heardOfLibrary(message: FromLibraryThread): void {
@@ -395,7 +448,12 @@ export class ActorPool {
 
   private recovered(link: ActorLink): void {
     this.options.logger.info({ actor: link.actor }, "the actor is up again");
-    if (link === this.directory) this.directoryIsBack();
+    this.perhapsDirectoryIsBack(link);
+  }
+
+  private perhapsDirectoryIsBack(link: ActorLink): void {
+    // In a cluster the actor does not have it yet.
+    if (this.routes === null && link.actor === DIRECTORY_ACTOR) this.directoryIsBack();
   }
 
   private directoryIsBack(): void {
@@ -409,13 +467,14 @@ export class ActorPool {
     link.post({ kind: "placement", partition, message }, message.do === "entries" ? [message.data] : []);
     if (this.isServed(partition) || (message.do !== "receive" && message.do !== "send")) return;
     const { tenant, move } = message;
-    const report = { tenant, move, did: "failed", message: `partition ${partition} is not available` } as const;
+    const report = { tenant, move, did: "failed", message: `partition ${partition} is not available here` } as const;
     this.directory.post({ kind: "move-report", report });
   }
 
-  /** Whether an order to the partition arrives where it can be followed. */
+  /** Whether an order to the partition arrives where it can be followed: in this process. */
   private isServed(partition: number): boolean {
-    return this.linkOf(partition).alive && !this.damaged.has(partition);
+    const link = this.linkOf(partition);
+    return link.alive && !this.damaged.has(partition) && link === this.localLinkOf(partition);
   }
 
   private order(partition: number, order: RestoreOrder): void {
@@ -472,7 +531,7 @@ export class ActorPool {
     this.holdRequests(one, null);
   }
 
-  private holdRequests(one: Supervised, culprit: AtWork | null): void {
+  private holdRequests(one: Supervised, culprit: AtWork | null): Stop {
     const { link } = one;
     link.hold();
     const cancelHold = this.options.clock.after(HELD_MS_MAX, () => {
@@ -480,6 +539,7 @@ export class ActorPool {
       link.giveUpHeld();
     });
     one.stop = { culprit, cancelHold, isChanged: false };
+    return one.stop;
   }
 
   /** Requests that can be asked again wait for the next thread; it is started at once, unless that goes on and on. */
@@ -507,7 +567,7 @@ export class ActorPool {
     one.stop = null;
     this.options.logger.info({ actor: one.link.actor }, "the actor is up again");
     // What the directory has told lately may never have come to be.
-    if (one.link === this.directory) this.directoryIsBack();
+    this.perhapsDirectoryIsBack(one.link);
     one.link.resume();
   }
 
@@ -519,7 +579,12 @@ export class ActorPool {
   private threadEnded(one: Supervised, code: number): void {
     const { link } = one;
     this.watchdog.leave(link.actor);
+    this.ownsNothing(link);
     if (this.closing) {
+      if (this.routes !== null) {
+        const questions = link.redirectAll((id) => (link.isUnsent(id) ? null : OWNER_ENDED));
+        for (const { answer } of questions) answer(undefined);
+      }
       link.detach("closed");
       one.exited?.();
       this.settleStart(one, "the server is closing");
@@ -543,6 +608,16 @@ export class ActorPool {
     else if (one.crashes.length >= CRASHES_MAX) this.restartMuchLater(one, complaint);
     else this.restartLater(one, complaint);
     this.settleStart(one, complaint);
+  }
+
+  /** In a cluster the next thread begins with nothing. */
+  private ownsNothing(link: ActorLink): void {
+    if (this.routes === null) return;
+    const hadDirectory = this.directory === link;
+    this.routes.ended(this.partitionsOf(link.actor));
+    if (hadDirectory) this.options.directoryRestarted();
+    if (link.actor !== DIRECTORY_ACTOR || this.closing) return;
+    for (const { by, value, answer } of link.takeIdentityQuestions()) this.directory.findIdentity(by, value, answer);
   }
 
   private giveUp(one: Supervised, complaint: string): void {
@@ -581,6 +656,13 @@ export class ActorPool {
   }
 }
 
+/** What the thread had begun and not answered. */
+const OWNER_ENDED: Loss = {
+  code: "partition_unavailable",
+  message: "The node was shut down before it answered. Whether the request was done is not known.",
+  retryAfterSeconds: 1,
+};
+
 function unavailable(partition: number): { readonly code: string; readonly message: string } {
-  return { code: "partition_unavailable", message: `Partition ${partition} is not available; try again.` };
+  return { code: "partition_unavailable", message: `Partition ${partition} is not available here; try again.` };
 }

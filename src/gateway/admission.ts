@@ -66,6 +66,8 @@ export interface AdmissionOptions {
   readonly limiter: RateLimiter;
   readonly findIdentity: (by: IdentityQuery["by"], value: string, answer: IdentityAnswer) => void;
   readonly report: (message: ToActor) => void;
+  /** Whether what the directory says may be kept; absent: always. */
+  readonly mayCache?: () => boolean;
 }
 
 export const HEAD_OF_NOBODY = encodeCaller("", "", "", "", []);
@@ -81,14 +83,19 @@ export class Admission {
   private misses = 0;
   /** Of the newest change heard of: an identity that is older is used once and not kept. */
   private newestChange = 0;
+  private readonly mayCache: (() => boolean) | null;
+  /** Questions under way of which nothing is kept. */
+  private asked = 0;
 
   constructor(private readonly options: AdmissionOptions) {
+    this.mayCache = options.mayCache ?? null;
     this.verify = verifyAccessToken(options.secret, { now: () => options.clock.wall(), cacheEntriesMax: 1 });
   }
 
   /** The caller of a header that was verified before and still holds; null when it has to be judged. */
   known(authorization: string, wallMs: number): Caller | null {
     this.lookups++;
+    if (this.mayCache !== null && !this.mayCache()) return null;
     const tail = authorization.slice(-TAIL_CHARS);
     const verified = this.verified.get(tail);
     if (verified === undefined || verified.authorization !== authorization) return null;
@@ -104,7 +111,7 @@ export class Admission {
       misses: this.misses,
       entries: this.verified.size,
       identities: this.identities.size,
-      asked: this.queries.size,
+      asked: this.queries.size + this.asked,
     };
   }
 
@@ -219,7 +226,7 @@ export class Admission {
   }
 
   private admit(authorization: string, caller: Caller, expiresAtMs: number, applicant: Applicant): void {
-    if (caller.valid) {
+    if (caller.valid && (this.mayCache === null || this.mayCache())) {
       this.verified.set(authorization.slice(-TAIL_CHARS), { authorization, caller, expiresAtMs });
     }
     applicant.admitted(caller);
@@ -227,6 +234,10 @@ export class Admission {
 
   /** Answers with the cached identity, or asks the directory; requests for the same one wait together. */
   private callerOf(by: IdentityQuery["by"], value: string, answer: (caller: Caller | null | undefined) => void): void {
+    if (this.mayCache !== null && !this.mayCache()) {
+      this.askAnew(by, value, answer);
+      return;
+    }
     const key = `${by}:${value}`;
     const cached = this.identities.get(key);
     if (cached !== undefined) {
@@ -249,6 +260,19 @@ export class Admission {
       const caller = identity == null ? identity : this.makeCaller(identity);
       if (caller?.valid) this.identities.set(key, caller);
       for (const each of answers) each(caller);
+    });
+  }
+
+  /** Not with those who asked before: what they are told may have changed since. Nothing is kept. */
+  private askAnew(by: IdentityQuery["by"], value: string, answer: (caller: Caller | null | undefined) => void): void {
+    if (this.asked >= QUERIES_MAX) {
+      answer(undefined);
+      return;
+    }
+    this.asked++;
+    this.options.findIdentity(by, value, (identity) => {
+      this.asked--;
+      answer(identity == null ? identity : this.makeCaller(identity));
     });
   }
 

@@ -282,7 +282,7 @@ export class Exchange
   private follow(frame: ReplyFrame): void {
     const call = this.call!;
     const to = Number(frame.headers);
-    this.caller!.partition = to;
+    if (this.route.endpoint!.home === "tenant") this.caller!.partition = to;
     if (call.moveTo(to)) this.send(call, frame.body.length === 0 ? null : frame.body);
     else this.unavailable(to);
   }

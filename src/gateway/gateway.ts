@@ -14,6 +14,7 @@ import { ActorPool, type ActorWatch, type LibraryPort } from "./actor-pool.js";
 import { Admission } from "./admission.js";
 import { asyncApiDocument } from "./asyncapi.js";
 import { type Cancel, type Clock, systemClock } from "./clock.js";
+import { serveCluster } from "./cluster-page.js";
 import { Compression } from "./compression.js";
 import { corsPolicy } from "./cors.js";
 import { DeadlineQueue } from "./deadline-queue.js";
@@ -26,6 +27,7 @@ import { LiveReplies } from "./live-replies.js";
 import { serveBridge } from "./mcp-bridge.js";
 import { type MetricsPage, metricsPage, RequestMetrics } from "./metrics.js";
 import { openApiDocument } from "./openapi.js";
+import type { PartitionRoutes } from "./partition-routes.js";
 import { RateLimiter } from "./rate-limiter.js";
 import { Refusals } from "./refusals.js";
 import { JSON_TYPE } from "./reply.js";
@@ -70,6 +72,10 @@ export interface GatewayOptions {
   readonly clock?: Clock;
   /** Servers of other protocols. */
   readonly doors?: readonly Door[];
+  /** In a cluster; absent: all partitions are here. */
+  readonly routes?: PartitionRoutes;
+  /** A first boot made it up, after the start. */
+  readonly adminPasswordMade?: (password: string) => void;
 }
 
 export interface Gateway {
@@ -86,7 +92,7 @@ export interface Gateway {
 
 /** Resolves when requests are served. Throws when the directory's partition or the listening socket cannot be had. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, logger, clock = systemClock, actors, partitions, spawn, startInference } = options;
+  const { config, logger, clock = systemClock, actors, partitions, spawn, startInference, routes } = options;
   const limiter = new RateLimiter(config.rateLimit);
   const traces = config.telemetry.tracesEndpoint === "" ? null : await startTraces(options);
   const admission: Admission = new Admission({
@@ -95,6 +101,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     limiter,
     findIdentity: (by, value, answer) => pool.directory.findIdentity(by, value, answer),
     report: (message) => pool.directory.post(message),
+    ...(routes !== undefined && { mayCache: () => routes.mayCache() }),
   });
   const deadlines = {
     normal: new DeadlineQueue(config.server.requestTimeout * 1000),
@@ -110,6 +117,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(options.library === undefined ? {} : { library: options.library }),
     logger,
     clock,
+    ...(routes !== undefined && { routes }),
+    ...(options.adminPasswordMade !== undefined && { adminPasswordMade: options.adminPasswordMade }),
     traced: (spans) => traces?.record(spans),
     identityChanged: (change) => {
       if (change.kind === "moved") {
@@ -180,7 +189,7 @@ async function startTraces({ config, version }: GatewayOptions): Promise<Traces>
 }
 
 function assemble(
-  { config, logger, version, reserve, lines = new RecentLines() }: GatewayOptions,
+  { config, logger, version, reserve, routes: elsewhere, lines = new RecentLines() }: GatewayOptions,
   clock: Clock,
   pool: ActorPool,
   admission: Admission,
@@ -209,6 +218,7 @@ function assemble(
     ["socket.ticket", issueTicket(tickets, clock, config.websocket.ticketSeconds)],
     ["socket.ticket.revoke", revokeTickets(tickets, clock)],
     ["mcp.bridge", serveBridge()],
+    ["admin.cluster", serveCluster(elsewhere ?? null)],
     [
       "admin.diagnostics",
       serveDiagnostics({ services: { config, logger, clock }, pool, metrics: () => metrics, version, lines }),

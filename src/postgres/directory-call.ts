@@ -8,7 +8,7 @@ import type { Services } from "../gateway/services.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { ENDPOINTS, type EndpointName, WIRE } from "../protocol/endpoints.js";
 import { DbError, type ErrorCode } from "../protocol/errors.js";
-import { encodeHead, type ReplyFrame } from "../protocol/frames.js";
+import { encodeHead, REPLY_MOVED, type ReplyFrame } from "../protocol/frames.js";
 
 const ANSWER_MS = 30_000;
 
@@ -42,6 +42,7 @@ class DirectoryCall implements PendingReply {
   readonly tenantId = null;
   readonly requestId: string;
   private readonly call: ActorCall;
+  private send!: (body: Buffer) => void;
 
   constructor(
     private readonly services: Services,
@@ -61,11 +62,21 @@ class DirectoryCall implements PendingReply {
     }
     const head = encodeHead(HEAD_OF_NOBODY, "", address, "", []);
     const deadlineMs = services.clock.wall() + ANSWER_MS;
-    call.send({ code: endpoint.code, flags: 0, tenant: 0, deadlineMs, requestId, head }, body);
+    this.send = (sent) => call.send({ code: endpoint.code, flags: 0, tenant: 0, deadlineMs, requestId, head }, sent);
+    this.send(body);
   }
 
-  replied({ body }: ReplyFrame): void {
+  replied({ flags, body }: ReplyFrame): void {
+    // In a cluster the directory's partition may have got another owner.
+    if ((flags & REPLY_MOVED) !== 0 && this.call.moveTo(DIRECTORY_PARTITION)) {
+      this.send(Buffer.from(body));
+      return;
+    }
     this.call.release();
+    if ((flags & REPLY_MOVED) !== 0) {
+      this.refused(new DbError("partition_unavailable", "Credentials cannot be checked at the moment; retry shortly."));
+      return;
+    }
     this.answered(body.toString("utf8"));
   }
 

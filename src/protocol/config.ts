@@ -62,6 +62,27 @@ export const ConfigSchema = section({
     /** Threads that own partitions; at least 1 here (0 in a file is replaced by the number of cores less one). */
     count: count(0, 1024),
   }),
+  /** Empty `url`: one machine. */
+  cluster: section({
+    url: Type.String({
+      pattern: "^(etcd://[^/\\s]+/[A-Za-z0-9_-]+)?$",
+      description: "an address like etcd://host:2379,host:2379,host:2379/name, or empty",
+      maxLength: 2000,
+    }),
+    node: Type.String({
+      pattern: "^([A-Za-z0-9][A-Za-z0-9_.-]{0,62})?$",
+      description: "a name of letters, digits, _, . and -, or empty",
+    }),
+    /** host:port of the peer link, for other nodes. */
+    advertise: Type.String({
+      pattern: "^([^\\s:]+:[0-9]{1,5})?$",
+      description: "an address like 10.0.0.2:7443, or empty",
+    }),
+    /** Where the peer link listens; empty: at `advertise`. */
+    listen: Type.String({ pattern: "^([^\\s:]+:[0-9]{1,5})?$", description: "an address like 0.0.0.0:7443, or empty" }),
+    reads: Type.Enum(["lease", "quorum"]),
+    copies: count(1, 9),
+  }),
   tasks: section({
     threads: count(1, 64),
     waitingMax: count(1, 100_000),

@@ -286,6 +286,10 @@ export class RequestFrame {
     return this.decoded;
   }
 
+  get headText(): string {
+    return this.buffer.toString("utf8", this.headStart, this.bodyStart);
+  }
+
   get isIdempotent(): boolean {
     return (this.flags & REQUEST_IDEMPOTENT) !== 0;
   }
@@ -301,6 +305,18 @@ export class RequestFrame {
   get bodyBytes(): Buffer {
     return this.buffer.subarray(this.bodyStart, this.end);
   }
+}
+
+/** Of a request's frame by itself. */
+export function bodyOf(frame: Uint8Array): Buffer {
+  const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.length);
+  const start = REQUEST_HEADER_BYTES + bytes[11]! + bytes.readUInt32LE(20);
+  return bytes.subarray(start);
+}
+
+/** Likewise. */
+export function partitionOf(frame: Uint8Array): number {
+  return new DataView(frame.buffer, frame.byteOffset).getUint32(12, true);
 }
 
 /** The requests of one received buffer, in order. */
@@ -323,6 +339,15 @@ export function eachFrame(data: ArrayBuffer, each: (id: number, start: number, e
     const end = at + numbers.getUint32(at, true);
     each(numbers.getUint32(at + 4, true), at, end);
     at = end;
+  }
+}
+
+/** Makes points in time of requests' frames relative to `byMs`: clocks of two machines differ. */
+export function shiftDeadlines(data: ArrayBuffer, byMs: number): void {
+  const numbers = new DataView(data);
+  for (let at = 0; at < data.byteLength; at += numbers.getUint32(at, true)) {
+    if (numbers.getUint16(at + 8, true) >= TAKEN_CODE) continue;
+    numbers.setFloat64(at + 24, numbers.getFloat64(at + 24, true) + byMs, true);
   }
 }
 

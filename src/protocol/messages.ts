@@ -43,6 +43,21 @@ export interface ActorSettings {
   readonly marks?: SharedArrayBuffer;
   /** What is refused from the start. */
   readonly stopped?: readonly StoppedStatement[];
+  /** Absent: the installation is one machine. */
+  readonly cluster?: ClusterSettings;
+}
+
+/** Of a node of a cluster. */
+export interface ClusterSettings {
+  /** host:port of etcd's members. */
+  readonly endpoints: readonly string[];
+  /** All keys in etcd begin with it. */
+  readonly name: string;
+  readonly node: string;
+  readonly reads: Config["cluster"]["reads"];
+  readonly copies: number;
+  /** What the node may believe about its lease. */
+  readonly lease: SharedArrayBuffer;
 }
 
 export interface IdentityQuery {
@@ -277,6 +292,10 @@ export type FromActor =
   | { readonly kind: "unsettled"; readonly partition: number; readonly tenants: readonly number[] }
   /** The partition's files are damaged: it is not served, the others are. Also said before `ready`. */
   | { readonly kind: "partition-damaged"; readonly partition: number; readonly message: string }
+  /** The node owns the partition, and serves it from now on. `adminPassword` as with `ready`. */
+  | { readonly kind: "partition-opened"; readonly partition: number; readonly adminPassword: string | null }
+  /** The actor shall be closed and started again: partitions of its are given to other nodes. */
+  | { readonly kind: "hand-over" }
   /** Everything is on disk and closed; the thread ends. */
   | { readonly kind: "closed" }
   /** The actor cannot start or go on; it ends itself after this. `fatal`: a restart cannot help. */

@@ -12,7 +12,7 @@ const entries = here.startsWith("/dist/server/", dist) ? "dist/server/" : "dist/
 
 /** The entry of a kind of thread or process: a file of workers/. */
 export function threadEntry(
-  name: "actor" | "compute-process" | "engine-writer" | "inference" | "library" | "task" | "watch",
+  name: "actor" | "compute-process" | "engine-writer" | "inference" | "lease" | "library" | "task" | "watch",
 ): URL {
   return new URL(`${entries}${name}.js`, PROJECT);
 }

@@ -91,6 +91,22 @@ export function rebuildInstallation(dataDirectory: string): Installation {
   return installation;
 }
 
+/** Makes an empty data directory one of an installation that is there already, on other nodes. */
+export function joinInstallation(dataDirectory: string, id: string, partitions: number): Installation {
+  const installation = { product: "tessera", format: FORMAT_VERSION, id, partitions: 0 } as const;
+  const found = readInstallation(dataDirectory);
+  const isUsed = (number: number): boolean => existsSync(join(partitionDirectory(dataDirectory, number), "log"));
+  // Without the file nothing was ever opened, unless the file was lost.
+  if (found === undefined && partitionsOnDisk(dataDirectory).some(isUsed))
+    throw new InstallationError(`${dataDirectory} is not empty: begin with an empty data directory.`);
+  if (found !== undefined && found.id !== id) {
+    throw new InstallationError(
+      `${dataDirectory} belongs to another installation than the cluster: begin with an empty data directory.`,
+    );
+  }
+  return addPartitions(dataDirectory, found ?? installation, partitions);
+}
+
 /** Adds partitions to a directory that this release can open, up to the given number; returns its new description. */
 export function addPartitions(dataDirectory: string, installation: Installation, partitions: number): Installation {
   if (partitions <= installation.partitions) return installation;

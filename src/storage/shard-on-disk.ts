@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { DbError } from "../protocol/errors.js";
 import { CachedEngine } from "./cached-engine.js";
+import type { CommitLog } from "./commit-log.js";
 import { linkElsewhere, removeLeft } from "./engine-elsewhere.js";
 import { FileCommitLog, type FileCommitLogOptions } from "./file-commit-log.js";
 import { checkShardDirectory, markOpened, type ShardIdentity } from "./format.js";
@@ -17,6 +18,8 @@ export type ShardOnDiskOptions = Omit<ShardOptions, "engine" | "log"> &
     readonly identity?: ShardIdentity;
     /** Told when the disk has no room for an open, so that the shard is only read; absent: then it is not opened. */
     readonly onReadOnly?: (error: DbError) => void;
+    /** Puts another log in front of the one on disk, which it then owns; absent: there is none. */
+    readonly replicate?: (local: CommitLog) => Promise<CommitLog>;
   };
 
 /**
@@ -30,12 +33,23 @@ export async function openShardOnDisk(directory: string, options: ShardOnDiskOpt
   const { recordCacheBytes = 0 } = options;
   const engine = recordCacheBytes > 0 ? new CachedEngine(rocks, recordCacheBytes) : rocks;
   try {
-    const log = await FileCommitLog.open({ ...options, directory: join(directory, "log"), isReadOnly });
+    const log = await openLog(join(directory, "log"), isReadOnly, options);
     const shard = await Shard.open({ ...options, engine, log });
     markOpened(directory);
     return shard;
   } catch (error) {
     await engine.close();
+    throw error;
+  }
+}
+
+async function openLog(directory: string, isReadOnly: boolean, options: ShardOnDiskOptions): Promise<CommitLog> {
+  const local = await FileCommitLog.open({ ...options, directory, isReadOnly });
+  if (options.replicate === undefined) return local;
+  try {
+    return await options.replicate(local);
+  } catch (error) {
+    await local.close();
     throw error;
   }
 }

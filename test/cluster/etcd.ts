@@ -91,7 +91,7 @@ function run(args: readonly string[]): ChildProcess {
   return spawn("etcd", args, { stdio: "ignore" });
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };

@@ -18,7 +18,7 @@ import type { AuditEvent } from "../../protocol/audit.js";
 import type { DirectoryEndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Identity } from "../../protocol/identity.js";
-import type { ActorMetrics, ActorSettings, FromActor, ToActor } from "../../protocol/messages.js";
+import type { ActorMetrics, ActorSettings, FromActor, IdentityQuery, ToActor } from "../../protocol/messages.js";
 import type { PartitionLoad, RestoreAnswer, RestoreAsk } from "../../protocol/placement.js";
 import { BackupOrders } from "../backup/backup-orders.js";
 import { restoreHandlers } from "../backup/backup-routes.js";
@@ -156,7 +156,7 @@ export class DirectoryServices {
   hear(message: ToActor): void {
     switch (message.kind) {
       case "find-identity":
-        this.host.say({ kind: "identity", id: message.id, identity: this.findIdentity(message.by, message.value) });
+        this.tellIdentity(message);
         break;
       case "key-usage":
         this.directory.recordKeyUsage(message.usage);
@@ -194,6 +194,16 @@ export class DirectoryServices {
   recordAudit(events: readonly AuditEvent[]): void {
     this.audit.append(events);
     this.host.wrote();
+  }
+
+  /** In a cluster it is told by the owner of the directory only. */
+  private tellIdentity({ id, by, value }: IdentityQuery): void {
+    const identity = this.findIdentity(by, value);
+    this.host.partition.gate.pass(
+      0,
+      () => this.host.say({ kind: "identity", id, identity }),
+      () => undefined,
+    );
   }
 
   private findIdentity(by: "user" | "key", value: string): Identity | null {

@@ -57,13 +57,15 @@ export class Placement {
 
   constructor(private readonly host: PlacementHost) {}
 
-  /** After the partitions were opened: asks what became of undecided tenants, and goes on removing those that left. */
   begin(): void {
-    for (const partition of this.host.partitions.values()) {
-      this.reportUnsettled(partition);
-      for (const [tenant, place] of partition.places.entries()) {
-        if (place.kind === "gone" && !place.clean) this.remove(partition, tenant, null);
-      }
+    for (const partition of this.host.partitions.values()) this.beginOne(partition);
+  }
+
+  /** After the partition was opened: asks what became of undecided tenants, and goes on removing those that left. */
+  beginOne(partition: Partition): void {
+    this.reportUnsettled(partition);
+    for (const [tenant, place] of partition.places.entries()) {
+      if (place.kind === "gone" && !place.clean) this.remove(partition, tenant, null);
     }
   }
 

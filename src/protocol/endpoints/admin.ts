@@ -254,6 +254,16 @@ export const adminEndpoints = [
     }),
   },
   {
+    name: "admin.cluster",
+    method: "GET",
+    path: "/admin/cluster",
+    summary: "The cluster: its nodes, who owns which partition, and how far copies are. On one machine: none.",
+    tag: "admin",
+    access: "system",
+    home: "gateway",
+    response: Type.Object({ enabled: Type.Boolean() }, { additionalProperties: true }),
+  },
+  {
     name: "admin.users.list",
     method: "GET",
     path: "/admin/tenants/{tenant}/users",

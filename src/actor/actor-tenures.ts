@@ -1,0 +1,57 @@
+/**
+ * The seam to what an actor of a cluster needs (src/cluster/tenures.ts): which partitions it owns is decided there, and where their
+ * commits go. On one machine there is none, and an actor owns what its settings say.
+ */
+
+import type { DbError } from "../protocol/errors.js";
+import type { CommitLog } from "../storage/commit-log.js";
+import { OutputGate } from "./output-gate.js";
+
+export interface TenuresHost {
+  /** Opens the partition, which this actor owns now. */
+  open(partition: number): Promise<void>;
+  /** Something was put among the replies. */
+  armTurn(): void;
+}
+
+export interface ActorTenures {
+  /** Owns partitions from now on, as they can be had. */
+  begin(host: TenuresHost): void;
+  /** The commit log of a partition that is being opened, in front of this node's own. */
+  replicate(partition: number, local: CommitLog): Promise<CommitLog>;
+  /** Has a reply leave when it is known that the partition was owned when the reply was computed. One of both is called. */
+  confirm(partition: number, send: () => void, fail: (error: DbError) => void): void;
+  /** No more partitions are opened. */
+  stop(): Promise<void>;
+  /** The partitions are closed: they are given to their next owners. */
+  release(): Promise<void>;
+}
+
+/** In addition, holds replies until this node knows that it still owned the partition when they were computed. */
+export class TenuredGate extends OutputGate {
+  private unconfirmed = 0;
+
+  constructor(private readonly confirm: (send: () => void, fail: (error: DbError) => void) => void) {
+    super();
+  }
+
+  override get waiting(): number {
+    return super.waiting + this.unconfirmed;
+  }
+
+  override isOpenFor(): boolean {
+    return false;
+  }
+
+  override pass(sequence: number, send: () => void, fail: (error: DbError) => void): void {
+    const settled = (then: () => void) => () => {
+      this.unconfirmed--;
+      then();
+    };
+    const confirm = (): void => {
+      this.unconfirmed++;
+      this.confirm(settled(send), (error) => settled(() => fail(error))());
+    };
+    super.pass(sequence, confirm, fail);
+  }
+}

@@ -1,0 +1,114 @@
+/** The commands `tessera cluster …`, which ask etcd and no server. Loaded by command-line.ts when one is run. */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { ClusterMap, readClusterUrl } from "./cluster/cluster-map.js";
+import { ConfigError } from "./config/config-error.js";
+import { lockDataDirectory } from "./config/data-lock.js";
+import { openSecret, sealForNodes } from "./config/sealed-secret.js";
+import type { Config } from "./protocol/config.js";
+import { FileCommitLog } from "./storage/file-commit-log.js";
+import { FORMAT_VERSION } from "./storage/format.js";
+import { upgradeDataDirectory } from "./storage/format-upgrade.js";
+import { addPartitions } from "./storage/installation.js";
+import { partitionDirectory } from "./storage/partition-directory.js";
+
+const PARTITIONS_MAX = 1024;
+
+async function withMap<T>(config: Config, work: (map: ClusterMap) => Promise<T>): Promise<T> {
+  if (config.cluster.url === "") throw new ConfigError(["cluster.url is missing: name the cluster (--cluster)"]);
+  const { endpoints, name } = readClusterUrl(config.cluster.url);
+  const map = new ClusterMap(endpoints, name);
+  try {
+    return await work(map);
+  } finally {
+    map.close();
+  }
+}
+
+/** Makes the cluster of the data directory, which becomes its first node's. */
+export function initCluster(config: Config, wanted: string): Promise<string> {
+  const partitions = Number(wanted);
+  if (!Number.isSafeInteger(partitions) || partitions < 1 || partitions > PARTITIONS_MAX)
+    throw new ConfigError([`--partitions must be a whole number from 1 to ${PARTITIONS_MAX}`]);
+  return withMap(config, async (map) => {
+    const { node, url } = config.cluster;
+    if (node === "") throw new ConfigError(["cluster.node is missing: give the first node a name (--node)"]);
+    if (config.secrets.keyFile === "")
+      throw new ConfigError(["secrets.key_file is missing: all nodes of a cluster need the same key file"]);
+    const { dir } = config.data;
+    const unlock = lockDataDirectory(dir);
+    try {
+      const secret = openSecret(dir, config.secrets);
+      const found = await upgradeDataDirectory(dir, { keepsCopy: true, log: () => undefined });
+      const installation = addPartitions(dir, found, partitions);
+      const meta = {
+        ...{ installation: installation.id, format: FORMAT_VERSION, partitions: installation.partitions },
+        sealed: sealForNodes(secret, config.secrets),
+      };
+      if (!(await map.init(meta, node, await newestOf(dir, installation.partitions))))
+        throw new ConfigError([`${url} is a cluster already: start nodes with tessera serve`]);
+      return `made the cluster ${url} with ${installation.partitions} partitions; start its first node with tessera serve`;
+    } finally {
+      unlock();
+    }
+  });
+}
+
+/** What each partition has, so that no node without it can become its owner. */
+async function newestOf(dir: string, partitions: number): Promise<Map<number, number>> {
+  const newest = new Map<number, number>();
+  for (let partition = 0; partition < partitions; partition++) {
+    const directory = join(partitionDirectory(dir, partition), "log");
+    if (!existsSync(directory)) continue;
+    const log = await FileCommitLog.open({ directory, isReadOnly: true });
+    if (log.lastSequence > 0) newest.set(partition, log.lastSequence);
+    await log.close();
+  }
+  return newest;
+}
+
+export function clusterStatus(config: Config): Promise<string> {
+  return withMap(config, async (map) => {
+    const { owners, members, draining, wants, durable } = await map.view();
+    const nodes = [...members].map(([node, { address, isFenced }]) => {
+      const owned = [...owners].filter(([, owner]) => owner.node === node).map(([partition]) => partition);
+      const state = isFenced ? "down" : draining.has(node) ? "draining" : "up";
+      return `${node}\t${state}\t${address ?? ""}\towns ${owned.length === 0 ? "nothing" : owned.join(", ")}`;
+    });
+    const partitions = [...owners].map(([partition, { node, epoch }]) => {
+      const copies = [...(durable.get(partition) ?? [])].map(([name, sequence]) => `${name} ${sequence}`).join(", ");
+      const wished = wants.get(partition);
+      return `${partition}\t${node}\tepoch ${epoch}\tcopies: ${copies}${wished === undefined ? "" : `\twanted: ${wished}`}`;
+    });
+    return ["node\tstate\taddress\tpartitions", ...nodes, "", "partition\towner\tepoch\tcopies", ...partitions].join(
+      "\n",
+    );
+  });
+}
+
+export function drainNode(config: Config, node: string, isOver: boolean): Promise<string> {
+  return withMap(config, async (map) => {
+    const { members } = await map.view();
+    if (!members.has(node)) throw new ConfigError([`there is no node ${node}: ${[...members.keys()].join(", ")}`]);
+    await map.drain(node, !isOver);
+    return isOver
+      ? `${node} may own partitions again`
+      : `${node} gives its partitions away; see tessera cluster status`;
+  });
+}
+
+export function handOver(config: Config, partition: string, node: string): Promise<string> {
+  return withMap(config, async (map) => {
+    const meta = await map.meta();
+    const { members } = await map.view();
+    const number = Number(partition);
+    if (meta === null || !Number.isSafeInteger(number) || number < 0 || number >= meta.partitions)
+      throw new ConfigError([
+        `there is no partition ${partition}: they are numbered 0 to ${(meta?.partitions ?? 1) - 1}`,
+      ]);
+    if (!members.has(node)) throw new ConfigError([`there is no node ${node}: ${[...members.keys()].join(", ")}`]);
+    await map.want(number, node);
+    return `partition ${partition} goes to ${node}; see tessera cluster status`;
+  });
+}

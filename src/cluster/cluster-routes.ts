@@ -1,0 +1,354 @@
+/**
+ * Which node serves which partition, as this node's gateway sees it: what etcd says of owners, looked at again and again and
+ * whenever a request has gone astray. Requests of a partition that this node serves go to its actor. The others go through one link
+ * per partition, which holds them while there is no owner or no connection to it.
+ */
+import type { TLSSocket } from "node:tls";
+import { ActorLink, type Judge, type Loss } from "../gateway/actor-link.js";
+import type { LocalActors, PartitionRoutes } from "../gateway/partition-routes.js";
+import { DbError } from "../protocol/errors.js";
+import { eachFrame, REPLY_MOVED, shiftDeadlines } from "../protocol/frames.js";
+import type { IdentityChange } from "../protocol/identity.js";
+import type { FromActor, ToActor } from "../protocol/messages.js";
+import type { ClusterMap, ClusterView } from "./cluster-map.js";
+import { FrameRelay, type LostReply, type RelayHost } from "./frame-relay.js";
+import type { LeaseMemory } from "./lease-memory.js";
+import { connectPeer, type PartitionPort, PeerConnection, remotePort } from "./peer-link.js";
+
+export interface ClusterRoutesOptions {
+  readonly node: string;
+  readonly partitions: number;
+  readonly map: Pick<ClusterMap, "view">;
+  readonly lease: LeaseMemory;
+  /** Of the peer link. */
+  readonly key: Buffer;
+  readonly log: (level: "warn" | "info", message: string, fields: object) => void;
+}
+
+interface Peer {
+  /** Null: not yet. */
+  connection: PeerConnection | null;
+  readonly address: string;
+  /** By partition; made when they are needed. */
+  readonly links: Map<number, PeerPartition>;
+}
+
+/** Another node that sends requests to this one. */
+interface Caller {
+  readonly connection: PeerConnection;
+  /** Changes of identities that it has not heard of yet, as far as is known. */
+  readonly unheard: Map<number, () => void>;
+}
+
+interface IdentityHeard {
+  readonly kind: "identity-heard";
+  readonly id: number;
+}
+
+interface PeerPartition {
+  readonly link: ActorLink;
+  readonly port: PartitionPort;
+}
+
+/** Of a partition that is not served here. */
+interface Route {
+  /** Requests wait here while there is no owner, or no connection to it. */
+  readonly held: ActorLink;
+  /** To its owner. */
+  link: ActorLink | null;
+  node: string | null;
+  /** Requests came back from that owner: it is not asked again before this. */
+  refusedUntil: number;
+}
+
+const LOOK_MS = 250;
+const REFUSED_MS = 100;
+const HEARD_MS_MAX = 3000;
+const DIRECTORY = 0;
+const UNKNOWN: Loss = {
+  code: "partition_unavailable",
+  message: "The partition's owner does not answer any more. Whether the request was done is not known.",
+  retryAfterSeconds: 1,
+};
+
+export class ClusterRoutes implements PartitionRoutes, RelayHost {
+  private readonly routes: Route[];
+  /** Partitions that this node serves. */
+  private readonly here = new Set<number>();
+  private readonly peers = new Map<string, Peer>();
+  /** Other nodes that send requests to this one. */
+  private readonly callers = new Set<Caller>();
+  /** Changes of identities that were told. */
+  private changes = 0;
+  private actors!: LocalActors;
+  private view: ClusterView | null = null;
+  private looking: Promise<void> | null = null;
+  private readonly unknown = new Map<number, (() => void)[]>();
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(private readonly options: ClusterRoutesOptions) {
+    this.routes = Array.from({ length: options.partitions }, () => {
+      const held = new ActorLink(-1, () => undefined);
+      held.hold();
+      return { held, link: null, node: null, refusedUntil: 0 };
+    });
+  }
+
+  bind(actors: LocalActors): void {
+    this.actors = actors;
+    this.timer = setInterval(() => void this.look(), LOOK_MS);
+    void this.look();
+  }
+
+  /** What other nodes are to be told still leaves. */
+  async close(): Promise<void> {
+    if (this.timer !== null) clearInterval(this.timer);
+    for (const { connection } of this.peers.values()) connection?.close();
+    // Relays write at the end of the turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([...this.callers].map(({ connection }) => connection.end()));
+  }
+
+  linkOf(partition: number): ActorLink {
+    if (this.here.has(partition)) return this.actors.localLinkOf(partition);
+    const { link, held } = this.routes[partition]!;
+    return link ?? held;
+  }
+
+  opened(partition: number): void {
+    this.here.add(partition);
+    this.leave(partition);
+    this.settleKnown(partition);
+    this.release(partition);
+  }
+
+  ended(partitions: readonly number[]): void {
+    for (const partition of partitions) this.here.delete(partition);
+    void this.look();
+  }
+
+  mayCache(): boolean {
+    return this.here.has(DIRECTORY) && this.options.lease.holds;
+  }
+
+  identityChanged(change: IdentityChange): Promise<void> | null {
+    if (this.callers.size === 0) return null;
+    return Promise.all([...this.callers].map((caller) => this.tell(caller, change))).then(() => undefined);
+  }
+
+  /** A node that does not say that it has heard loses its connection, and with that knows that it may have missed something. */
+  private tell(caller: Caller, change: IdentityChange): Promise<void> {
+    return new Promise((resolve) => {
+      const id = ++this.changes;
+      const timer = setTimeout(() => caller.connection.close(), HEARD_MS_MAX);
+      caller.unheard.set(id, () => {
+        clearTimeout(timer);
+        caller.unheard.delete(id);
+        resolve();
+      });
+      caller.connection.control(DIRECTORY, { kind: "identity-changed", change, id });
+    });
+  }
+
+  servedBy(partition: number): ActorLink | null {
+    return this.here.has(partition) ? this.actors.localLinkOf(partition) : null;
+  }
+
+  /** This node may have become the owner a moment ago. */
+  whenKnown(partition: number, then: () => void): void {
+    const waiting = this.unknown.get(partition) ?? [];
+    this.unknown.set(partition, [...waiting, then]);
+    void (this.looking ?? Promise.resolve()).then(() => this.look());
+  }
+
+  private settleKnown(partition: number): void {
+    const waiting = this.unknown.get(partition) ?? [];
+    this.unknown.delete(partition);
+    for (const then of waiting) then();
+  }
+
+  /** Another node has connected. */
+  accept(socket: TLSSocket): void {
+    const relay = new FrameRelay(this, {
+      frames: (partition, frames) => connection.frames(partition, frames),
+      control: (partition, message) => connection.control(partition, message),
+    });
+    const unheard = new Map<number, () => void>();
+    const connection: PeerConnection = new PeerConnection(socket, {
+      frames: (partition, frames) => {
+        shiftDeadlines(frames, Date.now());
+        relay.frames(partition, frames);
+      },
+      control: (partition, message) => {
+        if (message.kind === "identity-heard") unheard.get((message as IdentityHeard).id)?.();
+        else relay.control(partition, message as ToActor);
+      },
+      closed: () => {
+        this.callers.delete(caller);
+        for (const heard of [...unheard.values()]) heard();
+        relay.close();
+      },
+    });
+    const caller: Caller = { connection, unheard };
+    this.callers.add(caller);
+  }
+
+  private look(): Promise<void> {
+    this.looking ??= this.lookNow().finally(() => {
+      this.looking = null;
+    });
+    return this.looking;
+  }
+
+  private async lookNow(): Promise<void> {
+    try {
+      this.view = await this.options.map.view();
+    } catch (error) {
+      if (error instanceof DbError && error.code === "log_unavailable") return;
+      throw error;
+    }
+    for (let partition = 0; partition < this.routes.length; partition++) this.follow(partition, this.view);
+  }
+
+  private follow(partition: number, { owners, members }: ClusterView): void {
+    const route = this.routes[partition]!;
+    const owner = owners.get(partition)?.node ?? null;
+    if (owner !== this.options.node) this.settleKnown(partition);
+    if (this.here.has(partition)) return;
+    if (route.node !== null && route.node !== owner) {
+      // It was deposed, not asked: it may stand still, and those who wait for it would wait as long.
+      if (members.get(route.node)?.isFenced !== false) this.peers.get(route.node)?.connection?.close();
+      this.leave(partition);
+    }
+    if (owner === null || owner === this.options.node || route.node === owner) return;
+    if (performance.now() < route.refusedUntil) return;
+    const member = members.get(owner);
+    if (member?.address === undefined || member.isFenced) return;
+    const peer = this.peerOf(owner, member.address);
+    if (peer.connection === null) return;
+    route.node = owner;
+    route.link = this.openPartition(peer, peer.connection, partition).link;
+    this.release(partition);
+  }
+
+  /** New requests wait. */
+  private leave(partition: number): void {
+    const route = this.routes[partition]!;
+    const wasThere = route.node !== null;
+    route.node = null;
+    route.link = null;
+    if (partition === DIRECTORY && wasThere) this.actors.directoryLost();
+  }
+
+  /** Those that have waited find the owner by themselves. */
+  private release(partition: number): void {
+    const questions = this.routes[partition]!.held.redirectAll(() => null);
+    for (const { by, value, answer } of questions) this.linkOf(partition).findIdentity(by, value, answer);
+  }
+
+  private peerOf(node: string, address: string): Peer {
+    const known = this.peers.get(node);
+    if (known !== undefined && known.address === address) return known;
+    known?.connection?.close();
+    const peer: Peer = { connection: null, address, links: new Map() };
+    this.peers.set(node, peer);
+    connectPeer(address, this.options.node, this.options.key, {
+      frames: (partition, frames) => this.replied(peer, partition, frames),
+      control: (partition, message) => this.told(peer, partition, message as FromActor | LostReply),
+      closed: () => this.gone(node, peer),
+    }).then(
+      (connection) => {
+        peer.connection = connection;
+        this.options.log("info", "connected to a node", { node, address });
+        void this.look();
+      },
+      () => this.gone(node, peer),
+    );
+    return peer;
+  }
+
+  private gone(node: string, peer: Peer): void {
+    if (this.peers.get(node) === peer) this.peers.delete(node);
+    for (const [partition, { link }] of peer.links) {
+      if (this.routes[partition]!.link === link) this.leave(partition);
+    }
+    for (const [partition, { link }] of peer.links) {
+      link.state = "closed";
+      const questions = link.redirectAll(judge);
+      for (const { by, value, answer } of questions) this.linkOf(partition).findIdentity(by, value, answer);
+    }
+  }
+
+  private openPartition(peer: Peer, connection: PeerConnection, partition: number): PeerPartition {
+    let found = peer.links.get(partition);
+    if (found === undefined) {
+      const link = new ActorLink(-1, () => undefined);
+      const port = remotePort(connection, partition);
+      link.attach(port);
+      link.state = "ready";
+      found = { link, port };
+      peer.links.set(partition, found);
+    }
+    return found;
+  }
+
+  private replied(peer: Peer, partition: number, frames: ArrayBuffer): void {
+    const found = peer.links.get(partition);
+    const route = this.routes[partition];
+    if (found === undefined || route === undefined) return;
+    if (hasReplyMoved(frames) && route.link === found.link) {
+      // Before the requests ask for a link again: they wait until it is known who the owner is.
+      this.leave(partition);
+      route.refusedUntil = performance.now() + REFUSED_MS;
+      void (this.looking ?? Promise.resolve()).then(() => this.look());
+    }
+    found.port.heard(frames);
+  }
+
+  private told(peer: Peer, partition: number, message: FromActor | LostReply): void {
+    const found = peer.links.get(partition);
+    if (message.kind === "lost") found?.link.lose(message.id, message.loss);
+    else if (message.kind === "identity") found?.port.heard(message);
+    else if (message.kind === "identity-changed") {
+      this.actors.identityChanged(message.change);
+      peer.connection?.control(DIRECTORY, { kind: "identity-heard", id: (message as unknown as IdentityHeard).id });
+    }
+  }
+
+  async describe(): Promise<object> {
+    const view = await this.options.map.view();
+    const { node, lease } = this.options;
+    return {
+      enabled: true,
+      node,
+      lease_left_ms: Math.round(lease.leftMs),
+      nodes: [...view.members].map(([name, { address, isFenced }]) => ({
+        ...{ node: name, address: address ?? null, fenced: isFenced, draining: view.draining.has(name) },
+      })),
+      partitions: Array.from({ length: this.options.partitions }, (_, partition) => {
+        const owner = view.owners.get(partition);
+        return {
+          ...{
+            partition,
+            owner: owner?.node ?? null,
+            epoch: owner?.epoch ?? 0,
+            wanted: view.wants.get(partition) ?? null,
+          },
+          durable: Object.fromEntries(view.durable.get(partition) ?? []),
+        };
+      }),
+    };
+  }
+}
+
+/** What has been sent to an owner that does not answer may have been done. */
+const judge: Judge = (_id, { repeatable }) => (repeatable === "always" ? null : UNKNOWN);
+
+function hasReplyMoved(frames: ArrayBuffer): boolean {
+  const bytes = new Uint8Array(frames);
+  let found = false;
+  eachFrame(frames, (_id, start) => {
+    found ||= (bytes[start + 10]! & REPLY_MOVED) !== 0;
+  });
+  return found;
+}

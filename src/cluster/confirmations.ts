@@ -1,0 +1,100 @@
+/**
+ * Confirms that this node owned a partition when a reply had been computed (`cluster.reads`): by its lease, which costs a comparison, or
+ * by asking etcd, which rests on no clock.
+ */
+import { DbError } from "../protocol/errors.js";
+import type { LeaseMemory } from "./lease-memory.js";
+import type { LogService } from "./log-service.js";
+import { TenureGate } from "./tenure-gate.js";
+
+export interface Confirmations {
+  readonly waiting: number;
+  pass(send: () => void, fail: (error: DbError) => void): void;
+  /** Called often while some wait. */
+  look(): void;
+  end(): void;
+}
+
+/** Of all partitions of an actor. */
+export class LeaseConfirmations implements Confirmations {
+  private readonly gate: TenureGate;
+
+  constructor(private readonly lease: LeaseMemory) {
+    this.gate = new TenureGate(lease);
+  }
+
+  get waiting(): number {
+    return this.gate.waiting;
+  }
+
+  pass(send: () => void, fail: (error: DbError) => void): void {
+    this.gate.pass(send, fail);
+  }
+
+  look(): void {
+    if (this.lease.holds) this.gate.renewed();
+  }
+
+  end(): void {
+    this.gate.end();
+  }
+}
+
+interface Asking {
+  readonly send: () => void;
+  readonly fail: (error: DbError) => void;
+}
+
+/** Of one partition: all replies that come while a question is under way are confirmed by the next. */
+export class QuorumConfirmations implements Confirmations {
+  private asking: Asking[] = [];
+  private underWay = 0;
+  private isAsking = false;
+
+  constructor(
+    private readonly service: Pick<LogService, "owner">,
+    private readonly partition: number,
+    private readonly epoch: number,
+    private readonly armTurn: () => void,
+  ) {}
+
+  get waiting(): number {
+    return this.asking.length + this.underWay;
+  }
+
+  pass(send: () => void, fail: (error: DbError) => void): void {
+    this.asking.push({ send, fail });
+    void this.ask();
+  }
+
+  look(): void {}
+
+  end(): void {
+    for (const { fail } of this.asking.splice(0)) fail(unconfirmed());
+  }
+
+  private async ask(): Promise<void> {
+    if (this.isAsking) return;
+    this.isAsking = true;
+    while (this.asking.length > 0) {
+      const replies = this.asking.splice(0);
+      this.underWay = replies.length;
+      // What is not known in time is not said.
+      const owner = await this.service.owner(this.partition).catch(() => null);
+      const isOurs = owner?.epoch === this.epoch;
+      this.underWay = 0;
+      for (const { send, fail } of replies) {
+        if (isOurs) send();
+        else fail(unconfirmed());
+      }
+      this.armTurn();
+    }
+    this.isAsking = false;
+  }
+}
+
+function unconfirmed(): DbError {
+  const what =
+    "It is not known whether the partition has another owner. Whether changes were made is not known either.";
+  return new DbError("partition_unavailable", what);
+}

@@ -1,0 +1,234 @@
+/**
+ * Carries requests that came from elsewhere to this node's actors, and their replies back: frames in, frames out. So actors learn
+ * nothing of other nodes. One per origin: another node's connection, or this node's own requests that had waited for an owner.
+ *
+ * It never forwards to a third node, so no request goes round in circles: what is not served here goes back untouched (REPLY_MOVED).
+ */
+import type { ActorLink, Loss, PendingReply, Repeatable } from "../gateway/actor-link.js";
+import { repeatableBy } from "../gateway/actor-link.js";
+import type { LiveSubscriber } from "../gateway/live-channels.js";
+import type { SentFrames } from "../gateway/sent-frames.js";
+import type { Endpoint } from "../protocol/endpoint.js";
+import { ENDPOINTS, MESSAGES, WIRE } from "../protocol/endpoints.js";
+import {
+  CANCEL_CODE,
+  LIVE,
+  PIECE_CODE,
+  REPLY_LIVE,
+  REPLY_MOVED,
+  REQUEST_LAST_PIECE,
+  type ReplyFrame,
+  ReplyWriter,
+  type RequestFrame,
+  readRequests,
+  TAKEN_CODE,
+} from "../protocol/frames.js";
+import type { FromActor, ToActor } from "../protocol/messages.js";
+import { isCarried } from "./peer-link.js";
+
+/** To where the requests came from. */
+export interface RelayOrigin {
+  frames(partition: number, frames: ArrayBuffer): void;
+  control(partition: number, message: FromActor | LostReply): void;
+}
+
+/** A request that was sent has no answer. */
+export interface LostReply {
+  readonly kind: "lost";
+  readonly id: number;
+  readonly loss?: Loss;
+}
+
+/** What a relay needs to know of this node. */
+export interface RelayHost {
+  /** Null: the partition is not served here. */
+  servedBy(partition: number): ActorLink | null;
+  /** Calls back when the partition is served here, or is certainly not this node's. */
+  whenKnown(partition: number, then: () => void): void;
+}
+
+const BY_CODE = new Map<number, Endpoint>([...ENDPOINTS, ...MESSAGES, ...WIRE].map((each) => [each.code, each]));
+
+interface InFlight {
+  readonly link: ActorLink;
+  readonly id: number;
+}
+
+export class FrameRelay {
+  /** By partition, then by the origin's id. */
+  private readonly inFlight = new Map<number, Map<number, InFlight>>();
+  /** What arrived for a partition while it was not known whose it is. */
+  private readonly waiting = new Map<number, (() => void)[]>();
+  private readonly writers = new Map<number, ReplyWriter>();
+  private isArmed = false;
+  private isClosed = false;
+
+  constructor(
+    private readonly host: RelayHost,
+    private readonly origin: RelayOrigin,
+  ) {}
+
+  /** Deadlines are points in time of this machine. The buffer is the relay's from now on. */
+  frames(partition: number, data: ArrayBuffer): void {
+    readRequests(data, (frame) => this.inOrder(partition, () => this.accept(partition, frame)));
+  }
+
+  control(partition: number, message: ToActor): void {
+    if (message.kind === "find-identity") this.inOrder(partition, () => this.findIdentity(partition, message));
+    else if (isCarried(message.kind)) this.host.servedBy(partition)?.post(message);
+  }
+
+  /** The origin is gone: nobody waits for the answers. */
+  close(): void {
+    this.isClosed = true;
+    for (const requests of this.inFlight.values()) for (const { link, id } of requests.values()) link.cancel(id);
+    this.inFlight.clear();
+    this.waiting.clear();
+  }
+
+  /** At once, or when it is known whether the partition is served here. */
+  private inOrder(partition: number, work: () => void): void {
+    const waiting = this.waiting.get(partition);
+    if (waiting !== undefined) waiting.push(work);
+    else if (this.host.servedBy(partition) !== null) work();
+    else {
+      this.waiting.set(partition, [work]);
+      this.host.whenKnown(partition, () => {
+        const works = this.waiting.get(partition) ?? [];
+        this.waiting.delete(partition);
+        for (const each of works) each();
+      });
+    }
+  }
+
+  private findIdentity(partition: number, { id, by, value }: Extract<ToActor, { kind: "find-identity" }>): void {
+    const answer = (identity: Extract<FromActor, { kind: "identity" }>["identity"] | undefined): void => {
+      // Undefined is told, too: there is nobody to ask.
+      this.origin.control(partition, { kind: "identity", id, identity: identity as never });
+    };
+    const link = this.host.servedBy(partition);
+    if (link === null) answer(undefined);
+    else link.findIdentity(by, value, answer);
+  }
+
+  private accept(partition: number, frame: RequestFrame): void {
+    if (this.isClosed) return;
+    if (frame.code >= TAKEN_CODE) {
+      this.toRunning(partition, frame);
+      return;
+    }
+    const link = this.host.servedBy(partition);
+    const endpoint = BY_CODE.get(frame.code);
+    if (link === null || endpoint === undefined) {
+      this.write(partition, (writer) =>
+        writer.bytes(frame.id, 0, REPLY_MOVED, String(partition), frame.hasBody ? frame.bodyBytes : NOTHING),
+      );
+      return;
+    }
+    const requests = this.inFlight.get(partition) ?? new Map<number, InFlight>();
+    this.inFlight.set(partition, requests);
+    const pending = new RelayedReply(frame, endpoint, {
+      reply: ({ status, flags, headers, body }) => {
+        requests.delete(frame.id);
+        this.write(partition, (writer) => writer.bytes(frame.id, status, flags, headers, body));
+      },
+      progress: ({ status, flags, headers, body }) =>
+        this.write(partition, (writer) => writer.bytes(frame.id, status, flags, headers, body)),
+      lose: (loss) => {
+        requests.delete(frame.id);
+        this.flush();
+        this.origin.control(partition, { kind: "lost", id: frame.id, ...(loss !== undefined && { loss }) });
+      },
+    });
+    const id = link.send(
+      ...([pending, frame.code, frame.flags, partition, frame.tenant, frame.deadlineMs] as const),
+      ...([frame.requestId, frame.headText, frame.hasBody ? frame.bodyBytes : null] as const),
+    );
+    requests.set(frame.id, { link, id });
+  }
+
+  private toRunning(partition: number, frame: RequestFrame): void {
+    const request = this.inFlight.get(partition)?.get(frame.id);
+    if (request === undefined) return;
+    const { link, id } = request;
+    if (frame.code === PIECE_CODE) link.sendPiece(id, frame.bodyBytes, (frame.flags & REQUEST_LAST_PIECE) !== 0);
+    else if (frame.code === TAKEN_CODE) link.taken(id, frame.deadlineMs);
+    else if (frame.code === CANCEL_CODE) {
+      link.cancel(id);
+      this.inFlight.get(partition)!.delete(frame.id);
+    }
+  }
+
+  private write(partition: number, write: (writer: ReplyWriter) => void): void {
+    if (this.isClosed) return;
+    let writer = this.writers.get(partition);
+    if (writer === undefined) {
+      writer = new ReplyWriter();
+      this.writers.set(partition, writer);
+    }
+    write(writer);
+    if (this.isArmed) return;
+    this.isArmed = true;
+    setImmediate(this.flush);
+  }
+
+  private readonly flush = (): void => {
+    this.isArmed = false;
+    if (this.isClosed) return;
+    for (const [partition, writer] of this.writers) if (!writer.empty) this.origin.frames(partition, writer.take());
+  };
+}
+
+const NOTHING = new Uint8Array(0);
+
+interface Outcome {
+  reply(frame: Omit<ReplyFrame, "id">): void;
+  progress(frame: Omit<ReplyFrame, "id">): void;
+  lose(loss: Loss | undefined): void;
+}
+
+/** A request of another node, for this node's actor. */
+class RelayedReply implements PendingReply {
+  keptIn: SentFrames | null = null;
+  suspicions = 0;
+  readonly tenantId = null;
+  readonly requestId: string;
+  readonly repeatable: Repeatable;
+  readonly ofDirectory: boolean;
+  readonly live: LiveSubscriber;
+
+  constructor(
+    { id, requestId, isIdempotent }: RequestFrame,
+    endpoint: Endpoint,
+    private readonly outcome: Outcome,
+  ) {
+    this.requestId = requestId;
+    this.repeatable = endpoint.method === "WIRE" ? "never" : repeatableBy(endpoint, isIdempotent);
+    this.ofDirectory = endpoint.home === "directory";
+    const told = { flags: REPLY_LIVE, headers: "", body: Buffer.alloc(0) };
+    // Each subscription is a channel of its own at the origin, with the request's id.
+    this.live = {
+      began: () => {
+        outcome.progress({ ...told, status: LIVE.began });
+        outcome.progress({ ...told, status: LIVE.joined, headers: String(id) });
+      },
+      published: (messages, sequence) => {
+        for (const message of messages) {
+          outcome.progress({ ...told, status: LIVE.published, headers: String(sequence), body: Buffer.from(message) });
+        }
+      },
+    };
+  }
+
+  replied(frame: ReplyFrame): void {
+    this.outcome.reply(frame);
+  }
+
+  progressed(frame: ReplyFrame): void {
+    this.outcome.progress(frame);
+  }
+
+  lost(loss?: Loss): void {
+    this.outcome.lose(loss);
+  }
+}

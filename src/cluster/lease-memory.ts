@@ -1,0 +1,80 @@
+/**
+ * What this node may believe (lease.ts), in memory that all of its threads share: the thread of the lease writes it, everybody else
+ * reads it.
+ */
+import { APART_MS, type Believed, type NodeClock } from "./lease.js";
+
+const BYTES = 64;
+/** Words: of the writer's progress (odd while it writes), and of the node's life. */
+const WRITING = 0;
+const LIFE = 1;
+/** Of 8 bytes, after those. */
+const UNTIL = 1;
+const MONOTONIC = 2;
+const WALL = 3;
+
+/** The clocks of this machine, the same in each thread. */
+export const SYSTEM_CLOCK: NodeClock = {
+  monotonicMs: () => {
+    const [seconds, nanoseconds] = process.hrtime();
+    return seconds * 1000 + nanoseconds / 1e6;
+  },
+  wallMs: Date.now,
+};
+
+export function newLeaseMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(BYTES);
+}
+
+export class LeaseMemory {
+  private readonly words: Int32Array;
+  private readonly numbers: Float64Array;
+
+  constructor(
+    memory: SharedArrayBuffer,
+    private readonly clock: NodeClock = SYSTEM_CLOCK,
+  ) {
+    this.words = new Int32Array(memory);
+    this.numbers = new Float64Array(memory);
+  }
+
+  /** Changes when the node has lost all that it owned: what began before is void. */
+  get life(): number {
+    return Atomics.load(this.words, LIFE);
+  }
+
+  /** Call it after a reply was computed. */
+  get holds(): boolean {
+    return this.leftMs > 0;
+  }
+
+  /** For which the node may still believe; 0: it may not. */
+  get leftMs(): number {
+    for (;;) {
+      const before = Atomics.load(this.words, WRITING);
+      const [until, monotonic, wall] = [this.numbers[UNTIL]!, this.numbers[MONOTONIC]!, this.numbers[WALL]!];
+      // Both words in one order for all threads: what was read between two equal even ones belongs together.
+      if (before % 2 !== 0 || Atomics.load(this.words, WRITING) !== before) continue;
+      const now = this.clock.monotonicMs();
+      const apart = this.clock.wallMs() - wall - (now - monotonic);
+      return Math.abs(apart) > APART_MS ? 0 : Math.max(0, until - now);
+    }
+  }
+
+  renewed({ untilMs, monotonicMs, wallMs }: Believed): void {
+    this.write(untilMs, monotonicMs, wallMs);
+  }
+
+  lost(): void {
+    this.write(0, 0, 0);
+    Atomics.add(this.words, LIFE, 1);
+  }
+
+  private write(until: number, monotonic: number, wall: number): void {
+    Atomics.add(this.words, WRITING, 1);
+    this.numbers[UNTIL] = until;
+    this.numbers[MONOTONIC] = monotonic;
+    this.numbers[WALL] = wall;
+    Atomics.add(this.words, WRITING, 1);
+  }
+}

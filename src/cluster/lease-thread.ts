@@ -1,0 +1,41 @@
+/**
+ * The thread that keeps this node's lease, and does nothing else: gateways and actors may stall for seconds. Started by
+ * cluster-node.ts by way of workers/lease.ts; ends when its process does.
+ */
+import { randomUUID } from "node:crypto";
+import { EtcdLogService } from "./etcd-log-service.js";
+import { Lease, TTL_MS } from "./lease.js";
+import { LeaseMemory, SYSTEM_CLOCK } from "./lease-memory.js";
+
+export interface LeaseThreadSettings {
+  readonly endpoints: readonly string[];
+  readonly name: string;
+  readonly node: string;
+  readonly address: string;
+  readonly memory: SharedArrayBuffer;
+}
+
+const RENEW_MS = TTL_MS / 5;
+/** A call that takes longer is of no use: the next renewal asks what became of it. */
+const DEADLINE_MS = 2 * RENEW_MS;
+
+/** Renews for ever. */
+export async function keepLease({ endpoints, name, node, address, memory }: LeaseThreadSettings): Promise<never> {
+  const shared = new LeaseMemory(memory);
+  const lease = new Lease({
+    service: new EtcdLogService({ endpoints, installation: name, deadlineMs: DEADLINE_MS }),
+    ...{ node, address },
+    clock: SYSTEM_CLOCK,
+    newIncarnation: randomUUID,
+    onLost: () => shared.lost(),
+    onRenewed: (believed) => shared.renewed(believed),
+  });
+  for (;;) {
+    const began = performance.now();
+    const wasMember = lease.isMember;
+    await lease.renew();
+    // Nothing is believed before the first renewal of a life.
+    const pauseMs = lease.isMember && !wasMember ? 0 : RENEW_MS - (performance.now() - began);
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, pauseMs)));
+  }
+}

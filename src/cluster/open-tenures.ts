@@ -1,0 +1,44 @@
+/** Makes what an actor of a cluster needs, from its settings. Called by workers/actor.ts. */
+import type { DbError } from "../protocol/errors.js";
+import type { ActorSettings } from "../protocol/messages.js";
+import { partitionDirectory } from "../storage/partition-directory.js";
+import { openShardOnDisk } from "../storage/shard-on-disk.js";
+import { ClusterMap } from "./cluster-map.js";
+import { EtcdLogService } from "./etcd-log-service.js";
+import { LeaseMemory } from "./lease-memory.js";
+import { PartitionCopy } from "./partition-copy.js";
+import { Tenures, type TenuresOptions } from "./tenures.js";
+
+export type TenuresOutput = Pick<TenuresOptions, "failed" | "handOver" | "log">;
+
+export function openTenures(settings: ActorSettings, output: TenuresOutput): Tenures {
+  const { endpoints, name, node, reads, copies, lease } = settings.cluster!;
+  const service = new EtcdLogService({ endpoints, installation: name });
+  const { failed, handOver, log } = output;
+  return new Tenures({
+    ...{ node, service, reads, copies, log, handOver },
+    map: new ClusterMap(endpoints, name),
+    lease: new LeaseMemory(lease),
+    partitions: settings.partitionCount,
+    mine: settings.partitions,
+    copyOf: (partition) => copyOf(settings, service, partition),
+    failed: (error: DbError) => failed(error),
+  });
+}
+
+function copyOf(settings: ActorSettings, service: EtcdLogService, partition: number): PartitionCopy {
+  const { storage } = settings.config;
+  const directory = partitionDirectory(settings.dataDirectory, partition);
+  const log = { segmentBytes: storage.logSegmentBytes, retentionBytes: storage.logRetentionBytes };
+  return new PartitionCopy({
+    ...{ service, partition, directory, log },
+    apply: async () => {
+      const shard = await openShardOnDisk(directory, {
+        ...log,
+        memtableBytes: storage.memtableBytes,
+        identity: { installation: settings.installation, partition },
+      });
+      await shard.close();
+    },
+  });
+}

@@ -1,0 +1,353 @@
+/**
+ * Which partitions an actor of this node owns. It looks again and again at what etcd holds: takes partitions that have no owner, or
+ * whose owner's node has not renewed its lease, follows the others, and gives away those that another node shall own. An actor that
+ * loses anything ends, and its thread is started anew with nothing: that is how a partition is let go.
+ *
+ * Each decision is one transaction of the log service. Owned by workers/actor.ts.
+ */
+import { randomUUID } from "node:crypto";
+import { DbError } from "../protocol/errors.js";
+import type { CommitLog } from "../storage/commit-log.js";
+import { CellRoom } from "./cell-room.js";
+import type { ClusterMap, ClusterView } from "./cluster-map.js";
+import { type Confirmations, LeaseConfirmations, QuorumConfirmations } from "./confirmations.js";
+import type { NodeClock } from "./lease.js";
+import { type LeaseMemory, SYSTEM_CLOCK } from "./lease-memory.js";
+import type { Claim, LogService } from "./log-service.js";
+import { NodeWatch } from "./node-watch.js";
+import type { PartitionCopy } from "./partition-copy.js";
+import { placePartitions } from "./placement.js";
+import { ReplicatedCommitLog } from "./replicated-commit-log.js";
+
+export interface TenuresOptions {
+  readonly node: string;
+  readonly map: Pick<ClusterMap, "view">;
+  readonly service: LogService;
+  readonly lease: LeaseMemory;
+  /** Of the cluster. */
+  readonly partitions: number;
+  /** That are this actor's where the node owns them. */
+  readonly mine: readonly number[];
+  readonly reads: "lease" | "quorum";
+  /** That have a commit on disk before etcd may drop it. */
+  readonly copies: number;
+  /** This machine's, where there is no other. */
+  readonly clock?: NodeClock;
+  readonly copyOf: (partition: number) => PartitionCopy;
+  /** The thread must end and be started again. */
+  readonly failed: (error: DbError) => void;
+  /** The actor shall close what it has and be started again, because partitions are to be given away. */
+  readonly handOver: () => void;
+  readonly log: (level: "error" | "warn" | "info", message: string, fields: object) => void;
+}
+
+interface Host {
+  open(partition: number): Promise<void>;
+  armTurn(): void;
+}
+
+interface Tenure {
+  readonly epoch: number;
+  readonly log: ReplicatedCommitLog;
+  readonly confirmations: Confirmations;
+}
+
+const LOOK_MS = 200;
+/** Between two nodes that could take the same partition. */
+const RANK_MS = 300;
+const CONFIRM_MS = 25;
+/** Between two reports of what is on this node's disk. */
+const REPORT_MS = 2000;
+/** For which the nodes must have been the same before partitions move without need. */
+const STEADY_MS = 3000;
+/** A copy that cannot follow is looked at again after that. */
+const BEHIND_MS = 30_000;
+/** Commits that a copy may lack when it is to become the owner's. */
+const LAG_MAX = 1000;
+
+export class Tenures {
+  private readonly options: TenuresOptions;
+  private readonly watch: NodeWatch;
+  private readonly room: CellRoom;
+  private readonly byLease: LeaseConfirmations;
+  private readonly life: number;
+  private readonly tenures = new Map<number, Tenure>();
+  /** Claimed, and not open yet. */
+  private readonly epochs = new Map<number, number>();
+  private readonly copies = new Map<number, PartitionCopy>();
+  /** Copies that cannot follow, and since when. */
+  private readonly behind = new Map<number, number>();
+  private readonly working = new Map<number, Promise<void>>();
+  private readonly freeSince = new Map<number, number>();
+  private leaving = new Map<number, string>();
+  private nodes = "";
+  private nodesSince = 0;
+  private reported = "";
+  private host: Host | null = null;
+  private isStopped = false;
+  private timers: NodeJS.Timeout[] = [];
+  private looking: Promise<void> | null = null;
+  private reporting: Promise<void> | null = null;
+  private newest: ClusterView | null = null;
+
+  constructor(options: TenuresOptions) {
+    this.options = options;
+    this.watch = new NodeWatch(options.service, options.clock ?? SYSTEM_CLOCK);
+    this.room = new CellRoom({ service: options.service });
+    this.byLease = new LeaseConfirmations(options.lease);
+    this.life = options.lease.life;
+  }
+
+  begin(host: Host): void {
+    this.host = host;
+    const every = (ms: number, work: () => void): void => {
+      this.timers.push(setInterval(work, ms));
+    };
+    every(LOOK_MS, () => {
+      this.looking ??= this.look().finally(() => {
+        this.looking = null;
+      });
+    });
+    every(CONFIRM_MS, () => this.confirmAll());
+    every(REPORT_MS, () => {
+      this.reporting ??= this.report().finally(() => {
+        this.reporting = null;
+      });
+    });
+  }
+
+  /** The node has lost its lease: nothing that this thread has may be used any more. */
+  private get isLost(): boolean {
+    return this.options.lease.life !== this.life;
+  }
+
+  private confirmAll(): void {
+    if (this.isLost && (this.tenures.size > 0 || this.epochs.size > 0)) {
+      const error = new DbError("partition_unavailable", "The node's lease has run out, so it owns nothing any more.");
+      this.byLease.end();
+      this.host!.armTurn();
+      // After the answers to those that waited have left.
+      setImmediate(() => setImmediate(() => this.options.failed(error)));
+      return;
+    }
+    if (this.byLease.waiting === 0) return;
+    this.byLease.look();
+    this.host!.armTurn();
+  }
+
+  confirm(partition: number, send: () => void, fail: (error: DbError) => void): void {
+    const confirmations = this.tenures.get(partition)?.confirmations ?? this.byLease;
+    if (this.isLost) this.byLease.end();
+    confirmations.pass(send, fail);
+  }
+
+  async replicate(partition: number, local: CommitLog): Promise<CommitLog> {
+    const { service, reads } = this.options;
+    const epoch = this.epochs.get(partition)!;
+    const refusal = (): DbError | null => this.room.refusal;
+    const log = await ReplicatedCommitLog.open({ service, partition, epoch, local, refusal });
+    const confirmations =
+      reads === "lease" ? this.byLease : new QuorumConfirmations(service, partition, epoch, () => this.host!.armTurn());
+    this.tenures.set(partition, { epoch, log, confirmations });
+    return log;
+  }
+
+  private async look(): Promise<void> {
+    const { map, lease, partitions, node, mine } = this.options;
+    if (this.isStopped || this.isLost || !lease.holds) return;
+    let view: ClusterView;
+    try {
+      view = await map.view();
+    } catch (error) {
+      this.options.log("warn", "etcd does not answer", { error: (error as Error).message });
+      return;
+    }
+    if (this.isStopped || this.isLost || !lease.holds) return;
+    this.newest = view;
+    const nodes = [...view.members]
+      .filter(([name, member]) => this.watch.saw(name, member) === null || name === node)
+      .map(([name]) => name)
+      .sort();
+    const now = performance.now();
+    if (nodes.join() !== this.nodes) this.nodesSince = now;
+    this.nodes = nodes.join();
+    const orders = placePartitions({ partitions, nodes, draining: view.draining, wants: view.wants });
+    for (const partition of mine) {
+      if (this.working.has(partition)) continue;
+      if (this.tenures.has(partition)) this.keep(partition, view, orders[partition]!);
+      else this.work(partition, view, orders[partition]!);
+    }
+    if (this.leaving.size === 0) return;
+    this.isStopped = true;
+    this.options.log("info", "partitions are handed over", { partitions: Object.fromEntries(this.leaving) });
+    this.options.handOver();
+  }
+
+  private keep(partition: number, view: ClusterView, [first]: readonly string[]): void {
+    const { epoch, log } = this.tenures.get(partition)!;
+    const owner = view.owners.get(partition);
+    if (owner !== undefined && owner.epoch > epoch) {
+      this.options.failed(new DbError("partition_unavailable", `Partition ${partition} has another owner now.`));
+      return;
+    }
+    if (first === undefined || first === this.options.node) return;
+    const isSteady = performance.now() - this.nodesSince >= STEADY_MS;
+    const copied = view.durable.get(partition)?.get(first) ?? -1;
+    if (isSteady && copied >= log.durableHere - LAG_MAX) this.leaving.set(partition, first);
+  }
+
+  /** Takes the partition, if nobody has it, or follows it. */
+  private work(partition: number, view: ClusterView, order: readonly string[]): void {
+    const { node } = this.options;
+    const owner = view.owners.get(partition) ?? null;
+    const claim = { partition, node, tenure: randomUUID(), epoch: owner?.epoch ?? 0 };
+    if (owner?.node === node) {
+      this.start(partition, this.take(claim, view));
+      return;
+    }
+    const unseen = owner === null ? null : this.watch.saw(owner.node, view.members.get(owner.node) ?? null);
+    const isFree = owner === null || unseen !== null;
+    if (isFree && !this.isBehind(partition)) {
+      if (this.isMyTurn(partition, order.indexOf(node)))
+        this.start(partition, this.take(unseen === null ? claim : { ...claim, unseen }, view));
+      return;
+    }
+    this.freeSince.delete(partition);
+    const there = newestIn(view, partition);
+    if (there > this.copyOf(partition).durable && !this.isBehind(partition))
+      this.start(
+        partition,
+        this.follow(partition).then(() => undefined),
+      );
+  }
+
+  private start(partition: number, work: Promise<void>): void {
+    const done = work
+      .catch((error: unknown) => {
+        const isExpected = error instanceof DbError && error.code === "log_unavailable";
+        this.options.log(isExpected ? "warn" : "error", "a partition could not be taken or followed", {
+          ...{ partition, error: error instanceof Error ? error.message : String(error) },
+        });
+        // Half open: only a new thread can open it again.
+        if (this.epochs.has(partition))
+          this.options.failed(new DbError("partition_unavailable", `Partition ${partition} could not be opened.`));
+      })
+      .finally(() => this.working.delete(partition));
+    this.working.set(partition, done);
+  }
+
+  private isMyTurn(partition: number, rank: number): boolean {
+    const now = performance.now();
+    if (!this.freeSince.has(partition)) this.freeSince.set(partition, now);
+    return rank >= 0 && now - this.freeSince.get(partition)! >= rank * RANK_MS;
+  }
+
+  private isBehind(partition: number): boolean {
+    const since = this.behind.get(partition);
+    if (since !== undefined && performance.now() - since >= BEHIND_MS) this.behind.delete(partition);
+    return this.behind.has(partition);
+  }
+
+  private async follow(partition: number): Promise<boolean> {
+    const copy = this.copyOf(partition);
+    try {
+      await copy.catchUp();
+      return true;
+    } catch (error) {
+      if (!(error instanceof DbError && error.code === "partition_damaged")) throw error;
+      this.behind.set(partition, performance.now());
+      this.options.log("error", "this node's copy of the partition cannot follow", { partition, why: error.message });
+      return false;
+    }
+  }
+
+  private async take(claim: Claim, view: ClusterView): Promise<void> {
+    const { partition } = claim;
+    if (this.isBehind(partition) || !(await this.follow(partition))) return;
+    const copy = this.copyOf(partition);
+    // All that any node has reported was acknowledged before, so it is in the log that was read, unless that was trimmed.
+    const there = newestIn(view, partition);
+    if (copy.durable < there) {
+      this.behind.set(partition, performance.now());
+      const why = `it ends at commit ${copy.durable}, and another node has ${there}`;
+      this.options.log("error", "this node's copy of the partition cannot follow", { partition, why });
+      return;
+    }
+    await copy.close();
+    this.copies.delete(partition);
+    const epoch = await this.options.service.claim(claim);
+    if (epoch === null || this.isLost || this.isStopped) return;
+    this.freeSince.delete(partition);
+    this.epochs.set(partition, epoch);
+    await this.host!.open(partition);
+    this.epochs.delete(partition);
+    this.options.log("info", "the partition is owned", { partition, epoch });
+  }
+
+  private copyOf(partition: number): PartitionCopy {
+    let copy = this.copies.get(partition);
+    if (copy === undefined) {
+      copy = this.options.copyOf(partition);
+      this.copies.set(partition, copy);
+    }
+    return copy;
+  }
+
+  private async report(): Promise<void> {
+    const { service, node, lease } = this.options;
+    if (this.isStopped || this.isLost || !lease.holds) return;
+    try {
+      const durable = new Map<number, number>();
+      for (const [partition, { log }] of this.tenures) durable.set(partition, log.durableHere);
+      for (const [partition, copy] of this.copies) if (copy.durable >= 0) durable.set(partition, copy.durable);
+      const text = JSON.stringify([...durable]);
+      if (text !== this.reported && durable.size > 0) await service.report(node, durable);
+      this.reported = text;
+      await this.trim();
+      if (this.tenures.size > 0) await this.room.look();
+    } catch (error) {
+      this.options.log("warn", "etcd does not take reports", { error: (error as Error).message });
+    }
+  }
+
+  /** Drops from etcd what all nodes have on their disks; in need of room, what enough of them have. */
+  private async trim(): Promise<void> {
+    const { node, copies } = this.options;
+    const view = this.newest;
+    if (view === null) return;
+    for (const [partition, { log }] of this.tenures) {
+      const reports = view.durable.get(partition);
+      const others = [...view.members.keys()].filter((name) => name !== node).map((name) => reports?.get(name) ?? 0);
+      others.sort((a, b) => b - a);
+      const wanted = this.room.isFilling ? copies - 1 : others.length;
+      const upTo = Math.min(log.durableHere, wanted <= 0 ? Number.POSITIVE_INFINITY : (others[wanted - 1] ?? 0));
+      if (upTo > 0 && (await log.trimReplicated(upTo))) this.room.trimmed();
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    await Promise.all([this.looking, this.reporting, ...this.working.values()]);
+  }
+
+  /** Where the actor ends for good, all of its partitions go to whoever comes next. */
+  async release(): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer);
+    const { node, service } = this.options;
+    for (const copy of this.copies.values()) await copy.close();
+    if (this.isLost) return;
+    const others = this.nodes.split(",").filter((name) => name !== node && name !== "");
+    for (const [partition, { epoch }] of this.tenures) {
+      const reports = this.newest?.durable.get(partition);
+      const next = this.leaving.size > 0 ? this.leaving.get(partition) : others.find((name) => reports?.has(name));
+      if (next === undefined) continue;
+      // What is not known to be done is seen to by those who look for free partitions.
+      await service.claim({ partition, node: next, tenure: randomUUID(), epoch }).catch(() => null);
+    }
+  }
+}
+
+/** That any node has on its disk. */
+function newestIn({ durable }: ClusterView, partition: number): number {
+  return Math.max(0, ...(durable.get(partition)?.values() ?? []));
+}

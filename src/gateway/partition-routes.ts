@@ -1,0 +1,31 @@
+/**
+ * Which link serves a partition, in a cluster (src/cluster/cluster-routes.ts). On one machine there is none: each partition is an
+ * actor's of this process.
+ */
+import type { IdentityChange } from "../protocol/identity.js";
+import type { ActorLink } from "./actor-link.js";
+
+/** This process, as the routes see it. */
+export interface LocalActors {
+  /** Of the actor whose the partition is where this node owns it. */
+  localLinkOf(partition: number): ActorLink;
+  /** The directory's owner, another node, has changed an identity. */
+  identityChanged(change: IdentityChange): void;
+  /** The directory has another owner, or is not reached: changes may be missed. */
+  directoryLost(): void;
+}
+
+export interface PartitionRoutes {
+  bind(actors: LocalActors): void;
+  linkOf(partition: number): ActorLink;
+  /** This node serves the partition from now on. */
+  opened(partition: number): void;
+  /** The thread of that actor has ended: it serves nothing. */
+  ended(partitions: readonly number[]): void;
+  /** Whether what the directory said may be used again: it is here, and this node may believe so. */
+  mayCache(): boolean;
+  /** The directory of this node has changed an identity. Resolves when all other nodes have heard it; null: there are none. */
+  identityChanged(change: IdentityChange): Promise<void> | null;
+  /** For GET /admin/cluster. */
+  describe(): Promise<object>;
+}

@@ -1,0 +1,209 @@
+/** Gateways' routes of three nodes on the model of the log service, with real links between them and actors that are played. */
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Server } from "node:tls";
+import t, { type Test } from "tap";
+import type { ClusterView } from "../../src/cluster/cluster-map.js";
+import { ClusterRoutes } from "../../src/cluster/cluster-routes.js";
+import { LeaseMemory, newLeaseMemory, SYSTEM_CLOCK } from "../../src/cluster/lease-memory.js";
+import type { Member, Owner } from "../../src/cluster/log-service.js";
+import { listenToPeers, peerKey } from "../../src/cluster/peer-link.js";
+import {
+  ActorLink,
+  type ActorPort,
+  type Loss,
+  type PendingReply,
+  type Repeatable,
+} from "../../src/gateway/actor-link.js";
+import { ENDPOINTS } from "../../src/protocol/endpoints.js";
+import { REPLY_MOVED, type ReplyFrame, ReplyWriter, readRequests } from "../../src/protocol/frames.js";
+import type { IdentityChange } from "../../src/protocol/identity.js";
+import { freePort } from "./etcd.js";
+
+const CODE = ENDPOINTS.find(({ name }) => name === "query.execute")!.code;
+const CHANGE: IdentityChange = { kind: "user", userId: "u", version: 1 };
+
+class World {
+  readonly key = peerKey(randomBytes(32));
+  readonly owners = new Map<number, Owner>();
+  readonly members = new Map<string, Member>();
+  private epoch = 0;
+
+  async view(): Promise<ClusterView> {
+    const { owners, members } = this;
+    return { ...{ owners: new Map(owners), members }, wants: new Map(), draining: new Set(), durable: new Map() };
+  }
+
+  own(partition: number, node: string): void {
+    this.owners.set(partition, { node, tenure: "t", epoch: ++this.epoch });
+  }
+
+  async node(t: Test, name: string): Promise<Node> {
+    const address = `127.0.0.1:${await freePort()}`;
+    this.members.set(name, { incarnation: name, counter: 1, isFenced: false, address, revision: 1 });
+    const node = new Node(this, name);
+    node.server = await listenToPeers(address, this.key, (socket) => node.routes.accept(socket));
+    t.teardown(() => node.end());
+    return node;
+  }
+}
+
+/** Its actor answers each request with the node's name and the request's body, when it may. */
+class Node {
+  readonly routes: ClusterRoutes;
+  server!: Server;
+  readonly changes: IdentityChange[] = [];
+  lost = 0;
+  answers = true;
+  readonly asked: string[] = [];
+  private readonly link = new ActorLink(0, () => undefined);
+  private isEnded = false;
+
+  constructor(
+    world: World,
+    readonly name: string,
+  ) {
+    this.routes = new ClusterRoutes({
+      ...{ node: name, partitions: 2, map: world, key: world.key, log: () => undefined },
+      lease: new LeaseMemory(newLeaseMemory(), SYSTEM_CLOCK),
+    });
+    let say: (message: unknown) => void = () => undefined;
+    const port: ActorPort = {
+      postMessage: (message) => {
+        if (message instanceof ArrayBuffer) this.answer(message, (replies) => say(replies));
+      },
+      on: (event: string, listener: (value: never) => void) => {
+        if (event === "message") say = listener as (message: unknown) => void;
+      },
+      terminate: async () => undefined,
+    };
+    this.link.attach(port);
+    this.link.state = "ready";
+    this.routes.bind({
+      localLinkOf: () => this.link,
+      identityChanged: (change) => this.changes.push(change),
+      directoryLost: () => this.lost++,
+    });
+  }
+
+  private answer(frames: ArrayBuffer, say: (replies: ArrayBuffer) => void): void {
+    const replies = new ReplyWriter();
+    readRequests(frames, ({ id, bodyText }) => {
+      this.asked.push(bodyText);
+      if (this.answers) replies.text(id, 200, 0, "", `${this.name}: ${bodyText}`);
+    });
+    if (!replies.empty) setImmediate(() => say(replies.take()));
+  }
+
+  /** As the gateway does: who is told that the partition moved asks again. */
+  ask(partition: number, body: string, repeatable: Repeatable = "uncommitted"): Promise<string> {
+    return new Promise((resolve) => {
+      const send = (): void => {
+        const pending = new Asked(repeatable, (answer) => (answer === null ? send() : resolve(answer)));
+        const link = this.routes.linkOf(partition);
+        link.send(pending, CODE, 0, partition, 1, Date.now() + 5000, "r", "", Buffer.from(body));
+      };
+      send();
+    });
+  }
+
+  async end(): Promise<void> {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    const closed = once(this.server, "close");
+    this.server.close();
+    await this.routes.close();
+    await closed;
+  }
+}
+
+class Asked implements PendingReply {
+  keptIn = null;
+  suspicions = 0;
+  readonly requestId = "r";
+  readonly tenantId = null;
+  readonly ofDirectory = false;
+
+  constructor(
+    readonly repeatable: Repeatable,
+    /** Null: it has moved. */
+    private readonly done: (answer: string | null) => void,
+  ) {}
+
+  replied({ flags, body }: ReplyFrame): void {
+    this.done((flags & REPLY_MOVED) === 0 ? body.toString() : null);
+  }
+
+  progressed(): void {}
+
+  lost(loss?: Loss): void {
+    this.done(`lost: ${loss?.code}`);
+  }
+}
+
+t.test("a request reaches the owner from any node, and waits while there is none", async (t) => {
+  const world = new World();
+  const a = await world.node(t, "a");
+  const b = await world.node(t, "b");
+  const early = a.ask(1, "early");
+  const large = "x".repeat(100_000);
+  const earlyAndLarge = a.ask(1, large);
+  await sleep(50);
+  world.own(1, "b");
+  // b has claimed it and opens it: its relay holds what comes.
+  const late = a.ask(1, "late");
+  await sleep(600);
+  t.same(b.asked, []);
+  b.routes.opened(1);
+  t.same(await Promise.all([early, late, b.ask(1, "at home")]), ["b: early", "b: late", "b: at home"]);
+  t.equal(await earlyAndLarge, `b: ${large}`);
+  t.equal(await a.ask(1, "again"), "b: again");
+});
+
+t.test("a request follows the partition to its next owner", async (t) => {
+  const world = new World();
+  const [a, b, c] = [await world.node(t, "a"), await world.node(t, "b"), await world.node(t, "c")];
+  world.own(1, "b");
+  b.routes.opened(1);
+  t.equal(await a.ask(1, "one"), "b: one");
+  // a does not know yet.
+  world.own(1, "c");
+  b.routes.ended([1]);
+  c.routes.opened(1);
+  t.equal(await a.ask(1, "two"), "c: two");
+  t.equal(await b.ask(1, "three"), "c: three");
+});
+
+t.test("when the owner dies, reads are asked again and writes are not", async (t) => {
+  const world = new World();
+  const [a, b, c] = [await world.node(t, "a"), await world.node(t, "b"), await world.node(t, "c")];
+  world.own(1, "b");
+  b.routes.opened(1);
+  t.equal(await a.ask(1, "before"), "b: before");
+  b.answers = false;
+  const write = a.ask(1, "write");
+  const read = a.ask(1, "read", "always");
+  while (b.asked.length < 3) await sleep(10);
+  world.members.delete("b");
+  await b.end();
+  world.own(1, "c");
+  c.routes.opened(1);
+  t.equal(await write, "lost: partition_unavailable");
+  t.equal(await read, "c: read");
+  t.same(c.asked, ["read"]);
+});
+
+t.test("a change of an identity is known to other nodes before it is said to be made", async (t) => {
+  const world = new World();
+  const [a, b] = [await world.node(t, "a"), await world.node(t, "b")];
+  t.equal(b.routes.identityChanged(CHANGE), null, "nobody is connected");
+  world.own(0, "b");
+  b.routes.opened(0);
+  t.equal(await a.ask(0, "one"), "b: one");
+  await b.routes.identityChanged(CHANGE);
+  t.same(a.changes, [CHANGE]);
+  t.equal(a.lost, 0);
+  await b.end();
+  while (a.lost === 0) await sleep(10);
+});

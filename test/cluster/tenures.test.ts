@@ -1,0 +1,222 @@
+/** Nodes' actors on the model of the log service, with leases and clocks in hand. */
+
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import t, { type Test } from "tap";
+import { TenuredGate } from "../../src/actor/actor-tenures.js";
+import type { ClusterView } from "../../src/cluster/cluster-map.js";
+import { LeaseMemory, newLeaseMemory } from "../../src/cluster/lease-memory.js";
+import type { LogService, Member, Owner } from "../../src/cluster/log-service.js";
+import { MemoryLogService } from "../../src/cluster/memory-log-service.js";
+import { PartitionCopy } from "../../src/cluster/partition-copy.js";
+import { Tenures } from "../../src/cluster/tenures.js";
+import type { CommitLog } from "../../src/storage/commit-log.js";
+import { FileCommitLog } from "../../src/storage/file-commit-log.js";
+
+const PARTITIONS = 2;
+const NODES = ["a", "b"];
+
+class World {
+  readonly service = new MemoryLogService();
+  readonly nodes: Node[] = [];
+  readonly wants = new Map<number, string>();
+  monotonicMs = 1_000_000;
+
+  constructor(readonly folder: string) {}
+
+  async view(): Promise<ClusterView> {
+    const owners = new Map<number, Owner>();
+    const durable = new Map<number, ReadonlyMap<string, number>>();
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      const owner = await this.service.owner(partition);
+      if (owner !== null) owners.set(partition, owner);
+      durable.set(partition, await this.service.reports(partition));
+    }
+    const members = new Map<string, Member>();
+    for (const node of NODES) {
+      const member = await this.service.member(node);
+      if (member !== null) members.set(node, member);
+    }
+    return { owners, durable, members, wants: this.wants, draining: new Set() };
+  }
+
+  async node(t: Test, name: string): Promise<Node> {
+    const node = new Node(this, name);
+    this.nodes.push(node);
+    t.teardown(() => node.end());
+    await node.renew();
+    return node;
+  }
+
+  /** Until that is so, while all that are alive renew. */
+  async until(what: string, isSo: () => boolean): Promise<void> {
+    for (let tries = 0; !isSo(); tries++) {
+      if (tries > 600) throw new Error(`never: ${what}`);
+      await sleep(50);
+      for (const node of this.nodes) if (node.isAlive) await node.renew();
+    }
+  }
+}
+
+class Node {
+  isAlive = true;
+  revision = 0;
+  counter = 0;
+  readonly owned = new Map<number, CommitLog>();
+  readonly problems: string[] = [];
+  readonly lease: LeaseMemory;
+  readonly tenures: Tenures;
+  failures = 0;
+  handOvers = 0;
+
+  constructor(
+    readonly world: World,
+    readonly name: string,
+  ) {
+    this.lease = new LeaseMemory(newLeaseMemory(), {
+      monotonicMs: () => world.monotonicMs,
+      wallMs: () => 0 + world.monotonicMs,
+    });
+    this.tenures = new Tenures({
+      node: name,
+      map: world,
+      service: world.service as LogService,
+      lease: this.lease,
+      partitions: PARTITIONS,
+      mine: [0, 1],
+      reads: "lease",
+      copies: 2,
+      clock: { monotonicMs: () => world.monotonicMs, wallMs: () => world.monotonicMs },
+      copyOf: (partition) =>
+        new PartitionCopy({
+          ...{ service: world.service, partition, directory: this.directory(partition), log: {} },
+          apply: async () => undefined,
+        }),
+      failed: () => this.failures++,
+      handOver: () => this.handOvers++,
+      log: (level, message, fields) => {
+        if (level === "error") this.problems.push(`${message} ${JSON.stringify(fields)}`);
+      },
+    });
+    this.tenures.begin({
+      open: async (partition) => {
+        const local = await FileCommitLog.open({ directory: join(this.directory(partition), "log") });
+        this.owned.set(partition, await this.tenures.replicate(partition, local));
+      },
+      armTurn: () => undefined,
+    });
+  }
+
+  directory(partition: number): string {
+    return join(this.world.folder, this.name, String(partition));
+  }
+
+  async renew(): Promise<void> {
+    const state = { incarnation: this.name, counter: ++this.counter, isFenced: false };
+    const revision = await this.world.service.renew(this.name, this.revision, state);
+    if (revision === null) {
+      this.isAlive = false;
+      this.lease.lost();
+      return;
+    }
+    this.revision = revision;
+    const { monotonicMs } = this.world;
+    this.lease.renewed({ untilMs: monotonicMs + 4500, monotonicMs, wallMs: monotonicMs });
+  }
+
+  async write(partition: number, sequence: number): Promise<void> {
+    const log = this.owned.get(partition)!;
+    log.append([{ sequence, micros: sequence, operations: [{ key: Buffer.of(1), value: Buffer.of(sequence) }] }]);
+    await log.sync();
+  }
+
+  async end(): Promise<void> {
+    this.isAlive = false;
+    await this.tenures.stop();
+    for (const log of this.owned.values()) await log.close();
+    await this.tenures.release();
+  }
+}
+
+t.test("a node takes over with all commits when another stops renewing, and not before", async (t) => {
+  const world = new World(t.testdir());
+  const a = await world.node(t, "a");
+  await world.until("a owns both", () => a.owned.size === 2);
+  await a.write(0, 1);
+  await a.write(0, 2);
+  const b = await world.node(t, "b");
+  b.isAlive = true;
+  for (let i = 0; i < 10; i++) {
+    world.monotonicMs += 1000;
+    await world.until("a moment passes", () => true);
+    await a.renew();
+    await b.renew();
+    await sleep(60);
+  }
+  t.equal(b.owned.size, 0, "a has renewed");
+  a.isAlive = false;
+  world.monotonicMs += 100;
+  await sleep(500);
+  // As long as a node must have been silent.
+  world.monotonicMs += 5000;
+  await world.until("b owns both", () => b.owned.size === 2);
+  t.equal(b.owned.get(0)!.lastSequence, 2);
+  t.same(b.problems, []);
+  await t.rejects(a.write(0, 3), { code: "partition_unavailable" });
+  t.equal((await world.service.member("a"))!.isFenced, true);
+});
+
+t.test("a copy that lacks what another node has on disk never becomes the owner's", async (t) => {
+  const world = new World(t.testdir());
+  await world.service.report("gone", new Map([[1, 7]]));
+  const a = await world.node(t, "a");
+  await world.until("a owns the other partition, and has said why", () => a.owned.size === 1 && a.problems.length > 0);
+  t.ok(a.owned.has(0));
+  t.match(a.problems[0], /it ends at commit 0, and another node has 7/);
+  t.equal(await world.service.owner(1), null);
+});
+
+t.test("an owner gives a partition to the node that is wished for", async (t) => {
+  const world = new World(t.testdir());
+  const a = await world.node(t, "a");
+  await world.until("a owns both", () => a.owned.size === 2);
+  const b = await world.node(t, "b");
+  world.wants.set(0, "a");
+  world.wants.set(1, "b");
+  await world.until("a wants to give it away", () => a.handOvers > 0);
+  // As its actor's thread ends then.
+  await a.end();
+  await world.until("b owns it", () => b.owned.has(1));
+  t.equal((await world.service.owner(0))!.node, "a");
+  t.notOk(b.owned.has(0));
+});
+
+t.test("a reply waits for the lease, and fails when it is lost", async (t) => {
+  const world = new World(t.testdir());
+  const a = await world.node(t, "a");
+  await world.until("a owns both", () => a.owned.size === 2);
+  const gate = new TenuredGate((send, fail) => a.tenures.confirm(0, send, fail));
+  const said: string[] = [];
+  const pass = (name: string): void =>
+    gate.pass(
+      0,
+      () => said.push(name),
+      (error) => said.push(`${name}: ${error.code}`),
+    );
+  t.notOk(gate.isOpenFor(), "not even a read leaves without a look at the lease");
+  pass("first");
+  t.same(said, ["first"]);
+  world.monotonicMs += 4600;
+  pass("second");
+  t.equal(gate.waiting, 1);
+  await a.renew();
+  while (gate.waiting > 0) await sleep(5);
+  t.same(said, ["first", "second"]);
+  world.monotonicMs += 4600;
+  pass("third");
+  a.isAlive = false;
+  a.lease.lost();
+  while (gate.waiting > 0) await sleep(5);
+  t.same(said, ["first", "second", "third: partition_unavailable"]);
+  while (a.failures === 0) await sleep(5);
+});

@@ -1,0 +1,176 @@
+/**
+ * Lists to which clients append numbers through all nodes of a cluster while nodes are killed, stopped and ended. The tables are
+ * list (k, n) with a sequence of each append, so a read of a list is what was appended so far, in order.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { SeededRandom } from "../../simulation/seeded-random.js";
+import { ClusterProcesses, type NodeProcess } from "./cluster-processes.js";
+
+const LISTS = 3;
+const WRITERS = 4;
+const APPEND = "INSERT INTO list (k, n) VALUES ($1, $2)";
+const READ = "SELECT n FROM list WHERE k = $1 ORDER BY at";
+/** A client asks another node then: the one that it asked may stand still. */
+const ASKED_MS = 2000;
+const FAULTS = ["kill", "stop", "end"] as const;
+type Fault = (typeof FAULTS)[number];
+
+export interface ClusterFindings {
+  readonly problems: readonly string[];
+  readonly acknowledged: number;
+  readonly unknown: number;
+  /** The longest time in each round in which nothing was acknowledged, milliseconds. */
+  readonly gaps: readonly { readonly fault: Fault; readonly ms: number }[];
+}
+
+interface Read {
+  readonly list: number;
+  readonly numbers: readonly number[];
+}
+
+export class ClusterTorture {
+  private readonly acknowledged: number[][] = Array.from({ length: LISTS }, () => []);
+  private readonly reads: Read[] = [];
+  private readonly problems: string[] = [];
+  private readonly gaps: { fault: Fault; ms: number }[] = [];
+  private unknown = 0;
+  private next = 1;
+  private lastMs = performance.now();
+  private gapMs = 0;
+  private isOver = false;
+  private clients: Promise<void>[] = [];
+
+  private constructor(
+    private readonly cluster: ClusterProcesses,
+    private readonly random: SeededRandom,
+  ) {}
+
+  static async start(seed: number): Promise<ClusterTorture> {
+    const cluster = await ClusterProcesses.start(3);
+    const torture = new ClusterTorture(cluster, new SeededRandom(seed));
+    await torture.surely(
+      "CREATE TABLE IF NOT EXISTS list (k integer, at bigserial, n integer UNIQUE, PRIMARY KEY (k, at))",
+      [],
+    );
+    torture.clients = Array.from({ length: WRITERS }, (_, writer) => torture.client(writer));
+    return torture;
+  }
+
+  /** Tried until a node answers it. */
+  private async surely(sql: string, parameters: readonly unknown[]): Promise<unknown[][]> {
+    for (let tries = 0; ; tries++) {
+      const node = this.cluster.nodes[tries % this.cluster.nodes.length]!;
+      try {
+        const { status, data, code } = await this.cluster.execute(node, sql, parameters, 20_000);
+        if (status === 200) return data.rows;
+        if (tries > 100) throw new Error(`${sql}: ${code}`);
+      } catch (error) {
+        if (tries > 100) throw error;
+      }
+      await sleep(200);
+    }
+  }
+
+  private async client(writer: number): Promise<void> {
+    for (let turn = writer; !this.isOver; turn++) {
+      const node = this.cluster.nodes[turn % this.cluster.nodes.length]!;
+      const list = Math.floor(this.random.next() * LISTS);
+      try {
+        if (turn % 4 === 3) await this.read(node, list);
+        else await this.append(node, list);
+      } catch {
+        await sleep(20);
+      }
+    }
+  }
+
+  private async append(node: NodeProcess, list: number): Promise<void> {
+    const n = this.next++;
+    let status = 0;
+    try {
+      ({ status } = await this.cluster.execute(node, APPEND, [list, n], ASKED_MS));
+    } finally {
+      if (status !== 200) this.unknown++;
+    }
+    if (status !== 200) {
+      await sleep(20);
+      return;
+    }
+    this.acknowledged[list]!.push(n);
+    const now = performance.now();
+    this.gapMs = Math.max(this.gapMs, now - this.lastMs);
+    this.lastMs = now;
+  }
+
+  /** What was acknowledged before the read began must be in it. */
+  private async read(node: NodeProcess, list: number): Promise<void> {
+    const before = [...this.acknowledged[list]!];
+    const { status, data } = await this.cluster.execute(node, READ, [list], ASKED_MS);
+    if (status !== 200) return;
+    const numbers = data.rows.map(([n]) => n as number);
+    const seen = new Set(numbers);
+    const missing = before.filter((n) => !seen.has(n));
+    if (missing.length > 0) this.problems.push(`a read of list ${list} at ${node.name} lacks ${missing.join(", ")}`);
+    this.reads.push({ list, numbers });
+  }
+
+  faultOf(round: number): Fault {
+    return FAULTS[(round - 1) % FAULTS.length]!;
+  }
+
+  /** One fault, and until nodes serve again. */
+  async round(fault: Fault): Promise<void> {
+    await sleep(2000);
+    const node = this.cluster.nodes[Math.floor(this.random.next() * this.cluster.nodes.length)]!;
+    this.gapMs = 0;
+    this.lastMs = performance.now();
+    if (fault === "stop") {
+      node.child!.kill("SIGSTOP");
+      await sleep(2000 + this.random.next() * 10_000);
+      node.child!.kill("SIGCONT");
+    } else {
+      await this.cluster.end(node, fault === "kill" ? "SIGKILL" : "SIGTERM");
+      await sleep(this.random.next() * 4000);
+      this.cluster.run(node);
+    }
+    const seen = this.acknowledgedCount;
+    for (let tries = 0; this.acknowledgedCount < seen + 20; tries++) {
+      if (tries > 600) throw new Error(`nothing is acknowledged a minute after ${fault}: ${this.cluster.log(node)}`);
+      await sleep(100);
+    }
+    this.gaps.push({ fault, ms: Math.round(Math.max(this.gapMs, performance.now() - this.lastMs)) });
+  }
+
+  private get acknowledgedCount(): number {
+    return this.acknowledged.reduce((sum, list) => sum + list.length, 0);
+  }
+
+  async finish(): Promise<ClusterFindings> {
+    this.isOver = true;
+    try {
+      await Promise.all(this.clients);
+      for (let list = 0; list < LISTS; list++) await this.check(list);
+    } finally {
+      await this.cluster.close();
+    }
+    const { problems, unknown, gaps } = this;
+    return { problems, acknowledged: this.acknowledgedCount, unknown, gaps };
+  }
+
+  private async check(list: number): Promise<void> {
+    const rows = await this.surely(READ, [list]);
+    const last = rows.map(([n]) => n as number);
+    const seen = new Set(last);
+    const lost = this.acknowledged[list]!.filter((n) => !seen.has(n));
+    if (lost.length > 0) this.problems.push(`list ${list} has lost ${lost.join(", ")}`);
+    if (seen.size !== last.length) this.problems.push(`list ${list} has a number twice`);
+    const place = new Map(last.map((n, index) => [n, index]));
+    for (const read of this.reads) {
+      if (read.list !== list) continue;
+      const places = read.numbers.map((n) => place.get(n) ?? -1);
+      if (places.includes(-1)) this.problems.push(`a read of list ${list} saw what is not there any more`);
+      if (places.some((at, index) => index > 0 && at <= places[index - 1]!))
+        this.problems.push(`a read of list ${list} saw another order`);
+    }
+  }
+}
