@@ -54,6 +54,13 @@ export class ApiClient {
     return client;
   }
 
+  /** With an access token of one's own. */
+  static withToken(url: string, token: string): ApiClient {
+    const client = new ApiClient(url);
+    client.authorization = `Bearer ${token}`;
+    return client;
+  }
+
   private async signIn(username: string, password: string): Promise<void> {
     const answer = await this.call("POST", "/v1/auth/login", { username, password }).catch((error: unknown) => {
       if (!(error instanceof CommandError) || error.exitCode !== EXIT.failed) throw error;

@@ -7,9 +7,10 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import type { Command } from "commander";
-import { CommandError, EXIT } from "./api-client.js";
+import { type ApiClient, CommandError, EXIT } from "./api-client.js";
 import { type ClientOptions, connect, type Told, tell, withClientOptions } from "./client-command.js";
 import { formatted, OUTPUT_FORMATS, type OutputFormat, outputFormat } from "./output-formats.js";
+import { withPrivateServer } from "./private-server.js";
 import { Shell } from "./shell/shell.js";
 
 interface Options extends ClientOptions {
@@ -19,6 +20,7 @@ interface Options extends ClientOptions {
   readonly maxRows?: string;
   readonly format: string;
   readonly interactive?: true;
+  readonly data?: string;
 }
 
 /** Rows of a statement that are shown, unless the user says otherwise: of a script, and in the shell. */
@@ -49,6 +51,7 @@ export function addSqlCommand(program: Command): void {
   )
     .argument("[statements]", "the SQL or Cypher; without it and without -f a terminal gets a shell")
     .option("-f, --file <file>", "a file of SQL, which may be a .gz; - is standard input")
+    .option("--data <directory>", "without a running server: on a data directory, which is made if it is not there")
     .option("-i, --interactive", "the shell, also where standard input is no terminal")
     .option("--format <format>", `of results: ${OUTPUT_FORMATS.join(", ")}`, "table")
     .option("--transaction", "all in one transaction: all or nothing")
@@ -63,6 +66,7 @@ Examples:
   tessera sql 'SELECT count(*) FROM orders'
   tessera sql --format csv 'TABLE orders' > orders.csv
   tessera sql -f schema.sql --transaction
+  tessera sql --data ./data                          the shell on a directory that no server has
 
 The shell keeps its history in $TESSERA_HISTORY (default: ~/.local/state/tessera/history; empty: nowhere).`,
     )
@@ -70,17 +74,39 @@ The shell keeps its history in $TESSERA_HISTORY (default: ~/.local/state/tessera
   command.action(async (statements?: string) => {
     const options = command.opts<Options>();
     const isShell = statements === undefined && options.file === undefined && process.stdin.isTTY;
-    if (isShell || options.interactive === true) await tell(options, () => shell(options));
-    else await tell(options, () => run(options, statements));
+    const work = (client: ApiClient): Promise<Told> =>
+      isShell || options.interactive === true ? shell(options, client) : run(options, statements, client);
+    await tell(options, () => {
+      checkUsage(options, statements);
+      return withClient(options, work);
+    });
   });
 }
 
-async function shell({ format, maxRows, ...options }: Options): Promise<Told> {
+/** Before a server is asked, or started. */
+function checkUsage({ file, format }: Options, statements: string | undefined): void {
+  outputFormat(format);
+  if (statements !== undefined && file !== undefined) {
+    throw new CommandError(EXIT.usage, "usage", "give statements or a file, not both");
+  }
+  if (file !== undefined && file !== "-" && !existsSync(file)) {
+    throw new CommandError(EXIT.usage, "no_such_file", `${file} does not exist`);
+  }
+}
+
+async function withClient(options: Options, work: (client: ApiClient) => Promise<Told>): Promise<Told> {
+  const { data, url } = options;
+  if (data === undefined) return work(await connect(options));
+  if (url !== undefined) throw new CommandError(EXIT.usage, "usage", "give --url or --data, not both");
+  return withPrivateServer(data, options, work);
+}
+
+async function shell({ format, maxRows }: Options, client: ApiClient): Promise<Told> {
   const rows = maxRows === undefined ? SHELL_ROWS : Number(maxRows);
   if (!Number.isInteger(rows) || rows < 1)
     throw new CommandError(EXIT.usage, "usage", "--max-rows takes a number from 1");
   const started = new Shell({
-    client: await connect(options),
+    client,
     format: outputFormat(format),
     maxRows: rows,
     input: process.stdin,
@@ -96,16 +122,9 @@ function historyFile({ TESSERA_HISTORY: given, XDG_STATE_HOME: state }: NodeJS.P
   return join(state || join(homedir(), ".local", "state"), "tessera", "history");
 }
 
-async function run(options: Options, statements: string | undefined): Promise<Told> {
+async function run(options: Options, statements: string | undefined, client: ApiClient): Promise<Told> {
   const { file, transaction, maxRows = SCRIPT_ROWS } = options;
   const format = outputFormat(options.format);
-  if (statements !== undefined && file !== undefined) {
-    throw new CommandError(EXIT.usage, "usage", "give statements or a file, not both");
-  }
-  if (file !== undefined && file !== "-" && !existsSync(file)) {
-    throw new CommandError(EXIT.usage, "no_such_file", `${file} does not exist`);
-  }
-  const client = await connect(options);
   const query = new URLSearchParams({
     transactional: String(transaction === true),
     stop_on_error: String(options.continue !== true),
