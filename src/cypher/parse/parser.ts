@@ -64,9 +64,11 @@ export class Parser extends ShowParser {
     const subject = this.subject();
     this.expectKeyword("ON");
     const each = this.acceptKeyword("EACH");
-    this.expect(each ? "[" : "(");
-    const properties = this.commaList(() => this.propertyOf(subject));
-    this.expect(each ? "]" : ")");
+    // Neo4j's own examples of vector indexes leave the parentheses out.
+    const isBare = !each && this.kind === "word";
+    if (!isBare) this.expect(each ? "[" : "(");
+    const properties = isBare ? [this.propertyOf(subject)] : this.commaList(() => this.propertyOf(subject));
+    if (!isBare) this.expect(each ? "]" : ")");
     const options = this.acceptKeyword("OPTIONS") ? this.map() : null;
     return { kind: "create-index", method, name, ifNotExists, subject, properties, options, position };
   }

@@ -32,6 +32,8 @@ export interface OpenResult {
   readonly fieldNames: readonly string[];
   /** There were rows. */
   readonly hasRows: boolean;
+  /** Bytes of rows that wait here to be pulled. */
+  readonly keptBytes: number;
   /** Gives the next `count` rows to the sink; answers whether there are more. */
   take(count: number, sink: RowSink | null): boolean | Promise<boolean>;
   /** The rest is not wanted. */
@@ -52,6 +54,10 @@ export class KeptRows implements OpenResult {
 
   get fieldNames(): readonly string[] {
     return this.shape?.outputs.map(({ name }) => name) ?? [];
+  }
+
+  get keptBytes(): number {
+    return this.ends.at(-1) ?? 0;
   }
 
   readonly collector: RowCollector = (shape): Rows => {
@@ -109,6 +115,7 @@ export interface CursorSource {
 /** Rows that a cursor of the session reads. */
 export class CursorRows implements OpenResult {
   hasRows = false;
+  readonly keptBytes = 0;
   private readonly name: string;
   private write: WriteRow;
   private readonly pending = new PackWriter();

@@ -5,6 +5,8 @@ import type { PackMap } from "../../protocol/bolt/pack-reader.js";
 import { malformed } from "../../protocol/bolt/pack-reader.js";
 import type { PackValue } from "../../protocol/bolt/pack-writer.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { RESULT_BYTES_MAX } from "../../protocol/limits.js";
+import { resultTooLarge } from "../../protocol/size-errors.js";
 import type { Session } from "../../session/session.js";
 import type { GraphStats } from "../../session/sql-result.js";
 import type { StatementPlan } from "../../session/statement-plan.js";
@@ -157,6 +159,10 @@ export class Statements {
       (tx) => client.request.commitPart(tx),
     );
     if (outcome.command !== undefined) rows.discard();
+    let keptBytes = rows.keptBytes;
+    for (const other of this.results.values()) keptBytes += other.rows.keptBytes;
+    // Of several results of one transaction, which then fails.
+    if (keptBytes > RESULT_BYTES_MAX) throw resultTooLarge();
     const { stats, notices } = outcome;
     return { rows, bound: bound!, sent, stats, notices, explained, isAlone, startedMs };
   }
