@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { findBundles } from "../../src/ai/bundle.js";
 import { TestServer } from "../../test/e2e/server.js";
 import { ROOT } from "../servers.js";
+import { type MeasuredAnswers, measureAnswers } from "./answers.js";
 import { type MeasuredClaims, measureClaims } from "./claims.js";
 import { type Interval, intervalOfMean, intervalOfShare } from "./intervals.js";
 import { type AskedQuestion, askQuestions } from "./questions.js";
@@ -77,6 +78,20 @@ ${table("| confidence | answers | wrong |", "|---|--:|--:|", calibration)}
 `;
 }
 
+function answersPage({ answerable, right, unanswerable, refusedRightly, wrong }: MeasuredAnswers): string {
+  const lines = [
+    `| answered with the sentence that says it | ${shareOf(right, answerable)} |`,
+    `| refused where the documents do not say it | ${shareOf(refusedRightly, unanswerable)} |`,
+    `| another sentence | ${shareOf(wrong, answerable + unanswerable)} |`,
+  ];
+  return `## Answers from documents
+
+Without a provider a sentence is quoted, with its place. Questions over eight documents (\`test/quality/answers.json\`).
+
+${table("| | questions | share | 95 % |", "|---|--:|--:|--:|", lines)}
+`;
+}
+
 async function retrievalPage(server: TestServer): Promise<string> {
   const lines: string[] = [];
   for (const name of DESCRIPTION_SETS) {
@@ -108,6 +123,7 @@ try {
     claimsPage(await measureClaims("held-out")),
     questionsPage(await askQuestions(server)),
     await retrievalPage(server),
+    answersPage(await measureAnswers()),
   ];
   const page = `# Quality
 
