@@ -463,9 +463,11 @@ export class ActorPool {
 
   /** From one actor to another. An actor that is not running asks for what it missed after its start. */
   private carry(partition: number, message: PlacementMessage): void {
-    const link = this.linkOf(partition);
-    link.post({ kind: "placement", partition, message }, message.do === "entries" ? [message.data] : []);
-    if (this.isServed(partition) || (message.do !== "receive" && message.do !== "send")) return;
+    if (this.isServed(partition) || (message.do !== "receive" && message.do !== "send")) {
+      const data = message.do === "entries" ? [message.data] : [];
+      this.linkOf(partition).post({ kind: "placement", partition, message }, data);
+      return;
+    }
     const { tenant, move } = message;
     const report = { tenant, move, did: "failed", message: `partition ${partition} is not available here` } as const;
     this.directory.post({ kind: "move-report", report });
