@@ -1,14 +1,23 @@
 /** What every handler is: from a request and its checked input to an answer, at once or later. */
-import type { EndpointName } from "../protocol/endpoints.js";
+import type { EndpointName, ResponseOf } from "../protocol/endpoints.js";
 import type { Answer } from "../session/answer.js";
 import type { Request } from "./request.js";
+import type { TypedAnswer } from "./typed-answers.js";
 import type { InputOf } from "./validate.js";
 
-/** Typed by its endpoint's schemas; without one it takes any input. */
+/** Typed by its endpoint's schemas; without one it takes any input. The answer is typed where TypedAnswer says so. */
 export type Handler<E extends EndpointName = EndpointName> = (
   request: Request,
   input: InputOf<E>,
-) => Answer | Promise<Answer>;
+) => Answer<AnswerOf<E>> | Promise<Answer<AnswerOf<E>>>;
+
+type AnswerOf<E extends EndpointName> = E extends TypedAnswer ? DeepReadonly<ResponseOf<E>> : unknown;
+
+type DeepReadonly<T> = T extends (infer I)[]
+  ? readonly DeepReadonly<I>[]
+  : T extends object
+    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+    : T;
 
 /** By the names of their endpoints. */
 export type Handlers = { readonly [E in EndpointName]?: Handler<E> };

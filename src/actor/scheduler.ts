@@ -126,7 +126,7 @@ export class Scheduler {
     if (queue.length >= this.waitingMax) {
       throw new DbError(
         "rate_limited",
-        `${queue.length} requests of the tenant are already waiting, which is the limit.`,
+        `${queue.length} requests of the tenant are already waiting, which is the limit. Retry shortly.`,
         {
           retry_after_seconds: 1,
         },

@@ -66,7 +66,11 @@ function rowModel(model: ReturnType<typeof loadRowModel>): LoadedModel {
           },
         );
       }
-      if (wanted.length === 0) throw new DbError("invalid_request", "There are no rows to evaluate on.");
+      if (wanted.length === 0)
+        throw new DbError(
+          "invalid_request",
+          "There are no rows to compare the predictions with. Send rows, or name a source that has some.",
+        );
       const predicted = probabilitiesOf(model, readInputs(model, read(planned, columns)), wanted.length);
       return scoresOf(task, wanted, predicted, outputsOfModel(model) === 1 ? (classes?.length ?? 0) : classes!.length);
     },

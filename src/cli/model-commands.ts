@@ -24,7 +24,7 @@ export function addModelCommands(program: Command): void {
     const data = await (await connect(options)).call("GET", "/v1/ai/models");
     return listed(data, data.models, MEMBERS, "No models are installed.");
   });
-  addClientCommand(models, "available", "models that a hub among the sources offers", async (options) => {
+  addClientCommand(models, "available", "models that the configured hubs offer", async (options) => {
     const data = await (await connect(options)).call("GET", "/v1/ai/models");
     return listed(data, data.available, ["name", "alias", "kind", "licence"], "No source tells which models it has.");
   });

@@ -1,9 +1,9 @@
 /** The answer of a request, before the envelope is put around it (actor/reply.ts). */
 
 /** What a handler answers. `json` is the payload as finished JSON text, `plain` as a value; one of the two is there. */
-export interface Answer {
+export interface Answer<T = unknown> {
   readonly json?: string;
-  readonly plain?: unknown;
+  readonly plain?: T;
   /** The answer of an endpoint of the method WIRE. */
   readonly bytes?: Uint8Array;
   /** The payload as MessagePack, packed ahead because it is large; `members`: of an object its members without a header. */

@@ -1,6 +1,7 @@
 /** An answer that has seen a commit which the disk refused afterwards: a reader's request is done again, a writer's is told. */
 import t, { type Test } from "tap";
 import { Answers } from "../../src/actor/answers.js";
+import type { Handler } from "../../src/actor/handler.js";
 import { OutputGate } from "../../src/actor/output-gate.js";
 import type { Request } from "../../src/actor/request.js";
 import { DbError, type ErrorCode } from "../../src/protocol/errors.js";
@@ -28,4 +29,15 @@ t.test("what nobody has committed", async (t) => {
   t.same(given(t, "disk_full", true), { statuses: [507], times: 0 }, "a writer is told");
   t.same(given(t, "disk_full", false, false), { statuses: [507], times: 0 }, "so is who cannot ask again");
   t.same(given(t, "partition_damaged", false), { statuses: [503], times: 0 }, "another reason stays one");
+});
+
+/** `npm run types` refuses this file if the compiler takes an answer that the endpoint's schema does not. */
+const WRONG: { readonly "vectors.collections.count": Handler<"vectors.collections.count"> } = {
+  // @ts-expect-error: the schema has a number
+  "vectors.collections.count": () => ({ plain: { count: "7" } }),
+};
+
+t.test("an answer of another type than the schema's is a compile error", (t) => {
+  t.same(Object.keys(WRONG), ["vectors.collections.count"]);
+  t.end();
 });

@@ -153,7 +153,11 @@ function evaluate(model: SeriesModel, columns: readonly ColumnData[]): Readonly<
       throw new DbError("invalid_request", `Row ${row + 1}: the target "${model.target}" is missing.`);
     return Math.round(place);
   });
-  if (ahead.length === 0) throw new DbError("invalid_request", "There are no rows to evaluate on.");
+  if (ahead.length === 0)
+    throw new DbError(
+      "invalid_request",
+      "There are no rows to compare the predictions with. Send rows, or name a source that has some.",
+    );
   const { predictions } = forecast(model, ahead.reduce((most, step) => Math.max(most, step), 0) + 1);
   return seriesScores(
     Float64Array.from(values),

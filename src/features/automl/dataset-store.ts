@@ -74,7 +74,7 @@ export async function createDataset(
       if (Number(counted![0]) >= AUTOML_DATASETS_MAX) {
         throw new DbError(
           "rate_limited",
-          `The tenant already has ${AUTOML_DATASETS_MAX} data sets, which is the limit.`,
+          `The tenant already has ${AUTOML_DATASETS_MAX} data sets, which is the limit. Delete one.`,
         );
       }
       const same = await run(`SELECT 1 FROM ${DATASETS} WHERE name = $1::text`, [name]);

@@ -21,7 +21,7 @@ export function directoryHandlers(directory: Directory, loads: () => Promise<rea
   };
 }
 
-const plain = (value: unknown): Answer => ({ plain: value });
+const plain = <T>(value: T): Answer<T> => ({ plain: value });
 /** For the server of another protocol: no envelope. */
 const json = (value: unknown): Answer => ({ bytes: Buffer.from(JSON.stringify(value)) });
 

@@ -154,7 +154,7 @@ export class Subscriptions {
     if (output === null) throw new Error("subscriptions have no way out");
     const max = partition.config.changes.subscriptionsPerTenantMax;
     if ((this.counts.get(tenant)?.size ?? 0) >= max) {
-      throw new DbError("rate_limited", `The tenant already has ${max} subscriptions, which is the limit.`);
+      throw new DbError("rate_limited", `The tenant already has ${max} subscriptions, which is the limit. End one.`);
     }
     return output;
   }

@@ -45,7 +45,8 @@ export function workOf(partition: Partition, tenant: number, id: string): Folder
 /** Throws not_supported where there are no task threads. */
 export function fileTasksOf({ tasks }: Partition): FileTasks {
   const files = tasks?.files ?? null;
-  if (files === null) throw new DbError("not_supported", "This process has no threads for reading files.");
+  if (files === null)
+    throw new DbError("not_supported", "Files cannot be read here: the server has no threads for them.");
   return files;
 }
 

@@ -99,7 +99,8 @@ function wrong(field: string, message: string, hint?: string): DbError {
 
 async function byRules(request: Request, { text }: Input["body"]): Promise<Extracted> {
   const { tasks } = request.tenant.partition;
-  if (tasks === null) throw new DbError("not_supported", "This process has no task threads.");
+  if (tasks === null)
+    throw new DbError("not_supported", "Graphs cannot be extracted here: the server has no task threads.");
   return { ...(await tasks.extractGraph(text)), extractor: "rules" };
 }
 

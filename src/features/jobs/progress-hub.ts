@@ -77,7 +77,7 @@ export class ProgressHub {
     const { number: tenant } = request.tenant;
     if (output === null) throw new Error("progress has no way out");
     if ((this.counts.get(tenant) ?? 0) >= this.followersPerTenantMax) {
-      const why = `The tenant already follows ${this.followersPerTenantMax} jobs, which is the limit.`;
+      const why = `The tenant already follows ${this.followersPerTenantMax} jobs, which is the limit. Stop following one.`;
       throw new DbError("rate_limited", why);
     }
     const topic = this.topicOf(tenant, name);

@@ -106,5 +106,5 @@ async function fetched(request: Request, address: string, field: string): Promis
 /** Throws not_supported where there are no task threads. */
 export function tasksOf({ partition: { tasks } }: Request): LongTasks {
   if (tasks !== null) return tasks;
-  throw new DbError("not_supported", "This process has no task threads to read media.");
+  throw new DbError("not_supported", "Images and sound cannot be read here: the server has no task threads.");
 }

@@ -34,7 +34,7 @@ export const NO_MODELS: RecipeModels = {
 export const modelsToAsk = (request: Request, dryRun: boolean): RecipeModels => ({
   train: async () => {
     if (dryRun && !request.readOnly) return null;
-    throw new DbError("forbidden", "The credential has ReadOnly permission; it may not train models.");
+    throw new DbError("forbidden", "The credential is read-only and may not train models.");
   },
   predict: (model, rows) => predict(request, model, rows),
 });

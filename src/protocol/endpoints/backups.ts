@@ -22,7 +22,7 @@ const Backup = Type.Object({
   digest: Nullable(Type.String({ description: "SHA-256 of the tenant's content as of that moment." })),
   schedule: Nullable(Type.String({ description: "The schedule that made it." })),
   verified_at: Nullable(Type.String({ description: "When the backup was last verified." })),
-  imported: Type.Boolean({ description: "It was made of another tenant or in another installation." }),
+  imported: Type.Boolean({ description: "It was made for another tenant, or in another installation." }),
   note: Nullable(Type.String()),
   error: Failure,
 });

@@ -80,7 +80,7 @@ export const modelEndpoints = [
       count: Type.Integer(),
       sources: Type.Array(Type.String()),
       free_bytes: Type.Integer({ description: "Of the disk that models are stored on." }),
-      available: Type.Array(Available, { description: "Models that a hub among the sources offers." }),
+      available: Type.Array(Available, { description: "Models that the configured hubs offer." }),
     }),
   },
   {

@@ -103,7 +103,7 @@ export const multimodalEndpoints = [
             words: Type.String({ description: "The words in the image (OCR for English)." }),
             exif: Type.Record(Type.String(), Type.Unknown()),
           },
-          { description: "Only if no model described it." },
+          { description: "What can be told without a model. Absent if a model described the image." },
         ),
       ),
       notes: Type.Optional(Type.Array(Type.String({ description: "What was not done, and how to enable it." }))),

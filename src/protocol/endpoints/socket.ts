@@ -11,7 +11,8 @@ import { bound, followed, limits, MessageId, otherDatabase, Strict, sql, Timesta
 /** Of NOTIFY. */
 const channel = Type.String({
   minLength: 1,
-  description: "Its name, at most 63 bytes, in the case that NOTIFY has made of it.",
+  description:
+    "The channel's name, at most 63 bytes. Write it in lower case unless NOTIFY names it in quotation marks.",
 });
 
 /** As transaction.begin and POST /v1/transactions give it. */

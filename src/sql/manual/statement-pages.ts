@@ -22,7 +22,7 @@ CREATE TABLE name OF composite_type [(column WITH OPTIONS constraints, …)]
 actions: [ON DELETE action] [ON UPDATE action] [DEFERRABLE [INITIALLY DEFERRED]]
 action: NO ACTION | RESTRICT | CASCADE | SET NULL | SET DEFAULT`,
     description:
-      "Makes a table. Rows are stored by their primary key; a table without one has a hidden row number. serial, bigserial and AUTO_INCREMENT make a sequence. A column spelt INTEGER PRIMARY KEY, with nothing else said of its value, counts as AUTO_INCREMENT: what an INSERT does not give, or gives as NULL, is assigned, behind the greatest value that is there; INT PRIMARY KEY, INTEGER NOT NULL PRIMARY KEY and PRIMARY KEY (id) want a value. ON UPDATE CURRENT_TIMESTAMP: an UPDATE that gives the column no value sets it. Rows of an IMMUTABLE table are only ever added and are hash-chained (VERIFY TABLE). A temporary table lives as long as its session. A table that INHERITS has the columns and CHECK constraints of its parents; statements on a parent (without ONLY) read and change its rows, too, and tableoid tells whose a row is.",
+      "Creates a table. Rows are stored by their primary key; a table without one has a hidden row number. serial, bigserial and AUTO_INCREMENT make a sequence. A column spelt INTEGER PRIMARY KEY, with nothing else said of its value, counts as AUTO_INCREMENT: what an INSERT does not give, or gives as NULL, is assigned, behind the greatest value that is there; INT PRIMARY KEY, INTEGER NOT NULL PRIMARY KEY and PRIMARY KEY (id) want a value. ON UPDATE CURRENT_TIMESTAMP: an UPDATE that gives the column no value sets it. Rows of an IMMUTABLE table are only ever added and are hash-chained (VERIFY TABLE). A temporary table lives as long as its session. A table that INHERITS has the columns and CHECK constraints of its parents; statements on a parent (without ONLY) read and change its rows, too, and tableoid tells whose a row is.",
     example: `CREATE TABLE author (id bigint PRIMARY KEY, name text NOT NULL, born date);
 CREATE TABLE book (
   id serial PRIMARY KEY,
@@ -123,7 +123,7 @@ modes: ISOLATION LEVEL {READ UNCOMMITTED | READ COMMITTED | REPEATABLE READ | SE
     titles: ["DECLARE"],
     syntax: "DECLARE name [SCROLL | NO SCROLL] CURSOR [WITH HOLD] FOR query",
     description:
-      "Makes a cursor. FETCH reads the query's rows in parts, as the transaction sees them now. The cursor closes with the transaction, or with the session if it was declared WITH HOLD. The cursors of a session share the memory of one statement.",
+      "Creates a cursor. FETCH reads the query's rows in parts, as the transaction sees them now. The cursor closes with the transaction, or with the session if it was declared WITH HOLD. The cursors of a session share the memory of one statement.",
     example: "BEGIN; DECLARE titles SCROLL CURSOR FOR SELECT title FROM book ORDER BY title",
   },
   fetch: {
@@ -207,7 +207,7 @@ CREATE INDEX [IF NOT EXISTS] [name] ON table USING hnsw
 CREATE INDEX [IF NOT EXISTS] [name] ON table USING text (column, …) [WITH (language = 'english')]
 CREATE INDEX [IF NOT EXISTS] [name] ON table USING gin (column gin_trgm_ops, …)`,
     description:
-      "Makes an index. A partial index has entries only for rows that match its condition. EXPLAIN shows which index a query uses. An hnsw index finds near vectors of a vector(n) column by the distance of its operator class or metric (cosine, l2 or dot; the default is cosine). Storage 'int8' or 'binary' makes it smaller. A text index finds words of text columns; gin (to_tsvector('english', column)) is another spelling of it. An index with gin_trgm_ops (or gist_trgm_ops) finds rows for LIKE and ILIKE patterns with three letters side by side, and for the operators of pg_trgm (%, <%, <<%).",
+      "Creates an index. A partial index has entries only for rows that match its condition. EXPLAIN shows which index a query uses. An hnsw index finds near vectors of a vector(n) column by the distance of its operator class or metric (cosine, l2 or dot; the default is cosine). Storage 'int8' or 'binary' makes it smaller. A text index finds words of text columns; gin (to_tsvector('english', column)) is another spelling of it. An index with gin_trgm_ops (or gist_trgm_ops) finds rows for LIKE and ILIKE patterns with three letters side by side, and for the operators of pg_trgm (%, <%, <<%).",
     example: `CREATE INDEX book_price ON book (price DESC, id);
 CREATE UNIQUE INDEX author_name ON author (lower(name)) WHERE born IS NOT NULL;
 CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
@@ -216,14 +216,14 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
     titles: ["CREATE EXTENSION"],
     syntax: "CREATE EXTENSION [IF NOT EXISTS] name",
     description:
-      "Notes that the database uses an extension that is built in (SELECT name FROM pg_available_extensions). What it brings works without the statement, too. Other extensions are not available. DROP EXTENSION [IF EXISTS] name takes the note away, unless columns have the extension's types.",
+      "Lists a built-in extension in pg_extension. SELECT name FROM pg_available_extensions lists those that are built in; there are no others. Their types and functions also work without the statement. DROP EXTENSION [IF EXISTS] name removes the extension from the list unless columns have its types.",
     example: "CREATE EXTENSION IF NOT EXISTS vector",
   },
   "create view": {
     titles: ["CREATE VIEW"],
     syntax: "CREATE [OR REPLACE] [TEMPORARY] VIEW name [(columns)] AS query [WITH [CASCADED | LOCAL] CHECK OPTION]",
     description:
-      "Names a query, which runs in every statement that reads the view. Rows can be changed through a view of one table without aggregates, DISTINCT, set operations, WITH or LIMIT; CHECK OPTION rejects rows that the view would not show.",
+      "Creates a view: a named query that runs in every statement that reads the view. Rows can be changed through a view of one table without aggregates, DISTINCT, set operations, WITH or LIMIT; CHECK OPTION rejects rows that the view would not show.",
     example: "CREATE VIEW titles AS SELECT b.title, a.name FROM book b JOIN author a ON a.id = b.author_id",
   },
   "create property graph": {
@@ -234,7 +234,7 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
   end: [KEY (columns) REFERENCES] vertex [(columns)]
   properties: NO PROPERTIES | PROPERTIES ALL COLUMNS [EXCEPT (columns)] | PROPERTIES (expression [AS name], …)`,
     description:
-      "Names tables that GRAPH_TABLE reads as vertices and edges. Keys default to primary keys, ends of edges to foreign keys, labels to the tables' names, properties to all columns.",
+      "Names the tables that GRAPH_TABLE reads as vertices and edges. Defaults: primary keys for keys, foreign keys for the ends of edges, the tables' names for labels, and all columns for properties.",
     example:
       "CREATE PROPERTY GRAPH library VERTEX TABLES (author PROPERTIES (name), book PROPERTIES (title)) EDGE TABLES (book AS wrote SOURCE KEY (author_id) REFERENCES author (id) DESTINATION KEY (id) REFERENCES book (id) NO PROPERTIES)",
   },
@@ -248,7 +248,7 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
     titles: ["CREATE SCHEMA"],
     syntax: "CREATE SCHEMA [IF NOT EXISTS] name",
     description:
-      "Makes a namespace for tables, views, types and sequences. SET search_path sets where names are looked up.",
+      "Creates a namespace for tables, views, types and sequences. SET search_path sets where names are looked up.",
     example: "CREATE SCHEMA archive",
   },
   "create sequence": {
@@ -256,7 +256,7 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
     syntax: `CREATE [TEMPORARY] SEQUENCE [IF NOT EXISTS] name [AS type] [INCREMENT [BY] n] [MINVALUE n | NO MINVALUE]
   [MAXVALUE n | NO MAXVALUE] [START [WITH] n] [CACHE n] [[NO] CYCLE] [OWNED BY {table.column | NONE}]`,
     description:
-      "Makes a generator of numbers for nextval, currval, setval and lastval. Numbers used by rolled-back work are not reused.",
+      "Creates a generator of numbers for nextval, currval, setval and lastval. Numbers used by rolled-back work are not reused.",
     example: "CREATE SEQUENCE ticket START 100; SELECT nextval('ticket')",
   },
   "alter sequence": {
@@ -271,7 +271,7 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
   "create type": {
     titles: ["CREATE TYPE"],
     syntax: "CREATE TYPE name AS ENUM ('label', …)",
-    description: "Makes an enumerated type. Its labels compare in the order given.",
+    description: "Creates an enumerated type. Its labels compare in the order given.",
     example: "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')",
   },
   "alter enum": {
@@ -291,7 +291,7 @@ ALTER TYPE name RENAME ATTRIBUTE name TO name [CASCADE]`,
   "create domain": {
     titles: ["CREATE DOMAIN"],
     syntax: "CREATE DOMAIN name [AS] type [DEFAULT expr] [NOT NULL] [[CONSTRAINT name] CHECK (expr over VALUE)] …",
-    description: "Names a type with conditions that all its values must meet.",
+    description: "Creates a type with conditions that all its values must meet.",
     example: "CREATE DOMAIN percentage AS int CHECK (VALUE BETWEEN 0 AND 100)",
   },
   "alter domain": {
