@@ -25,6 +25,7 @@ import { ActorMarks, newActorMarks } from "../protocol/actor-marks.js";
 import { DbError } from "../protocol/errors.js";
 import { ReplyWriter, readRequests } from "../protocol/frames.js";
 import type { ActorMetrics, ActorSettings, FromActor, LogLevel, ToActor, WriteRefusal } from "../protocol/messages.js";
+import { osThread } from "../protocol/os-thread.js";
 import type { ThreadMetrics } from "../protocol/thread-metrics.js";
 import type { SpanRecord } from "../protocol/tracing.js";
 import { markOperatorsIn, OPERATOR_NAMES } from "../query/exec/operator-marks.js";
@@ -128,7 +129,7 @@ export class Actor {
       logLevel === "debug" || logLevel === "trace"
         ? new TracingScheduler(scheduling, (step) => output.log("debug", "a step did not give way in time", step))
         : new Scheduler(scheduling);
-    this.marks = new ActorMarks(settings.marks ?? newActorMarks());
+    this.marks = new ActorMarks(settings.marks ?? newActorMarks(), osThread());
     if (settings.marks !== undefined) markOperatorsIn(this.marks.operator);
     this.stopped.set(settings.stopped ?? []);
     this.idempotency = new Idempotency(settings.config.idempotency.windowHours * 3_600_000);

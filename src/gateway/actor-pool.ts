@@ -11,6 +11,7 @@ import type { Config } from "../protocol/config.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor, ToActor, WriteRefusal } from "../protocol/messages.js";
 import type { FromLibraryThread, ToLibraryThread } from "../protocol/model-library.js";
+import { runQueueMs } from "../protocol/os-thread.js";
 import type { PlacementMessage, RestoreOrder } from "../protocol/placement.js";
 import type { StoppedStatement } from "../protocol/stopped-statement.js";
 import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
@@ -143,6 +144,7 @@ export class ActorPool {
       },
       spare: (actor) => this.dropPrepared(this.supervised[actor]!),
       stop: (actor) => this.stop(this.supervised[actor]!),
+      runQueueMs,
       describe: (actor, request) => this.supervised[actor]!.link.describe(request),
     });
     this.supervised = Array.from({ length: options.actors }, (_, actor) => this.supervise(actor));

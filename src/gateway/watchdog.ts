@@ -1,7 +1,8 @@
 /**
  * Watches whether the actors' threads still give way: each of them beats in shared memory (protocol/actor-marks.ts). A
  * thread that is late is logged with what it works on. A thread that stays away is ended by the pool, which made this
- * and owns it. An idle actor beats like any other.
+ * and owns it. An idle actor beats like any other. Time in which the thread was ready to run and others had the processors does
+ * not count: on a busy machine a thread that gives way may still be slow to beat.
  */
 import type { Logger } from "pino";
 import { type AtWork, MarksReader } from "../protocol/actor-marks.js";
@@ -26,6 +27,8 @@ export interface WatchdogOptions {
   readonly prepare: (actor: number) => void;
   readonly spare: (actor: number) => void;
   readonly stop: (actor: number, awayMs: number) => void;
+  /** Milliseconds that a thread has waited for a processor so far; null: unknown. */
+  readonly runQueueMs: (thread: number) => number | null;
   /** For the log: what is known of the request with that id. */
   readonly describe: (actor: number, request: number) => object;
 }
@@ -35,7 +38,12 @@ interface Watched {
   /** Names of operators by number. */
   readonly operators: readonly string[];
   beats: number;
+  /** Since the last beat. */
+  missedMs: number;
+  /** Of that, without the time that it waited for a processor. */
   awayMs: number;
+  /** What it had waited at the last beat. */
+  waitedMs: number | null;
   isLate: boolean;
   isPrepared: boolean;
   isStopped: boolean;
@@ -58,8 +66,10 @@ export class Watchdog {
 
   watch(actor: number, memory: SharedArrayBuffer, operators: readonly string[]): void {
     const marks = new MarksReader(memory);
-    const watched = { marks, operators, beats: 0, awayMs: 0, isLate: false, isPrepared: false, isStopped: false };
-    this.watched.set(actor, watched);
+    const times = { missedMs: 0, awayMs: 0, waitedMs: null };
+    this.watched.set(actor, {
+      ...{ marks, operators, beats: 0, ...times, isLate: false, isPrepared: false, isStopped: false },
+    });
   }
 
   leave(actor: number): void {
@@ -91,13 +101,14 @@ export class Watchdog {
     if (beats !== watched.beats) {
       watched.beats = beats;
       if (watched.isLate) this.cameBack(actor, watched);
+      watched.missedMs = 0;
       watched.awayMs = 0;
       return;
     }
     // It does not beat before it is open.
     if (beats === 0 || watched.isStopped) return;
-    watched.awayMs += passedMs;
-    const { awayMs } = watched;
+    const awayMs = this.awayMsOf(watched, passedMs);
+    watched.awayMs = awayMs;
     const { lateMs, prepare } = this.options;
     if (!watched.isLate && lateMs > 0 && awayMs >= lateMs) this.isActorLate(actor, watched);
     const stopMs = this.stopMs;
@@ -107,6 +118,14 @@ export class Watchdog {
       prepare(actor);
     }
     if (awayMs >= stopMs) this.stopActor(actor, watched);
+  }
+
+  private awayMsOf(watched: Watched, passedMs: number): number {
+    const waitedMs = this.options.runQueueMs(watched.marks.thread);
+    if (watched.missedMs === 0) watched.waitedMs = waitedMs;
+    watched.missedMs += passedMs;
+    if (waitedMs === null || watched.waitedMs === null) return watched.missedMs;
+    return Math.max(0, watched.missedMs - (waitedMs - watched.waitedMs));
   }
 
   private get stopMs(): number {

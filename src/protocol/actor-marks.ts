@@ -21,6 +21,8 @@ const FLUSHED = 7;
 const DIRECTORY = 8;
 const TEXT_BYTES = 9;
 const IS_CYPHER = 10;
+/** The operating system's number of the thread; 0: unknown. */
+const THREAD = 11;
 const HEADER = 16;
 
 /** A slot for each of this many consecutive request ids: more than may be in flight. */
@@ -54,10 +56,12 @@ export class ActorMarks {
   private written = "";
   private writtenBytes = 0;
 
-  constructor(memory: SharedArrayBuffer) {
+  /** @param thread see os-thread.ts. */
+  constructor(memory: SharedArrayBuffer, thread = 0) {
     this.numbers = new Int32Array(memory, 0, TEXT_AT / Int32Array.BYTES_PER_ELEMENT);
     this.text = Buffer.from(memory, TEXT_AT);
     this.numbers[EPOCH] = 1;
+    this.numbers[THREAD] = thread;
   }
 
   /** Where the operator at work is marked: its number in the table of names that the actor announced. */
@@ -193,6 +197,11 @@ export class MarksReader {
   /** How often the loop has come round; 0: it does not run yet. */
   get beats(): number {
     return Atomics.load(this.numbers, BEAT);
+  }
+
+  /** 0: unknown. */
+  get thread(): number {
+    return this.numbers[THREAD]!;
   }
 
   /** The log is being written: what stands still is the disk. */

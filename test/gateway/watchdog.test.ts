@@ -5,21 +5,26 @@ import { ActorMarks, newActorMarks } from "../../src/protocol/actor-marks.js";
 import { FakeClock } from "./fake-clock.js";
 import { memoryLogger } from "./memory-logger.js";
 
-function watched(t: Test, settings: { readonly lateMs?: number; readonly stopMs?: number } = {}) {
+function watched(
+  t: Test,
+  settings: { readonly lateMs?: number; readonly stopMs?: number; readonly thread?: number } = {},
+) {
   const clock = new FakeClock();
   const { logger, lines } = memoryLogger();
   const told: string[] = [];
+  const machine = { waitedMs: 0 };
   const dog = new Watchdog({
     ...{ clock, logger, lateMs: 250, stopMs: 5000, ...settings },
     prepare: () => told.push("prepare"),
     spare: () => told.push("spare"),
     stop: () => told.push("stop"),
+    runQueueMs: (thread) => (thread === 0 ? null : machine.waitedMs),
     describe: (_, request) => ({ requestId: `of ${request}` }),
   });
   t.teardown(() => dog.close());
   const memory = newActorMarks();
   dog.watch(0, memory, ["", "scan", "sort"]);
-  return { clock, lines, told, dog, marks: new ActorMarks(memory) };
+  return { clock, lines, told, dog, marks: new ActorMarks(memory, settings.thread ?? 0), machine };
 }
 
 t.test("an actor that beats is not late, however long it has nothing to do", async (t) => {
@@ -59,6 +64,24 @@ t.test("late, told with what it is at, prepared for, ended", async (t) => {
   clock.advance(60_000);
   t.strictSame(told, ["prepare", "stop"], "once");
   t.match([dog.late, dog.stopped], [1, 1]);
+});
+
+t.test("a thread that gets no processor is not away", async (t) => {
+  const { clock, told, dog, marks, machine } = watched(t, { thread: 99 });
+  marks.beat();
+  clock.advance(50);
+  // It runs a tenth of the time.
+  for (let i = 0; i < 400; i++) {
+    machine.waitedMs += 45;
+    clock.advance(50);
+  }
+  t.ok(dog.isLate(0));
+  t.strictSame(told, [], "2 of 20 seconds");
+  for (let i = 0; i < 640; i++) {
+    machine.waitedMs += 45;
+    clock.advance(50);
+  }
+  t.strictSame(told, ["prepare", "stop"]);
 });
 
 t.test("one that comes back", async (t) => {
