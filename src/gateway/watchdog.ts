@@ -38,11 +38,9 @@ interface Watched {
   /** Names of operators by number. */
   readonly operators: readonly string[];
   beats: number;
-  /** Since the last beat. */
-  missedMs: number;
-  /** Of that, without the time that it waited for a processor. */
+  /** Since the last beat, without the time that it waited for a processor. */
   awayMs: number;
-  /** What it had waited at the last beat. */
+  /** What it had waited at the last look; null: unknown, or it has beaten since. */
   waitedMs: number | null;
   isLate: boolean;
   isPrepared: boolean;
@@ -66,7 +64,7 @@ export class Watchdog {
 
   watch(actor: number, memory: SharedArrayBuffer, operators: readonly string[]): void {
     const marks = new MarksReader(memory);
-    const times = { missedMs: 0, awayMs: 0, waitedMs: null };
+    const times = { awayMs: 0, waitedMs: null };
     this.watched.set(actor, {
       ...{ marks, operators, beats: 0, ...times, isLate: false, isPrepared: false, isStopped: false },
     });
@@ -101,14 +99,14 @@ export class Watchdog {
     if (beats !== watched.beats) {
       watched.beats = beats;
       if (watched.isLate) this.cameBack(actor, watched);
-      watched.missedMs = 0;
       watched.awayMs = 0;
+      watched.waitedMs = null;
       return;
     }
     // It does not beat before it is open.
     if (beats === 0 || watched.isStopped) return;
-    const awayMs = this.awayMsOf(watched, passedMs);
-    watched.awayMs = awayMs;
+    watched.awayMs += passedMs - this.waitedOf(watched, passedMs);
+    const { awayMs } = watched;
     const { lateMs, prepare } = this.options;
     if (!watched.isLate && lateMs > 0 && awayMs >= lateMs) this.isActorLate(actor, watched);
     const stopMs = this.stopMs;
@@ -120,12 +118,12 @@ export class Watchdog {
     if (awayMs >= stopMs) this.stopActor(actor, watched);
   }
 
-  private awayMsOf(watched: Watched, passedMs: number): number {
-    const waitedMs = this.options.runQueueMs(watched.marks.thread);
-    if (watched.missedMs === 0) watched.waitedMs = waitedMs;
-    watched.missedMs += passedMs;
-    if (waitedMs === null || watched.waitedMs === null) return watched.missedMs;
-    return Math.max(0, watched.missedMs - (waitedMs - watched.waitedMs));
+  /** Of the time that passed since the last look. */
+  private waitedOf(watched: Watched, passedMs: number): number {
+    const before = watched.waitedMs;
+    watched.waitedMs = this.options.runQueueMs(watched.marks.thread);
+    if (before === null || watched.waitedMs === null) return 0;
+    return Math.min(passedMs, watched.waitedMs - before);
   }
 
   private get stopMs(): number {

@@ -50,7 +50,9 @@ export async function runDdl(
       select === null ? rows! : (await guarded(context, () => statements.run(select, [], context).rows)).rows;
     await writeRows(await emptied(rewrite, catalog, context), next, context);
   }
-  for (const { table, index } of done.backfills) await backfillIndex(context, located(table, catalog, context), index);
+  for (const { table, index } of done.backfills) {
+    await guarded(context, () => backfillIndex(context, located(table, catalog, context), index));
+  }
   const truncated = bound.command.kind === "truncate" ? done.cleared : [];
   await fireTruncate(truncated, "before", context);
   for (const table of done.cleared) await clear(table, catalog, context);

@@ -326,7 +326,7 @@ export class Session {
     return durationMs(this.settings.show("lock_timeout"));
   }
 
-  private executeInside(run: StatementRun, commit: Commit): Outcome | Promise<Outcome> {
+  private executeInside(run: StatementRun, commit: Commit, hasCaughtUp = false): Outcome | Promise<Outcome> {
     const tx = this.block.forStatement();
     let before: number | null = null;
     let isRefused = false;
@@ -368,6 +368,11 @@ export class Session {
     };
     try {
       if (this.block.failure !== null) requireEnding(run.sql, this.block);
+      if (!hasCaughtUp && tx.followed?.isBehind) {
+        const again = () => this.executeInside(run, commit, true);
+        // If it fails, the commit will say so.
+        return tx.followed.catchUp(run.request).then(again, again);
+      }
       // Below repeatable read each statement has a snapshot of its own.
       if (this.isolation.startsWith("read ")) tx.refresh();
       const { plan, run: ready } = this.planner.ready(run, this.tenant.catalog.view(tx), tx);

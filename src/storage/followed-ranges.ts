@@ -3,7 +3,7 @@
  * read. In place of that the transaction follows what others commit into them, up to its own commit. So an index can be
  * built while writers go on. Owned by the transaction.
  */
-import { sqlError } from "../protocol/errors.js";
+import { DbError, sqlError } from "../protocol/errors.js";
 import type { CheckedTurns } from "../protocol/turns.js";
 import type { Engine } from "./engine.js";
 import { inSteps } from "./in-steps.js";
@@ -11,10 +11,20 @@ import { keyText } from "./ordered-map.js";
 import type { KeyRange, RangeFollower } from "./store.js";
 import type { RecentVersions } from "./versions.js";
 
+/** The transaction and what it reads from. */
 export interface FollowedHost {
   readonly versions: RecentVersions;
   readonly committedSequence: number;
   readonly engine: Pick<Engine, "get">;
+}
+
+export interface FollowingTransaction {
+  /** It has written the key itself. Its commit fails if others have done so, too. */
+  isOwn(text: string, key: Uint8Array): boolean;
+  savepoint(): number;
+  rollbackTo(savepoint: number): void;
+  release(savepoint: number): void;
+  undoes(undo: () => void): void;
 }
 
 interface Followed {
@@ -37,11 +47,23 @@ const STEP_KEYS = 32;
 export class FollowedRanges {
   private ranges: Followed[] = [];
 
-  /** `isOwn`: the transaction has written the key itself. Its commit fails if others have done so, too. */
   constructor(
     private readonly host: FollowedHost,
-    private readonly isOwn: (text: string, key: Uint8Array) => boolean,
+    private readonly tx: FollowingTransaction,
   ) {}
+
+  /** The newest commit that has been followed. */
+  get newest(): number {
+    return Math.max(0, ...this.ranges.map(({ sequence }) => sequence));
+  }
+
+  /** There is more to follow than a statement should do at once. */
+  get isBehind(): boolean {
+    return this.ranges.some((followed) => {
+      if (followed.sequence === this.host.committedSequence) return false;
+      return this.changesOf(followed, FEW_KEYS) === null;
+    });
+  }
 
   /** From what the snapshot `sequence` sees on. Answers how to stop. */
   add({ gte, lt }: Pick<KeyRange, "gte" | "lt">, sequence: number, follower: RangeFollower): () => void {
@@ -57,7 +79,7 @@ export class FollowedRanges {
     for (let round = 0; round < ROUNDS_MAX; round++) {
       let keys = 0;
       for (const followed of this.ranges) {
-        const changed = this.changesOf(followed, Number.POSITIVE_INFINITY);
+        const changed = this.changesOf(followed, Number.POSITIVE_INFINITY)!;
         keys += changed.size;
         await inSteps(turns, this.follow(followed, changed));
       }
@@ -66,34 +88,73 @@ export class FollowedRanges {
   }
 
   /** The rest, at once. Throws serialization_failure where that would take too long. */
-  finish(keysMax = COMMIT_KEYS_MAX): void {
+  finish(): void {
     for (const followed of this.ranges) {
       if (followed.sequence === this.host.committedSequence) continue;
-      const changed = this.changesOf(followed, keysMax);
+      const changed = this.changesOf(followed, COMMIT_KEYS_MAX);
+      if (changed === null) throw sqlError("40001", "could not serialize access due to concurrent update");
       for (const _ of this.follow(followed, changed));
     }
   }
 
-  /** The keys that others have written since, by their text. */
-  private changesOf({ low, high, sequence }: Followed, max: number): ReadonlyMap<string, Uint8Array> {
+  /** False: that cannot be, and the commit will say why. */
+  tryFinish(): boolean {
+    try {
+      this.finish();
+      return true;
+    } catch (error) {
+      if (error instanceof DbError) return false;
+      throw error;
+    }
+  }
+
+  /** The keys that others have written since, by their text; null: they are more than so many. */
+  private changesOf({ low, high, sequence }: Followed, max: number): ReadonlyMap<string, Uint8Array> | null {
     const changed = new Map<string, Uint8Array>();
     for (const { text, key } of this.host.versions.writtenAfter(low, high, sequence)) {
       changed.set(text, key);
-      if (changed.size > max) throw sqlError("40001", "could not serialize access due to concurrent update");
+      if (changed.size > max) return null;
     }
     return changed;
   }
 
+  /** All of it or nothing; a rollback to a savepoint of before takes it back. */
   private *follow(followed: Followed, changed: ReadonlyMap<string, Uint8Array>): Generator<undefined, void> {
-    const { follower, sequence: from } = followed;
-    const { host } = this;
-    const to = host.committedSequence;
+    const { tx } = this;
+    const { sequence } = followed;
+    const to = this.host.committedSequence;
+    if (!followed.follower.isWanted()) {
+      this.ranges = this.ranges.filter((other) => other !== followed);
+      return;
+    }
+    if (changed.size > 0) {
+      const savepoint = tx.savepoint();
+      try {
+        yield* this.change(followed, changed, to);
+      } catch (error) {
+        tx.rollbackTo(savepoint);
+        throw error;
+      } finally {
+        tx.release(savepoint);
+      }
+      tx.undoes(() => {
+        followed.sequence = sequence;
+      });
+    }
     followed.sequence = to;
+  }
+
+  private *change(
+    { follower, sequence: from }: Followed,
+    changed: ReadonlyMap<string, Uint8Array>,
+    to: number,
+  ): Generator<undefined, void> {
+    const { host, tx } = this;
     const valueAt = (text: string, key: Uint8Array, sequence: number): Uint8Array | null => {
       const value = host.versions.valueOf(text, sequence);
       return value === undefined ? (host.engine.get(key) ?? null) : value;
     };
-    const others = [...changed].filter(([text, key]) => !this.isOwn(text, key));
+    const others = [...changed].filter(([text, key]) => !tx.isOwn(text, key));
     for (const [i, [text, key]] of others.entries()) {
       const before = valueAt(text, key, from);
       if (before !== null) follower.removed(key, before);

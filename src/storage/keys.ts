@@ -83,6 +83,24 @@ export function rangeClearedBy({ key, value }: Operation): KeyRange | null {
   return clears ? prefixRange(prefixOfRetiredKey(key)) : null;
 }
 
+/**
+ * The operations of several commits, without those that an order among them removes again; `clear` removes what was there
+ * before. Where the order is the last word on its key, nothing in its range is of use, wherever it stands.
+ */
+export function withoutCleared(operations: Operation[], clear: (range: KeyRange) => void): Operation[] {
+  let kept = operations;
+  for (const order of operations) {
+    const range = rangeClearedBy(order);
+    if (range === null) continue;
+    clear(range);
+    const isIn = ({ key }: Operation) => Buffer.compare(key, range.gte) >= 0 && Buffer.compare(key, range.lt) < 0;
+    const at = kept.indexOf(order);
+    const isLast = !kept.some((other, i) => i > at && Buffer.compare(other.key, order.key) === 0);
+    kept = kept.filter((other, i) => (i > at && !isLast) || !isIn(other));
+  }
+  return kept;
+}
+
 export function isOfRetired(key: Uint8Array): boolean {
   return key[4] === SPACE.retired;
 }

@@ -16,7 +16,7 @@ import { DbError } from "../protocol/errors.js";
 import { type Commit, type CommitLog, type CommitParts, lastMicrosOf } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import { KeyLocks } from "./key-locks.js";
-import { APPLIED_SEQUENCE_KEY, rangeClearedBy } from "./keys.js";
+import { APPLIED_SEQUENCE_KEY, withoutCleared } from "./keys.js";
 import { LARGE_COMMIT_SIZES, type LargeCommitSizes, mergedOperationsOf, textOperationsOf } from "./large-commit.js";
 import { type LargeHost, LargeInEngine } from "./large-in-engine.js";
 import { LoadPart } from "./load-run.js";
@@ -466,14 +466,11 @@ export class Shard implements TransactionHost<ShardTransaction> {
 
   /** `sequence` null: a part of a commit. */
   private writeEngine(operations: Operation[], sequence: number | null): void {
-    for (const operation of operations) {
-      const cleared = rangeClearedBy(operation);
-      if (cleared !== null) this.engine.clear(cleared);
-    }
-    if (sequence !== null) operations.push({ key: APPLIED_SEQUENCE_KEY, value: encodeSequence(sequence) });
-    this.engine.write(operations);
+    const kept = withoutCleared(operations, (range) => this.engine.clear(range));
+    if (sequence !== null) kept.push({ key: APPLIED_SEQUENCE_KEY, value: encodeSequence(sequence) });
+    this.engine.write(kept);
     if (sequence !== null) this.appliedSequence = sequence;
-    this.noteWritten(operations);
+    this.noteWritten(kept);
     if (sequence === null) return;
     if (this.operations - (this.checkpoints.at(-1)?.operations ?? 0) >= CHECKPOINT_OPERATIONS) {
       this.checkpoints.push({ sequence, operations: this.operations });
@@ -519,7 +516,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.committedSequence = first - 1;
     for (const transaction of this.open.list()) {
       // It has read what never came to be.
-      if (transaction.snapshot >= first) transaction.abort(error);
+      if (Math.max(transaction.snapshot, transaction.followed?.newest ?? 0) >= first) transaction.abort(error);
     }
     this.options.onFlushFailed?.(first, last, error);
   }

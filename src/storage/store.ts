@@ -48,6 +48,8 @@ export interface NewerEntries {
 
 /** What is made of a range. Of several changes all values are taken out before the first one is put in. */
 export interface RangeFollower {
+  /** False: what was made is gone by now, in the same transaction. */
+  isWanted(): boolean;
   /** The key does not have this value any more. */
   removed(key: Uint8Array, value: Uint8Array): void;
   /** The key has this value now. Throws if that must not be. */

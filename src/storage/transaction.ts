@@ -50,8 +50,8 @@ export class ShardTransaction implements Transaction {
   newer: ShardTransaction | null = null;
   private readonly host: TransactionHost<ShardTransaction>;
   private readonly reads: ValidatedReads;
-  /** What others change in them is followed until the commit; null: there are none. */
-  private followed: FollowedRanges | null = null;
+  /** In them others' changes are followed until the commit; null: there are none. */
+  followed: FollowedRanges | null = null;
   private isHeld = false;
   /** No commit up to here can conflict. */
   private validFrom: number;
@@ -102,7 +102,7 @@ export class ShardTransaction implements Transaction {
   /** Read committed: from now on sees everything that is committed. Cursors that are open keep what they see. */
   refresh(): void {
     this.checkOpen();
-    this.followed?.finish(Number.POSITIVE_INFINITY);
+    if (this.followed?.tryFinish() === false) return;
     this.snapshot = this.host.committedSequence;
     if (this.dirty || this.isHeld || (this.cursors !== null && this.cursors.size > 0)) return;
     this.floor = this.host.appliedSequence;
@@ -266,8 +266,12 @@ export class ShardTransaction implements Transaction {
 
   follow(range: Pick<KeyRange, "gte" | "lt">, follower: RangeFollower): void {
     this.holdSnapshot();
-    this.followed ??= new FollowedRanges(this.host, (text, key) => this.own?.valueOf(key, text) !== undefined);
+    this.followed ??= new FollowedRanges(this.host, this);
     this.undoes(this.followed.add(range, this.snapshot, follower));
+  }
+
+  isOwn(text: string, key: Uint8Array): boolean {
+    return this.own?.valueOf(key, text) !== undefined;
   }
 
   unread<T>(read: () => T): T {
@@ -300,7 +304,12 @@ export class ShardTransaction implements Transaction {
       return this.snapshot;
     }
     const host = this.host;
-    this.followOrEnd();
+    try {
+      this.followed?.finish();
+    } catch (error) {
+      this.finish(ENDED);
+      throw error;
+    }
     const conflict = (host.committedSequence === this.validFrom ? null : this.conflict()) ?? this.heldByAnother();
     if (conflict !== null) {
       host.conflicted();
@@ -312,15 +321,6 @@ export class ShardTransaction implements Transaction {
     this.hasCommitted = true;
     this.finish(ENDED);
     return sequence;
-  }
-
-  private followOrEnd(): void {
-    try {
-      this.followed?.finish();
-    } catch (error) {
-      this.finish(ENDED);
-      throw error;
-    }
   }
 
   /** Another transaction holds what this one has written. */

@@ -18,10 +18,10 @@ export class ValidatedReads {
   }
 
   guard(on: boolean): void {
-    this.guarding += on ? 1 : -1;
+    this.guarding = Math.max(0, this.guarding + (on ? 1 : -1));
   }
 
-  /** Nobody has asked for it any more. */
+  /** Whoever has asked for it was taken back. */
   endGuards(): void {
     this.guarding = 0;
   }

@@ -170,6 +170,86 @@ t.test("others see how far it is", async (t) => {
   t.same(await other("select * from pg_stat_progress_create_index"), []);
 });
 
+t.test("a rollback to a savepoint takes back what was followed since, and it is followed again", async (t) => {
+  const { run, client } = await opened(t, "read committed");
+  const other = client();
+  await run("begin");
+  await run("create index t_k on t (k)");
+  await run("savepoint s");
+  await other("insert into t values (9001, 7, 'other')");
+  t.same(await run("select count(*) from t where k = 7"), [[ROWS / 50 + 1]]);
+  await run("rollback to s");
+  await run("commit");
+  await sameByIndex(t, run);
+});
+
+t.test("a duplicate that comes meanwhile is not forgotten, and the transaction can be ended", async (t) => {
+  const { run, client } = await opened(t, "read committed");
+  const other = client();
+  for (const end of ["rollback to s", "select 1"]) {
+    await run("begin");
+    await run("create unique index t_name on t (name)");
+    await run("savepoint s");
+    await other("insert into t values (9001, 7, 'n5')");
+    await run(end);
+    t.equal(await sqlstateOf(run("commit")), "23505", end);
+    await other("delete from t where id = 9001");
+  }
+  await run("begin");
+  await run("create unique index t_name on t (name)");
+  await other("insert into t values (9001, 7, 'n5')");
+  await run("select 1");
+  await run("rollback");
+  // What is resolved in time is no duplicate.
+  await other("delete from t where id = 9001");
+  await run("begin");
+  await run("create unique index t_name on t (name)");
+  await other("insert into t values (9001, 7, 'n5')");
+  await run("select 1");
+  await other("update t set name = 'was n5' where id = 5");
+  await run("commit");
+  t.same(await run("select id from t where name = 'n5'"), [[9001]]);
+  t.same(await run("select id from t where name = 'was n5'"), [[5]]);
+});
+
+t.test("an index that is dropped in its own transaction is not kept true", async (t) => {
+  const { run, client } = await opened(t, "read committed");
+  const other = client();
+  await run("begin");
+  await run("create unique index t_name on t (name)");
+  await run("drop index t_name");
+  await other("insert into t values (9001, 7, 'n5')");
+  await run("commit");
+  await run("create index t_name on t (name)");
+  t.same(await run("select count(*) from t where name = 'n5'"), [[2]]);
+});
+
+t.test("entries that are written one by one", async (t) => {
+  const { run, client } = await opened(t, "read committed");
+  const other = client();
+  const insert = (id: number) => () => other(`insert into t values (${id}, 7, 'n${id}')`);
+  await run("alter table t add unique (id, name) deferrable initially deferred", atTurn(3, insert(9001)));
+  t.equal(await sqlstateOf(run("insert into t values (9002, 7, 'n9001'), (9003, 7, 'n9001')")), "none");
+  t.same(await run("select count(*) from t where id = 9001 and name = 'n9001'"), [[1]]);
+  await run("begin");
+  for (let i = 0; i < 1001; i++) await run(`insert into t values (${20_000 + i}, 7, 'own')`);
+  const state = await sqlstateOf(run("create index t_k on t (k)", atTurn(3, insert(9010))).then(() => run("commit")));
+  if (state === "none") await sameByIndex(t, run);
+  else t.equal(state, "40001", "what was read has changed");
+});
+
+t.test("many changes between two statements of the transaction are followed in turns", async (t) => {
+  const { run, client } = await opened(t, "read committed");
+  const other = client();
+  await run("begin");
+  await run("create index t_k on t (k)");
+  await other("insert into t select 20000 + i, i % 50, 'x' from generate_series(1, 5000) g(i)");
+  await other("update t set k = k + 1 where id % 3 = 0");
+  t.same(await run("select count(*) from t where k >= 0"), [[ROWS + 5000]]);
+  await run("commit");
+  await sameByIndex(t, run);
+});
+
 t.test("in a transaction: its own statements see what it sees, the commit has the rest", async (t) => {
   for (const isolation of ISOLATIONS) {
     const { run, client } = await opened(t, isolation);

@@ -5,7 +5,7 @@
  * own commit (`Transaction.follow`).
  */
 import type { IndexBuild } from "../../catalog/index-build.js";
-import { forbidsOverlap, type IndexDef, type TableDef } from "../../catalog/table.js";
+import { forbidsOverlap, type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { inSteps } from "../../storage/in-steps.js";
 import { encodeKey } from "../../storage/key-codec.js";
@@ -82,7 +82,7 @@ class IndexFill implements RangeFollower {
     this.entries = load?.run(this.key.prefixOf(tenantNumber)) ?? null;
     this.writer = new TableWriter(table, context);
     this.places = entryPlaces(this.key);
-    const rowsExpected = context.services.estimatedRows(table);
+    const rowsExpected = context.tx.unread(() => context.services.estimatedRows(table));
     this.build = { table, index, phase: "scanning table", rows: 0, rowsExpected };
   }
 
@@ -154,6 +154,12 @@ class IndexFill implements RangeFollower {
         places.map((place) => values[place]!),
         suffix instanceof Uint8Array ? suffix : encodeKey(NO_PREFIX, suffix.columns, keyValues(suffix, row)),
       );
+  }
+
+  isWanted(): boolean {
+    const { table, index, context } = this;
+    const now = context.services.catalogView().tableById(table.id);
+    return now !== null && storageOf(now) === storageOf(table) && now.indexes.some(({ id }) => id === index.id);
   }
 
   removed(key: Uint8Array, value: Uint8Array): void {
