@@ -9,10 +9,14 @@ const bytes = Buffer.alloc(64);
 export function threadCpuMs(): number | null {
   if (file === undefined) file = opened();
   if (file === null) return null;
-  // The system's count is as old as its last tick (4 ms); asking for the process's time brings the calling thread's up.
-  process.cpuUsage();
-  const length = readSync(file, bytes, 0, bytes.length, 0);
-  return Number(bytes.toString("latin1", 0, length).split(" ")[0]) / 1e6;
+  try {
+    // The system's count is as old as its last tick (4 ms); asking for the process's time brings the calling thread's up.
+    process.cpuUsage();
+    const length = readSync(file, bytes, 0, bytes.length, 0);
+    return Number(bytes.toString("latin1", 0, length).split(" ")[0]) / 1e6;
+  } catch {
+    return null;
+  }
 }
 
 function opened(): number | null {

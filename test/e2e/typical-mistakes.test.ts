@@ -110,7 +110,7 @@ const MISTAKES: Readonly<Record<string, readonly Mistake[]>> = {
     cypher("MTCH (n) RETURN n", /offset 0 \(line 1, column 1\)/, "Did you mean MATCH?"),
     cypher("MATCH (n) RETRUN n", /offset 10/, "Did you mean RETURN?"),
     cypher("SELECT * FROM city", /offset 0/, /SQL.*\/v1\/query\/execute/),
-    cypher("SHOW DATABASES", /offset 0/, "SHOW DATABASES is SQL. Send it to POST /v1/query/execute."),
+    cypher("SHOW TABLES", /offset 0/, "SHOW TABLES is SQL. Send it to POST /v1/query/execute."),
     cypher("show tables;", /offset 0/, "SHOW TABLES is SQL. Send it to POST /v1/query/execute."),
     cypher("SHOW GRAPHS", /offset 0/, "GET /v1/graph/graphs lists the graphs."),
     cypher("SHOW LABELS", /offset 0/, "CALL db.labels() lists the labels."),

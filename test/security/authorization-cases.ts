@@ -547,6 +547,7 @@ const administration: Record<string, Case> = {
   "admin.audit.list": get((w) => `/admin/audit?tenant=${w.tenant}`, "403 but for system"),
   "admin.log-level.set": post({ level: "warn" }),
   "admin.diagnostics": get(() => "/v1/admin/diagnostics"),
+  "admin.cluster": get(() => "/admin/cluster"),
   "admin.placement": get(() => "/admin/placement"),
   "admin.users.list": get((w) => `${tenantPath(w)}/users`, "403 but for system"),
   "admin.users.create": {
