@@ -15,12 +15,19 @@ export interface Confirmations {
   end(): void;
 }
 
-/** Of all partitions of an actor. */
+/** Of all partitions of an actor, in one life of the node. */
 export class LeaseConfirmations implements Confirmations {
   private readonly gate: TenureGate;
 
-  constructor(private readonly lease: LeaseMemory) {
-    this.gate = new TenureGate(lease);
+  constructor(
+    private readonly lease: LeaseMemory,
+    private readonly life: number,
+  ) {
+    this.gate = new TenureGate({
+      get holds() {
+        return lease.holdsIn(life);
+      },
+    });
   }
 
   get waiting(): number {
@@ -32,7 +39,7 @@ export class LeaseConfirmations implements Confirmations {
   }
 
   look(): void {
-    if (this.lease.holds) this.gate.renewed();
+    if (this.lease.holdsIn(this.life)) this.gate.renewed();
   }
 
   end(): void {

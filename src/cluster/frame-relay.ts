@@ -3,10 +3,12 @@
  * nothing of other nodes. One per origin: another node's connection, or this node's own requests that had waited for an owner.
  *
  * It never forwards to a third node, so no request goes round in circles: what is not served here goes back untouched (REPLY_MOVED).
+ * A request whose body streams is refused instead, because pieces of the body have left its gateway already.
  */
 import type { ActorLink, Loss, PendingReply, Repeatable } from "../gateway/actor-link.js";
 import { repeatableBy } from "../gateway/actor-link.js";
 import type { LiveSubscriber } from "../gateway/live-channels.js";
+import { BODY_LEFT_BEHIND } from "../gateway/partition-load.js";
 import type { SentFrames } from "../gateway/sent-frames.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { ENDPOINTS, MESSAGES, WIRE } from "../protocol/endpoints.js";
@@ -17,6 +19,7 @@ import {
   REPLY_LIVE,
   REPLY_MOVED,
   REQUEST_LAST_PIECE,
+  REQUEST_STREAMED,
   type ReplyFrame,
   ReplyWriter,
   type RequestFrame,
@@ -120,9 +123,7 @@ export class FrameRelay {
     const link = this.host.servedBy(partition);
     const endpoint = BY_CODE.get(frame.code);
     if (link === null || endpoint === undefined) {
-      this.write(partition, (writer) =>
-        writer.bytes(frame.id, 0, REPLY_MOVED, String(partition), frame.hasBody ? frame.bodyBytes : NOTHING),
-      );
+      this.sendBack(partition, frame);
       return;
     }
     const requests = this.inFlight.get(partition) ?? new Map<number, InFlight>();
@@ -136,8 +137,7 @@ export class FrameRelay {
         this.write(partition, (writer) => writer.bytes(frame.id, status, flags, headers, body)),
       lose: (loss) => {
         requests.delete(frame.id);
-        this.flush();
-        this.origin.control(partition, { kind: "lost", id: frame.id, ...(loss !== undefined && { loss }) });
+        this.lose(partition, frame.id, loss);
       },
     });
     const id = link.send(
@@ -145,6 +145,23 @@ export class FrameRelay {
       ...([frame.requestId, frame.headText, frame.hasBody ? frame.bodyBytes : null] as const),
     );
     requests.set(frame.id, { link, id });
+  }
+
+  /** Nothing was done: the origin finds the owner. */
+  private sendBack(partition: number, frame: RequestFrame): void {
+    if ((frame.flags & REQUEST_STREAMED) !== 0) {
+      this.lose(partition, frame.id, BODY_LEFT_BEHIND);
+      return;
+    }
+    this.write(partition, (writer) =>
+      writer.bytes(frame.id, 0, REPLY_MOVED, String(partition), frame.hasBody ? frame.bodyBytes : NOTHING),
+    );
+  }
+
+  /** Behind what has been written. */
+  private lose(partition: number, id: number, loss: Loss | undefined): void {
+    this.flush();
+    this.origin.control(partition, { kind: "lost", id, ...(loss !== undefined && { loss }) });
   }
 
   private toRunning(partition: number, frame: RequestFrame): void {

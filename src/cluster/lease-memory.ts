@@ -48,6 +48,11 @@ export class LeaseMemory {
     return this.leftMs > 0;
   }
 
+  /** `holds`, in that life. The life is read last: a lease that was lost and renewed between the two reads does not count. */
+  holdsIn(life: number): boolean {
+    return this.holds && this.life === life;
+  }
+
   /** For which the node may still believe; 0: it may not. */
   get leftMs(): number {
     for (;;) {

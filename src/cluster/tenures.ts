@@ -69,8 +69,9 @@ export class Tenures {
   private readonly options: TenuresOptions;
   private readonly watch: NodeWatch;
   private readonly room: CellRoom;
-  private readonly byLease: LeaseConfirmations;
-  private readonly life: number;
+  private byLease: LeaseConfirmations;
+  /** The node's, in which this actor owns what it owns. */
+  private life: number;
   private readonly tenures = new Map<number, Tenure>();
   /** Claimed, and not open yet. */
   private readonly epochs = new Map<number, number>();
@@ -94,8 +95,8 @@ export class Tenures {
     this.options = options;
     this.watch = new NodeWatch(options.service, options.clock ?? SYSTEM_CLOCK);
     this.room = new CellRoom({ service: options.service });
-    this.byLease = new LeaseConfirmations(options.lease);
     this.life = options.lease.life;
+    this.byLease = new LeaseConfirmations(options.lease, this.life);
   }
 
   begin(host: Host): void {
@@ -122,7 +123,11 @@ export class Tenures {
   }
 
   private confirmAll(): void {
-    if (this.isLost && (this.tenures.size > 0 || this.epochs.size > 0)) {
+    if (this.isLost && this.tenures.size === 0 && this.epochs.size === 0) {
+      this.goOn();
+      return;
+    }
+    if (this.isLost) {
       const error = new DbError("partition_unavailable", "The node's lease has run out, so it owns nothing any more.");
       this.byLease.end();
       this.host!.armTurn();
@@ -133,6 +138,22 @@ export class Tenures {
     if (this.byLease.waiting === 0) return;
     this.byLease.look();
     this.host!.armTurn();
+  }
+
+  /**
+   * An actor that owns nothing has lost nothing: it goes on in the node's next life. First, all that it began in the last life must
+   * end, because that looks at the life to know whether it may still claim and open a partition.
+   */
+  private goOn(): void {
+    if (this.isStopped || this.working.size > 0 || this.looking !== null || this.reporting !== null) return;
+    const { lease, log } = this.options;
+    this.life = lease.life;
+    this.byLease = new LeaseConfirmations(lease, this.life);
+    // What was seen before is old: the node may have stood still.
+    this.freeSince.clear();
+    this.nodes = "";
+    this.reported = "";
+    log("warn", "the node lost its lease; this actor owned no partition and goes on", {});
   }
 
   confirm(partition: number, send: () => void, fail: (error: DbError) => void): void {
@@ -154,7 +175,7 @@ export class Tenures {
 
   private async look(): Promise<void> {
     const { map, lease, partitions, node, mine } = this.options;
-    if (this.isStopped || this.isLost || !lease.holds) return;
+    if (this.isStopped || !lease.holdsIn(this.life)) return;
     let view: ClusterView;
     try {
       view = await map.view();
@@ -162,7 +183,7 @@ export class Tenures {
       this.options.log("warn", "etcd does not answer", { error: (error as Error).message });
       return;
     }
-    if (this.isStopped || this.isLost || !lease.holds) return;
+    if (this.isStopped || !lease.holdsIn(this.life)) return;
     this.newest = view;
     const nodes = [...view.members]
       .filter(([name, member]) => this.watch.saw(name, member) === null || name === node)
@@ -295,7 +316,7 @@ export class Tenures {
 
   private async report(): Promise<void> {
     const { service, node, lease } = this.options;
-    if (this.isStopped || this.isLost || !lease.holds) return;
+    if (this.isStopped || !lease.holdsIn(this.life)) return;
     try {
       const durable = new Map<number, number>();
       for (const [partition, { log }] of this.tenures) durable.set(partition, log.durableHere);

@@ -39,6 +39,7 @@ import { ExchangeTrace } from "./exchange-trace.js";
 import type { LiveSubscriber } from "./live-channels.js";
 import { LiveEvents } from "./live-events.js";
 import { acceptedFormat, answersOnly } from "./media-type.js";
+import { BODY_LEFT_BEHIND } from "./partition-load.js";
 import { beginReply, endReply, errorBody, JSON_TYPE, MSGPACK_TYPE, retryAfter } from "./reply.js";
 import { ReplyStream } from "./reply-stream.js";
 import { formatFlag, headOf } from "./request-frame.js";
@@ -283,7 +284,8 @@ export class Exchange
     const call = this.call!;
     const to = Number(frame.headers);
     if (this.route.endpoint!.home === "tenant") this.caller!.partition = to;
-    if (call.moveTo(to)) this.send(call, frame.body.length === 0 ? null : frame.body);
+    if (this.body?.stream) this.lost(BODY_LEFT_BEHIND);
+    else if (call.moveTo(to)) this.send(call, frame.body.length === 0 ? null : frame.body);
     else this.unavailable(to);
   }
 

@@ -2,10 +2,18 @@
  * Bounds what is in flight to one partition: requests and the bytes of their bodies. Called by requests and by the
  * messages of WebSockets; the pool owns the counts.
  */
+import type { Loss } from "./actor-link.js";
 import type { Services } from "./services.js";
 
 /** A request that is sent on more often finds two partitions that disagree. */
 export const REDIRECTS_MAX = 8;
+
+/** A request cannot follow its partition or tenant when pieces of its body went to the place where that was before. */
+export const BODY_LEFT_BEHIND: Loss = {
+  code: "partition_unavailable",
+  message: "The partition or the tenant moved while the body was sent; retry.",
+  retryAfterSeconds: 1,
+};
 
 /** Counts a request and its body; false when a bound is reached. */
 export function reserve({ pool, config }: Services, partition: number, bytes: number): boolean {

@@ -17,7 +17,13 @@ import {
   type Repeatable,
 } from "../../src/gateway/actor-link.js";
 import { ENDPOINTS } from "../../src/protocol/endpoints.js";
-import { REPLY_MOVED, type ReplyFrame, ReplyWriter, readRequests } from "../../src/protocol/frames.js";
+import {
+  REPLY_MOVED,
+  REQUEST_STREAMED,
+  type ReplyFrame,
+  ReplyWriter,
+  readRequests,
+} from "../../src/protocol/frames.js";
 import type { IdentityChange } from "../../src/protocol/identity.js";
 import { freePort } from "./etcd.js";
 
@@ -97,12 +103,12 @@ class Node {
   }
 
   /** As the gateway does: who is told that the partition moved asks again. */
-  ask(partition: number, body: string, repeatable: Repeatable = "uncommitted"): Promise<string> {
+  ask(partition: number, body: string, repeatable: Repeatable = "uncommitted", flags = 0): Promise<string> {
     return new Promise((resolve) => {
       const send = (): void => {
         const pending = new Asked(repeatable, (answer) => (answer === null ? send() : resolve(answer)));
         const link = this.routes.linkOf(partition);
-        link.send(pending, CODE, 0, partition, 1, Date.now() + 5000, "r", "", Buffer.from(body));
+        link.send(pending, CODE, flags, partition, 1, Date.now() + 5000, "r", "", Buffer.from(body));
       };
       send();
     });
@@ -173,6 +179,21 @@ t.test("a request follows the partition to its next owner", async (t) => {
   c.routes.opened(1);
   t.equal(await a.ask(1, "two"), "c: two");
   t.equal(await b.ask(1, "three"), "c: three");
+});
+
+t.test("a request whose body streams does not follow: its pieces would stay behind", async (t) => {
+  const world = new World();
+  const [a, b, c] = [await world.node(t, "a"), await world.node(t, "b"), await world.node(t, "c")];
+  world.own(1, "b");
+  b.routes.opened(1);
+  t.equal(await a.ask(1, "one"), "b: one");
+  // a does not know yet.
+  world.own(1, "c");
+  b.routes.ended([1]);
+  c.routes.opened(1);
+  t.equal(await a.ask(1, "", "never", REQUEST_STREAMED), "lost: partition_unavailable");
+  t.same(c.asked, []);
+  t.equal(await a.ask(1, "two"), "c: two");
 });
 
 t.test("when the owner dies, reads are asked again and writes are not", async (t) => {

@@ -58,13 +58,26 @@ class World {
   }
 }
 
+/** Something may happen to the lease between two reads of one decision. */
+class InterruptedLease extends LeaseMemory {
+  /** Happens once, just before somebody asks whether the lease holds. */
+  interruption: (() => void) | null = null;
+
+  override get holds(): boolean {
+    const interrupt = this.interruption;
+    this.interruption = null;
+    interrupt?.();
+    return super.holds;
+  }
+}
+
 class Node {
   isAlive = true;
   revision = 0;
   counter = 0;
   readonly owned = new Map<number, CommitLog>();
   readonly problems: string[] = [];
-  readonly lease: LeaseMemory;
+  readonly lease: InterruptedLease;
   readonly tenures: Tenures;
   failures = 0;
   handOvers = 0;
@@ -73,7 +86,7 @@ class Node {
     readonly world: World,
     readonly name: string,
   ) {
-    this.lease = new LeaseMemory(newLeaseMemory(), {
+    this.lease = new InterruptedLease(newLeaseMemory(), {
       monotonicMs: () => world.monotonicMs,
       wallMs: () => 0 + world.monotonicMs,
     });
@@ -120,6 +133,10 @@ class Node {
       return;
     }
     this.revision = revision;
+    this.believe();
+  }
+
+  believe(): void {
     const { monotonicMs } = this.world;
     this.lease.renewed({ untilMs: monotonicMs + 4500, monotonicMs, wallMs: monotonicMs });
   }
@@ -219,4 +236,96 @@ t.test("a reply waits for the lease, and fails when it is lost", async (t) => {
   while (gate.waiting > 0) await sleep(5);
   t.same(said, ["first", "second", "third: partition_unavailable"]);
   while (a.failures === 0) await sleep(5);
+});
+
+t.test("a reply of one life never leaves in the next", async (t) => {
+  const world = new World(t.testdir());
+  const a = await world.node(t, "a");
+  await world.until("a owns both", () => a.owned.size === 2);
+  const said: string[] = [];
+  const pass = (name: string): void =>
+    a.tenures.confirm(
+      0,
+      () => said.push(name),
+      (error) => said.push(`${name}: ${error.code}`),
+    );
+  a.isAlive = false;
+  world.monotonicMs += 4600;
+  pass("held");
+  t.same(said, []);
+  a.lease.interruption = () => {
+    a.lease.lost();
+    a.believe();
+  };
+  pass("late");
+  t.equal(a.lease.interruption, null, "the lease was asked");
+  while (said.length < 2) await sleep(5);
+  t.same(said.sort(), ["held: partition_unavailable", "late: partition_unavailable"]);
+});
+
+t.test("a held reply does not leave when the lease is lost and renewed while it is looked at", async (t) => {
+  const world = new World(t.testdir());
+  const a = await world.node(t, "a");
+  await world.until("a owns both", () => a.owned.size === 2);
+  a.isAlive = false;
+  world.monotonicMs += 4600;
+  const said: string[] = [];
+  a.tenures.confirm(
+    0,
+    () => said.push("sent"),
+    (error) => said.push(error.code),
+  );
+  a.lease.interruption = () => {
+    a.lease.lost();
+    a.believe();
+  };
+  while (said.length === 0) await sleep(5);
+  t.same(said, ["partition_unavailable"]);
+});
+
+t.test("a node that owned nothing when it lost its lease takes over in its next life", async (t) => {
+  const world = new World(t.testdir());
+  const a = await world.node(t, "a");
+  await world.until("a owns both", () => a.owned.size === 2);
+  await a.write(0, 1);
+  const b = await world.node(t, "b");
+  await sleep(300);
+  b.lease.lost();
+  await sleep(100);
+  await b.renew();
+  // As after a crash.
+  a.isAlive = false;
+  await sleep(500);
+  world.monotonicMs += 5000;
+  await world.until("b owns both", () => b.owned.size === 2);
+  t.equal(b.owned.get(0)!.lastSequence, 1);
+  t.equal(b.failures, 0, "it had nothing to lose");
+  t.same(b.problems, []);
+});
+
+t.test("a claim of one life does not open its partition in the next", async (t) => {
+  const world = new World(t.testdir());
+  const claim = world.service.claim.bind(world.service);
+  const epochs: number[] = [];
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  world.service.claim = async (wanted) => {
+    const epoch = await claim(wanted);
+    if (wanted.partition === 0) epochs.push(epoch!);
+    await held;
+    return epoch;
+  };
+  const a = await world.node(t, "a");
+  await world.until("a has claimed it", () => epochs.length === 1);
+  a.lease.lost();
+  await a.renew();
+  await sleep(300);
+  t.equal(epochs.length, 1, "nothing new begins before the old claim has ended");
+  letGo();
+  await world.until("a owns both", () => a.owned.size === 2);
+  t.equal(epochs.length, 2, "it was claimed again");
+  t.equal((await world.service.owner(0))!.epoch, epochs[1]);
+  t.same(a.problems, []);
 });

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pack, unpack } from "msgpackr";
 import t from "tap";
 import {
+  REPLY_MOVED,
   REPLY_MSGPACK,
   REQUEST_BODY_MSGPACK,
   REQUEST_HAS_BODY,
@@ -198,4 +199,24 @@ t.test("bodies that are being received are bounded together", async (t) => {
   open.destroy();
   while (status !== 200) status = (await execute("x".repeat(70_000)).catch(() => ({ status: 503 }))).status;
   t.equal(status, 200, "a body that was given up makes room again");
+});
+
+t.test("a request whose body streams does not follow a partition that moved", async (t) => {
+  const { call, actors } = await testGateway(t, {
+    behaviour: {
+      request: (frame, actor) => {
+        // A second time would be answered.
+        if (actor.requests.length === 1) actor.reply(frame.id, 0, "", "0", REPLY_MOVED);
+        else actor.reply(frame.id);
+      },
+    },
+  });
+  const headers = { "content-type": "text/csv" };
+  const refused = await call("/v1/data/import/csv?table=a", { method: "POST", body: "a\n1\n", headers });
+  t.equal(refused.status, 503);
+  t.equal(refused.headers.get("retry-after"), "1");
+  t.match(await errorOf(refused), { code: "partition_unavailable", message: /retry/ });
+  t.equal(actors[0]!.requests.length, 1);
+  const again = await call("/v1/data/import/csv?table=a", { method: "POST", body: "a\n1\n", headers });
+  t.equal(again.status, 200, "its place was given back");
 });
