@@ -142,11 +142,9 @@ export class BoltConnection implements Heard {
 
   private take(bytes: Buffer): void {
     const arrived = bytes.length === 0 ? [] : this.queue.push(bytes);
-    for (const message of arrived) {
-      if (tagOf(message) !== ASK.reset) continue;
-      this.resets++;
-      if (this.call !== null && this.hasSession) this.cancelUpTo(this.resets);
-    }
+    const resets = arrived.filter((message) => tagOf(message) === ASK.reset).length;
+    this.resets += resets;
+    if (resets > 0 && this.call !== null && this.hasSession) this.cancelUpTo(this.resets);
     this.work();
     if (this.queue.isFull) this.stream.pause();
   }
@@ -336,7 +334,7 @@ export class BoltConnection implements Heard {
     clearTimeout(this.startTimer!);
     this.phase = "ready";
     this.hasSession = true;
-    this.queue.allowLong();
+    this.queue.signedIn(this.host.services.config.server.bodyBytesMax);
     this.succeed(this.facts);
   }
 
@@ -346,7 +344,8 @@ export class BoltConnection implements Heard {
     this.caller = null;
     this.endWhenExpired(null);
     this.phase = "logon";
-    this.resets = 0;
+    // The new session counts from its beginning.
+    this.resets = this.queue.count(ASK.reset);
     this.awaitSignIn();
   }
 

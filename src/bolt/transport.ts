@@ -8,8 +8,8 @@ import type { Duplex } from "node:stream";
 import { type SecureContext, TLSSocket } from "node:tls";
 import { createWebSocketStream, type WebSocket, WebSocketServer } from "ws";
 
-/** A message of the WebSocket; drivers send each chunk or a few of them as one. */
-const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
+/** A message of the WebSocket, before the sign-in, too. Drivers send each chunk or a few of them as one. */
+const MESSAGE_BYTES_MAX = 256 * 1024;
 const TLS_HANDSHAKE = 0x16;
 const GET = "G".charCodeAt(0);
 /** Within this time the first bytes have to come. */

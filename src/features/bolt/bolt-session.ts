@@ -123,8 +123,7 @@ export class BoltSession implements RowSink {
     if (sink === null) return { bytes: this.writer.take(), headers };
     await request.durable();
     const rest = this.writer.take();
-    if (rest.length > 0) await sink.write(rest);
-    sink.end();
+    sink.end(rest, headers);
     return STREAMED;
   }
 
@@ -219,8 +218,8 @@ export class BoltSession implements RowSink {
     if (!this.statements.hasOpen) throw violation(`there are no rows to ${sink === null ? "discard" : "pull"}`);
     const said = extra instanceof Map ? extra : new Map();
     const [n, qid] = [said.get("n"), said.get("qid") ?? -1];
-    if (typeof n !== "number" || !(n > 0 || n === -1)) throw malformed('"n" has to be -1, or more than 0');
-    if (typeof qid !== "number") throw malformed('"qid" has to be an integer');
+    if (!isInteger(n) || !(n > 0 || n === -1)) throw malformed('"n" has to be an integer, -1 or more than 0');
+    if (!isInteger(qid)) throw malformed('"qid" has to be an integer');
     this.client.begin(this.timeoutMs());
     const facts = await this.statements.pull(qid, n === -1 ? Number.MAX_SAFE_INTEGER : n, sink);
     this.succeed(facts);
@@ -392,6 +391,8 @@ export class BoltSession implements RowSink {
     this.client.serve(null);
   }
 }
+
+const isInteger = (value: unknown): value is number => Number.isInteger(value);
 
 const VIOLATION = "Neo.ClientError.Request.Invalid";
 
