@@ -25,6 +25,8 @@ export interface BoltHost {
   readonly services: Services;
   /** Where routing clients are told to connect to. */
   readonly address: string;
+  /** A number for the connection's next session, by which the host knows the connection from then on. */
+  renumbered(connection: BoltConnection): number;
   closed(connection: BoltConnection): void;
 }
 
@@ -76,7 +78,8 @@ export class BoltConnection implements Heard {
   constructor(
     private readonly host: BoltHost,
     { stream, address }: Speaker,
-    readonly session: number,
+    /** Of its session; each sign-in has another one. */
+    public session: number,
   ) {
     this.stream = stream;
     this.address = address;
@@ -339,7 +342,8 @@ export class BoltConnection implements Heard {
   }
 
   private loggedOff(): void {
-    this.closeSession(this.caller!);
+    this.closeSession(this.caller!, this.session);
+    this.session = this.host.renumbered(this);
     this.hasSession = false;
     this.caller = null;
     this.endWhenExpired(null);
@@ -389,23 +393,25 @@ export class BoltConnection implements Heard {
   /** The client has left. */
   private gone(): void {
     if (this.phase === "closed") return;
+    const isOpening = this.phase === "opening";
     this.phase = "closed";
     if (this.startTimer !== null) clearTimeout(this.startTimer);
     this.cancelExpiry?.();
     if (this.retry !== null) clearTimeout(this.retry);
     this.call?.cancel();
     this.callEnded("lost");
-    if (this.hasSession) this.closeSession(this.caller!);
+    // One that is being opened, too: the end comes after the beginning.
+    if (this.hasSession || isOpening) this.closeSession(this.caller!, this.session);
     this.host.closed(this);
     // A client that does not take the last words does not keep the socket.
     setTimeout(() => this.stream.destroy(), 1_000).unref();
   }
 
-  private closeSession(caller: Caller): void {
+  private closeSession(caller: Caller, session: number): void {
     try {
-      const call = new WireCall(this.host.services, caller, "bolt", "close", this.session, NOBODY);
+      const call = new WireCall(this.host.services, caller, "bolt", "close", session, NOBODY);
       // A partition that has too much to do takes it later.
-      if (!call.begin(NOTHING)) setTimeout(() => this.closeSession(caller), CLOSE_RETRY_MS).unref();
+      if (!call.begin(NOTHING)) setTimeout(() => this.closeSession(caller, session), CLOSE_RETRY_MS).unref();
     } catch {
       // The partition is gone, and the session with it.
     }
