@@ -109,10 +109,17 @@ export class ChunkQueue {
     return message;
   }
 
-  /** The next messages, up to the first with that tag, which is among them; each after its length in four bytes. */
-  group(last: number): Buffer | null {
+  /**
+   * The next messages, up to the first with that tag, which is among them, or as many as take so many bytes, and one at
+   * least; each after its length in four bytes.
+   */
+  group(last: number, bytesMax = Number.POSITIVE_INFINITY): Buffer | null {
     const parts: Buffer[] = [];
-    for (let message = this.one(); message !== null; message = this.one()) {
+    let bytes = 0;
+    for (let message = this.next; message !== null; message = this.next) {
+      bytes += 4 + message.length;
+      if (parts.length > 0 && bytes > bytesMax) break;
+      this.one();
       const length = Buffer.allocUnsafe(4);
       length.writeUInt32LE(message.length);
       parts.push(length, message);

@@ -264,29 +264,37 @@ export class BoltConnection implements Heard {
       this.close();
       return;
     }
-    const group = this.queue.group(ASK.logoff)!;
-    if (this.host.services.closing) this.fatal(new DbError("shutting_down"));
-    else this.ask("messages", group);
+    const { closing, config } = this.host.services;
+    const most = config.limits.requestBytesPerPartitionMax;
+    const group = this.queue.group(ASK.logoff, most)!;
+    if (closing) this.fatal(new DbError("shutting_down"));
+    else if (group.length > most) {
+      // The partition would never take it.
+      this.fatal(new DbError("payload_too_large", `The message takes more than ${most} bytes. Send it in parts.`));
+    } else this.ask("messages", group, statementsIn(group));
   }
 
-  /** Only statements count. The limit that tenants have who were given none is for HTTP unless configured. */
-  private takesToken(bucket: Bucket, endpoint: WireEndpoint, body: Uint8Array): boolean {
+  /** Each statement costs a token. The limit that tenants have who were given none is for HTTP unless configured. */
+  private takesTokens(bucket: Bucket, statements: number): boolean {
     const { config, clock } = this.host.services;
-    if (endpoint !== "messages" || kindOf(endpoint, body) !== "run") return true;
+    if (statements === 0) return true;
     if (this.caller!.identity.rateLimit === null && !config.bolt.defaultRateLimit) return true;
-    return bucket.take(clock.now());
+    return bucket.takeMany(clock.now(), statements);
   }
 
-  /** Tries until the tenant's rate limit and the partition's bounds let it through: the client waits meanwhile. */
-  private ask(endpoint: WireEndpoint, body: Uint8Array): void {
+  /**
+   * Tries until the tenant's rate limit and the partition's bounds let it through: the client waits meanwhile. `unpaid`:
+   * statements for which no token was taken yet.
+   */
+  private ask(endpoint: WireEndpoint, body: Uint8Array, unpaid = 0): void {
     this.retry = null;
     if (this.phase === "closed") return;
     const { services } = this.host;
     const { caller } = this;
     const bucket = services.admission.bucketOf(caller!);
     const isFull = bucket.inFlight >= services.config.limits.requestsPerTenantMax;
-    if (isFull || !this.takesToken(bucket, endpoint, body)) {
-      this.retry = setTimeout(() => this.ask(endpoint, body), isFull ? RETRY_MS : RETRY_MS * 5);
+    if (isFull || !this.takesTokens(bucket, unpaid)) {
+      this.retry = setTimeout(() => this.ask(endpoint, body, unpaid), isFull ? RETRY_MS : RETRY_MS * 5);
       return;
     }
     const call = new WireCall(services, caller!, "bolt", endpoint, this.session, this);
@@ -436,6 +444,13 @@ export class BoltConnection implements Heard {
 
 /** Silence after which a client that waits hears something. */
 const ALIVE_AFTER_MS = 15_000;
+
+/** Of messages, each after its length in four bytes. */
+function statementsIn(messages: Buffer): number {
+  let count = 0;
+  for (let at = 0; at < messages.length; at += 4 + messages.readUInt32LE(at)) if (messages[at + 5] === ASK.run) count++;
+  return count;
+}
 
 /** `body`: messages, each after its length in four bytes. */
 function kindOf(endpoint: WireEndpoint, body: Uint8Array): BoltKind {

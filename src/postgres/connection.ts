@@ -389,7 +389,7 @@ export class Connection implements Heard {
   /** The client has left. */
   private gone(): void {
     if (this.phase === "closed") return;
-    const isOpening = this.phase === "opening";
+    const isOpening = this.phase === "opening" && this.caller !== null;
     this.phase = "closed";
     clearTimeout(this.startTimer);
     this.cancelExpiry?.();

@@ -37,6 +37,15 @@ t.test("chunks that are too short for a long message", async (t) => {
   t.throws(() => signedIn(100 * KIB).push(chunked(...bytes(5000))), { message: /chunks are too short/ });
 });
 
+t.test("a group takes what there is room for, and one message at least", async (t) => {
+  const queue = signedIn(KIB);
+  queue.push(Buffer.concat([chunked(Buffer.alloc(900)), small, small, small]));
+  t.equal(queue.group(0x02, 100)!.length, 904);
+  t.equal(queue.group(0x02, 12)!.length, 12, "two of them");
+  t.equal(queue.group(0x02, 12)!.length, 6);
+  t.equal(queue.group(0x02, 12), null);
+});
+
 t.test("many small messages fill the queue, and are taken in order", async (t) => {
   const queue = signedIn(KIB);
   const count = 20_000;
