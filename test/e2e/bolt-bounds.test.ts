@@ -7,7 +7,13 @@ import { passwordOf, TestServer } from "./server.js";
 
 let server: TestServer;
 t.before(async () => {
-  server = await TestServer.start({ ...WITH_BOLT, TESSERA_ACTORS: "1" });
+  server = await TestServer.start({
+    ...WITH_BOLT,
+    TESSERA_ACTORS: "1",
+    TESSERA_LIMITS_REQUEST_BYTES_PER_PARTITION_MAX: "1048576",
+    TESSERA_TRANSACTIONS_TIMEOUT_SECONDS: "1",
+    TESSERA_TRANSACTIONS_MAX_SECONDS: "1",
+  });
   await server.tenant("acme");
 });
 t.teardown(() => server?.stop());
@@ -53,6 +59,18 @@ t.test("a message with too many values", async (t) => {
   client.close();
 });
 
+t.test("a message that its partition would never take", async (t) => {
+  const client = await BoltClient.open(server);
+  const text = "x".repeat(600_000);
+  const one = (): Buffer => run("RETURN size($text)", { text });
+  client.send(one(), pull(), one(), pull());
+  const all = await client.until(4);
+  t.equal(all.map(({ kind }) => kind).join(" "), "success record success success record success", "two are sent apart");
+  client.send(run("RETURN 1", { text: text + text }));
+  t.equal(codeOf((await client.receive())!), "Neo.ClientError.General.TransactionOutOfMemoryError");
+  await client.closed();
+});
+
 t.test("numbers of options are integers", async (t) => {
   const cases: readonly (readonly [what: string, ...messages: Buffer[]])[] = [
     ["no number", run("RETURN 1", {}, { tx_timeout: Number.NaN })],
@@ -79,12 +97,34 @@ t.test("a signed-off user is gone, also where its rows were sent before the end"
   client.close();
 });
 
-t.test("a session that follows another one on its connection outlives that one's end", async (t) => {
+t.test("many sign-ins after each other on one connection, each with a transaction", async (t) => {
   const client = await BoltClient.open(server);
   for (let i = 0; i < 20; i++) {
     client.send(message("logoff"), ofAcme, message("begin", {}), run("RETURN 1"), pull(), commit);
     const kinds = (await client.until(6)).map(({ kind }) => kind).join(" ");
     if (kinds !== "success success success success record success success") return t.fail(kinds);
   }
+  client.close();
+});
+
+t.test("rows that are not pulled in time are gone", async (t) => {
+  const TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut";
+  const MANY = "UNWIND range(1, 5000) AS x";
+  const rests = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  const client = await BoltClient.open(server);
+  /** Messages of one statement or transaction that the client leaves open for so long. */
+  const leave = async (ms: number, ...messages: readonly Buffer[]): Promise<string> => {
+    client.send(...messages);
+    await client.until(messages.length);
+    await rests(ms);
+    const late = codeOf(await client.ask(pull(1)));
+    t.equal((await client.ask(reset)).kind, "success");
+    return late;
+  };
+  t.equal(await leave(200, run(`${MANY} RETURN x`, {}, { tx_timeout: 100 }), pull(1)), TIMED_OUT, "its own timeout");
+  t.equal(await leave(1_100, run(`${MANY} RETURN x`), pull(1)), TIMED_OUT, "a query");
+  t.equal(await leave(1_100, run(`${MANY} CREATE (n:Late {x: x}) RETURN x`), pull(1)), TIMED_OUT, "a change");
+  t.equal(await leave(1_100, message("begin", {}), run(`${MANY} RETURN x`), pull(1)), TIMED_OUT, "a transaction");
+  t.same(await client.rows("MATCH (n:Late) RETURN count(n)"), [[5000]], "what was written stays");
   client.close();
 });

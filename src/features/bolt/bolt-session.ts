@@ -74,6 +74,10 @@ export class BoltSession implements RowSink {
   private working: Promise<void> = Promise.resolve();
   /** When the open transaction ends by itself. */
   private transactionEndsMs = Number.POSITIVE_INFINITY;
+  /** Rows of a statement by itself were not pulled in time: told to the client at its next message. */
+  private isExpired = false;
+  private restsSinceMs = Date.now();
+  private readonly restMsMax: number;
   /** Why it was ended from outside: told to the client at its next message. */
   ended: DbError | null = null;
   private readonly username: string;
@@ -91,6 +95,7 @@ export class BoltSession implements RowSink {
     this.dialect = { elementIds: options.version.major >= 5, utc: options.utc };
     this.username = request.head.username;
     this.tenantName = request.head.tenantId;
+    this.restMsMax = request.partition.config.transactions.maxSeconds * 1000;
     this.statements = new Statements(this);
     this.client.atYield = async () => {
       const waitsMs = Date.now() - this.client.begunMs;
@@ -100,6 +105,7 @@ export class BoltSession implements RowSink {
 
   /** Works on messages that came together. Never throws what a client did. */
   serve(request: Request, messages: readonly Buffer[]): Answer | Promise<Answer> {
+    this.sweep(Date.now());
     this.client.serve(request);
     const done = this.serveFrom(messages);
     this.working = done.catch(() => undefined);
@@ -117,6 +123,7 @@ export class BoltSession implements RowSink {
 
   private async answer(request: Request): Promise<Answer> {
     this.client.serve(null);
+    this.restsSinceMs = Date.now();
     const headers = this.note;
     this.note = "";
     const { sink } = request;
@@ -168,6 +175,7 @@ export class BoltSession implements RowSink {
 
   private handle(tag: number, fields: Fields): Step {
     if (this.ended !== null && tag !== ASK.goodbye) throw this.ended;
+    if (this.isExpired && tag !== ASK.reset && tag !== ASK.goodbye) throw notPulled();
     switch (tag) {
       case ASK.run:
         return this.run(fields);
@@ -266,6 +274,7 @@ export class BoltSession implements RowSink {
     this.statements.closeAll();
     if (this.session.inTransaction) this.session.rollback();
     this.isOpen = false;
+    this.isExpired = false;
     this.transactionEndsMs = Number.POSITIVE_INFINITY;
   }
 
@@ -286,11 +295,7 @@ export class BoltSession implements RowSink {
   /** Of the open transaction. */
   private requireTime(): void {
     if (this.session.inTransaction && Date.now() < this.transactionEndsMs) return;
-    throw boltError(
-      "request_timeout",
-      "Neo.ClientError.Transaction.TransactionTimedOut",
-      "The transaction took longer than its timeout, and was rolled back.",
-    );
+    throw outOfTime();
   }
 
   private requireIdle(what: string): void {
@@ -368,9 +373,14 @@ export class BoltSession implements RowSink {
     this.client.cancel(terminated("The client has reset the connection."));
   }
 
-  /** Ends a transaction whose time is over. */
+  /** Ends a transaction whose time is over. Where the client was silent for too long, rows that it did not pull go, too. */
   sweep(nowMs: number): void {
-    if (this.client.isAtWork || !this.isOpen || nowMs < this.transactionEndsMs || !this.session.inTransaction) return;
+    if (this.client.isAtWork) return;
+    const { inTransaction } = this.session;
+    const isLate = inTransaction && nowMs >= this.transactionEndsMs;
+    const isForgotten = (inTransaction || this.statements.hasOpen) && nowMs - this.restsSinceMs >= this.restMsMax;
+    if (!isLate && !isForgotten) return;
+    this.isExpired = !this.isOpen;
     this.statements.closeAll();
     this.session.abandon("its time is over");
   }
@@ -398,6 +408,18 @@ const VIOLATION = "Neo.ClientError.Request.Invalid";
 
 function violation(what: string): DbError {
   return boltError("invalid_request", VIOLATION, `The message is out of order: ${what}.`);
+}
+
+const TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut";
+
+function outOfTime(): DbError {
+  const message = "The transaction took longer than its timeout, or rested for too long, and was rolled back.";
+  return boltError("request_timeout", TIMED_OUT, message);
+}
+
+function notPulled(): DbError {
+  const message = "The rows were not pulled in time, and are gone. What the statement wrote stays.";
+  return boltError("request_timeout", TIMED_OUT, message);
 }
 
 function terminated(message: string): DbError {
