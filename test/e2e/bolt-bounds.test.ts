@@ -31,7 +31,7 @@ t.test("capabilities without an end are no choice", async () => {
 t.test("before the sign-in few messages wait", async (t) => {
   const client = await BoltClient.connect(boltPort(server));
   await client.shake([0, 0, 8, 5]);
-  client.send(...Array.from({ length: 100 }, () => reset));
+  client.send(message("hello", { user_agent: "test/1" }), ...Array.from({ length: 100 }, () => reset));
   t.equal(codeOf((await client.receive())!), INVALID);
   await client.closed();
 });
@@ -89,8 +89,9 @@ t.test("numbers of options are integers", async (t) => {
 t.test("a signed-off user is gone, also where its rows were sent before the end", async (t) => {
   const client = await BoltClient.open(server);
   await client.rows("CREATE (:OfAdmin)");
-  client.send(run("UNWIND range(1, 50000) AS x RETURN x, 'a text that makes rows longer ' + x"), pull());
-  client.send(message("logoff"), ofAcme, run("MATCH (n:OfAdmin) RETURN count(n)"), pull());
+  // One group of messages, whose rows leave before its end.
+  const rows = [run("UNWIND range(1, 50000) AS x RETURN x, 'a text that makes rows longer ' + x"), pull()];
+  client.send(...rows, message("logoff"), ofAcme, run("MATCH (n:OfAdmin) RETURN count(n)"), pull());
   const all = await client.until(6);
   t.equal(all.filter(({ kind }) => kind === "success").length, 6);
   t.same(all.findLast(({ kind }) => kind === "record")!.data, [0], "the graph is another tenant's");
