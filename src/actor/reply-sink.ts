@@ -37,8 +37,10 @@ export class ReplySink {
     if (this.untaken >= STREAM_WINDOW_BYTES) return this.room();
   }
 
-  end(last: Uint8Array = NOTHING): void {
+  /** `note`: for the gateway, which gets it with the end. */
+  end(last: Uint8Array = NOTHING, note = ""): void {
     if (this.headers !== "") this.send(REPLY_MORE, NOTHING);
+    this.headers = note;
     this.send(0, last);
   }
 

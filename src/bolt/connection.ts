@@ -25,6 +25,8 @@ export interface BoltHost {
   readonly services: Services;
   /** Where routing clients are told to connect to. */
   readonly address: string;
+  /** A number for the connection's next session, by which the host knows the connection from then on. */
+  renumbered(connection: BoltConnection): number;
   closed(connection: BoltConnection): void;
 }
 
@@ -76,7 +78,8 @@ export class BoltConnection implements Heard {
   constructor(
     private readonly host: BoltHost,
     { stream, address }: Speaker,
-    readonly session: number,
+    /** Of its session; each sign-in has another one. */
+    public session: number,
   ) {
     this.stream = stream;
     this.address = address;
@@ -142,11 +145,9 @@ export class BoltConnection implements Heard {
 
   private take(bytes: Buffer): void {
     const arrived = bytes.length === 0 ? [] : this.queue.push(bytes);
-    for (const message of arrived) {
-      if (tagOf(message) !== ASK.reset) continue;
-      this.resets++;
-      if (this.call !== null && this.hasSession) this.cancelUpTo(this.resets);
-    }
+    const resets = arrived.filter((message) => tagOf(message) === ASK.reset).length;
+    this.resets += resets;
+    if (resets > 0 && this.call !== null && this.hasSession) this.cancelUpTo(this.resets);
     this.work();
     if (this.queue.isFull) this.stream.pause();
   }
@@ -263,29 +264,37 @@ export class BoltConnection implements Heard {
       this.close();
       return;
     }
-    const group = this.queue.group(ASK.logoff)!;
-    if (this.host.services.closing) this.fatal(new DbError("shutting_down"));
-    else this.ask("messages", group);
+    const { closing, config } = this.host.services;
+    const most = config.limits.requestBytesPerPartitionMax;
+    const group = this.queue.group(ASK.logoff, most)!;
+    if (closing) this.fatal(new DbError("shutting_down"));
+    else if (group.length > most) {
+      // The partition would never take it.
+      this.fatal(new DbError("payload_too_large", `The message takes more than ${most} bytes. Send it in parts.`));
+    } else this.ask("messages", group, statementsIn(group));
   }
 
-  /** Only statements count. The limit that tenants have who were given none is for HTTP unless configured. */
-  private takesToken(bucket: Bucket, endpoint: WireEndpoint, body: Uint8Array): boolean {
+  /** Each statement costs a token. The limit that tenants have who were given none is for HTTP unless configured. */
+  private takesTokens(bucket: Bucket, statements: number): boolean {
     const { config, clock } = this.host.services;
-    if (endpoint !== "messages" || kindOf(endpoint, body) !== "run") return true;
+    if (statements === 0) return true;
     if (this.caller!.identity.rateLimit === null && !config.bolt.defaultRateLimit) return true;
-    return bucket.take(clock.now());
+    return bucket.takeMany(clock.now(), statements);
   }
 
-  /** Tries until the tenant's rate limit and the partition's bounds let it through: the client waits meanwhile. */
-  private ask(endpoint: WireEndpoint, body: Uint8Array): void {
+  /**
+   * Tries until the tenant's rate limit and the partition's bounds let it through: the client waits meanwhile. `unpaid`:
+   * statements for which no token was taken yet.
+   */
+  private ask(endpoint: WireEndpoint, body: Uint8Array, unpaid = 0): void {
     this.retry = null;
     if (this.phase === "closed") return;
     const { services } = this.host;
     const { caller } = this;
     const bucket = services.admission.bucketOf(caller!);
     const isFull = bucket.inFlight >= services.config.limits.requestsPerTenantMax;
-    if (isFull || !this.takesToken(bucket, endpoint, body)) {
-      this.retry = setTimeout(() => this.ask(endpoint, body), isFull ? RETRY_MS : RETRY_MS * 5);
+    if (isFull || !this.takesTokens(bucket, unpaid)) {
+      this.retry = setTimeout(() => this.ask(endpoint, body, unpaid), isFull ? RETRY_MS : RETRY_MS * 5);
       return;
     }
     const call = new WireCall(services, caller!, "bolt", endpoint, this.session, this);
@@ -336,17 +345,19 @@ export class BoltConnection implements Heard {
     clearTimeout(this.startTimer!);
     this.phase = "ready";
     this.hasSession = true;
-    this.queue.allowLong();
+    this.queue.signedIn(this.host.services.config.server.bodyBytesMax);
     this.succeed(this.facts);
   }
 
   private loggedOff(): void {
-    this.closeSession(this.caller!);
+    this.closeSession(this.caller!, this.session);
+    this.session = this.host.renumbered(this);
     this.hasSession = false;
     this.caller = null;
     this.endWhenExpired(null);
     this.phase = "logon";
-    this.resets = 0;
+    // The new session counts from its beginning.
+    this.resets = this.queue.count(ASK.reset);
     this.awaitSignIn();
   }
 
@@ -390,23 +401,25 @@ export class BoltConnection implements Heard {
   /** The client has left. */
   private gone(): void {
     if (this.phase === "closed") return;
+    const isOpening = this.phase === "opening";
     this.phase = "closed";
     if (this.startTimer !== null) clearTimeout(this.startTimer);
     this.cancelExpiry?.();
     if (this.retry !== null) clearTimeout(this.retry);
     this.call?.cancel();
     this.callEnded("lost");
-    if (this.hasSession) this.closeSession(this.caller!);
+    // One that is being opened, too: the end comes after the beginning.
+    if (this.hasSession || isOpening) this.closeSession(this.caller!, this.session);
     this.host.closed(this);
     // A client that does not take the last words does not keep the socket.
     setTimeout(() => this.stream.destroy(), 1_000).unref();
   }
 
-  private closeSession(caller: Caller): void {
+  private closeSession(caller: Caller, session: number): void {
     try {
-      const call = new WireCall(this.host.services, caller, "bolt", "close", this.session, NOBODY);
+      const call = new WireCall(this.host.services, caller, "bolt", "close", session, NOBODY);
       // A partition that has too much to do takes it later.
-      if (!call.begin(NOTHING)) setTimeout(() => this.closeSession(caller), CLOSE_RETRY_MS).unref();
+      if (!call.begin(NOTHING)) setTimeout(() => this.closeSession(caller, session), CLOSE_RETRY_MS).unref();
     } catch {
       // The partition is gone, and the session with it.
     }
@@ -431,6 +444,13 @@ export class BoltConnection implements Heard {
 
 /** Silence after which a client that waits hears something. */
 const ALIVE_AFTER_MS = 15_000;
+
+/** Of messages, each after its length in four bytes. */
+function statementsIn(messages: Buffer): number {
+  let count = 0;
+  for (let at = 0; at < messages.length; at += 4 + messages.readUInt32LE(at)) if (messages[at + 5] === ASK.run) count++;
+  return count;
+}
 
 /** `body`: messages, each after its length in four bytes. */
 function kindOf(endpoint: WireEndpoint, body: Uint8Array): BoltKind {

@@ -8,6 +8,8 @@ const MAGIC = 0x6060b017;
 const PROPOSALS = 4;
 export const HANDSHAKE_BYTES = 4 + PROPOSALS * 4;
 const CHOICE_BYTES = 4;
+/** Of the client's capabilities; more is no choice. */
+const CAPABILITY_BYTES_MAX = 8;
 
 /** Newest first. A range is a minor and so many before it. */
 const OFFERED = [
@@ -75,8 +77,9 @@ export function readChoice(bytes: Buffer): Choice | null {
   let length = CHOICE_BYTES;
   // A number of seven bits a byte; the highest says that more follow.
   while ((bytes[length]! & 0x80) !== 0) {
-    if (++length >= bytes.length) return null;
+    if (++length >= CHOICE_BYTES + CAPABILITY_BYTES_MAX) return { version: null, length };
+    if (length >= bytes.length) return null;
   }
-  const isPlain = bytes[0] === 0 && bytes[1] === 0 && length < CHOICE_BYTES + 8;
+  const isPlain = bytes[0] === 0 && bytes[1] === 0;
   return { version: isPlain && isOffered(version) ? version : null, length: length + 1 };
 }

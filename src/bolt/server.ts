@@ -102,6 +102,13 @@ class BoltServer implements OpenDoor, BoltHost {
     return this.nextSession;
   }
 
+  renumbered(connection: BoltConnection): number {
+    this.connections.delete(connection.session);
+    const session = this.takeNumber();
+    this.connections.set(session, connection);
+    return session;
+  }
+
   get address(): string {
     const { server, bolt } = this.services.config;
     return bolt.advertisedAddress === "" ? `${server.host}:${this.port}` : bolt.advertisedAddress;

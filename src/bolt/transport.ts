@@ -8,11 +8,11 @@ import type { Duplex } from "node:stream";
 import { type SecureContext, TLSSocket } from "node:tls";
 import { createWebSocketStream, type WebSocket, WebSocketServer } from "ws";
 
-/** A message of the WebSocket; drivers send each chunk or a few of them as one. */
-const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
+/** A message of the WebSocket, before the sign-in, too. Drivers send each chunk or a few of them as one. */
+const MESSAGE_BYTES_MAX = 256 * 1024;
 const TLS_HANDSHAKE = 0x16;
 const GET = "G".charCodeAt(0);
-/** Within this time the first bytes have to come. */
+/** Within this time the first bytes have to come, and after those of HTTP its request to become a WebSocket. */
 const FIRST_BYTES_MS = 30_000;
 
 export interface Speaker {
@@ -27,10 +27,13 @@ export class Transport {
     maxPayload: MESSAGE_BYTES_MAX,
     perMessageDeflate: false,
   });
+  /** Of connections that speak HTTP and are no WebSockets yet: what ends them. */
+  private readonly unasked = new WeakMap<Duplex, NodeJS.Timeout>();
 
   constructor(
     private readonly secureContext: () => SecureContext | null,
     private readonly speaks: (speaker: Speaker) => void,
+    private readonly patienceMs = FIRST_BYTES_MS,
   ) {
     this.http = createServer((_request, response) => {
       response.writeHead(426, { "content-type": "text/plain", connection: "close", upgrade: "websocket" });
@@ -38,6 +41,7 @@ export class Transport {
     });
     this.http.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const address = addressOf(request.socket);
+      clearTimeout(this.unasked.get(socket));
       this.sockets.handleUpgrade(request, socket, head, (opened) => this.opened(opened, address));
     });
   }
@@ -45,7 +49,7 @@ export class Transport {
   /** Waits for the first bytes; a connection that sends none is ended. */
   sniff(socket: Socket): void {
     const address = addressOf(socket);
-    const timer = setTimeout(() => socket.destroy(), FIRST_BYTES_MS).unref();
+    const timer = setTimeout(() => socket.destroy(), this.patienceMs).unref();
     socket.on("error", () => socket.destroy());
     socket.once("close", () => clearTimeout(timer));
     socket.once("data", (bytes: Buffer) => {
@@ -63,6 +67,9 @@ export class Transport {
       if (secureContext === null) socket.destroy();
       else this.sniff(new TLSSocket(socket, { isServer: true, secureContext }));
     } else if (first === GET) {
+      const timer = setTimeout(() => socket.destroy(), this.patienceMs).unref();
+      this.unasked.set(socket, timer);
+      socket.once("close", () => clearTimeout(timer));
       this.http.emit("connection", socket);
       socket.resume();
     } else this.speaks({ stream: socket, address });

@@ -39,6 +39,13 @@ export class Bucket {
     return true;
   }
 
+  /** Takes so many tokens when there is one: what is missing is owed, and nothing is given until it has been refilled. */
+  takeMany(now: number, count: number): boolean {
+    if (!this.take(now)) return false;
+    if (this.limited) this.tokens -= count - 1;
+    return true;
+  }
+
   refill(now: number): void {
     // A request that waited for its body or its identity is charged for when it began.
     if (now <= this.refilledAt) return;
@@ -58,7 +65,7 @@ export class Bucket {
   }
 
   get remaining(): number {
-    return Math.floor(this.tokens);
+    return Math.max(0, Math.floor(this.tokens));
   }
 
   /** Whole seconds until the bucket is full again. */

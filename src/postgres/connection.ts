@@ -389,6 +389,7 @@ export class Connection implements Heard {
   /** The client has left. */
   private gone(): void {
     if (this.phase === "closed") return;
+    const isOpening = this.phase === "opening" && this.caller !== null;
     this.phase = "closed";
     clearTimeout(this.startTimer);
     this.cancelExpiry?.();
@@ -396,7 +397,8 @@ export class Connection implements Heard {
     this.call?.cancel();
     this.callEnded("lost");
     this.listening?.cancel();
-    if (this.hasSession) this.closeSession();
+    // One that is being opened, too: the end comes after the beginning.
+    if (this.hasSession || isOpening) this.closeSession();
     this.host.closed(this);
     // A client that does not take the last words does not keep the socket.
     setTimeout(() => this.socket.destroy(), 1_000).unref();

@@ -52,9 +52,10 @@ export class ProtocolSession {
     }
   }
 
-  /** As `planAhead`, of a statement in a language and about a graph, with its parameters. */
+  /** As `planAhead`, of a statement in a language and about a graph, with its parameters. It is refused as one that runs. */
   planText(text: StatementText): StatementPlan {
     const { block, tenant, planner } = this;
+    tenant.refuseStopped(text.sql);
     block.requireHealthy();
     const tx = block.forStatement();
     return planner.planFor(text, tenant.catalog.view(tx), tx);

@@ -222,8 +222,7 @@ export class Session {
    */
   execute(run: StatementRun, commit: Commit): Outcome | Promise<Outcome> {
     run.request.atStatement?.(run.sql);
-    const { stopped } = this.tenant.partition;
-    if (stopped != null && !stopped.isEmpty) stopped.refuseStatement(this.tenant.number, run.sql);
+    this.tenant.refuseStopped(run.sql);
     this.names.shapes.forget();
     return this.block.isOpen ? this.executeInside(run, commit) : this.executeAlone(run, commit, 1);
   }

@@ -131,6 +131,12 @@ export class Tenant {
     if (this.catalog.changedAt === this.newestCommit) this.partition.definitionsChanged(this);
   }
 
+  /** Throws statement_stopped for a statement like one that had to be stopped. */
+  refuseStopped(text: string): void {
+    const { stopped } = this.partition;
+    if (stopped != null && !stopped.isEmpty) stopped.refuseStatement(this.number, text);
+  }
+
   rollback(tx: Transaction): void {
     tx.rollback();
     this.catalog.settle(tx, null);

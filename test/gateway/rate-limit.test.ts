@@ -21,6 +21,17 @@ t.test("a bucket holds its burst and refills at its rate", (t) => {
   t.end();
 });
 
+t.test("many tokens at once are owed until they are refilled", (t) => {
+  const bucket = new Bucket(10, 20, 0);
+  t.ok(bucket.takeMany(0, 50));
+  t.equal(bucket.remaining, 0);
+  t.equal(bucket.retryAfterSeconds, 4);
+  t.notOk(bucket.takeMany(3_000, 1), "30 were owed");
+  t.ok(bucket.takeMany(3_200, 1));
+  t.ok(new Bucket(0, 1, 0).takeMany(0, 1_000_000), "no limit");
+  t.end();
+});
+
 t.test("a changed limit keeps what was spent", (t) => {
   const limiter = new RateLimiter({ perSecond: 10, burst: 20 });
   const bucket = limiter.ofTenant("acme", null, 0);

@@ -74,6 +74,10 @@ export class BoltSession implements RowSink {
   private working: Promise<void> = Promise.resolve();
   /** When the open transaction ends by itself. */
   private transactionEndsMs = Number.POSITIVE_INFINITY;
+  /** Rows of a statement by itself were not pulled in time: told to the client at its next message. */
+  private isExpired = false;
+  private restsSinceMs = Date.now();
+  private readonly restMsMax: number;
   /** Why it was ended from outside: told to the client at its next message. */
   ended: DbError | null = null;
   private readonly username: string;
@@ -91,6 +95,7 @@ export class BoltSession implements RowSink {
     this.dialect = { elementIds: options.version.major >= 5, utc: options.utc };
     this.username = request.head.username;
     this.tenantName = request.head.tenantId;
+    this.restMsMax = request.partition.config.transactions.maxSeconds * 1000;
     this.statements = new Statements(this);
     this.client.atYield = async () => {
       const waitsMs = Date.now() - this.client.begunMs;
@@ -100,6 +105,7 @@ export class BoltSession implements RowSink {
 
   /** Works on messages that came together. Never throws what a client did. */
   serve(request: Request, messages: readonly Buffer[]): Answer | Promise<Answer> {
+    this.sweep(Date.now());
     this.client.serve(request);
     const done = this.serveFrom(messages);
     this.working = done.catch(() => undefined);
@@ -117,14 +123,14 @@ export class BoltSession implements RowSink {
 
   private async answer(request: Request): Promise<Answer> {
     this.client.serve(null);
+    this.restsSinceMs = Date.now();
     const headers = this.note;
     this.note = "";
     const { sink } = request;
     if (sink === null) return { bytes: this.writer.take(), headers };
     await request.durable();
     const rest = this.writer.take();
-    if (rest.length > 0) await sink.write(rest);
-    sink.end();
+    sink.end(rest, headers);
     return STREAMED;
   }
 
@@ -169,6 +175,7 @@ export class BoltSession implements RowSink {
 
   private handle(tag: number, fields: Fields): Step {
     if (this.ended !== null && tag !== ASK.goodbye) throw this.ended;
+    if (this.isExpired && tag !== ASK.reset && tag !== ASK.goodbye) throw notPulled();
     switch (tag) {
       case ASK.run:
         return this.run(fields);
@@ -219,8 +226,8 @@ export class BoltSession implements RowSink {
     if (!this.statements.hasOpen) throw violation(`there are no rows to ${sink === null ? "discard" : "pull"}`);
     const said = extra instanceof Map ? extra : new Map();
     const [n, qid] = [said.get("n"), said.get("qid") ?? -1];
-    if (typeof n !== "number" || !(n > 0 || n === -1)) throw malformed('"n" has to be -1, or more than 0');
-    if (typeof qid !== "number") throw malformed('"qid" has to be an integer');
+    if (!isInteger(n) || !(n > 0 || n === -1)) throw malformed('"n" has to be an integer, -1 or more than 0');
+    if (!isInteger(qid)) throw malformed('"qid" has to be an integer');
     this.client.begin(this.timeoutMs());
     const facts = await this.statements.pull(qid, n === -1 ? Number.MAX_SAFE_INTEGER : n, sink);
     this.succeed(facts);
@@ -267,6 +274,7 @@ export class BoltSession implements RowSink {
     this.statements.closeAll();
     if (this.session.inTransaction) this.session.rollback();
     this.isOpen = false;
+    this.isExpired = false;
     this.transactionEndsMs = Number.POSITIVE_INFINITY;
   }
 
@@ -287,11 +295,7 @@ export class BoltSession implements RowSink {
   /** Of the open transaction. */
   private requireTime(): void {
     if (this.session.inTransaction && Date.now() < this.transactionEndsMs) return;
-    throw boltError(
-      "request_timeout",
-      "Neo.ClientError.Transaction.TransactionTimedOut",
-      "The transaction took longer than its timeout, and was rolled back.",
-    );
+    throw outOfTime();
   }
 
   private requireIdle(what: string): void {
@@ -369,9 +373,14 @@ export class BoltSession implements RowSink {
     this.client.cancel(terminated("The client has reset the connection."));
   }
 
-  /** Ends a transaction whose time is over. */
+  /** Ends a transaction whose time is over. Where the client was silent for too long, rows that it did not pull go, too. */
   sweep(nowMs: number): void {
-    if (this.client.isAtWork || !this.isOpen || nowMs < this.transactionEndsMs || !this.session.inTransaction) return;
+    if (this.client.isAtWork) return;
+    const { inTransaction } = this.session;
+    const isLate = inTransaction && nowMs >= this.transactionEndsMs;
+    const isForgotten = (inTransaction || this.statements.hasOpen) && nowMs - this.restsSinceMs >= this.restMsMax;
+    if (!isLate && !isForgotten) return;
+    this.isExpired = !this.isOpen;
     this.statements.closeAll();
     this.session.abandon("its time is over");
   }
@@ -393,10 +402,24 @@ export class BoltSession implements RowSink {
   }
 }
 
+const isInteger = (value: unknown): value is number => Number.isInteger(value);
+
 const VIOLATION = "Neo.ClientError.Request.Invalid";
 
 function violation(what: string): DbError {
   return boltError("invalid_request", VIOLATION, `The message is out of order: ${what}.`);
+}
+
+const TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut";
+
+function outOfTime(): DbError {
+  const message = "The transaction took longer than its timeout, or rested for too long, and was rolled back.";
+  return boltError("request_timeout", TIMED_OUT, message);
+}
+
+function notPulled(): DbError {
+  const message = "The rows were not pulled in time, and are gone. What the statement wrote stays.";
+  return boltError("request_timeout", TIMED_OUT, message);
 }
 
 function terminated(message: string): DbError {

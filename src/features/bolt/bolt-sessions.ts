@@ -18,6 +18,10 @@ export class BoltSessions implements PartitionPart {
 
   open(request: Request, number: number, options: OpenOptions): void {
     const { userId, keyId, tenantId } = request.head;
+    // Its end was lost: nobody asks for it any more.
+    this.entries
+      .get(number)
+      ?.bolt.end(new DbError("partition_unavailable", "The session was replaced. Connect again."));
     const bolt = new BoltSession(request, options);
     this.entries.set(number, { bolt, tenant: request.tenant.number, owner: { userId, keyId, tenantId } });
   }

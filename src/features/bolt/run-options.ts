@@ -26,7 +26,9 @@ export function transactionOptions(given: unknown, username: string): Transactio
   const mode = said.get("mode") ?? "w";
   if (mode !== "r" && mode !== "w") throw invalid('"mode" has to be "r" or "w".');
   const timeout = said.get("tx_timeout") ?? 0;
-  if (typeof timeout !== "number" || timeout < 0) throw invalid('"tx_timeout" has to be milliseconds, 0 or more.');
+  if (typeof timeout !== "number" || !Number.isInteger(timeout) || timeout < 0) {
+    throw invalid('"tx_timeout" has to be an integer, milliseconds, 0 or more.');
+  }
   return {
     database: databaseOf(said.get("db")),
     reads: mode === "r",

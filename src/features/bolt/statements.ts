@@ -85,18 +85,24 @@ export class Statements {
     const { session } = this.host;
     const run = this.runOf(sent);
     const isAlone = options !== null;
+    this.atWork(sent);
     const plan = isAlone ? this.planAlone(run) : session.protocol.planText(run);
     if (isFetched(plan)) {
       const { client, dialect } = this.host;
       const rows = new CursorRows({ session, client, dialect, number: ++cursors }, plan, run);
       const facts = { stats: null, notices: [], explained: null };
-      client.atStatement(sent.text);
-      client.inCypher();
       return { rows, bound: plan.bound, sent, isAlone, startedMs, ...facts };
     }
     if (isAlone) session.rollback();
     if (options?.reads === true) this.requireReading(plan.bound);
     return this.executed(sent, run, startedMs, isAlone);
+  }
+
+  /** Reports of what is at work name the statement from here on. */
+  private atWork({ text }: SentStatement): void {
+    const { client } = this.host;
+    client.atStatement(text);
+    client.inCypher();
   }
 
   private runOf({ text, parameters, graph }: SentStatement): StatementRun {
@@ -172,6 +178,7 @@ export class Statements {
     const number = qid === -1 ? this.last : qid;
     const running = this.results.get(number);
     if (running === undefined) throw malformed(`there is no result with the qid ${qid}`);
+    this.atWork(running.sent);
     if (await running.rows.take(count, sink)) return { has_more: true };
     this.results.delete(number);
     running.rows.close();

@@ -25,6 +25,10 @@ export const PLAIN: Hydrate = {
 
 /** Lists, maps and structures inside each other. */
 const DEPTH_MAX = 1000;
+/** Of one message. */
+const VALUES_MAX = 5_000_000;
+/** A list, map or structure takes as much memory as so many plain values, even an empty one. */
+const COMPOUND_VALUES = 10;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Shorter texts are decoded by the buffer and checked by looking for the sign that stands for what is no UTF-8. */
@@ -40,6 +44,7 @@ const INVALID = "Neo.ClientError.Request.Invalid";
 export class PackReader {
   private at = 0;
   private depth = 0;
+  private values = 0;
 
   constructor(
     private readonly bytes: Buffer,
@@ -59,6 +64,7 @@ export class PackReader {
   }
 
   value(): unknown {
+    this.count(1);
     const marker = this.byte();
     if (marker < 0x80) return marker;
     if (marker >= 0xf0) return marker - 0x100;
@@ -168,7 +174,18 @@ export class PackReader {
     return this.hydrate.structure(tag, values);
   }
 
+  private count(values: number): void {
+    this.values += values;
+    if (this.values > VALUES_MAX) {
+      throw new DbError(
+        "payload_too_large",
+        `The message has more than ${VALUES_MAX} values, where a list or a map counts as ${COMPOUND_VALUES}. Send it in parts.`,
+      );
+    }
+  }
+
   private enter(): void {
+    this.count(COMPOUND_VALUES);
     if (++this.depth > DEPTH_MAX) throw malformed(`values are nested more than ${DEPTH_MAX} levels deep`);
   }
 
