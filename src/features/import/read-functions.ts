@@ -14,6 +14,7 @@ import { need } from "../../query/expr/capability.js";
 import type { TableFunction, TableRows } from "../../query/expr/table-function.js";
 import type { CsvStyle } from "../../values/csv-format.js";
 import { fromParameter } from "../../values/json-format.js";
+import { parseKeepingIntegers } from "../../values/json-text.js";
 import { BOOL, RECORD, type RecordField, recordOf, type SqlType, TEXT, type Value } from "../../values/values.js";
 import { requireFolderAdmin } from "../files/make-folder.js";
 import { sqlTypeOf } from "./file-types.js";
@@ -122,7 +123,7 @@ class FileRows implements TableRows {
     const { fields, lines, request } = this;
     const count = Math.min(max, lines.length - this.taken);
     for (let i = 0; i < count; i++) {
-      const row = JSON.parse(lines[this.taken++]!) as unknown[];
+      const row = parseKeepingIntegers(lines[this.taken++]!) as unknown[];
       this.rows++;
       for (let c = 0; c < fields.length; c++) out[c]![at + i] = this.valueOf(fields[c]!, row[c]);
       if (i % 16 === 15 && request.shouldYield()) return i + 1;

@@ -93,6 +93,10 @@ async function decoded(
   } catch (error) {
     throw unreadable("Parquet", error);
   }
+  if (rows.length !== rowEnd - rowStart) {
+    const said = `its end says ${rowEnd - rowStart} rows from row ${rowStart} on, but it has ${rows.length} of them`;
+    throw unreadable("Parquet", new Error(said));
+  }
   return rows;
 }
 
@@ -119,13 +123,40 @@ async function opened(file: RowFile): Promise<ParquetFile> {
     try {
       const metadata = await parquetMetadataAsync(buffer, { geoparquet: false });
       // Columns know what they are before their elements are made plain.
-      const columns = parquetSchema(metadata).children.map(columnOf);
+      const { children } = parquetSchema(metadata);
+      const columns = children.map(columnOf);
+      refuseSameNames(columns);
+      checkCounts(metadata, children);
       for (const element of metadata.schema) makePlain(element);
       return { buffer, metadata, columns };
     } catch (error) {
       throw unreadable("Parquet", error);
     }
   });
+}
+
+function refuseSameNames(columns: readonly Column[]): void {
+  const names = new Set<string>();
+  for (const { name } of columns) {
+    if (names.has(name)) throw new Error(`it has more than one column named "${name}"; rename one where it is written`);
+    names.add(name);
+  }
+}
+
+/** A column without parts has a value in every row. */
+function checkCounts({ row_groups: groups }: FileMetaData, nodes: readonly SchemaTree[]): void {
+  const plain = nodes.filter(
+    ({ element, children }) => children.length === 0 && element.repetition_type !== "REPEATED",
+  );
+  const flat = new Set(plain.map(({ element }) => element.name));
+  for (const { num_rows: rows, columns } of groups) {
+    if (rows < 0n || rows > Number.MAX_SAFE_INTEGER) throw new Error(`it says ${rows} rows for a part of it`);
+    for (const { meta_data: column } of columns) {
+      const [name, ...within] = column?.path_in_schema ?? [];
+      if (name === undefined || within.length > 0 || !flat.has(name) || column!.num_values === rows) continue;
+      throw new Error(`it says ${rows} rows, but ${column!.num_values} values of the column "${name}"`);
+    }
+  }
 }
 
 /** Decimals as the package reads them lose digits; intervals and geometries it refuses or changes. */
