@@ -81,24 +81,25 @@ function isAlive(pid: number): boolean {
   }
 }
 
-for (const signal of ["SIGINT", "SIGKILL"] as const) {
-  for (const moment of ["while it starts", "while a statement runs"]) {
-    t.test(`${signal} ${moment} ends the server, too`, async (t) => {
-      const args = ["sql", "--data", directory, "SELECT pg_sleep(600)"];
-      const command = spawn("bin/tessera", args, { env: environment, stdio: "ignore" });
-      t.teardown(() => command.kill("SIGKILL"));
-      let owner = lockOwner();
-      // The command has the lock itself for a moment.
-      for (; owner === null || owner === command.pid; owner = lockOwner()) await sleep(20);
-      t.teardown(() => isAlive(owner) && process.kill(owner, "SIGKILL"));
-      if (moment !== "while it starts") await sleep(3_000);
-      command.kill(signal);
-      const [code, ended] = await once(command, "exit");
-      t.same([code, ended], signal === "SIGKILL" ? [null, signal] : [130, null]);
-      while (isAlive(owner)) await sleep(20);
-      t.match(await tessera("sql", "--data", directory, "SELECT 1 AS one"), { code: 0 });
-    });
-  }
+for (const [signal, moment] of [
+  ["SIGINT", "while it starts"],
+  ["SIGKILL", "while a statement runs"],
+] as const) {
+  t.test(`${signal} ${moment} ends the server, too`, async (t) => {
+    const args = ["sql", "--data", directory, "SELECT pg_sleep(600)"];
+    const command = spawn("bin/tessera", args, { env: environment, stdio: "ignore" });
+    t.teardown(() => command.kill("SIGKILL"));
+    let owner = lockOwner();
+    // The command has the lock itself for a moment.
+    for (; owner === null || owner === command.pid; owner = lockOwner()) await sleep(20);
+    t.teardown(() => isAlive(owner) && process.kill(owner, "SIGKILL"));
+    if (moment !== "while it starts") await sleep(3_000);
+    command.kill(signal);
+    const [code, ended] = await once(command, "exit");
+    t.same([code, ended], signal === "SIGKILL" ? [null, signal] : [130, null]);
+    while (isAlive(owner)) await sleep(20);
+    t.match(await tessera("sql", "--data", directory, "SELECT 1 AS one"), { code: 0 });
+  });
 }
 
 t.test("the file and the environment do not open other doors", async (t) => {

@@ -69,7 +69,8 @@ class OpenedFile {
     const place = { path: `${folder.path}/${basename(path)}`, root: folder.within, bytesMax: Number.MAX_SAFE_INTEGER };
     const text = kind === "parquet" ? undefined : textOf(kind, values);
     const format = kind === "json" ? "ndjson" : kind;
-    const opened = await tasks.open({ id: randomUUID(), place, format, ...(text !== undefined && { text }) });
+    const job = { id: randomUUID(), place, format, ...(text !== undefined && { text }) } as const;
+    const opened = await tasks.open(job, request.signal());
     return new OpenedFile(tasks, opened.file, opened.shape);
   }
 
@@ -152,12 +153,9 @@ class FileRows implements TableRows {
     this.opened ??= await this.open(request, kind, values);
     const { tasks, file } = this.opened;
     const isFirst = this.rows === 0;
-    const piece = await tasks.rows({
-      file,
-      columns: fields.map(({ name }) => name),
-      from,
-      rowsMax: isFirst ? FIRST_ROWS : Number.MAX_SAFE_INTEGER,
-    });
+    const rowsMax = isFirst ? FIRST_ROWS : Number.MAX_SAFE_INTEGER;
+    const columns = fields.map(({ name }) => name);
+    const piece = await tasks.rows({ file, columns, from, rowsMax }, request.signal());
     const text = Buffer.from(piece.lines.buffer, piece.lines.byteOffset, piece.lines.byteLength).toString();
     this.lines = text === "" ? [] : text.slice(0, -1).split("\n");
     this.taken = 0;

@@ -1,6 +1,7 @@
 /** Reads Parquet files as lines of JSON. Runs in task threads, which keep the rows that they have read last. */
 import {
   type AsyncBuffer,
+  type Compressors,
   type FileMetaData,
   parquetMetadataAsync,
   parquetRead,
@@ -83,7 +84,7 @@ async function decoded(
       columns: columns.map(({ name }) => name),
       rowStart,
       rowEnd,
-      compressors,
+      compressors: BOUNDED,
       utf8: false,
       parsers: RAW,
       onComplete: (read: unknown[][]) => {
@@ -99,6 +100,20 @@ async function decoded(
   }
   return rows;
 }
+
+/** Pages have about a megabyte. */
+const PAGE_BYTES_MAX = 256 * 1024 * 1024;
+
+/** The packages make room for what a page says that it has. */
+const BOUNDED: Compressors = Object.fromEntries(
+  Object.entries(compressors).map(([codec, decompress]) => [
+    codec,
+    (input: Uint8Array, length: number) => {
+      if (length < 0 || length > PAGE_BYTES_MAX) throw new Error(`a page has more than ${PAGE_BYTES_MAX} bytes`);
+      return decompress(input, length);
+    },
+  ]),
+);
 
 const same = <T>(value: T): T => value;
 
