@@ -4,7 +4,7 @@
  * thread and one thread per actor.
  */
 import type { Worker } from "node:worker_threads";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { type Logger, pino } from "pino";
 import { startActorThread } from "./actor-thread.js";
 import { BUNDLED_MODELS, modelRoots } from "./ai/models-options.js";
@@ -52,7 +52,12 @@ function tellPassword(password: string): void {
 }
 
 /** `firstActor`: the thread of actor 0, which waits for its settings. */
-async function serve(config: Config, firstActor: Worker | null, startThread: StartThread): Promise<void> {
+async function serve(
+  config: Config,
+  firstActor: Worker | null,
+  startThread: StartThread,
+  untilInputEnds: boolean,
+): Promise<void> {
   const lines = new RecentLines();
   const out = pino.destination({ fd: 1, sync: true });
   const logger = pino(
@@ -162,6 +167,9 @@ async function serve(config: Config, firstActor: Worker | null, startThread: Sta
   };
   process.on("SIGTERM", (signal) => void stop(signal));
   process.on("SIGINT", (signal) => void stop(signal));
+  if (!untilInputEnds) return;
+  const ended = () => void stop("end of input");
+  process.stdin.on("end", ended).on("error", ended).resume();
 }
 
 /** A mistake of the operator's is one line on stderr, not a stack. */
@@ -187,7 +195,12 @@ export async function runCommandLine(firstActor: Worker | null, startThread = st
     .option("--cluster <url>", "as a node of that cluster: etcd://host:port,host:port/name")
     .option("--node <name>", "of this node")
     .option("--advertise <host:port>", "where other nodes reach this one")
-    .action((options: ClusterOptions) => run(() => serve(clusterConfig(options), firstActor, startThread)));
+    // Of the servers that commands start (cli/private-server.ts).
+    .addOption(new Option("--set <key=value>", "a setting").argParser(withSetting).hideHelp())
+    .addOption(new Option("--until-input-ends", "stop when the standard input ends").hideHelp())
+    .action((options: ServeOptions) =>
+      run(() => serve(clusterConfig(options), firstActor, startThread, options.untilInputEnds === true)),
+    );
 
   program
     .command("check-config")
@@ -274,11 +287,21 @@ interface ClusterOptions {
   readonly cluster?: string;
   readonly node?: string;
   readonly advertise?: string;
+  readonly set?: readonly string[];
 }
 
-function clusterConfig({ config, cluster, node, advertise }: ClusterOptions): Config {
+interface ServeOptions extends ClusterOptions {
+  readonly untilInputEnds?: true;
+}
+
+const withSetting = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
+
+function clusterConfig({ config, cluster, node, advertise, set = [] }: ClusterOptions): Config {
   const given = Object.entries({ url: cluster, node, advertise }).filter(([, value]) => value !== undefined);
-  const overrides = Object.fromEntries(given.map(([key, value]) => [`cluster.${key}`, value!]));
+  const overrides = Object.fromEntries([
+    ...given.map(([key, value]) => [`cluster.${key}`, value!]),
+    ...set.map((text) => [text.split("=", 1)[0]!, text.slice(text.indexOf("=") + 1)]),
+  ]);
   return loadConfig({ ...fileOf(config === undefined ? {} : { config }), env: process.env, overrides });
 }
 

@@ -13,7 +13,7 @@ import { diagnoseThread, RecentLines } from "../src/protocol/thread-diagnosis.js
 import { loadParser } from "../src/sql/parse/parse.js";
 import { computeProcesses } from "./compute-processes.js";
 import { connectInference } from "./connect-inference.js";
-import { fileTasks } from "./file-tasks.js";
+import { fileTasks, rowReader } from "./file-tasks.js";
 import { longTasks } from "./long-tasks.js";
 import { modelTasks } from "./model-tasks.js";
 import { taskPool } from "./task-pool.js";
@@ -50,6 +50,7 @@ async function start(settings: ActorSettings): Promise<void> {
   });
   const computing = computeProcesses();
   const files = fileTasks(settings.config.files.threads);
+  const rows = rowReader(threads, settings.config.files.fileTimeoutSeconds * 1000);
   const trained = modelTasks(settings.config.automl.threads);
   const say = (message: FromActor, transfer: readonly (ArrayBuffer | MessagePort)[] = []): void => {
     port.postMessage(message, transfer);
@@ -60,6 +61,7 @@ async function start(settings: ActorSettings): Promise<void> {
         columns.close(),
         computing.end(),
         files.end(),
+        rows.end(),
         trained.end(),
       ]).then(() => port.close());
   };
@@ -87,7 +89,7 @@ async function start(settings: ActorSettings): Promise<void> {
         startInference: () => connectInference((port) => say({ kind: "start-inference", port }, [port])),
         deriveKey: (job) => tasks.run("deriveKey", job),
         tasks: {
-          ...longTasks(tasks, computing, files, trained.models),
+          ...longTasks(tasks, computing, files, trained.models, rows.run),
           buildColumns: (job) => columns.run("buildColumns", job),
         },
         linkGraph: (parts) =>

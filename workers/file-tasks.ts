@@ -5,8 +5,11 @@
 import type { FileTasks } from "../src/ingest/file-tasks.js";
 import { PARSE_THREAD_LIMITS, type ParseAnswer } from "../src/ingest/parse/contract.js";
 import { DbError } from "../src/protocol/errors.js";
-import { taskPool } from "./task-pool.js";
+import type * as TaskFunctionsOf from "./task.js";
+import { type TaskPool, taskPool } from "./task-pool.js";
 import { watchFolders } from "./watch-folders.js";
+
+type TaskFunctions = typeof TaskFunctionsOf;
 
 /** Of folders and files that wait; every collection has at most a few. */
 const WAITING_MAX = 10_000;
@@ -22,21 +25,53 @@ export function fileTasks(threads: number): FileTasks & { end(): Promise<void> }
     digestFile: async (place) => resultOf(await folders.run("digestFile", place)),
     // A file's time begins when a thread takes it up.
     parseFile: (job, signal) =>
-      turns.run(async () => {
-        signal.throwIfAborted();
-        const late = AbortSignal.timeout(job.timeoutMs);
-        try {
-          return resultOf(await parsers.run("parseFile", job, [], AbortSignal.any([signal, late])));
-        } catch (error) {
-          signal.throwIfAborted();
-          throw late.aborted && !(error instanceof DbError) ? timeout(job.timeoutMs) : readError(error);
-        }
-      }),
+      turns.run(async () => resultOf(await inTime(parsers, "parseFile", job, job.timeoutMs, signal))),
     watchFolder: watchFolders(),
     end: async () => {
       await Promise.all([folders.end(), parsers.end()]);
     },
   };
+}
+
+type RowTasks = "describeRows" | "readRows";
+export type RunReader = <N extends RowTasks>(
+  name: N,
+  job: Parameters<TaskFunctions[N]>[0],
+  signal: AbortSignal,
+) => Promise<Awaited<ReturnType<TaskFunctions[N]>>>;
+
+/** Threads that read files of rows, each piece within a time and all of them within a bound of memory. `end` ends what runs. */
+export function rowReader(
+  threads: number,
+  timeoutMs: number,
+): { readonly run: RunReader; readonly end: () => Promise<void> } {
+  const pool = taskPool({
+    name: "rows of files",
+    threads,
+    waitingMax: WAITING_MAX,
+    resourceLimits: PARSE_THREAD_LIMITS,
+  });
+  const turns = new Turns(threads);
+  const run = (name: RowTasks, job: never, signal: AbortSignal) =>
+    turns.run<unknown>(() => inTime(pool, name, job, timeoutMs, signal));
+  return { run: run as RunReader, end: () => pool.end() };
+}
+
+async function inTime<N extends RowTasks | "parseFile">(
+  pool: TaskPool,
+  name: N,
+  job: Parameters<TaskFunctions[N]>[0],
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Awaited<ReturnType<TaskFunctions[N]>>> {
+  signal.throwIfAborted();
+  const late = AbortSignal.timeout(timeoutMs);
+  try {
+    return await pool.run(name, job, [], AbortSignal.any([signal, late]));
+  } catch (error) {
+    signal.throwIfAborted();
+    throw late.aborted && !(error instanceof DbError) ? timeout(timeoutMs) : readError(error);
+  }
 }
 
 /** Errors lose their class on the way. */

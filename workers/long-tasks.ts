@@ -1,4 +1,5 @@
 /** An actor's long computations, on task threads. Called by actor.ts, and by benches that have no actor. */
+import { close } from "node:fs";
 import type { ModelTasks } from "../src/automl/model-tasks.js";
 import type { ColumnarBatch, ColumnarData, ColumnarTasks } from "../src/ingest/columnar/contract.js";
 import type { FileTasks } from "../src/ingest/file-tasks.js";
@@ -6,14 +7,16 @@ import type { MediaBytes } from "../src/ingest/media/media-bytes.js";
 import type { ParseAnswer } from "../src/ingest/parse/contract.js";
 import { DbError } from "../src/protocol/errors.js";
 import type { LongTasks } from "../src/session/long-tasks.js";
+import type { RunReader } from "./file-tasks.js";
 import type { TaskPool } from "./task-pool.js";
 
-/** `models`: absent where nothing is trained. */
+/** `models`: absent where nothing is trained. `reader` reads files of rows; else `tasks` does, without a bound of memory. */
 export function longTasks(
   tasks: TaskPool,
   computing: Pick<LongTasks, "compute">,
   files: FileTasks | null = null,
   models?: ModelTasks,
+  reader: RunReader = (name, job, signal) => tasks.run(name, job, [], signal),
 ): LongTasks {
   return {
     compute: (job, signal) => computing.compute(job, signal),
@@ -42,18 +45,28 @@ export function longTasks(
       throw new DbError(error!.code, error!.message, error!.details);
     },
     builtInRecipes: () => tasks.run("builtInRecipes", undefined),
-    columnar: columnarTasks(tasks),
+    columnar: columnarTasks(tasks, reader),
   };
 }
 
 /** Of columns only what they are made of goes to the thread; their buffers are moved. */
-function columnarTasks(tasks: TaskPool): ColumnarTasks {
+function columnarTasks(tasks: TaskPool, run: RunReader): ColumnarTasks {
   return {
     arrow: (job) => tasks.run("arrowPart", job, buffersOf(job.batches)),
     parquet: (job) => tasks.run("parquetPart", job, buffersOf(job.batches)),
-    describe: async (file) => fileResult(await tasks.run("describeRows", file)),
-    open: async (job) => fileResult(await tasks.run("openRows", job)),
-    rows: async (job) => fileResult(await tasks.run("readRows", job)),
+    describe: async (file, signal) => fileResult(await run("describeRows", file, signal)),
+    open: async (job, signal) => {
+      const file = fileResult(await tasks.run("openRows", job));
+      try {
+        const shape = fileResult(await run("describeRows", file, signal));
+        return { file: file.text ? { ...file, text: { ...file.text, shape: shape.columns } } : file, shape };
+      } catch (error) {
+        // Here, since the thread that reads it may have been ended.
+        close(file.descriptor);
+        throw error;
+      }
+    },
+    rows: async (job, signal) => fileResult(await run("readRows", job, signal)),
   };
 }
 

@@ -1,5 +1,4 @@
 /** Entry of a task thread: each export is a task, run by name through a piscina pool (task-pool.ts). */
-import { closeSync } from "node:fs";
 import { move } from "piscina";
 import type { AlgorithmResult } from "../src/graph/algorithms/algorithm.js";
 import { type AlgorithmJob, runAlgorithm as run } from "../src/graph/algorithms/run-algorithm.js";
@@ -8,7 +7,6 @@ import type { SpeechSound } from "../src/ingest/audio/speech-sound.js";
 import type {
   ArrowJob,
   FileShape,
-  OpenedRows,
   OpenJob,
   ParquetJob,
   ParquetPart,
@@ -141,19 +139,12 @@ async function shapeOf(file: RowFile): Promise<FileShape> {
   return (await import("../src/ingest/columnar/read-parquet.js")).describeParquet(file);
 }
 
-export function openRows({ id, place, format, text }: OpenJob): Promise<ParseAnswer<OpenedRows>> {
+/** The receiver closes the descriptor. */
+export function openRows({ id, place, format, text }: OpenJob): Promise<ParseAnswer<RowFile>> {
   return answer(async () => {
     const { openFile } = await import("../src/ingest/parse/read-file.js");
     const { descriptor, bytes } = openFile(place);
-    try {
-      const file: RowFile = { id, descriptor, bytes, format };
-      if (text === undefined) return { file, shape: await shapeOf(file) };
-      const shape = await shapeOf({ ...file, text: { ...text, shape: [] } });
-      return { file: { ...file, text: { ...text, shape: shape.columns } }, shape };
-    } catch (error) {
-      closeSync(descriptor);
-      throw error;
-    }
+    return { id, descriptor, bytes, format, ...(text !== undefined && { text: { ...text, shape: [] } }) };
   });
 }
 

@@ -327,7 +327,7 @@ export function fromParameter(type: SqlType, json: unknown): Value {
 const isJson = (type: SqlType) => type.name === "json" || type.name === "jsonb";
 
 function jsonOf(type: SqlType, value: unknown): Json {
-  return type.name === "json" ? new Json(value, JSON.stringify(value)) : new Json(value);
+  return type.name === "json" ? new Json(value, jsonToCompactText(value)) : new Json(value);
 }
 
 function fromNumber(type: SqlType, x: number): Value {

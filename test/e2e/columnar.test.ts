@@ -1,7 +1,17 @@
 /** Parquet and Arrow: files of other programs come in, and what goes out is read by the formats' own packages. */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { tableFromArrays, tableFromIPC, tableToIPC } from "apache-arrow";
+import {
+  Dictionary,
+  Int32,
+  RecordBatchStreamWriter,
+  Table,
+  tableFromArrays,
+  tableFromIPC,
+  tableToIPC,
+  Utf8,
+  vectorFromArray,
+} from "apache-arrow";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import t from "tap";
 import { TestServer } from "./server.js";
@@ -186,6 +196,19 @@ t.test("Arrow of other writers: files, dictionaries, several batches", async (t)
       [3, "a", false],
     ]);
   }
+});
+
+t.test("a stream of Arrow whose dictionary is replaced: each batch has its own", async (t) => {
+  const words = [["a", "b"], ["x"], ["y", "x", "y"]];
+  const type = new Dictionary(new Utf8(), new Int32(), 7);
+  const writer = new RecordBatchStreamWriter();
+  for (const some of words) {
+    for (const batch of new Table({ word: vectorFromArray(some, type) }).batches) writer.write(batch);
+  }
+  writer.finish();
+  const taken = await send("arrow", "table=replaced&create=true", writer.toUint8Array(true));
+  t.equal(taken.status, 200, JSON.stringify(taken.body));
+  t.same((await server.rows("SELECT word FROM replaced")).flat(), words.flat());
 });
 
 t.test("what is no such file, or is cut, is refused with what is wrong; nothing is stored", async (t) => {

@@ -80,6 +80,22 @@ t.test("lines of JSON", async (t) => {
   t.match(await send(`${NDJSON}?table=pair&create=true`, "[1,true]\n[2,false]\n"), { body: { data: { rows: 2 } } });
 });
 
+t.test("large whole numbers of JSON keep their digits", async (t) => {
+  const lines = '{"id":9007199254740993,"doc":{"n":[-9007199254740993]},"more":99999999999999999999}\n';
+  const made = await send(`${NDJSON}?table=digits&create=true`, lines);
+  t.match(made.body.data.created, [{ type: "bigint" }, { type: "jsonb" }, { type: "numeric" }], JSON.stringify(made));
+  const exact = [["9007199254740993", '{"n": [-9007199254740993]}', "99999999999999999999"]];
+  t.same(await server.rows("SELECT id::text, doc::text, more::text FROM digits"), exact);
+  const long = `{"id":9007199254740995,"doc":"${"x".repeat(300_000)}","more":1}\n`;
+  t.equal((await send(`${NDJSON}?table=digits`, long)).status, 200);
+  t.same(await server.rows("SELECT max(id)::text FROM digits"), [["9007199254740995"]]);
+  await server.sql("CREATE TABLE plain_json (doc json)");
+  t.equal((await send(`${NDJSON}?table=plain_json`, '[{"n":9007199254740993}]\n')).status, 200);
+  t.same(await server.rows("SELECT doc::text FROM plain_json"), [['{"n":9007199254740993}']]);
+  const small = await send(`${NDJSON}?table=digits&columns=id`, '{"id":[99999999999999999999]}\n');
+  t.match(small, { status: 400, body: { error: { details: { column: "id", value: "[99999999999999999999]" } } } });
+});
+
 t.test("what fails leaves no table", async (t) => {
   const late = `n,t\n${Array.from({ length: 40_000 }, (_, i) => `${i},abcdefgh`).join("\n")}\nmany,x\n`;
   const refused = await send(`${CSV}?table=late&create=true`, late);

@@ -2,6 +2,8 @@
 import { copyFileSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { SchemaElement } from "hyparquet";
+import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import t from "tap";
 import { TestServer } from "./server.js";
 
@@ -78,6 +80,69 @@ t.test("JSON lines and Parquet", async (t) => {
     [2, 2, 2, "24691357802469135.7800"],
   ]);
   t.same(await server.rows(`SELECT count(*) FROM read_parquet('${parquet}')`), [[3]]);
+});
+
+t.test("digits of whole numbers are kept, also within JSON", async (t) => {
+  const path = put("digits.jsonl", '{"id":9007199254740993,"doc":{"n":9007199254740993}}\n{"id":1}\n');
+  t.same(await server.rows(`SELECT id::text, doc::text FROM read_json('${path}') WHERE id > 1`), [
+    ["9007199254740993", '{"n": 9007199254740993}'],
+  ]);
+  await server.sql(`CREATE TABLE digits AS SELECT '{"n": [9007199254740993]}'::jsonb AS doc`);
+  for (const format of ["parquet", "arrow"]) {
+    const response = await fetch(`${server.url}/v1/data/export?table=digits&format=${format}`, {
+      headers: { authorization: `Bearer ${server.token}` },
+    });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const taken = await server.call("POST", `/v1/data/import/${format}?table=from_${format}&create=true`, bytes, {
+      headers: { "content-type": "application/x-any" },
+    });
+    t.equal(taken.status, 200, JSON.stringify(taken.body));
+    t.same(await server.rows(`SELECT doc::text FROM from_${format}`), [['{"n": [9007199254740993]}']], format);
+    if (format !== "parquet") continue;
+    writeFileSync(join(root, "digits.parquet"), bytes);
+    t.same(await server.rows(`SELECT doc::text FROM read_parquet('${join(root, "digits.parquet")}')`), [
+      ['{"n": [9007199254740993]}'],
+    ]);
+  }
+});
+
+t.test("a byte order mark is no part of the file's text", async (t) => {
+  const csv = put("mark.csv", "\ufeffid,name\n1,a\n2,b\n");
+  t.same(await server.rows(`SELECT id, name FROM read_csv('${csv}')`), [
+    [1, "a"],
+    [2, "b"],
+  ]);
+  t.same(await server.rows(`SELECT id FROM read_json('${put("mark.jsonl", '\ufeff{"id":1}\n')}')`), [[1]]);
+});
+
+t.test("Parquet whose columns or rows cannot be told is refused", async (t) => {
+  const schema = [
+    { name: "root", num_children: 2 },
+    { name: "a", type: "INT32", repetition_type: "REQUIRED" },
+    { name: "b", type: "INT32", repetition_type: "REQUIRED" },
+  ] satisfies SchemaElement[];
+  const parquetOf = (change: (writer: ParquetWriter) => void): string => {
+    const bytes = new ByteWriter();
+    const writer = new ParquetWriter({ writer: bytes, schema: structuredClone(schema) });
+    writer.write({ columnData: ["a", "b"].map((name) => ({ name, data: Int32Array.of(1, 2, 3) })) });
+    change(writer);
+    writer.finish();
+    const path = join(root, "told.parquet");
+    writeFileSync(path, bytes.getBytes());
+    return path;
+  };
+  t.same(await server.rows(`SELECT sum(a) FROM read_parquet('${parquetOf(() => {})}')`), [[6]]);
+  const twice = parquetOf(({ schema, row_groups: [group] }) => {
+    schema[2]!.name = "a";
+    group!.columns[1]!.meta_data!.path_in_schema = ["a"];
+  });
+  t.match(await errorOf(`SELECT * FROM read_parquet('${twice}')`), { code: "invalid_request", message: /named "a"/ });
+  for (const rows of [5n, 2n ** 31n, 2n ** 60n, -1n]) {
+    const more = parquetOf(({ row_groups: groups }) => {
+      groups[0]!.num_rows = rows;
+    });
+    t.match(await errorOf(`SELECT * FROM read_parquet('${more}')`), { code: "invalid_request", message: /rows/ });
+  }
 });
 
 t.test("a large file: every row once, in order; a LIMIT reads no more than it needs", async (t) => {

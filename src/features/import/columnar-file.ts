@@ -10,6 +10,7 @@ import type { SpillFile } from "../../query/exec/spill/spill-area.js";
 
 export class ColumnarFile {
   private constructor(
+    private readonly request: Request,
     private readonly spilled: SpillFile,
     private readonly tasks: ColumnarTasks,
     private readonly file: RowFile,
@@ -34,7 +35,7 @@ export class ColumnarFile {
         await request.yieldTurn();
       }
       const file = { id: randomUUID(), descriptor: spilled.descriptor, bytes: spilled.length, format };
-      return new ColumnarFile(spilled, columnar, file, await columnar.describe(file));
+      return new ColumnarFile(request, spilled, columnar, file, await columnar.describe(file, request.signal()));
     } catch (error) {
       spilled.close();
       throw error;
@@ -43,7 +44,8 @@ export class ColumnarFile {
 
   async *lines(): AsyncIterable<Uint8Array> {
     for (let from: RowPlace | null = { part: 0, row: 0 }; from !== null; ) {
-      const piece = await this.tasks.rows({ file: this.file, columns: null, from, rowsMax: Number.MAX_SAFE_INTEGER });
+      const job = { file: this.file, columns: null, from, rowsMax: Number.MAX_SAFE_INTEGER };
+      const piece = await this.tasks.rows(job, this.request.signal());
       if (piece.rows > 0) yield piece.lines;
       from = piece.next;
     }

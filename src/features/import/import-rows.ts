@@ -268,7 +268,7 @@ class ImportRun {
     return () => {
       const { line, bytes } = reader;
       if (bytes.length >= LARGE_BODY_BYTES) {
-        const value = parseJsonBody(bytes, { what: `Line ${line}` }, this.request);
+        const value = parseJsonBody(bytes, { what: `Line ${line}`, keepsIntegers: true }, this.request);
         return Promise.resolve(value).then((json) => this.jsonRow(jsonRow(json, line), line));
       }
       this.jsonRow(jsonLine(reader.text, line), line);

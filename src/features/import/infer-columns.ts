@@ -29,6 +29,7 @@ type ColumnType =
 const SAMPLE_ROWS = 10_000;
 /** Whole numbers with up to this many digits fit into bigint. */
 const BIGINT_DIGITS = 18;
+const BIGINT_END = 2 ** 63;
 
 /** Types by what their values look like, tried in this order. */
 const FORMS: readonly (readonly [ColumnType, RegExp])[] = [
@@ -57,9 +58,10 @@ function typeOfText(text: string): ColumnType {
 function typeOfJson(value: unknown): ColumnType {
   if (typeof value === "boolean") return "boolean";
   if (typeof value === "object") return "jsonb";
+  if (typeof value === "bigint") return BigInt.asIntN(64, value) === value ? "bigint" : "numeric";
   if (typeof value === "number") {
-    if (Number.isSafeInteger(value)) return "bigint";
-    return Number.isInteger(value) ? "numeric" : "double precision";
+    if (!Number.isInteger(value)) return "double precision";
+    return Math.abs(value) < BIGINT_END ? "bigint" : "numeric";
   }
   const type = typeOfText(value as string);
   // Texts of digits are texts: the file could have had a number.

@@ -1,17 +1,18 @@
 /** One line of a file with a JSON value per line, and what is said to a client whose file is one JSON value instead. No state. */
 import { DbError } from "../../protocol/errors.js";
 import { jsonFaultOf } from "../../protocol/json-fault.js";
+import { parseKeepingIntegers } from "../../values/json-text.js";
 
 export type JsonRow = Readonly<Record<string, unknown>> | unknown[];
 
 const ONE_VALUE =
   "NDJSON has one whole value on each line, without brackets and commas around: jq -c '.[]' makes such lines of a JSON array.";
 
-/** Throws invalid_json. */
+/** Large whole numbers are BigInts. Throws invalid_json. */
 export function jsonLine(text: string, line: number): JsonRow {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseKeepingIntegers(text);
   } catch {
     const message = `Line ${line} is not valid JSON: ${jsonFaultOf(text)}.`;
     // Of a value over several lines the first one is cut.

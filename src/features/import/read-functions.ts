@@ -14,6 +14,7 @@ import { need } from "../../query/expr/capability.js";
 import type { TableFunction, TableRows } from "../../query/expr/table-function.js";
 import type { CsvStyle } from "../../values/csv-format.js";
 import { fromParameter } from "../../values/json-format.js";
+import { parseKeepingIntegers } from "../../values/json-text.js";
 import { BOOL, RECORD, type RecordField, recordOf, type SqlType, TEXT, type Value } from "../../values/values.js";
 import { requireFolderAdmin } from "../files/make-folder.js";
 import { sqlTypeOf } from "./file-types.js";
@@ -68,7 +69,8 @@ class OpenedFile {
     const place = { path: `${folder.path}/${basename(path)}`, root: folder.within, bytesMax: Number.MAX_SAFE_INTEGER };
     const text = kind === "parquet" ? undefined : textOf(kind, values);
     const format = kind === "json" ? "ndjson" : kind;
-    const opened = await tasks.open({ id: randomUUID(), place, format, ...(text !== undefined && { text }) });
+    const job = { id: randomUUID(), place, format, ...(text !== undefined && { text }) } as const;
+    const opened = await tasks.open(job, request.signal());
     return new OpenedFile(tasks, opened.file, opened.shape);
   }
 
@@ -122,7 +124,7 @@ class FileRows implements TableRows {
     const { fields, lines, request } = this;
     const count = Math.min(max, lines.length - this.taken);
     for (let i = 0; i < count; i++) {
-      const row = JSON.parse(lines[this.taken++]!) as unknown[];
+      const row = parseKeepingIntegers(lines[this.taken++]!) as unknown[];
       this.rows++;
       for (let c = 0; c < fields.length; c++) out[c]![at + i] = this.valueOf(fields[c]!, row[c]);
       if (i % 16 === 15 && request.shouldYield()) return i + 1;
@@ -151,12 +153,9 @@ class FileRows implements TableRows {
     this.opened ??= await this.open(request, kind, values);
     const { tasks, file } = this.opened;
     const isFirst = this.rows === 0;
-    const piece = await tasks.rows({
-      file,
-      columns: fields.map(({ name }) => name),
-      from,
-      rowsMax: isFirst ? FIRST_ROWS : Number.MAX_SAFE_INTEGER,
-    });
+    const rowsMax = isFirst ? FIRST_ROWS : Number.MAX_SAFE_INTEGER;
+    const columns = fields.map(({ name }) => name);
+    const piece = await tasks.rows({ file, columns, from, rowsMax }, request.signal());
     const text = Buffer.from(piece.lines.buffer, piece.lines.byteOffset, piece.lines.byteLength).toString();
     this.lines = text === "" ? [] : text.slice(0, -1).split("\n");
     this.taken = 0;

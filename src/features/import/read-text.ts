@@ -8,6 +8,7 @@ import type { FileShape, RowFile, RowPiece, RowPieceJob } from "../../ingest/col
 import { DbError } from "../../protocol/errors.js";
 import { IMPORT_ROW_BYTES_MAX } from "../../protocol/limits.js";
 import { CsvReader, FIELD_PLAIN } from "../../values/csv-reader.js";
+import { jsonToCompactText } from "../../values/json-text.js";
 import { LineReader } from "../../values/line-reader.js";
 import { columnsOfCsv, columnsOfJson } from "./infer-columns.js";
 import { jsonLine, refuseArrayOfRows } from "./json-line.js";
@@ -15,13 +16,15 @@ import { jsonLine, refuseArrayOfRows } from "./json-line.js";
 /** Bytes that say what the columns are. */
 const SAMPLE_BYTES = 256 * 1024;
 /** Bytes of the file that are read at once, and characters of a piece of rows. */
+const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
 const CHUNK_BYTES = 64 * 1024;
 const PIECE_CHARACTERS = 32 * 1024;
 
 /** Throws `invalid_request` and the errors of the file's text. */
 export function describeText(file: RowFile): FileShape {
-  const sample = chunkAt(file, 0, SAMPLE_BYTES);
-  const isWhole = sample.length >= file.bytes;
+  const start = markBytes(file);
+  const sample = chunkAt(file, start, SAMPLE_BYTES);
+  const isWhole = start + sample.length >= file.bytes;
   const { csv, names } = file.text!;
   if (sample[0] === 0x1f && sample[1] === 0x8b) {
     throw new DbError("invalid_request", "The file is compressed by gzip, which can only be imported.");
@@ -34,20 +37,21 @@ export function describeText(file: RowFile): FileShape {
 export function textRows({ file, columns, from, rowsMax }: RowPieceJob): RowPiece {
   const { csv, shape } = file.text!;
   const wanted = columns ?? shape.map(({ name }) => name);
+  const start = from.row === 0 ? markBytes(file) : from.row;
   for (let size = CHUNK_BYTES; ; size *= 2) {
-    const bytes = chunkAt(file, from.row, size);
-    const isEnd = from.row + bytes.length >= file.bytes;
+    const bytes = chunkAt(file, start, size);
+    const isEnd = start + bytes.length >= file.bytes;
     const reader = csv === null ? new JsonLines(wanted) : new CsvLines(csv, shape, wanted);
     const isHeader = csv?.header === true && from.row === 0;
     const read = reader.read(bytes, isEnd, isHeader, rowsMax);
     if (!isUtf8(bytes.subarray(0, read.position))) {
-      throw new DbError("invalid_request", `The file is not UTF-8, at or after its byte ${from.row + 1}.`);
+      throw new DbError("invalid_request", `The file is not UTF-8, at or after its byte ${start + 1}.`);
     }
     if (read.position === 0 && !isEnd) {
       if (size < IMPORT_ROW_BYTES_MAX) continue;
       throw new DbError("invalid_request", `A row is longer than ${IMPORT_ROW_BYTES_MAX} bytes.`);
     }
-    const at = from.row + read.position;
+    const at = start + read.position;
     const isDone = isEnd && read.isExhausted;
     return {
       lines: new Uint8Array(Buffer.from(read.text)),
@@ -128,13 +132,19 @@ class JsonLines {
       position = reader.pieces.position;
       const row = jsonLine(reader.text, reader.line);
       refuseArrayOfRows(row, reader.line);
-      if (Array.isArray(row))
-        text += `${JSON.stringify(wanted.map((name) => row[Number(name.slice(6)) - 1] ?? null))}\n`;
-      else text += `${JSON.stringify(wanted.map((name) => row[name] ?? null))}\n`;
+      const fields = Array.isArray(row)
+        ? wanted.map((name) => row[Number(name.slice(6)) - 1] ?? null)
+        : wanted.map((name) => row[name] ?? null);
+      text += `${jsonToCompactText(fields)}\n`;
       rows++;
     }
     return { text, rows, position, isExhausted: false };
   }
+}
+
+/** Of the byte order mark that some programs write; 0: the file has none. */
+function markBytes(file: RowFile): number {
+  return chunkAt(file, 0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 }
 
 function chunkAt({ descriptor }: RowFile, from: number, size: number): Buffer {

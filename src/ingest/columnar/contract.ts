@@ -158,12 +158,16 @@ export interface RowPiece {
   readonly next: RowPlace | null;
 }
 
-/** The work on such files that is done on task threads. Rejects with `invalid_request` for a file that cannot be read. */
+/**
+ * The work on such files that is done on task threads. Files are read in threads with a bound of memory, until the signal fires:
+ * rejects with `invalid_request` for a file that cannot be read, `file_too_large` for one that needs too much memory, and
+ * `file_timeout` after a piece's time.
+ */
 export interface ColumnarTasks {
   arrow(job: ArrowJob): Promise<Uint8Array>;
   parquet(job: ParquetJob): Promise<ParquetPart>;
-  describe(file: RowFile): Promise<FileShape>;
+  describe(file: RowFile, signal: AbortSignal): Promise<FileShape>;
   /** Rejects with the errors of opening, too: `not_found`, `forbidden`, `file_unsupported`. */
-  open(job: OpenJob): Promise<OpenedRows>;
-  rows(job: RowPieceJob): Promise<RowPiece>;
+  open(job: OpenJob, signal: AbortSignal): Promise<OpenedRows>;
+  rows(job: RowPieceJob, signal: AbortSignal): Promise<RowPiece>;
 }

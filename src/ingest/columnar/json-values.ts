@@ -56,13 +56,15 @@ export function jsonUuid(bytes: Uint8Array): string {
   return `"${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}"`;
 }
 
-/** On one line. Text that is no JSON stays text. */
+/** On one line, with all digits. Text that is no JSON stays text. */
 export function jsonDocument(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text));
+    JSON.parse(text);
   } catch {
     return JSON.stringify(text);
   }
+  // Strings of JSON have no line breaks: these stand between values.
+  return text.replaceAll(/[\r\n]/g, " ");
 }
 
 /** A signed number of any length. */

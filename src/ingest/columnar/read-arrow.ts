@@ -7,8 +7,10 @@ import {
   MessageHeader,
   RecordBatchReader,
   RecordBatchStreamWriter,
+  type Schema,
 } from "apache-arrow";
 import { Footer } from "apache-arrow/ipc/metadata/file";
+import type { DictionaryBatch } from "apache-arrow/ipc/metadata/message";
 import { DbError } from "../../protocol/errors.js";
 import { arrowColumn } from "./arrow-values.js";
 import type { FileShape, RowFile, RowPiece, RowPieceJob } from "./contract.js";
@@ -21,13 +23,24 @@ interface Place {
   readonly length: number;
 }
 
+interface DictionaryPlace extends Place {
+  readonly id: number;
+  readonly isDelta: boolean;
+}
+
 interface ArrowFile {
+  /** A file has one dictionary for each id, wherever it stands; a stream may replace it between batches. */
+  readonly isFile: boolean;
   /** Its message. */
   readonly schema: Uint8Array;
   readonly fields: readonly Field[];
-  readonly dictionaries: readonly Place[];
+  /** Values of a dictionary have parts, which may stand in another dictionary. */
+  readonly isNested: boolean;
+  readonly dictionaries: readonly DictionaryPlace[];
   readonly batches: readonly (Place & { readonly rows: number })[];
 }
+
+type Head = Pick<ArrowFile, "schema" | "fields" | "isNested">;
 
 const files = new Latest<ArrowFile>();
 const parts = new Latest<ReadRows>();
@@ -45,15 +58,28 @@ export async function describeArrow(file: RowFile): Promise<FileShape> {
 
 /** Throws `invalid_request`. */
 export async function arrowRows({ file, columns: names, from, rowsMax }: RowPieceJob): Promise<RowPiece> {
-  const { schema, fields, dictionaries, batches } = await opened(file);
+  const arrow = await opened(file);
+  const { schema, fields, batches } = arrow;
   const batch = batches[from.part];
   if (batch === undefined) return { lines: new Uint8Array(0), rows: 0, next: null };
   const read = await parts.get(`${file.id} ${from.part} ${JSON.stringify(names)}`, () => {
-    const bytes = [...dictionaries, batch].map(({ at, length }) => bytesAt(file.descriptor, at, length));
+    const bytes = [...dictionariesOf(arrow, batch), batch].map(({ at, length }) =>
+      bytesAt(file.descriptor, at, length),
+    );
     return rowsOf(Buffer.concat([schema, ...bytes]), fields, names);
   });
   const next = from.part + 1 < batches.length ? { part: from.part + 1, row: 0 } : null;
   return linesOf(read, from.row, rowsMax, from.part, next);
+}
+
+/** Those that hold for a batch, in their order. */
+function dictionariesOf({ isFile, isNested, dictionaries }: ArrowFile, batch: Place): readonly Place[] {
+  if (isFile) return dictionaries;
+  const before = dictionaries.filter(({ at }) => at < batch.at);
+  if (isNested) return before;
+  // Of a dictionary that is replaced again and again only the last one counts.
+  const starts = new Map(before.filter(({ isDelta }) => !isDelta).map(({ id, at }) => [id, at]));
+  return before.filter(({ id, at }) => at >= (starts.get(id) ?? 0));
 }
 
 function rowsOf(bytes: Uint8Array, fields: readonly Field[], names: readonly string[] | null): ReadRows {
@@ -83,9 +109,9 @@ function opened(file: RowFile): Promise<ArrowFile> {
 function messagesOf({ descriptor, bytes: length }: RowFile): ArrowFile {
   const isFile =
     length > FILE_HEAD_BYTES && bytesAt(descriptor, 0, FILE_HEAD_BYTES).toString("latin1").startsWith(FILE_MAGIC);
-  const dictionaries: Place[] = [];
+  const dictionaries: DictionaryPlace[] = [];
   const batches: (Place & { rows: number })[] = [];
-  let head: Pick<ArrowFile, "schema" | "fields"> | null = null;
+  let head: Head | null = null;
   for (let at = isFile ? FILE_HEAD_BYTES : 0; at + 4 <= length; ) {
     const first = bytesAt(descriptor, at, 4).readUInt32LE();
     const prefix = first === CONTINUATION ? 8 : 4;
@@ -97,10 +123,11 @@ function messagesOf({ descriptor, bytes: length }: RowFile): ArrowFile {
     const place = { at, length: prefix + headBytes + bodyBytes };
     if (bodyBytes < 0 || at + place.length > length) throw new Error("it ends within a batch");
     if (message.headerType === MessageHeader.Schema) {
-      const schema = bytesAt(descriptor, at, place.length);
-      head = { schema, fields: (message.header() as unknown as { fields: Field[] }).fields };
-    } else if (message.headerType === MessageHeader.DictionaryBatch) dictionaries.push(place);
-    else batches.push({ ...place, rows: Number((message.header() as unknown as { length: number }).length) });
+      head = headOf(bytesAt(descriptor, at, place.length), message.header() as unknown as Schema);
+    } else if (message.headerType === MessageHeader.DictionaryBatch) {
+      const { id, isDelta } = message.header() as unknown as DictionaryBatch;
+      dictionaries.push({ ...place, id, isDelta });
+    } else batches.push({ ...place, rows: Number((message.header() as unknown as { length: number }).length) });
     at += place.length;
   }
   if (head === null && isFile) head = schemaAtEnd(descriptor, length);
@@ -109,11 +136,11 @@ function messagesOf({ descriptor, bytes: length }: RowFile): ArrowFile {
       hint: "Arrow's IPC format is meant: a stream, or a file that begins with ARROW1.",
     });
   }
-  return { ...head, dictionaries, batches };
+  return { ...head, isFile, dictionaries, batches };
 }
 
 /** Some writers say the schema only at the end of a file, in front of its length and the magic. */
-function schemaAtEnd(descriptor: number, length: number): Pick<ArrowFile, "schema" | "fields"> {
+function schemaAtEnd(descriptor: number, length: number): Head {
   const tail = 4 + FILE_MAGIC.length;
   const footer = bytesAt(descriptor, length - tail, 4).readInt32LE();
   if (footer <= 0 || footer + tail + FILE_HEAD_BYTES > length) throw new Error("its end is not complete");
@@ -121,5 +148,10 @@ function schemaAtEnd(descriptor: number, length: number): Pick<ArrowFile, "schem
   const { schema } = Footer.decode(end);
   const writer = new RecordBatchStreamWriter();
   writer.reset(undefined, schema);
-  return { schema: writer.toUint8Array(true).slice(), fields: schema.fields };
+  return headOf(writer.toUint8Array(true).slice(), schema);
+}
+
+function headOf(message: Uint8Array, { fields, dictionaries }: Schema): Head {
+  const isNested = [...dictionaries.values()].some(({ children }) => (children ?? []).length > 0);
+  return { schema: message, fields, isNested };
 }

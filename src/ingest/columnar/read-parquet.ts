@@ -1,6 +1,7 @@
 /** Reads Parquet files as lines of JSON. Runs in task threads, which keep the rows that they have read last. */
 import {
   type AsyncBuffer,
+  type Compressors,
   type FileMetaData,
   parquetMetadataAsync,
   parquetRead,
@@ -83,7 +84,7 @@ async function decoded(
       columns: columns.map(({ name }) => name),
       rowStart,
       rowEnd,
-      compressors,
+      compressors: BOUNDED,
       utf8: false,
       parsers: RAW,
       onComplete: (read: unknown[][]) => {
@@ -93,8 +94,26 @@ async function decoded(
   } catch (error) {
     throw unreadable("Parquet", error);
   }
+  if (rows.length !== rowEnd - rowStart) {
+    const said = `its end says ${rowEnd - rowStart} rows from row ${rowStart} on, but it has ${rows.length} of them`;
+    throw unreadable("Parquet", new Error(said));
+  }
   return rows;
 }
+
+/** Pages have about a megabyte. */
+const PAGE_BYTES_MAX = 256 * 1024 * 1024;
+
+/** The packages make room for what a page says that it has. */
+const BOUNDED: Compressors = Object.fromEntries(
+  Object.entries(compressors).map(([codec, decompress]) => [
+    codec,
+    (input: Uint8Array, length: number) => {
+      if (length < 0 || length > PAGE_BYTES_MAX) throw new Error(`a page has more than ${PAGE_BYTES_MAX} bytes`);
+      return decompress(input, length);
+    },
+  ]),
+);
 
 const same = <T>(value: T): T => value;
 
@@ -119,13 +138,40 @@ async function opened(file: RowFile): Promise<ParquetFile> {
     try {
       const metadata = await parquetMetadataAsync(buffer, { geoparquet: false });
       // Columns know what they are before their elements are made plain.
-      const columns = parquetSchema(metadata).children.map(columnOf);
+      const { children } = parquetSchema(metadata);
+      const columns = children.map(columnOf);
+      refuseSameNames(columns);
+      checkCounts(metadata, children);
       for (const element of metadata.schema) makePlain(element);
       return { buffer, metadata, columns };
     } catch (error) {
       throw unreadable("Parquet", error);
     }
   });
+}
+
+function refuseSameNames(columns: readonly Column[]): void {
+  const names = new Set<string>();
+  for (const { name } of columns) {
+    if (names.has(name)) throw new Error(`it has more than one column named "${name}"; rename one where it is written`);
+    names.add(name);
+  }
+}
+
+/** A column without parts has a value in every row. */
+function checkCounts({ row_groups: groups }: FileMetaData, nodes: readonly SchemaTree[]): void {
+  const plain = nodes.filter(
+    ({ element, children }) => children.length === 0 && element.repetition_type !== "REPEATED",
+  );
+  const flat = new Set(plain.map(({ element }) => element.name));
+  for (const { num_rows: rows, columns } of groups) {
+    if (rows < 0n || rows > Number.MAX_SAFE_INTEGER) throw new Error(`it says ${rows} rows for a part of it`);
+    for (const { meta_data: column } of columns) {
+      const [name, ...within] = column?.path_in_schema ?? [];
+      if (name === undefined || within.length > 0 || !flat.has(name) || column!.num_values === rows) continue;
+      throw new Error(`it says ${rows} rows, but ${column!.num_values} values of the column "${name}"`);
+    }
+  }
 }
 
 /** Decimals as the package reads them lose digits; intervals and geometries it refuses or changes. */

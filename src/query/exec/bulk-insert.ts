@@ -9,6 +9,7 @@ import type { Load } from "../../storage/load.js";
 import { RecordSlab } from "../../storage/record-slab.js";
 import { FIELD_ESCAPED, FIELD_PLAIN, type RecordReader } from "../../values/csv-reader.js";
 import { fromParameter } from "../../values/json-format.js";
+import { jsonToCompactText } from "../../values/json-text.js";
 import { fromText } from "../../values/text-format.js";
 import type { SqlType, Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
@@ -284,7 +285,7 @@ export class BulkInsert {
       this.slab.value(column.type, value);
       if (target.isKept) this.values[column.id] = value;
     } catch (error) {
-      throw atField(error, line, column.name, typeof json === "string" ? json : JSON.stringify(json));
+      throw atField(error, line, column.name, typeof json === "string" ? json : jsonToCompactText(json));
     }
   }
 
