@@ -83,3 +83,23 @@ t.test("names may be written as the schema has them", async (t) => {
     t.same({ status, rows: body.data?.rows }, { status: 200, rows }, `${question}: ${JSON.stringify(body)}`);
   }
 });
+
+t.test("names of columns may have spaces", async (t) => {
+  const token = await server.tenant("spaces");
+  await server.rows('CREATE TABLE orders (id integer PRIMARY KEY, city text, "unit price" float8)', [], { token });
+  await server.rows("INSERT INTO orders VALUES (1, 'Bern', 2), (2, 'Bern', 6), (3, 'Chur', 5)", [], { token });
+  for (const [question, rows] of [
+    ["top 1 city by total unit price", [["Bern", 8]]],
+    ["cities whose average unit price is more than 4.5", [["Chur", 5]]],
+    [
+      "average unit price per city",
+      [
+        ["Bern", 4],
+        ["Chur", 5],
+      ],
+    ],
+  ] as const) {
+    const { status, body } = await server.call("POST", "/v1/nl2sql/query", { question, execute: true }, { token });
+    t.same({ status, rows: body.data?.rows }, { status: 200, rows }, `${question}: ${JSON.stringify(body)}`);
+  }
+});
