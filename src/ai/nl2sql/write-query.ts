@@ -57,7 +57,7 @@ class Writer {
     for (const aggregate of shape.aggregates) {
       if (aggregate.fn === "count") {
         if (aggregate.distinct !== null) this.join(aggregate.distinct.table);
-      } else if (aggregate.fn !== "share") this.join(aggregate.ref.table);
+      } else if (aggregate.ref !== null) this.join(aggregate.ref.table);
     }
     for (const { table } of shape.columns) this.join(table);
     if (shape.order?.ref) this.join(shape.order.ref.table);
@@ -255,7 +255,11 @@ function aggregateOf(aggregate: Aggregate): Named {
     const { distinct } = aggregate;
     return { by: distinct === null ? "count(*)" : `count(DISTINCT ${columnOf(distinct)})`, name: "count" };
   }
-  if (aggregate.fn === "share") return { by: "count(*) * 1.0 / sum(count(*)) OVER ()", name: "share" };
+  if (aggregate.fn === "share") {
+    if (aggregate.ref === null) return { by: "count(*) * 1.0 / sum(count(*)) OVER ()", name: "share" };
+    const sum = `sum(${columnOf(aggregate.ref)})`;
+    return { by: `${sum} * 1.0 / nullif(sum(${sum}) OVER (), 0)`, name: "share" };
+  }
   const column = columnOf(aggregate.ref);
   return {
     by:
