@@ -93,9 +93,10 @@ function countAt(words: readonly Word[], at: number, taken: ReadonlySet<number>)
   const range = words[end]?.word === "and" && words[at - 1]?.word === "between" ? numberAt(words, end + 1) : null;
   let upper = value;
   if (range !== null) [upper, end] = [range.value, range.end];
-  const [unit, factor, unitEnd] = unitAt(words, at, end, taken);
+  const [unit, factor, behind] = unitAt(words, at, end, taken);
   if (unit === null) return null;
-  value *= factor;
+  const [parts, unitEnd] = factor === 1 && range === null ? partsBehind(words, behind, unit) : [0, behind];
+  value = value * factor + parts;
   upper *= factor;
   const start = moneyBefore(words[at - 1]?.word ?? "") === null ? at : at - 1;
   const [low, high] = range === null ? bounded(words, start, value, unitEnd) : [value, upper];
@@ -109,6 +110,13 @@ function countAt(words: readonly Word[], at: number, taken: ReadonlySet<number>)
     isDate: false,
     ...(isCount ? { behind: stemsBehind(words, end) } : {}),
   };
+}
+
+/** "And 50 cents" behind "5 euros", and where it ends. */
+function partsBehind(words: readonly Word[], at: number, unit: string): readonly [value: number, end: number] {
+  const number = isMoney({ unit }) && words[at]?.word === "and" ? numberAt(words, at + 1) : null;
+  const parts = number === null ? null : moneyBehind(words, number.end, at + 1);
+  return parts?.[0] === unit && parts[1] < 1 ? [number!.value * parts[1], number!.end + 1] : [0, at];
 }
 
 function numberAt(words: readonly Word[], at: number): { value: number; end: number } | null {

@@ -68,6 +68,8 @@ t.test("what words tell of a pair decides before the model does", async (t) => {
     [AGAINST, "The coat costs 50 pounds.", "The coat costs £60."],
     [AGAINST, "The bag weighs 20 pounds.", "The bag weighs 5 kilos."],
     [AGAINST, "The ticket costs $5.", "The ticket costs more than $6."],
+    [AGAINST, "The ticket costs 5 euros and 50 cents.", "The ticket costs 5 euros."],
+    [FOR, "The ticket costs 5 euros and 50 cents.", "The ticket costs €5.50."],
     [FOR, "The ticket costs 5 dollars today.", "The ticket costs $5."],
     [FOR, "The coat costs 50 pounds today.", "The coat costs £50."],
     [FOR, "The bag weighs 20 pounds.", "The bag weighs more than 9 kilos."],
