@@ -158,7 +158,10 @@ t.test("tools that write, search and look things up", async (t) => {
   t.same(await call("memory_forget", { namespace: "ana", id }), { forgotten: true });
   t.same(await call("memory_recall", { namespace: "ana", query: "tea" }), { memories: [] });
   t.same(await call("memory_recall", { namespace: "nobody", query: "tea" }), { memories: [] });
-  const { text } = await call("generate_text", { prompt: "Hello!", max_tokens: 12, temperature: 0 });
+  const { text, note } = await call("generate_text", { prompt: "Hello!", max_tokens: 12, temperature: 0 });
+  t.match(note, /No provider is configured: the small model/);
+  const asked = await call("generate_text", { prompt: "Hello!", model: "native", max_tokens: 4 });
+  t.notOk("note" in asked, "who asks for that model knows who wrote it");
   t.match(text, /\w+/, "the bundled model answers");
   const embedded = await call("embed_text", { text: "a river" });
   t.equal(embedded.embedding.length, 384);

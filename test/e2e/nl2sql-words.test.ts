@@ -83,3 +83,55 @@ t.test("names may be written as the schema has them", async (t) => {
     t.same({ status, rows: body.data?.rows }, { status: 200, rows }, `${question}: ${JSON.stringify(body)}`);
   }
 });
+
+t.test("names of columns may have spaces", async (t) => {
+  const token = await server.tenant("spaces");
+  await server.rows('CREATE TABLE orders (id integer PRIMARY KEY, city text, "unit price" float8)', [], { token });
+  await server.rows("INSERT INTO orders VALUES (1, 'Bern', 2), (2, 'Bern', 6), (3, 'Chur', 5)", [], { token });
+  for (const [question, rows] of [
+    ["top 1 city by total unit price", [["Bern", 8]]],
+    ["cities whose average unit price is more than 4.5", [["Chur", 5]]],
+    [
+      "average unit price per city",
+      [
+        ["Bern", 4],
+        ["Chur", 5],
+      ],
+    ],
+  ] as const) {
+    const { status, body } = await server.call("POST", "/v1/nl2sql/query", { question, execute: true }, { token });
+    t.same({ status, rows: body.data?.rows }, { status: 200, rows }, `${question}: ${JSON.stringify(body)}`);
+  }
+});
+
+t.test("a share is one of rows or of a sum", async (t) => {
+  const token = await server.tenant("shares");
+  for (const sql of [
+    "CREATE TABLE customers (id integer PRIMARY KEY, name text, country text)",
+    "CREATE TABLE orders (id integer PRIMARY KEY, customer_id integer REFERENCES customers (id), channel text, note text, revenue float8)",
+    "INSERT INTO customers VALUES (1, 'Ann', 'Chile'), (2, 'Bob', 'Peru')",
+    "INSERT INTO orders VALUES (1, 1, 'web', 'a', 1), (2, 1, 'web', 'b', 2), (3, 1, 'shop', 'c', 3), (4, 2, 'shop', 'd', 6)",
+  ])
+    await server.rows(sql, [], { token });
+  const ask = (question: string) => server.call("POST", "/v1/nl2sql/query", { question, execute: true }, { token });
+  for (const [question, shares] of [
+    ["share of orders per channel", [0.5, 0.5]],
+    ["share of revenue per channel", [0.75, 0.25]],
+    ["share of the total revenue per channel", [0.75, 0.25]],
+    ["share of revenue per country", [0.5, 0.5]],
+    ["share of orders per country", [0.75, 0.25]],
+  ] as const) {
+    const { status, body } = await ask(question);
+    const given = body.data?.rows.map((row: unknown[]) => Number(row.at(-1)));
+    t.same({ status, given }, { status: 200, given: shares }, `${question}: ${JSON.stringify(body)}`);
+  }
+  for (const [question, word] of [
+    ["share of notes per channel", "share"],
+    ["share of average revenue per channel", "average"],
+    ["share of monthly revenue per channel", "monthly"],
+  ] as const) {
+    const { status, body } = await ask(question);
+    t.equal(status, 422, `${question}: ${JSON.stringify(body)}`);
+    t.ok(body.error.details.not_understood.includes(word), body.error.message);
+  }
+});

@@ -7,15 +7,15 @@ import { type ColumnFinder, isNumber } from "./column-finder.js";
 import type { Condition } from "./conditions.js";
 import type { ColumnMention, NameMentions } from "./name-mentions.js";
 import { type Named, namedAt, type Superlative } from "./phrases.js";
-import type { Aggregate, AggregateFn, GroupKey, QueryShape } from "./query-shape.js";
+import type { AggregateFn, GroupKey, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
-import { pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
+import { type ColumnRef, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
 import { AGGREGATES } from "./vocabulary.js";
 
 export interface MeasuredGroups {
   readonly base: TableFacts;
   readonly group: GroupKey;
-  readonly aggregate: Aggregate;
+  readonly aggregate: { readonly fn: AggregateFn; readonly ref: ColumnRef };
   readonly order: QueryShape["order"];
   readonly limit: number | null;
   readonly having: QueryShape["havingValue"];
@@ -55,7 +55,7 @@ export function measuredGroups(
   if (isMany !== true) return null;
   useWords(question, phrase);
   const fn = phrase.fn ?? "sum";
-  const aggregate: Aggregate = { fn, ref };
+  const aggregate = { fn, ref };
   const isBottom = superlative !== null && question.lower(superlative.at) === "bottom";
   return {
     base,

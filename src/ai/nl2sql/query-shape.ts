@@ -20,8 +20,8 @@ export type GroupKey =
 
 export type Aggregate =
   | { readonly fn: "count"; readonly distinct: ColumnRef | null }
-  /** Of a group's rows among all rows. */
-  | { readonly fn: "share" }
+  /** Of a group's rows among all rows; with `ref`, of the sum of its numbers among the sum of all. */
+  | { readonly fn: "share"; readonly ref: ColumnRef | null }
   | { readonly fn: AggregateFn; readonly ref: ColumnRef };
 
 export interface Order {

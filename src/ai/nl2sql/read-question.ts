@@ -120,9 +120,9 @@ export class QuestionReader {
       havingValue: measured.having,
     });
     const { aggregate } = measured;
-    const all = aggregate.fn === "count" || aggregate.fn === "share" ? [] : [aggregate.fn, ...measured.others];
+    const all = [aggregate.fn, ...measured.others];
     const readings =
-      measured.others.length === 0 || !("ref" in aggregate)
+      measured.others.length === 0
         ? []
         : all.map((fn) => ({
             meaning: `${fn} of ${aggregate.ref.column.name}`,
@@ -131,15 +131,32 @@ export class QuestionReader {
     return { shape: by(aggregate), readings, certainty: this.columns.certainty };
   }
 
-  /** "The share of orders per country". */
+  /** "The share of orders per country", "the share of revenue per country". */
   private shares(groups: readonly GroupKey[]): void {
     this.question.tokens.forEach((_, at) => {
       if (!this.question.says(at, "share|shares|percentage|proportion|fraction", "of") || this.question.isUsed(at))
         return;
       if (groups.length === 0 || this.aggregates.length > 0 || this.conditions.related.length > 0) return;
+      const named = this.sharedThing(at + 2);
+      const ref = named?.kind === "column" ? this.columns.takeColumn(named.mention, isNumber) : null;
+      // Of words there is no sum: the question is refused.
+      if (named?.kind === "column" && ref === null) return;
       this.question.use(at, at + 2);
-      this.aggregates.push({ fn: "share" });
+      // "The share of the total revenue".
+      for (let next = at + 2; ref !== null && next < named!.mention.from; next++)
+        if (AGGREGATES[this.question.lower(next)] === "sum") this.question.use(next);
+      this.aggregates.push({ fn: "share", ref });
     });
+  }
+
+  /** What groups have a share of: the first thing that is named from there on, before the groups. */
+  private sharedThing(from: number): Named | null {
+    const isValue = (at: number) => this.values.some((value) => value.from <= at && at < value.to);
+    for (let at = from; at < this.question.tokens.length; at++) {
+      const named = namedAt(this.names, at);
+      if (this.question.isUsed(at) ? !isValue(at) : named !== null) return this.question.isUsed(at) ? null : named;
+    }
+    return null;
   }
 
   /** "limit 5". */

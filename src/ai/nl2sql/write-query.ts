@@ -57,7 +57,7 @@ class Writer {
     for (const aggregate of shape.aggregates) {
       if (aggregate.fn === "count") {
         if (aggregate.distinct !== null) this.join(aggregate.distinct.table);
-      } else if (aggregate.fn !== "share") this.join(aggregate.ref.table);
+      } else if (aggregate.ref !== null) this.join(aggregate.ref.table);
     }
     for (const { table } of shape.columns) this.join(table);
     if (shape.order?.ref) this.join(shape.order.ref.table);
@@ -160,16 +160,16 @@ class Writer {
     return `count(${isOnce ? "" : "DISTINCT "}${countedOf(table)})`;
   }
 
-  private aggregate(aggregate: Aggregate): string {
+  private aggregate(aggregate: Aggregate): Named {
     const { base } = this.shape;
     const isCount = aggregate.fn === "count" && aggregate.distinct === null;
     const isOften = [...this.joins.values()].some(({ toMany }) => toMany) && base.primaryKey.length === 1;
-    return isCount && isOften ? `count(DISTINCT ${countedOf(base)}) AS count` : aggregateOf(aggregate);
+    return isCount && isOften ? { by: `count(DISTINCT ${countedOf(base)})`, name: "count" } : aggregateOf(aggregate);
   }
 
   private plainSelect(): { list: string; tail: string[] } {
     const { base, aggregates, columns, isDistinct, order } = this.shape;
-    if (aggregates.length > 0) return { list: aggregates.map(aggregateOf).join(", "), tail: [] };
+    if (aggregates.length > 0) return { list: aggregates.map(aggregateOf).map(listed).join(", "), tail: [] };
     const list = columns.length > 0 ? columns.map(columnOf).join(", ") : `${base.sqlName}.*`;
     const tail: string[] = [];
     if (order?.ref) {
@@ -188,21 +188,23 @@ class Writer {
     const ranked = shape.ranking ?? shape.having;
     const counted = ranked === null ? "count(*)" : this.countOf(ranked.table);
     const aggregates =
-      shape.aggregates.length > 0 ? shape.aggregates.map((each) => this.aggregate(each)) : [`${counted} AS count`];
+      shape.aggregates.length > 0
+        ? shape.aggregates.map((each) => this.aggregate(each))
+        : [{ by: counted, name: "count" }];
     const tail = [`GROUP BY ${columns.map(({ by }) => by).join(", ")}`];
     if (shape.having !== null) tail.push(`HAVING ${counted} ${shape.having.comparison} ${shape.having.count}`);
     if (shape.havingValue !== null) {
       const { aggregate, comparison, number } = shape.havingValue;
-      tail.push(`HAVING ${withoutName(aggregateOf(aggregate))} ${comparison} ${number}`);
+      tail.push(`HAVING ${aggregateOf(aggregate).by} ${comparison} ${number}`);
     }
     if (shape.ranking !== null) tail.push(`ORDER BY ${counted}${shape.ranking.descending ? " DESC" : ""}`);
     else if (shape.order !== null) {
-      const first = withoutName(aggregates[0]!);
+      const first = aggregates[0]!.by;
       tail.push(
         `ORDER BY ${shape.order.ref === null ? first : columnOf(shape.order.ref)}${shape.order.descending ? " DESC" : ""}`,
       );
     } else tail.push(`ORDER BY ${columns[0]!.by}`);
-    return { list: [...columns.map(({ list }) => list), ...aggregates].join(", "), tail };
+    return { list: [...columns.map(({ list }) => list), ...aggregates.map(listed)].join(", "), tail };
   }
 }
 
@@ -240,23 +242,33 @@ function existsOf({ step, rest, conditions }: ManyFilters): string {
   return `EXISTS (SELECT 1 FROM ${from} WHERE ${[linkCondition(step.link), ...conditions].join(" AND ")})`;
 }
 
-function aggregateOf(aggregate: Aggregate): string {
-  if (aggregate.fn === "count") {
-    return aggregate.distinct === null
-      ? "count(*) AS count"
-      : `count(DISTINCT ${columnOf(aggregate.distinct)}) AS count`;
-  }
-  if (aggregate.fn === "share") return "count(*) * 1.0 / sum(count(*)) OVER () AS share";
-  if (aggregate.fn === "median") {
-    const name = identifier(`median_${aggregate.ref.column.name}`);
-    return `percentile_cont(0.5) WITHIN GROUP (ORDER BY ${columnOf(aggregate.ref)}) AS ${name}`;
-  }
-  const name = identifier(`${aggregate.fn}_${aggregate.ref.column.name}`);
-  return `${aggregate.fn}(${columnOf(aggregate.ref)}) AS ${name}`;
+/** An aggregate and the name of its column in the answer. */
+interface Named {
+  readonly by: string;
+  readonly name: string;
 }
 
-/** An aggregate as an expression. */
-const withoutName = (aggregate: string) => aggregate.replace(/ AS [^ ]*$/, "");
+const listed = ({ by, name }: Named) => `${by} AS ${identifier(name)}`;
+
+function aggregateOf(aggregate: Aggregate): Named {
+  if (aggregate.fn === "count") {
+    const { distinct } = aggregate;
+    return { by: distinct === null ? "count(*)" : `count(DISTINCT ${columnOf(distinct)})`, name: "count" };
+  }
+  if (aggregate.fn === "share") {
+    if (aggregate.ref === null) return { by: "count(*) * 1.0 / sum(count(*)) OVER ()", name: "share" };
+    const sum = `sum(${columnOf(aggregate.ref)})`;
+    return { by: `${sum} * 1.0 / nullif(sum(${sum}) OVER (), 0)`, name: "share" };
+  }
+  const column = columnOf(aggregate.ref);
+  return {
+    by:
+      aggregate.fn === "median"
+        ? `percentile_cont(0.5) WITHIN GROUP (ORDER BY ${column})`
+        : `${aggregate.fn}(${column})`,
+    name: `${aggregate.fn}_${aggregate.ref.column.name}`,
+  };
+}
 
 /** What a group is shown by, and grouped by. */
 function keyColumns(key: GroupKey): { list: string; by: string }[] {

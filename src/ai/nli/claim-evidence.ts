@@ -60,9 +60,11 @@ export function evidenceOf(premise: string, hypothesis: string, meanings: WordMe
   // Without anything in common, or with two things that differ, it is about something else.
   // What is denied, or said of all, of a narrower thing says nothing about the wider one.
   const isTooNarrow = isDenied(said, pairings) && isNarrower(said, pairings, said.denials);
+  const ofAnother = isOfAnother(said, pairings);
   const contradicts =
     points === 1 &&
     !isTooNarrow &&
+    !ofAnother &&
     !isOther &&
     !isUncertain &&
     rest >= REST_MIN &&
@@ -73,13 +75,15 @@ export function evidenceOf(premise: string, hypothesis: string, meanings: WordMe
     // What is denied of one thing says nothing about a similar one.
     (claimed.denials.length > 0 && !isExact) ||
     isTooNarrow ||
+    ofAnother ||
     (claimed.restrictions.some((word) => /^(?:all|every|everyone|everybody|each|always)$/.test(word)) &&
       isNarrowerBefore(said, pairings)) ||
     held.some(({ relation }) => relation !== "within") ||
     claimed.restrictions.some((word) => !said.restrictions.includes(word)) ||
     isExchanged(claimed, pairings, said);
   const isTurned = points % 2 === 1;
-  const entails = !isTurned && !isOpen && isExact && (pairings.length > 0 || held.length > 0);
+  const isWhole = !isInterrupted(said, pairings);
+  const entails = !isTurned && !isOpen && isExact && isWhole && (pairings.length > 0 || held.length > 0);
   return { relatedness, said: rest, contradicts, entails, isOpen, isMeasured: held.length > 0 };
 }
 
@@ -154,6 +158,54 @@ function inScope(said: Sentence, markers: readonly number[], pairings: readonly 
   return pairings.some(
     ({ match, places }) => match !== "alike" && places.length > 0 && places.every((at) => marked.has(said.clauses[at])),
   );
+}
+
+/** "Ann often wins" beside "Ann wins": the model decides whether the words between change anything. */
+function isInterrupted(said: Sentence, pairings: readonly Pairing[]): boolean {
+  const paired = [...new Set(pairings.flatMap(({ places }) => places))];
+  return said.items.some((at) => {
+    const beside = paired.filter((other) => said.clauses[other] === said.clauses[at]);
+    return !paired.includes(at) && beside.some((other) => other < at) && beside.some((other) => other > at);
+  });
+}
+
+/**
+ * Whether what the claim is about only belongs to what the sentence is about: "Ann's brother won", "the brother of Ann
+ * won" and "the man who met Ann won" beside "Ann won".
+ */
+function isOfAnother(said: Sentence, pairings: readonly Pairing[]): boolean {
+  const paired = new Set(pairings.flatMap(({ places }) => places));
+  const isUnsaid = (at: number | undefined) => at !== undefined && !paired.has(at);
+  const itemBefore = (at: number) => said.items.findLast((item) => item < at);
+  const itemBehind = (at: number) => said.items.find((item) => item > at);
+  return (pairings[0]?.places ?? []).some((at) => {
+    if (said.words[at + 1]?.word === "s" && isUnsaid(itemBehind(at))) return true;
+    const before = itemBefore(at);
+    if (isUnsaid(before) && isOwner(said.words, at) && !SAME_THING.test(said.words[before!]!.word)) return true;
+    return said.words.some(
+      (_, place) =>
+        place < at &&
+        said.clauses[place] === said.clauses[at] &&
+        isRelative(said.words, place) &&
+        isUnsaid(itemBefore(place)),
+    );
+  });
+}
+
+/** "Of Ann", "of the museum". */
+const isOwner = (words: readonly Word[], at: number) =>
+  words[at - 1]?.word === "of" || (ARTICLE.test(words[at - 1]?.word ?? "") && words[at - 2]?.word === "of");
+/** "The city of Paris" is Paris, "a group of tourists" are tourists. */
+const SAME_THING =
+  /^(?:city|town|village|island|isle|port|state|kingdom|republic|county|province|month|year|group|pair|couple|crowd|number|majority|team|kind|sort|type)$/;
+const ARTICLE = /^(?:a|an|the|this|that|these|those|its|his|her|their|our|my|your)$/;
+
+/** "The firm that bought …", not "shows that the …". */
+function isRelative(words: readonly Word[], at: number): boolean {
+  const { word } = words[at]!;
+  if (word !== "that") return /^(?:who|whom|whose|which)$/.test(word);
+  const [before, next] = [words[at - 2]?.word ?? "", words[at + 1]];
+  return ARTICLE.test(before) && next?.isContent === true && !next.isName;
 }
 
 /** "Every good word counts" beside "every word counts"; what stands behind does not narrow who is meant. */

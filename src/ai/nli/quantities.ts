@@ -4,6 +4,7 @@
  */
 import type { Word } from "./claim-words.js";
 import { dateQuantities } from "./date-quantities.js";
+import { MONEY, moneyBefore, moneyBehind } from "./money.js";
 import type { Quantity } from "./quantity.js";
 import { clockAt } from "./times-of-day.js";
 
@@ -26,7 +27,6 @@ for (const [unit, lines] of Object.entries(MEASURE_WORDS)) {
     for (const word of words) MEASURES.set(word, [unit, factor]);
   }
 }
-const MONEY = /^(?:\p{Sc}|euros?|dollars?|cents?|pounds?|francs?|yen|usd|eur|gbp|chf)$/u;
 const MULTIPLIERS: Readonly<Record<string, number>> = {
   hundred: 100,
   thousand: 1000,
@@ -64,12 +64,16 @@ export function quantitiesOf(words: readonly Word[]): Quantity[] {
 
 /** How what is said stands to what is claimed; null: the unit is another one. */
 export function compareQuantity(said: Quantity, claimed: Quantity): "within" | "apart" | "open" | null {
+  // What a currency is worth in another is not known.
+  if (said.unit !== claimed.unit && isMoney(said) && isMoney(claimed)) return "open";
   if (said.unit !== claimed.unit && said.behind?.some((stem) => claimed.behind?.includes(stem)) !== true) return null;
   const slack = 1e-9 * Math.max(1, Math.abs(Number.isFinite(said.low) ? said.low : said.high));
   if (said.low >= claimed.low - slack && said.high <= claimed.high + slack) return "within";
   if (said.isSpan === true && claimed.low >= said.low && claimed.high <= said.high) return "within";
   return said.high < claimed.low || said.low > claimed.high ? "apart" : "open";
 }
+
+const isMoney = ({ unit }: Pick<Quantity, "unit">) => unit.startsWith(MONEY);
 
 function shareAt(words: readonly Word[], at: number): Quantity | null {
   const share = SHARES[words[at]!.word];
@@ -89,21 +93,30 @@ function countAt(words: readonly Word[], at: number, taken: ReadonlySet<number>)
   const range = words[end]?.word === "and" && words[at - 1]?.word === "between" ? numberAt(words, end + 1) : null;
   let upper = value;
   if (range !== null) [upper, end] = [range.value, range.end];
-  const [unit, factor, unitEnd] = unitAt(words, at, end, taken);
+  const [unit, factor, behind] = unitAt(words, at, end, taken);
   if (unit === null) return null;
-  value *= factor;
+  const [parts, unitEnd] = factor === 1 && range === null ? partsBehind(words, behind, unit) : [0, behind];
+  value = value * factor + parts;
   upper *= factor;
-  const [low, high] = range === null ? bounded(words, at, value, unitEnd) : [value, upper];
-  const isCount = unitEnd === end && unit !== "money";
+  const start = moneyBefore(words[at - 1]?.word ?? "") === null ? at : at - 1;
+  const [low, high] = range === null ? bounded(words, start, value, unitEnd) : [value, upper];
+  const isCount = unitEnd === end && !isMoney({ unit });
   return {
     unit: isAge(words, at, unitEnd, unit) ? "age" : unit,
     low,
     high,
-    start: at,
+    start,
     end: unitEnd,
     isDate: false,
     ...(isCount ? { behind: stemsBehind(words, end) } : {}),
   };
+}
+
+/** "And 50 cents" behind "5 euros", and where it ends. */
+function partsBehind(words: readonly Word[], at: number, unit: string): readonly [value: number, end: number] {
+  const number = isMoney({ unit }) && words[at]?.word === "and" ? numberAt(words, at + 1) : null;
+  const parts = number === null ? null : moneyBehind(words, number.end, at + 1);
+  return parts?.[0] === unit && parts[1] < 1 ? [number!.value * parts[1], number!.end + 1] : [0, at];
 }
 
 function numberAt(words: readonly Word[], at: number): { value: number; end: number } | null {
@@ -141,13 +154,15 @@ function unitAt(
   end: number,
   taken: ReadonlySet<number>,
 ): readonly [string | null, number, number] {
-  if (MONEY.test(words[at - 1]?.word ?? "")) return ["money", 1, end];
+  const before = moneyBefore(words[at - 1]?.word ?? "");
+  if (before !== null) return [...before, end];
   const next = words[end];
-  if (isName(words, at) && !MONEY.test(next?.word ?? "") && !MEASURES.has(next?.word ?? "")) return [null, 1, end];
+  const money = moneyBehind(words, end, at);
+  if (isName(words, at) && money === null && !MEASURES.has(next?.word ?? "")) return [null, 1, end];
   if (next === undefined || taken.has(end)) return [bareUnit(words, at), 1, end];
   if (next.word === "%" || next.stem === "percent" || (next.word === "per" && words[end + 1]?.word === "cent"))
     return ["share", 0.01, end + 1];
-  if (MONEY.test(next.word)) return ["money", 1, end + 1];
+  if (money !== null) return [...money, end + 1];
   if (next.word === "times") return ["times", 1, end + 1];
   const measure = MEASURES.get(next.word) ?? (next.stem === "squar" ? (["area", 1] as const) : undefined);
   if (measure !== undefined) return [measure[0], measure[1], end + 1];

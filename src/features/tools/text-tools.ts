@@ -2,7 +2,7 @@
 import Type from "typebox";
 import { Strict } from "../../protocol/endpoints/schemas.js";
 import { CHAT_CHARACTERS_MAX } from "../../protocol/limits.js";
-import { GENERATE_OPTIONS, generateText } from "../generation/generate-texts.js";
+import { GENERATE_OPTIONS, generateText, writerOf } from "../generation/generate-texts.js";
 import type { Tool } from "./tool.js";
 
 const { model, system, max_tokens, temperature, top_p, stop, seed } = GENERATE_OPTIONS.properties;
@@ -27,7 +27,10 @@ const generateTextTool: Tool = {
   call: async ({ request }, { prompt, ...options }) => {
     const { tenant, head } = request;
     const text = await generateText(tenant, head.tenantId, prompt, options, request.signal());
-    return JSON.stringify({ text });
+    const { provider } = writerOf(tenant, head.tenantId, options.model ?? null);
+    const isUnasked = options.model === undefined && provider.name === "native";
+    const note = `No provider is configured: the small model of the server itself (${provider.model}) wrote this.`;
+    return JSON.stringify({ text, ...(isUnasked && { note }) });
   },
 };
 
