@@ -2,7 +2,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SchemaElement } from "hyparquet";
+import type { ColumnMetaData, SchemaElement } from "hyparquet";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import t from "tap";
 import { TestServer } from "./server.js";
@@ -143,6 +143,47 @@ t.test("Parquet whose columns or rows cannot be told is refused", async (t) => {
     });
     t.match(await errorOf(`SELECT * FROM read_parquet('${more}')`), { code: "invalid_request", message: /rows/ });
   }
+});
+
+/** Parquet of a few bytes that says 2^30 rows: one run of one number. */
+function endlessRun(): Uint8Array {
+  const rows = 2n ** 30n;
+  const schema: SchemaElement[] = [
+    { name: "root", num_children: 1 },
+    { name: "a", type: "INT32", repetition_type: "REQUIRED" },
+  ];
+  const bytes = new ByteWriter();
+  const writer = new ParquetWriter({ writer: bytes, schema });
+  const varint = (value: bigint): number[] =>
+    value < 128n ? [Number(value)] : [Number(value % 128n) + 128, ...varint(value / 128n)];
+  // Headers of pages in Thrift's compact protocol, whose integers are doubled.
+  const dictionary = [0x15, 4, 0x15, 8, 0x15, 8, 0x4c, 0x15, 2, 0x15, 0, 0, 0, ...[7, 0, 0, 0]];
+  const run = [1, ...varint(rows * 2n), 0];
+  const size = 2 * run.length;
+  const page = [0x15, 0, 0x15, size, 0x15, size, 0x2c, 0x15, ...varint(rows * 2n), 0x15, 16, 0x15, 6, 0x15, 6, 0, 0];
+  bytes.appendBytes(Uint8Array.from([...dictionary, ...page, ...run]));
+  const length = BigInt(dictionary.length + page.length + run.length);
+  const column = {
+    ...{ type: "INT32", encodings: ["RLE_DICTIONARY"], path_in_schema: ["a"], codec: "UNCOMPRESSED" },
+    ...{ num_values: rows, total_uncompressed_size: length, total_compressed_size: length },
+    ...{ dictionary_page_offset: 4n, data_page_offset: BigInt(4 + dictionary.length) },
+  } satisfies ColumnMetaData;
+  writer.row_groups.push({
+    columns: [{ file_offset: 4n, meta_data: column }],
+    total_byte_size: length,
+    num_rows: rows,
+  });
+  writer.num_rows = rows;
+  writer.finish();
+  return bytes.getBytes();
+}
+
+t.test("a page of more values than there is room for is refused before it is read", async (t) => {
+  const path = join(root, "endless.parquet");
+  writeFileSync(path, endlessRun());
+  const refused = await errorOf(`SELECT sum(a) FROM read_parquet('${path}')`);
+  t.match(refused, { code: "invalid_request", message: /1073741824 values/ }, JSON.stringify(refused));
+  t.same(await server.rows(`SELECT * FROM read_csv('${put("after.csv", "a\n1\n")}')`), [[1]]);
 });
 
 t.test("a large file: every row once, in order; a LIMIT reads no more than it needs", async (t) => {

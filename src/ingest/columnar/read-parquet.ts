@@ -1,11 +1,13 @@
 /** Reads Parquet files as lines of JSON. Runs in task threads, which keep the rows that they have read last. */
 import {
   type AsyncBuffer,
+  type ColumnMetaData,
   type Compressors,
   type FileMetaData,
   parquetMetadataAsync,
   parquetRead,
   parquetSchema,
+  type RowGroup,
   type SchemaElement,
   type SchemaTree,
 } from "hyparquet";
@@ -14,6 +16,7 @@ import { DbError } from "../../protocol/errors.js";
 import type { FileShape, RowFile, RowPiece, RowPieceJob } from "./contract.js";
 import { bytesAt, unreadable } from "./file-bytes.js";
 import * as json from "./json-values.js";
+import { checkPages } from "./parquet-pages.js";
 import { Latest, linesOf, type ReadRows } from "./row-lines.js";
 
 interface Column {
@@ -55,11 +58,29 @@ export async function parquetRows({ file, columns: names, from, rowsMax }: RowPi
   const wanted = names === null ? columns : names.map((name) => columns.find((column) => column.name === name)!);
   const read = await ranges.get(`${file.id} ${from.part} ${first} ${JSON.stringify(names)}`, async () => {
     const before = metadata.row_groups.slice(0, from.part).reduce((sum, { num_rows }) => sum + Number(num_rows), 0);
+    checkChunks(file, part, wanted);
     const rows = wanted.length === 0 ? [] : await decoded(buffer, metadata, wanted, before + first, before + end);
     return { first, rows: end - first, columns: wanted.map(({ write }, c) => writerOf(rows, c, write)) };
   });
   const nextPart = metadata.row_groups[from.part + 1] === undefined ? null : { part: from.part + 1, row: 0 };
   return linesOf(read, from.row, rowsMax, from.part, end < groupRows ? { part: from.part, row: end } : nextPart);
+}
+
+/** Of a file that is open; the pages of a chunk are looked at once. */
+const checked = new WeakSet<ColumnMetaData>();
+
+function checkChunks({ descriptor, bytes }: RowFile, { columns }: RowGroup, wanted: readonly Column[]): void {
+  const names = new Set(wanted.map(({ name }) => name));
+  const read = (from: number, length: number) => bytesAt(descriptor, from, Math.min(length, bytes - from));
+  for (const { meta_data: chunk } of columns) {
+    if (chunk === undefined || !names.has(chunk.path_in_schema[0]!) || checked.has(chunk)) continue;
+    try {
+      checkPages(chunk, read);
+    } catch (error) {
+      throw unreadable("Parquet", error);
+    }
+    checked.add(chunk);
+  }
 }
 
 function writerOf(rows: readonly unknown[][], column: number, write: json.JsonOf): (row: number) => string {
