@@ -18,8 +18,9 @@ import {
   type TimeTz,
   type Value,
 } from "../values/values.js";
-import { FRAME_U16, FRAME_U32, NUMERIC_FORM, storedOrder } from "./record-writer.js";
+import { NUMERIC_FORM, storedOrder } from "./record-writer.js";
 import { decodeVariant } from "./stored-map.js";
+import { FRAME_U16, FRAME_U32 } from "./value-frame.js";
 
 /** Reads the payload between `start` and `end`. */
 export type PayloadReader = (bytes: Uint8Array, start: number, end: number) => Value;

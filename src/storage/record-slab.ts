@@ -5,10 +5,10 @@
  */
 import type { SqlType, Value } from "../values/values.js";
 import { encodeRecord, RECORD_FORMAT } from "./record-codec.js";
-import { FRAME_U16, FRAME_U32, refuseLargeRecord } from "./record-writer.js";
+import { refuseLargeRecord } from "./record-writer.js";
+import { writeIntegerFrame, writeLength } from "./value-frame.js";
 
 const SLAB_BYTES = 256 * 1024;
-const TWO_32 = 2 ** 32;
 /** Up to here a loop costs less than a view of the bytes and a call. */
 const LOOPED_BYTES = 48;
 
@@ -45,39 +45,7 @@ export class RecordSlab {
   /** An integral number, also the micros and days of moments. */
   integer(value: number): void {
     this.ensure(9);
-    const { slab } = this;
-    const head = this.at;
-    let at = head + 1;
-    if (value === (value | 0)) {
-      if (value !== 0) {
-        slab[at++] = value;
-        if (value < -0x80 || value >= 0x80) {
-          slab[at++] = value >> 8;
-          if (value < -0x8000 || value >= 0x8000) {
-            slab[at++] = value >> 16;
-            slab[at++] = value >> 24;
-            // Three bytes do when the fourth only repeats the sign.
-            if (value >= -0x800000 && value < 0x800000) at--;
-          }
-        }
-      }
-    } else {
-      const high = Math.floor(value / TWO_32);
-      const low = value - high * TWO_32;
-      slab[at] = low;
-      slab[at + 1] = low >>> 8;
-      slab[at + 2] = low >>> 16;
-      slab[at + 3] = low >>> 24;
-      at += 4;
-      let rest = high;
-      const count = high >= -0x8000 && high < 0x8000 ? 2 : high >= -0x800000 && high < 0x800000 ? 3 : 4;
-      for (let i = 0; i < count; i++) {
-        slab[at++] = rest;
-        rest >>= 8;
-      }
-    }
-    slab[head] = at - head - 1;
-    this.at = at;
+    this.at = writeIntegerFrame(this.slab, this.at, value);
   }
 
   float8(value: number): void {
@@ -99,18 +67,7 @@ export class RecordSlab {
     const length = end - start;
     this.ensure(length + 5);
     const { slab } = this;
-    let { at } = this;
-    if (length < FRAME_U16) {
-      slab[at++] = length;
-    } else if (length <= 0xffff) {
-      slab[at] = FRAME_U16;
-      slab.writeUInt16LE(length, at + 1);
-      at += 3;
-    } else {
-      slab[at] = FRAME_U32;
-      slab.writeUInt32LE(length, at + 1);
-      at += 5;
-    }
+    const at = writeLength(slab, this.at, length);
     if (length > LOOPED_BYTES) slab.set(bytes.subarray(start, end), at);
     else for (let i = 0; i < length; i++) slab[at + i] = bytes[start + i]!;
     this.at = at + length;

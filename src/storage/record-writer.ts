@@ -1,9 +1,6 @@
 /**
  * The scratch buffer in which records are put together, and the encodings of single values. Used by record-codec.ts
- * only; one record at a time is under construction.
- *
- * A value is a frame: its payload's length (one byte below 0xFC; else 0xFC and u16, or 0xFD and u32, little-endian),
- * then the payload. A reader can pass over a frame without knowing its type.
+ * only; one record at a time is under construction. A value is a frame (value-frame.ts).
  */
 
 import { DbError, sqlError } from "../protocol/errors.js";
@@ -13,10 +10,8 @@ import { jsonToCompactText, refuseNul } from "../values/json-text.js";
 import type { Numeric } from "../values/numeric.js";
 import type { Interval, Json, RecordField, SqlArray, SqlType, TimeTz, Value } from "../values/values.js";
 import type { Variant } from "../values/variant.js";
+import { FRAME_U32, writeLength } from "./value-frame.js";
 import { encodeVariant } from "./variant-writer.js";
-
-export const FRAME_U16 = 0xfc;
-export const FRAME_U32 = 0xfd;
 
 /** First payload byte of a numeric: its scale, when the unscaled value is an int64 that follows; else one of these. */
 export const NUMERIC_FORM = { positive: 240, negative: 241, nan: 242, infinity: 243, negativeInfinity: 244 } as const;
@@ -301,17 +296,7 @@ function writeBytes(bytes: ArrayLike<number>): void {
 /** The head of a frame; also makes room for the payload. */
 function writeFrameHead(length: number): void {
   ensure(length + 5);
-  if (length < FRAME_U16) {
-    scratch[at++] = length;
-  } else if (length <= 0xffff) {
-    scratch[at] = FRAME_U16;
-    scratch.writeUInt16LE(length, at + 1);
-    at += 3;
-  } else {
-    scratch[at] = FRAME_U32;
-    scratch.writeUInt32LE(length, at + 1);
-    at += 5;
-  }
+  at = writeLength(scratch, at, length);
 }
 
 /** Dimensions and lower bounds, the number of elements, their null bits, and a frame for each that is not NULL. */

@@ -4,7 +4,7 @@
  */
 import { copyBytes, type Memory, memoryOf } from "../../storage/copy-bytes.js";
 import { encodeRecord } from "../../storage/record-codec.js";
-import { FRAME_U16, FRAME_U32 } from "../../storage/record-writer.js";
+import { integerBytes, lengthBytes, writeIntegerFrame, writeLength } from "../../storage/value-frame.js";
 import type { SqlType, Value } from "../../values/values.js";
 import { type Column, type DictionaryColumn, type NumberColumn, valueAt } from "./segments/column.js";
 import type { TextColumn } from "./segments/text-column.js";
@@ -24,7 +24,6 @@ export interface FrameColumn {
   write(rows: Int32Array, begin: number, end: number, to: Memory, next: Int32Array, marks: NullMarks): void;
 }
 
-const TWO_32 = 2 ** 32;
 const FLOAT8_BYTES = 8;
 
 /** Integral numbers, also the micros and days of moments; all are finite. */
@@ -40,7 +39,7 @@ export function integerFrames({ data, nulls }: NumberColumn): FrameColumn {
       for (let i = begin; i < end; i++) {
         const row = rows[i]!;
         if (nulls !== null && nulls[row] === 1) markNull(bytes, i, marks);
-        else next[i] = writeInteger(bytes, next[i]!, data[row]!);
+        else next[i] = writeIntegerFrame(bytes, next[i]!, data[row]!);
       }
     },
   };
@@ -78,7 +77,7 @@ export function textFrames({ data, offsets, nulls }: TextColumn): FrameColumn {
         const row = rows[i]!;
         if (nulls !== null && nulls[row] === 1) continue;
         const length = offsets[row + 1]! - offsets[row]!;
-        sizes[i]! += headBytes(length) + length;
+        sizes[i]! += lengthBytes(length) + length;
       }
       return firstOf(nulls, rows, count);
     },
@@ -91,7 +90,7 @@ export function textFrames({ data, offsets, nulls }: TextColumn): FrameColumn {
         }
         const start = offsets[row]!;
         const length = offsets[row + 1]! - start;
-        const at = writeHead(to.bytes, next[i]!, length);
+        const at = writeLength(to.bytes, next[i]!, length);
         copyBytes(memory, start, length, to, at);
         next[i] = at + length;
       }
@@ -174,55 +173,4 @@ function firstOf(nulls: Uint8Array | null, rows: Int32Array, count: number): num
 
 function markNull(bytes: Uint8Array, row: number, { places, at, bit }: NullMarks): void {
   bytes[places[row]! + at]! |= bit;
-}
-
-function headBytes(length: number): number {
-  return length < FRAME_U16 ? 1 : length <= 0xffff ? 3 : 5;
-}
-
-function writeHead(bytes: Uint8Array, at: number, length: number): number {
-  if (length < FRAME_U16) {
-    bytes[at] = length;
-    return at + 1;
-  }
-  const isLong = length > 0xffff;
-  bytes[at] = isLong ? FRAME_U32 : FRAME_U16;
-  bytes[at + 1] = length;
-  bytes[at + 2] = length >>> 8;
-  if (!isLong) return at + 3;
-  bytes[at + 3] = length >>> 16;
-  bytes[at + 4] = length >>> 24;
-  return at + 5;
-}
-
-/** Bytes of the shortest two's complement. */
-function integerBytes(value: number): number {
-  if (value === (value | 0)) {
-    if (value === 0) return 0;
-    if (value >= -0x80 && value < 0x80) return 1;
-    if (value >= -0x8000 && value < 0x8000) return 2;
-    return value >= -0x800000 && value < 0x800000 ? 3 : 4;
-  }
-  const high = Math.floor(value / TWO_32);
-  return high >= -0x8000 && high < 0x8000 ? 6 : high >= -0x800000 && high < 0x800000 ? 7 : 8;
-}
-
-function writeInteger(bytes: Uint8Array, at: number, value: number): number {
-  const count = integerBytes(value);
-  bytes[at] = count;
-  let rest = value | 0;
-  let from = 1;
-  if (count > 4) {
-    rest = Math.floor(value / TWO_32);
-    let low = value - rest * TWO_32;
-    for (; from <= 4; from++) {
-      bytes[at + from] = low;
-      low >>>= 8;
-    }
-  }
-  for (let i = from; i <= count; i++) {
-    bytes[at + i] = rest;
-    rest >>= 8;
-  }
-  return at + 1 + count;
 }
