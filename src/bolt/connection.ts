@@ -9,7 +9,7 @@ import type { Bucket } from "../gateway/rate-limiter.js";
 import type { Services } from "../gateway/services.js";
 import type { BoltKind } from "../gateway/wire-metrics.js";
 import { atTime } from "../postgres/at-time.js";
-import { type Heard, NOBODY, WireCall, type WireEndpoint } from "../postgres/wire-call.js";
+import { closeWireSession, type Heard, NOBODY, WireCall, type WireEndpoint } from "../postgres/wire-call.js";
 import { boltError, writeFailure } from "../protocol/bolt/failure-message.js";
 import { ASK, type BoltVersion, isSince, TELL } from "../protocol/bolt/message-tags.js";
 import { malformed, type PackMap, PackReader } from "../protocol/bolt/pack-reader.js";
@@ -34,7 +34,6 @@ export interface BoltHost {
 const START_MS = 30_000;
 /** Between two tries to send a request while the tenant or its partition is at a bound. */
 const RETRY_MS = 10;
-const CLOSE_RETRY_MS = 100;
 /** With more unsent bytes the client counts as one that does not read. */
 const UNSENT_BYTES = 256 * 1024;
 /** Drivers give up a connection that was silent for so long while they wait. */
@@ -350,7 +349,7 @@ export class BoltConnection implements Heard {
   }
 
   private loggedOff(): void {
-    this.closeSession(this.caller!, this.session);
+    closeWireSession(this.host.services, this.caller!, "bolt", this.session);
     this.session = this.host.renumbered(this);
     this.hasSession = false;
     this.caller = null;
@@ -409,20 +408,10 @@ export class BoltConnection implements Heard {
     this.call?.cancel();
     this.callEnded("lost");
     // One that is being opened, too: the end comes after the beginning.
-    if (this.hasSession || isOpening) this.closeSession(this.caller!, this.session);
+    if (this.hasSession || isOpening) closeWireSession(this.host.services, this.caller!, "bolt", this.session);
     this.host.closed(this);
     // A client that does not take the last words does not keep the socket.
     setTimeout(() => this.stream.destroy(), 1_000).unref();
-  }
-
-  private closeSession(caller: Caller, session: number): void {
-    try {
-      const call = new WireCall(this.host.services, caller, "bolt", "close", session, NOBODY);
-      // A partition that has too much to do takes it later.
-      if (!call.begin(NOTHING)) setTimeout(() => this.closeSession(caller, session), CLOSE_RETRY_MS).unref();
-    } catch {
-      // The partition is gone, and the session with it.
-    }
   }
 
   // To the client

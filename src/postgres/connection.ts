@@ -20,7 +20,7 @@ import { type FirstPacket, readFirstPacket } from "./first-packet.js";
 import { MessageQueue } from "./message-queue.js";
 import type { SignInClient } from "./scram.js";
 import { signIn } from "./sign-in.js";
-import { type Heard, NOBODY, WireCall, type WireEndpoint } from "./wire-call.js";
+import { closeWireSession, type Heard, NOBODY, WireCall, type WireEndpoint } from "./wire-call.js";
 
 /** What a connection needs of the server that has it. */
 export interface ConnectionHost {
@@ -36,7 +36,6 @@ export interface ConnectionHost {
 const START_MS = 30_000;
 /** Between two tries to send a request while the tenant or its partition is at a bound. */
 const RETRY_MS = 10;
-const CLOSE_RETRY_MS = 100;
 /** With more unsent bytes the client counts as one that does not read. */
 const UNSENT_BYTES = 256 * 1024;
 
@@ -398,20 +397,10 @@ export class Connection implements Heard {
     this.callEnded("lost");
     this.listening?.cancel();
     // One that is being opened, too: the end comes after the beginning.
-    if (this.hasSession || isOpening) this.closeSession();
+    if (this.hasSession || isOpening) closeWireSession(this.host.services, this.caller!, "postgres", this.session);
     this.host.closed(this);
     // A client that does not take the last words does not keep the socket.
     setTimeout(() => this.socket.destroy(), 1_000).unref();
-  }
-
-  private closeSession(): void {
-    try {
-      const call = new WireCall(this.host.services, this.caller!, "postgres", "close", this.session, NOBODY);
-      // A partition that has too much to do takes it later.
-      if (!call.begin(NOTHING)) setTimeout(() => this.closeSession(), CLOSE_RETRY_MS).unref();
-    } catch {
-      // The partition is gone, and the session with it.
-    }
   }
 
   // To the client

@@ -45,6 +45,9 @@ export const NOBODY: Heard = {
 export type WireEndpoint = "open" | "messages" | "cancel" | "listen" | "close";
 export type WireProtocol = "postgres" | "bolt";
 
+/** Until it is tried again to end a session. */
+const CLOSE_RETRY_MS = 100;
+const NOTHING = Buffer.alloc(0);
 /** Of the session's number before the body. */
 const NUMBER_BYTES = 4;
 
@@ -186,4 +189,15 @@ function errorOf({ body, status }: ReplyFrame): DbError {
     // No JSON: said below.
   }
   return new DbError("internal_error", `The server failed with status ${status}.`);
+}
+
+/** Ends a session in its actor, whose connection has gone or signed off. A partition that has too much to do takes it later. */
+export function closeWireSession(services: Services, caller: Caller, protocol: WireProtocol, session: number): void {
+  try {
+    const call = new WireCall(services, caller, protocol, "close", session, NOBODY);
+    if (call.begin(NOTHING)) return;
+    setTimeout(() => closeWireSession(services, caller, protocol, session), CLOSE_RETRY_MS).unref();
+  } catch {
+    // The partition is gone, and the session with it.
+  }
 }
