@@ -4,6 +4,7 @@
  * end within a turn are never looked at, so the usual ones pay nothing. Made by the actor for all of its partitions.
  */
 import { withoutConstants } from "../protocol/statement-shape.js";
+import { Overrun } from "../protocol/stretch.js";
 import { explainText } from "../query/plan/explain.js";
 import type { Outcome } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
@@ -43,7 +44,7 @@ export class SlowStatements {
     };
     outcome.then(
       ({ rows, rowsAffected }) => look(rowsAffected ?? rows.count ?? rows.plain?.length ?? null, null),
-      (error: unknown) => look(null, (error as { code?: string }).code ?? "internal_error"),
+      (error: unknown) => look(null, errorOf(error)),
     );
     return outcome;
   }
@@ -61,6 +62,12 @@ export class SlowStatements {
       plan: lines.map((line) => (values ? line : withoutConstants(line)).slice(0, TEXT_CHARACTERS_MAX)),
     });
   }
+}
+
+/** In words of the log: an overrun is no failure, the session runs the statement again. */
+function errorOf(error: unknown): string {
+  if (error instanceof Overrun) return "run again in shorter turns";
+  return (error as { code?: string }).code ?? "internal_error";
 }
 
 /** Of a statement's text. */

@@ -15,10 +15,15 @@ export const SPACE = {
   idempotency: 5,
   directory: 6,
   retired: 7,
+  /** These four belong to the engine alone: history-keys.ts. */
+  history: 8,
+  hidden: 9,
+  stamps: 10,
+  since: 11,
 } as const;
 
 /** The tenant number under which a shard keeps what belongs to no tenant. */
-const SHARD_TENANT = 0;
+export const SHARD_TENANT = 0;
 
 /** Holds the sequence of the newest commit that the engine has applied (see shard.ts). */
 export const APPLIED_SEQUENCE_KEY: Uint8Array = textKey(SHARD_TENANT, SPACE.meta, "applied-sequence");

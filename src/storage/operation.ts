@@ -1,11 +1,20 @@
 /** One change of a commit: a key that is put or deleted. All writers in storage exchange lists of these. */
 
+/** Which commit it was, and when. */
+export interface CommitStamp {
+  readonly sequence: number;
+  /** Microseconds since the epoch. */
+  readonly micros: number;
+}
+
 /** One change: a put, or a delete when `value` is null. */
 export interface Operation {
   readonly key: Uint8Array;
   readonly value: Uint8Array | null;
   /** The key as text (ordered-map.ts), where it is known. */
   readonly text?: string;
+  /** Of which commit it is, where the engine keeps what was before (layered-engine.ts). */
+  readonly commit?: CommitStamp;
 }
 
 /** Bytes of key and value. */

@@ -57,9 +57,10 @@ export function recoverEngine(
   };
   for (const entry of log.replay(applied + 1)) {
     checkReplayable(entry, applied);
+    const commit = { sequence: entry.sequence, micros: entry.micros };
     for (const operation of entry.operations) {
       if (isFull()) pass(null);
-      operations.push(operation);
+      operations.push({ key: operation.key, value: operation.value, commit });
       bytes += sizeOf(operation);
     }
     last = entry.sequence;

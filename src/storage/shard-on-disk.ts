@@ -6,6 +6,7 @@ import type { CommitLog } from "./commit-log.js";
 import { linkElsewhere, removeLeft } from "./engine-elsewhere.js";
 import { FileCommitLog, type FileCommitLogOptions } from "./file-commit-log.js";
 import { checkShardDirectory, markOpened, type ShardIdentity } from "./format.js";
+import { LayeredEngine } from "./layered-engine.js";
 import { RocksEngine, type RocksEngineOptions } from "./rocksdb-engine.js";
 import { Shard, type ShardOptions } from "./shard.js";
 
@@ -31,10 +32,11 @@ export async function openShardOnDisk(directory: string, options: ShardOnDiskOpt
   if (name !== null) removeLeft(name);
   const { rocks, isReadOnly } = await openEngine(join(directory, "rocksdb"), name, options);
   const { recordCacheBytes = 0 } = options;
-  const engine = recordCacheBytes > 0 ? new CachedEngine(rocks, recordCacheBytes) : rocks;
+  const layers = new LayeredEngine(rocks);
+  const engine = recordCacheBytes > 0 ? new CachedEngine(layers, recordCacheBytes) : layers;
   try {
     const log = await openLog(join(directory, "log"), isReadOnly, options);
-    const shard = await Shard.open({ ...options, engine, log });
+    const shard = await Shard.open({ ...options, engine, layers, log });
     markOpened(directory);
     return shard;
   } catch (error) {

@@ -15,13 +15,15 @@
 import { DbError } from "../protocol/errors.js";
 import { type Commit, type CommitLog, type CommitParts, lastMicrosOf } from "./commit-log.js";
 import type { Engine } from "./engine.js";
+import { isRecordKey } from "./history-keys.js";
 import { KeyLocks } from "./key-locks.js";
 import { APPLIED_SEQUENCE_KEY, withoutCleared } from "./keys.js";
 import { LARGE_COMMIT_SIZES, type LargeCommitSizes, mergedOperationsOf, textOperationsOf } from "./large-commit.js";
 import { type LargeHost, LargeInEngine } from "./large-in-engine.js";
+import type { LayeredEngine } from "./layered-engine.js";
 import { LoadPart } from "./load-run.js";
 import { OpenTransactions } from "./open-transactions.js";
-import type { Operation } from "./operation.js";
+import type { CommitStamp, Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
 import { appliedBy, encodeSequence, recoverEngine } from "./recovery.js";
@@ -32,6 +34,8 @@ import type { Write } from "./write-set.js";
 
 export interface ShardOptions {
   readonly engine: Engine;
+  /** The same, or what stands behind it: keeps the past and the branches. Absent: there is no such thing. */
+  readonly layers?: LayeredEngine;
   readonly log: CommitLog;
   /** When commits count as durable: after an fsync (the default), or at once with an fsync every so often. */
   readonly durability?: "fsync" | { readonly intervalMs: number };
@@ -59,8 +63,7 @@ export interface ShardOptions {
   readonly onFailed?: (error: DbError) => void;
 }
 
-export interface LargeCommitMade {
-  readonly sequence: number;
+export interface LargeCommitMade extends CommitStamp {
   /** Where two have a key, the earlier one counts. */
   readonly sources: readonly LargeSource[];
   readonly parts: CommitParts;
@@ -110,6 +113,7 @@ const CHECKPOINT_OPERATIONS = 1024;
 
 export class Shard implements TransactionHost<ShardTransaction> {
   readonly engine: Engine;
+  readonly layers: LayeredEngine | null;
   readonly versions = new RecentVersions();
   readonly locks = new KeyLocks();
   readonly log: CommitLog;
@@ -150,6 +154,8 @@ export class Shard implements TransactionHost<ShardTransaction> {
   private turn: Commit[] = [];
   private prunedTo = 0;
   private newestMicros = 0;
+  /** A commit that the engine has not applied orders that the past of a tenant is kept, or makes a branch. */
+  private hasLayerRecord = false;
   private failure: DbError | null = null;
   private isClosed = false;
   private syncing: Promise<void> | null = null;
@@ -170,6 +176,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
         () => shard.now(),
         (operations, sequence) => shard.writeEngine(operations, sequence),
       );
+      options.layers?.recovered();
       await options.log.sync();
     } catch (error) {
       await Promise.allSettled([options.log.close(), options.engine.close()]);
@@ -188,6 +195,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
   private constructor(options: ShardOptions) {
     this.options = options;
     this.engine = options.engine;
+    this.layers = options.layers ?? null;
     this.log = options.log;
     this.largeSizes = options.largeSizes ?? LARGE_COMMIT_SIZES;
   }
@@ -289,7 +297,8 @@ export class Shard implements TransactionHost<ShardTransaction> {
     const micros = this.nextMicros();
     const before = this.watcher?.committing(this.committedSequence + 1, micros, writes);
     const sequence = ++this.committedSequence;
-    this.versions.add(sequence, writes);
+    this.versions.add(sequence, writes, micros);
+    if (this.layers !== null && writes.some(({ key }) => isRecordKey(key))) this.hasLayerRecord = true;
     if (before === undefined) this.turn.push({ sequence, micros, operations: writes });
     else this.turn.push(this.followed({ sequence, micros, operations: writes, before }));
     this.counters.commits++;
@@ -307,9 +316,9 @@ export class Shard implements TransactionHost<ShardTransaction> {
     const sequence = ++this.committedSequence;
     if (this.large === null) {
       this.versions.addLarge({ sequence, sources });
-      const host = this.largeHostOf({ sequence, sources, parts });
+      const host = this.largeHostOf({ sequence, micros, sources, parts });
       this.large = new LargeInEngine(sequence, sources, this.largeSizes, host);
-    } else this.versions.add(sequence, textOperationsOf(sources));
+    } else this.versions.add(sequence, textOperationsOf(sources), micros);
     const commit = { sequence, micros, operations: late, parts };
     this.turn.push(before === undefined ? commit : this.followed({ ...commit, before }));
     this.counters.commits++;
@@ -350,7 +359,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
       isNewTo: (sequence) => this.open.oldest !== null && this.open.oldest.since < sequence,
       keepReplaced: (operations) => this.versions.keepReplacedBy([...operations], (keys) => engine.getMany(keys)),
       write: (operations) => {
-        engine.write([...operations]);
+        engine.write(this.layers?.keepsHistory ? stamped(operations, commit) : [...operations]);
         this.noteWritten(operations);
       },
       writeSequence: (sequence) => this.writeEngine([], sequence),
@@ -460,7 +469,12 @@ export class Shard implements TransactionHost<ShardTransaction> {
 
   private applyUpTo(sequence: number, hasReaders: boolean): void {
     if (hasReaders) this.versions.keepReplaced((keys) => this.engine.getMany(keys), sequence);
-    this.writeEngine(this.versions.pendingOperations(sequence), sequence);
+    const wantsCommits = this.hasLayerRecord || this.layers?.keepsHistory === true;
+    const operations = wantsCommits
+      ? this.versions.pendingVersions(sequence)
+      : this.versions.pendingOperations(sequence);
+    if (sequence === this.committedSequence) this.hasLayerRecord = false;
+    this.writeEngine(operations, sequence);
     this.versions.applied(sequence);
   }
 
@@ -595,4 +609,10 @@ export class Shard implements TransactionHost<ShardTransaction> {
     // Unsynced segments cannot be dropped, even if the engine was quicker.
     if (sequence > 0) this.log.trim(Math.min(sequence, this.synced));
   }
+}
+
+/** With the commit that they are of. */
+function stamped(operations: Iterable<Operation>, { sequence, micros }: CommitStamp): Operation[] {
+  const commit = { sequence, micros };
+  return Array.from(operations, ({ key, value }) => ({ key, value, commit }));
 }

@@ -57,6 +57,7 @@ export interface WritesByKey<W> {
 
 interface Commit {
   readonly sequence: number;
+  readonly micros: number;
   /** Keys that have a version of this commit. */
   readonly keys: VersionedKey[];
   readonly large: LargeCommit | null;
@@ -184,7 +185,8 @@ export class RecentVersions {
     return this.orderedKeys;
   }
 
-  add(sequence: number, writes: Iterable<TextOperation>): void {
+  /** `micros`: when the commit was. */
+  add(sequence: number, writes: Iterable<TextOperation>, micros = 0): void {
     const keys: VersionedKey[] = [];
     for (const { text, key, value } of writes) {
       const entry = this.keys.get(text) ?? this.ofLarge(text, key);
@@ -194,7 +196,7 @@ export class RecentVersions {
         keys.push(entry);
       } else keys.push(this.create(text, key, { sequence, value, older: null }));
     }
-    const commit = { sequence, keys, large: null };
+    const commit = { sequence, micros, keys, large: null };
     this.history.push(commit);
     this.pending.push(commit);
   }
@@ -209,7 +211,7 @@ export class RecentVersions {
 
   /** The engine takes its operations later, a part at a time (`keepReplacedBy`); until then it has to stay here. */
   addLarge(large: LargeCommit): void {
-    const commit: Commit = { sequence: large.sequence, keys: [], large };
+    const commit: Commit = { sequence: large.sequence, micros: 0, keys: [], large };
     let size = 0;
     for (const { writes } of large.sources) size += writes.size;
     if (this.keys.size < size) {
@@ -261,6 +263,21 @@ export class RecentVersions {
       // A pending commit gave the key a version, so there is one.
       while (version.sequence > upTo) version = version.older!;
       operations.push({ key: entry.key, value: version.value, text: entry.text });
+    }
+    return operations;
+  }
+
+  /** All values that commits up to `upTo` gave keys, in the order of the commits, where the engine has not applied them. */
+  pendingVersions(upTo: number): Operation[] {
+    const operations: Operation[] = [];
+    for (const { sequence, micros, keys } of this.pending) {
+      if (sequence > upTo) break;
+      const commit = { sequence, micros };
+      for (const { text, key, newest } of keys) {
+        let version = newest;
+        while (version.sequence > sequence) version = version.older!;
+        operations.push({ key, value: version.value, text, commit });
+      }
     }
     return operations;
   }

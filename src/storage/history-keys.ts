@@ -1,0 +1,209 @@
+/**
+ * Keys of what the engine keeps beside a tenant's entries (layered-engine.ts): what they were before each commit, when the commits
+ * were, and which entries of its origin a branch has deleted. All lie under the shard's own number, so that a tenant's range holds
+ * its entries and nothing else. A stored format: test/storage/layered-engine.test.ts pins the bytes.
+ */
+import { prefixEnd, SHARD_TENANT, SPACE, tenantOfKey } from "./keys.js";
+import type { CommitStamp } from "./operation.js";
+import type { KeyRange } from "./store.js";
+
+const HEAD_BYTES = 9;
+const SEQUENCE_BYTES = 6;
+const MICROS_BYTES = 8;
+const ESCAPED = 0xff;
+const END = 0x01;
+const RECORD_NAMES = { branch: "branch/", history: "history/" } as const;
+
+/** Says that a tenant is a branch of another one. */
+export function branchKey(tenant: number): Buffer {
+  return recordKey("branch", String(tenant));
+}
+
+/** All of those. */
+export function branchPrefix(): Buffer {
+  return recordKey("branch", "");
+}
+
+/** Says how long a tenant's past is kept. */
+export function historyRecordKey(tenant: number): Buffer {
+  return recordKey("history", String(tenant));
+}
+
+/** All of those. */
+export function historyRecordPrefix(): Buffer {
+  return recordKey("history", "");
+}
+
+/** What a record of either kind is about; null: the key is of something else. */
+export function layerRecordOf(
+  key: Uint8Array,
+): { readonly kind: keyof typeof RECORD_NAMES; readonly tenant: number } | null {
+  if (!isRecordKey(key)) return null;
+  const text = Buffer.from(key.buffer, key.byteOffset + 5, key.length - 5).toString("latin1");
+  for (const kind of ["branch", "history"] as const) {
+    if (text.startsWith(RECORD_NAMES[kind])) return { kind, tenant: Number(text.slice(RECORD_NAMES[kind].length)) };
+  }
+  return null;
+}
+
+/** Whether the key may be of such a record; asked of every operation. */
+export function isRecordKey(key: Uint8Array): boolean {
+  if (key[3] !== SHARD_TENANT || key[4] !== SPACE.meta || (key[5] !== 0x62 && key[5] !== 0x68)) return false;
+  return tenantOfKey(key) === SHARD_TENANT;
+}
+
+function recordKey(kind: keyof typeof RECORD_NAMES, id: string): Buffer {
+  const text = `${RECORD_NAMES[kind]}${id}`;
+  const key = Buffer.allocUnsafe(5 + text.length);
+  key.writeUInt32BE(SHARD_TENANT, 0);
+  key[4] = SPACE.meta;
+  key.write(text, 5, "latin1");
+  return key;
+}
+
+/** What the key's entry was before the commit. Those of a key follow each other, the older commit first. */
+export function replacedKey(key: Uint8Array, sequence: number): Buffer {
+  const escaped = escapedRest(key);
+  const made = Buffer.allocUnsafe(HEAD_BYTES + escaped.length + 2 + SEQUENCE_BYTES);
+  writeHead(made, SPACE.history, tenantOfKey(key));
+  escaped.copy(made, HEAD_BYTES);
+  made[HEAD_BYTES + escaped.length] = 0;
+  made[HEAD_BYTES + escaped.length + 1] = END;
+  made.writeUIntBE(sequence, made.length - SEQUENCE_BYTES, SEQUENCE_BYTES);
+  return made;
+}
+
+/** The key and the commit of a key made by `replacedKey`. */
+export function readReplacedKey(made: Uint8Array): { readonly key: Uint8Array; readonly sequence: number } {
+  const key = Buffer.allocUnsafe(made.length);
+  Buffer.from(made.buffer, made.byteOffset + 5, 4).copy(key);
+  let length = 4;
+  const end = made.length - SEQUENCE_BYTES - 2;
+  for (let at = HEAD_BYTES; at < end; at++) {
+    key[length++] = made[at]!;
+    if (made[at] === 0) at++;
+  }
+  const sequence = Buffer.from(made.buffer, made.byteOffset).readUIntBE(made.length - SEQUENCE_BYTES, SEQUENCE_BYTES);
+  return { key: key.subarray(0, length), sequence };
+}
+
+/** Of the entries that replaced ones of a tenant's range were. */
+export function replacedRange(range: KeyRange): KeyRange {
+  return besideRange(SPACE.history, range);
+}
+
+export function replacedPrefix(tenant: number): Buffer {
+  return headOf(SPACE.history, tenant);
+}
+
+/** Says that a branch has deleted the entry, which its origin has. */
+export function hiddenKey(key: Uint8Array): Buffer {
+  const escaped = escapedRest(key);
+  const made = Buffer.allocUnsafe(HEAD_BYTES + escaped.length);
+  writeHead(made, SPACE.hidden, tenantOfKey(key));
+  escaped.copy(made, HEAD_BYTES);
+  return made;
+}
+
+export function readHiddenKey(made: Uint8Array): Uint8Array {
+  // As if it were a replaced entry: the same but for its end.
+  return readReplacedKey(Buffer.concat([made, Buffer.alloc(2 + SEQUENCE_BYTES)])).key;
+}
+
+export function hiddenRange(range: KeyRange): KeyRange {
+  return besideRange(SPACE.hidden, range);
+}
+
+export function hiddenPrefix(tenant: number): Buffer {
+  return headOf(SPACE.hidden, tenant);
+}
+
+/** Holds with which commit a branch begins, or since which one a tenant's past is kept. */
+export function sinceKey(tenant: number, kind: keyof typeof RECORD_NAMES): Buffer {
+  return Buffer.concat([headOf(SPACE.since, tenant), Buffer.from(kind)]);
+}
+
+export function stampValue({ sequence, micros }: CommitStamp): Buffer {
+  const value = Buffer.alloc(SEQUENCE_BYTES + MICROS_BYTES);
+  value.writeUIntBE(sequence, 0, SEQUENCE_BYTES);
+  value.writeBigUInt64BE(BigInt(micros), SEQUENCE_BYTES);
+  return value;
+}
+
+export function readStamp(value: Uint8Array): CommitStamp {
+  return { sequence: readSequence(value), micros: Number(Buffer.from(value).readBigUInt64BE(SEQUENCE_BYTES)) };
+}
+
+/** The commit of a tenant at that time. */
+export function stampKey(tenant: number, micros: number): Buffer {
+  const key = Buffer.allocUnsafe(HEAD_BYTES + MICROS_BYTES);
+  writeHead(key, SPACE.stamps, tenant);
+  key.writeBigUInt64BE(BigInt(micros), HEAD_BYTES);
+  return key;
+}
+
+export function stampsPrefix(tenant: number): Buffer {
+  return headOf(SPACE.stamps, tenant);
+}
+
+export function stampOf(key: Uint8Array, value: Uint8Array): CommitStamp {
+  const micros = Number(Buffer.from(key.buffer, key.byteOffset, key.length).readBigUInt64BE(HEAD_BYTES));
+  return { micros, sequence: readSequence(value) };
+}
+
+export function sequenceValue(sequence: number): Buffer {
+  const value = Buffer.allocUnsafe(SEQUENCE_BYTES);
+  value.writeUIntBE(sequence, 0, SEQUENCE_BYTES);
+  return value;
+}
+
+export function readSequence(value: Uint8Array): number {
+  return Buffer.from(value.buffer, value.byteOffset, SEQUENCE_BYTES).readUIntBE(0, SEQUENCE_BYTES);
+}
+
+/** The same key of another tenant. */
+export function ofTenant(key: Uint8Array, tenant: number): Buffer {
+  const made = Buffer.from(key);
+  made.writeUInt32BE(tenant, 0);
+  return made;
+}
+
+/** The same range of another tenant; `range` lies within one. */
+export function rangeOfTenant(range: KeyRange, tenant: number): KeyRange {
+  const isWhole = tenantOfKey(range.lt) !== tenantOfKey(range.gte);
+  const lt = isWhole ? prefixEnd(ofTenant(range.gte.subarray(0, 4), tenant)) : ofTenant(range.lt, tenant);
+  return { ...range, gte: ofTenant(range.gte, tenant), lt };
+}
+
+/** `range` lies within one tenant. */
+function besideRange(space: number, range: KeyRange): KeyRange {
+  const tenant = tenantOfKey(range.gte);
+  const gte = Buffer.concat([headOf(space, tenant), escapedRest(range.gte)]);
+  const isWhole = tenantOfKey(range.lt) !== tenant;
+  const lt = isWhole ? prefixEnd(headOf(space, tenant)) : Buffer.concat([headOf(space, tenant), escapedRest(range.lt)]);
+  return { gte, lt, reverse: range.reverse === true };
+}
+
+/** What follows the tenant, so that no key is the beginning of another one and the order stays. */
+function escapedRest(key: Uint8Array): Buffer {
+  let zeros = 0;
+  for (let i = 4; i < key.length; i++) if (key[i] === 0) zeros++;
+  const escaped = Buffer.allocUnsafe(Math.max(0, key.length - 4) + zeros);
+  for (let i = 4, at = 0; i < key.length; i++) {
+    escaped[at++] = key[i]!;
+    if (key[i] === 0) escaped[at++] = ESCAPED;
+  }
+  return escaped;
+}
+
+function headOf(space: number, tenant: number): Buffer {
+  const head = Buffer.allocUnsafe(HEAD_BYTES);
+  writeHead(head, space, tenant);
+  return head;
+}
+
+function writeHead(key: Buffer, space: number, tenant: number): void {
+  key.writeUInt32BE(SHARD_TENANT, 0);
+  key[4] = space;
+  key.writeUInt32BE(tenant, 5);
+}
