@@ -109,6 +109,7 @@ const features = {
   generation: [],
   multimodal: ["documents", "models", "statements"],
   postgres: ["feed", "import"],
+  branches: ["statements"],
   recipes: ["automl", "jobs", "statements"],
   tools: ["automl", "documents", "generation", "jobs", "models", "multimodal", "recipes", "statements", "vectors"],
   agent: ["jobs", "statements", "tools"],

@@ -45,7 +45,11 @@ export async function removeRetired(
 function look(tenant: Tenant): RetiredRecords | null {
   const { changedAt } = tenant.catalog;
   if (tenant.retiredUpTo === changedAt) return null;
-  const records = retiredRecords(tenant);
+  const found = retiredRecords(tenant);
+  const { layers } = tenant.partition.shard;
+  // What somebody may still read as of an earlier moment stays.
+  const records = layers?.oldestOf(tenant.number) == null ? found : found.filter((key) => !layers!.remembers(key));
+  if (found.length > records.length && records.length === 0) return null;
   if (records.length > 0) return { changedAt, records, orderedAt: null };
   tenant.retiredUpTo = changedAt;
   return null;

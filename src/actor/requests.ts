@@ -160,7 +160,9 @@ export class Requests {
     const partition = this.partitions.get(frame.partition)!;
     const body = this.bodies.get(frame.id) ?? null;
     const { scheduler, channel } = this;
-    const request = new Request(frame, endpoint, partition, partition.tenant(tenant), scheduler, work, channel, body);
+    const { branch } = frame.head;
+    const number = branch === "" ? tenant : (partition.shard.layers?.branchNamed(tenant, branch) ?? tenant);
+    const request = new Request(frame, endpoint, partition, partition.tenant(number), scheduler, work, channel, body);
     if (this.traces.size > 0) this.trace(request);
     return request;
   }
@@ -181,6 +183,7 @@ export class Requests {
     const request = this.requestOf(frame, route, tenant, work);
     try {
       if (this.cancelledEarly.size > 0) request.cancelled = this.cancelledEarly.delete(frame.id);
+      if (frame.head.branch !== "" && request.tenant.number === tenant) throw noBranch(frame.head.branch);
       request.checkpoint();
       const handled = this.handle(route, request, frame);
       const answer = handled instanceof Promise ? handled : answerInTurns(request, handled);
@@ -307,4 +310,8 @@ export class Requests {
 /** Resolves when the tenant's commits are on disk. */
 export function durablyCommitted({ partition, tenant }: Request): Promise<void> {
   return new Promise((resolve, reject) => partition.gate.pass(tenant.lastCommit, resolve, reject));
+}
+
+function noBranch(name: string): DbError {
+  return new DbError("not_found", `The tenant has no branch "${name}".`, { field: "X-Tessera-Branch" });
 }

@@ -4,6 +4,7 @@
  */
 import type { DbError } from "../protocol/errors.js";
 import type { Tenant } from "../session/tenant.js";
+import { forgetPast } from "./forget-past.js";
 import type { Partition } from "./partition.js";
 import { removeRetired } from "./remove-retired.js";
 import { renewStatistics } from "./renew-statistics.js";
@@ -75,6 +76,7 @@ export class Upkeep {
           this.renewing = tenant;
           await renewStatistics(tenant, scheduler, isStopped, partition.isBadTimeToRead);
           await removeRetired(tenant, scheduler, isStopped);
+          await forgetPast(tenant, partition.shard, scheduler, isStopped);
           this.renewing = null;
         }
       }

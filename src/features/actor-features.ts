@@ -2,6 +2,7 @@
  * What the features do for a whole actor (actor/actor-features.ts): owns moves of tenants, backups and restores, live replies, jobs
  * and, in partition 0's actor, the directory.
  */
+
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import {
@@ -27,6 +28,7 @@ import { backupHandlers } from "./backup/backup-routes.js";
 import { Backups } from "./backup/backups.js";
 import { RestoreAsks } from "./backup/restore-asks.js";
 import { Restores } from "./backup/restores.js";
+import { endExpired } from "./branches/branch-life.js";
 import { auditEventOf } from "./directory/audit-event.js";
 import { DirectoryServices } from "./directory/directory-services.js";
 import { HANDLERS, JOB_KINDS } from "./features.js";
@@ -225,6 +227,7 @@ class FeaturesOfActor implements ActorFeatures {
   sweep(): void {
     this.placement.sweep();
     this.directory?.sweep();
+    for (const partition of this.host.partitions.values()) endExpired(partition, Date.now());
   }
 
   heldIn(partition: Partition): number {

@@ -6,6 +6,7 @@ import { agentFeature } from "./agent/feature.js";
 import { automlFeature } from "./automl/feature.js";
 import { backupFeature } from "./backup/feature.js";
 import { boltFeature } from "./bolt/feature.js";
+import { branchesFeature } from "./branches/feature.js";
 import { chatFeature } from "./chat/feature.js";
 import { claimsFeature } from "./claims/feature.js";
 import { documentsFeature } from "./documents/feature.js";
@@ -54,6 +55,7 @@ const FEATURES: readonly Feature[] = [
   backupFeature,
   postgresFeature,
   boltFeature,
+  branchesFeature,
 ];
 
 for (const feature of FEATURES) install(feature);
@@ -62,6 +64,7 @@ for (const feature of FEATURES) install(feature);
 export const HANDLERS = {
   ...automlFeature.handlers,
   ...boltFeature.handlers,
+  ...branchesFeature.handlers,
   ...chatFeature.handlers,
   ...claimsFeature.handlers,
   ...documentsFeature.handlers,

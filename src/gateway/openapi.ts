@@ -5,6 +5,7 @@
 import type { TObject } from "typebox";
 import type { Config } from "../protocol/config.js";
 import type { Endpoint } from "../protocol/endpoint.js";
+import { BRANCH_NAME } from "../protocol/endpoints/branches.js";
 import { ERRORS, type ErrorCode } from "../protocol/errors.js";
 import { openAiErrorJson } from "../protocol/openai-error.js";
 import { exampleOf } from "./schema-example.js";
@@ -106,7 +107,8 @@ function parametersOf(endpoint: Endpoint): Json[] {
     ...exampleIn(endpoint.example?.query, name),
   }));
   const key = method === "POST" || method === "PUT" ? [ref("parameters", "IdempotencyKey")] : [];
-  return [...variables, ...queries, ...key, ref("parameters", "RequestId")];
+  const branch = endpoint.home === "tenant" ? [ref("parameters", "Branch")] : [];
+  return [...variables, ...queries, ...key, ...branch, ref("parameters", "RequestId")];
 }
 
 function exampleIn(examples: Readonly<Record<string, string>> | undefined, name: string): Json {
@@ -267,6 +269,13 @@ function components(paths: string): Json {
         required: false,
         description: "The first answer under this key is kept and given again to a repetition of the same request.",
         schema: { type: "string", minLength: 1, maxLength: 255 },
+      },
+      Branch: {
+        name: "X-Tessera-Branch",
+        in: "header",
+        required: false,
+        description: "The branch of the tenant that the request is about; absent: the tenant itself.",
+        schema: { type: "string", pattern: BRANCH_NAME.source },
       },
       RequestId: {
         name: "X-Request-Id",

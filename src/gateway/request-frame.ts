@@ -16,12 +16,12 @@ export function formatFlag(contentType: string, { textBody }: Endpoint): number 
 /** `caller` null: nobody has signed in. Most requests need no more than what is encoded once for their caller. */
 export function headOf(
   caller: Caller | null,
-  { idempotencyKey, query, params, media }: RequestHeaders,
+  { idempotencyKey, query, params, media, branch }: RequestHeaders,
   remoteAddress: string,
   isAudited: boolean,
 ): string {
-  const plain = idempotencyKey === "" && query === "" && params.length === 0 && media === "";
+  const plain = idempotencyKey === "" && query === "" && params.length === 0 && media === "" && branch === "";
   if (plain && caller !== null && !isAudited) return caller.plainHead;
   const encoded = caller === null ? HEAD_OF_NOBODY : caller.encoded;
-  return encodeHead(encoded, idempotencyKey, remoteAddress, query, params, media);
+  return encodeHead(encoded, idempotencyKey, remoteAddress, query, params, media, branch);
 }

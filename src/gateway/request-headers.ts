@@ -3,6 +3,7 @@
  * not answered here, because a caller without the right to ask must not learn of them. Called by exchange.ts; pure.
  */
 import type { HttpRequest } from "uWebSockets.js";
+import { BRANCH_NAME } from "../protocol/endpoints/branches.js";
 import type { ErrorCode } from "../protocol/errors.js";
 import type { Route } from "./route.js";
 
@@ -15,6 +16,8 @@ export interface RequestHeaders {
   readonly params: readonly string[];
   /** "" when there is none. */
   readonly idempotencyKey: string;
+  /** The branch of the caller's tenant that the request is about; "": the tenant itself. */
+  readonly branch: string;
   readonly contentType: string;
   /**
    * Accept, Content-Type and Content-Encoding where the body or the answer is streamed, and what else the endpoint reads
@@ -42,6 +45,10 @@ const BAD_PATH: Problem = {
   code: "invalid_request",
   message: "The path has a malformed percent-encoding or a NUL character.",
 };
+const BAD_BRANCH: Problem = {
+  code: "invalid_request",
+  message: "X-Tessera-Branch must be the name of a branch: 1 to 63 characters of a-z, 0-9, - and _.",
+};
 const BAD_IDEMPOTENCY_KEY: Problem = {
   code: "invalid_request",
   message: "Idempotency-Key must be 1 to 255 printable ASCII characters.",
@@ -57,6 +64,7 @@ export function readHeaders(
 ): RequestHeaders {
   const params = route.paramCount === 0 ? NO_PARAMS : pathParams(req, route.paramCount);
   const idempotencyKey = route.takesIdempotencyKey ? req.getHeader("idempotency-key") : "";
+  const branch = route.endpoint?.home === "tenant" ? req.getHeader("x-tessera-branch") : "";
   const streamsBody = route.endpoint?.streamedBody !== undefined;
   const extra = route.endpoint?.headers ?? NO_HEADERS;
   const contentLength = route.hasBody ? Number(req.getHeader("content-length")) : 0;
@@ -64,11 +72,13 @@ export function readHeaders(
   if (!acceptable) problem = NOT_ACCEPTABLE;
   else if (params === null) problem = BAD_PATH;
   else if (idempotencyKey !== "" && !IDEMPOTENCY_KEY.test(idempotencyKey)) problem = BAD_IDEMPOTENCY_KEY;
+  else if (branch !== "" && !BRANCH_NAME.test(branch)) problem = BAD_BRANCH;
   else if (contentLength > bodyBytesMax && !streamsBody) problem = tooLarge(bodyBytesMax);
   return {
     query: req.getQuery() ?? "",
     params: params ?? NO_PARAMS,
     idempotencyKey,
+    branch,
     contentType: route.hasBody ? req.getHeader("content-type") : "",
     media: streamsBody || streams || extra.length > 0 ? mediaOf(req, extra) : "",
     contentLength,

@@ -9,6 +9,7 @@ import { authEndpoints } from "./endpoints/auth.js";
 import { automlEndpoints } from "./endpoints/automl.js";
 import { backupEndpoints } from "./endpoints/backups.js";
 import { boltEndpoints } from "./endpoints/bolt.js";
+import { branchEndpoints } from "./endpoints/branches.js";
 import { chatEndpoints } from "./endpoints/chat.js";
 import { collectionEndpoints } from "./endpoints/collections.js";
 import { dataEndpoints } from "./endpoints/data.js";
@@ -57,6 +58,7 @@ const specs = [
   ...openaiEndpoints,
   ...postgresEndpoints,
   ...boltEndpoints,
+  ...branchEndpoints,
 ] as const;
 
 type Specs = (typeof specs)[number];

@@ -94,6 +94,8 @@ export interface RequestHead {
    * that stream or have such.
    */
   readonly media: readonly string[];
+  /** Of its tenant, which the request is about; "": the tenant itself. */
+  readonly branch: string;
 }
 
 /** The caller's part of a head, made once per cached identity. */
@@ -118,8 +120,10 @@ export function encodeHead(
   query: string,
   params: readonly string[],
   media = "",
+  branch = "",
 ): string {
   let head = caller + SEPARATOR + idempotencyKey + SEPARATOR + remoteAddress + SEPARATOR + query + SEPARATOR + media;
+  head += SEPARATOR + branch;
   for (const param of params) head += SEPARATOR + param;
   return head;
 }
@@ -148,7 +152,8 @@ function parseHead(text: string): RequestHead {
     remoteAddress: fields[6]!,
     query: fields[7]!,
     media: fields[8] === "" ? [] : fields[8]!.split("\n"),
-    params: fields.slice(9),
+    branch: fields[9]!,
+    params: fields.slice(10),
   };
 }
 

@@ -287,3 +287,10 @@ export const REGEX_GUARDED_MS_MAX = 250;
 export const DIAGNOSTIC_LINES_MAX = 500;
 export const DIAGNOSTIC_LINE_CHARACTERS_MAX = 4_000;
 export const DIAGNOSTIC_PROFILE_SECONDS_MAX = 60;
+
+/** Of the window in which a tenant's past can be read; ten years. */
+export const HISTORY_SECONDS_MAX = 315_360_000;
+/** Branches of a tenant. */
+export const BRANCHES_MAX = 10_000;
+/** Changes of a branch that are merged at once. */
+export const MERGED_ROWS_MAX = 100_000;

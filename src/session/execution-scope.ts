@@ -66,8 +66,8 @@ export class ExecutionScope {
       user: this.identity.user,
       params,
       rowNumbers: this.tenant.partition.rowNumbers,
-      segments: this.tenant.partition.segments,
-      derived: this.tenant.partition.derived,
+      segments: this.tenant.partition.readsPast ? null : this.tenant.partition.segments,
+      derived: this.tenant.partition.readsPast ? null : this.tenant.partition.derived,
       spill: this.tenant.partition.spill,
       transactionMicros: this.block.startedMicros,
       statementMicros: this.block.isOpen ? nowMicros() : this.block.startedMicros,
@@ -126,6 +126,8 @@ export class ExecutionScope {
 
   /** Throws 25006, or 42501 for a credential that may not write. */
   requireWritable(command: string): void {
+    if (this.tenant.partition.readsPast)
+      throw sqlError("25006", `cannot execute ${command.toUpperCase()} AS OF an earlier moment`);
     if (this.identity.readOnly) throw refusedToReader(command.toUpperCase());
     if (!this.block.modes.readOnly) return;
     throw sqlError("25006", `cannot execute ${command.toUpperCase()} in a read-only transaction`);
@@ -137,6 +139,7 @@ export class ExecutionScope {
     if (locksRows === true) this.requireWritable("select for update");
     // Of functions that may write, each statement that does is refused.
     if (readOnly || callsRoutines || !(this.identity.readOnly || this.block.modes.readOnly)) return;
+    if (this.tenant.partition.readsPast) this.requireWritable(command);
     if (this.identity.readOnly) throw refusedToReader(writerIn(command, plan));
     const changed = modifyingNodes(plan).find(
       (node) => node.kind === "graphwrite" || !isTemporarySchema(node.table.schema),

@@ -7,6 +7,7 @@
 import { sqlError } from "../protocol/errors.js";
 import { UNINTERRUPTED_MS_MAX } from "../protocol/limits.js";
 import { allowLongStretch, Overrun } from "../protocol/stretch.js";
+import type { Outcome } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
 import type { StatementRun } from "./statement-run.js";
 
@@ -48,4 +49,10 @@ export function overrunError() {
   return sqlError("57014", "canceling statement due to an expression that computes too long for one row", {
     hint: `Some expressions cannot be interrupted for other requests. They may take ${UNINTERRUPTED_MS_MAX / 1000} s at a time. Compute less in one expression, or use smaller values.`,
   });
+}
+
+/** A further attempt begins in a turn of its own: the one before has used up more than one. */
+export async function inItsOwnTurn({ request }: StatementRun, run: () => Outcome | Promise<Outcome>): Promise<Outcome> {
+  await request.yieldTurn();
+  return run();
 }

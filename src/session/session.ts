@@ -14,12 +14,13 @@ import { KeyConflict } from "../storage/key-locks.js";
 import type { Transaction } from "../storage/store.js";
 import type { ShardTransaction } from "../storage/transaction.js";
 import { afterShape } from "./argument-shapes.js";
+import { type AsOfStatement, asOfStatement, runAsOf } from "./as-of.js";
 import { controlOutside } from "./control-outside.js";
 import { controlRefused, endRefused, twoPhase } from "./control-refusals.js";
 import type { Identity } from "./execution-scope.js";
 import { afterConflict, mayWait } from "./key-waits.js";
 import { withLongerTurn } from "./longer-turn.js";
-import { afterOverrun, isKnownToOverrun } from "./overrun.js";
+import { afterOverrun, inItsOwnTurn, isKnownToOverrun } from "./overrun.js";
 import { ProtocolSession, requireEnding } from "./protocol-session.js";
 import { type Repetition, repeatedInsertOf } from "./repeated-run.js";
 import { SessionCursors } from "./session-cursors.js";
@@ -28,7 +29,7 @@ import { durationMs, type Settings } from "./settings.js";
 import { type Outcome, textOutcome } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
 import { StatementPlanner } from "./statement-planner.js";
-import type { Client, StatementRun, StatementText } from "./statement-run.js";
+import { type Client, type StatementRun, type StatementText, UNINTERRUPTED } from "./statement-run.js";
 import { StatementRunner } from "./statement-runner.js";
 import { applyOnCommit, endTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
@@ -137,7 +138,7 @@ export class Session {
     if (constraints === null) return;
     try {
       // The end of a transaction does not give way: where there was much to check, `prepareCommit` did.
-      void constraints.endTransaction(this.runner.scope.contextFor(tx, COMMITTING, []));
+      void constraints.endTransaction(this.runner.scope.contextFor(tx, UNINTERRUPTED, []));
     } catch (error) {
       this.tenant.rollback(tx);
       throw error;
@@ -211,6 +212,11 @@ export class Session {
     return this.runner.scope.contextFor(this.block.forStatement(), client, []);
   }
 
+  /** Of such work: what it wrote is checked as that of a statement. */
+  checkConstraints(context: ExecContext): void | Promise<void> {
+    return this.runner.scope.checkConstraints(context.statement.constraintEvents ?? [], context);
+  }
+
   /** Removes the session's temporary relations (temporary-relations.ts). Call it when the session ends. */
   endTemporaries(request: Client, commit: (tx: ShardTransaction) => void): void | Promise<void> {
     return endTemporaries(this.names, this.block.isOpen ? this.block.open() : null, request, commit);
@@ -224,7 +230,18 @@ export class Session {
     run.request.atStatement?.(run.sql);
     this.tenant.refuseStopped(run.sql);
     this.names.shapes.forget();
+    const past = this.block.failure === null ? asOfStatement(run) : null;
+    if (past !== null) return this.executeAsOf(past, run, commit);
     return this.block.isOpen ? this.executeInside(run, commit) : this.executeAlone(run, commit, 1);
+  }
+
+  /** Reads what the tenant was at that moment; an open transaction has no part in it. */
+  private executeAsOf(past: AsOfStatement, run: StatementRun, commit: Commit): Promise<Outcome> {
+    return runAsOf(past, run, this.tenant, (tenant, ready) => {
+      const session = new Session(tenant, { ...this.options, readOnly: true });
+      session.settings.restore(this.settings.current());
+      return session.execute(ready, commit);
+    });
   }
 
   /**
@@ -278,7 +295,7 @@ export class Session {
       const again = afterOverrun(error, ran, run);
       if (again !== null) return inItsOwnTurn(again, () => this.executeAlone(again, commit, attempt));
       if (error instanceof KeyConflict && mayWait(error, run)) {
-        const waited = afterConflict(error, null, run.request, this.lockTimeoutMs);
+        const waited = afterConflict(error, null, run.request, durationMs(this.settings.show("lock_timeout")));
         return waited.then(() => this.executeAlone(run, commit, attempt));
       }
       const hasLost = error instanceof DbError && error.code === "serialization_failure";
@@ -321,10 +338,6 @@ export class Session {
     }
   }
 
-  private get lockTimeoutMs(): number {
-    return durationMs(this.settings.show("lock_timeout"));
-  }
-
   private executeInside(run: StatementRun, commit: Commit, hasCaughtUp = false): Outcome | Promise<Outcome> {
     const tx = this.block.forStatement();
     let before: number | null = null;
@@ -348,7 +361,7 @@ export class Session {
         }
         if (error instanceof KeyConflict && mayWait(error, run)) {
           if (before !== null) tx.release(before);
-          const waited = afterConflict(error, tx.keys, run.request, this.lockTimeoutMs);
+          const waited = afterConflict(error, tx.keys, run.request, durationMs(this.settings.show("lock_timeout")));
           return waited.then(
             () => this.executeInside(run, commit),
             (refused: Error) => {
@@ -484,16 +497,3 @@ export class Session {
     return this.options.control === "routes" && /^(?:begin|commit|rollback|prepare)$/.test(action);
   }
 }
-
-/** A further attempt begins in a turn of its own: the one before has used up more than one. */
-async function inItsOwnTurn({ request }: StatementRun, run: () => Outcome | Promise<Outcome>): Promise<Outcome> {
-  await request.yieldTurn();
-  return run();
-}
-
-/** The client of checks at the end of a transaction, which are neither cancelled nor interrupted. */
-const COMMITTING: Client = {
-  checkpoint: () => undefined,
-  shouldYield: () => false,
-  yieldTurn: () => Promise.resolve(),
-};

@@ -33,6 +33,13 @@ export interface Client {
   signal?(): AbortSignal;
 }
 
+/** The client of checks at the end of a transaction, which are neither cancelled nor interrupted. */
+export const UNINTERRUPTED: Client = {
+  checkpoint: () => undefined,
+  shouldYield: () => false,
+  yieldTurn: () => Promise.resolve(),
+};
+
 export type Language = "sql" | "cypher";
 
 /** Of $1, $2, …, or by name. Names are Cypher's. */

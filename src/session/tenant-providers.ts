@@ -15,13 +15,13 @@ import { checkPublicUrl } from "../net/public-address.js";
 import type { Config } from "../protocol/config.js";
 import { DbError } from "../protocol/errors.js";
 import { providerKey } from "../storage/keys.js";
-import type { Shard } from "../storage/shard.js";
+import type { ReadableShard } from "../storage/past-shard.js";
 import type { Transaction } from "../storage/store.js";
 
 /** A Tenant (tenant.ts), as far as its provider is concerned. */
 export interface ProviderOwner {
   readonly number: number;
-  readonly partition: { readonly shard: Shard };
+  readonly partition: { readonly shard: ReadableShard };
 }
 
 export class TenantProviders {

@@ -16,7 +16,7 @@ import type { RowNumbers } from "../query/exec/row-numbers.js";
 import type { SegmentCache } from "../query/exec/segments/segment-cache.js";
 import type { SpillArea } from "../query/exec/spill/spill-area.js";
 import type { LiveLock, LiveSession } from "../sql/bind/system/system-view.js";
-import type { Shard } from "../storage/shard.js";
+import type { ReadableShard } from "../storage/past-shard.js";
 import type { Transaction } from "../storage/store.js";
 import { LiftedPlans } from "./lifted-plans.js";
 import type { LongTasks } from "./long-tasks.js";
@@ -34,7 +34,9 @@ export interface StatementRefusals {
 
 /** What a tenant needs of its partition. */
 export interface TenantHost {
-  readonly shard: Shard;
+  readonly shard: ReadableShard;
+  /** It is a past (as-of.ts): what is kept in memory of the newest entries is not of it. */
+  readonly readsPast?: true;
   readonly config: Config;
   readonly rowNumbers: RowNumbers;
   readonly sequences: Sequences;

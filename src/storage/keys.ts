@@ -157,6 +157,11 @@ export function tenantOfPlaceKey(key: Uint8Array): number {
   return Number(Buffer.from(key.buffer, key.byteOffset + placePrefix().length, 10).toString());
 }
 
+/** The number that the next branch of a tenant gets. */
+export function nextBranchKey(): Buffer {
+  return textKey(SHARD_TENANT, SPACE.meta, "next-branch");
+}
+
 /** Says that changes of a table are followed (features/feed/watch-records.ts). */
 export function watchKey(tenant: number, tableId: number): Buffer {
   return textKey(SHARD_TENANT, SPACE.meta, `watch/${tenant}/${tableId}`);

@@ -24,6 +24,7 @@ import {
   layerRecordOf,
   ofTenant,
   rangeOfTenant,
+  readHiddenKey,
   readReplacedKey,
   readStamp,
   replacedKey,
@@ -36,23 +37,30 @@ import {
   stampsPrefix,
   stampValue,
 } from "./history-keys.js";
-import { APPLIED_SEQUENCE_KEY, prefixEnd, prefixRange, SPACE, tenantOfKey } from "./keys.js";
+import { APPLIED_SEQUENCE_KEY, prefixEnd, prefixRange, SPACE, tenantOfKey, tenantPrefix } from "./keys.js";
 import { LoadPart } from "./load-run.js";
 import type { CommitStamp, Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
 import type { Cursor, KeyRange } from "./store.js";
 
-export interface Branch {
+/** The record of a branch: what makes it, and what its feature keeps there. */
+export interface BranchRecord {
+  /** The tenant or branch that it was forked from. */
   readonly origin: number;
-  /** The commit that it begins with: it has what its origin had after it. */
-  readonly start: CommitStamp;
+  /** The commit that it begins with: it has what its origin had after it. Null in the record: the one that makes the record. */
+  readonly start: CommitStamp | null;
+  /** The tenant that the branch, and those that it was forked from, belong to. */
+  readonly root: number;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly createdBy: string;
+  /** Milliseconds since the epoch; null: it stays. */
+  readonly expiresAtMs: number | null;
 }
 
-/** As in the record of a branch. `start` null: the commit that makes the record. */
-export interface BranchRecord {
-  readonly origin: number;
-  readonly start: CommitStamp | null;
+export interface Branch extends BranchRecord {
+  readonly start: CommitStamp;
 }
 
 export class LayeredEngine implements Engine {
@@ -88,6 +96,27 @@ export class LayeredEngine implements Engine {
     return this.branches.get(tenant) ?? null;
   }
 
+  /** The number of a tenant's branch; null: it has none of that name. */
+  branchNamed(root: number, name: string): number | null {
+    for (const [tenant, branch] of this.branches) if (branch.root === root && branch.name === name) return tenant;
+    return null;
+  }
+
+  /** All branches that belong to a tenant, by their numbers. */
+  branchesUnder(root: number): readonly (readonly [number, Branch])[] {
+    return [...this.branches].filter(([, branch]) => branch.root === root);
+  }
+
+  /** Those whose time is over and from which none was forked. */
+  expired(nowMs: number): readonly number[] {
+    if (this.branches.size === 0) return [];
+    const isOver = ({ expiresAtMs }: Branch): boolean => expiresAtMs !== null && expiresAtMs <= nowMs;
+    return [...this.branches].flatMap(([tenant, branch]) =>
+      isOver(branch) && this.branchesOf(tenant).length === 0 ? [tenant] : [],
+    );
+  }
+
+  /** Those that were forked from it. */
   branchesOf(origin: number): readonly number[] {
     return [...this.branches].filter(([, branch]) => branch.origin === origin).map(([tenant]) => tenant);
   }
@@ -213,11 +242,11 @@ export class LayeredEngine implements Engine {
   }
 
   private learnBranch(tenant: number, value: Uint8Array, commit?: CommitStamp): Operation[] {
-    const { origin, start } = JSON.parse(Buffer.from(value).toString()) as BranchRecord;
+    const record = JSON.parse(Buffer.from(value).toString()) as BranchRecord;
     const known = this.engine.get(sinceKey(tenant, "branch"));
-    const begin = start ?? (known === undefined ? commit! : readStamp(known));
-    this.branches.set(tenant, { origin, start: begin });
-    return [{ key: sinceKey(tenant, "branch"), value: stampValue(begin) }];
+    const start = record.start ?? (known === undefined ? commit! : readStamp(known));
+    this.branches.set(tenant, { ...record, start });
+    return [{ key: sinceKey(tenant, "branch"), value: stampValue(start) }];
   }
 
   private keepWhatIsNeeded(tenant: number, commit: CommitStamp | undefined): Operation[] {
@@ -261,6 +290,21 @@ export class LayeredEngine implements Engine {
     ]);
     this.engine.clear({ gte: stampKey(tenant, 0), lt: stampKey(tenant, to.micros) });
     return keys.length < max ? null : keys.at(-1)!;
+  }
+
+  /**
+   * Keys whose entries a branch has written or deleted since its start, in order: up to `max` of them after `after`. They may have the
+   * same entries again.
+   */
+  changedKeys(tenant: number, after: Uint8Array | null, max: number): readonly Uint8Array[] {
+    const whole = prefixRange(tenantPrefix(tenant));
+    const range = after === null ? whole : { ...whole, gte: Buffer.concat([after, Buffer.of(0)]) };
+    const own = this.engine.cursor({ ...range, only: "keys" });
+    const hidden = this.engine.cursor({ ...hiddenRange(range), only: "keys" });
+    const keys = [...own.next(max).keys, ...hidden.next(max).keys.map(readHiddenKey)];
+    own.close();
+    hidden.close();
+    return keys.sort(Buffer.compare).slice(0, max);
   }
 
   /** Whether there is a moment that can still be read at which the key had another entry, or none. */

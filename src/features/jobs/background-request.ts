@@ -85,7 +85,7 @@ export class BackgroundRequests {
     const { userId, username, tenantId, roles, readOnly } = owner;
     const head: RequestHead = {
       ...{ userId, username, tenantId, roles },
-      ...{ idempotencyKey: "", remoteAddress: "", params: [], query: "", keyId: "", media: [] },
+      ...{ idempotencyKey: "", remoteAddress: "", params: [], query: "", keyId: "", media: [], branch: "" },
     };
     const origin = {
       id: 0,

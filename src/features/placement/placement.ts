@@ -172,6 +172,13 @@ export class Placement {
       this.report(tenant, move, { did: "failed", message: "the tenant is not settled in its partition" });
       return;
     }
+    if ((partition.shard.layers?.branchesUnder(tenant).length ?? 0) > 0) {
+      this.report(tenant, move, {
+        did: "failed",
+        message: "the tenant has branches, which share its data; delete them first",
+      });
+      return;
+    }
     const sending = new TenantExport(move, partition, tenant, this.host, {
       transactionsMs,
       send: (data, last) => {

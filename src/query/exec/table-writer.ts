@@ -109,10 +109,10 @@ export class TableWriter {
     });
   }
 
-  /** Writes a new row with its index entries; answers its key. Throws 23505. */
-  insert(row: Row): Uint8Array {
+  /** Writes a new row with its index entries; answers its key. `given`: a key of its own that it has already. Throws 23505. */
+  insert(row: Row, given?: Uint8Array): Uint8Array {
     const { layout, context } = this;
-    const key = this.keyOfNewRow(row);
+    const key = given ?? this.keyOfNewRow(row);
     if (layout.primaryKey !== null && context.tx.get(key) !== undefined) throw this.duplicate(layout.primaryKey, row);
     const suffix = key.subarray(this.rowPrefix.length);
     for (const index of layout.indexes) this.putEntry(index, row, suffix);

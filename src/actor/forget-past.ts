@@ -1,0 +1,48 @@
+/** Forgets a tenant's past where its window has passed (storage/layered-engine.ts). The actor calls this now and then. */
+import type { Tenant } from "../session/tenant.js";
+import { historyOf } from "../storage/history-records.js";
+import type { CommitStamp } from "../storage/operation.js";
+import type { Shard } from "../storage/shard.js";
+import type { Scheduler } from "./scheduler.js";
+
+/** Entries of one step. */
+const FORGOTTEN_AT_ONCE = 256;
+/** The window is longer by up to this part of it: the past is walked through so many times in a window. */
+const WINDOW_STEPS = 16;
+
+export async function forgetPast(
+  { number }: Tenant,
+  shard: Shard,
+  scheduler: Pick<Scheduler, "yieldTurn">,
+  isStopped: () => boolean,
+): Promise<void> {
+  const { layers } = shard;
+  const before = layers === null ? null : beginOfWindow(number, shard);
+  if (layers === null || before === null) return;
+  const work = { usedMs: 0 };
+  let from: Uint8Array | null = null;
+  do {
+    await scheduler.yieldTurn(number, work);
+    if (isStopped()) return;
+    from = layers.forget(number, before, from, FORGOTTEN_AT_ONCE);
+  } while (from !== null);
+}
+
+/** The commit that the window begins with; null: nothing is older, or not by much. */
+function beginOfWindow(tenant: number, shard: Shard): CommitStamp | null {
+  const oldest = shard.layers!.oldestOf(tenant);
+  if (oldest === null) return null;
+  const windowMicros = windowOf(tenant, shard);
+  const begin = Date.now() * 1000 - windowMicros;
+  if (begin - oldest.micros < windowMicros / WINDOW_STEPS) return null;
+  return shard.layers!.commitAt(tenant, begin);
+}
+
+/** A past that is kept for branches alone has no window: nothing but their beginnings holds it. */
+function windowOf(tenant: number, shard: Shard): number {
+  const tx = shard.begin({ readOnly: true });
+  const record = historyOf(tx, tenant);
+  tx.rollback();
+  if (record === null) return 0;
+  return record.windowSeconds === null ? Number.POSITIVE_INFINITY : record.windowSeconds * 1e6;
+}

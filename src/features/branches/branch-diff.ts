@@ -1,0 +1,43 @@
+/** GET /v1/branches/{name}/diff: what a branch has changed since it was forked. */
+import type { Request } from "../../actor/request.js";
+import { branchTables, type RowDifference, rowDifferences, settled, shownName, shownRow } from "./row-changes.js";
+
+/** Rows that an answer shows. */
+export const DIFF_ROWS_DEFAULT = 100;
+
+export type Change = "added" | "removed" | "changed";
+
+/** `only`: that table's; `limit`: rows that are shown. */
+export async function diffOf(request: Request, number: number, only: string | undefined, limit: number) {
+  await settled(request);
+  const branch = request.partition.shard.layers!.branchOf(number)!;
+  const tables = await branchTables(request, number, branch);
+  const counts = new Map<string, Record<Change, number>>();
+  const rows: object[] = [];
+  let total = 0;
+  for await (const difference of rowDifferences(request, number, branch, tables)) {
+    const table = shownName(difference.table);
+    if (only !== undefined && only !== table) continue;
+    const change = changeOf(difference);
+    const count = counts.get(table) ?? { added: 0, removed: 0, changed: 0 };
+    count[change]++;
+    counts.set(table, count);
+    total++;
+    if (rows.length >= limit) continue;
+    const { before, after } = difference;
+    rows.push({ table, change, before: shownRow(difference.table, before), after: shownRow(difference.table, after) });
+  }
+  return {
+    plain: {
+      tables: [...counts].map(([table, count]) => ({ table, ...count })),
+      rows,
+      definitions: tables.changed.map(shownName),
+      complete: rows.length === total,
+    },
+  };
+}
+
+export function changeOf({ before, after }: Pick<RowDifference, "before" | "after">): Change {
+  if (before === null) return "added";
+  return after === null ? "removed" : "changed";
+}

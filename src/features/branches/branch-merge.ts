@@ -1,0 +1,181 @@
+/**
+ * POST /v1/branches/{name}/merge: writes what a branch has changed into its origin. A three-way merge by row: the row as it was at the
+ * fork, as the origin has it (ours) and as the branch has it (theirs). One serializable transaction of the origin, in which rows go
+ * through the same writer as those of statements: indexes, unique keys and foreign keys hold as always.
+ */
+import type { Request } from "../../actor/request.js";
+import { encodeTable } from "../../catalog/definition-codec.js";
+import type { SequenceDef, SequencePosition } from "../../catalog/sequence.js";
+import { storageOf, type TableDef } from "../../catalog/table.js";
+import { DbError } from "../../protocol/errors.js";
+import { MERGED_ROWS_MAX } from "../../protocol/limits.js";
+import type { ExecContext } from "../../query/exec/context.js";
+import { layoutOf } from "../../query/exec/table-layout.js";
+import { TableWriter } from "../../query/exec/table-writer.js";
+import { Session } from "../../session/session.js";
+import { sessionOptions } from "../../session/session-options.js";
+import { encodeRecord } from "../../storage/record-codec.js";
+import { changeOf } from "./branch-diff.js";
+import {
+  branchTables,
+  type Row,
+  type RowDifference,
+  rowDifferences,
+  settled,
+  shownName,
+  shownRow,
+} from "./row-changes.js";
+
+interface Wanted {
+  readonly conflicts?: "refuse" | "ours" | "theirs";
+  readonly dry_run?: boolean;
+}
+
+/** Conflicts that an answer shows. */
+const CONFLICTS_SHOWN = 100;
+
+export async function mergeBranch(request: Request, number: number, { conflicts = "refuse", dry_run = false }: Wanted) {
+  await settled(request);
+  const branch = request.partition.shard.layers!.branchOf(number)!;
+  const tables = await branchTables(request, number, branch);
+  requireSameDefinitions(tables.changed, `The branch has changed`);
+  const origin = request.partition.tenant(branch.origin);
+  const session = new Session(origin, { ...sessionOptions(request, "routes"), isolation: "serializable" });
+  session.begin({});
+  try {
+    const merge = new Merge(session.contextFor(request), conflicts);
+    for await (const difference of rowDifferences(request, number, branch, tables)) merge.take(difference);
+    const refused = conflicts === "refuse" && merge.conflictCount > 0;
+    const writes = !refused && !dry_run;
+    const answer = {
+      plain: { merged: writes, ...merge.counts, conflicts: merge.conflicts, conflicts_total: merge.conflictCount },
+    };
+    if (!writes) {
+      session.rollback();
+      return answer;
+    }
+    merge.write();
+    await session.checkConstraints(merge.context);
+    await session.prepareCommit(request);
+    session.commit((tx) => request.commit(tx, answer));
+    afterMerge(request, number, branch.origin);
+    return answer;
+  } finally {
+    if (session.inTransaction) session.rollback();
+  }
+}
+
+/** What gives out numbers to new rows goes on after those of the branch. */
+function afterMerge({ partition }: Request, number: number, origin: number): void {
+  const { sequences } = partition;
+  partition.rowNumbers.forget(origin);
+  for (const sequence of partition.definitions(origin, (catalog) => catalog.sequences())) {
+    const [ours, theirs] = [origin, number].map((tenant) => sequences.position(tenant, sequence));
+    const steps = (nextOf(theirs!, sequence) - nextOf(ours!, sequence)) * BigInt(Math.sign(Number(sequence.increment)));
+    if (steps > 0n) sequences.set(origin, sequence, theirs!);
+  }
+}
+
+function nextOf({ last, called }: SequencePosition, { increment }: SequenceDef): bigint {
+  return BigInt(last) + (called ? BigInt(increment) : 0n);
+}
+
+class Merge {
+  readonly counts = { added: 0, removed: 0, changed: 0 };
+  readonly conflicts: object[] = [];
+  conflictCount = 0;
+  private readonly writers = new Map<TableDef, TableWriter>();
+  private readonly removals: { readonly table: TableDef; readonly key: Uint8Array; readonly ours: Row }[] = [];
+  private readonly changes: {
+    readonly table: TableDef;
+    readonly key: Uint8Array;
+    readonly ours: Row | null;
+    readonly theirs: Row;
+  }[] = [];
+  private readonly current: ReadonlyMap<number, TableDef>;
+
+  constructor(
+    readonly context: ExecContext,
+    private readonly resolution: "refuse" | "ours" | "theirs",
+  ) {
+    this.current = new Map(
+      context.services
+        .catalogView()
+        .tables()
+        .map((table) => [storageOf(table), table]),
+    );
+  }
+
+  take({ table, key, before, after }: RowDifference): void {
+    const own = this.current.get(storageOf(table));
+    if (own === undefined || !sameDefinition(own, table)) {
+      requireSameDefinitions([table], "Since the fork, the origin has changed");
+    }
+    const ours = this.writerOf(table).find(key);
+    if (sameRow(table, ours, after)) return;
+    if (!sameRow(table, ours, before)) {
+      this.conflict(table, before, ours, after);
+      if (this.resolution !== "theirs") return;
+    }
+    this.counts[changeOf({ before: ours, after })]++;
+    if (this.removals.length + this.changes.length >= MERGED_ROWS_MAX) throw tooMany();
+    if (after !== null) this.changes.push({ table, key, ours, theirs: after });
+    else if (ours !== null) this.removals.push({ table, key, ours });
+  }
+
+  private conflict(table: TableDef, base: Row | null, ours: Row | null, theirs: Row | null): void {
+    this.conflictCount++;
+    if (this.conflicts.length >= CONFLICTS_SHOWN) return;
+    const shown = (row: Row | null) => shownRow(table, row);
+    this.conflicts.push({ table: shownName(table), base: shown(base), ours: shown(ours), theirs: shown(theirs) });
+  }
+
+  /** What goes makes room for unique values first, in all tables. */
+  write(): void {
+    for (const { table, key, ours } of this.removals) this.writerOf(table).remove(key, ours);
+    const moves = this.changes.map(({ table, key, ours, theirs }) => {
+      const assigned = assignedOf(table);
+      return ours === null ? null : this.writerOf(table).takeOut(key, ours, theirs, assigned);
+    });
+    for (const [i, { table, key, theirs }] of this.changes.entries()) {
+      const move = moves[i]!;
+      const writer = this.writerOf(table);
+      if (move === null) writer.insert(theirs, key);
+      else writer.putBack(move, theirs, assignedOf(table));
+    }
+  }
+
+  private writerOf(table: TableDef): TableWriter {
+    let writer = this.writers.get(table);
+    if (writer === undefined) {
+      writer = new TableWriter(table, this.context);
+      this.writers.set(table, writer);
+    }
+    return writer;
+  }
+}
+
+function assignedOf(table: TableDef): ReadonlySet<number> {
+  return new Set(table.columns.map(({ id }) => id));
+}
+
+function sameRow(table: TableDef, a: Row | null, b: Row | null): boolean {
+  if (a === null || b === null) return a === b;
+  const { types } = layoutOf(table);
+  return Buffer.compare(encodeRecord(types, a), encodeRecord(types, b)) === 0;
+}
+
+function sameDefinition(a: TableDef, b: TableDef): boolean {
+  return Buffer.compare(encodeTable(a), encodeTable(b)) === 0;
+}
+
+function requireSameDefinitions(changed: readonly TableDef[], who: string): void {
+  if (changed.length === 0) return;
+  const names = changed.slice(0, 10).map((table) => `"${shownName(table)}"`);
+  const advice = "A merge writes rows only. Make the same change of definitions in the origin, and fork again.";
+  throw new DbError("conflict", `${who} the definition of ${names.join(", ")}. ${advice}`);
+}
+
+function tooMany(): DbError {
+  return new DbError("payload_too_large", `A merge writes at most ${MERGED_ROWS_MAX} rows.`);
+}

@@ -1,0 +1,134 @@
+/** What a branch has changed since it was forked: rows of tables, and definitions. Asked by branch-diff.ts and branch-merge.ts. */
+import type { Request } from "../../actor/request.js";
+import { encodeTable } from "../../catalog/definition-codec.js";
+import { storageOf, type TableDef } from "../../catalog/table.js";
+import { layoutOf, rowOfRecord } from "../../query/exec/table-layout.js";
+import { pastTenant } from "../../session/as-of.js";
+import type { Tenant } from "../../session/tenant.js";
+import { ofTenant } from "../../storage/history-keys.js";
+import { SPACE, storageIdOf } from "../../storage/keys.js";
+import type { Branch, LayeredEngine } from "../../storage/layered-engine.js";
+import { plainWriter } from "../../values/json-format.js";
+import type { Value } from "../../values/values.js";
+
+/** By column id. */
+export type Row = Value[];
+
+export interface RowDifference {
+  readonly table: TableDef;
+  /** Of the origin. */
+  readonly key: Uint8Array;
+  readonly before: Row | null;
+  readonly after: Row | null;
+}
+
+/** The tables of a branch, and those that it began with. */
+export interface BranchTables {
+  readonly now: ReadonlyMap<number, TableDef>;
+  readonly before: ReadonlyMap<number, TableDef>;
+  /** Tables that are not as they were: made, dropped or altered. */
+  readonly changed: readonly TableDef[];
+}
+
+const KEYS_AT_ONCE = 256;
+
+/** Everything that is committed is in the engine, which knows what a branch has changed. */
+export async function settled({
+  partition: { shard },
+  yieldTurn,
+}: Pick<Request, "partition" | "yieldTurn">): Promise<void> {
+  const { committedSequence } = shard;
+  while (shard.appliedSequence < committedSequence) {
+    shard.flush();
+    await yieldTurn();
+  }
+}
+
+export async function branchTables(request: Request, number: number, { origin, start }: Branch): Promise<BranchTables> {
+  const { partition } = request;
+  const past = await pastTenant(partition.tenant(origin), start, request);
+  const before = tablesOf(past);
+  const now = tablesOf(partition.tenant(number));
+  const isSame = (table: TableDef, other: TableDef | undefined): boolean =>
+    other !== undefined && Buffer.compare(encodeTable(table), encodeTable(other)) === 0;
+  const byId = (tables: ReadonlyMap<number, TableDef>) =>
+    new Map([...tables.values()].map((table) => [table.id, table]));
+  const [idsBefore, idsNow] = [byId(before), byId(now)];
+  const made = [...now.values()].filter((table) => !isSame(table, idsBefore.get(table.id)));
+  const dropped = [...before.values()].filter(({ id }) => !idsNow.has(id));
+  return { now, before, changed: [...made, ...dropped] };
+}
+
+/** By storage id. */
+function tablesOf(tenant: Tenant): ReadonlyMap<number, TableDef> {
+  const tx = tenant.partition.shard.begin({ readOnly: true });
+  try {
+    return new Map(
+      tenant.catalog
+        .view(tx)
+        .tables()
+        .map((table) => [storageOf(table), table]),
+    );
+  } finally {
+    tenant.rollback(tx);
+  }
+}
+
+/** Rows that are not as they were, in the order of their keys. */
+export async function* rowDifferences(
+  request: Request,
+  number: number,
+  { origin, start }: Branch,
+  { now, before }: BranchTables,
+): AsyncIterable<RowDifference> {
+  const layers = request.partition.shard.layers!;
+  for (let keys = layers.changedKeys(number, null, KEYS_AT_ONCE); keys.length > 0; ) {
+    for (const key of keys) {
+      if (key[4] !== SPACE.rows) continue;
+      const storageId = storageIdOf(key);
+      const [tableNow, tableBefore] = [now.get(storageId), before.get(storageId)];
+      const table = tableNow ?? tableBefore;
+      if (table === undefined) continue;
+      const originKey = ofTenant(key, origin);
+      const [recordBefore, recordAfter] = recordsOf(layers, key, originKey, start.sequence);
+      if (same(recordBefore, recordAfter)) continue;
+      yield {
+        ...{ table, key: originKey },
+        before: tableBefore === undefined ? null : rowOf(tableBefore, recordBefore),
+        after: tableNow === undefined ? null : rowOf(tableNow, recordAfter),
+      };
+    }
+    if (keys.length < KEYS_AT_ONCE) return;
+    const last = Buffer.from(keys.at(-1)!);
+    await request.yieldTurn();
+    keys = layers.changedKeys(number, last, KEYS_AT_ONCE);
+  }
+}
+
+function recordsOf(layers: LayeredEngine, key: Uint8Array, originKey: Uint8Array, sequence: number) {
+  return [layers.getAsOf(originKey, sequence), layers.get(key)] as const;
+}
+
+function same(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return Buffer.compare(a, b) === 0;
+}
+
+function rowOf(table: TableDef, record: Uint8Array | undefined): Row | null {
+  return record === undefined ? null : rowOfRecord(layoutOf(table), record);
+}
+
+/** With names, as answers have it. */
+export function shownRow(table: TableDef, row: Row | null): Record<string, unknown> | null {
+  if (row === null) return null;
+  const entries = table.columns.map(({ id, name, type }) => {
+    const value = row[id] ?? null;
+    return [name, value === null ? null : plainWriter(type)(value)] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** As SQL names it; without the schema where that is `public`. */
+export function shownName({ schema, name }: Pick<TableDef, "schema" | "name">): string {
+  return schema === "public" ? name : `${schema}.${name}`;
+}

@@ -1,0 +1,198 @@
+/** How long the tenant's past is kept, and its branches. */
+import Type from "typebox";
+import type { EndpointSpec } from "../endpoint.js";
+import { HISTORY_SECONDS_MAX } from "../limits.js";
+import { Nullable, PageQuery, Strict, Timestamp } from "./schemas.js";
+
+/** As in a URL and in the header X-Tessera-Branch. */
+export const BRANCH_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+
+const Name = Type.String({ pattern: BRANCH_NAME.source, description: "1 to 63 characters of a-z, 0-9, - and _." });
+const ofBranch = Type.Object({ name: Name });
+
+const Moment = Type.Object({
+  sequence: Type.Integer({ description: "The number of a commit: AS OF SEQUENCE." }),
+  at: Timestamp,
+});
+
+const History = Type.Object({
+  kept: Type.Boolean(),
+  window_seconds: Nullable(Type.Integer({ description: "null: without end, or for branches only." })),
+  oldest: Nullable(Moment),
+  newest: Moment,
+});
+
+const Branch = Type.Object({
+  name: Type.String(),
+  from: Nullable(Type.String({ description: "The branch that it was forked from; null: the tenant." })),
+  start: Moment,
+  created_at: Timestamp,
+  created_by: Type.String(),
+  expires_at: Nullable(Timestamp),
+});
+
+const Row = Nullable(Type.Record(Type.String(), Type.Unknown()));
+const Counts = { added: Type.Integer(), removed: Type.Integer(), changed: Type.Integer() };
+
+const Diff = Type.Object({
+  tables: Type.Array(Type.Object({ table: Type.String(), ...Counts })),
+  rows: Type.Array(
+    Type.Object({
+      table: Type.String(),
+      change: Type.Enum(["added", "removed", "changed"]),
+      before: Row,
+      after: Row,
+    }),
+    { description: "The first ones, up to `limit`." },
+  ),
+  definitions: Type.Array(Type.String(), {
+    description: "Tables whose definition the branch has changed, made or dropped.",
+  }),
+  complete: Type.Boolean({ description: "False: `rows` has not all of them." }),
+});
+
+const Merged = Type.Object({
+  merged: Type.Boolean({ description: "False: nothing was written, because of the conflicts or of `dry_run`." }),
+  ...Counts,
+  conflicts: Type.Array(Type.Object({ table: Type.String(), base: Row, ours: Row, theirs: Row }), {
+    description:
+      "Rows that both have changed since the fork: the first ones. Ours is the origin's, theirs the branch's.",
+  }),
+  conflicts_total: Type.Integer(),
+});
+
+export const branchEndpoints = [
+  {
+    name: "history.get",
+    method: "GET",
+    path: "/v1/history",
+    summary: "Whether the tenant's past is kept, and the moments that `SELECT … AS OF` can read.",
+    tag: "branches",
+    access: "member",
+    home: "tenant",
+    response: History,
+  },
+  {
+    name: "history.set",
+    method: "PUT",
+    path: "/v1/history",
+    summary:
+      "Keep the tenant's past from now on, for that long. Each write then also stores what it replaces, until the window has passed.",
+    tag: "branches",
+    access: "admin",
+    home: "tenant",
+    body: Strict({
+      window_seconds: Nullable(
+        Type.Integer({ minimum: 1, maximum: HISTORY_SECONDS_MAX, description: "null: without end." }),
+      ),
+    }),
+    example: { body: { window_seconds: 86_400 } },
+    response: History,
+  },
+  {
+    name: "history.delete",
+    method: "DELETE",
+    path: "/v1/history",
+    summary: "Forget the tenant's past, but for what its branches need.",
+    tag: "branches",
+    access: "admin",
+    home: "tenant",
+    status: 204,
+  },
+  {
+    name: "branches.create",
+    method: "POST",
+    path: "/v1/branches",
+    summary:
+      "Fork the tenant. The branch has all that the tenant had at that moment and shares it: a fork takes no time and no room. Requests with the header X-Tessera-Branch read and write the branch.",
+    tag: "branches",
+    access: "admin",
+    home: "tenant",
+    keeps: "memory",
+    body: Strict({
+      name: Name,
+      from: Type.Optional(Nullable(Name)),
+      as_of: Type.Optional(
+        Type.Union([Type.String(), Type.Integer({ minimum: 0 })], {
+          description: "A time, or the number of a commit, within what GET /v1/history shows. Default: now.",
+        }),
+      ),
+      ttl_seconds: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: HISTORY_SECONDS_MAX, description: "Then it is deleted." }),
+      ),
+    }),
+    example: { body: { name: "try", ttl_seconds: 3600 } },
+    response: Branch,
+    status: 201,
+  },
+  {
+    name: "branches.list",
+    method: "GET",
+    path: "/v1/branches",
+    summary: "The tenant's branches.",
+    tag: "branches",
+    access: "member",
+    home: "tenant",
+    query: Strict(PageQuery),
+    response: Type.Object({ branches: Type.Array(Branch), total: Type.Integer() }),
+  },
+  {
+    name: "branches.get",
+    method: "GET",
+    path: "/v1/branches/{name}",
+    summary: "One branch.",
+    tag: "branches",
+    access: "member",
+    home: "tenant",
+    params: ofBranch,
+    response: Branch,
+  },
+  {
+    name: "branches.delete",
+    method: "DELETE",
+    path: "/v1/branches/{name}",
+    summary:
+      "Delete a branch and all that it does not share. A branch from which others were forked cannot be deleted.",
+    tag: "branches",
+    access: "admin",
+    home: "tenant",
+    params: ofBranch,
+    status: 204,
+  },
+  {
+    name: "branches.diff",
+    method: "GET",
+    path: "/v1/branches/{name}/diff",
+    summary:
+      "What the branch has changed since it was forked, row by row, with both values. It takes as long as there are changes.",
+    tag: "branches",
+    access: "member",
+    home: "tenant",
+    params: ofBranch,
+    query: Strict({
+      table: Type.Optional(Type.String()),
+      limit: Type.Optional(
+        Type.String({ pattern: "^[0-9]{1,4}$", description: "Rows that are shown. Default: 100, at most 9,999." }),
+      ),
+    }),
+    response: Diff,
+  },
+  {
+    name: "branches.merge",
+    method: "POST",
+    path: "/v1/branches/{name}/merge",
+    summary:
+      "Write the branch's changes into its origin, in one transaction, with all constraints checked. Rows that both have changed since the fork are conflicts: they are refused, or one side counts.",
+    tag: "branches",
+    access: "admin",
+    home: "tenant",
+    params: ofBranch,
+    body: Strict({
+      conflicts: Type.Optional(Type.Enum(["refuse", "ours", "theirs"], { description: "Default: refuse." })),
+      dry_run: Type.Optional(Type.Boolean({ description: "Nothing is written." })),
+    }),
+    bodyOptional: true,
+    example: { params: { name: "try" }, body: { dry_run: true } },
+    response: Merged,
+  },
+] as const satisfies readonly EndpointSpec[];

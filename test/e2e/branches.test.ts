@@ -1,0 +1,178 @@
+/** The past of a tenant and its branches, over HTTP: AS OF, forks of forks, differences, merges, and a kill in between. */
+import t from "tap";
+import { sized } from "../lengths.js";
+import { TestServer } from "./server.js";
+
+const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+t.teardown(() => server.stop());
+
+/** Rows of a statement, in a branch or in the tenant itself. */
+async function rows(token: string, sql: string, branch?: string, params: unknown[] = []): Promise<unknown[][]> {
+  const { status, body } = await server.call("POST", "/v1/query/execute", { sql, params }, as(token, branch));
+  if (status !== 200) throw new Error(`${sql}: ${JSON.stringify(body)}`);
+  return body.data.rows;
+}
+
+function as(token: string, branch?: string) {
+  return { token, ...(branch !== undefined && { headers: { "X-Tessera-Branch": branch } }) };
+}
+
+async function fork(token: string, body: object): Promise<{ readonly start: { readonly sequence: number } }> {
+  const { status, body: answer } = await server.call("POST", "/v1/branches", body, { token });
+  if (status !== 201) throw new Error(JSON.stringify(answer));
+  return answer.data;
+}
+
+async function sequence(token: string): Promise<number> {
+  return (await server.call("GET", "/v1/history", undefined, { token })).body.data.newest.sequence;
+}
+
+t.test("AS OF reads what was there, definitions included", async (t) => {
+  const token = await server.tenant("past", ["super_admin"]);
+  const error = async (sql: string) => {
+    const { status, body } = await server.sql(sql, [], { token });
+    return { status, sqlstate: body.error?.details?.sqlstate };
+  };
+  await rows(token, "CREATE TABLE item (id int PRIMARY KEY, v text)");
+  await rows(token, "INSERT INTO item VALUES (1, 'one'), (2, 'two')");
+  t.same(await error("SELECT * FROM item AS OF '2026-01-01'"), { status: 400, sqlstate: "55000" }, "nothing is kept");
+  t.equal((await server.call("PUT", "/v1/history", { window_seconds: 3600 }, { token })).status, 200);
+  const first = await sequence(token);
+  await rows(token, "UPDATE item SET v = 'changed' WHERE id = 1");
+  const second = await sequence(token);
+  await rows(token, "ALTER TABLE item DROP COLUMN v");
+  await rows(token, "TRUNCATE item");
+  await rows(token, "DROP TABLE item");
+  await rows(token, "CREATE (:Person {name: 'Ann'})");
+  t.same(await rows(token, `SELECT * FROM item ORDER BY id AS OF SEQUENCE ${first}`), [
+    [1, "one"],
+    [2, "two"],
+  ]);
+  t.same(await rows(token, `SELECT v FROM item WHERE id = 1 AS OF SEQUENCE ${second}`), [["changed"]]);
+  t.same(await rows(token, "SELECT v FROM item WHERE v = $1 AS OF SEQUENCE $2", undefined, ["two", second]), [["two"]]);
+  t.same(await rows(token, "MATCH (p:Person) RETURN p.name AS OF now()"), [["Ann"]]);
+  t.same(await error("SELECT * FROM item AS OF SEQUENCE 1"), { status: 400, sqlstate: "72000" });
+  t.same(await error("SELECT * FROM item AS OF '2020-01-01 10:00Z'"), { status: 400, sqlstate: "72000" });
+  t.same(await error("SELECT 1 AS OF '2999-01-01'"), { status: 400, sqlstate: "22023" });
+  t.same(await error(`DELETE FROM item AS OF SEQUENCE ${first}`), { status: 400, sqlstate: "25006" });
+  t.same(await error(`CREATE TABLE other (id int) AS OF SEQUENCE ${first}`), { status: 400, sqlstate: "25006" });
+  t.same(await error("SELECT nonsense AS OF now()"), { status: 400, sqlstate: "42703" });
+  t.same(await rows(token, "SELECT 1 AS of"), [[1]], "a name that a column may have");
+  t.equal((await server.call("DELETE", "/v1/history", undefined, { token })).status, 204);
+  t.same(await error(`SELECT 1 AS OF SEQUENCE ${first}`), { status: 400, sqlstate: "55000" });
+});
+
+t.test("a branch has what its origin had, and neither sees what the other writes", async (t) => {
+  const token = await server.tenant("forks", ["super_admin"]);
+  const other = await server.tenant("stranger", ["super_admin"]);
+  await rows(token, "CREATE TABLE item (id serial PRIMARY KEY, v text UNIQUE, n int)");
+  await rows(token, "CREATE INDEX item_n ON item (n)");
+  await rows(token, "INSERT INTO item (v, n) SELECT 'v' || i, i % 10 FROM generate_series(1, 3000) i");
+  await fork(token, { name: "a" });
+  await rows(token, "DELETE FROM item WHERE n = 3");
+  await rows(token, "UPDATE item SET n = 77 WHERE id = 1", "a");
+  await rows(token, "DELETE FROM item WHERE n = 4", "a");
+  await rows(token, "INSERT INTO item (v, n) VALUES ('new', 5)", "a");
+  await fork(token, { name: "b", from: "a" });
+  await rows(token, "DROP INDEX item_n", "b");
+  await rows(token, "DELETE FROM item WHERE n < 9", "b");
+  t.same(await rows(token, "SELECT count(*), count(*) FILTER (WHERE n = 3) FROM item"), [[2700, 0]]);
+  t.same(await rows(token, "SELECT count(*), count(*) FILTER (WHERE n = 3) FROM item", "a"), [[2701, 300]]);
+  t.same(await rows(token, "SELECT count(*) FROM item WHERE n = 77", "a"), [[1]]);
+  t.same(await rows(token, "SELECT count(*), min(n) FROM item", "b"), [[301, 9]]);
+  t.equal((await server.sql("SELECT 1", [], as(token, "none"))).status, 404);
+  t.equal((await server.sql("SELECT 1", [], as(other, "a"))).status, 404, "others' branches are not there");
+  t.equal((await server.call("GET", "/v1/branches/a", undefined, { token: other })).status, 404);
+  t.equal((await server.call("POST", "/v1/branches", { name: "a" }, { token })).status, 409);
+  t.equal((await server.call("DELETE", "/v1/branches/a", undefined, { token })).status, 409, "b was forked from it");
+  for (const name of ["b", "a"]) {
+    t.equal((await server.call("DELETE", `/v1/branches/${name}`, undefined, { token })).status, 204);
+  }
+  t.same((await server.call("GET", "/v1/branches", undefined, { token })).body.data, { branches: [], total: 0 });
+  t.equal((await server.sql("SELECT 1", [], as(token, "a"))).status, 404);
+  await fork(token, { name: "a" });
+  t.same(await rows(token, "SELECT count(*) FROM item", "a"), [[2700]], "nothing is left of the one before");
+});
+
+t.test("differences and merges", async (t) => {
+  const token = await server.tenant("merges", ["super_admin"]);
+  await rows(token, "CREATE TABLE owner (id int PRIMARY KEY, name text UNIQUE)");
+  await rows(token, "CREATE TABLE pet (id serial PRIMARY KEY, owner int REFERENCES owner (id), name text)");
+  await rows(token, "INSERT INTO owner VALUES (1, 'Ann'), (2, 'Bob'), (3, 'Cy')");
+  await rows(token, "INSERT INTO pet (owner, name) VALUES (1, 'Rex'), (2, 'Tom')");
+  await fork(token, { name: "try" });
+  await rows(token, "UPDATE owner SET name = 'Anna' WHERE id = 1", "try");
+  await rows(token, "DELETE FROM owner WHERE id = 3", "try");
+  await rows(token, "INSERT INTO pet (owner, name) VALUES (2, 'Mia')", "try");
+  const diff = async () => (await server.call("GET", "/v1/branches/try/diff", undefined, { token })).body.data;
+  t.match(await diff(), {
+    tables: [
+      { table: "owner", added: 0, removed: 1, changed: 1 },
+      { table: "pet", added: 1, removed: 0, changed: 0 },
+    ],
+    rows: [
+      { table: "owner", change: "changed", before: { id: 1, name: "Ann" }, after: { id: 1, name: "Anna" } },
+      { table: "owner", change: "removed", before: { id: 3, name: "Cy" }, after: null },
+      { table: "pet", change: "added", before: null, after: { owner: 2, name: "Mia" } },
+    ],
+    complete: true,
+  });
+  const merge = async (body: object) => (await server.call("POST", "/v1/branches/try/merge", body, { token })).body;
+  t.match((await merge({ dry_run: true })).data, {
+    merged: false,
+    added: 1,
+    removed: 1,
+    changed: 1,
+    conflicts_total: 0,
+  });
+  await rows(token, "UPDATE owner SET name = 'Anne' WHERE id = 1");
+  t.match((await merge({})).data, {
+    merged: false,
+    conflicts: [{ table: "owner", base: { name: "Ann" }, ours: { name: "Anne" }, theirs: { name: "Anna" } }],
+  });
+  await rows(token, "INSERT INTO pet (owner, name) VALUES (3, 'Bo')");
+  const refused = await merge({ conflicts: "ours" });
+  t.match(
+    refused.error,
+    { code: "constraint_violation", details: { sqlstate: "23503" } },
+    "a key is still referred to",
+  );
+  t.same(await rows(token, "SELECT count(*) FROM pet"), [[3]], "nothing of it was written");
+  await rows(token, "UPDATE pet SET owner = 2 WHERE name = 'Bo'");
+  t.match((await merge({ conflicts: "ours" })).data, { merged: true, added: 1, removed: 1, changed: 0 });
+  t.same(await rows(token, "SELECT name FROM owner ORDER BY id"), [["Anne"], ["Bob"]]);
+  t.match((await merge({ conflicts: "theirs" })).data, { merged: true, added: 0, removed: 0, changed: 1 });
+  t.same(await rows(token, "SELECT id FROM owner WHERE name = 'Anna'"), [[1]], "by its index, too");
+  t.same(await rows(token, "SELECT id FROM owner WHERE name = 'Anne'"), []);
+  const [made] = await rows(token, "INSERT INTO pet (owner, name) VALUES (1, 'Zoe') RETURNING id");
+  const [mia] = await rows(token, "SELECT id FROM pet WHERE name = 'Mia'");
+  t.ok((made![0] as number) > (mia![0] as number), "the sequence goes on after the branch's");
+  await rows(token, "ALTER TABLE pet ADD COLUMN born date", "try");
+  t.same((await diff()).definitions, ["pet"]);
+  t.match((await merge({})).error, { code: "conflict", message: /definition of "pet"/ });
+});
+
+t.test("what is kept survives a kill", async (t) => {
+  const token = await server.tenant("killed", ["super_admin"]);
+  const kills = sized(1, 10);
+  await rows(token, "CREATE TABLE item (id int PRIMARY KEY, v int)");
+  await rows(token, "INSERT INTO item SELECT i, 0 FROM generate_series(1, 5000) i");
+  await server.call("PUT", "/v1/history", { window_seconds: null }, { token });
+  const moments: [number, number][] = [];
+  for (let round = 1; round <= kills; round++) {
+    await fork(token, { name: `r${round}` });
+    // A commit of 5,000 rows, which the engine takes in parts.
+    await rows(token, `UPDATE item SET v = ${round}`);
+    await rows(token, `UPDATE item SET v = ${-round} WHERE id > 4000`, `r${round}`);
+    moments.push([await sequence(token), round]);
+    await rows(token, `UPDATE item SET v = 1000 WHERE id = 1`);
+    await server.kill();
+    await server.boot();
+  }
+  for (const [at, round] of moments) {
+    const past = await rows(token, `SELECT count(*), min(v), max(v) FROM item AS OF SEQUENCE ${at}`);
+    t.same(past, [[5000, round, round]], `after round ${round}`);
+    const branch = await rows(token, "SELECT min(v), count(*) FILTER (WHERE v >= 0) FROM item", `r${round}`);
+    t.same(branch, [[-round, 4000]], `branch of round ${round}`);
+  }
+});
