@@ -2,14 +2,13 @@
  * The languages that text can be analysed in, by the names that PostgreSQL gives its configurations: a Snowball stemmer
  * (package snowball-stemmers) and a list of words that say nothing (package stopword). "simple" has neither.
  */
-import { newStemmer } from "snowball-stemmers";
-import * as stopword from "stopword";
 import { sqlError } from "../protocol/errors.js";
+import { newStemmer, type StopWordList, stopWordsOf } from "../values/stemmer.js";
 
 interface Language {
   readonly stemmer: string | null;
-  /** Names of the package's lists are ISO 639-3 codes. */
-  readonly stopWords: readonly string[];
+  /** A list of the package, or words. */
+  readonly stopWords: StopWordList | readonly string[];
   /** For words of ASCII letters, as PostgreSQL takes another stemmer for them; absent: the same. */
   readonly asciiStemmer?: string;
 }
@@ -21,27 +20,27 @@ const ENGLISH =
 /** Its names are those of values/text-search-configs.ts. */
 const LANGUAGES: Readonly<Record<string, Language>> = {
   simple: { stemmer: null, stopWords: [] },
-  arabic: { stemmer: "arabic", stopWords: stopword.ara },
+  arabic: { stemmer: "arabic", stopWords: "ara" },
   armenian: { stemmer: "armenian", stopWords: [] },
-  basque: { stemmer: "basque", stopWords: stopword.eus },
-  catalan: { stemmer: "catalan", stopWords: stopword.cat },
-  danish: { stemmer: "danish", stopWords: stopword.dan },
-  dutch: { stemmer: "dutch", stopWords: stopword.nld },
+  basque: { stemmer: "basque", stopWords: "eus" },
+  catalan: { stemmer: "catalan", stopWords: "cat" },
+  danish: { stemmer: "danish", stopWords: "dan" },
+  dutch: { stemmer: "dutch", stopWords: "nld" },
   english: { stemmer: "english", stopWords: ENGLISH.split(" ") },
-  finnish: { stemmer: "finnish", stopWords: stopword.fin },
-  french: { stemmer: "french", stopWords: stopword.fra },
-  german: { stemmer: "german", stopWords: stopword.deu },
-  hungarian: { stemmer: "hungarian", stopWords: stopword.hun },
+  finnish: { stemmer: "finnish", stopWords: "fin" },
+  french: { stemmer: "french", stopWords: "fra" },
+  german: { stemmer: "german", stopWords: "deu" },
+  hungarian: { stemmer: "hungarian", stopWords: "hun" },
   irish: { stemmer: "irish", stopWords: [] },
-  italian: { stemmer: "italian", stopWords: stopword.ita },
-  norwegian: { stemmer: "norwegian", stopWords: stopword.nob },
-  portuguese: { stemmer: "portuguese", stopWords: stopword.por },
-  romanian: { stemmer: "romanian", stopWords: stopword.ron },
-  russian: { stemmer: "russian", stopWords: stopword.rus, asciiStemmer: "english" },
-  spanish: { stemmer: "spanish", stopWords: stopword.spa },
-  swedish: { stemmer: "swedish", stopWords: stopword.swe },
+  italian: { stemmer: "italian", stopWords: "ita" },
+  norwegian: { stemmer: "norwegian", stopWords: "nob" },
+  portuguese: { stemmer: "portuguese", stopWords: "por" },
+  romanian: { stemmer: "romanian", stopWords: "ron" },
+  russian: { stemmer: "russian", stopWords: "rus", asciiStemmer: "english" },
+  spanish: { stemmer: "spanish", stopWords: "spa" },
+  swedish: { stemmer: "swedish", stopWords: "swe" },
   tamil: { stemmer: "tamil", stopWords: [] },
-  turkish: { stemmer: "turkish", stopWords: stopword.tur },
+  turkish: { stemmer: "turkish", stopWords: "tur" },
 };
 
 export const LANGUAGE_NAMES: readonly string[] = Object.keys(LANGUAGES);
@@ -79,7 +78,8 @@ function makeStem(name: string): Stem {
   if (language.stemmer === null) return (word) => word;
   const stemmer = newStemmer(language.stemmer);
   const ascii = language.asciiStemmer === undefined ? null : stemOf(language.asciiStemmer);
-  const stopWords = new Set(language.stopWords);
+  const { stopWords: words } = language;
+  const stopWords = new Set(typeof words === "string" ? stopWordsOf(words) : words);
   const known = new Map<string, string>();
   return (word) => {
     if (ascii !== null && /^[a-z]+$/.test(word)) return ascii(word);

@@ -1,11 +1,9 @@
 /** A question as tokens with stems, and which of them have been understood so far. */
-import { newStemmer } from "snowball-stemmers";
+import { englishStem } from "../../values/stemmer.js";
 import { NUMBER_WORDS, STOP_WORDS } from "./vocabulary.js";
 
-const stemmer = newStemmer("english");
-
 export function stemOf(word: string): string {
-  return stemmer.stem(word.toLowerCase());
+  return englishStem(word.toLowerCase());
 }
 
 export interface Token {

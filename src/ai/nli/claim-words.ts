@@ -1,7 +1,6 @@
 /** The words of a text, as the comparisons of claims read them. Holds stems, which cost more to make than to keep. */
-import { newStemmer } from "snowball-stemmers";
+import { englishStem } from "../../values/stemmer.js";
 
-const stemmer = newStemmer("english");
 const stems = new Map<string, string>();
 const STEMS_MAX = 20_000;
 
@@ -69,7 +68,7 @@ export function stemOf(word: string): string {
   let stem = stems.get(word);
   if (stem === undefined) {
     if (stems.size >= STEMS_MAX) stems.clear();
-    stem = stemmer.stem(word);
+    stem = englishStem(word);
     stems.set(word, stem);
   }
   return stem;

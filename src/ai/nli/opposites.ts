@@ -1,5 +1,5 @@
 /** Words with opposite meanings, and words that deny; the comparisons of claims use them. For English. Holds no state. */
-import { newStemmer } from "snowball-stemmers";
+import { englishStem } from "../../values/stemmer.js";
 
 /** Each pair of a line, in both directions. */
 const PAIRS = `
@@ -39,10 +39,15 @@ for (const pair of PAIRS.split(/[|\n]/)) {
   }
 }
 
-const stemmer = newStemmer("english");
-const oppositeStems = new Set(
-  [...OPPOSITES].flatMap(([one, others]) => [...others].map((other) => `${stemmer.stem(one)} ${stemmer.stem(other)}`)),
-);
+let oppositeStems: ReadonlySet<string> | undefined;
+
+/** Made when it is first asked for: every start would pay for it. */
+function stemsOfOpposites(): ReadonlySet<string> {
+  oppositeStems ??= new Set(
+    [...OPPOSITES].flatMap(([one, others]) => [...others].map((other) => `${englishStem(one)} ${englishStem(other)}`)),
+  );
+  return oppositeStems;
+}
 
 /** What makes a word its opposite; what it leaves must be a word of some length, else "in" would deny "to". */
 const DENYING_PREFIX = /^(?:un|in|im|il|ir|dis|non)(?=\p{L}{4})/u;
@@ -128,7 +133,7 @@ export function isSameSide(one: Form, other: Form): boolean {
 
 /** Whether they are opposites, in whatever form. */
 export function isOppositeSide(one: Form, other: Form): boolean {
-  if (isOpposite(one.word, other.word) || oppositeStems.has(`${one.stem} ${other.stem}`)) return true;
+  if (isOpposite(one.word, other.word) || stemsOfOpposites().has(`${one.stem} ${other.stem}`)) return true;
   if (one.word !== other.word && COLOURS.has(one.word) && COLOURS.has(other.word)) return true;
   const others = sides.get(other.word);
   const turned = (side: string) => `${side.slice(0, -1)}${side.endsWith("a") ? "b" : "a"}`;

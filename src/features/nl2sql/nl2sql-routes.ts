@@ -6,9 +6,6 @@
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
-import { SqlConversation } from "../../ai/nl2sql/ask-provider.js";
-import { requireReading } from "../../ai/nl2sql/imperatives.js";
-import { matchQuestion } from "../../ai/nl2sql/match-question.js";
 import type { SchemaFacts } from "../../ai/nl2sql/schema-facts.js";
 import type { Provider } from "../../ai/providers/provider.js";
 import { DbError } from "../../protocol/errors.js";
@@ -47,6 +44,8 @@ async function answerQuestion(request: Request, { body }: Input): Promise<Answer
   }
   request.limitTime(body.timeout_secs);
   const schema = tablesOf(request, body.tables ?? null);
+  // Loaded with the first question: its words would lengthen every start.
+  const { requireReading } = await import("../../ai/nl2sql/imperatives.js");
   requireReading(question, schema);
   const provider = request.partition.providers.forTenant(request.tenant);
   if (body.method === "provider" && provider === null) {
@@ -87,6 +86,7 @@ function tablesOf(request: Request, only: readonly string[] | null): SchemaFacts
 }
 
 async function byRules(request: Request, question: string, schema: SchemaFacts): Promise<Written> {
+  const { matchQuestion } = await import("../../ai/nl2sql/match-question.js");
   const { sql, confidence } = await matchQuestion(question, schema, async (text, params) => {
     try {
       const rows = await rowsOf(request, { sql: text, params });
@@ -109,6 +109,7 @@ async function byProvider(
   model: string | undefined,
   schema: SchemaFacts,
 ): Promise<Written> {
+  const { SqlConversation } = await import("../../ai/nl2sql/ask-provider.js");
   const conversation = new SqlConversation(provider, model, question, schema);
   const method = provider.name;
   for (const confidence of [PROVIDER_CONFIDENCE, REPAIRED_CONFIDENCE]) {
