@@ -262,7 +262,7 @@ export class Partition implements TenantHost {
       await shard.backlogReady();
       await scheduler.yieldTurn(backlogTenant, work);
       do shard.applySome();
-      while (shard.hasBacklog && !scheduler.shouldYield());
+      while (shard.canApplySome && !scheduler.shouldYield());
     }
     this.isApplying = false;
     this.backlogTenant = null;
