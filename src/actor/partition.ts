@@ -325,7 +325,7 @@ export class Partition implements TenantHost {
     for (const leaving of this.exports.values()) leaving.applied(operations());
     for (const follower of this.followers) follower.applied(operations());
     if (places.size > 0 && !places.isServed(tenantOfKey(prefix))) return;
-    if (!segments.appliedLoad(part)) segments.applied(operations());
+    segments.appliedLoad(part);
     this.columns?.appliedLoad(part);
     if (prefix[4] === SPACE.rows && derived.followsRows(prefix)) derived.applied(operations());
   }

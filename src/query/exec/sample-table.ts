@@ -8,6 +8,7 @@
  * Reservoir", TOMS 1985).
  */
 import type { TableDef } from "../../catalog/table.js";
+import { giveWay } from "../../protocol/turns.js";
 import { prefixRange } from "../../storage/keys.js";
 import type { RecordDecoder } from "../../storage/record-codec.js";
 import type { Corrections } from "../../storage/store.js";
@@ -150,14 +151,14 @@ export class TableSample {
       () => undefined,
     );
     for (const { segment, rows } of bySegment(segments, inSegments)) {
-      for (let from = 0; from < rows.length; from += STEP_ENTRIES) {
-        const some = rows.subarray(from, from + STEP_ENTRIES);
-        if (isHeld) this.putHeld(segment, some, added.changed.get(segment) ?? NOTHING_CHANGED);
-        else this.putStored(segment, some, prefix);
-        work.checkpoint();
-        if (work.shouldYield()) await work.yieldTurn();
-      }
+      if (isHeld) await this.putHeld(segment, rows, added.changed.get(segment) ?? NOTHING_CHANGED);
+      else await this.putStored(segment, rows, prefix);
     }
+  }
+
+  private async pause(): Promise<void> {
+    this.work.checkpoint();
+    await giveWay(this.work);
   }
 
   private async readCorrections(corrections: Corrections, segments: readonly Segment[], added: Added): Promise<void> {
@@ -209,22 +210,33 @@ export class TableSample {
     added.count++;
   }
 
-  private putHeld(segment: Segment, drawn: Int32Array, changed: ChangedRows): void {
+  private async putHeld(segment: Segment, drawn: Int32Array, changed: ChangedRows): Promise<void> {
     const rows: number[] = [];
     let at = placeOf(changed.rows, drawn[0]!);
-    for (const row of drawn) {
+    for (const [i, row] of drawn.entries()) {
+      if (i % STEP_ENTRIES === STEP_ENTRIES - 1) await this.pause();
       while (at < changed.rows.length && changed.rows[at]! < row) at++;
       if (changed.rows[at] !== row) rows.push(row);
       else if (changed.records[at] !== null) this.put(this.length, changed.records[at]!);
     }
-    for (const sample of this.columns) sample.putHeld(segment.column(sample.column.id), rows, this.length);
+    const from = this.length;
     this.length += rows.length;
+    for (const sample of this.columns) {
+      // A column that is not in memory is read whole.
+      sample.putHeld(segment.column(sample.column.id), rows, from);
+      await this.pause();
+    }
   }
 
-  private putStored(segment: Segment, rows: Int32Array, prefix: Uint8Array): void {
+  private async putStored(segment: Segment, drawn: Int32Array, prefix: Uint8Array): Promise<void> {
     const { tx } = this.work;
-    const keys = Array.from(rows, (row) => joinKey(prefix, segment.keys.at(row)));
-    for (const record of tx.unread(() => tx.getMany(keys))) if (record !== undefined) this.put(this.length, record);
+    for (let from = 0; from < drawn.length; from += STEP_ENTRIES) {
+      const keys = Array.from(drawn.subarray(from, from + STEP_ENTRIES), (row) =>
+        joinKey(prefix, segment.keys.at(row)),
+      );
+      for (const record of tx.unread(() => tx.getMany(keys))) if (record !== undefined) this.put(this.length, record);
+      await this.pause();
+    }
   }
 }
 
