@@ -263,7 +263,7 @@ export class Partition implements TenantHost {
       await shard.backlogReady();
       await scheduler.yieldTurn(backlogTenant, work);
       do shard.applySome();
-      while (shard.hasBacklog && !scheduler.shouldYield());
+      while (shard.canApplySome && !scheduler.shouldYield());
     }
     this.isApplying = false;
     this.backlogTenant = null;
@@ -326,7 +326,7 @@ export class Partition implements TenantHost {
     for (const leaving of this.exports.values()) leaving.applied(operations());
     for (const follower of this.followers) follower.applied(operations());
     if (places.size > 0 && !places.isServed(tenantOfKey(prefix))) return;
-    if (!segments.appliedLoad(part)) segments.applied(operations());
+    segments.appliedLoad(part);
     this.columns?.appliedLoad(part);
     if (prefix[4] === SPACE.rows && derived.followsRows(prefix)) derived.applied(operations());
   }

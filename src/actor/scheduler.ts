@@ -8,6 +8,8 @@
  * Within a tenant, what has used little goes first, but cannot hold up the rest for ever. The actor owns the scheduler,
  * calls `run` whenever `wake` was called, once a turn of its loop, and everything here happens on its thread.
  */
+// Node looks the global of this name up again at each use.
+import { performance } from "node:perf_hooks";
 import { DbError } from "../protocol/errors.js";
 import type { SchedulerMetrics } from "../protocol/messages.js";
 import { beginStretch, endStretch } from "../protocol/stretch.js";

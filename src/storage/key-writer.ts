@@ -4,9 +4,11 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import { KEY_BYTES_MAX } from "../protocol/limits.js";
+import { allocateMemory, copyBytes, type Memory } from "./copy-bytes.js";
 
 /** A text of KEY_BYTES_MAX characters in UTF-8 with every byte escaped fits behind two keys of KEY_BYTES_MAX bytes. */
-const scratch = Buffer.allocUnsafeSlow(9 * KEY_BYTES_MAX);
+const memory = allocateMemory(9 * KEY_BYTES_MAX);
+const scratch = memory.bytes as Buffer;
 let length = 0;
 /** Of the key under construction. */
 let bytesMax = KEY_BYTES_MAX;
@@ -36,6 +38,11 @@ export function startKey(prefix: Uint8Array): void {
 export function copyKey(from: number, end: number, to: Uint8Array, at: number): void {
   if (end - from > 64) to.set(scratch.subarray(from, end), at);
   else for (let i = from, place = at; i < end; i++, place++) to[place] = scratch[i]!;
+}
+
+/** The same, to a piece of memory. */
+export function copyKeyTo(from: number, end: number, to: Memory, at: number): void {
+  copyBytes(memory, from, end - from, to, at);
 }
 
 /** Bytes as they are. */

@@ -4,7 +4,7 @@
  * more, and makes no object for the garbage collector. Filled in any order, then sorted once. Owned by a Load.
  */
 import { allocateMemory, copyBytes, type Memory } from "./copy-bytes.js";
-import { copyKey, keyLength } from "./key-writer.js";
+import { copyKeyTo, keyLength } from "./key-writer.js";
 import type { Operation } from "./operation.js";
 import { FRAME_HEAD_BYTES, FRAME_KIND, writeFrameHead } from "./operation-frame.js";
 import { type SortedKeys, sortKeys, wordOf } from "./sort-keys.js";
@@ -62,9 +62,9 @@ export class LoadRun {
   addBuiltKey(value: Uint8Array | null): number {
     const length = keyLength();
     const valueLength = value === null ? 0 : value.length;
-    const { bytes } = this.begin(length + valueLength);
-    copyKey(0, length, bytes, this.free);
-    if (value !== null) copyAll(value, bytes, this.free + length);
+    const slab = this.begin(length + valueLength);
+    copyKeyTo(0, length, slab, this.free);
+    if (value !== null) copyAll(value, slab.bytes, this.free + length);
     return this.added(length, value === null ? DELETED : valueLength);
   }
 
@@ -73,9 +73,9 @@ export class LoadRun {
    */
   addBuilt(mark: number, isWhole: boolean): number {
     const end = keyLength();
-    const { bytes } = this.begin(end + (isWhole ? end - mark : 0));
-    copyKey(0, end, bytes, this.free);
-    if (isWhole) copyKey(mark, end, bytes, this.free + end);
+    const slab = this.begin(end + (isWhole ? end - mark : 0));
+    copyKeyTo(0, end, slab, this.free);
+    if (isWhole) copyKeyTo(mark, end, slab, this.free + end);
     return this.added(isWhole ? end : mark, end - mark);
   }
 
@@ -86,8 +86,7 @@ export class LoadRun {
   addBuiltRoom(valueLength: number): boolean {
     const length = keyLength();
     if (!this.hasRoom(length + valueLength)) return false;
-    const { bytes } = this.begin(length + valueLength);
-    copyKey(0, length, bytes, this.free);
+    copyKeyTo(0, length, this.begin(length + valueLength), this.free);
     this.added(length, valueLength);
     return true;
   }

@@ -330,9 +330,14 @@ export class Shard implements TransactionHost<ShardTransaction> {
     return this.large !== null;
   }
 
+  /** False: `applySome` would do nothing now. */
+  get canApplySome(): boolean {
+    return this.large !== null && this.large.sequence <= this.synced && !this.large.isUnderWay;
+  }
+
   /** Resolves when `applySome` has something to do, or there is no backlog any more. */
   async backlogReady(): Promise<void> {
-    while (this.large !== null && (this.large.sequence > this.synced || this.large.isUnderWay)) {
+    while (this.large !== null && !this.canApplySome) {
       await new Promise<void>((resolve) => this.syncWaiters.push(resolve));
     }
   }

@@ -133,7 +133,11 @@ const OPERATORS = ["=", "<>", "<", "<=", ">", ">="];
 function condition(random: Random): string {
   const column = ["b", ...COLUMNS][random.below(COLUMNS.length + 1)]!;
   const operator = OPERATORS[random.below(OPERATORS.length)]!;
-  switch (random.below(13)) {
+  switch (random.below(15)) {
+    case 13:
+      return `${["b", "l", "a - b"][random.below(3)]} % ${[3, 7, -4, 50][random.below(4)]} ${operator} ${random.below(6) - 2}`;
+    case 14:
+      return `${["b * a", "n + b", "l - b", "n * 2"][random.below(4)]} ${operator} ${["a + 20", "n", "7.25"][random.below(3)]}`;
     case 11:
       return `u ${random.below(2) === 0 ? "" : "NOT "}${random.below(2) === 0 ? "" : "I"}LIKE '${pattern(random)}'`;
     case 12:

@@ -7,15 +7,15 @@
  * Computer Programming 2, §3.4.2, algorithm S). The sample of a stream is Vitter's algorithm R ("Random Sampling with a
  * Reservoir", TOMS 1985).
  */
-import { type Mark, markOf } from "../../catalog/statistics.js";
-import type { ColumnDef, TableDef } from "../../catalog/table.js";
+import type { TableDef } from "../../catalog/table.js";
+import { giveWay } from "../../protocol/turns.js";
 import { prefixRange } from "../../storage/keys.js";
 import type { RecordDecoder } from "../../storage/record-codec.js";
 import type { Corrections } from "../../storage/store.js";
 import type { Value } from "../../values/values.js";
 import { inTurns } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
-import { valueAt } from "./segments/column.js";
+import { SampledColumn } from "./sampled-column.js";
 import type { Segment, SegmentKeys } from "./segments/segment.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import { DamagedColumns } from "./segments/stored/column-file.js";
@@ -25,14 +25,6 @@ import { decoderOf, joinKey, layoutOf, type TableLayout } from "./table-layout.j
 
 /** Where sampling may find column segments; null: nowhere. */
 export type SampleWork = TableWork & { readonly segments: SegmentCache | null };
-
-/** What ANALYZE knows of one column: a mark for each row that was drawn, null for NULL. */
-export interface ColumnSample {
-  readonly column: ColumnDef;
-  readonly marks: (Mark | null)[];
-  /** A value has no mark: there are no statistics of the column. */
-  isUnmarked: boolean;
-}
 
 /** As PostgreSQL's: 300 times its default statistics target (analyze.c, std_typanalyze). */
 export const SAMPLE_ROWS = 30_000;
@@ -71,7 +63,7 @@ export class TableSample {
   rows = 0;
   /** Rows that were drawn. */
   length = 0;
-  readonly columns: readonly ColumnSample[];
+  readonly columns: readonly SampledColumn[];
   readonly layout: TableLayout;
   private readonly random = lehmer();
   private readonly decode: RecordDecoder;
@@ -84,7 +76,7 @@ export class TableSample {
     this.layout = layoutOf(table);
     this.columns = table.columns
       .filter(({ type }) => !UNMARKED.has(type.name))
-      .map((column) => ({ column, marks: [], isUnmarked: false }));
+      .map((column) => new SampledColumn(column));
     this.decode = decoderOf(
       this.layout,
       this.columns.map(({ column }) => column.id),
@@ -102,7 +94,7 @@ export class TableSample {
       if (!(error instanceof DamagedColumns)) throw error;
       this.rows = 0;
       this.length = 0;
-      for (const { marks } of this.columns) marks.length = 0;
+      for (const column of this.columns) column.clear();
       return this.drawFromRecords();
     });
   }
@@ -110,14 +102,8 @@ export class TableSample {
   private put(place: number, record: Uint8Array): void {
     const { columns, decoded } = this;
     this.decode(record, decoded, 0);
-    for (let c = 0; c < columns.length; c++) this.mark(columns[c]!, place, decoded[c]![0]!);
+    for (let c = 0; c < columns.length; c++) columns[c]!.put(place, decoded[c]![0]!);
     if (place >= this.length) this.length = place + 1;
-  }
-
-  private mark(column: ColumnSample, place: number, value: Value): void {
-    const mark = value === null ? null : markOf(value);
-    if (mark === null && value !== null) column.isUnmarked = true;
-    column.marks[place] = mark;
   }
 
   private async drawFromRecords(): Promise<void> {
@@ -165,14 +151,14 @@ export class TableSample {
       () => undefined,
     );
     for (const { segment, rows } of bySegment(segments, inSegments)) {
-      for (let from = 0; from < rows.length; from += STEP_ENTRIES) {
-        const some = rows.subarray(from, from + STEP_ENTRIES);
-        if (isHeld) this.putHeld(segment, some, added.changed.get(segment) ?? NOTHING_CHANGED);
-        else this.putStored(segment, some, prefix);
-        work.checkpoint();
-        if (work.shouldYield()) await work.yieldTurn();
-      }
+      if (isHeld) await this.putHeld(segment, rows, added.changed.get(segment) ?? NOTHING_CHANGED);
+      else await this.putStored(segment, rows, prefix);
     }
+  }
+
+  private async pause(): Promise<void> {
+    this.work.checkpoint();
+    await giveWay(this.work);
   }
 
   private async readCorrections(corrections: Corrections, segments: readonly Segment[], added: Added): Promise<void> {
@@ -224,25 +210,33 @@ export class TableSample {
     added.count++;
   }
 
-  private putHeld(segment: Segment, drawn: Int32Array, changed: ChangedRows): void {
+  private async putHeld(segment: Segment, drawn: Int32Array, changed: ChangedRows): Promise<void> {
     const rows: number[] = [];
     let at = placeOf(changed.rows, drawn[0]!);
-    for (const row of drawn) {
+    for (const [i, row] of drawn.entries()) {
+      if (i % STEP_ENTRIES === STEP_ENTRIES - 1) await this.pause();
       while (at < changed.rows.length && changed.rows[at]! < row) at++;
       if (changed.rows[at] !== row) rows.push(row);
       else if (changed.records[at] !== null) this.put(this.length, changed.records[at]!);
     }
-    for (const sample of this.columns) {
-      const held = segment.column(sample.column.id);
-      for (let i = 0; i < rows.length; i++) this.mark(sample, this.length + i, valueAt(held, rows[i]!));
-    }
+    const from = this.length;
     this.length += rows.length;
+    for (const sample of this.columns) {
+      // A column that is not in memory is read whole.
+      sample.putHeld(segment.column(sample.column.id), rows, from);
+      await this.pause();
+    }
   }
 
-  private putStored(segment: Segment, rows: Int32Array, prefix: Uint8Array): void {
+  private async putStored(segment: Segment, drawn: Int32Array, prefix: Uint8Array): Promise<void> {
     const { tx } = this.work;
-    const keys = Array.from(rows, (row) => joinKey(prefix, segment.keys.at(row)));
-    for (const record of tx.unread(() => tx.getMany(keys))) if (record !== undefined) this.put(this.length, record);
+    for (let from = 0; from < drawn.length; from += STEP_ENTRIES) {
+      const keys = Array.from(drawn.subarray(from, from + STEP_ENTRIES), (row) =>
+        joinKey(prefix, segment.keys.at(row)),
+      );
+      for (const record of tx.unread(() => tx.getMany(keys))) if (record !== undefined) this.put(this.length, record);
+      await this.pause();
+    }
   }
 }
 

@@ -1,12 +1,15 @@
 /**
- * Kernels for conjuncts that vector-filter.ts has none for: comparisons of two number columns, and any condition on one
- * column that has few different values in the segment, which is asked once for each of them. Used by segment-scan.ts.
+ * Kernels for conjuncts that vector-filter.ts has none for: comparisons of two number columns, or of what is computed from
+ * them (vector-expr.ts), and any condition on one column that has few different values in the segment, which is asked once
+ * for each of them. Used by segment-scan.ts.
  */
 import type { Value } from "../../../values/values.js";
 import type { Predicate, SlotOf } from "../../expr/compile.js";
 import type { EvalContext, Expr } from "../../expr/expr.js";
+import type { Selection } from "./chunk.js";
 import { type Column, type NumberColumn, valueAt } from "./column.js";
 import type { Kernel } from "./kernel.js";
+import { rescaled, type VectorExpr, vectorExprOf } from "./vector-expr.js";
 
 /** A comparison of the columns in two slots. */
 export interface PairTest {
@@ -73,6 +76,57 @@ function compared(a: NumberColumn, b: NumberColumn, holds: (a: number, b: number
       const row = rows === null ? from + i : rows[i]!;
       if (a.nulls?.[row] === 1 || b.nulls?.[row] === 1) continue;
       if (holds(a.data[row]!, b.data[row]!)) out[found++] = row;
+    }
+    return found;
+  };
+}
+
+/** A comparison of two expressions over number columns. */
+export interface ComputedTest {
+  readonly operator: string;
+  readonly left: VectorExpr;
+  readonly right: VectorExpr;
+}
+
+const COMPUTED = new Set(["int2", "int4", "int8", "numeric"]);
+
+/** Null unless the expression compares what can be computed for a whole segment. */
+export function computedTestOf(expr: Expr, slotOf: SlotOf): ComputedTest | null {
+  if (expr.kind !== "call" || expr.args.length !== 2) return null;
+  const { operator, routine } = expr.fn;
+  if (operator === undefined || routine !== undefined || COMPARISONS[operator] === undefined) return null;
+  if (expr.args.some(({ type }) => !COMPUTED.has(type.name))) return null;
+  const [left, right] = expr.args.map((arg) => vectorExprOf(arg, slotOf));
+  return left == null || right == null ? null : { operator, left, right };
+}
+
+/** Rows that are computed at a time: their numbers stay in the processor's cache. */
+const COMPUTED_ROWS = 1024;
+
+/** Null when the segment's numbers do not allow it. */
+export function computedKernel({ operator, left, right }: ComputedTest, vectors: readonly Column[]): Kernel | null {
+  const [one, other] = [left(vectors), right(vectors)];
+  if (one === null || other === null) return null;
+  const scale = Math.max(one.scale, other.scale);
+  const [a, b] = [rescaled(one, scale), rescaled(other, scale)];
+  if (a === null || b === null) return null;
+  const holds = COMPARISONS[operator]!;
+  const x = new Float64Array(COMPUTED_ROWS);
+  const y = new Float64Array(COMPUTED_ROWS);
+  const nulls = new Uint8Array(COMPUTED_ROWS);
+  return (rows, from, count, out) => {
+    let found = 0;
+    for (let first = 0; first < count; first += COMPUTED_ROWS) {
+      const length = Math.min(COMPUTED_ROWS, count - first);
+      const selection: Selection =
+        rows === null ? { rows, from: from + first } : { rows: rows.subarray(first, first + length), from: 0 };
+      const chunk = { selections: new Array<Selection>(vectors.length).fill(selection), length };
+      nulls.fill(0);
+      a.compute(chunk, x, nulls);
+      b.compute(chunk, y, nulls);
+      for (let i = 0; i < length; i++) {
+        if (nulls[i] === 0 && holds(x[i]!, y[i]!)) out[found++] = rows === null ? from + first + i : rows[first + i]!;
+      }
     }
     return found;
   };

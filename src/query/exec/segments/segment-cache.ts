@@ -308,24 +308,30 @@ export class SegmentCache {
     }
   }
 
-  /** The same of a part of a load. False: each of its operations has to be noted. */
-  appliedLoad(part: LoadPart): boolean {
+  /** The same of a part of a load. */
+  appliedLoad(part: LoadPart): void {
     const { prefix } = part.run;
-    if (this.uses.size === 0 || prefix[4] !== SPACE.rows) return true;
+    if (this.uses.size === 0 || prefix[4] !== SPACE.rows) return;
     const table = this.tableOf(tenantOfKey(prefix), storageIdOf(prefix));
-    return table === null || table.appliedLoad(part);
+    if (table === null || table.appliedLoad(part)) return;
+    const touched = new Set<Segment>();
+    this.tableBytes += table.appliedEach(part, (segment) => touched.add(segment));
+    for (const segment of touched) if (!table.dropped) this.limitChanges(table, segment);
   }
 
   /** A write of one of the table's rows that the engine has taken. */
   note(table: TableSegments, operation: Operation): void {
     const bytes = table.applied(operation);
     this.tableBytes += bytes;
-    if (bytes === 0) return;
+    if (bytes !== 0) this.limitChanges(table, table.isStored ? table.segmentOf(keyText(operation.key)) : null);
+  }
+
+  /** Gives up segments with so many newer entries that they are not worth their memory. `changed`: has new ones. */
+  private limitChanges(table: TableSegments, changed: Segment | null): void {
     if (table.isStored) {
       if (table.making.size > 0) return;
-      const segment = table.segmentOf(keyText(operation.key));
-      if (segment !== null && segment.changes > CHANGES_SHARE_MAX * segment.rows + this.sizes.changesMax) {
-        this.giveUp(table, segment);
+      if (changed !== null && changed.changes > CHANGES_SHARE_MAX * changed.rows + this.sizes.changesMax) {
+        this.giveUp(table, changed);
       } else if (table.entryBytes > NEWER_BYTES_SHARE * this.bytesMax) this.giveUpMostChanged(table);
       return;
     }

@@ -25,7 +25,15 @@ import { type Column, isSegmentable, valuesOf } from "./column.js";
 import { NULLS } from "./column-buffer.js";
 import { CorrectedPiece } from "./corrected-piece.js";
 import type { Kernel } from "./kernel.js";
-import { answersKernel, type PairTest, pairKernel, pairTestOf } from "./row-kernels.js";
+import {
+  answersKernel,
+  type ComputedTest,
+  computedKernel,
+  computedTestOf,
+  type PairTest,
+  pairKernel,
+  pairTestOf,
+} from "./row-kernels.js";
 import type { Segment, SegmentKeys } from "./segment.js";
 import { SEGMENT_SIZES, type SegmentSizes } from "./segment-cache.js";
 import { DamagedColumns } from "./stored/column-file.js";
@@ -47,6 +55,7 @@ interface Conjunct {
   /** Slots that the predicate reads. */
   readonly slots: readonly number[];
   readonly pair: PairTest | null;
+  readonly computed: ComputedTest | null;
 }
 
 export interface SegmentScanProgram {
@@ -76,6 +85,7 @@ export function compileSegmentScan(plan: ScanPlan, rows: RowDecoderProgram): Seg
       predicate: compilePredicate(expr, slotOf),
       slots: [...columnsOf(expr)].map(slotOf).filter((slot) => slot >= 0),
       pair: pairTestOf(expr, slotOf),
+      computed: computedTestOf(expr, slotOf),
     };
   });
   // A volatile condition sees the rows that the others leave, in their order: that is the predicate's business.
@@ -399,8 +409,10 @@ export class SegmentScan {
   }
 
   /** A kernel that is slower than the others; null: the predicate is asked row by row. */
-  private lastKernel({ pair, slots, predicate }: Conjunct): Kernel | null {
+  private lastKernel({ pair, computed, slots, predicate }: Conjunct): Kernel | null {
     if (pair !== null) return pairKernel(pair, this.vectors);
+    const kernel = computed === null ? null : computedKernel(computed, this.vectors);
+    if (kernel !== null) return kernel;
     return slots.length === 1 ? answersKernel(this.vectors[slots[0]!]!, slots[0]!, predicate, this.context) : null;
   }
 

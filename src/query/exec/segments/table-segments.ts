@@ -157,22 +157,41 @@ export class TableSegments implements NewerEntries {
 
   /** The engine has taken a write of one of the table's rows. Answers by how much the memory grew. */
   applied(operation: Operation): number {
-    const { key, value } = operation;
-    const text = keyText(key);
-    const segment = this.segmentOf(text);
+    const text = keyText(operation.key);
+    return this.note(text, operation, this.segmentOf(text));
+  }
+
+  /** The same of all of a load's part, whose keys rise. `touched`: called with each segment that has some of them. */
+  appliedEach(part: LoadPart, touched: (segment: Segment) => void): number {
+    let grown = 0;
+    let segment: Segment | null = null;
+    for (const operation of part) {
+      const text = keyText(operation.key);
+      if (segment === null || text >= segment.to) {
+        segment = this.segmentOf(text);
+        if (segment !== null) touched(segment);
+      }
+      grown += this.note(text, operation, segment);
+    }
+    return grown;
+  }
+
+  private note(text: string, operation: Operation, segment: Segment | null): number {
     if (segment === null && !this.isMaking(text)) {
       this.writesInGaps++;
       return 0;
     }
-    const before = this.entries.get(text);
-    this.entries.set(text, operation);
-    const bytes = entryBytesOf(key, value) - (before === undefined ? 0 : entryBytesOf(before.key, before.value));
-    this.bytes += bytes;
-    this.entryBytes += bytes;
-    if (before === undefined) {
+    let bytes = entryBytesOf(operation.key, operation.value);
+    if (this.entries.setIfNotPresent(text, operation)) {
       if (segment === null) this.writesInGaps++;
       else segment.changes++;
+    } else {
+      const before = this.entries.get(text)!;
+      this.entries.set(text, operation);
+      bytes -= entryBytesOf(before.key, before.value);
     }
+    this.bytes += bytes;
+    this.entryBytes += bytes;
     return bytes;
   }
 

@@ -15,6 +15,9 @@ import type { TextColumn } from "./text-column.js";
 /** Integers up to here, and sums of two, are exact. */
 export const EXACT_MAX = 2 ** 52;
 
+/** What is computed of a chunk: where its rows are. */
+export type ChunkRows = Pick<Chunk, "selections" | "length">;
+
 /** An expression over one segment. */
 export interface VectorValue {
   /** Digits after the point of the unscaled results; 0 unless it is numeric. */
@@ -24,7 +27,7 @@ export interface VectorValue {
   readonly high: number;
   readonly mayBeNull: boolean;
   /** Writes the chunk's results into `out`, and 1 into `nulls` (zeroed before) where one is NULL. */
-  compute(chunk: Chunk, out: Float64Array, nulls: Uint8Array): void;
+  compute(chunk: ChunkRows, out: Float64Array, nulls: Uint8Array): void;
 }
 
 /** Works the expression out for a segment with these columns (by slot); null: it must be computed row by row. */
@@ -34,7 +37,9 @@ const LIMITS: Readonly<Record<string, number>> = { int2: 2 ** 15 - 1, int4: 2 **
 const INTEGERS = new Set(["int2", "int4", "int8"]);
 const COLUMNS = new Set([...INTEGERS, "numeric", "float8", "float4"]);
 
-/** Null for expressions of other kinds than columns, constants, +, −, ×, lengths of texts and casts that keep the number. */
+const OPERATORS: ReadonlySet<string> = new Set(["+", "-", "*", "%"]);
+
+/** Null for expressions of other kinds than columns, constants, +, −, ×, %, lengths of texts and casts that keep the number. */
 export function vectorExprOf(expr: Expr, slotOf: SlotOf): VectorExpr | null {
   switch (expr.kind) {
     case "column":
@@ -48,7 +53,7 @@ export function vectorExprOf(expr: Expr, slotOf: SlotOf): VectorExpr | null {
     case "call": {
       const { operator } = expr.fn;
       if (LENGTHS.has(expr.fn.name) && expr.fn.routine === undefined) return lengthExpr(expr, slotOf);
-      if (expr.args.length !== 2 || (operator !== "+" && operator !== "-" && operator !== "*")) return null;
+      if (expr.args.length !== 2 || operator === undefined || !OPERATORS.has(operator)) return null;
       if (!isArithmetic(expr.type) || expr.args.some((arg) => !isArithmetic(arg.type))) return null;
       const [left, right] = expr.args.map((arg) => vectorExprOf(arg, slotOf));
       return left == null || right == null ? null : binaryExpr(operator, expr.type, left, right);
@@ -170,11 +175,12 @@ function constantExpr(type: SqlType, value: unknown): VectorExpr | null {
   return () => constant;
 }
 
-function binaryExpr(operator: "+" | "-" | "*", type: SqlType, left: VectorExpr, right: VectorExpr): VectorExpr {
+function binaryExpr(operator: string, type: SqlType, left: VectorExpr, right: VectorExpr): VectorExpr {
   return (vectors) => {
     const a = left(vectors);
     const b = right(vectors);
     if (a === null || b === null) return null;
+    if (operator === "%") return remainderOf(a, b);
     if (operator === "*") return within(type, productOf(a, b));
     const scale = Math.max(a.scale, b.scale);
     return within(type, sumOf(rescaled(a, scale), rescaled(b, scale), operator === "-" ? -1 : 1));
@@ -188,7 +194,31 @@ function within(type: SqlType, value: VectorValue | null): VectorValue | null {
   return value.low > value.high || (value.low >= -limit && value.high <= limit) ? value : null;
 }
 
-function rescaled(value: VectorValue, scale: number): VectorValue | null {
+/** Null unless the divisor is one integer, and not 0. */
+function remainderOf(value: VectorValue, { low, high, mayBeNull, scale }: VectorValue): VectorValue | null {
+  if (low !== high || low === 0 || mayBeNull || scale !== 0 || value.scale !== 0) return null;
+  const divisor = Math.abs(low);
+  if (value.low < -EXACT_MAX || value.high > EXACT_MAX) return null;
+  return {
+    ...value,
+    low: value.low > value.high ? 1 : Math.max(Math.min(value.low, 0), 1 - divisor),
+    high: value.low > value.high ? 0 : Math.min(Math.max(value.high, 0), divisor - 1),
+    compute(chunk, out, nulls) {
+      value.compute(chunk, out, nulls);
+      for (let i = 0; i < chunk.length; i++) out[i] = remainder(out[i]!, divisor);
+    },
+  };
+}
+
+/** As %, which calls a slow function for doubles, but never −0. */
+function remainder(number: number, divisor: number): number {
+  const rest = number - Math.trunc(number / divisor) * divisor;
+  // The quotient may have been rounded to the next integer.
+  if (number < 0) return rest > 0 ? rest - divisor : rest + 0;
+  return rest < 0 ? rest + divisor : rest;
+}
+
+export function rescaled(value: VectorValue, scale: number): VectorValue | null {
   if (scale === value.scale) return value;
   const factor = 10 ** (scale - value.scale);
   const { low, high } = value;
