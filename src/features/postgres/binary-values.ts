@@ -75,7 +75,8 @@ function pgDays(days: number): number {
   return days > 0 ? INFINITE_DAYS : -INFINITE_DAYS - 1;
 }
 
-function pgMicros(micros: number): bigint {
+function pgMicros(micros: number): number | bigint {
+  if (Number.isSafeInteger(micros - EPOCH_MICROS)) return micros - EPOCH_MICROS;
   if (Number.isFinite(micros)) return BigInt(micros) - BigInt(EPOCH_MICROS);
   return micros > 0 ? INFINITE_MICROS : -INFINITE_MICROS - 1n;
 }
@@ -87,14 +88,14 @@ const PLAIN_WRITERS: Partial<Record<SqlType["name"], ValueWriter>> = {
   int4: (writer, value) => writer.int32(value as number),
   oid: (writer, value) => writer.uint32(value as number),
   xid: (writer, value) => writer.uint32(Number(value)),
-  int8: (writer, value) => writer.int64(BigInt(value as number | bigint)),
+  int8: (writer, value) => writer.int64(value as number | bigint),
   float4: (writer, value) => writer.float32(value as number),
   float8: (writer, value) => writer.float64(value as number),
   numeric: (writer, value) => writeNumeric(writer, value as Numeric),
   bytea: (writer, value) => writer.bytes(value as Uint8Array),
   uuid: (writer, value) => writer.bytes(Buffer.from((value as string).replaceAll("-", ""), "hex")),
   date: (writer, value) => writer.int32(pgDays(value as number)),
-  time: (writer, value) => writer.int64(BigInt(value as number)),
+  time: (writer, value) => writer.int64(value as number),
   timetz: (writer, value) => {
     const { micros, offset } = value as TimeTz;
     writer.int64(BigInt(micros));

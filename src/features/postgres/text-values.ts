@@ -14,6 +14,11 @@ export function textWriter(type: SqlType, timeZone: string): ValueWriter {
     case "int4":
     case "int8":
     case "oid":
+      return (writer, value) => {
+        const from = writer.beginSized();
+        writer.integer(value as number | bigint);
+        writer.endSized(from);
+      };
     case "numeric":
       return (writer, value) => writer.sizedAscii(String(value));
     case "text":
@@ -27,3 +32,10 @@ export function textWriter(type: SqlType, timeZone: string): ValueWriter {
       return (writer, value) => writer.sizedText(toText(type, value, timeZone));
   }
 }
+
+/** Whether a value's text is what is sent: of UUIDs only as text. */
+export function isText({ name }: SqlType, isBinary = false): boolean {
+  return TEXTS.has(name) || (name === "uuid" && !isBinary);
+}
+
+const TEXTS: ReadonlySet<SqlType["name"]> = new Set(["text", "varchar", "bpchar", "name"]);
