@@ -15,7 +15,7 @@ import type { Interval, MultirangeName, RangeName, SqlArray, SqlType, TimeTz, Va
 import { vectorOf } from "../../values/vector-text.js";
 import { rangeWriter, readRangeValue } from "./binary-ranges.js";
 import { TEXT_TYPE_WRITERS, textFromBinary } from "./binary-texts.js";
-import type { ValueWriter } from "./text-values.js";
+import type { TextSettings, ValueWriter } from "./text-values.js";
 
 /** Days and microseconds from 1970 to 2000, where PostgreSQL counts from. */
 const EPOCH_DAYS = 10_957;
@@ -459,8 +459,8 @@ function readVector(type: SqlType, fields: MessageFields): Value {
 }
 
 /** The value of a parameter in text format. */
-export function parameterFromText(type: SqlType, bytes: Buffer, timeZone: string): Value {
+export function parameterFromText(type: SqlType, bytes: Buffer, { timeZone, style }: TextSettings): Value {
   const text = bytes.toString("utf8");
   if (text.includes("\0")) throw sqlError("22021", 'invalid byte sequence for encoding "UTF8": 0x00');
-  return fromText(type, text, { timeZone, nowMicros: Date.now() * 1000 });
+  return fromText(type, text, { timeZone, nowMicros: Date.now() * 1000, ...style });
 }

@@ -11,7 +11,7 @@ import { toText } from "../../values/text-format.js";
 import { binaryWriter } from "./binary-values.js";
 import { type FieldWriter, fieldsOf, sizedField } from "./column-fields.js";
 import { copiedQuery } from "./copy-statement.js";
-import { isText, type ValueWriter } from "./text-values.js";
+import { isText, type TextSettings, type ValueWriter } from "./text-values.js";
 import { timeoutOf } from "./timeouts.js";
 import type { WireHost } from "./wire-host.js";
 
@@ -39,7 +39,7 @@ export async function copyOut(wire: WireHost, copy: CopyStatement): Promise<void
     if (!hasSent) writer.cut(start);
     rows = 0;
     writeResponse(wire, copy, shape.outputs.length);
-    const into = linesOf(writer, copy, shape, session.settings.timeZone);
+    const into = linesOf(writer, copy, shape, session.settings);
     lines = into;
     const { outputs, heavy } = shape;
     return {
@@ -74,12 +74,12 @@ function writeResponse({ writer }: WireHost, { format }: CopyStatement, columns:
 }
 
 /** Writes rows in the statement's format, each as a message. */
-export function linesOf(writer: MessageWriter, copy: CopyStatement, shape: ResultShape, timeZone: string): Lines {
+export function linesOf(writer: MessageWriter, copy: CopyStatement, shape: ResultShape, settings: TextSettings): Lines {
   if (copy.format === "binary") return binaryRows(writer, shape);
   const { outputs } = shape;
   const isCsv = copy.format === "csv";
   const fields = outputs.map((output) =>
-    isCsv ? csvField(copy, output, timeZone) : textField(copy, output, timeZone),
+    isCsv ? csvField(copy, output, settings) : textField(copy, output, settings),
   );
   const delimiter = copy.delimiter.charCodeAt(0);
   if (copy.header) writeHeader(writer, copy, outputs);
@@ -119,12 +119,12 @@ const NUMBERS: ReadonlySet<string> = new Set(["int2", "int4", "int8", "oid"]);
 const PART_OF_NUMBERS = /[-\d]/;
 const integerField: FieldWriter = { value: (writer, value) => writer.integer(value as number | bigint) };
 
-function textField(copy: CopyStatement, { type }: OutputColumn, timeZone: string): FieldWriter {
+function textField(copy: CopyStatement, { type }: OutputColumn, settings: TextSettings): FieldWriter {
   if (NUMBERS.has(type.name) && !PART_OF_NUMBERS.test(copy.delimiter)) return integerField;
   const escapes = escapesOf(copy);
   const value: ValueWriter = isText(type)
     ? (writer, text) => writer.escapedText(text as string, escapes)
-    : (writer, other) => writer.escapedText(toText(type, other, timeZone), escapes);
+    : (writer, other) => writer.escapedText(toText(type, other, settings.timeZone, settings.style), escapes);
   if (!isText(type)) return { value };
   return { value, utf8: (writer, data, start, end) => writer.escapedUtf8(data, start, end, escapes) };
 }
@@ -148,14 +148,15 @@ const LETTERS: Readonly<Record<string, string>> = {
   "\v": "v",
 };
 
-function csvField(copy: CopyStatement, output: OutputColumn, timeZone: string): FieldWriter {
+function csvField(copy: CopyStatement, output: OutputColumn, settings: TextSettings): FieldWriter {
   const { type } = output;
   const { delimiter, quote, nullText } = copy;
   const isForced = isQuotedAlways(copy, output);
   const isPlain = !isForced && !PART_OF_NUMBERS.test(delimiter + quote + nullText);
   if (NUMBERS.has(type.name) && isPlain) return integerField;
   const field = csvText(copy, output);
-  if (!isText(type)) return { value: (writer, value) => writer.text(field(toText(type, value, timeZone))) };
+  if (!isText(type))
+    return { value: (writer, value) => writer.text(field(toText(type, value, settings.timeZone, settings.style))) };
   const value: ValueWriter = (writer, text) => writer.text(field(text as string));
   if (isForced) return { value };
   const special = new Uint8Array(256);

@@ -15,7 +15,7 @@ import { typmodOf } from "../../sql/bind/system/relation-facts.js";
 import type { SqlType } from "../../values/values.js";
 import { binaryWriter } from "./binary-values.js";
 import { type FieldWriter, fieldsOf, sizedField, type WriteField } from "./column-fields.js";
-import { textWriter } from "./text-values.js";
+import { type TextSettings, textWriter } from "./text-values.js";
 
 /** From so many bytes on rows leave. */
 const PIECE_BYTES = 64 * 1024;
@@ -30,7 +30,7 @@ export function formatOf(formats: Formats, column: number): number {
 export interface RowOutputOptions {
   readonly writer: MessageWriter;
   readonly formats: Formats;
-  readonly timeZone: string;
+  readonly settings: TextSettings;
   /** The client has not been told the columns. */
   readonly describes: boolean;
   /** Sends what was written. */
@@ -48,11 +48,11 @@ export class RowOutput {
   }
 
   readonly collector: RowCollector = (shape, streamable = false): Rows => {
-    const { writer, formats, timeZone, describes } = this.options;
+    const { writer, formats, settings, describes } = this.options;
     if (!this.hasSent) writer.cut(this.start);
     this.rows = 0;
     if (describes) writeRowDescription(writer, shape.outputs, formats);
-    const writers = valueWriters(shape, formats, timeZone);
+    const writers = valueWriters(shape, formats, settings);
     const { outputs, heavy } = shape;
     return {
       takesChunks: true,
@@ -78,10 +78,14 @@ export class RowOutput {
   }
 }
 
-export function valueWriters({ outputs }: ResultShape, formats: Formats, timeZone: string): readonly FieldWriter[] {
+export function valueWriters(
+  { outputs }: ResultShape,
+  formats: Formats,
+  settings: TextSettings,
+): readonly FieldWriter[] {
   return outputs.map(({ type }, c) => {
     const isBinary = formatOf(formats, c) === 1;
-    const value = isBinary ? binaryWriter(type) : textWriter(type, timeZone);
+    const value = isBinary ? binaryWriter(type) : textWriter(type, settings);
     return sizedField(type, value, isBinary);
   });
 }

@@ -1,12 +1,19 @@
 /** Writes column values in PostgreSQL's text format, each with its length before it. */
 import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import { toText } from "../../values/text-format.js";
+import type { TextStyle } from "../../values/text-style.js";
 import type { SqlType, Value } from "../../values/values.js";
 
 /** Writes one value that is not null. */
 export type ValueWriter = (writer: MessageWriter, value: Value) => void;
 
-export function textWriter(type: SqlType, timeZone: string): ValueWriter {
+/** What the session says about texts of values. */
+export interface TextSettings {
+  readonly timeZone: string;
+  readonly style: TextStyle | undefined;
+}
+
+export function textWriter(type: SqlType, { timeZone, style }: TextSettings): ValueWriter {
   switch (type.name) {
     case "bool":
       return (writer, value) => writer.sizedAscii(value === true ? "t" : "f");
@@ -29,7 +36,7 @@ export function textWriter(type: SqlType, timeZone: string): ValueWriter {
     case "uuid":
       return (writer, value) => writer.sizedAscii(value as string);
     default:
-      return (writer, value) => writer.sizedText(toText(type, value, timeZone));
+      return (writer, value) => writer.sizedText(toText(type, value, timeZone, style));
   }
 }
 

@@ -16,6 +16,7 @@ import * as V from "../../../src/values/values.js";
 await loadParser();
 
 const ROWS = 40;
+const TOKYO = { timeZone: "Asia/Tokyo", style: undefined };
 const TEXTS = ["", "plain", "tab\tand\nline", "back\\slash", "\\.", "\\N", "a,b", 'q"q', "größer 日本", "x".repeat(90)];
 
 /** By column: its type, and its value in a row as text; null: NULL. */
@@ -77,12 +78,11 @@ t.test("a chunk is written as its values are", async (t) => {
   );
   for (const rows of [null, Int32Array.from({ length: 20 }, (_, i) => (i * 17) % ROWS)]) {
     for (const copy of COPIES) {
-      const write = (writer: MessageWriter, batch: Batch) =>
-        linesOf(writer, copy, shape, "Asia/Tokyo").write(batch, 20);
+      const write = (writer: MessageWriter, batch: Batch) => linesOf(writer, copy, shape, TOKYO).write(batch, 20);
       t.equal(bytesOf(write, chunkOf(rows)), bytesOf(write, valuesOfBatch(chunkOf(rows))), JSON.stringify(copy));
     }
     for (const formats of [[0], [1]]) {
-      const writers = valueWriters(shape, formats, "Asia/Tokyo");
+      const writers = valueWriters(shape, formats, TOKYO);
       const write = (writer: MessageWriter, batch: Batch) => writeRows(writer, writers, batch, 20);
       t.equal(bytesOf(write, chunkOf(rows)), bytesOf(write, valuesOfBatch(chunkOf(rows))), `format ${formats[0]}`);
     }
@@ -103,7 +103,7 @@ t.test("COPY's text and CSV are PostgreSQL's", async (t) => {
   ]);
   const linesIn = (sql: string): readonly string[] => {
     const writer = new MessageWriter();
-    linesOf(writer, parseCopy(sql)!, two, "UTC").write(batch, 5);
+    linesOf(writer, parseCopy(sql)!, two, TOKYO).write(batch, 5);
     const bytes = writer.take();
     const lines: string[] = [];
     for (let at = 0; at < bytes.length; at += 1 + bytes.readInt32BE(at + 1)) {
