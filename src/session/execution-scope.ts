@@ -72,6 +72,7 @@ export class ExecutionScope {
       transactionMicros: this.block.startedMicros,
       statementMicros: this.block.isOpen ? nowMicros() : this.block.startedMicros,
       timeZone: this.names.settings.timeZone,
+      style: this.names.settings.style,
       memoryBytesMax: this.tenant.partition.config.query.memoryBytesMax,
       checkpoint: request.checkpoint,
       shouldYield: request.shouldYield,

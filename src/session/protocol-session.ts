@@ -39,6 +39,7 @@ export class ProtocolSession {
    */
   planAhead(sql: string, oids: readonly number[]): StatementPlan {
     const { block, tenant } = this;
+    tenant.refuseStopped(sql);
     if (block.isOpen) {
       if (block.failure !== null) requireEnding(sql, block);
       const tx = block.forStatement();

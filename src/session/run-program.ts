@@ -51,6 +51,7 @@ export function collect(
 ): boolean | Promise<boolean> {
   let left = maxRows;
   let pending = false;
+  if (rows.takesChunks === true) operator.acceptChunks?.();
   try {
     for (;;) {
       const batch = operator.next();

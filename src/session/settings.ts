@@ -8,13 +8,15 @@ import { IDENTIFIER_BYTES_MAX } from "../protocol/limits.js";
 import type { BoundSet } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import { regConfigFromText } from "../values/text-search-configs.js";
+import type { TextStyle } from "../values/text-style.js";
+import { dateStyle, intervalStyle, textStyleOf } from "./date-style.js";
 import { IGNORED_SETTINGS } from "./ignored-settings.js";
 import { type GivenModes, NO_MODES, TransactionModes } from "./transaction-modes.js";
 
 interface Setting {
   readonly initial: string;
   /** Throws when the value is not possible; gives the canonical spelling. */
-  readonly parse: (value: string, name: string) => string;
+  readonly parse: (value: string, name: string, current: string) => string;
 }
 
 const SETTINGS: Readonly<Record<string, Setting>> = {
@@ -38,10 +40,10 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   default_transaction_deferrable: { initial: "off", parse: onOrOff },
   default_transaction_isolation: { initial: "serializable", parse: isolationLevel },
   default_transaction_read_only: { initial: "off", parse: onOrOff },
-  datestyle: { initial: "ISO, MDY", parse: onlyValue("ISO, MDY", /^iso(\s*,\s*mdy)?$/i) },
+  datestyle: { initial: "ISO, MDY", parse: dateStyle },
   extra_float_digits: { initial: "1", parse: onlyValue("1", /^[0-3]$/) },
   "hnsw.ef_search": { initial: "64", parse: wholeNumber(1, 16_384) },
-  intervalstyle: { initial: "postgres", parse: onlyValue("postgres") },
+  intervalstyle: { initial: "postgres", parse: intervalStyle },
   "pg_trgm.similarity_threshold": { initial: "0.3", parse: fraction },
   "pg_trgm.strict_word_similarity_threshold": { initial: "0.5", parse: fraction },
   "pg_trgm.word_similarity_threshold": { initial: "0.6", parse: fraction },
@@ -78,6 +80,7 @@ export class Settings {
   private local: Map<string, string> | null = null;
   private beforeTransaction: Map<string, string> | null = null;
   private path: readonly string[] = PLAIN_PATH;
+  private textStyle: TextStyle | undefined;
   /** Another one than before: settings may have changed since. */
   version = 0;
   readonly modes: TransactionModes;
@@ -88,6 +91,11 @@ export class Settings {
 
   get timeZone(): string {
     return this.local?.get("timezone") ?? this.values?.get("timezone") ?? "UTC";
+  }
+
+  /** DateStyle and IntervalStyle; undefined: ISO and postgres. */
+  get style(): TextStyle | undefined {
+    return this.textStyle;
   }
 
   /** The schemas of search_path, as written. */
@@ -110,7 +118,10 @@ export class Settings {
   setText(name: string, text: string | null, local: boolean): string {
     const key = name.toLowerCase();
     const { parse } = find(key);
-    const value = text === null ? this.initial(key) : parse(text, key);
+    const value =
+      text === null
+        ? this.initial(key)
+        : parse(text, key, this.local?.get(key) ?? this.values?.get(key) ?? this.initial(key));
     if (this.setMode(key, value)) return value;
     if (local) {
       this.local ??= new Map();
@@ -224,7 +235,8 @@ export class Settings {
       readOnly: read("default_transaction_read_only") === "on",
       deferrable: read("default_transaction_deferrable") === "on",
     };
-    const text = this.local?.get("search_path") ?? this.values?.get("search_path");
+    this.textStyle = textStyleOf(read("datestyle"), read("intervalstyle"));
+    const text = read("search_path");
     this.path = text === undefined ? PLAIN_PATH : parseSearchPath(text);
   }
 }

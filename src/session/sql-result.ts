@@ -64,6 +64,8 @@ export interface RowsWeight {
 export interface Rows {
   /** Takes the batch's first `count` rows. Answers their estimated bytes. Throws 54000 past RESULT_BYTES_MAX. */
   append(batch: Batch, count: number): number;
+  /** Batches may be chunks (query/exec/segments/chunk.ts), whose columns are not values yet. */
+  readonly takesChunks?: boolean;
   /** Absent: rows are not counted among those that may be large. */
   readonly weight?: RowsWeight;
   /** Of rows that leave as they come: a promise while the client has not taken enough of them. */

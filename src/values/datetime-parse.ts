@@ -18,6 +18,7 @@ import {
   SECOND_MICROS,
   splitTimestamp,
 } from "./datetime.js";
+import type { DateOrder, TextStyle } from "./text-style.js";
 import { isTimeZone, offsetAt, offsetOfLocal } from "./time-zone.js";
 import type { TimeTz } from "./values.js";
 
@@ -26,6 +27,10 @@ export interface Clock {
   readonly timeZone: string;
   /** Microseconds since the epoch. */
   readonly nowMicros: number;
+  /** Of the fields of a date, where the text leaves it open; absent: MDY. */
+  readonly order?: DateOrder;
+  /** In `sql_standard` one sign before an interval is about all of its parts. */
+  readonly intervals?: TextStyle["intervals"];
 }
 
 type Kind = "date" | "time" | "time with time zone" | "timestamp" | "timestamp with time zone";
@@ -238,10 +243,12 @@ class Reading {
     this.timeNext = false;
   }
 
-  /** Three fields with a separator: the year first when it has more than two digits, else month, day, year. */
+  /** Three fields with a separator: the year first when it has more than two digits, else as the clock has it. */
   separated(first: string, middle: string, last: string): void {
     if (/\d/.test(middle)) {
-      if (first.length > 2) this.setDate(first, Number(middle), last);
+      const { order } = this.clock;
+      if (first.length > 2 || order === "YMD") this.setDate(first, Number(middle), last);
+      else if (order === "DMY") this.setDate(last, Number(middle), first);
       else this.setDate(last, Number(first), middle);
     } else if (first.length > 2) this.setDate(first, monthOf(middle.toLowerCase()), last);
     else this.setDate(last, monthOf(middle.toLowerCase()), first);

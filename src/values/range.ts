@@ -5,9 +5,9 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import type { Turns } from "../protocol/turns.js";
-import { dateToText, timestampToText, timestampTzToText } from "./datetime.js";
 import { type Clock, parseDate, parseTimestamp, parseTimestampTz } from "./datetime-parse.js";
 import { Numeric } from "./numeric.js";
+import { dateInStyle, PLAIN_STYLE, type TextStyle, timestampInStyle, timestampTzInStyle } from "./text-style.js";
 import type { MultirangeName, RangeName, SqlType, TypeName } from "./values.js";
 
 /** A value of the type that a range is of. */
@@ -223,13 +223,13 @@ const withUpper = (range: Range, { upper, upperInc }: Range): Range => ({ ...ran
 
 // ---- Text ----
 
-const PRINTERS: Readonly<Record<Subtype, (value: never, timeZone: string) => string>> = {
+const PRINTERS: Readonly<Record<Subtype, (value: never, timeZone: string, style: TextStyle) => string>> = {
   int4: (value: number) => String(value),
   int8: (value: number | bigint) => String(value),
   numeric: (value: Numeric) => value.toString(),
-  date: (value: number) => dateToText(value),
-  timestamp: (value: number) => timestampToText(value),
-  timestamptz: (value: number, timeZone) => timestampTzToText(value, timeZone),
+  date: (value: number, _, style) => dateInStyle(value, style),
+  timestamp: (value: number, _, style) => timestampInStyle(value, style),
+  timestamptz: (value: number, timeZone, style) => timestampTzInStyle(value, timeZone, style),
 };
 
 const UTC: Clock = { timeZone: "UTC", nowMicros: 0 };
@@ -247,25 +247,36 @@ const normalInteger = (value: bigint): number | bigint =>
   value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
 
 /** As a value is held, and with another time zone as it is printed. */
-export function rangeText(name: RangeName, range: Range, timeZone = "UTC"): string {
+export function rangeText(name: RangeName, range: Range, timeZone = "UTC", style = PLAIN_STYLE): string {
   if (range.isEmpty) return "empty";
-  const print = PRINTERS[SUBTYPES[name]] as (value: Bound, timeZone: string) => string;
-  const lower = range.lower === null ? "" : quoted(print(range.lower, timeZone));
-  const upper = range.upper === null ? "" : quoted(print(range.upper, timeZone));
+  const print = PRINTERS[SUBTYPES[name]] as (value: Bound, timeZone: string, style: TextStyle) => string;
+  const lower = range.lower === null ? "" : quoted(print(range.lower, timeZone, style));
+  const upper = range.upper === null ? "" : quoted(print(range.upper, timeZone, style));
   return `${range.lowerInc ? "[" : "("}${lower},${upper}${range.upperInc ? "]" : ")"}`;
 }
 
 const quoted = (text: string) => (/\s/.test(text) ? `"${text}"` : text);
 
-export function multirangeText(name: MultirangeName, ranges: readonly Range[], timeZone = "UTC"): string {
-  return `{${ranges.map((range) => rangeText(RANGES[name], range, timeZone)).join()}}`;
+export function multirangeText(
+  name: MultirangeName,
+  ranges: readonly Range[],
+  timeZone = "UTC",
+  style = PLAIN_STYLE,
+): string {
+  return `{${ranges.map((range) => rangeText(RANGES[name], range, timeZone, style)).join()}}`;
 }
 
 /** The text of a stored value in a time zone. */
-export function rangeInZone(name: RangeName | MultirangeName, value: string, timeZone: string): string {
-  if (name === "tstzrange" && timeZone !== "UTC") return rangeText(name, rangeOf(name, value), timeZone);
-  if (name === "tstzmultirange" && timeZone !== "UTC") return multirangeText(name, rangesOf(name, value), timeZone);
-  return value;
+export function rangeInZone(
+  name: RangeName | MultirangeName,
+  value: string,
+  timeZone: string,
+  style = PLAIN_STYLE,
+): string {
+  const isZoned = name === "tstzrange" || name === "tstzmultirange";
+  if (style.dates === "ISO" && !(isZoned && timeZone !== "UTC")) return value;
+  if (isMultirangeName(name)) return multirangeText(name, rangesOf(name, value), timeZone, style);
+  return rangeText(name, rangeOf(name, value), timeZone, style);
 }
 
 const KEPT_MAX = 4096;

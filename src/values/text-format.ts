@@ -23,6 +23,15 @@ import { multirangeFromText, rangeFromText } from "./range-input.js";
 import { arrayFromText, arrayToText } from "./text-format-array.js";
 import { recordFromText, recordToText } from "./text-format-record.js";
 import { regConfigFromText } from "./text-search-configs.js";
+import {
+  dateInStyle,
+  intervalInStyle,
+  PLAIN_STYLE,
+  parseStandardInterval,
+  type TextStyle,
+  timestampInStyle,
+  timestampTzInStyle,
+} from "./text-style.js";
 import { tsQueryFromText } from "./ts-query.js";
 import { tsVectorFromText } from "./ts-vector.js";
 import {
@@ -46,8 +55,11 @@ export function numericModifier(modifier: number): { precision: number; scale: n
   return { precision: (modifier - scale) / 2048, scale };
 }
 
-/** The text of a non-null value. `timeZone` is that of the session, for timestamptz. */
-export function toText(type: SqlType, value: Value, timeZone = "UTC"): string {
+/** The text of a non-null value. `timeZone` is that of the session, for timestamptz; `style` its DateStyle and IntervalStyle. */
+export function toText(type: SqlType, value: Value, timeZone = "UTC", style?: TextStyle): string {
+  if (style !== undefined && style !== PLAIN_STYLE && STYLED.has(type.name)) {
+    return styledText(type, value, timeZone, style);
+  }
   switch (type.name) {
     case "bool":
       return value === true ? "t" : "f";
@@ -78,15 +90,19 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC"): string {
     case "array": {
       const element = type.element as SqlType;
       if (isCatalogVector(type)) return (value as SqlArray).elements.join(" ");
-      return arrayToText(value as SqlArray, (member) => toText(element, member, timeZone));
+      return arrayToText(value as SqlArray, (member) => toText(element, member, timeZone, style));
     }
     case "record":
-      return rowToText(type, value as readonly Value[], timeZone);
+      return rowToText(type, value as readonly Value[], timeZone, style);
     case "inet":
       return inetText(value as string);
+    case "daterange":
+    case "datemultirange":
+    case "tsrange":
+    case "tsmultirange":
     case "tstzrange":
     case "tstzmultirange":
-      return rangeInZone(type.name, value as string, timeZone);
+      return rangeInZone(type.name, value as string, timeZone, style);
     case "char":
       return charToText(value as string);
     case "variant":
@@ -99,12 +115,27 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC"): string {
   }
 }
 
-function rowToText(type: SqlType, row: readonly Value[], timeZone: string): string {
+function rowToText(type: SqlType, row: readonly Value[], timeZone: string, style?: TextStyle): string {
   const { fields } = type;
   if (fields === undefined) return recordToText(row, untypedToText);
   // A row stored before its type got a field is shorter.
   const values = fields.length === row.length ? row : fields.map((_, i) => row[i] ?? null);
-  return recordToText(values, (value, i) => toText(fields[i]!.type, value, timeZone));
+  return recordToText(values, (value, i) => toText(fields[i]!.type, value, timeZone, style));
+}
+
+const STYLED: ReadonlySet<SqlType["name"]> = new Set(["date", "timestamp", "timestamptz", "interval"]);
+
+function styledText({ name }: SqlType, value: Value, timeZone: string, style: TextStyle): string {
+  switch (name) {
+    case "date":
+      return dateInStyle(value as number, style);
+    case "timestamp":
+      return timestampInStyle(value as number, style);
+    case "timestamptz":
+      return timestampTzInStyle(value as number, timeZone, style);
+    default:
+      return intervalInStyle(value as Interval, style);
+  }
 }
 
 /** A value whose type only its representation tells: fields of records without declared types. */
@@ -178,7 +209,9 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
     case "timestamptz":
       return parseTimestampTz(text, clock, type.modifier);
     case "interval":
-      return parseInterval(text, type.modifier);
+      return clock.intervals === "sql_standard"
+        ? parseStandardInterval(text, type.modifier)
+        : parseInterval(text, type.modifier);
     case "enum":
       return enumFromText(type, text);
     case "bit":

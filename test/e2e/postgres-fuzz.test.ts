@@ -10,6 +10,7 @@ import {
   bind,
   describe,
   execute,
+  int16,
   int32,
   lettersOf,
   message,
@@ -34,10 +35,48 @@ const TEXTS = [
   "COMMIT",
   "SELECT nope",
   "COPY fuzz FROM STDIN",
+  "COPY fuzz FROM STDIN (FORMAT binary)",
+  "COPY fuzz TO STDOUT (FORMAT binary)",
+  "COPY (SELECT i, repeat('x', 70000) FROM generate_series(1, 5) i) TO STDOUT",
+  "SELECT i FROM generate_series(1, 3000) i",
+  "SELECT 1; SELECT 1 / 0; SELECT 2",
+  "LISTEN fuzz",
+  "NOTIFY fuzz, 'told'",
+  "SELECT pg_advisory_lock_shared(1)",
+  "DISCARD ALL",
+  "SET datestyle = 'German'",
   "SELECT 'x",
   "",
   ";;",
 ];
+
+/** Types whose binary forms are read piece by piece, and what a client may send for any of them. */
+const BINARY_TYPES =
+  "int[] numeric timestamptz jsonb interval inet varbit int4range int4multirange vector polygon uuid timetz".split(" ");
+
+function binaryValue(random: Random): Buffer {
+  const length = random.one([0, 1, 2, 4, 8, 12, 16, 20, 40]);
+  const most = random.one([2, 256]);
+  return Buffer.from(Array.from({ length }, () => random.below(most)));
+}
+
+/** A value in binary, of one of those types. */
+function binaryCall(random: Random): Buffer {
+  const value = binaryValue(random);
+  return Buffer.concat([
+    parse("b", `SELECT $1::${random.one(BINARY_TYPES)}`),
+    message("B", "", "b", int16(1), int16(1), int16(1), int32(value.length), value, int16(1), int16(random.below(2))),
+    execute("", 0),
+    message("C", Buffer.from("S"), "b"),
+  ]);
+}
+
+/** Rows of COPY's binary format, or nearly. */
+function binaryRows(random: Random): Buffer {
+  const head = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
+  const row = [int16(2), int32(4), binaryValue(random), int32(random.one([-1, 2, 1 << 30])), binaryValue(random)];
+  return message("d", Buffer.concat([random.chance(0.8) ? head : Buffer.alloc(0), ...row, int16(-1)]));
+}
 
 function sound(random: Random): Buffer {
   const makers: readonly (() => Buffer)[] = [
@@ -50,6 +89,8 @@ function sound(random: Random): Buffer {
     () => sync,
     () => message("H"),
     () => message("d", Buffer.from("1\ta\n")),
+    () => binaryRows(random),
+    () => binaryCall(random),
     () => message("c"),
     () => message("f", "no"),
     () => message("F", int32(random.below(100))),

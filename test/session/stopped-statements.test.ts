@@ -40,5 +40,9 @@ t.test("a stopped statement is neither run nor planned", async (t) => {
   t.throws(() => session.protocol.planText(run(2)), { code: "statement_stopped" });
   t.throws(() => session.execute(run(3), () => undefined), { code: "statement_stopped" });
   t.equal(session.protocol.planText({ ...run(1), sql: "RETURN 1 AS x" }).bound.kind, "query", "another statement");
+  const sql = { shape: shapeOf("SELECT repeat('a', 1)", "sql"), language: "sql" } as const;
+  stopped.set([{ tenant: db.tenant.number, untilMs, what: sql }]);
+  t.throws(() => session.protocol.planAhead("SELECT repeat('b', 2)", []), { code: "statement_stopped" });
+  t.equal(session.protocol.planAhead("SELECT 1", []).bound.kind, "query");
   session.rollback();
 });

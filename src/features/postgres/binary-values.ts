@@ -15,7 +15,7 @@ import type { Interval, MultirangeName, RangeName, SqlArray, SqlType, TimeTz, Va
 import { vectorOf } from "../../values/vector-text.js";
 import { rangeWriter, readRangeValue } from "./binary-ranges.js";
 import { TEXT_TYPE_WRITERS, textFromBinary } from "./binary-texts.js";
-import type { ValueWriter } from "./text-values.js";
+import type { TextSettings, ValueWriter } from "./text-values.js";
 
 /** Days and microseconds from 1970 to 2000, where PostgreSQL counts from. */
 const EPOCH_DAYS = 10_957;
@@ -75,7 +75,8 @@ function pgDays(days: number): number {
   return days > 0 ? INFINITE_DAYS : -INFINITE_DAYS - 1;
 }
 
-function pgMicros(micros: number): bigint {
+function pgMicros(micros: number): number | bigint {
+  if (Number.isSafeInteger(micros - EPOCH_MICROS)) return micros - EPOCH_MICROS;
   if (Number.isFinite(micros)) return BigInt(micros) - BigInt(EPOCH_MICROS);
   return micros > 0 ? INFINITE_MICROS : -INFINITE_MICROS - 1n;
 }
@@ -87,14 +88,14 @@ const PLAIN_WRITERS: Partial<Record<SqlType["name"], ValueWriter>> = {
   int4: (writer, value) => writer.int32(value as number),
   oid: (writer, value) => writer.uint32(value as number),
   xid: (writer, value) => writer.uint32(Number(value)),
-  int8: (writer, value) => writer.int64(BigInt(value as number | bigint)),
+  int8: (writer, value) => writer.int64(value as number | bigint),
   float4: (writer, value) => writer.float32(value as number),
   float8: (writer, value) => writer.float64(value as number),
   numeric: (writer, value) => writeNumeric(writer, value as Numeric),
   bytea: (writer, value) => writer.bytes(value as Uint8Array),
   uuid: (writer, value) => writer.bytes(Buffer.from((value as string).replaceAll("-", ""), "hex")),
   date: (writer, value) => writer.int32(pgDays(value as number)),
-  time: (writer, value) => writer.int64(BigInt(value as number)),
+  time: (writer, value) => writer.int64(value as number),
   timetz: (writer, value) => {
     const { micros, offset } = value as TimeTz;
     writer.int64(BigInt(micros));
@@ -458,8 +459,8 @@ function readVector(type: SqlType, fields: MessageFields): Value {
 }
 
 /** The value of a parameter in text format. */
-export function parameterFromText(type: SqlType, bytes: Buffer, timeZone: string): Value {
+export function parameterFromText(type: SqlType, bytes: Buffer, { timeZone, style }: TextSettings): Value {
   const text = bytes.toString("utf8");
   if (text.includes("\0")) throw sqlError("22021", 'invalid byte sequence for encoding "UTF8": 0x00');
-  return fromText(type, text, { timeZone, nowMicros: Date.now() * 1000 });
+  return fromText(type, text, { timeZone, nowMicros: Date.now() * 1000, ...style });
 }

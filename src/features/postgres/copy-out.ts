@@ -1,14 +1,17 @@
 /** COPY … TO STDOUT: the rows of a query as CopyData messages in text, CSV or binary. */
 import { BACK } from "../../protocol/postgres/message-types.js";
-import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
+import type { Escapes, MessageWriter } from "../../protocol/postgres/message-writer.js";
+import { textOfBytes } from "../../query/exec/segments/text-column.js";
 import type { Batch } from "../../query/expr/expr.js";
+import type { OutputColumn } from "../../query/plan/plan.js";
 import type { ResultShape, RowCollector } from "../../session/sql-result.js";
 import type { CopyStatement } from "../../sql/parse/copy.js";
 import { type CsvStyle, csvFieldWriter } from "../../values/csv-format.js";
 import { toText } from "../../values/text-format.js";
-import type { Value } from "../../values/values.js";
 import { binaryWriter } from "./binary-values.js";
+import { type FieldWriter, fieldsOf, sizedField } from "./column-fields.js";
 import { copiedQuery } from "./copy-statement.js";
+import { isText, type TextSettings, type ValueWriter } from "./text-values.js";
 import { timeoutOf } from "./timeouts.js";
 import type { WireHost } from "./wire-host.js";
 
@@ -36,10 +39,11 @@ export async function copyOut(wire: WireHost, copy: CopyStatement): Promise<void
     if (!hasSent) writer.cut(start);
     rows = 0;
     writeResponse(wire, copy, shape.outputs.length);
-    const into = linesOf(wire, copy, shape);
+    const into = linesOf(writer, copy, shape, session.settings);
     lines = into;
     const { outputs, heavy } = shape;
     return {
+      takesChunks: true,
       weight: { outputs, heavy, writesJson: false },
       append: (batch, count) => {
         into.write(batch, count);
@@ -69,87 +73,135 @@ function writeResponse({ writer }: WireHost, { format }: CopyStatement, columns:
   writer.end();
 }
 
-function linesOf(wire: WireHost, copy: CopyStatement, shape: ResultShape): Lines {
-  const { writer } = wire;
+/** Writes rows in the statement's format, each as a message. */
+export function linesOf(writer: MessageWriter, copy: CopyStatement, shape: ResultShape, settings: TextSettings): Lines {
   if (copy.format === "binary") return binaryRows(writer, shape);
-  const { delimiter, nullText, header } = copy;
   const { outputs } = shape;
-  const escapes = copy.format === "csv" ? csvFields(copy, shape) : outputs.map(() => textField(copy));
-  const { timeZone } = wire.session.settings;
-  const texts = outputs.map(({ type }, c) => {
-    const escaped = escapes[c]!;
-    const isPlain = NUMBERS.has(type.name) && copy.format === "text" && !/[-\d]/.test(delimiter);
-    return isPlain ? String : (value: Value) => escaped(toText(type, value, timeZone));
-  });
-  const send = (line: string): void => {
-    writer.begin(BACK.copyData);
-    writer.text(`${line}\n`);
-    writer.end();
-  };
-  if (header) send(outputs.map(({ name }, c) => escapes[c]!(name)).join(delimiter));
-  const write: WriteRows = ({ columns }, count) => {
+  const isCsv = copy.format === "csv";
+  const fields = outputs.map((output) =>
+    isCsv ? csvField(copy, output, settings) : textField(copy, output, settings),
+  );
+  const delimiter = copy.delimiter.charCodeAt(0);
+  if (copy.header) writeHeader(writer, copy, outputs);
+  const write: WriteRows = (batch, count) => {
+    const columns = fieldsOf(batch, fields, writer);
+    const { length } = columns;
     for (let r = 0; r < count; r++) {
-      let line = "";
-      for (let c = 0; c < texts.length; c++) {
-        const value = columns[c]![r]!;
-        if (c > 0) line += delimiter;
-        line += value === null ? nullText : texts[c]!(value);
+      writer.begin(BACK.copyData);
+      for (let c = 0; c < length; c++) {
+        if (c > 0) writer.byte(delimiter);
+        if (!columns[c]!(r)) writer.text(copy.nullText);
       }
-      send(line);
+      writer.byte(NEWLINE);
+      writer.end();
     }
   };
   return { write, end() {} };
 }
 
-/** Whole numbers have nothing to escape. */
-const NUMBERS: ReadonlySet<string> = new Set(["int2", "int4", "int8", "oid"]);
+const NEWLINE = 0x0a;
 
-type Escape = (text: string) => string;
-
-function csvFields(copy: CopyStatement, { outputs }: ResultShape): readonly Escape[] {
-  const { quote, forceQuote } = copy;
+/** FORCE_QUOTE is not about names. */
+function writeHeader(writer: MessageWriter, copy: CopyStatement, outputs: readonly OutputColumn[]): void {
   const field = csvFieldWriter(copy satisfies CsvStyle);
-  const quoted: Escape = (text) => quote + text.replaceAll(quote, quote + quote) + quote;
-  return outputs.map(({ name }) => (forceQuote === "*" || forceQuote.includes(name) ? quoted : field));
+  writer.begin(BACK.copyData);
+  for (const [c, { name }] of outputs.entries()) {
+    if (c > 0) writer.text(copy.delimiter);
+    if (copy.format === "csv") writer.text(field(name));
+    else writer.escapedText(name, escapesOf(copy));
+  }
+  writer.byte(NEWLINE);
+  writer.end();
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  "\\": "\\\\",
-  "\b": "\\b",
-  "\f": "\\f",
-  "\n": "\\n",
-  "\r": "\\r",
-  "\t": "\\t",
-  "\v": "\\v",
+/** Whole numbers: their digits have nothing to escape, unless the format uses digits or the sign for itself. */
+const NUMBERS: ReadonlySet<string> = new Set(["int2", "int4", "int8", "oid"]);
+const PART_OF_NUMBERS = /[-\d]/;
+const integerField: FieldWriter = { value: (writer, value) => writer.integer(value as number | bigint) };
+
+function textField(copy: CopyStatement, { type }: OutputColumn, settings: TextSettings): FieldWriter {
+  if (NUMBERS.has(type.name) && !PART_OF_NUMBERS.test(copy.delimiter)) return integerField;
+  const escapes = escapesOf(copy);
+  const value: ValueWriter = isText(type)
+    ? (writer, text) => writer.escapedText(text as string, escapes)
+    : (writer, other) => writer.escapedText(toText(type, other, settings.timeZone, settings.style), escapes);
+  if (!isText(type)) return { value };
+  return { value, utf8: (writer, data, start, end) => writer.escapedUtf8(data, start, end, escapes) };
+}
+
+function escapesOf({ delimiter }: CopyStatement): Escapes {
+  const escapes = new Uint8Array(256);
+  for (const [character, letter] of Object.entries(LETTERS)) escapes[character.charCodeAt(0)] = letter.charCodeAt(0);
+  const code = delimiter.charCodeAt(0);
+  if (escapes[code] === 0) escapes[code] = code;
+  return escapes;
+}
+
+/** What follows a backslash in the character's place. */
+const LETTERS: Readonly<Record<string, string>> = {
+  "\\": "\\",
+  "\b": "b",
+  "\f": "f",
+  "\n": "n",
+  "\r": "r",
+  "\t": "t",
+  "\v": "v",
 };
 
-function textField({ delimiter }: CopyStatement): Escape {
-  const special = /[\\\b\f\n\r\t\v]/;
-  const all = /[\\\b\f\n\r\t\v]/g;
-  return (text) => {
-    const plain = special.test(text) ? text.replace(all, (character) => ESCAPES[character]!) : text;
-    return delimiter === "\t" ? plain : plain.replaceAll(delimiter, `\\${delimiter}`);
+function csvField(copy: CopyStatement, output: OutputColumn, settings: TextSettings): FieldWriter {
+  const { type } = output;
+  const { delimiter, quote, nullText } = copy;
+  const isForced = isQuotedAlways(copy, output);
+  const isPlain = !isForced && !PART_OF_NUMBERS.test(delimiter + quote + nullText);
+  if (NUMBERS.has(type.name) && isPlain) return integerField;
+  const field = csvText(copy, output);
+  if (!isText(type))
+    return { value: (writer, value) => writer.text(field(toText(type, value, settings.timeZone, settings.style))) };
+  const value: ValueWriter = (writer, text) => writer.text(field(text as string));
+  if (isForced) return { value };
+  const special = new Uint8Array(256);
+  for (const character of `${delimiter}${quote}\n\r\\`) special[character.charCodeAt(0)] = 1;
+  const nullBytes = Buffer.byteLength(nullText);
+  const mayNeedQuotes = (data: Uint8Array, start: number, end: number): boolean => {
+    if (end - start === nullBytes) return true;
+    for (let i = start; i < end; i++) if (special[data[i]!] === 1) return true;
+    return false;
   };
+  return {
+    value,
+    utf8: (writer, data, start, end) => {
+      if (mayNeedQuotes(data, start, end)) value(writer, textOfBytes(data, start, end, false));
+      else writer.utf8(data, start, end);
+    },
+  };
+}
+
+function csvText(copy: CopyStatement, output: OutputColumn): (text: string) => string {
+  const { quote } = copy;
+  if (isQuotedAlways(copy, output)) return (text) => quote + text.replaceAll(quote, quote + quote) + quote;
+  return csvFieldWriter(copy satisfies CsvStyle);
+}
+
+function isQuotedAlways({ forceQuote }: CopyStatement, { name }: OutputColumn): boolean {
+  return forceQuote === "*" || forceQuote.includes(name);
 }
 
 /** The signature goes with the first row's message, or with the trailer where there are no rows. */
 function binaryRows(writer: MessageWriter, { outputs }: ResultShape): Lines {
-  const writers = outputs.map(({ type }) => binaryWriter(type));
+  const fields = outputs.map(({ type }) => sizedField(type, binaryWriter(type), true));
   let isFirst = true;
   const begin = (): void => {
     writer.begin(BACK.copyData);
     if (isFirst) writer.bytes(SIGNATURE);
     isFirst = false;
   };
-  const write: WriteRows = ({ columns }, count) => {
+  const write: WriteRows = (batch, count) => {
+    const columns = fieldsOf(batch, fields, writer);
+    const { length } = columns;
     for (let r = 0; r < count; r++) {
       begin();
-      writer.int16(writers.length);
-      for (const [c, writeValue] of writers.entries()) {
-        const value = columns[c]![r]!;
-        if (value === null) writer.int32(-1);
-        else writeValue(writer, value);
-      }
+      writer.int16(length);
+      for (let c = 0; c < length; c++) if (!columns[c]!(r)) writer.int32(-1);
       writer.end();
     }
   };

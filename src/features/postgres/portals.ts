@@ -175,14 +175,14 @@ export function bindMessage(wire: PortalHost, fields: MessageFields): void {
       `bind message supplies ${count} parameters, but prepared statement requires ${types.length}`,
     );
   }
-  const { timeZone } = wire.session.settings;
+  const { settings } = wire.session;
   const values: Value[] = [];
   for (let i = 0; i < count; i++) {
     const length = fields.int32();
     const bytes = length < 0 ? null : fields.view(length);
     if (bytes === null) values.push(null);
     else if (formatOf(sentFormats, i) === 1) values.push(fromBinary(types[i]!, bytes));
-    else values.push(parameterFromText(types[i]!, bytes, timeZone));
+    else values.push(parameterFromText(types[i]!, bytes, settings));
   }
   const formats = formatsIn(fields);
   const portal = { statement, name, values, formats, cursor: null, hasEnded: false };
@@ -253,7 +253,7 @@ async function fetchPart(wire: PortalHost, portal: Portal, plan: StatementPlan, 
     wire.beginImplicit();
     openCursor(wire, portal);
   }
-  const writers = valueWriters(plan.shape!, portal.formats, session.settings.timeZone);
+  const writers = valueWriters(plan.shape!, portal.formats, session.settings);
   const wanted = rowsMax > 0 ? rowsMax : Number.MAX_SAFE_INTEGER;
   const take = (batch: Parameters<typeof writeRows>[2]): void => writeRows(writer, writers, batch, batch.length);
   const rows = await session.protocol.fetchCursor(portal.cursor!, wanted, take, client);

@@ -6,6 +6,7 @@ import { RESULT_BYTES_MAX } from "../../protocol/limits.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
 import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import { resultTooLarge } from "../../protocol/size-errors.js";
+import { Chunk } from "../../query/exec/segments/chunk.js";
 import type { Batch } from "../../query/expr/expr.js";
 import { pgOidOf } from "../../query/expr/types.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
@@ -13,7 +14,8 @@ import type { ResultShape, RowCollector, Rows } from "../../session/sql-result.j
 import { typmodOf } from "../../sql/bind/system/relation-facts.js";
 import type { SqlType } from "../../values/values.js";
 import { binaryWriter } from "./binary-values.js";
-import { textWriter, type ValueWriter } from "./text-values.js";
+import { type FieldWriter, fieldsOf, sizedField, type WriteField } from "./column-fields.js";
+import { type TextSettings, textWriter } from "./text-values.js";
 
 /** From so many bytes on rows leave. */
 const PIECE_BYTES = 64 * 1024;
@@ -28,7 +30,7 @@ export function formatOf(formats: Formats, column: number): number {
 export interface RowOutputOptions {
   readonly writer: MessageWriter;
   readonly formats: Formats;
-  readonly timeZone: string;
+  readonly settings: TextSettings;
   /** The client has not been told the columns. */
   readonly describes: boolean;
   /** Sends what was written. */
@@ -46,13 +48,14 @@ export class RowOutput {
   }
 
   readonly collector: RowCollector = (shape, streamable = false): Rows => {
-    const { writer, formats, timeZone, describes } = this.options;
+    const { writer, formats, settings, describes } = this.options;
     if (!this.hasSent) writer.cut(this.start);
     this.rows = 0;
     if (describes) writeRowDescription(writer, shape.outputs, formats);
-    const writers = valueWriters(shape, formats, timeZone);
+    const writers = valueWriters(shape, formats, settings);
     const { outputs, heavy } = shape;
     return {
+      takesChunks: true,
       weight: { outputs, heavy, writesJson: false },
       append: (batch, count) => {
         writeRows(writer, writers, batch, count);
@@ -75,16 +78,35 @@ export class RowOutput {
   }
 }
 
-export function valueWriters({ outputs }: ResultShape, formats: Formats, timeZone: string): readonly ValueWriter[] {
-  return outputs.map(({ type }, c) => (formatOf(formats, c) === 1 ? binaryWriter(type) : textWriter(type, timeZone)));
+export function valueWriters(
+  { outputs }: ResultShape,
+  formats: Formats,
+  settings: TextSettings,
+): readonly FieldWriter[] {
+  return outputs.map(({ type }, c) => {
+    const isBinary = formatOf(formats, c) === 1;
+    const value = isBinary ? binaryWriter(type) : textWriter(type, settings);
+    return sizedField(type, value, isBinary);
+  });
 }
 
-export function writeRows(
-  writer: MessageWriter,
-  writers: readonly ValueWriter[],
-  { columns }: Batch,
-  count: number,
-): void {
+export function writeRows(writer: MessageWriter, writers: readonly FieldWriter[], batch: Batch, count: number): void {
+  if (batch instanceof Chunk) writeChunk(writer, fieldsOf(batch, writers, writer), count);
+  else writeBatch(writer, writers, batch, count);
+}
+
+function writeChunk(writer: MessageWriter, fields: readonly WriteField[], count: number): void {
+  const { length } = fields;
+  for (let r = 0; r < count; r++) {
+    writer.begin(BACK.dataRow);
+    writer.int16(length);
+    for (let c = 0; c < length; c++) if (!fields[c]!(r)) writer.int32(-1);
+    writer.end();
+  }
+}
+
+/** Most batches are a row or two: nothing is prepared for them. */
+function writeBatch(writer: MessageWriter, writers: readonly FieldWriter[], { columns }: Batch, count: number): void {
   const { length } = writers;
   for (let r = 0; r < count; r++) {
     writer.begin(BACK.dataRow);
@@ -92,7 +114,7 @@ export function writeRows(
     for (let c = 0; c < length; c++) {
       const value = columns[c]![r]!;
       if (value === null) writer.int32(-1);
-      else writers[c]!(writer, value);
+      else writers[c]!.value(writer, value);
     }
     writer.end();
   }

@@ -22,7 +22,7 @@ export class StatementRuns {
     const { session, client, writer, flush } = this.wire;
     const { settings } = session;
     client.begin(timeoutOf(settings, client.request));
-    const output = new RowOutput({ writer, formats, timeZone: settings.timeZone, describes, flush });
+    const output = new RowOutput({ writer, formats, settings, describes, flush });
     let bound: BoundStatement | null = null;
     const { sql, params, declared, kept } = text;
     const { collector } = output;

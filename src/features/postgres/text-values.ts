@@ -1,12 +1,19 @@
 /** Writes column values in PostgreSQL's text format, each with its length before it. */
 import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import { toText } from "../../values/text-format.js";
+import type { TextStyle } from "../../values/text-style.js";
 import type { SqlType, Value } from "../../values/values.js";
 
 /** Writes one value that is not null. */
 export type ValueWriter = (writer: MessageWriter, value: Value) => void;
 
-export function textWriter(type: SqlType, timeZone: string): ValueWriter {
+/** What the session says about texts of values. */
+export interface TextSettings {
+  readonly timeZone: string;
+  readonly style: TextStyle | undefined;
+}
+
+export function textWriter(type: SqlType, { timeZone, style }: TextSettings): ValueWriter {
   switch (type.name) {
     case "bool":
       return (writer, value) => writer.sizedAscii(value === true ? "t" : "f");
@@ -14,6 +21,11 @@ export function textWriter(type: SqlType, timeZone: string): ValueWriter {
     case "int4":
     case "int8":
     case "oid":
+      return (writer, value) => {
+        const from = writer.beginSized();
+        writer.integer(value as number | bigint);
+        writer.endSized(from);
+      };
     case "numeric":
       return (writer, value) => writer.sizedAscii(String(value));
     case "text":
@@ -24,6 +36,13 @@ export function textWriter(type: SqlType, timeZone: string): ValueWriter {
     case "uuid":
       return (writer, value) => writer.sizedAscii(value as string);
     default:
-      return (writer, value) => writer.sizedText(toText(type, value, timeZone));
+      return (writer, value) => writer.sizedText(toText(type, value, timeZone, style));
   }
 }
+
+/** Whether a value's text is what is sent: of UUIDs only as text. */
+export function isText({ name }: SqlType, isBinary = false): boolean {
+  return TEXTS.has(name) || (name === "uuid" && !isBinary);
+}
+
+const TEXTS: ReadonlySet<SqlType["name"]> = new Set(["text", "varchar", "bpchar", "name"]);

@@ -166,7 +166,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
     const { request } = this.client;
     if (request.sink === null) await request.openReply("application/octet-stream", []);
     else await request.durable();
-    if (this.writer.length > 0) await request.sink!.write(this.writer.take());
+    if (this.writer.length > 0) await this.writer.lend((bytes) => request.sink!.write(bytes));
     // The client was waited for, perhaps; the work goes on in a turn of the tenant's.
     await this.client.yieldTurn();
   };

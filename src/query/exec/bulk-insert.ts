@@ -11,6 +11,7 @@ import { FIELD_ESCAPED, FIELD_PLAIN, type RecordReader } from "../../values/csv-
 import { fromParameter } from "../../values/json-format.js";
 import { jsonToCompactText } from "../../values/json-text.js";
 import { fromText } from "../../values/text-format.js";
+import type { TextStyle } from "../../values/text-style.js";
 import type { SqlType, Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, Evaluate, Expr } from "../expr/expr.js";
@@ -89,6 +90,7 @@ export class BulkInsert {
   private readonly view: { readonly columns: Value[][]; readonly length: number };
   private readonly writer: BulkWriter;
   private readonly timeZone: string;
+  private readonly style: TextStyle | undefined;
   /** Of each row; only where a row may be found fault with later. */
   private readonly lines: number[] | null;
   rows = 0;
@@ -105,6 +107,7 @@ export class BulkInsert {
   ) {
     this.layout = layoutOf(table);
     this.timeZone = context.timeZone;
+    this.style = context.style;
     this.writer = new BulkWriter(table, context, load, findTable);
     const isChecked = this.layout.primaryKey !== null || table.indexes.some(({ unique }) => unique);
     this.lines = isChecked || table.foreignKeys !== undefined ? [] : null;
@@ -247,7 +250,11 @@ export class BulkInsert {
     }
     const text = textOf(bytes, start, end);
     try {
-      const parsed = fromText(column.type, text, { timeZone: this.timeZone, nowMicros: Date.now() * 1000 });
+      const parsed = fromText(column.type, text, {
+        timeZone: this.timeZone,
+        nowMicros: Date.now() * 1000,
+        ...this.style,
+      });
       slab.value(column.type, parsed);
       if (target.isKept) this.values[column.id] = parsed;
     } catch (error) {

@@ -5,6 +5,7 @@ import { runAlgorithm } from "../../graph/algorithms/run-algorithm.js";
 import { sqlError } from "../../protocol/errors.js";
 import { BATCH_ROWS } from "../../protocol/limits.js";
 import type { Transaction } from "../../storage/store.js";
+import type { TextStyle } from "../../values/text-style.js";
 import type { Value } from "../../values/values.js";
 import { NO_SERVICES } from "../expr/no-services.js";
 import { type BindTable, type ExecContext, type ExecServices, StatementState } from "./context.js";
@@ -27,6 +28,7 @@ export interface ContextInit {
   readonly transactionMicros: number;
   readonly statementMicros: number;
   readonly timeZone: string;
+  readonly style?: TextStyle | undefined;
   /** Bytes that the statement's operators may hold. */
   readonly memoryBytesMax: number;
   readonly batchRows?: number;
@@ -56,6 +58,7 @@ export function createContext(init: ContextInit): ExecContext {
     transactionMicros: init.transactionMicros,
     statementMicros: init.statementMicros,
     timeZone: init.timeZone,
+    style: init.style,
     outer: null,
     segments: init.segments ?? null,
     derived: init.derived ?? null,

@@ -33,7 +33,8 @@ export function filterNameOf(scan: ScanPlan, filter: Expr): FilterName | null {
   const text = printExpr(named);
   const values = params.map((param) => ({ param, evaluate: compileExpr(param, NO_SLOTS) }));
   return {
-    of: (context) => JSON.stringify([text, context.timeZone, ...values.map((value) => valueText(value, context))]),
+    of: (context) =>
+      JSON.stringify([text, context.timeZone, context.style, ...values.map((value) => valueText(value, context))]),
   };
 }
 

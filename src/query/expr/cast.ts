@@ -77,6 +77,29 @@ export function dependsOnSession(from: SqlType, to: SqlType): boolean {
   return LOCAL.has(to.name) && categoryOf(from) !== "D" && categoryOf(from) !== "R";
 }
 
+const STYLED = new Set<string>([...LOCAL, ...ZONED, "interval"].filter((name) => !/^time(?:tz)?$/.test(name)));
+
+/** True when DateStyle or IntervalStyle decide what the text is, or means. */
+export function dependsOnStyle(from: SqlType, to: SqlType): boolean {
+  if (to.name === "interval") return categoryOf(from) === "S" || from.name === "unknown";
+  if (categoryOf(to) !== "S") return false;
+  if (from.element !== null) return dependsOnStyle(from.element, to);
+  if (from.fields !== undefined) return from.fields.some(({ type }) => dependsOnStyle(type, to));
+  return STYLED.has(from.name);
+}
+
+const ORDERED = new Set<string>([...STYLED].filter((name) => name !== "interval"));
+/** A date with one or two digits first: day, month or year. */
+const ORDER_OPEN = /(?:^|[\s[({,"])\d{1,2}[-/.]\d{1,2}[-/.]\d/;
+/** A sign before the first of several parts. */
+const SIGN_OPEN = /^\s*-\d.*\s\d/;
+
+/** Whether DateStyle or IntervalStyle decide what this text means. */
+export function isReadByStyle(text: string, to: SqlType): boolean {
+  const { name } = to.element ?? to;
+  return name === "interval" ? SIGN_OPEN.test(text) : ORDERED.has(name) && ORDER_OPEN.test(text);
+}
+
 /** To the bare type, without its modifier. */
 function baseConversion(from: SqlType, to: SqlType, assignment: boolean): Convert | null {
   if (from.element !== null && to.element !== null) return arrayConversion(from.element, to.element, assignment);
@@ -165,7 +188,8 @@ const clocks = new WeakMap<EvalContext, Clock>();
 export function clockOf(context: EvalContext): Clock {
   let clock = clocks.get(context);
   if (clock === undefined) {
-    clock = { timeZone: context.timeZone, nowMicros: context.transactionMicros };
+    const { timeZone, transactionMicros: nowMicros, style } = context;
+    clock = style === undefined ? { timeZone, nowMicros } : { timeZone, nowMicros, ...style };
     clocks.set(context, clock);
   }
   return clock;
@@ -253,7 +277,7 @@ function toStringType(from: SqlType, to: SqlType): Convert {
   // As a cast, a boolean is written out; its output function prints one letter. An address has its netmask always.
   if (from.name === "bool") return (value) => (value === true ? "true" : "false");
   if (from.name === "inet") return keep;
-  return (value, context) => toText(from, value, context.timeZone);
+  return (value, context) => toText(from, value, context.timeZone, context.style);
 }
 
 /** The signed byte that a "char" is. */

@@ -18,7 +18,10 @@ export interface ComputeJob {
   readonly expr: SentExpr;
   readonly leaves: readonly Sent[];
   /** What functions may know of the statement. */
-  readonly context: Pick<EvalContext, "transactionMicros" | "statementMicros" | "timeZone" | "user" | "tenant">;
+  readonly context: Pick<
+    EvalContext,
+    "transactionMicros" | "statementMicros" | "timeZone" | "style" | "user" | "tenant"
+  >;
   readonly textSearchConfig: string | null;
 }
 
@@ -41,11 +44,11 @@ export async function jobFor(
     if (leaf === undefined) return undefined;
     leaves.push(leaf);
   }
-  const { transactionMicros, statementMicros, timeZone, user, tenant, services } = context;
+  const { transactionMicros, statementMicros, timeZone, style, user, tenant, services } = context;
   return {
     expr,
     leaves,
-    context: { transactionMicros, statementMicros, timeZone, user, tenant },
+    context: { transactionMicros, statementMicros, timeZone, style, user, tenant },
     textSearchConfig: services.setting("default_text_search_config"),
   };
 }

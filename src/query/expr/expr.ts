@@ -7,6 +7,7 @@
  */
 
 import type { Turns } from "../../protocol/turns.js";
+import type { TextStyle } from "../../values/text-style.js";
 import type { SqlType, Value } from "../../values/values.js";
 import type { GraphNode } from "../../values/variant.js";
 import type { Capability } from "./capability.js";
@@ -157,6 +158,8 @@ export interface EvalContext {
   /** Start of the statement, microseconds since the epoch. */
   readonly statementMicros: number;
   readonly timeZone: string;
+  /** DateStyle and IntervalStyle; absent: ISO and postgres. */
+  readonly style?: TextStyle | undefined;
   readonly user: string;
   readonly tenant: string;
   /** Rows of enclosing queries, by column id, for correlated subqueries. */

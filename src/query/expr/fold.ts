@@ -5,7 +5,7 @@
  */
 import { costLeft } from "../../values/value-cost.js";
 import { BOOL, type Value } from "../../values/values.js";
-import { dependsOnSession } from "./cast.js";
+import { dependsOnSession, dependsOnStyle, isReadByStyle } from "./cast.js";
 import { compileExpr } from "./compile.js";
 import type { Batch, CaseExpr, ConstExpr, EvalContext, Expr, LogicExpr } from "./expr.js";
 import { NO_SERVICES } from "./no-services.js";
@@ -44,6 +44,7 @@ function foldNode(expr: Expr, timeZone: string | null): Expr {
     case "cast":
       if (!isConst(expr.input)) return expr;
       if (isNull(expr.input)) return constant(expr, null);
+      if (dependsOnStyle(expr.input.type, expr.type) && !isPlainInterval(expr)) return expr;
       return dependsOnSession(expr.input.type, expr.type) ? foldedIsoText(expr, timeZone) : evaluated(expr);
     case "and":
     case "or":
@@ -85,6 +86,11 @@ function evaluated(expr: Expr, timeZone: string | null = null): Expr {
 const FIXED_TEXT = /^\s*\d[\d\s:.T/-]*$/;
 const FIXED_ZONED_TEXT = /^\s*\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\d:.]*(?:Z|[+-]\d\d(?::?\d\d)?)\s*$/;
 
+/** The text of an interval that every IntervalStyle reads alike: `sql_standard` takes a sign at the beginning for all parts. */
+function isPlainInterval({ input, type }: Expr & { kind: "cast" }): boolean {
+  return type.name === "interval" && !isReadByStyle(String((input as ConstExpr).value), type);
+}
+
 function foldedIsoText(expr: Expr & { kind: "cast" }, timeZone: string | null): Expr {
   const { value, type } = expr.input as ConstExpr;
   const isZoned = expr.type.name === "timestamptz";
@@ -98,7 +104,8 @@ function foldedIsoText(expr: Expr & { kind: "cast" }, timeZone: string | null): 
   if (typeof value !== "string") return expr;
   if (isZoned) return FIXED_ZONED_TEXT.test(value) ? evaluated(expr) : expr;
   const local = expr.type.name === "date" || expr.type.name === "timestamp" || expr.type.name === "time";
-  return local && FIXED_TEXT.test(value) ? evaluated(expr) : expr;
+  const isOpen = timeZone === null && isReadByStyle(value, expr.type);
+  return local && !isOpen && FIXED_TEXT.test(value) ? evaluated(expr) : expr;
 }
 
 /** Drops operands that do not decide and ends at the first that does. */

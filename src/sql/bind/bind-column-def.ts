@@ -4,6 +4,7 @@ import { FOLLOWING_SEQUENCE, PLAIN_SEQUENCE, type SequenceOptions } from "../../
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { checkColumnName } from "../../catalog/table-names.js";
 import { sqlError } from "../../protocol/errors.js";
+import { dependsOnStyle } from "../../query/expr/cast.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { isVolatile, someExpr } from "../../query/expr/walk.js";
 import { INT2, INT4, INT8, type SqlType } from "../../values/values.js";
@@ -201,7 +202,13 @@ function generatedSql(node: ExprNode, column: NewColumn, table: TableDef, bindin
   return storedSql(node);
 }
 
+/** What depends on the session: its settings decide how a date is written. A constant is read once. */
+function isStable(part: Expr): boolean {
+  if (part.kind === "call") return part.fn.volatility !== "immutable";
+  return part.kind === "cast" && part.input.kind !== "const" && dependsOnStyle(part.input.type, part.type);
+}
+
 /** Whether the value depends on the columns alone. */
 export function isImmutable(expr: Expr): boolean {
-  return !isVolatile(expr) && !someExpr(expr, (part) => part.kind === "call" && part.fn.volatility !== "immutable");
+  return !isVolatile(expr) && !someExpr(expr, isStable);
 }

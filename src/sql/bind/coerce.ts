@@ -2,7 +2,9 @@
  * Giving an expression the type that its place asks for: quoted literals and parameters take it, other values are
  * converted where PostgreSQL would do so by itself (chapter 10 of its manual).
  */
+
 import { DbError, sqlError } from "../../protocol/errors.js";
+import { isReadByStyle } from "../../query/expr/cast.js";
 import { canCoerce, commonType, isBinaryCoercible } from "../../query/expr/coercion.js";
 import type { ConstExpr, Expr } from "../../query/expr/expr.js";
 import { OPERATORS } from "../../query/expr/functions/registry.js";
@@ -39,7 +41,11 @@ function literal(text: string, type: SqlType, position: number, stored: boolean,
     return checkedAs(literal(text, withoutDomains(type), position, stored, binding), type, binding);
   }
   const base = baseType(type);
-  if (LATE_TYPES.has(base.name) || (DATE_TYPES.has(base.name) && RELATIVE_DATE.test(text))) {
+  if (
+    LATE_TYPES.has(base.name) ||
+    isReadByStyle(text, base) ||
+    (DATE_TYPES.has(base.name) && RELATIVE_DATE.test(text))
+  ) {
     return cast(constant(TEXT, text), type, stored, binding);
   }
   // The fields of an interval type say what a bare number in the text counts.

@@ -106,6 +106,9 @@ function styleOf(options: ReadonlyMap<string, OptionValue>, format: CopyStatemen
     if (IGNORED.has(name)) continue;
     style = { ...style, ...optionOf(name, value, isCsv, options) };
   }
+  if (!isCsv && /[\\.a-z0-9]/.test(style.delimiter)) {
+    throw sqlError("22023", `COPY delimiter cannot be "${style.delimiter}"`);
+  }
   if (isCsv && style.delimiter === style.quote) throw sqlError("22023", "COPY delimiter and quote must be different");
   return style;
 }

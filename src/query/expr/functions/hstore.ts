@@ -172,7 +172,7 @@ export const HSTORE_FAMILIES: readonly FunctionFamily[] = [
       fromPairs(
         fields.map(({ name, type }, i) => {
           const value = values[i] ?? null;
-          return [name, value === null ? null : toText(type, value, context.timeZone)];
+          return [name, value === null ? null : toText(type, value, context.timeZone, context.style)];
         }),
       ),
     );

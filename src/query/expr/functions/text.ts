@@ -305,7 +305,11 @@ function printing(
       args,
       TEXT,
       (context: EvalContext, ...values: Value[]) =>
-        apply(values.map((value, i) => (value === null ? null : toText(args[i] as SqlType, value, context.timeZone)))),
+        apply(
+          values.map((value, i) =>
+            value === null ? null : toText(args[i] as SqlType, value, context.timeZone, context.style),
+          ),
+        ),
       { strict: false },
     );
   });
@@ -323,7 +327,7 @@ function quoting(name: string, quote: (text: string | null) => string | null): F
 }
 
 const textIn = (context: EvalContext, type: SqlType, value: Value) =>
-  value === null ? null : toText(type, value, context.timeZone);
+  value === null ? null : toText(type, value, context.timeZone, context.style);
 
 function concatWithSeparator([separator, ...texts]: (string | null)[]): string | null {
   if (separator === null || separator === undefined) return null;

@@ -71,7 +71,7 @@ function formatted(format: string, values: readonly Value[], args: readonly PlEx
     if (mark === "%%") return "%";
     const i = next++;
     const value = values[i]!;
-    return value === null ? "<NULL>" : toText(args[i]!.type(frame), value, frame.context.timeZone);
+    return value === null ? "<NULL>" : toText(args[i]!.type(frame), value, frame.context.timeZone, frame.context.style);
   });
 }
 
