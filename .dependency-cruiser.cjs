@@ -179,15 +179,6 @@ module.exports = {
       to: { pathNot: "^clients/$1/src/" },
     },
     {
-      // It reaches the server by the client alone, as any other program.
-      name: "console-uses-the-client",
-      severity: "error",
-      from: { path: "^console/" },
-      to: {
-        pathNot: ["^console/", "^clients/typescript/src/index[.]ts$", "^node_modules/(preact|@codemirror|@lezer)/"],
-      },
-    },
-    {
       // What a feature can do is for other features, its routes are for clients.
       name: "features-call-no-handlers",
       severity: "error",

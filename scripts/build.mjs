@@ -12,7 +12,7 @@ import { build } from "esbuild";
 import { bundle, bundleClient, bundleSite, bundleTestPrograms } from "./bundle.mjs";
 import { bundleConsole } from "./console.mjs";
 
-const FOLDERS = ["src", "workers", "test", "bench", "clients"];
+const FOLDERS = ["src", "workers", "test", "bench", "clients", "console"];
 const WASM = "src/vector/wasm";
 const WASM_CONFIGS = ["asconfig.json", "numbers.asconfig.json", "products.asconfig.json"];
 const RECORD = "dist/build.json";

@@ -27,6 +27,27 @@ export const PAGES: readonly PageEntry[] = [
     letter: "q",
     load: async () => (await import("../pages/query/query-page.js")).QueryPage,
   },
+  {
+    id: "data",
+    title: "Data",
+    icon: "data",
+    letter: "d",
+    load: async () => (await import("../pages/data/data-page.js")).DataPage,
+  },
+  {
+    id: "search",
+    title: "Search",
+    icon: "search",
+    letter: "s",
+    load: async () => (await import("../pages/search/search-page.js")).SearchPage,
+  },
+  {
+    id: "graph",
+    title: "Graph",
+    icon: "graph",
+    letter: "r",
+    load: async () => (await import("../pages/graph/graph-page.js")).GraphPage,
+  },
 ];
 
 export function pagesFor(user: User): readonly PageEntry[] {

@@ -29,6 +29,8 @@ interface Shown {
 
 const NAMED_MAX = 400;
 const ARROWS_MAX = 2_000;
+/** With more relationships, only those that stand out have their type beside them. */
+const TYPES_MAX = 40;
 
 /** The place of a label's colour among the six of charts. */
 export function colourNumber(labels: readonly string[], label: string | undefined): number {
@@ -101,7 +103,9 @@ function drawEdges(
   context.stroke();
   context.globalAlpha = 1;
   const stands = ({ source, target }: GraphEdge): boolean =>
-    source === selected || target === selected || (marked?.has(source.id) === true && marked.has(target.id));
+    marked !== undefined && marked.size > 0
+      ? marked.has(source.id) && marked.has(target.id)
+      : source === selected || target === selected;
   context.strokeStyle = accent;
   context.lineWidth = 2;
   context.beginPath();
@@ -114,11 +118,12 @@ function drawEdges(
   if (edges.length > ARROWS_MAX || view.scale < 0.35) return;
   context.fillStyle = line;
   for (const edge of edges) drawArrow(context, edge);
-  if (view.scale < 0.75 || edges.length > NAMED_MAX) return;
+  const named = edges.length <= TYPES_MAX ? edges : edges.filter(stands);
+  if (view.scale < 0.5) return;
   context.fillStyle = muted;
   context.font = `9px ${font}`;
   context.textAlign = "center";
-  for (const { source, target, type } of edges) {
+  for (const { source, target, type } of named) {
     context.fillText(type, (source.x! + target.x!) / 2, (source.y! + target.y!) / 2 - 3);
   }
 }
