@@ -54,7 +54,7 @@ export async function openConsole(server: TestServer): Promise<Opened> {
   const browser = await chromium.launch({ executablePath: executablePath!, args: ["--no-sandbox", "--disable-gpu"] });
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(10_000);
   const watch = new Watch(page, server);
   await page.goto(`${server.url}/console/`);
   return { browser, context, page, watch };

@@ -1,9 +1,9 @@
 /** The console in a real browser, against a real server: each page, each flow once, and what it must never do. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { URI } from "otpauth";
+import { type TOTP, URI } from "otpauth";
 import type { Page } from "playwright-core";
-import t from "tap";
+import t, { type Test } from "tap";
 import { ADMIN_PASSWORD, TestServer } from "../e2e/server.js";
 import { type Opened, openConsole, openPage, runText, signIn, withoutBrowser } from "./browser.js";
 
@@ -20,6 +20,8 @@ const CORPUS = [
   `{{constructor.constructor("alert(6)")()}}`,
   `<em><img src=x onerror=alert(7)></em>`,
 ];
+
+t.setTimeout(300_000);
 
 let server: TestServer;
 let opened: Opened;
@@ -66,15 +68,19 @@ async function strangers(): Promise<number> {
   return page.locator("img, iframe, script:not([src]), b, #console svg[onload]").count();
 }
 
-t.test("the console", { skip: withoutBrowser, timeout: 600_000 }, async (t) => {
+t.test("the console", { skip: withoutBrowser }, async (t) => {
   await prepare();
   t.teardown(async () => {
     await opened.browser.close();
     await server.stop();
   });
   const { watch } = opened;
+  // Each step begins where the one before has left the page.
+  const step = async (name: string, work: (t: Test) => Promise<void>): Promise<void> => {
+    if (t.passing()) await t.test(name, work);
+  };
 
-  await t.test("its answer has a strict policy", async (t) => {
+  await step("its answer has a strict policy", async (t) => {
     const answer = await fetch(`${server.url}/console/`);
     const policy = answer.headers.get("content-security-policy")!;
     t.match(policy, "default-src 'none'");
@@ -85,26 +91,25 @@ t.test("the console", { skip: withoutBrowser, timeout: 600_000 }, async (t) => {
     const file = await fetch(`${server.url}/console/${script}`, { headers: { "accept-encoding": "br" } });
     t.match(file.headers.get("cache-control"), "immutable");
     t.equal(file.headers.get("content-encoding"), "br");
-    t.match(await file.text(), "tessera.session", "it is sent as it was encoded");
+    t.match(await file.text(), /^import\{/, "it is sent as it was encoded");
     t.equal((await fetch(`${server.url}/console/nothing.js`)).status, 404);
     t.match(await (await fetch(server.url)).text(), 'href="/console/"');
   });
 
-  await t.test("a user signs in, with the second factor too", async (t) => {
+  await step("a user signs in, with the second factor too", async (t) => {
     await signIn(page, { username: "admin", password: "wrong" });
     await page.getByRole("alert").waitFor();
     watch.forget(/401/);
     t.same(await violations(), [], "of the sign-in");
-    const { secret, uri } = await secondFactor();
+    const laterCode = await secondFactor();
     await page.reload();
     await signIn(page, { username: "eva", password: "eva has a password" });
-    await page.getByLabel("Code of your second factor").fill(uri.generate());
+    await page.getByLabel("Code of your second factor").fill(laterCode());
     await page.getByRole("button", { name: "Confirm" }).click();
     await page.getByRole("button", { name: "Sign out" }).click();
-    t.ok(secret);
     const key = await server.expect(201, "POST", "/v1/api-keys", { name: "console" });
     await page.getByRole("tab", { name: "API key" }).click();
-    await page.getByLabel("API key", { exact: true }).fill(key.body.data.key ?? key.body.data.api_key);
+    await page.getByLabel("API key", { exact: true }).fill(key.body.data.raw_key);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("button", { name: "Sign out" }).click();
     await signIn(page, { username: "admin", password: ADMIN_PASSWORD });
@@ -112,7 +117,7 @@ t.test("the console", { skip: withoutBrowser, timeout: 600_000 }, async (t) => {
     t.equal(await page.locator(".top .badge").textContent(), "system", "the tenant is shown");
   });
 
-  await t.test("statements run, and their results are shown in all ways", async (t) => {
+  await step("statements run, and their results are shown in all ways", async (t) => {
     await runText(page, "SELECT id, name, people FROM city ORDER BY id");
     await page.getByText("200 rows").waitFor();
     t.match(await page.locator(".grid-row").first().textContent(), "city 1");
@@ -141,7 +146,7 @@ t.test("the console", { skip: withoutBrowser, timeout: 600_000 }, async (t) => {
     t.same(await violations(), [], "of the query page");
   });
 
-  await t.test("an error is underlined where it is; parameters, transactions and plans", async (t) => {
+  await step("an error is underlined where it is; parameters, transactions and plans", async (t) => {
     await runText(page, "SELECT id, nam FROM city WHERE id > $1");
     await page.getByRole("alert").waitFor();
     t.equal(await page.locator(".cm-lintRange-error").textContent(), "nam");
@@ -163,7 +168,7 @@ t.test("the console", { skip: withoutBrowser, timeout: 600_000 }, async (t) => {
     t.same(await violations(), [], "of a plan");
   });
 
-  await t.test("a long statement is stopped, a live one follows the data", async (t) => {
+  await step("a long statement is stopped, a live one follows the data", async (t) => {
     await runText(page, "SELECT count(*) FROM generate_series(1, 100000000) a, generate_series(1, 1000) b");
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     await page.getByText("Stopped").waitFor();
@@ -177,7 +182,7 @@ t.test("the console", { skip: withoutBrowser, timeout: 600_000 }, async (t) => {
     t.pass();
   });
 
-  await t.test("a graph is drawn, completion knows the schema, the palette opens things", async (t) => {
+  await step("a graph is drawn, completion knows the schema, the palette opens things", async (t) => {
     await page.locator("select.language").selectOption("cypher");
     await runText(page, "MATCH p = (a)-[r]->(b) RETURN p");
     await page.getByRole("tab", { name: "Graph" }).click();
@@ -191,13 +196,13 @@ t.test("the console", { skip: withoutBrowser, timeout: 600_000 }, async (t) => {
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+k");
     await page.keyboard.type("hostile");
-    await page.getByRole("option").first().waitFor();
+    await page.locator(".palette-entry", { hasText: "hostile" }).first().waitFor();
     t.same(await violations(), [], "of the palette");
     await page.keyboard.press("Enter");
     await page.locator(".thing-head h2", { hasText: "hostile" }).waitFor();
   });
 
-  await t.test("data is shown, changed and imported; what looks like markup is text", async (t) => {
+  await step("data is shown, changed and imported; what looks like markup is text", async (t) => {
     await page.locator(".grid-cell", { hasText: CORPUS[6]! }).waitFor();
     for (const text of CORPUS) t.ok(await page.locator(".grid-cell", { hasText: text }).count(), text);
     t.ok(await page.locator("a.side-entry", { hasText: HOSTILE }).count(), "a table's name");
@@ -228,7 +233,7 @@ t.test("the console", { skip: withoutBrowser, timeout: 600_000 }, async (t) => {
     t.same(await violations(), [], "of a collection");
   });
 
-  await t.test("searches say what each hit scores by words and by meaning", async (t) => {
+  await step("searches say what each hit scores by words and by meaning", async (t) => {
     await openPage(page, "#/search?collection=book&q=alone+in+the+woods");
     await page.locator(".hit").first().waitFor();
     const first = await page.locator(".hit", { hasText: "Walden" }).textContent();
@@ -238,7 +243,7 @@ t.test("the console", { skip: withoutBrowser, timeout: 600_000 }, async (t) => {
     t.same(await violations(), [], "of a search");
   });
 
-  await t.test("a graph is walked", async (t) => {
+  await step("a graph is walked", async (t) => {
     await openPage(page, "#/graph");
     await page.getByText("3 nodes, 2 relationships").waitFor();
     await page.locator(".node-list button", { hasText: HOSTILE }).click();
@@ -251,7 +256,7 @@ t.test("the console", { skip: withoutBrowser, timeout: 600_000 }, async (t) => {
     t.same(await violations(), [], "of a graph");
   });
 
-  await t.test("every page fits a phone", async (t) => {
+  await step("every page fits a phone", async (t) => {
     await page.setViewportSize({ width: 360, height: 740 });
     for (const id of ["query", "data", "search", "graph"]) {
       await openPage(page, `#/${id}`);
@@ -269,13 +274,13 @@ t.test("the console", { skip: withoutBrowser, timeout: 600_000 }, async (t) => {
   t.same(watch.outside, [], "no request to another host");
 });
 
-async function secondFactor() {
+/** Gives a code of the next half minute: a code counts once, and the present one confirms the second factor. */
+async function secondFactor(): Promise<() => string> {
   const token = await userEva();
   const { body } = await server.expect(200, "POST", "/v1/auth/mfa/enroll", {}, { token });
-  const { secret, otpauth_url: address } = body.data as { secret: string; otpauth_url: string };
-  const uri = URI.parse(address);
-  await server.expect(200, "POST", "/v1/auth/mfa/confirm", { code: uri.generate() } as object, { token });
-  return { secret, uri: uri as { generate(): string } };
+  const authenticator = URI.parse(body.data.otpauth_url as string) as TOTP;
+  await server.expect(200, "POST", "/v1/auth/mfa/confirm", { code: authenticator.generate() }, { token });
+  return () => authenticator.generate({ timestamp: Date.now() + 30_000 });
 }
 
 async function userEva(): Promise<string> {

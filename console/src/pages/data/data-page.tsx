@@ -98,7 +98,7 @@ function ThingList({ things, filter, current }: ThingListProps) {
         if (those.length === 0) return null;
         return (
           <div key={kind}>
-            <h2 class="side-title muted">{title}</h2>
+            <h2 class="side-title">{title}</h2>
             {those.map((thing) => (
               <a
                 key={thing.id}

@@ -60,7 +60,7 @@ function Schema({ wanted }: { readonly wanted: string }) {
       {found.map((object) => (
         <ObjectEntry key={`${object.schema}.${object.name}`} object={object} />
       ))}
-      {labels.length > 0 && <h3 class="side-title">Labels of the graph</h3>}
+      {labels.length > 0 && <h2 class="side-title">Labels of the graph</h2>}
       {labels.map((label) => (
         <button
           key={label}
