@@ -10,13 +10,16 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from "node:path";
 import { build } from "esbuild";
 import { bundle, bundleClient, bundleSite, bundleTestPrograms } from "./bundle.mjs";
+import { bundleConsole } from "./console.mjs";
 
-const FOLDERS = ["src", "workers", "test", "bench", "clients"];
+const FOLDERS = ["src", "workers", "test", "bench", "clients", "console"];
 const WASM = "src/vector/wasm";
 const WASM_CONFIGS = ["asconfig.json", "numbers.asconfig.json", "products.asconfig.json"];
 const RECORD = "dist/build.json";
 /** What decides how a source is compiled, besides the source. */
-const TOOLS = ["package-lock.json", "scripts/build.mjs", "scripts/bundle.mjs"];
+const TOOLS = ["package-lock.json", "scripts/build.mjs", "scripts/bundle.mjs", "scripts/console.mjs"];
+/** What the console is made of; it uses the client for programs. */
+const CONSOLE_FOLDERS = ["console", "clients/typescript/src"];
 /** What the site of the documents is made of. */
 const SITE_FOLDERS = ["docs", "scripts/site"];
 const SITE_FILES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "bench/README.md", "scripts/documents-site.mjs"];
@@ -25,7 +28,13 @@ const SITE_FILES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "bench/RE
 export async function buildChanged() {
   mkdirSync("dist", { recursive: true });
   const before = readRecord();
-  const now = { tools: TOOLS.map(stateOf).join(" "), sources: {}, wasm: hashOfFolder(WASM), site: stateOfSite() };
+  const now = {
+    tools: TOOLS.map(stateOf).join(" "),
+    sources: {},
+    wasm: hashOfFolder(WASM),
+    site: stateOfSite(),
+    console: stateOfFolders(CONSOLE_FOLDERS),
+  };
   for (const file of sourceFiles()) now.sources[file] = stateOf(file);
   const isFirst = before.tools !== now.tools;
   const changed = Object.keys(now.sources).filter(
@@ -33,7 +42,7 @@ export async function buildChanged() {
   );
   const removed = removeOrphans(now.sources);
   // Until the end of the build the record is gone: a build that fails is made again.
-  const isSame = before.wasm === now.wasm && before.site === now.site;
+  const isSame = before.wasm === now.wasm && before.site === now.site && before.console === now.console;
   if (changed.length > 0 || removed.length > 0 || !isSame) rmSync(RECORD, { force: true });
   const isServerChanged = isFirst || [...changed, ...removed].some(isOfServer);
   await Promise.all([
@@ -42,6 +51,7 @@ export async function buildChanged() {
     isServerChanged ? bundle() : undefined,
     isServerChanged || changed.some(isOfTestPrograms) ? bundleTestPrograms() : undefined,
     isFirst || [...changed, ...removed].some(isOfClient) ? bundleClient() : undefined,
+    isFirst || before.console !== now.console ? bundleConsole() : undefined,
   ]);
   if (!isServerChanged && before.site !== now.site) bundleSite();
   writeFileSync(RECORD, JSON.stringify(now));
@@ -113,10 +123,15 @@ async function compile(files) {
 }
 
 function stateOfSite() {
-  const files = SITE_FOLDERS.filter((folder) => stateOf(folder) !== null).flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => join(folder, file)),
-  );
-  return [...files, ...SITE_FILES].map((file) => `${file} ${stateOf(file)}`).join("\n");
+  return [stateOfFolders(SITE_FOLDERS), ...SITE_FILES.map((file) => `${file} ${stateOf(file)}`)].join("\n");
+}
+
+function stateOfFolders(folders) {
+  return folders
+    .filter((folder) => stateOf(folder) !== null)
+    .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => join(folder, file)))
+    .map((file) => `${file} ${stateOf(file)}`)
+    .join("\n");
 }
 
 function hashOfFolder(folder) {

@@ -13,6 +13,8 @@ import { buildSite } from "./documents-site.mjs";
 
 const FOLDER = "dist/server";
 const SITE = "docs";
+/** Folders that other builders fill. */
+const OTHERS = [SITE, "console"];
 const TEST_PROGRAMS = "dist/test-programs";
 
 const packagesStay = {
@@ -55,7 +57,7 @@ export async function bundle() {
   });
   // Parts are named by their content: those of earlier builds stay behind.
   const made = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
-  for (const file of readdirSync(FOLDER)) if (!made.has(file) && file !== SITE) rmSync(`${FOLDER}/${file}`);
+  for (const file of readdirSync(FOLDER)) if (!made.has(file) && !OTHERS.includes(file)) rmSync(`${FOLDER}/${file}`);
   bundleSite();
 }
 

@@ -4,6 +4,8 @@
 export const COLUMNS = 140;
 export const FILE_LINES = 500;
 export const FUNCTION_LINES = 70;
+/** Of components of the console: their markup takes a line for each attribute. */
+export const COMPONENT_LINES = 125;
 export const DOCUMENT_LINES = { "README.md": 120, "ARCHITECTURE.md": 100 };
 
 /** Sentences that say in a private dialect what has a plain form. */

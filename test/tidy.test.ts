@@ -2,7 +2,15 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import t from "tap";
-import { COLUMNS, DOCUMENT_LINES, EXCEPTIONS, FILE_LINES, FUNCTION_LINES, PHRASES } from "./tidy-rules.js";
+import {
+  COLUMNS,
+  COMPONENT_LINES,
+  DOCUMENT_LINES,
+  EXCEPTIONS,
+  FILE_LINES,
+  FUNCTION_LINES,
+  PHRASES,
+} from "./tidy-rules.js";
 
 interface Source {
   readonly path: string;
@@ -10,10 +18,10 @@ interface Source {
 }
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-const SOURCE = /\.(ts|mjs|cjs)$/;
+const SOURCE = /\.(tsx?|mjs|cjs)$/;
 
-const sources = readAll(["src", "workers", "test", "bench", "scripts"], SOURCE);
-const product = sources.filter(({ path }) => /^(src|workers)\//.test(path));
+const sources = readAll(["src", "workers", "console", "test", "bench", "scripts"], SOURCE);
+const product = sources.filter(({ path }) => /^(src|workers|console)\//.test(path));
 const documents = [...readAll(["docs"], /\.md$/), ...readAll(["."], /^[A-Z]+\.md$/)];
 
 function readAll(folders: readonly string[], name: RegExp): Source[] {
@@ -118,7 +126,8 @@ function longFunctions({ path, lines }: Source): LongFunction[] {
     if (!lines[head]?.endsWith("{")) continue;
     const end = lines.findIndex((line, at) => at > head && line.startsWith(`${indent}}`));
     const length = end - i + 1;
-    if (length > FUNCTION_LINES) long.push({ key: `${basename(path)} ${name}`, path, line: i + 1, length });
+    if (length > (path.endsWith(".tsx") ? COMPONENT_LINES : FUNCTION_LINES))
+      long.push({ key: `${basename(path)} ${name}`, path, line: i + 1, length });
   }
   return long;
 }
@@ -138,6 +147,25 @@ t.test("a name is exported once in a folder", async (t) => {
   const twice = [...places].filter(([, paths]) => paths.size > 1);
   const found = twice.map(([key, paths]) => [basename(key), `${basename(key)}: ${[...paths].join(", ")}`] as const);
   t.same(compare("names", new Map(found)), []);
+});
+
+// The tool that checks the rules between rooms does not read TSX.
+t.test("the console imports itself, the client and its libraries", async (t) => {
+  const ALLOWED = [/^clients\/typescript\/src\/index\.js$/, /^console\/src\//];
+  const PACKAGES = /^(?:preact(?:\/hooks)?|@codemirror\/[\w-]+|@lezer\/highlight|d3-force)$/;
+  const IMPORT = /(?:\bfrom |\bimport\(|^import )"([^"]+)"/g;
+  const wrong = sources
+    .filter(({ path }) => path.startsWith("console/src/"))
+    .flatMap(({ path, lines }) =>
+      [...lines.join("\n").matchAll(IMPORT)]
+        .map(([, named]) => ({ path, named: named! }))
+        .filter(({ named }) => {
+          if (!named.startsWith(".")) return !PACKAGES.test(named);
+          return !ALLOWED.some((allowed) => allowed.test(join(dirname(path), named)));
+        }),
+    );
+  t.same(wrong, []);
+  t.ok(sources.some(({ path }) => path.startsWith("console/src/")));
 });
 
 t.test("files that comments and documents name exist", async (t) => {

@@ -29,6 +29,8 @@ const ENCODINGS: readonly Encoding[] = createZstdCompress === undefined ? ["br",
 const COMPRESSIBLE =
   /^(?:text\/(?!event-stream)|application\/(?:json|msgpack|x-ndjson|x-msgpack-stream|vnd\.apache\.arrow))/;
 const VARY = "Vary: Accept-Encoding";
+/** Files may have been encoded when they were made. */
+const ENCODED = /^Content-Encoding:/m;
 
 /** The encoding that the header likes most (RFC 9110, section 12.5.3); null: none of ours. */
 export function chosenEncoding(accepted: string): Encoding | null {
@@ -111,7 +113,8 @@ export class Compression {
     if (length < BYTES_MIN || !COMPRESSIBLE.test(type)) return writeReply(out, status, type, headers, body);
     const varied = joined(headers, VARY);
     const { encoding } = out;
-    if (encoding === null || out.headOnly) return writeReply(out, status, type, varied, body);
+    const isReady = encoding === null || out.headOnly || ENCODED.test(headers);
+    if (isReady) return writeReply(out, status, type, varied, body);
     const encoder = this.encoder(encoding, () => out.res.close());
     encoder.end(typeof body === "string" ? Buffer.from(body) : body, (bytes) => {
       if (out.isGone) return;

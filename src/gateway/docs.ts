@@ -114,9 +114,10 @@ export function docsFiles(): Serve {
 }
 
 /** Serves /: where a browser that was given the server's address finds the rest. `docs`: /docs and /v1/api-docs are served. */
-export function rootPage(docs: boolean): Serve {
+export function rootPage(served: { readonly docs: boolean; readonly console: boolean }): Serve {
   const items = [
-    ...(docs
+    ...(served.console ? ['<a href="/console/">The console: see and steer everything in the browser</a>'] : []),
+    ...(served.docs
       ? [
           '<a href="/docs/">The documents: guide and reference</a>',
           '<a href="/v1/api-docs/">The interface, to browse and try</a>',
@@ -146,7 +147,7 @@ ${items.map((item) => `      <li>${item}</li>`).join("\n")}
   return (exchange) => exchange.answer(200, type, SECURITY_HEADERS, body);
 }
 
-/** Serves /v1/api-docs and /docs: relative links in their pages need the slash at the end. */
+/** Serves /v1/api-docs, /docs and /console: relative links in their pages need the slash at the end. */
 export const docsRedirect: Serve = (exchange, req) => {
   exchange.answer(302, "text/plain", `Location: ${req.getUrl()}/`, "");
 };

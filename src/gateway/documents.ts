@@ -11,7 +11,7 @@ import type { Serve } from "./route.js";
 
 const PREFIX = "/docs/";
 const NOT_FOUND = "404";
-const TYPES: Readonly<Record<string, string>> = {
+export const FILE_TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
@@ -25,7 +25,8 @@ interface Loaded {
   readonly etag: string;
 }
 
-class SiteFile {
+/** A file that is given out as it is. */
+export class SiteFile {
   private loaded: Loaded | null = null;
 
   constructor(
@@ -42,20 +43,20 @@ class SiteFile {
   }
 }
 
-/** dist/server/docs of the package that this module belongs to, whether it runs from the bundle or beside it. */
-function siteFolder(): string {
+/** dist/server/<name> of the package that this module belongs to, whether it runs from the bundle or beside it. */
+export function builtFolder(name: string): string {
   let directory = import.meta.dirname;
   while (!existsSync(join(directory, "package.json"))) directory = dirname(directory);
-  return join(directory, "dist", "server", "docs");
+  return join(directory, "dist", "server", name);
 }
 
 /** By the part of the address after /docs/: pages without their ending, `index` pages as their folder. */
 function siteFiles(): ReadonlyMap<string, SiteFile> {
-  const folder = siteFolder();
+  const folder = builtFolder("docs");
   const files = new Map<string, SiteFile>();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
-    const type = TYPES[extname(entry.name)];
+    const type = FILE_TYPES[extname(entry.name)];
     if (!entry.isFile() || type === undefined) continue;
     const address = relative(folder, path)
       .replace(/\.html$/, "")

@@ -16,6 +16,7 @@ import { asyncApiDocument } from "./asyncapi.js";
 import { type Cancel, type Clock, systemClock } from "./clock.js";
 import { serveCluster } from "./cluster-page.js";
 import { Compression } from "./compression.js";
+import { consoleFiles } from "./console-page.js";
 import { corsPolicy } from "./cors.js";
 import { DeadlineQueue } from "./deadline-queue.js";
 import { serveDiagnostics } from "./diagnostics.js";
@@ -202,7 +203,7 @@ function assemble(
   const cors = corsPolicy(config.server.cors);
   // The page of metrics needs the counters, which need the routes, which need the page.
   let metrics: MetricsPage;
-  const { docs } = config.server;
+  const { docs, console: hasConsole } = config.server;
   const local = new Map<string, Serve>([
     ["server.health", health(pool, clock, version)],
     ["server.ready", ready(pool, watermarks, () => services.closing, clock)],
@@ -225,8 +226,11 @@ function assemble(
     ],
   ]);
   if (docs) local.set("server.docs", docsRedirect);
-  const root = { path: "/", serve: rootPage(docs) };
-  const pages = docs ? [root, ...documentationPages()] : [root];
+  const pages = [
+    { path: "/", serve: rootPage({ docs, console: hasConsole }) },
+    ...(docs ? documentationPages() : []),
+    ...(hasConsole ? consolePages() : []),
+  ];
   const routes = compileRoutes({
     endpoints: ENDPOINTS,
     messages: MESSAGES,
@@ -289,6 +293,13 @@ function documentationPages(): { path: string; serve: Serve }[] {
     { path: "/v1/api-docs/*", serve: docsFiles() },
     { path: "/docs", serve: docsRedirect },
     { path: "/docs/*", serve: documents() },
+  ];
+}
+
+function consolePages(): { path: string; serve: Serve }[] {
+  return [
+    { path: "/console", serve: docsRedirect },
+    { path: "/console/*", serve: consoleFiles() },
   ];
 }
 

@@ -35,6 +35,8 @@ export const ConfigSchema = section({
     logLevel: Type.Enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
     /** Serve the browsable documentation. */
     docs: Type.Boolean(),
+    /** Serve the console. */
+    console: Type.Boolean(),
     /** Compress answers for clients that accept it. */
     compression: Type.Boolean(),
     /** Files of PEM; both empty: plain HTTP. */

@@ -16,6 +16,7 @@ import {
   type Result,
   SerializationError,
   type SocketClass,
+  signIn,
   TesseraError,
 } from "../../clients/typescript/src/index.js";
 import type { BodyOf, ResponseOf } from "../../src/protocol/endpoints.js";
@@ -169,6 +170,68 @@ t.test("rows over a WebSocket: several streams, cuts, and errors", async (t) => 
   if (!("WebSocket" in globalThis)) {
     t.match(await failure(without.stream("SELECT 1", [], { over }).next()), { code: "not_supported" });
   }
+});
+
+t.test("a stream that begins while the connection of the last one closes has one of its own", async (t) => {
+  const sockets: WebSocket[] = [];
+  let leave = (): void => undefined;
+  const left = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  /** Says that it is closed only after a while, as a distant server would. */
+  class SlowToClose extends WebSocket {
+    constructor(url: string) {
+      super(url);
+      sockets.push(this);
+    }
+    override close(): void {
+      leave();
+      setTimeout(() => super.close(), 300);
+    }
+  }
+  const here = connect({ url: server.url, apiKey, WebSocket: SlowToClose as unknown as SocketClass });
+  for await (const _ of here.stream("SELECT 1", [], { over: "websocket" }));
+  await left;
+  const parts = [];
+  for await (const part of here.parts("SELECT i FROM generate_series(1, 3) i")) parts.push(part);
+  t.match(parts, [
+    { type: "columns", columns: [{ name: "i" }] },
+    { type: "rows", rows: [[1], [2], [3]] },
+    { type: "end", truncated: false },
+  ]);
+  t.equal(sockets.length, 2);
+});
+
+t.test("parts of an answer in a transaction; a query that is followed; files; a token to keep", async (t) => {
+  const socket = { WebSocket: WebSocket as unknown as SocketClass };
+  const token = await signIn({ url: server.url, username, password });
+  t.ok(token.expiresAtMs > Date.now());
+  const here = connect({ url: server.url, apiKey: token.text, ...socket });
+  await here.query("CREATE TABLE part (id integer PRIMARY KEY, name text)");
+  const { id } = await here.request<{ id: string }>("POST", "/v1/transactions", { body: {} });
+  for await (const _ of here.parts("INSERT INTO part VALUES (1, 'one')", [], { transaction: id }));
+  t.same([...(await here.query("SELECT * FROM part"))], [], "only the transaction sees it");
+  await here.request("POST", `/v1/transactions/${id}/commit`, { body: {} });
+  const told: unknown[] = [];
+  for await (const { rows, changed } of here.live("SELECT name FROM part ORDER BY id")) {
+    told.push([rows, changed]);
+    if (told.length === 1) await here.query("INSERT INTO part VALUES (2, 'two')");
+    else if (told.length === 2) await here.query("DELETE FROM part WHERE id = 1");
+    else break;
+  }
+  t.same(told, [
+    [[["one"]], []],
+    [[["one"], ["two"]], [["two"]]],
+    [[["two"]], []],
+  ]);
+  const query = { table: "part", create: "false" };
+  const content = new Blob(["id,name\n3,three\n"]);
+  const answer = await here.fetch("POST", "/v1/data/import/csv", { query, content, contentType: "text/csv" });
+  t.equal(((await answer.json()) as { data: { rows: number } }).data.rows, 1);
+  const exported = await here.fetch("GET", "/v1/data/export", { query: { table: "part" } });
+  t.equal(await exported.text(), "id,name\n2,two\n3,three\n");
+  const wrong = await failure(here.live("SELECT nothing FROM part").next());
+  t.ok(wrong instanceof QueryError);
 });
 
 t.test("a signal cancels, with its reason", async (t) => {

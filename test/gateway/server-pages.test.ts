@@ -179,6 +179,12 @@ t.test("the browsable documentation is served from here alone", async (t) => {
   t.equal((await fetch(`${url}/v1/api-docs/`, { method: "POST" })).status, 405);
 });
 
+t.test("the console can be switched off", async (t) => {
+  const { url } = await testGateway(t, { config: { server: { console: false } } });
+  for (const path of ["/console", "/console/"]) t.equal((await fetch(url + path)).status, 404, path);
+  t.notMatch(await (await fetch(url)).text(), "/console/");
+});
+
 t.test("the documentation can be switched off", async (t) => {
   const { url } = await testGateway(t, { config: { server: { docs: false } } });
   t.equal((await fetch(`${url}/v1/api-docs`)).status, 404);

@@ -2,16 +2,23 @@
 import { Chat } from "./chat.js";
 import { Collection, VectorCollection } from "./collections.js";
 import { type Change, type Followed, follow } from "./live.js";
-import type { CallOptions, ConnectOptions, SocketClass, WriteOptions } from "./options.js";
+import { type LiveRows, liveRows } from "./live-query.js";
+import type { CallOptions, ConnectOptions, PasswordOptions, SocketClass, WriteOptions } from "./options.js";
 import { type Column, type Result, type Row, resultOf } from "./result.js";
-import { SocketLink } from "./socket.js";
-import { type Parameters, Statements, type StreamOptions, streamRows } from "./statements.js";
+import type { AccessToken } from "./sign-in.js";
+import { type ResultPart, SocketLink } from "./socket.js";
+import { type Parameters, Statements, type StreamOptions, streamParts, streamRows } from "./statements.js";
 import { runTransaction, type Transaction, type TransactionOptions } from "./transaction.js";
 import { type Method, newKey, Transport } from "./transport.js";
 
 /** Makes a client. Nothing is sent before its first call. */
 export function connect(options: ConnectOptions): Client {
   return new Client(options);
+}
+
+/** Signs in once. Gives the token that `connect` takes as `apiKey`, for programs that keep it, such as pages in a browser. */
+export function signIn(options: PasswordOptions): Promise<AccessToken> {
+  return new Transport(options).signIn.tokenOf(options);
 }
 
 function globalSocket(): SocketClass | undefined {
@@ -41,6 +48,27 @@ export class Client extends Statements {
   /** All rows of a query as they come, at the reader's pace. Leaving the loop ends the query. */
   stream<R = Row>(text: string, parameters: Parameters = [], options: StreamOptions = {}): AsyncGenerator<R, void> {
     return streamRows<R>(this.transport, this.link, text, parameters, options);
+  }
+
+  /** A statement's answer as it comes over the WebSocket: columns, rows as lists, and the end. Leaving the loop ends it. */
+  parts(text: string, parameters: Parameters = [], options: StreamOptions = {}): AsyncGenerator<ResultPart, void> {
+    return streamParts(this.link, text, parameters, options);
+  }
+
+  /** The rows of a query, and all of them again after each change. */
+  live(text: string, parameters: Parameters = [], options: CallOptions = {}): AsyncGenerator<LiveRows, void> {
+    return liveRows(this.transport, text, parameters, options);
+  }
+
+  /** The answer itself, for files. `content` is sent as it is, with the type that `contentType` says. */
+  fetch(method: Method, path: string, { query, content, contentType, accept, signal }: FetchOptions = {}) {
+    return this.transport.open(method, path, {
+      signal,
+      ...(query !== undefined && { query }),
+      ...(content !== undefined && { content }),
+      ...(contentType !== undefined && { headers: { "content-type": contentType } }),
+      accept: accept ?? "*/*",
+    });
   }
 
   /**
@@ -111,4 +139,12 @@ export class Client extends Statements {
 export interface RequestOptions extends WriteOptions {
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+}
+
+/** Of a request whose body and answer are files. */
+export interface FetchOptions extends CallOptions {
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly content?: Blob | string;
+  readonly contentType?: string;
+  readonly accept?: string;
 }

@@ -5,7 +5,7 @@
  *     const pets = await db.sql<{ name: string }>`SELECT name FROM pet WHERE age > ${3}`;
  */
 export type { Chat, ChatAnswer, ChatEvent, ChatMessage, Citation } from "./chat.js";
-export { type Client, connect, type RequestOptions } from "./client.js";
+export { type Client, connect, type FetchOptions, type RequestOptions, signIn } from "./client.js";
 export type {
   Collection,
   Found,
@@ -31,7 +31,9 @@ export {
   TesseraError,
   TimeoutError,
 } from "./errors.js";
+export { eventsOf, linesOf } from "./lines.js";
 export type { Change, Followed } from "./live.js";
+export type { LiveRows } from "./live-query.js";
 export type {
   CallOptions,
   ConnectOptions,
@@ -42,6 +44,8 @@ export type {
   WriteOptions,
 } from "./options.js";
 export type { Column, Result, Row } from "./result.js";
+export type { AccessToken } from "./sign-in.js";
+export type { ResultPart } from "./socket.js";
 export { Fragment, fragment, identifier } from "./sql-text.js";
 export type { Parameters, QueryOptions, StreamOptions } from "./statements.js";
 export type { Transaction, TransactionOptions } from "./transaction.js";

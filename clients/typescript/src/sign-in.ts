@@ -5,8 +5,10 @@ import type { ConnectOptions, PasswordOptions } from "./options.js";
 /** Sends one request without a credential; gives the payload of the answer. */
 export type AskOpenly = (path: string, body: object) => Promise<unknown>;
 
-interface Token {
+/** An access token. */
+export interface AccessToken {
   readonly text: string;
+  /** Milliseconds since 1970. */
   readonly expiresAtMs: number;
 }
 
@@ -21,9 +23,9 @@ interface SignedIn {
 const MARGIN_MS = 60_000;
 
 export class SignIn {
-  private token: Token | null = null;
+  private token: AccessToken | null = null;
   /** The sign-in that is under way, which all requests wait for. */
-  private under: Promise<Token> | null = null;
+  private under: Promise<AccessToken> | null = null;
 
   constructor(
     private readonly options: ConnectOptions,
@@ -34,12 +36,17 @@ export class SignIn {
   async header(): Promise<string> {
     const { options } = this;
     if ("apiKey" in options) return `Bearer ${options.apiKey}`;
+    return `Bearer ${(await this.tokenOf(options)).text}`;
+  }
+
+  /** One that is valid, got now if need be. */
+  async tokenOf(options: PasswordOptions): Promise<AccessToken> {
     const { token } = this;
-    if (token !== null && token.expiresAtMs - MARGIN_MS > Date.now()) return `Bearer ${token.text}`;
+    if (token !== null && token.expiresAtMs - MARGIN_MS > Date.now()) return token;
     this.under ??= this.signIn(options).finally(() => {
       this.under = null;
     });
-    return `Bearer ${(await this.under).text}`;
+    return this.under;
   }
 
   /** The server did not accept that header. True: a new one may help. */
@@ -49,7 +56,7 @@ export class SignIn {
     return true;
   }
 
-  private async signIn({ username, password, code }: PasswordOptions): Promise<Token> {
+  private async signIn({ username, password, code }: PasswordOptions): Promise<AccessToken> {
     let signed = (await this.ask("/v1/auth/login", { username, password })) as SignedIn;
     if (signed.mfa_required === true) {
       if (code === undefined) throw needsCode();

@@ -16,7 +16,23 @@ interface Message {
   readonly message?: string;
   readonly details?: Readonly<Record<string, unknown>>;
   readonly request_id?: string;
+  readonly rows_affected?: number;
+  readonly execution_time_ms?: number;
+  readonly truncated?: boolean;
+  readonly notices?: readonly string[];
 }
+
+/** A part of a statement's answer. */
+export type ResultPart =
+  | { readonly type: "columns"; readonly columns: readonly Column[] }
+  | { readonly type: "rows"; readonly rows: readonly (readonly unknown[])[] }
+  | {
+      readonly type: "end";
+      readonly rowsAffected: number | undefined;
+      readonly executionTimeMs: number;
+      readonly truncated: boolean;
+      readonly notices: readonly string[];
+    };
 
 /** Messages of rows that may be under way: one is read while the next ones come. */
 const CREDITS = 4;
@@ -58,6 +74,8 @@ class Inbox {
 export class SocketLink {
   private readonly inboxes = new Map<number, Inbox>();
   private socket: Promise<SocketLike> | null = null;
+  /** The one that is open. One that was left may still be closing when the next one opens. */
+  private current: SocketLike | null = null;
   private idle: ReturnType<typeof setTimeout> | undefined;
   private lastId = 0;
 
@@ -68,6 +86,15 @@ export class SocketLink {
 
   /** All rows of a query. `body`: the statement as POST /v1/query/execute takes it. */
   async *rows<R>(body: object, signal: AbortSignal | undefined): AsyncGenerator<R, void> {
+    let make: (row: readonly unknown[]) => R = rowMaker<R>([]);
+    for await (const part of this.parts(body, signal)) {
+      if (part.type === "columns") make = rowMaker<R>(part.columns);
+      else if (part.type === "rows") for (const row of part.rows) yield make(row);
+    }
+  }
+
+  /** The answer of a statement as it comes: its columns, some rows at a time, and its end. */
+  async *parts(body: object, signal: AbortSignal | undefined): AsyncGenerator<ResultPart, void> {
     signal?.throwIfAborted();
     const id = ++this.lastId;
     const inbox = new Inbox();
@@ -76,16 +103,16 @@ export class SocketLink {
     try {
       socket = await this.opened();
       socket.send(JSON.stringify({ ...body, type: "sql.execute.stream", id, credits: CREDITS }));
-      let make: (row: readonly unknown[]) => R = rowMaker<R>([]);
       for (;;) {
         const message = await inbox.take(signal);
-        if (message.type === "sql.columns") make = rowMaker<R>(message.columns!);
+        if (message.type === "sql.columns") yield { type: "columns", columns: message.columns! };
         else if (message.type === "sql.rows") {
-          for (const row of message.rows!) yield make(row);
+          yield { type: "rows", rows: message.rows! };
           socket.send(JSON.stringify({ type: "credit", id, messages: 1 }));
         } else {
           ended = true;
           if (message.type === "error") throw failureOf(message);
+          yield endOf(message);
           return;
         }
       }
@@ -116,13 +143,15 @@ export class SocketLink {
     const { token } = await this.transport.ask<{ token: string }>("POST", "/v1/ws/ticket", { body: {} });
     const address = `${this.transport.base.replace(/^http/, "ws")}/ws?token=${encodeURIComponent(token)}`;
     const socket = new Socket(address);
+    this.current = socket;
     await new Promise<void>((resolve, reject) => {
       socket.addEventListener("open", () => resolve());
       socket.addEventListener("close", ({ reason }) => {
         const error = new ConnectionError(`The WebSocket was closed. ${reason ?? ""}`.trim());
-        this.socket = null;
-        for (const inbox of this.inboxes.values()) inbox.put(error);
         reject(error);
+        if (this.current !== socket) return;
+        this.leave();
+        for (const inbox of this.inboxes.values()) inbox.put(error);
       });
       // A close follows each error.
       socket.addEventListener("error", () => undefined);
@@ -138,11 +167,23 @@ export class SocketLink {
     clearTimeout(this.idle);
     if (this.inboxes.size > 0) return;
     this.idle = setTimeout(() => {
-      this.socket?.then((socket) => socket.close()).catch(() => undefined);
+      const socket = this.current;
+      this.leave();
+      socket?.close();
     }, IDLE_MS);
+  }
+
+  /** The next stream connects anew. */
+  private leave(): void {
+    this.socket = null;
+    this.current = null;
   }
 }
 
 function failureOf({ code = "unknown", message = "", details, request_id: requestId }: Message): TesseraError {
   return errorOf(message, { code, status: STATUSES[code] ?? 400, details, requestId });
+}
+
+function endOf({ rows_affected, execution_time_ms = 0, truncated = false, notices = [] }: Message): ResultPart {
+  return { type: "end", rowsAffected: rows_affected, executionTimeMs: execution_time_ms, truncated, notices };
 }

@@ -3,7 +3,7 @@ import { ConnectionError, errorOf } from "./errors.js";
 import { linesOf } from "./lines.js";
 import type { CallOptions, WriteOptions } from "./options.js";
 import { type Column, type Result, type Row, resultOf, rowMaker, type SentResult } from "./result.js";
-import type { SocketLink } from "./socket.js";
+import type { ResultPart, SocketLink } from "./socket.js";
 import { Fragment, parameterOf, statementOf } from "./sql-text.js";
 import { newKey, type Transport } from "./transport.js";
 
@@ -23,6 +23,9 @@ export interface StreamOptions extends CallOptions {
   readonly over?: "http" | "websocket";
   readonly maxRows?: number;
   readonly timeoutSeconds?: number;
+  readonly language?: "sql" | "cypher";
+  /** The id of an open transaction, which the statement belongs to. Only over the WebSocket. */
+  readonly transaction?: string;
 }
 
 /** Values of $1, $2 …, or of $name in Cypher. */
@@ -75,10 +78,31 @@ export function streamRows<R>(
   link: SocketLink,
   text: string,
   parameters: Parameters,
-  { over, signal, ...options }: StreamOptions,
+  { over, signal, transaction, ...options }: StreamOptions,
 ): AsyncGenerator<R, void> {
-  const body = bodyOf(text, parameters, { maxRows: 10_000_000, ...options });
-  return over === "websocket" ? link.rows<R>(body, signal) : lineRows<R>(transport, body, signal);
+  const isSocket = over === "websocket" || transaction !== undefined;
+  if (isSocket)
+    return link.rows<R>(
+      streamBody(text, parameters, { ...options, ...(transaction !== undefined && { transaction }) }),
+      signal,
+    );
+  return lineRows<R>(transport, streamBody(text, parameters, options), signal);
+}
+
+/** The same as the server's messages have it: lists, with their columns before them and the statement's facts after them. */
+export function streamParts(
+  link: SocketLink,
+  text: string,
+  parameters: Parameters,
+  { over: _over, signal, ...options }: StreamOptions,
+): AsyncGenerator<ResultPart, void> {
+  return link.parts(streamBody(text, parameters, options), signal);
+}
+
+function streamBody(text: string, parameters: Parameters, options: Omit<StreamOptions, "over" | "signal">): object {
+  const { transaction, ...rest } = options;
+  const body = bodyOf(text, parameters, { maxRows: 10_000_000, ...rest });
+  return transaction === undefined ? body : { ...body, transaction };
 }
 
 async function* lineRows<R>(

@@ -16,6 +16,8 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export interface Sent extends CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
+  /** A body that goes as it is, in place of `body`; `headers` says its type. */
+  readonly content?: Blob | string;
   /** "": the request goes without one. */
   readonly idempotencyKey?: string | undefined;
   /** It changes nothing, whatever its method. */
@@ -114,7 +116,7 @@ export class Transport {
   private async once(
     method: Method,
     path: string,
-    { query = {}, body, idempotencyKey = "", accept = "application/json", headers }: Sent,
+    { query = {}, body, content, idempotencyKey = "", accept = "application/json", headers }: Sent,
     credential: string | null,
     signal: AbortSignal | undefined,
   ): Promise<Response | TesseraError> {
@@ -132,6 +134,7 @@ export class Transport {
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(content !== undefined && { body: content }),
       ...(signal !== undefined && { signal }),
     };
     try {

@@ -1,0 +1,79 @@
+/** The whole console: the sign-in, or the shell with the page that the address names. */
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { loadCatalog } from "./lib/catalog.js";
+import { goTo, place } from "./lib/router.js";
+import { isOperator, session, signOut, type User } from "./lib/session.js";
+import { useStore } from "./lib/store.js";
+import { type PageEntry, type PageProps, pagesFor } from "./shell/pages.js";
+import { Shell } from "./shell/shell.js";
+import { SignInForm, SignInPage } from "./shell/sign-in.js";
+import { Busy, Button } from "./ui/button.js";
+import { Dialog } from "./ui/dialog.js";
+import { Empty, Failure } from "./ui/notice.js";
+import { Toasts, tellError } from "./ui/toast.js";
+
+export function App() {
+  const current = useStore(session);
+  if (current.state === "opening") return <Busy label="Opening" />;
+  return (
+    <>
+      {current.state === "out" && <SignInPage />}
+      {current.state === "in" && (
+        <SignedIn user={current.user} key={`${current.user.tenant}/${current.user.username}`} />
+      )}
+      {current.state === "in" && current.isExpired && <SignInAgain user={current.user} />}
+      <Toasts />
+    </>
+  );
+}
+
+function SignedIn({ user }: { readonly user: User }) {
+  const { path, query } = useStore(place);
+  const pages = pagesFor(user);
+  const [id = pages[0]!.id, ...rest] = path;
+  const entry = pages.find((page) => page.id === id);
+  useEffect(() => {
+    loadCatalog().catch(tellError);
+  }, []);
+  useEffect(() => {
+    document.title = `${entry?.title ?? "Not found"} · ${isOperator(user) ? "Tessera" : user.tenant}`;
+  }, [entry, user]);
+  return (
+    <Shell user={user} current={id}>
+      {entry === undefined ? (
+        <Empty icon="help" title="There is no such page">
+          <Button onClick={() => goTo([pages[0]!.id])}>Open {pages[0]!.title}</Button>
+        </Empty>
+      ) : (
+        <LoadedPage key={entry.id} entry={entry} path={rest} query={query} />
+      )}
+    </Shell>
+  );
+}
+
+const loaded = new Map<string, ComponentType<PageProps>>();
+
+function LoadedPage({ entry, ...props }: PageProps & { readonly entry: PageEntry }) {
+  const [Page, setPage] = useState<ComponentType<PageProps> | undefined>(() => loaded.get(entry.id));
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    if (Page !== undefined) return;
+    entry.load().then((component) => {
+      loaded.set(entry.id, component);
+      setPage(() => component);
+    }, setError);
+  }, []);
+  if (error !== null) return <Failure error={error} />;
+  return Page === undefined ? <Busy /> : <Page {...props} />;
+}
+
+/** What is open stays behind it. */
+function SignInAgain({ user }: { readonly user: User }) {
+  return (
+    <Dialog title="Your session has ended" onClose={signOut}>
+      <p>Sign in again to go on. Everything that is open stays as it is.</p>
+      <SignInForm username={user.username} />
+    </Dialog>
+  );
+}

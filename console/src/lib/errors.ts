@@ -1,0 +1,13 @@
+/** What went wrong, in the words of the server. */
+import { TesseraError } from "../../../clients/typescript/src/index.js";
+
+export function messageOf(error: unknown): string {
+  if (error instanceof TesseraError && error.hint !== undefined) {
+    return `${error.message}${/[.?!]$/.test(error.message) ? "" : "."} ${error.hint}`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}

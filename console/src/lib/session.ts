@@ -1,0 +1,97 @@
+/** Who is signed in, and the client that asks on their behalf. The credential is kept for this tab only. */
+import { type Client, connect, signIn, TesseraError } from "../../../clients/typescript/src/index.js";
+import { createStore } from "./store.js";
+
+export interface User {
+  readonly username: string;
+  readonly tenant: string;
+  readonly roles: readonly string[];
+  readonly hasSecondFactor: boolean;
+}
+
+interface Credential {
+  readonly token: string;
+  /** Milliseconds since 1970; null: as long as the key is valid. */
+  readonly expiresAt: number | null;
+}
+
+export type Session =
+  | { readonly state: "out" }
+  | { readonly state: "opening" }
+  /** `isExpired`: the credential is not valid any more; what is open stays. */
+  | { readonly state: "in"; readonly user: User; readonly client: Client; readonly isExpired: boolean };
+
+const KEY = "tessera.session";
+const URL_OF_SERVER = location.origin;
+
+export const session = createStore<Session>({ state: "opening" });
+
+/** The client of the signed-in user. Pages are only shown to them. */
+export function client(): Client {
+  const current = session.get();
+  if (current.state !== "in") throw new Error("Nobody is signed in.");
+  return current.client;
+}
+
+/** May the user change what the installation has in common? */
+export function isOperator(user: User): boolean {
+  return user.tenant === "system" && user.roles.some((role) => role === "super_admin" || role === "admin");
+}
+
+export function isAdmin(user: User): boolean {
+  return user.roles.some((role) => role.endsWith("admin"));
+}
+
+export async function signInByPassword(username: string, password: string, code: () => Promise<string>): Promise<void> {
+  const { text, expiresAtMs } = await signIn({ url: URL_OF_SERVER, username, password, code });
+  await open({ token: text, expiresAt: expiresAtMs });
+}
+
+export function signInByKey(token: string): Promise<void> {
+  return open({ token, expiresAt: null });
+}
+
+export function signOut(): void {
+  sessionStorage.removeItem(KEY);
+  session.set({ state: "out" });
+}
+
+/** At the start of the page: goes on with what this tab has kept. */
+export async function resume(): Promise<void> {
+  const kept = sessionStorage.getItem(KEY);
+  if (kept === null) {
+    session.set({ state: "out" });
+    return;
+  }
+  try {
+    await open(JSON.parse(kept) as Credential);
+  } catch {
+    signOut();
+  }
+}
+
+interface Me {
+  readonly username: string;
+  readonly tenant_id: string;
+  readonly roles: readonly string[];
+  readonly mfa_enabled: boolean;
+}
+
+async function open(credential: Credential): Promise<void> {
+  if (credential.expiresAt !== null && credential.expiresAt < Date.now()) {
+    throw new TesseraError("The session has expired.", { code: "unauthorized", status: 401 });
+  }
+  const made = connect({ url: URL_OF_SERVER, apiKey: credential.token, attempts: 3, fetch: watchedFetch });
+  const me = await made.request<Me>("GET", "/v1/users/me");
+  sessionStorage.setItem(KEY, JSON.stringify(credential));
+  const user = { username: me.username, tenant: me.tenant_id, roles: me.roles, hasSecondFactor: me.mfa_enabled };
+  session.set({ state: "in", user, client: made, isExpired: false });
+}
+
+const watchedFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  if (response.status === 401) {
+    session.update((current) => (current.state === "in" ? { ...current, isExpired: true } : current));
+  }
+  return response;
+};

@@ -1,0 +1,141 @@
+/** Everything that the tenant keeps: a list of it, and the chosen thing. */
+import { useState } from "preact/hooks";
+import type { PageProps } from "../../shell/pages.js";
+import { Busy, Button } from "../../ui/button.js";
+import { Icon, type IconName } from "../../ui/icon.js";
+import { Empty, Failure } from "../../ui/notice.js";
+import { CollectionDetail } from "./collection-detail.js";
+import { FilesDetail } from "./files-detail.js";
+import { ImportDialog } from "./import-dialog.js";
+import { Overview } from "./overview.js";
+import { TableDetail } from "./table-detail.js";
+import { type DataKind, type DataThing, linkOf, useThings } from "./things.js";
+import { VectorsDetail } from "./vectors-detail.js";
+
+const KINDS: readonly (readonly [DataKind, string, IconName])[] = [
+  ["table", "Tables", "table"],
+  ["view", "Views", "view"],
+  ["collection", "Collections", "document"],
+  ["vectors", "Vector collections", "vector"],
+  ["graph", "Graphs", "graph"],
+  ["files", "Folders of files", "folder"],
+  ["model", "Models", "models"],
+];
+
+export function DataPage({ path }: PageProps) {
+  const { data: things, error, again } = useThings();
+  const [filter, setFilter] = useState("");
+  const [isDropping, setDropping] = useState(false);
+  const [imported, setImported] = useState<File | "choose" | null>(null);
+  const [kind, name] = path;
+  return (
+    <section
+      class={`data${name === undefined ? "" : " has-thing"}${isDropping ? " dropping" : ""}`}
+      aria-label="Data"
+      onDragOver={(event) => {
+        event.preventDefault();
+        setDropping(true);
+      }}
+      onDragLeave={(event) => {
+        if (event.target === event.currentTarget) setDropping(false);
+      }}
+      onDrop={(event) => {
+        event.preventDefault();
+        setDropping(false);
+        const file = event.dataTransfer?.files[0];
+        if (file !== undefined) setImported(file);
+      }}
+    >
+      <h1 class="unseen">Data</h1>
+      <aside class="data-side" aria-label="What there is">
+        <div class="data-side-head">
+          <input
+            class="input"
+            type="search"
+            aria-label="Filter"
+            placeholder="Filter"
+            value={filter}
+            onInput={(event) => setFilter(event.currentTarget.value)}
+          />
+          <Button icon="upload" label="Import a file" onClick={() => setImported("choose")} />
+          <Button icon="refresh" label="Load again" onClick={again} />
+        </div>
+        <div class="data-side-list">
+          <Failure error={error} />
+          {things === undefined && error === null && <Busy />}
+          {things !== undefined && <ThingList things={things} filter={filter} current={path} />}
+        </div>
+      </aside>
+      <div class="data-main">
+        {name === undefined ? (
+          <Overview things={things ?? []} />
+        ) : (
+          <Detail key={`${kind}/${name}`} kind={kind!} name={name} things={things} onChanged={again} />
+        )}
+      </div>
+      {imported !== null && (
+        <ImportDialog file={imported === "choose" ? null : imported} onClose={() => setImported(null)} onDone={again} />
+      )}
+    </section>
+  );
+}
+
+interface ThingListProps {
+  readonly things: readonly DataThing[];
+  readonly filter: string;
+  readonly current: readonly string[];
+}
+
+function ThingList({ things, filter, current }: ThingListProps) {
+  const wanted = filter.trim().toLowerCase();
+  const shown = things.filter(({ name }) => name.toLowerCase().includes(wanted));
+  if (shown.length === 0)
+    return <p class="none">{wanted === "" ? "There is nothing yet." : "Nothing has this name."}</p>;
+  return (
+    <>
+      {KINDS.map(([kind, title, icon]) => {
+        const those = shown.filter((thing) => thing.kind === kind);
+        if (those.length === 0) return null;
+        return (
+          <div key={kind}>
+            <h2 class="side-title">{title}</h2>
+            {those.map((thing) => (
+              <a
+                key={thing.id}
+                class="side-entry"
+                href={linkOf(thing)}
+                aria-current={current[0] === kind && current[1] === thing.id ? "page" : undefined}
+              >
+                <Icon name={icon} />
+                <span>{thing.name}</span>
+                <small class="number">{thing.size}</small>
+              </a>
+            ))}
+          </div>
+        );
+      })}
+    </>
+  );
+}
+
+interface DetailProps {
+  readonly kind: string;
+  readonly name: string;
+  readonly things: readonly DataThing[] | undefined;
+  readonly onChanged: () => void;
+}
+
+function Detail({ kind, name, things, onChanged }: DetailProps) {
+  if (kind === "table" || kind === "view")
+    return <TableDetail name={name} isView={kind === "view"} onChanged={onChanged} />;
+  if (kind === "collection") return <CollectionDetail name={name} onChanged={onChanged} />;
+  if (kind === "vectors") return <VectorsDetail name={name} />;
+  const thing = things?.find((one) => one.kind === kind && one.id === name);
+  if (kind === "files" && thing !== undefined) return <FilesDetail id={name} />;
+  if (things === undefined) return <Busy />;
+  return (
+    <Empty icon="data" title="There is no such thing">
+      It may have another name, or be gone.
+    </Empty>
+  );
+}

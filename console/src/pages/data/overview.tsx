@@ -1,0 +1,37 @@
+/** All of it at a glance. */
+import { ListTable } from "../../ui/list-table.js";
+import { Empty } from "../../ui/notice.js";
+import { Page, Panel } from "../../ui/panel.js";
+import { type DataKind, type DataThing, linkOf } from "./things.js";
+
+const NAMES: Readonly<Record<DataKind, string>> = {
+  ...{ table: "Table", view: "View", collection: "Collection", vectors: "Vectors", graph: "Graph" },
+  ...{ files: "Folder of files", model: "Model" },
+};
+
+export function Overview({ things }: { readonly things: readonly DataThing[] }) {
+  if (things.length === 0) {
+    return (
+      <Empty icon="data" title="There is nothing yet">
+        Drop a file of CSV, JSON lines or Parquet here, and it becomes a table.
+      </Empty>
+    );
+  }
+  return (
+    <Page title="Data" lead="Drop a file of CSV, JSON lines or Parquet anywhere on this page to import it.">
+      <Panel title="All" isFlush>
+        <ListTable
+          label="All"
+          rows={things}
+          keyOf={({ kind, id }) => `${kind}/${id}`}
+          none=""
+          columns={[
+            { name: "Name", cell: (thing) => <a href={linkOf(thing)}>{thing.name}</a> },
+            { name: "Kind", cell: ({ kind }) => NAMES[kind] },
+            { name: "Size", cell: ({ facts }) => facts },
+          ]}
+        />
+      </Panel>
+    </Page>
+  );
+}

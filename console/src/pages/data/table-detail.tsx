@@ -1,0 +1,166 @@
+/** A table or view: its rows, which can be changed, and its definition. */
+import { useState } from "preact/hooks";
+import { countText } from "../../lib/format.js";
+import { useLoad } from "../../lib/load.js";
+import { goTo } from "../../lib/router.js";
+import { client } from "../../lib/session.js";
+import { Busy, Button } from "../../ui/button.js";
+import { DataGrid, type GridRow } from "../../ui/data-grid.js";
+import { Confirm } from "../../ui/dialog.js";
+import { Failure } from "../../ui/notice.js";
+import { Tabs } from "../../ui/tabs.js";
+import { attempt } from "../../ui/toast.js";
+import { InsertDialog, RowDialog } from "./change-dialogs.js";
+import { Definition } from "./definition.js";
+import { loadTable, named, type TableFacts } from "./table-facts.js";
+
+type Shown = "rows" | "definition";
+
+const TABS = [
+  { id: "rows" as const, label: "Rows" },
+  { id: "definition" as const, label: "Definition" },
+];
+
+interface TableDetailProps {
+  readonly name: string;
+  readonly isView: boolean;
+  readonly onChanged: () => void;
+}
+
+export function TableDetail({ name, isView, onChanged }: TableDetailProps) {
+  const [shown, setShown] = useState<Shown>("rows");
+  const [isDropping, setDropping] = useState(false);
+  const { data: facts, error } = useLoad((signal) => loadTable(name, signal), [name]);
+  const drop = (): void => {
+    const done = client().query(`DROP ${isView ? "VIEW" : "TABLE"} ${named(name)}`);
+    void attempt(() => done, `${name} is gone.`).then((isDone) => {
+      if (!isDone) return;
+      goTo(["data"]);
+      onChanged();
+    });
+  };
+  return (
+    <div class="thing">
+      <header class="thing-head">
+        <h2>{name}</h2>
+        <Tabs label={`About ${name}`} tabs={TABS} current={shown} onChange={setShown} />
+        <span class="spacer" />
+        <Button
+          icon="query"
+          onClick={() => goTo(["query"], { sql: `SELECT *\nFROM ${named(name)}\nLIMIT 1000`, title: name })}
+        >
+          Query
+        </Button>
+        <Button kind="quiet" icon="trash" label={`Drop ${name}`} onClick={() => setDropping(true)} />
+      </header>
+      <Failure error={error} />
+      {facts === undefined && error === null && <Busy />}
+      {facts !== undefined && shown === "rows" && <Rows name={name} facts={facts} isView={isView} />}
+      {facts !== undefined && shown === "definition" && <Definition facts={facts} name={name} isView={isView} />}
+      {isDropping && (
+        <Confirm title={`Drop ${name}?`} action="Drop" onConfirm={drop} onClose={() => setDropping(false)}>
+          <p>Its rows and indexes go with it. This cannot be taken back.</p>
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+const PAGE_ROWS = 500;
+
+interface RowsProps {
+  readonly name: string;
+  readonly facts: TableFacts;
+  readonly isView: boolean;
+}
+
+function Rows({ name, facts, isView }: RowsProps) {
+  const [sorted, setSorted] = useState<{ column: number; isDown: boolean } | null>(null);
+  const [typed, setTyped] = useState("");
+  const [where, setWhere] = useState("");
+  const [limit, setLimit] = useState(PAGE_ROWS);
+  const [open, setOpen] = useState<{ row: GridRow; column: number } | null>(null);
+  const [isInserting, setInserting] = useState(false);
+  const keys = facts.columns.filter((column) => column.is_primary_key).map((column) => column.name);
+  const order =
+    sorted === null ? keys.map((key) => JSON.stringify(key)) : [`${sorted.column + 1}${sorted.isDown ? " DESC" : ""}`];
+  const sql =
+    `SELECT * FROM ${named(name)}` +
+    (where === "" ? "" : ` WHERE ${where}`) +
+    (order.length === 0 ? "" : ` ORDER BY ${order.join(", ")}`);
+  const { data, error, again, isLoading } = useLoad(
+    (signal) => client().query(sql, [], { signal, maxRows: limit }),
+    [sql, limit],
+  );
+  const changed = (): void => {
+    setOpen(null);
+    setInserting(false);
+    again();
+  };
+  return (
+    <>
+      <form
+        class="thing-tools"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setWhere(typed.trim());
+          setLimit(PAGE_ROWS);
+        }}
+      >
+        <input
+          class="input code"
+          aria-label="Condition"
+          placeholder="Condition, such as id > 10 AND name LIKE 'A%'"
+          spellcheck={false}
+          value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
+        <Button type="submit">Filter</Button>
+        {!isView && (
+          <Button icon="plus" onClick={() => setInserting(true)}>
+            Row
+          </Button>
+        )}
+        <Button kind="quiet" icon="refresh" label="Load again" onClick={again} />
+      </form>
+      <Failure error={error} />
+      <div class="thing-grid">
+        {data === undefined ? (
+          isLoading && <Busy />
+        ) : (
+          <DataGrid
+            label={`Rows of ${name}`}
+            columns={data.columns}
+            rows={data.lists}
+            sorted={sorted}
+            onSort={(column) => setSorted((now) => ({ column, isDown: now?.column === column && !now.isDown }))}
+            onOpen={(row, column) => setOpen({ row, column })}
+          />
+        )}
+      </div>
+      <footer class="thing-foot">
+        <span class="muted number">{data === undefined ? "" : `${countText(data.length)} rows shown`}</span>
+        {data?.truncated === true && <Button onClick={() => setLimit((now) => now * 4)}>Show more</Button>}
+        <span class="spacer" />
+        <span class="muted">
+          {isView || keys.length === 0 ? "Enter shows a value" : "Enter or a double click changes a value"}
+        </span>
+      </footer>
+      {open !== null && data !== undefined && (
+        <RowDialog
+          table={name}
+          facts={facts}
+          columns={data.columns}
+          row={open.row}
+          column={open.column}
+          canChange={!isView && keys.length > 0}
+          onClose={() => setOpen(null)}
+          onChanged={changed}
+        />
+      )}
+      {isInserting && (
+        <InsertDialog table={name} facts={facts} onClose={() => setInserting(false)} onChanged={changed} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+/** A collection of vectors: its facts, and its first entries. */
+import { countText } from "../../lib/format.js";
+import { useLoad } from "../../lib/load.js";
+import { goTo } from "../../lib/router.js";
+import { client } from "../../lib/session.js";
+import { Badge, Busy, Button } from "../../ui/button.js";
+import { DataGrid } from "../../ui/data-grid.js";
+import { Failure } from "../../ui/notice.js";
+import { Facts } from "../../ui/panel.js";
+import { quotedName } from "../query/sidebar.js";
+
+interface VectorFacts {
+  readonly dimensions: number;
+  readonly vector_count: number;
+  readonly metric: string;
+  readonly index_type: string;
+  readonly index: { readonly state: string };
+  readonly m: number;
+  readonly ef_construction: number;
+  readonly quantization: string;
+}
+
+const SHOWN = 500;
+
+export function VectorsDetail({ name }: { readonly name: string }) {
+  const path = `/v1/vectors/collections/${encodeURIComponent(name)}`;
+  const { data, error } = useLoad((signal) => client().request<VectorFacts>("GET", path, { signal }), [path]);
+  const rows = useLoad(
+    (signal) =>
+      client().query(`SELECT id, metadata FROM ${quotedName(name)} ORDER BY id`, [], { signal, maxRows: SHOWN }),
+    [name],
+  );
+  if (data === undefined) return error === null ? <Busy /> : <Failure error={error} />;
+  return (
+    <div class="thing">
+      <header class="thing-head">
+        <h2>{name}</h2>
+        <span class="spacer" />
+        <Button icon="search" onClick={() => goTo(["search"], { vectors: name })}>
+          Search
+        </Button>
+      </header>
+      <div class="thing-tools">
+        <Facts
+          facts={[
+            ["Vectors", countText(data.vector_count)],
+            ["Dimensions", countText(data.dimensions)],
+            ["Metric", data.metric],
+            ["Index", `${data.index_type}, m ${data.m}, ef ${data.ef_construction}`],
+            ["Stored as", data.quantization === "none" ? "32-bit floats" : data.quantization],
+            ["State", <Badge key="state">{data.index.state}</Badge>],
+          ]}
+        />
+      </div>
+      <Failure error={rows.error} />
+      <div class="thing-grid">
+        {rows.data !== undefined && <DataGrid label="Vectors" columns={rows.data.columns} rows={rows.data.lists} />}
+      </div>
+    </div>
+  );
+}

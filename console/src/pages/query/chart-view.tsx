@@ -1,0 +1,136 @@
+/** A result as a chart: which columns, and how. What fits them is chosen first. */
+import { useMemo, useState } from "preact/hooks";
+import type { Column } from "../../../../clients/typescript/src/index.js";
+import { cellText, isNumeric, numberOf, plural } from "../../lib/format.js";
+import { Chart, type ChartData, type ChartKind } from "../../ui/chart.js";
+import { Select } from "../../ui/field.js";
+import { Empty } from "../../ui/notice.js";
+import type { List } from "./run.js";
+import { histogramOf } from "./summarize.js";
+
+type Kind = ChartKind | "histogram";
+
+interface ChartViewProps {
+  readonly columns: readonly Column[];
+  readonly rows: readonly List[];
+  readonly count: number;
+}
+
+const POINTS_MAX = 50_000;
+const BARS_MAX = 400;
+const HISTOGRAM_BARS = 40;
+const TIME = /^(?:date|timestamp)/;
+
+const KINDS: readonly (readonly [Kind, string])[] = [
+  ["line", "Line"],
+  ["bar", "Bars"],
+  ["scatter", "Points"],
+  ["histogram", "Histogram"],
+];
+
+export function ChartView({ columns, rows, count }: ChartViewProps) {
+  const numeric = columns.flatMap((column, i) => (isChartable(column, i, rows) ? [i] : []));
+  const [chosen, setChosen] = useState<{ kind?: Kind; x?: number; y?: number }>({});
+  const first = choiceFor(columns, rows, count, numeric);
+  const x = Math.min(chosen.x ?? first.x, columns.length - 1);
+  const y = numeric.includes(chosen.y ?? -1) ? chosen.y! : (numeric.findLast((i) => i !== x) ?? numeric[0]);
+  const kind = chosen.kind ?? first.kind;
+  const data = useMemo(
+    () => (y === undefined ? null : dataOf({ kind, x, y, columns, rows, count })),
+    [kind, x, y, columns, rows, count],
+  );
+  if (data === null) {
+    return (
+      <Empty icon="chart" title="No column has numbers">
+        A chart needs at least one.
+      </Empty>
+    );
+  }
+  const named = columns.map(({ name }, i): [string, string] => [String(i), name]);
+  const shown = kind === "bar" ? BARS_MAX : POINTS_MAX;
+  return (
+    <div class="chart-view">
+      <div class="chart-choices">
+        <Select label="Chart" value={kind} options={KINDS} onChange={(now) => setChosen({ ...chosen, kind: now })} />
+        {kind !== "histogram" && (
+          <Select
+            label="Across"
+            value={String(x)}
+            options={named}
+            onChange={(now) => setChosen({ ...chosen, x: Number(now) })}
+          />
+        )}
+        <Select
+          label={kind === "histogram" ? "Of" : "Up"}
+          value={String(y)}
+          options={named.filter(([i]) => numeric.includes(Number(i)))}
+          onChange={(now) => setChosen({ ...chosen, y: Number(now) })}
+        />
+        {kind !== "histogram" && count > shown && <p class="muted">The first {plural(shown, "row")}.</p>}
+      </div>
+      <Chart label={`${columns[y!]!.name} by ${columns[x]!.name}`} data={data} />
+    </div>
+  );
+}
+
+const NAMED_MAX = 60;
+
+/** Times as a line, a few names as bars, numbers that grow as a line, and others as points. */
+function choiceFor(
+  columns: readonly Column[],
+  rows: readonly List[],
+  count: number,
+  numeric: readonly number[],
+): { readonly x: number; readonly kind: Kind } {
+  const time = columns.findIndex(({ data_type: type }) => TIME.test(type));
+  if (time >= 0) return { x: time, kind: "line" };
+  const name = columns.findIndex((_, i) => !numeric.includes(i));
+  if (name >= 0 && (count <= NAMED_MAX || numeric.length < 2)) return { x: name, kind: "bar" };
+  const x = numeric[0] ?? 0;
+  if (numeric.length < 2) return { x, kind: "histogram" };
+  const grows = rows.slice(0, count).every((row, i) => i === 0 || numberOf(rows[i - 1]![x]) <= numberOf(row[x]));
+  return { x, kind: grows ? "line" : "scatter" };
+}
+
+/** Columns of Cypher have no type: their first value tells. */
+function isChartable({ data_type: type }: Column, index: number, rows: readonly List[]): boolean {
+  return isNumeric(type) || typeof rows.find((row) => row[index] !== null)?.[index] === "number";
+}
+
+interface Chosen extends ChartViewProps {
+  readonly kind: Kind;
+  readonly x: number;
+  readonly y: number;
+}
+
+function dataOf({ kind, x, y, columns, rows, count }: Chosen): ChartData {
+  const name = columns[y]!.name;
+  if (kind === "histogram") {
+    const numbers = rows.slice(0, count).map((row) => numberOf(row[y]));
+    const finite = numbers.filter((value) => Number.isFinite(value));
+    const [least, most] = finite.reduce(
+      ([a, b], value) => [Math.min(a, value), Math.max(b, value)],
+      [Infinity, -Infinity],
+    );
+    const bars = finite.length === 0 ? [] : histogramOf(finite, least!, most!, HISTOGRAM_BARS);
+    const places = bars.map((_, i) => i);
+    const values = bars.map((bar) => bar.count);
+    return {
+      kind: "bar",
+      x: places,
+      xKind: "name",
+      names: bars.map(({ label }) => label),
+      series: [{ name: "rows", values }],
+    };
+  }
+  const taken = rows.slice(0, Math.min(count, kind === "bar" ? BARS_MAX : POINTS_MAX));
+  const series = [{ name, values: taken.map((row) => numberOf(row[y])) }];
+  const across = taken.map((row) => row[x]);
+  if (TIME.test(columns[x]!.data_type)) {
+    return { kind, x: across.map((value) => Date.parse(String(value))), xKind: "time", series };
+  }
+  const numbers = across.map(numberOf);
+  if (kind !== "bar" && numbers.every((value) => Number.isFinite(value)))
+    return { kind, x: numbers, xKind: "number", series };
+  return { kind, x: taken.map((_, i) => i), xKind: "name", names: across.map(cellText), series };
+}

@@ -1,0 +1,81 @@
+/** Takes a result away: as CSV or JSON of the rows that are here, or as Parquet, which the server writes. */
+import { useState } from "preact/hooks";
+import type { Column } from "../../../../clients/typescript/src/index.js";
+import { download } from "../../lib/download.js";
+import { cellText } from "../../lib/format.js";
+import { client } from "../../lib/session.js";
+import { Button } from "../../ui/button.js";
+import { attempt } from "../../ui/toast.js";
+import type { List, Run } from "./run.js";
+
+export function objectsOf(columns: readonly Column[], rows: readonly List[]): readonly Record<string, unknown>[] {
+  return rows.map((row) => Object.fromEntries(columns.map(({ name }, i) => [name, row[i]])));
+}
+
+/** NULL is empty and unquoted, so that an empty text differs from it. */
+function csvField(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  const text = cellText(value);
+  return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const ROWS_AT_ONCE = 5_000;
+
+/** In pieces: one text of all rows could be too long. */
+function csvOf({ columns, rows }: Run): Blob {
+  const parts = [`${columns.map(({ name }) => csvField(name)).join(",")}\n`];
+  for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+    const lines = rows.slice(from, from + ROWS_AT_ONCE).map((row) => `${row.map(csvField).join(",")}\n`);
+    parts.push(lines.join(""));
+  }
+  return new Blob(parts, { type: "text/csv" });
+}
+
+function jsonOf({ columns, rows }: Run): Blob {
+  const parts = ["[\n"];
+  for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+    const objects = objectsOf(columns, rows.slice(from, from + ROWS_AT_ONCE));
+    parts.push((from === 0 ? "" : ",\n") + objects.map((object) => JSON.stringify(object)).join(",\n"));
+  }
+  return new Blob([...parts, "\n]\n"], { type: "application/json" });
+}
+
+async function parquetOf({ statement, parameters }: Run): Promise<Blob> {
+  if (Object.keys(parameters).length > 0) {
+    throw new Error("An export as Parquet takes no parameters: write their values into the statement.");
+  }
+  const query = { query: statement.text, format: "parquet" };
+  return (await client().fetch("GET", "/v1/data/export", { query })).blob();
+}
+
+const FORMATS = [
+  { ending: "csv", label: "CSV", make: async (run: Run) => csvOf(run) },
+  { ending: "json", label: "JSON", make: async (run: Run) => jsonOf(run) },
+  { ending: "parquet", label: "Parquet", make: parquetOf },
+];
+
+export function ExportMenu({ run }: { readonly run: Run }) {
+  const [isOpen, setOpen] = useState(false);
+  const formats = FORMATS.filter(({ ending }) => ending !== "parquet" || run.language === "sql");
+  return (
+    <div class="menu-place">
+      <Button kind="quiet" icon="download" label="Export" expanded={isOpen} onClick={() => setOpen((now) => !now)} />
+      {isOpen && (
+        <div class="menu">
+          {formats.map(({ ending, label, make }) => (
+            <button
+              key={ending}
+              type="button"
+              onClick={() => {
+                setOpen(false);
+                void attempt(async () => download(`result.${ending}`, await make(run)));
+              }}
+            >
+              {label}
+            </button>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}

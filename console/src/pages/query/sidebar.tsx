@@ -1,0 +1,167 @@
+/** Beside the editor: what can be queried, what was run, and what was saved. */
+import { useState } from "preact/hooks";
+import { type CatalogObject, catalog } from "../../lib/catalog.js";
+import { durationText, plural } from "../../lib/format.js";
+import { useStore } from "../../lib/store.js";
+import { Busy, Button } from "../../ui/button.js";
+import { Icon } from "../../ui/icon.js";
+import { Tabs } from "../../ui/tabs.js";
+import { forget, kept, showQuery } from "./query-tabs.js";
+
+type Shown = "schema" | "history" | "saved";
+
+const TABS = [
+  { id: "schema" as const, label: "Schema" },
+  { id: "history" as const, label: "History" },
+  { id: "saved" as const, label: "Saved" },
+];
+
+export function Sidebar({ onClose }: { readonly onClose: () => void }) {
+  const [shown, setShown] = useState<Shown>("schema");
+  const [filter, setFilter] = useState("");
+  const wanted = filter.trim().toLowerCase();
+  return (
+    <aside class="query-side" aria-label="Schema, history and saved queries">
+      <div class="query-side-head">
+        <Tabs label="Beside the editor" tabs={TABS} current={shown} onChange={setShown} />
+        <span class="spacer" />
+        <span class="only-small">
+          <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
+        </span>
+      </div>
+      <input
+        class="input query-side-filter"
+        type="search"
+        aria-label="Filter"
+        placeholder="Filter"
+        value={filter}
+        onInput={(event) => setFilter(event.currentTarget.value)}
+      />
+      <div class="query-side-list">
+        {shown === "schema" && <Schema wanted={wanted} />}
+        {shown === "history" && <History wanted={wanted} />}
+        {shown === "saved" && <Saved wanted={wanted} />}
+      </div>
+    </aside>
+  );
+}
+
+function Schema({ wanted }: { readonly wanted: string }) {
+  const { objects, graph } = useStore(catalog);
+  if (objects === null) return <Busy />;
+  const found = objects.filter(
+    ({ name, schema, columns }) =>
+      !schema.startsWith("graph:") &&
+      (name.toLowerCase().includes(wanted) || (wanted !== "" && columns.some((one) => one.name.includes(wanted)))),
+  );
+  const labels = graph.labels.filter((label) => label.toLowerCase().includes(wanted));
+  return (
+    <>
+      {found.map((object) => (
+        <ObjectEntry key={`${object.schema}.${object.name}`} object={object} />
+      ))}
+      {labels.length > 0 && <h2 class="side-title">Labels of the graph</h2>}
+      {labels.map((label) => (
+        <button
+          key={label}
+          type="button"
+          class="side-entry"
+          onClick={() => showQuery("cypher", `MATCH (n:${quotedLabel(label)})\nRETURN n\nLIMIT 100`, label)}
+        >
+          <Icon name="graph" />
+          <span>{label}</span>
+        </button>
+      ))}
+      {found.length + labels.length === 0 && <p class="none">Nothing here.</p>}
+    </>
+  );
+}
+
+export function quotedLabel(label: string): string {
+  return /^[A-Za-z_]\w*$/.test(label) ? label : `\`${label.replaceAll("`", "``")}\``;
+}
+
+export function quotedName(name: string): string {
+  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+}
+
+/** As a statement names it. */
+export function tableName({ schema, name }: { readonly schema: string; readonly name: string }): string {
+  return schema === "public" ? quotedName(name) : `${quotedName(schema)}.${quotedName(name)}`;
+}
+
+function ObjectEntry({ object }: { readonly object: CatalogObject }) {
+  const [isOpen, setOpen] = useState(false);
+  const shown = object.schema === "public" ? object.name : `${object.schema}.${object.name}`;
+  return (
+    <>
+      <div class="side-row">
+        <button
+          type="button"
+          class="side-open"
+          aria-expanded={isOpen}
+          aria-label={`Columns of ${shown}`}
+          onClick={() => setOpen((now) => !now)}
+        >
+          <Icon name={isOpen ? "down" : "right"} />
+        </button>
+        <button
+          type="button"
+          class="side-entry"
+          title={`Query ${shown}`}
+          onClick={() => showQuery("sql", `SELECT *\nFROM ${tableName(object)}\nLIMIT 1000`, object.name)}
+        >
+          <Icon name={object.kind === "view" ? "view" : "table"} />
+          <span>{shown}</span>
+        </button>
+      </div>
+      {isOpen && (
+        <ul class="side-columns">
+          {object.columns.map(({ name, type }) => (
+            <li key={name}>
+              <span>{name}</span>
+              <small>{type}</small>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function History({ wanted }: { readonly wanted: string }) {
+  const all = useStore(kept().history);
+  const found = all.filter(({ text }) => text.toLowerCase().includes(wanted));
+  if (found.length === 0) return <p class="none">Statements that you run are listed here.</p>;
+  return (
+    <>
+      {found.map(({ text, language, at, ms, rows, error }) => (
+        <button key={at + text} type="button" class="side-query" onClick={() => showQuery(language, text)}>
+          <code>{text}</code>
+          <small class={error === null ? undefined : "bad"}>
+            {error ?? `${plural(rows, "row")} · ${durationText(ms)}`} · {new Date(at).toLocaleTimeString("en-GB")}
+          </small>
+        </button>
+      ))}
+    </>
+  );
+}
+
+function Saved({ wanted }: { readonly wanted: string }) {
+  const all = useStore(kept().saved);
+  const found = all.filter(({ name, text }) => `${name} ${text}`.toLowerCase().includes(wanted));
+  if (found.length === 0) return <p class="none">The star above the editor saves a query.</p>;
+  return (
+    <>
+      {found.map(({ id, name, language, text }) => (
+        <div key={id} class="side-row">
+          <button type="button" class="side-query" onClick={() => showQuery(language, text, name)}>
+            <strong>{name}</strong>
+            <code>{text}</code>
+          </button>
+          <Button kind="quiet" icon="trash" label={`Delete ${name}`} onClick={() => forget(id)} />
+        </div>
+      ))}
+    </>
+  );
+}

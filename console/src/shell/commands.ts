@@ -1,0 +1,51 @@
+/** What the palette offers. */
+import { catalog } from "../lib/catalog.js";
+import { goTo } from "../lib/router.js";
+import { signOut, type User } from "../lib/session.js";
+import { nextTheme } from "../lib/theme.js";
+import type { IconName } from "../ui/icon.js";
+import { pagesFor } from "./pages.js";
+import type { Command } from "./palette.js";
+
+export function commandsFor(user: User, showHelp: () => void): readonly Command[] {
+  const pages = pagesFor(user);
+  const has = (id: string): boolean => pages.some((page) => page.id === id);
+  const opened = pages.map(
+    ({ id, title, icon, letter }): Command => ({
+      ...{ id: `page-${id}`, title: `Open ${title}`, group: "Pages", icon, keys: `g ${letter}` },
+      run: () => goTo([id]),
+    }),
+  );
+  const things = (catalog.get().objects ?? []).map(({ kind, schema, name }): Command => {
+    const shown = schema === "public" ? name : `${schema}.${name}`;
+    const icon: IconName = kind === "view" ? "view" : "table";
+    return {
+      ...{ id: `table-${shown}`, title: shown, group: kind === "view" ? "View" : "Table", icon },
+      run: () => (has("data") ? goTo(["data", "table", shown]) : goTo(["query"], { sql: `SELECT * FROM ${shown}` })),
+    };
+  });
+  const rest: Command[] = [
+    {
+      id: "theme",
+      title: "Switch between light, dark and system colours",
+      group: "View",
+      icon: "theme",
+      run: nextTheme,
+    },
+    { id: "help", title: "Show keyboard shortcuts", group: "Help", icon: "help", keys: "?", run: showHelp },
+    { id: "docs", title: "Read the documents", group: "Help", icon: "document", run: () => openPage("/docs/") },
+    {
+      id: "interface",
+      title: "Browse the interface",
+      group: "Help",
+      icon: "braces",
+      run: () => openPage("/v1/api-docs/"),
+    },
+    { id: "out", title: "Sign out", group: "Session", icon: "out", run: signOut },
+  ];
+  return [...opened, ...rest, ...things];
+}
+
+function openPage(path: string): void {
+  window.open(path, "_blank", "noopener");
+}

@@ -1,0 +1,102 @@
+/** A chart on a canvas: lines, bars or points over numbers, times or names. The pointer, or arrows, read single values. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useStore } from "../lib/store.js";
+import { theme } from "../lib/theme.js";
+import { drawChart, nearestPoint } from "./chart-drawing.js";
+
+export type ChartKind = "line" | "bar" | "scatter";
+
+export interface Series {
+  readonly name: string;
+  /** As many as `x` has places; NaN leaves one out. */
+  readonly values: readonly number[];
+}
+
+export interface ChartData {
+  readonly kind: ChartKind;
+  /** Numbers, milliseconds since 1970 of times, or places of names. */
+  readonly x: readonly number[];
+  readonly xKind: "number" | "time" | "name";
+  /** Of names, by place. */
+  readonly names?: readonly string[];
+  readonly series: readonly Series[];
+}
+
+interface ChartProps {
+  readonly label: string;
+  readonly data: ChartData;
+  readonly format?: (value: number) => string;
+}
+
+export interface Reading {
+  readonly index: number;
+  readonly left: number;
+  readonly top: number;
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+export function Chart({ label, data, format }: ChartProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  const [reading, setReading] = useState<Reading | null>(null);
+  const colours = useStore(theme);
+  useEffect(() => {
+    const sizes = new ResizeObserver(([entry]) => {
+      const { width, height } = entry!.contentRect;
+      setSize({ width: Math.floor(width), height: Math.floor(height) });
+    });
+    sizes.observe(canvas.current!.parentElement!);
+    return () => sizes.disconnect();
+  }, []);
+  useEffect(() => {
+    if (size.width === 0 || size.height === 0) return;
+    drawChart(canvas.current!, size, data, format);
+  }, [size, data, colours, format]);
+  useEffect(() => setReading(null), [data]);
+  const read = (index: number): void => setReading(nearestPoint(size, data, { index }, format));
+  return (
+    <div class="chart">
+      <canvas
+        ref={canvas}
+        role="img"
+        aria-label={label}
+        tabIndex={0}
+        style={{ width: `${size.width}px`, height: `${size.height}px` }}
+        onPointerMove={(event) =>
+          setReading(nearestPoint(size, data, { left: event.offsetX, top: event.offsetY }, format))
+        }
+        onPointerLeave={() => setReading(null)}
+        onKeyDown={(event) => {
+          const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+          if (step !== 0) read(Math.max(0, Math.min(data.x.length - 1, (reading?.index ?? -step) + step)));
+        }}
+      />
+      {reading !== null && (
+        <div
+          class="chart-reading"
+          role="status"
+          style={{
+            left: `${Math.min(reading.left + 12, size.width - 170)}px`,
+            top: `${Math.max(4, reading.top - 12)}px`,
+          }}
+        >
+          <strong>{reading.title}</strong>
+          {reading.lines.map((line) => (
+            <span key={line}>{line}</span>
+          ))}
+        </div>
+      )}
+      {data.series.length > 1 && (
+        <ul class="chart-legend">
+          {data.series.map(({ name }, index) => (
+            <li key={name}>
+              <span class={`swatch s${(index % 6) + 1}`} />
+              {name}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

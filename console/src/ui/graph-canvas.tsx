@@ -1,0 +1,160 @@
+/** Draws a graph, which can be moved, enlarged and taken apart by the pointer. Colours are of labels, sizes of degrees. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useStore } from "../lib/store.js";
+import { theme } from "../lib/theme.js";
+import { Button } from "./button.js";
+import { drawGraph, type GraphColours, type GraphView, graphColours, nodeAt } from "./graph-drawing.js";
+import type { GraphModel, GraphNode } from "./graph-model.js";
+
+interface GraphCanvasProps {
+  readonly model: GraphModel;
+  /** Grows with every change of the model. */
+  readonly version: number;
+  readonly selected: GraphNode | null;
+  readonly onSelect: (node: GraphNode | null) => void;
+  readonly onExpand?: (node: GraphNode) => void;
+  /** Nodes that stand out, such as those of a path. Empty: all do. */
+  readonly marked?: ReadonlySet<number>;
+}
+
+export function GraphCanvas({ model, version, selected, onSelect, onExpand, marked }: GraphCanvasProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const view = useRef<GraphView>({ x: 0, y: 0, scale: 1, width: 0, height: 0 });
+  const colours = useRef<GraphColours | null>(null);
+  const isFitted = useRef(true);
+  const [hovered, setHovered] = useState<GraphNode | null>(null);
+  const shade = useStore(theme);
+  const state = useRef({ selected, hovered, marked });
+  state.current = { selected, hovered, marked };
+
+  const draw = (): void => {
+    const element = canvas.current;
+    if (element === null || view.current.width === 0) return;
+    if (isFitted.current) view.current = fitted(model, view.current);
+    colours.current ??= graphColours(element, model.labels());
+    drawGraph(element, model, view.current, colours.current, state.current);
+  };
+  useEffect(() => {
+    const sizes = new ResizeObserver(([entry]) => {
+      const { width, height } = entry!.contentRect;
+      view.current = { ...view.current, width, height };
+      draw();
+    });
+    sizes.observe(canvas.current!.parentElement!);
+    return () => sizes.disconnect();
+  }, [model]);
+  useEffect(() => {
+    colours.current = null;
+    model.settle(draw);
+    return () => model.stop();
+  }, [model, version]);
+  useEffect(() => {
+    colours.current = null;
+    draw();
+  }, [shade]);
+  useEffect(draw, [selected, hovered, marked]);
+
+  const zoom = (factor: number, at = { left: view.current.width / 2, top: view.current.height / 2 }): void => {
+    isFitted.current = false;
+    const { x, y, scale } = view.current;
+    const next = Math.max(0.02, Math.min(6, scale * factor));
+    const moved = next / scale;
+    view.current = {
+      ...view.current,
+      scale: next,
+      x: at.left - (at.left - x) * moved,
+      y: at.top - (at.top - y) * moved,
+    };
+    draw();
+  };
+  const pan = (across: number, down: number): void => {
+    isFitted.current = false;
+    view.current = { ...view.current, x: view.current.x + across, y: view.current.y + down };
+    draw();
+  };
+  const held = useRef<{ node: GraphNode | null; left: number; top: number; hasMoved: boolean } | null>(null);
+  return (
+    <div class="graph-canvas">
+      <canvas
+        ref={canvas}
+        role="img"
+        tabIndex={0}
+        aria-label={`A graph of ${model.nodes.length} nodes and ${model.edges.length} relationships. The list beside it names them.`}
+        onWheel={(event) => {
+          event.preventDefault();
+          zoom(Math.exp(-event.deltaY / 400), { left: event.offsetX, top: event.offsetY });
+        }}
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId);
+          const node = nodeAt(model, view.current, event.offsetX, event.offsetY);
+          held.current = { node, left: event.offsetX, top: event.offsetY, hasMoved: false };
+        }}
+        onPointerMove={(event) => {
+          const now = held.current;
+          if (now === null) {
+            setHovered(nodeAt(model, view.current, event.offsetX, event.offsetY));
+            return;
+          }
+          const [across, down] = [event.offsetX - now.left, event.offsetY - now.top];
+          if (!now.hasMoved && Math.hypot(across, down) < 4) return;
+          const { x, y, scale } = view.current;
+          if (now.node === null) pan(across, down);
+          else model.hold(now.node, { x: (event.offsetX - x) / scale, y: (event.offsetY - y) / scale });
+          held.current = { ...now, left: event.offsetX, top: event.offsetY, hasMoved: true };
+        }}
+        onPointerUp={() => {
+          const now = held.current;
+          held.current = null;
+          if (now?.node != null) model.hold(now.node, null);
+          if (now !== null && !now.hasMoved) onSelect(now.node);
+        }}
+        onDblClick={() => {
+          if (hovered !== null) onExpand?.(hovered);
+        }}
+        onKeyDown={(event) => {
+          const steps: Readonly<Record<string, readonly [number, number]>> = {
+            ...{ ArrowLeft: [40, 0], ArrowRight: [-40, 0], ArrowUp: [0, 40], ArrowDown: [0, -40] },
+          };
+          const step = steps[event.key];
+          if (step !== undefined) pan(...step);
+          else if (event.key === "+") zoom(1.25);
+          else if (event.key === "-") zoom(0.8);
+          else return;
+          event.preventDefault();
+        }}
+      />
+      <div class="graph-tools">
+        <Button icon="plus" label="Larger" onClick={() => zoom(1.25)} />
+        <Button
+          label="Show all of it"
+          onClick={() => {
+            isFitted.current = true;
+            draw();
+          }}
+        >
+          Fit
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** The view in which everything is seen. */
+function fitted({ nodes }: GraphModel, view: GraphView): GraphView {
+  const placed = nodes.filter(({ x }) => x !== undefined);
+  if (placed.length === 0) return { ...view, x: view.width / 2, y: view.height / 2, scale: 1 };
+  let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (const { x = 0, y = 0 } of placed) {
+    [left, right] = [Math.min(left, x), Math.max(right, x)];
+    [top, bottom] = [Math.min(top, y), Math.max(bottom, y)];
+  }
+  const room = 70;
+  const scale = Math.min(1.6, (view.width - room) / (right - left + 1), (view.height - room) / (bottom - top + 1));
+  const safe = Math.max(0.02, scale);
+  return {
+    ...view,
+    scale: safe,
+    x: view.width / 2 - ((left + right) / 2) * safe,
+    y: view.height / 2 - ((top + bottom) / 2) * safe,
+  };
+}

@@ -1,0 +1,52 @@
+/** A table of some rows that a page has at hand. For results of statements there is data-grid.tsx. */
+import type { ComponentChildren } from "preact";
+
+export interface ListColumn<T> {
+  readonly name: string;
+  readonly cell: (row: T) => ComponentChildren;
+  readonly isNumber?: boolean;
+  readonly isWide?: boolean;
+}
+
+interface ListTableProps<T> {
+  readonly label: string;
+  readonly columns: readonly ListColumn<T>[];
+  readonly rows: readonly T[];
+  readonly keyOf: (row: T, index: number) => string;
+  /** Instead of rows, where there are none. */
+  readonly none: string;
+}
+
+export function ListTable<T>({ label, columns, rows, keyOf, none }: ListTableProps<T>) {
+  if (rows.length === 0) return <p class="none">{none}</p>;
+  const classOf = ({ isNumber, isWide }: ListColumn<T>) =>
+    isNumber === true ? "number" : isWide === true ? "wide" : undefined;
+  return (
+    // A region that scrolls has to take the focus, so that arrows can scroll it.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+    <section class="table-scroll" tabIndex={0} aria-label={label}>
+      <table class="list">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column.name} scope="col" class={classOf(column)}>
+                {column.name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={keyOf(row, index)}>
+              {columns.map((column) => (
+                <td key={column.name} class={classOf(column)}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,71 @@
+/** What a node of a graph holds, in words; and the legend of labels. */
+import type { ComponentChildren } from "preact";
+import { cellText, plural } from "../lib/format.js";
+import { colourNumber } from "./graph-drawing.js";
+import { captionOf, type GraphModel, type GraphNode } from "./graph-model.js";
+
+export function Legend({ model }: { readonly model: GraphModel }) {
+  const labels = model.labels();
+  const counts = new Map<string, number>();
+  for (const { labels: own } of model.nodes) counts.set(own[0] ?? "", (counts.get(own[0] ?? "") ?? 0) + 1);
+  return (
+    <ul class="graph-legend">
+      {labels.map((label) => (
+        <li key={label}>
+          <span class={`swatch s${colourNumber(labels, label)}`} />
+          {label} <span class="muted number">{counts.get(label)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface NodePanelProps {
+  readonly model: GraphModel;
+  readonly node: GraphNode | null;
+  readonly onSelect: (node: GraphNode) => void;
+  readonly children?: ComponentChildren;
+}
+
+const LISTED_MAX = 200;
+
+/** Without a node: all of them, by name, which is also the way for those who cannot see the picture. */
+export function NodePanel({ model, node, onSelect, children }: NodePanelProps) {
+  if (node === null) {
+    const listed = [...model.nodes].sort((a, b) => b.degree - a.degree).slice(0, LISTED_MAX);
+    return (
+      <aside class="node-panel" aria-label="Nodes">
+        <h2>
+          {plural(model.nodes.length, "node")}, {plural(model.edges.length, "relationship")}
+        </h2>
+        <ul class="node-list">
+          {listed.map((each) => (
+            <li key={each.id}>
+              <button type="button" class="side-entry" onClick={() => onSelect(each)}>
+                <span>{captionOf(each)}</span>
+                <small>{each.labels.join(", ")}</small>
+              </button>
+            </li>
+          ))}
+        </ul>
+      </aside>
+    );
+  }
+  return (
+    <aside class="node-panel" aria-label="The chosen node">
+      <h2>{captionOf(node)}</h2>
+      <p class="muted">
+        {node.labels.join(", ") || "No label"} · id {node.id} · {plural(node.degree, "relationship")} shown
+      </p>
+      {children !== undefined && <div class="row">{children}</div>}
+      <dl class="row-values">
+        {Object.entries(node.properties).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd class="code">{cellText(value)}</dd>
+          </div>
+        ))}
+      </dl>
+    </aside>
+  );
+}

@@ -1,0 +1,290 @@
+/** The console in a real browser, against a real server: each page, each flow once, and what it must never do. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { type TOTP, URI } from "otpauth";
+import type { Page } from "playwright-core";
+import t, { type Test } from "tap";
+import { ADMIN_PASSWORD, TestServer } from "../e2e/server.js";
+import { type Opened, openConsole, openPage, runText, signIn, withoutBrowser } from "./browser.js";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Would each do something, if anything took it for markup, code or an address. */
+const HOSTILE = `<img src=x onerror="alert(1)">`;
+const CORPUS = [
+  HOSTILE,
+  `"><script>alert(2)</script>`,
+  `<svg/onload=alert(3)>`,
+  `javascript:alert(4)`,
+  `</textarea><iframe srcdoc="<script>alert(5)</script>">`,
+  `{{constructor.constructor("alert(6)")()}}`,
+  `<em><img src=x onerror=alert(7)></em>`,
+];
+
+t.setTimeout(300_000);
+
+let server: TestServer;
+let opened: Opened;
+let page: Page;
+
+async function prepare(): Promise<void> {
+  server = await TestServer.start({ TESSERA_ACTORS: "1", TESSERA_NLI_ENABLED: "true" });
+  const rows = async (sql: string, parameters: unknown[] = []) => server.rows(sql, parameters);
+  await rows("CREATE TABLE city (id integer PRIMARY KEY, name text NOT NULL, country text, people bigint)");
+  await rows(
+    "INSERT INTO city SELECT i, 'city ' || i, CASE WHEN i % 3 = 0 THEN 'PT' ELSE 'ES' END, i * 1000 FROM generate_series(1, 200) i",
+  );
+  await rows(`CREATE TABLE "${HOSTILE.replaceAll('"', '""')}" (id integer PRIMARY KEY, "<b>bold</b>" text)`);
+  await rows("CREATE TABLE hostile (id integer PRIMARY KEY, body text)");
+  for (const [i, text] of CORPUS.entries()) await rows("INSERT INTO hostile VALUES ($1, $2)", [i, text]);
+  const fields = [
+    { name: "title", type: "string" },
+    { name: "blurb", type: "string", embed: true },
+  ];
+  await server.expect(201, "POST", "/v1/collections", { name: "book", schema: { fields } });
+  const documents = [
+    { title: "Walden", blurb: "Living alone in the woods" },
+    ...CORPUS.map((text) => ({ title: text, blurb: `woods ${text}` })),
+  ];
+  await server.expect(201, "POST", "/v1/collections/book/documents/bulk", { documents });
+  const cypher = "CREATE (a:Person {name: $a})-[:KNOWS]->(b:Person {name: 'Ben'})-[:KNOWS]->(:Person {name: 'Cleo'})";
+  await server.expect(200, "POST", "/v1/graph/match", { cypher, parameters: { a: HOSTILE } });
+  opened = await openConsole(server);
+  page = opened.page;
+}
+
+async function violations(): Promise<string[]> {
+  await page.evaluate(AXE);
+  const found = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as {
+    violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
+  };
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
+}
+
+/** Nothing of the corpus has become an element. */
+async function strangers(): Promise<number> {
+  return page.locator("img, iframe, script:not([src]), b, #console svg[onload]").count();
+}
+
+t.test("the console", { skip: withoutBrowser }, async (t) => {
+  await prepare();
+  t.teardown(async () => {
+    await opened.browser.close();
+    await server.stop();
+  });
+  const { watch } = opened;
+  // Each step begins where the one before has left the page.
+  const step = async (name: string, work: (t: Test) => Promise<void>): Promise<void> => {
+    if (t.passing()) await t.test(name, work);
+  };
+
+  await step("its answer has a strict policy", async (t) => {
+    const answer = await fetch(`${server.url}/console/`);
+    const policy = answer.headers.get("content-security-policy")!;
+    t.match(policy, "default-src 'none'");
+    t.match(policy, "require-trusted-types-for 'script'");
+    t.notMatch(policy, /unsafe-|https?:|\*/);
+    t.equal(answer.headers.get("cache-control"), "no-cache");
+    const script = /src="(main-[^"]+)"/.exec(await answer.text())![1];
+    const file = await fetch(`${server.url}/console/${script}`, { headers: { "accept-encoding": "br" } });
+    t.match(file.headers.get("cache-control"), "immutable");
+    t.equal(file.headers.get("content-encoding"), "br");
+    t.match(await file.text(), /^import\{/, "it is sent as it was encoded");
+    t.equal((await fetch(`${server.url}/console/nothing.js`)).status, 404);
+    t.match(await (await fetch(server.url)).text(), 'href="/console/"');
+  });
+
+  await step("a user signs in, with the second factor too", async (t) => {
+    await signIn(page, { username: "admin", password: "wrong" });
+    await page.getByRole("alert").waitFor();
+    watch.forget(/401/);
+    t.same(await violations(), [], "of the sign-in");
+    const laterCode = await secondFactor();
+    await page.reload();
+    await signIn(page, { username: "eva", password: "eva has a password" });
+    await page.getByLabel("Code of your second factor").fill(laterCode());
+    await page.getByRole("button", { name: "Confirm" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    const key = await server.expect(201, "POST", "/v1/api-keys", { name: "console" });
+    await page.getByRole("tab", { name: "API key" }).click();
+    await page.getByLabel("API key", { exact: true }).fill(key.body.data.raw_key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await signIn(page, { username: "admin", password: ADMIN_PASSWORD });
+    await page.locator(".cm-content").waitFor();
+    t.equal(await page.locator(".top .badge").textContent(), "system", "the tenant is shown");
+  });
+
+  await step("statements run, and their results are shown in all ways", async (t) => {
+    await runText(page, "SELECT id, name, people FROM city ORDER BY id");
+    await page.getByText("200 rows").waitFor();
+    t.match(await page.locator(".grid-row").first().textContent(), "city 1");
+    await page.getByRole("button", { name: "Summaries of the columns" }).click();
+    await page.locator(".summary").nth(2).waitFor();
+    t.match(await page.locator(".summary").nth(2).textContent(), "mean 100,500");
+    await page.getByRole("tab", { name: "Chart" }).click();
+    await page.getByRole("img", { name: "people by id" }).waitFor();
+    await page.getByRole("tab", { name: "JSON" }).click();
+    t.match(await page.locator(".json-view").textContent(), '"name": "city 1"');
+    await page.getByRole("tab", { name: "Table" }).click();
+    await page.getByRole("button", { name: "people bigint" }).click();
+    await page.getByRole("button", { name: "people bigint" }).click();
+    t.match(await page.locator(".grid-row").first().textContent(), "city 200", "sorted downwards");
+    await page.locator(".grid").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    t.match(await page.getByRole("dialog").textContent(), "The whole row");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Export" }).click();
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "CSV" }).click(),
+    ]);
+    t.match(readFileSync(await file.path(), "utf8"), /^id,name,people\n1,city 1,1000\n/);
+    t.same(await violations(), [], "of the query page");
+  });
+
+  await step("an error is underlined where it is; parameters, transactions and plans", async (t) => {
+    await runText(page, "SELECT id, nam FROM city WHERE id > $1");
+    await page.getByRole("alert").waitFor();
+    t.equal(await page.locator(".cm-lintRange-error").textContent(), "nam");
+    await runText(page, "SELECT count(*) FROM city WHERE id > $1");
+    await page.locator(".parameters input").fill("150");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.locator(".grid-cell", { hasText: /^50$/ }).waitFor();
+    await page.getByRole("button", { name: "Begin" }).click();
+    await page.getByText("Transaction open").waitFor();
+    await runText(page, "DELETE FROM city WHERE id > 10");
+    await page.getByText("190 rows changed.").waitFor();
+    await page.getByRole("button", { name: "Roll back" }).click();
+    await page.getByText("Transaction open").waitFor({ state: "detached" });
+    t.same(await server.rows("SELECT count(*) FROM city"), [[200]]);
+    await runText(page, "SELECT country, count(*) FROM city GROUP BY 1");
+    await page.getByRole("button", { name: "Analyze" }).click();
+    await page.locator(".plan-name", { hasText: "Seq Scan on city" }).waitFor();
+    t.match(await page.locator(".plan").textContent(), "Own time");
+    t.same(await violations(), [], "of a plan");
+  });
+
+  await step("a long statement is stopped, a live one follows the data", async (t) => {
+    await runText(page, "SELECT count(*) FROM generate_series(1, 100000000) a, generate_series(1, 1000) b");
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await page.getByText("Stopped").waitFor();
+    await runText(page, "SELECT id, name FROM city WHERE id <= 2");
+    await page.getByText("2 rows").waitFor();
+    await page.getByRole("switch", { name: "Live" }).click();
+    await page.locator(".result-status", { hasText: "Live" }).waitFor();
+    await server.rows("UPDATE city SET name = 'Lisbon' WHERE id = 2");
+    await page.locator(".grid-row.fresh", { hasText: "Lisbon" }).waitFor();
+    await page.getByRole("switch", { name: "Live" }).click();
+    t.pass();
+  });
+
+  await step("a graph is drawn, completion knows the schema, the palette opens things", async (t) => {
+    await page.locator("select.language").selectOption("cypher");
+    await runText(page, "MATCH p = (a)-[r]->(b) RETURN p");
+    await page.getByRole("tab", { name: "Graph" }).click();
+    await page.getByText("3 nodes, 2 relationships").waitFor();
+    t.equal(await strangers(), 0);
+    await page.locator("select.language").selectOption("sql");
+    await page.locator(".cm-content").click();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("SELECT * FROM cit");
+    await page.locator(".cm-completionLabel", { hasText: "city" }).first().waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("hostile");
+    await page.locator(".palette-entry", { hasText: "hostile" }).first().waitFor();
+    t.same(await violations(), [], "of the palette");
+    await page.keyboard.press("Enter");
+    await page.locator(".thing-head h2", { hasText: "hostile" }).waitFor();
+  });
+
+  await step("data is shown, changed and imported; what looks like markup is text", async (t) => {
+    await page.locator(".grid-cell", { hasText: CORPUS[6]! }).waitFor();
+    for (const text of CORPUS) t.ok(await page.locator(".grid-cell", { hasText: text }).count(), text);
+    t.ok(await page.locator("a.side-entry", { hasText: HOSTILE }).count(), "a table's name");
+    await page.locator("a.side-entry", { hasText: HOSTILE }).click();
+    await page.getByText("<b>bold</b>").first().waitFor();
+    await page.getByRole("tab", { name: "Definition" }).click();
+    t.equal(await strangers(), 0);
+    await page.locator("a.side-entry", { hasText: "city" }).click();
+    await page.locator(".grid-cell", { hasText: /^city 3$/ }).dblclick();
+    await page.getByRole("dialog").locator("textarea").fill("Porto");
+    t.match(await page.getByRole("dialog").textContent(), "UPDATE city\nSET name = $1::text\nWHERE id = $2");
+    await page.getByRole("button", { name: "Change", exact: true }).click();
+    await page.locator(".grid-cell", { hasText: "Porto" }).waitFor();
+    t.same(await server.rows("SELECT name FROM city WHERE id = 3"), [["Porto"]]);
+    t.same(await violations(), [], "of a table");
+    await page.getByRole("button", { name: "Import a file" }).click();
+    const content = `id,name\n1,"Ann, jr"\n2,${CORPUS[2]}\n`;
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "crew.csv", mimeType: "text/csv", buffer: Buffer.from(content) });
+    await page.getByRole("dialog").getByText("Ann, jr").waitFor();
+    t.same(await violations(), [], "of the import");
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByText("2 rows imported into crew.").waitFor();
+    await page.locator("a.side-entry", { hasText: "book" }).click();
+    await page.locator(".document", { hasText: CORPUS[1]! }).first().waitFor();
+    t.equal(await strangers(), 0);
+    t.same(await violations(), [], "of a collection");
+  });
+
+  await step("searches say what each hit scores by words and by meaning", async (t) => {
+    await openPage(page, "#/search?collection=book&q=alone+in+the+woods");
+    await page.locator(".hit").first().waitFor();
+    const first = await page.locator(".hit", { hasText: "Walden" }).textContent();
+    t.match(first, /Both[\d.]+Words[\d.]+Meaning[\d.]+/);
+    t.equal((await page.locator(".hit mark").count()) > 0, true);
+    t.equal(await strangers(), 0);
+    t.same(await violations(), [], "of a search");
+  });
+
+  await step("a graph is walked", async (t) => {
+    await openPage(page, "#/graph");
+    await page.getByText("3 nodes, 2 relationships").waitFor();
+    await page.locator(".node-list button", { hasText: HOSTILE }).click();
+    await page.getByRole("button", { name: "Way from here" }).click();
+    await page.getByRole("button", { name: "All nodes" }).click();
+    await page.locator(".node-list button", { hasText: "Cleo" }).click();
+    await page.getByRole("button", { name: "Way to here" }).click();
+    await page.getByText("3 nodes on the way").waitFor();
+    t.equal(await strangers(), 0);
+    t.same(await violations(), [], "of a graph");
+  });
+
+  await step("every page fits a phone", async (t) => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    for (const id of ["query", "data", "search", "graph"]) {
+      await openPage(page, `#/${id}`);
+      await page.locator("h1").first().waitFor({ state: "attached" });
+      const [inner, outer] = (await page.evaluate("[document.documentElement.scrollWidth, innerWidth]")) as [
+        number,
+        number,
+      ];
+      t.ok(inner <= outer, `${id} is ${inner} wide`);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  t.same(watch.faults, [], "no error, warning or dialog");
+  t.same(watch.outside, [], "no request to another host");
+});
+
+/** Gives a code of the next half minute: a code counts once, and the present one confirms the second factor. */
+async function secondFactor(): Promise<() => string> {
+  const token = await userEva();
+  const { body } = await server.expect(200, "POST", "/v1/auth/mfa/enroll", {}, { token });
+  const authenticator = URI.parse(body.data.otpauth_url as string) as TOTP;
+  await server.expect(200, "POST", "/v1/auth/mfa/confirm", { code: authenticator.generate() }, { token });
+  return () => authenticator.generate({ timestamp: Date.now() + 30_000 });
+}
+
+async function userEva(): Promise<string> {
+  const password = "eva has a password";
+  await server.expect(201, "POST", "/admin/tenants/system/users", { username: "eva", password, roles: ["user"] });
+  return server.login("eva", password);
+}
