@@ -16,6 +16,7 @@ import {
   TAKEN_CODE,
 } from "../protocol/frames.js";
 import type { Answer } from "../session/answer.js";
+import { pastAt } from "../session/as-of.js";
 import type { Tenant } from "../session/tenant.js";
 import type { Trace } from "../session/trace.js";
 import { type ActorFeatures, DIRECTORY_TENANT, type HeldRequest } from "./actor-features.js";
@@ -160,9 +161,9 @@ export class Requests {
     const partition = this.partitions.get(frame.partition)!;
     const body = this.bodies.get(frame.id) ?? null;
     const { scheduler, channel } = this;
-    const { branch } = frame.head;
-    const number = branch === "" ? tenant : (partition.shard.layers?.branchNamed(tenant, branch) ?? tenant);
-    const request = new Request(frame, endpoint, partition, partition.tenant(number), scheduler, work, channel, body);
+    const { tenant: owner, error } = placed(partition, tenant, frame.head);
+    const request = new Request(frame, endpoint, partition, owner, scheduler, work, channel, body);
+    if (error !== null) request.end(error);
     if (this.traces.size > 0) this.trace(request);
     return request;
   }
@@ -183,7 +184,6 @@ export class Requests {
     const request = this.requestOf(frame, route, tenant, work);
     try {
       if (this.cancelledEarly.size > 0) request.cancelled = this.cancelledEarly.delete(frame.id);
-      if (frame.head.branch !== "" && request.tenant.number === tenant) throw noBranch(frame.head.branch);
       request.checkpoint();
       const handled = this.handle(route, request, frame);
       const answer = handled instanceof Promise ? handled : answerInTurns(request, handled);
@@ -312,6 +312,22 @@ export function durablyCommitted({ partition, tenant }: Request): Promise<void> 
   return new Promise((resolve, reject) => partition.gate.pass(tenant.lastCommit, resolve, reject));
 }
 
-function noBranch(name: string): DbError {
-  return new DbError("not_found", `The tenant has no branch "${name}".`, { field: "X-Tessera-Branch" });
+/** What the request is about: its tenant or a branch of it, now or as it was. With an error it is about neither. */
+function placed(
+  partition: Partition,
+  number: number,
+  { branch, asOf }: RequestFrame["head"],
+): { readonly tenant: Tenant; readonly error: DbError | null } {
+  const tenant = partition.tenant(number);
+  if (branch === "" && asOf === "") return { tenant, error: null };
+  try {
+    const own = branch === "" ? number : (partition.shard.layers?.branchNamed(number, branch) ?? null);
+    if (own === null) {
+      throw new DbError("not_found", `The tenant has no branch "${branch}".`, { field: "X-Tessera-Branch" });
+    }
+    return { tenant: asOf === "" ? partition.tenant(own) : pastAt(partition.tenant(own), asOf), error: null };
+  } catch (error) {
+    if (!(error instanceof DbError)) throw error;
+    return { tenant, error };
+  }
 }

@@ -70,6 +70,17 @@ export interface AdmissionOptions {
   readonly mayCache?: () => boolean;
 }
 
+/** The same caller at a branch of its tenant, for connections that stay there. */
+export function atBranch(caller: Caller, branch: string): Caller {
+  if (branch === "") return caller;
+  const encoded = caller.encoded + branch;
+  // What is said of the caller later holds here, too.
+  return Object.assign(Object.create(caller) as object, {
+    encoded,
+    plainHead: encodeHead(encoded, "", "", "", []),
+  }) as Caller;
+}
+
 export const HEAD_OF_NOBODY = encodeCaller("", "", "", "", []);
 
 export class Admission {

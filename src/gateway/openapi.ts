@@ -107,7 +107,7 @@ function parametersOf(endpoint: Endpoint): Json[] {
     ...exampleIn(endpoint.example?.query, name),
   }));
   const key = method === "POST" || method === "PUT" ? [ref("parameters", "IdempotencyKey")] : [];
-  const branch = endpoint.home === "tenant" ? [ref("parameters", "Branch")] : [];
+  const branch = endpoint.home === "tenant" ? [ref("parameters", "Branch"), ref("parameters", "AsOf")] : [];
   return [...variables, ...queries, ...key, ...branch, ref("parameters", "RequestId")];
 }
 
@@ -276,6 +276,13 @@ function components(paths: string): Json {
         required: false,
         description: "The branch of the tenant that the request is about; absent: the tenant itself.",
         schema: { type: "string", pattern: BRANCH_NAME.source },
+      },
+      AsOf: {
+        name: "X-Tessera-As-Of",
+        in: "header",
+        required: false,
+        description: "Read as of that moment: a time (RFC 3339), or the number of a commit. Absent: now.",
+        schema: { type: "string" },
       },
       RequestId: {
         name: "X-Request-Id",

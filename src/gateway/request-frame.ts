@@ -1,6 +1,6 @@
 /** Builds what a request's frame tells its actor besides the body. Called by exchange.ts; pure. */
 import type { Endpoint } from "../protocol/endpoint.js";
-import { encodeHead, REQUEST_BODY_MSGPACK, REQUEST_BODY_TEXT } from "../protocol/frames.js";
+import { encodeHead, encodePlace, REQUEST_BODY_MSGPACK, REQUEST_BODY_TEXT } from "../protocol/frames.js";
 import { type Caller, HEAD_OF_NOBODY } from "./admission.js";
 import { bodyFormat, isTextOf } from "./media-type.js";
 import type { RequestHeaders } from "./request-headers.js";
@@ -16,12 +16,13 @@ export function formatFlag(contentType: string, { textBody }: Endpoint): number 
 /** `caller` null: nobody has signed in. Most requests need no more than what is encoded once for their caller. */
 export function headOf(
   caller: Caller | null,
-  { idempotencyKey, query, params, media, branch }: RequestHeaders,
+  { idempotencyKey, query, params, media, branch, asOf }: RequestHeaders,
   remoteAddress: string,
   isAudited: boolean,
 ): string {
-  const plain = idempotencyKey === "" && query === "" && params.length === 0 && media === "" && branch === "";
+  const plain =
+    idempotencyKey === "" && query === "" && params.length === 0 && media === "" && branch === "" && asOf === "";
   if (plain && caller !== null && !isAudited) return caller.plainHead;
   const encoded = caller === null ? HEAD_OF_NOBODY : caller.encoded;
-  return encodeHead(encoded, idempotencyKey, remoteAddress, query, params, media, branch);
+  return encodeHead(encoded + encodePlace(branch, asOf), idempotencyKey, remoteAddress, query, params, media);
 }

@@ -7,6 +7,7 @@ import { BRANCH_NAME } from "../protocol/endpoints/branches.js";
 import type { ErrorCode } from "../protocol/errors.js";
 import type { Route } from "./route.js";
 
+const MOMENT = /^(?:\d{1,15}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))$/;
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
 
 export interface RequestHeaders {
@@ -18,6 +19,8 @@ export interface RequestHeaders {
   readonly idempotencyKey: string;
   /** The branch of the caller's tenant that the request is about; "": the tenant itself. */
   readonly branch: string;
+  /** The moment that it reads; "": now. */
+  readonly asOf: string;
   readonly contentType: string;
   /**
    * Accept, Content-Type and Content-Encoding where the body or the answer is streamed, and what else the endpoint reads
@@ -45,9 +48,13 @@ const BAD_PATH: Problem = {
   code: "invalid_request",
   message: "The path has a malformed percent-encoding or a NUL character.",
 };
-const BAD_BRANCH: Problem = {
+export const BAD_BRANCH: Problem = {
   code: "invalid_request",
   message: "X-Tessera-Branch must be the name of a branch: 1 to 63 characters of a-z, 0-9, - and _.",
+};
+const BAD_MOMENT: Problem = {
+  code: "invalid_request",
+  message: "X-Tessera-As-Of must be a time such as 2026-11-20T10:00:00Z, or the number of a commit.",
 };
 const BAD_IDEMPOTENCY_KEY: Problem = {
   code: "invalid_request",
@@ -64,7 +71,9 @@ export function readHeaders(
 ): RequestHeaders {
   const params = route.paramCount === 0 ? NO_PARAMS : pathParams(req, route.paramCount);
   const idempotencyKey = route.takesIdempotencyKey ? req.getHeader("idempotency-key") : "";
-  const branch = route.endpoint?.home === "tenant" ? req.getHeader("x-tessera-branch") : "";
+  const isOfTenant = route.endpoint?.home === "tenant";
+  const branch = isOfTenant ? req.getHeader("x-tessera-branch") : "";
+  const asOf = isOfTenant ? req.getHeader("x-tessera-as-of") : "";
   const streamsBody = route.endpoint?.streamedBody !== undefined;
   const extra = route.endpoint?.headers ?? NO_HEADERS;
   const contentLength = route.hasBody ? Number(req.getHeader("content-length")) : 0;
@@ -73,12 +82,14 @@ export function readHeaders(
   else if (params === null) problem = BAD_PATH;
   else if (idempotencyKey !== "" && !IDEMPOTENCY_KEY.test(idempotencyKey)) problem = BAD_IDEMPOTENCY_KEY;
   else if (branch !== "" && !BRANCH_NAME.test(branch)) problem = BAD_BRANCH;
+  else if (asOf !== "" && !MOMENT.test(asOf)) problem = BAD_MOMENT;
   else if (contentLength > bodyBytesMax && !streamsBody) problem = tooLarge(bodyBytesMax);
   return {
     query: req.getQuery() ?? "",
     params: params ?? NO_PARAMS,
     idempotencyKey,
     branch,
+    asOf,
     contentType: route.hasBody ? req.getHeader("content-type") : "",
     media: streamsBody || streams || extra.length > 0 ? mediaOf(req, extra) : "",
     contentLength,

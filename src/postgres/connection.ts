@@ -4,11 +4,12 @@
  */
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
-import type { Caller } from "../gateway/admission.js";
+import { atBranch, type Caller } from "../gateway/admission.js";
 import type { Cancel } from "../gateway/clock.js";
 import type { Bucket } from "../gateway/rate-limiter.js";
 import type { Services } from "../gateway/services.js";
 import type { PostgresKind } from "../gateway/wire-metrics.js";
+import { BRANCH_NAME } from "../protocol/endpoints/branches.js";
 import { DbError, ERRORS, sqlError } from "../protocol/errors.js";
 import { writeError } from "../protocol/postgres/error-message.js";
 import { violation } from "../protocol/postgres/message-reader.js";
@@ -210,16 +211,16 @@ export class Connection implements Heard {
     this.phase = "opening";
     const { user, database, parameters } = this.start!;
     const { identity } = caller;
-    const wanted = tenantIn(user) ?? database;
-    if (!isNameOf(wanted, identity.tenantId, nameOf(user))) {
+    const [wanted, branch] = branchIn(tenantIn(user) ?? database);
+    if (!isNameOf(wanted, identity.tenantId, nameOf(user)) || (branch !== "" && !BRANCH_NAME.test(branch))) {
       this.fatal(
-        sqlError("3D000", `database "${wanted}" does not exist`, {
-          hint: `A database is a tenant, and the user's is "${identity.tenantId}". The names postgres and tessera stand for it, too.`,
+        sqlError("3D000", `database "${tenantIn(user) ?? database}" does not exist`, {
+          hint: `A database is a tenant, and the user's is "${identity.tenantId}". The names postgres and tessera stand for it, too. A branch comes after a colon, as in ${identity.tenantId}:try.`,
         }),
       );
       return;
     }
-    this.caller = caller;
+    this.caller = atBranch(caller, branch);
     this.endWhenExpired(identity.expiresAtMs);
     if (identity.keyId !== null) this.host.services.admission.countUse(caller, this.host.services.clock.wall());
     this.ask("open", parameters);
@@ -458,6 +459,12 @@ function nameOf(user: string): string {
 function tenantIn(user: string): string | null {
   const at = user.lastIndexOf("@");
   return at <= 0 || user.slice(at + 1).includes(".") ? null : user.slice(at + 1);
+}
+
+/** A database and a branch of it, as in `shop:try`. */
+function branchIn(database: string): readonly [string, string] {
+  const colon = database.indexOf(":");
+  return colon === -1 ? [database, ""] : [database.slice(0, colon), database.slice(colon + 1)];
 }
 
 /** Names of a tenant's database: its own, those that clients ask for when nobody says one, and the user's. */

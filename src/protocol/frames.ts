@@ -96,9 +96,11 @@ export interface RequestHead {
   readonly media: readonly string[];
   /** Of its tenant, which the request is about; "": the tenant itself. */
   readonly branch: string;
+  /** The moment that the request reads: a time, or the number of a commit; "": now. */
+  readonly asOf: string;
 }
 
-/** The caller's part of a head, made once per cached identity. */
+/** The caller's part of a head, made once per cached identity. What `encodePlace` makes may be appended. */
 export function encodeCaller(
   userId: string,
   username: string,
@@ -106,7 +108,7 @@ export function encodeCaller(
   keyId: string,
   roles: readonly string[],
 ): string {
-  return [userId, username, tenantId, keyId, roles.join(",")].join(SEPARATOR);
+  return [userId, username, tenantId, keyId, roles.join(","), ""].join(SEPARATOR);
 }
 
 /**
@@ -120,10 +122,8 @@ export function encodeHead(
   query: string,
   params: readonly string[],
   media = "",
-  branch = "",
 ): string {
   let head = caller + SEPARATOR + idempotencyKey + SEPARATOR + remoteAddress + SEPARATOR + query + SEPARATOR + media;
-  head += SEPARATOR + branch;
   for (const param of params) head += SEPARATOR + param;
   return head;
 }
@@ -148,13 +148,23 @@ function parseHead(text: string): RequestHead {
     tenantId: fields[2]!,
     keyId: fields[3]!,
     roles: fields[4] === "" ? [] : fields[4]!.split(","),
-    idempotencyKey: fields[5]!,
-    remoteAddress: fields[6]!,
-    query: fields[7]!,
-    media: fields[8] === "" ? [] : fields[8]!.split("\n"),
-    branch: fields[9]!,
+    ...placeOf(fields[5]!),
+    idempotencyKey: fields[6]!,
+    remoteAddress: fields[7]!,
+    query: fields[8]!,
+    media: fields[9] === "" ? [] : fields[9]!.split("\n"),
     params: fields.slice(10),
   };
+}
+
+/** Appended to the caller's part of a head: a branch and a moment, either "". */
+export function encodePlace(branch: string, asOf: string): string {
+  return asOf === "" ? branch : `${branch}@${asOf}`;
+}
+
+function placeOf(text: string): { readonly branch: string; readonly asOf: string } {
+  const at = text.indexOf("@");
+  return at === -1 ? { branch: text, asOf: "" } : { branch: text.slice(0, at), asOf: text.slice(at + 1) };
 }
 
 /** Collects the frames of one turn in scratch memory that is reused; `take` copies them out, sized exactly. */

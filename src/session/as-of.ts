@@ -3,7 +3,7 @@
  * (any constant expression that gives one) or `SEQUENCE n`, the number of a commit. The session runs what is before the clause on
  * `pastTenant`.
  */
-import { sqlError } from "../protocol/errors.js";
+import { DbError, sqlError } from "../protocol/errors.js";
 import { isSymbol, isWord, type Token, tokenize } from "../sql/parse/tokens.js";
 import type { LayeredEngine } from "../storage/layered-engine.js";
 import type { CommitStamp } from "../storage/operation.js";
@@ -119,8 +119,28 @@ export async function pastTenant(tenant: Tenant, stamp: CommitStamp, client: Cli
     client.checkpoint();
     await client.yieldTurn();
   }
-  return new Tenant(hostOfPast(tenant.partition, new PastShard(shard, shard.layers!, stamp.sequence)), tenant.number);
+  return pastOf(tenant, stamp);
 }
+
+/** The same of a commit that the engine has. */
+function pastOf({ partition, number }: Tenant, { sequence }: CommitStamp): Tenant {
+  const shard = partition.shard as Shard;
+  return new Tenant(hostOfPast(partition, new PastShard(shard, shard.layers!, sequence)), number);
+}
+
+/** `text`: a time as in RFC 3339, or the number of a commit. Throws as `stampOfMoment` does, and overloaded for a moment. */
+export function pastAt(tenant: Tenant, text: string): Tenant {
+  const isSequence = /^\d+$/.test(text);
+  const ms = Date.parse(text);
+  if (!isSequence && Number.isNaN(ms)) throw new DbError("invalid_request", NOT_A_MOMENT, { field: "X-Tessera-As-Of" });
+  const stamp = stampOfMoment(tenant, isSequence ? { sequence: Number(text) } : { micros: ms * 1000 });
+  const shard = tenant.partition.shard as Shard;
+  shard.flush();
+  if (shard.appliedSequence < stamp.sequence) throw new DbError("overloaded", "The moment is being written; retry.");
+  return pastOf(tenant, stamp);
+}
+
+const NOT_A_MOMENT = "X-Tessera-As-Of must be a time such as 2026-11-20T10:00:00Z, or the number of a commit.";
 
 /** Makes the same of a host, but for its shard, and for what is made from the newest entries only. */
 function hostOfPast(host: TenantHost, shard: PastShard): TenantHost {

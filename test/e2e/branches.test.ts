@@ -62,6 +62,55 @@ t.test("AS OF reads what was there, definitions included", async (t) => {
   t.same(await error(`SELECT 1 AS OF SEQUENCE ${first}`), { status: 400, sqlstate: "55000" });
 });
 
+t.test("all models branch, and any request reads the past or a branch by its headers", async (t) => {
+  const token = await server.tenant("models", ["super_admin"]);
+  const ask = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const { status, body: answer } = await server.call(method, path, body, { token, headers });
+    return { status, data: answer.data, error: answer.error };
+  };
+  const fields = [
+    { name: "title", type: "string" },
+    { name: "text", type: "string", embed: true },
+  ];
+  const indexes = [{ name: "words", fields: ["text"], type: "text" }];
+  await ask("POST", "/v1/collections", { name: "note", schema: { fields, indexes } });
+  await ask("POST", "/v1/collections/note/documents", { id: "a", title: "A", text: "walking in the woods" });
+  await rows(token, "CREATE (:Person {name: 'Ann'})-[:KNOWS]->(:Person {name: 'Bob'})");
+  await ask("PUT", "/v1/history", { window_seconds: 3600 });
+  await fork(token, { name: "b" });
+  const before = await sequence(token);
+  const inBranch = { "X-Tessera-Branch": "b" };
+  const inPast = { "X-Tessera-As-Of": `${before}` };
+  const found = async (headers: Record<string, string>) => {
+    const { data } = await ask("POST", "/v1/collections/note/search", { query: "woods", limit: 5 }, headers);
+    return data.documents.map(({ id }: { id: string }) => id);
+  };
+  await ask("DELETE", "/v1/collections/note/documents/a", undefined, inBranch);
+  await ask("POST", "/v1/collections/note/documents", { id: "b", title: "B", text: "deep woods" }, inBranch);
+  await rows(token, "MATCH (p:Person {name: 'Bob'}) SET p.name = 'Bobby'", "b");
+  await ask("POST", "/v1/collections/note/documents", { id: "c", title: "C", text: "no trees, but woods" });
+  t.same(await found(inBranch), ["b"]);
+  t.same((await found({})).sort(), ["a", "c"]);
+  t.same(await found(inPast), ["a"], "a search reads the past");
+  const friends = "MATCH (:Person)-[:KNOWS]->(p) RETURN p.name";
+  t.same(await rows(token, friends, "b"), [["Bobby"]]);
+  t.same(await rows(token, friends), [["Bob"]]);
+  t.equal((await ask("GET", "/v1/collections/note/documents/c", undefined, inPast)).status, 404);
+  t.equal((await ask("GET", "/v1/collections/note/documents/a", undefined, { ...inPast, ...inBranch })).status, 400);
+  t.match(await ask("POST", "/v1/collections/note/documents", { id: "d" }, inPast), {
+    status: 400,
+    error: { details: { sqlstate: "25006" } },
+  });
+  t.match(await ask("GET", "/v1/collections", undefined, { "X-Tessera-As-Of": "yesterday" }), { status: 400 });
+  t.match(await ask("GET", "/v1/collections", undefined, { "X-Tessera-Branch": "No such" }), { status: 400 });
+  t.match(await ask("GET", "/v1/collections", undefined, { "X-Tessera-As-Of": "2020-01-01T00:00:00Z" }), {
+    status: 400,
+  });
+  t.match((await ask("POST", "/v1/branches/b/merge")).data, { merged: true, added: 1, removed: 1, changed: 1 });
+  t.same((await found({})).sort(), ["b", "c"], "by words and vectors of the merged documents");
+  t.same(await rows(token, friends), [["Bobby"]]);
+});
+
 t.test("a branch has what its origin had, and neither sees what the other writes", async (t) => {
   const token = await server.tenant("forks", ["super_admin"]);
   const other = await server.tenant("stranger", ["super_admin"]);

@@ -85,7 +85,7 @@ export class BackgroundRequests {
     const { userId, username, tenantId, roles, readOnly } = owner;
     const head: RequestHead = {
       ...{ userId, username, tenantId, roles },
-      ...{ idempotencyKey: "", remoteAddress: "", params: [], query: "", keyId: "", media: [], branch: "" },
+      ...{ idempotencyKey: "", remoteAddress: "", params: [], query: "", keyId: "", media: [], branch: "", asOf: "" },
     };
     const origin = {
       id: 0,

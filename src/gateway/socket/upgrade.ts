@@ -5,12 +5,14 @@
  * stateless.
  */
 import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket } from "uWebSockets.js";
+import { BRANCH_NAME } from "../../protocol/endpoints/branches.js";
 import { ERRORS, type ErrorCode } from "../../protocol/errors.js";
-import type { Applicant, Caller } from "../admission.js";
+import { type Applicant, atBranch, type Caller } from "../admission.js";
 import { hostAllowed, originAllowed } from "../cors.js";
 import type { Bucket } from "../rate-limiter.js";
 import { remoteAddress } from "../remote-address.js";
 import { errorBody, JSON_TYPE } from "../reply.js";
+import { BAD_BRANCH } from "../request-headers.js";
 import type { Services } from "../services.js";
 import { Connection } from "./connection.js";
 import { CLOSE, type ConnectionSet, type SocketEnd, type SocketUser } from "./contract.js";
@@ -96,6 +98,8 @@ class Upgrade implements Applicant {
   private readonly protocol: string;
   /** Of the path's variable, where it has one. */
   private readonly collectionId: string;
+  /** Of the tenant, which the connection is about; "": the tenant itself. */
+  private readonly branch: string;
   private gone = false;
 
   constructor(
@@ -109,6 +113,8 @@ class Upgrade implements Applicant {
     private readonly spends: boolean,
   ) {
     this.collectionId = token === "progress" ? decoded(req.getParameter(0) ?? "") : "";
+    // Pages in a browser can send no header.
+    this.branch = req.getHeader("x-tessera-branch") || (req.getQuery("branch") ?? "");
     this.key = req.getHeader("sec-websocket-key");
     const offered = req.getHeader("sec-websocket-protocol").split(",");
     const known = token === "bearer" ? MCP_PROTOCOL : MSGPACK_PROTOCOL;
@@ -128,11 +134,14 @@ class Upgrade implements Applicant {
     else this.refused("unauthorized", "The ticket is unknown, used or expired. Get a new one from POST /v1/ws/ticket.");
   }
 
-  admitted(caller: Caller): void {
+  admitted(admitted: Caller): void {
     if (this.gone) return;
     const { services } = this.sockets;
-    if (this.spends && !services.admission.bucketOf(caller).take(services.clock.now())) {
+    const caller = atBranch(admitted, this.branch);
+    if (this.spends && !services.admission.bucketOf(admitted).take(services.clock.now())) {
       refuseUpgrade(services, this.res, "rate_limited");
+    } else if (this.branch !== "" && !BRANCH_NAME.test(this.branch)) {
+      refuseUpgrade(services, this.res, BAD_BRANCH.code, BAD_BRANCH.message);
     } else if (this.token === "ticket") {
       const format = this.protocol === MSGPACK_PROTOCOL ? "msgpack" : "json";
       this.upgrade(new Connection(this.sockets, caller, format));
