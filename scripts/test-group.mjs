@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { END_OF_FILE } from "./test-plan.mjs";
+import { bundledTest, END_OF_FILE } from "./test-plan.mjs";
 
 /** Linux counts CPU time in ticks of a hundredth of a second. */
 const TICKS_PER_SECOND = 100;
@@ -13,6 +13,8 @@ const TICKS_PER_SECOND = 100;
 // Tests see the command line of a file that runs by itself; so does tap, which names folders after it.
 const files = process.argv.splice(2);
 const { default: t } = await import("tap");
+const isBundled = process.env.BUNDLED === "1";
+delete process.env.BUNDLED;
 let cpuBefore = 0;
 let cleanups = [];
 // tap itself would run these at the end of the process, and would end the process as soon as a file's tests are done.
@@ -21,7 +23,7 @@ t.teardown = (cleanup) => cleanups.unshift(cleanup);
 for (const file of files) {
   const startMs = performance.now();
   t.setTimeout(Number(process.env.TAP_TIMEOUT) * 1000); // counts from now
-  await import(pathToFileURL(resolve(file)));
+  await import(pathToFileURL(resolve(isBundled ? bundledTest(file) : file)));
   await t.test(END_OF_FILE + file, cleanUp);
   report(file, (performance.now() - startMs) / 1000);
 }
