@@ -12,16 +12,22 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { createInterface } from "node:readline";
 import { Parser } from "tap-parser";
-import { END_OF_FILE, groupsOf, RECORDED, testFiles } from "./test-plan.mjs";
+import { bundleTests } from "./bundle.mjs";
+import { END_OF_FILE, groupsOf, RECORDED, sourceOf, testFiles } from "./test-plan.mjs";
 
 const JOBS = 3;
 /** After so long in a file tap ends the process, with a word on the test that hung; one that does not even do that is killed. */
 const FILE_SECONDS = Number(process.env.FILE_SECONDS ?? 300);
 const KILL_SECONDS = FILE_SECONDS + 30;
 
+const names = process.argv.slice(2);
+/** For a few files it takes longer to make the bundle than to do without. */
+const isBundled = names.length === 0 || process.env.BUNDLED === "1";
 let groups;
 try {
-  groups = groupsOf(testFiles(process.argv.slice(2)));
+  const files = testFiles(names);
+  groups = groupsOf(files);
+  if (isBundled) await bundleTests(files.map(sourceOf));
 } catch (error) {
   console.error(error.message);
   process.exit(1);
@@ -48,7 +54,7 @@ async function runGroups() {
 /** Each file gets a line; a group with a failure prints everything before. */
 async function runGroup(files) {
   const child = spawn(process.execPath, ["--enable-source-maps", "scripts/test-group.mjs", ...files], {
-    env: { ...process.env, TAP_TIMEOUT: String(FILE_SECONDS) },
+    env: { ...process.env, TAP_TIMEOUT: String(FILE_SECONDS), BUNDLED: isBundled ? "1" : "0" },
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
   running.add(child);

@@ -26,6 +26,8 @@ const UNKNOWN_SECONDS = 3;
 export const RECORDED = new URL("test-seconds.json", import.meta.url);
 
 const TESTS = "dist/test";
+/** The same files with what they import (bundleTests in scripts/bundle.mjs). */
+export const TEST_BUNDLE = "dist/test-bundle";
 
 /** The compiled files that the arguments name: test files or folders, as TypeScript or compiled. No argument: all. */
 export function testFiles(names) {
@@ -39,6 +41,15 @@ export function testFiles(names) {
     if (files.length === 0 || missing !== undefined) throw new Error(`no test file: ${name}`);
     return files;
   });
+}
+
+export function bundledTest(file) {
+  return join(TEST_BUNDLE, relative("dist", file));
+}
+
+/** Of a compiled file. */
+export function sourceOf(file) {
+  return relative("dist", file).replace(/\.js$/, ".ts");
 }
 
 function filesIn(folder) {

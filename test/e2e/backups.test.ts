@@ -8,7 +8,9 @@ import { join } from "node:path";
 import t from "tap";
 import { type Reply, TestServer } from "./server.js";
 
-const server = await TestServer.start({ TESSERA_ACTORS: "2" });
+/** Two partitions. From a restart on one actor has both. */
+const environment = { TESSERA_ACTORS: "2" };
+const server = await TestServer.start(environment);
 t.teardown(() => server.stop());
 t.setTimeout(300_000);
 const as = { token: await server.tenant("acme", ["super_admin"]) };
@@ -213,6 +215,7 @@ t.test("a restore that a crash cut short is not served, and can be done again", 
   await server.rows("CREATE TABLE filler (id integer)", [], as);
   const { tenant, backup, rows } = await restoreUnderWay();
   await server.kill();
+  environment.TESSERA_ACTORS = "1";
   await server.boot();
   const into = { token: await await server.login(`${tenant}-user`, `password of ${tenant}`) };
   const refused = await server.sql("SELECT 1", [], into);

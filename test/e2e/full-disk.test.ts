@@ -48,7 +48,7 @@ t.test("a disk that something else fills", { skip, timeout: 60_000 + ROUNDS * 20
         await write();
         const { status, body } = await server.sql("SELECT id FROM t WHERE id = 0", [], as);
         if (status !== 200) refused.push(body);
-        await sleep(sized(40, 0));
+        await sleep(sized(100, 0));
       }
     })();
     await sleep(300);

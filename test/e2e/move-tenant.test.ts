@@ -62,7 +62,7 @@ t.test("moves with writers", async (t) => {
       slowestMs = Math.max(slowestMs, performance.now() - started);
       if (reply.status === 200) acknowledged.add(id);
       else if (!isRetryable(reply)) errors.push(`${reply.status} ${JSON.stringify(reply.body)}`);
-      await new Promise((resolve) => setTimeout(resolve, sized(20, 0)));
+      await new Promise((resolve) => setTimeout(resolve, sized(60, 0)));
     }
   };
   const reader = async (): Promise<void> => {
@@ -70,7 +70,7 @@ t.test("moves with writers", async (t) => {
       const sql = "SELECT count(*), count(DISTINCT note) FROM filler JOIN entry USING (id)";
       const reply = await server.sql(sql, [], as);
       if (isRetryable(reply)) continue;
-      await new Promise((resolve) => setTimeout(resolve, sized(60, 0)));
+      await new Promise((resolve) => setTimeout(resolve, sized(250, 0)));
       const [rows, notes] = reply.body.data?.rows[0] ?? [];
       if (reply.status !== 200 || rows !== notes) errors.push(`read ${reply.status} ${JSON.stringify(reply.body)}`);
     }

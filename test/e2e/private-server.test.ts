@@ -8,7 +8,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 
-const { TESSERA_CLIENT_PASSWORD: _password, TESSERA_CLIENT_API_KEY: _key, ...environment } = process.env;
+const { TESSERA_CLIENT_PASSWORD: _password, TESSERA_CLIENT_API_KEY: _key, ...surroundings } = process.env;
+/** The least cost of a password, as in TestServer. */
+const environment = { ...surroundings, TESSERA_AUTH_PASSWORD_COST: "10" };
 const directory = join(mkdtempSync(join(tmpdir(), "private-")), "new");
 
 interface Ended {

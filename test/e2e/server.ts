@@ -76,9 +76,19 @@ export class TestServer {
     process.once("exit", () => child.kill("SIGKILL"));
     process.once("beforeExit", () => {
       child.ref();
-      void server.stop();
+      void server.endInOrder();
     });
     return server;
+  }
+
+  private async endInOrder(): Promise<void> {
+    const code = this.isRunning() ? await this.terminate() : this.child!.exitCode;
+    if (code !== 0) throw new Error(`the shared server ended with code ${code}:\n${this.lines.join("\n")}`);
+    await this.stop();
+  }
+
+  private isRunning(): boolean {
+    return this.child!.exitCode === null && this.child!.signalCode === null;
   }
 
   get pid(): number {
@@ -193,9 +203,12 @@ export class TestServer {
     return ended;
   }
 
-  /** Ends the process, if it runs, and removes its data. */
+  /**
+   * Kills the process, if it runs, and removes its data. An end in order takes a fifth of what a start does; those that share a
+   * server and those that call `terminate` see how it ends.
+   */
   async stop(): Promise<void> {
-    if (this.child!.exitCode === null && this.child!.signalCode === null) await this.terminate();
+    if (this.isRunning()) await this.kill();
     rmSync(this.directory, { recursive: true, force: true });
   }
 
