@@ -65,7 +65,20 @@ export class CachedEngine implements Engine {
   }
 
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
-    return keys.length > FEW_KEYS ? this.engine.getMany(keys) : this.few(keys);
+    if (keys.length <= FEW_KEYS) return this.few(keys);
+    return this.tops.isEmpty ? this.engine.getMany(keys) : this.many(keys);
+  }
+
+  /** Those that are known not to be there are not looked up. */
+  private many(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    const places: number[] = [];
+    for (let i = 0; i < keys.length; i++) if (!this.tops.isAbove(keyText(keys[i]!))) places.push(i);
+    if (places.length === keys.length) return this.engine.getMany(keys);
+    const values = new Array<Uint8Array | undefined>(keys.length);
+    if (places.length === 0) return values;
+    const found = this.engine.getMany(places.map((i) => keys[i]!));
+    for (const [j, i] of places.entries()) values[i] = found[j];
+    return values;
   }
 
   /** Those that are not cached are read together. */

@@ -210,6 +210,15 @@ export class LoadRun {
         return wordOf(slabs[block[at]!]!.bytes, block[at + START]! + index, block[at + KEY_LENGTH]! - index);
       },
       compare: (a, b) => this.compareBytes(a, b),
+      copy: (number, from, to, place) => {
+        const block = this.blockOf(number);
+        const at = placeOf(number);
+        const slab = slabs[block[at]!]!.bytes;
+        const start = block[at + START]!;
+        const end = start + block[at + KEY_LENGTH]!;
+        for (let i = start + from, next = place; i < end; i++, next++) to[next] = slab[i]!;
+        return end - start - from;
+      },
     };
     this.order = yield* sortKeys(this.size, this.prefix.length, keys);
   }

@@ -149,6 +149,9 @@ export class Shard implements TransactionHost<ShardTransaction> {
   /** The large commit that the engine is taking. */
   private large: LargeInEngine | null = null;
   private readonly largeWaiters: (() => void)[] = [];
+  /** Transactions that wait for their turn to make a large commit, and whether one has it. */
+  private readonly largeTurns: (() => void)[] = [];
+  private isLargeTurnTaken = false;
   private readonly syncWaiters: (() => void)[] = [];
   /** Commits of this turn. */
   private turn: Commit[] = [];
@@ -346,6 +349,18 @@ export class Shard implements TransactionHost<ShardTransaction> {
     while (this.large !== null) await new Promise<void>((resolve) => this.largeWaiters.push(resolve));
   }
 
+  async takeLargeTurn(): Promise<void> {
+    while (this.large !== null || this.isLargeTurnTaken) {
+      await new Promise<void>((resolve) => this.largeTurns.push(resolve));
+    }
+    this.isLargeTurnTaken = true;
+  }
+
+  endLargeTurn(): void {
+    this.isLargeTurnTaken = false;
+    if (this.large === null) this.largeTurns.shift()?.();
+  }
+
   /**
    * Lets the engine take some operations of the large commit, but only when the commit is on disk: after a power cut
    * the engine may keep any part of what it took, and then the log must have the rest. Never throws.
@@ -393,6 +408,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.large?.giveUp();
     this.large = null;
     for (const resolve of [...this.largeWaiters.splice(0), ...this.syncWaiters.splice(0)]) resolve();
+    if (!this.isLargeTurnTaken) this.largeTurns.shift()?.();
   }
 
   hasOtherWriters(transaction: ShardTransaction): boolean {

@@ -1,9 +1,10 @@
 /**
  * Sorts byte strings by their numbers, for loads of many writes. Twelve bytes of each key behind what all keys have in
  * common go into typed arrays, and these are sorted by radix, least significant digit first (Knuth, The Art of
- * Computer Programming 3, §5.2.5). Keys that are alike so far are sorted again by what follows. A million keys take
- * a tenth of a second; comparisons take four times as long.
+ * Computer Programming 3, §5.2.5). Keys that are alike so far are sorted again by what follows; where they are not too many,
+ * in memory of their own (near-keys.ts). A million keys take a tenth of a second; comparisons take four times as long.
  */
+import { NEAR_MAX, sortNear } from "./near-keys.js";
 
 /** How the sort reads keys. */
 export interface SortedKeys {
@@ -12,6 +13,8 @@ export interface SortedKeys {
   /** Four bytes from `at` on as an unsigned number; beyond the key's end, zeros. */
   word(number: number, at: number): number;
   compare(a: number, b: number): number;
+  /** Copies the key's bytes from `from` on; answers how many. */
+  copy(number: number, from: number, to: Uint8Array, at: number): number;
 }
 
 const WORDS = 3;
@@ -20,10 +23,12 @@ const WORD_BYTES = 4;
 const SHIFTS = [0, 11, 22] as const;
 const DIGITS = 2048;
 /** Fewer keys are compared. */
-const COMPARED = 48;
+const COMPARED = 16;
 /** Keys handled between two looks at the clock. */
 const KEYS_PER_LOOK = 8192;
 const COMPARED_PER_LOOK = 1024;
+/** Keys that were sorted in memory of their own. */
+const NEAR_PER_LOOK = 4096;
 /** The same where they are only written. */
 const NUMBERS_PER_LOOK = 262_144;
 
@@ -35,6 +40,7 @@ export function* sortKeys(count: number, prefix: number, keys: SortedKeys): Gene
     yield;
   }
   let compared = 0;
+  let near = 0;
   // What remains to be sorted, with the bytes in which all keys of it are alike.
   const groups = [{ from: 0, to: count, alike: prefix }];
   for (let group = groups.pop(); group !== undefined; group = groups.pop()) {
@@ -45,6 +51,13 @@ export function* sortKeys(count: number, prefix: number, keys: SortedKeys): Gene
       compared += numbers.length;
       if (compared < COMPARED_PER_LOOK) continue;
       compared = 0;
+      yield;
+      continue;
+    }
+    if (numbers.length <= NEAR_MAX && sortNear(numbers, group.alike, keys)) {
+      near += numbers.length;
+      if (near < NEAR_PER_LOOK) continue;
+      near = 0;
       yield;
       continue;
     }

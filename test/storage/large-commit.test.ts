@@ -84,6 +84,53 @@ t.test("readers see all of it or nothing while the engine takes it, and others c
   t.equal(entry.operations.length, ROWS + 3, "the change log has it as one commit");
 });
 
+t.test("large commits are written into the log side by side, and made one after the other", async (t) => {
+  const log = await logOf(new SimulatedDisk());
+  const shard = await openShard(t, { log, largeSizes: SIZES });
+  const named = (name: string) => {
+    const tx = shard.begin({ isolation: "read committed" });
+    for (let row = 0; row < ROWS; row++) put(tx, `${name}${row}`, name);
+    return tx;
+  };
+  const [first, second, third, fourth] = ["a", "b", "c", "d"].map(named) as [
+    ReturnType<typeof named>,
+    ...ReturnType<typeof named>[],
+  ];
+  await first.prepareCommit(AT_ONCE);
+  const ready: string[] = [];
+  const prepare = (name: string, tx: ReturnType<typeof named>) =>
+    tx.prepareCommit(AT_ONCE).then(
+      () => void ready.push(name),
+      () => void ready.push(`${name} has ended`),
+    );
+  const before = log.bytesAppended;
+  const waiting = [prepare("b", second!), prepare("c", third!), prepare("d", fourth!)];
+  await settle();
+  t.ok(log.bytesAppended > before + 3 * ROWS, "the parts of all of them are in the log");
+  t.same(ready, [], "while the first has its turn");
+  first.commit();
+  shard.flush();
+  await settle();
+  t.same(ready, [], "while the engine takes the first");
+  second!.rollback();
+  await applyAll(shard);
+  await settle();
+  t.same(ready, ["b has ended", "c"], "the next one has its turn, and only that one");
+  third!.commit();
+  shard.flush();
+  await applyAll(shard);
+  await Promise.all(waiting);
+  t.same(ready, ["b has ended", "c", "d"]);
+  fourth!.commit();
+  shard.flush();
+  await applyAll(shard);
+  const found = content(shard).map((row) => row.split("=")[1]);
+  t.same(
+    ["a", "b", "c", "d"].map((name) => found.filter((value) => value === name).length),
+    [ROWS, 0, ROWS, ROWS],
+  );
+});
+
 t.test("conflicts are found from both sides", async (t) => {
   const shard = await openShard(t, { largeSizes: SIZES });
   const large = fill(shard, "1");

@@ -58,6 +58,8 @@ t.test("many keys of the shapes that indexes have", async (t) => {
   t.same(sorted(texts), expected(texts));
   const same = numbers.map(() => Buffer.from("always the same, and longer than what is looked at at once"));
   t.same(sorted(same), expected(same));
+  const long = numbers.slice(0, 3000).map((number) => Buffer.from(`${"long and the same ".repeat(20)}${number % 997}`));
+  t.same(sorted(long), expected(long));
 });
 
 function unpacked(packed: ArrayBuffer): Operation[] {

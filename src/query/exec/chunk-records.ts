@@ -15,6 +15,7 @@ import {
   float8Frames,
   integerFrames,
   plainFrames,
+  textDictionaryFrames,
   textFrames,
 } from "./column-frames.js";
 import type { Chunk, Selection } from "./segments/chunk.js";
@@ -135,7 +136,7 @@ function framesOf(type: SqlType, column: Column): FrameColumn {
       if (TEXTS.has(type.name)) return textFrames(column);
       break;
     case "dictionary":
-      return dictionaryFrames(type, column);
+      return TEXTS.has(type.name) ? textDictionaryFrames(type, column) : dictionaryFrames(type, column);
   }
   return plainFrames(type, column);
 }

@@ -7,7 +7,7 @@ import { encodeRecord } from "../../storage/record-codec.js";
 import { integerBytes, lengthBytes, writeIntegerFrame, writeLength } from "../../storage/value-frame.js";
 import type { SqlType, Value } from "../../values/values.js";
 import { type Column, type DictionaryColumn, type NumberColumn, valueAt } from "./segments/column.js";
-import type { TextColumn } from "./segments/text-column.js";
+import { type TextColumn, textsOf } from "./segments/text-column.js";
 
 /** Where NULLs are marked in the records: by row its record's place, the byte from there, and the bit. */
 export interface NullMarks {
@@ -94,6 +94,29 @@ export function textFrames({ data, offsets, nulls }: TextColumn): FrameColumn {
         copyBytes(memory, start, length, to, at);
         next[i] = at + length;
       }
+    },
+  };
+}
+
+/** Of texts, whose UTF-8 is made once for all of them. */
+export function textDictionaryFrames(type: SqlType, column: DictionaryColumn): FrameColumn {
+  const { codes, values } = column;
+  const texts = textsOf(values, values.length);
+  if (texts === null) return dictionaryFrames(type, column);
+  const entries = textFrames(texts);
+  let entryOf = new Int32Array(0);
+  const find = (rows: Int32Array, begin: number, end: number): void => {
+    if (entryOf.length < end) entryOf = new Int32Array(Math.max(end, rows.length));
+    for (let i = begin; i < end; i++) entryOf[i] = codes[rows[i]!]!;
+  };
+  return {
+    measure(rows, count, sizes) {
+      find(rows, 0, count);
+      return entries.measure(entryOf, count, sizes);
+    },
+    write(rows, begin, end, to, next, marks) {
+      find(rows, begin, end);
+      entries.write(entryOf, begin, end, to, next, marks);
     },
   };
 }

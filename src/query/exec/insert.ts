@@ -190,6 +190,8 @@ export class Inserter {
     this.own = routes.root === null ? new Target(own, program, context) : null;
     this.oids = plan.tableOid === undefined ? null : [];
     this.firing = program.triggers === null ? null : new StatementFiring(program.triggers, context);
+    // Rows of VALUES never come as chunks.
+    if (plan.input.kind === "values") return;
     const read = this.loadable && this.own!.program.generated.length === 0 ? BulkWriter.columnsRead(own.table) : null;
     const isChecked = own.checks.length > 0 || program.viewChecks.length > 0 || plan.membership !== undefined;
     if (read === null || isChecked) return;
