@@ -31,6 +31,7 @@ import { Request, type RequestChannel } from "./request.js";
 import type { Route } from "./routes.js";
 import type { Scheduler, Work } from "./scheduler.js";
 import type { StoppedStatements } from "./stopped-statements.js";
+import { requireWhole } from "./table-doors.js";
 import type { Input } from "./validate.js";
 
 export interface RequestsHost {
@@ -258,6 +259,7 @@ export class Requests {
   private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
     if (this.host.isClosing()) throw new DbError("shutting_down");
     if (!this.host.stopped.isEmpty) this.host.stopped.refuseRequest(request.tenant.number, frame);
+    if (route.isWhole) requireWhole(request);
     const input = route.validate(frame, request);
     if (input instanceof Promise) return input.then((read) => this.answer(route, request, frame, read));
     return this.answer(route, request, frame, input);

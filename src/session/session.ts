@@ -64,9 +64,7 @@ export class Session {
     private readonly tenant: Tenant,
     private readonly options: SessionOptions,
   ) {
-    this.names = new SessionNames(tenant, options.user, options.isolation ?? "serializable", () =>
-      this.runner.routines(),
-    );
+    this.names = new SessionNames(tenant, options, options.isolation ?? "serializable", () => this.runner.routines());
     this.block = new TransactionBlock(tenant, this.names, options.readOnly, options.waits === true);
     this.planner = new StatementPlanner(tenant, this.names);
     this.runner = new StatementRunner(tenant, options, this.names, this.block, this.cursors);

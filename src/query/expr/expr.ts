@@ -158,6 +158,8 @@ export interface EvalContext {
   readonly statementMicros: number;
   readonly timeZone: string;
   readonly user: string;
+  /** Who the session began as, where SET ROLE has made it another one; absent: `user`. */
+  readonly sessionUser?: string;
   readonly tenant: string;
   /** Rows of enclosing queries, by column id, for correlated subqueries. */
   readonly outer: ReadonlyMap<ColumnId, Value> | null;
