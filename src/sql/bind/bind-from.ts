@@ -24,7 +24,7 @@ import { contextOf } from "./bind-context.js";
 import { bindCypherFunction, cypherCallOf } from "./bind-cypher-function.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { bindFunctions } from "./bind-from-function.js";
-import { type FromSource, renamed, rowsOf } from "./bind-scan.js";
+import { type FromSource, renamed } from "./bind-scan.js";
 import { bindSearch, searchCallOf } from "./bind-search-function.js";
 import { bindView, findView } from "./bind-view.js";
 import { bindCommonTable } from "./bind-with.js";
@@ -32,7 +32,7 @@ import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import { coerceCommon, commonTypeOf, constant } from "./coerce.js";
 import { graphTableQuery } from "./graph-table-query.js";
 import { firstFound, missingRelation } from "./names.js";
-import { readable } from "./readable-rows.js";
+import { readableRows } from "./readable-rows.js";
 import { checkedRights } from "./relation-rights.js";
 import { checkAliases, relationOf, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
 import { findSystemRelation, sequenceRows, systemRelationOid } from "./system/system-relations.js";
@@ -107,7 +107,7 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
     });
   }
   const clause = scope.locks?.clauseFor(node) ?? null;
-  const rows = readable(table, rowsOf(table, { ...node, rowKey: clause !== null }, binding), clause !== null, binding);
+  const rows = readableRows(table, { ...node, rowKey: clause !== null }, binding);
   if (clause !== null) scope.locks!.add(clause, rows.rowKey!);
   return rows;
 }

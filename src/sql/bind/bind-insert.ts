@@ -19,7 +19,14 @@ import { expandStars } from "./bind-row.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, mayBeNull } from "./binding.js";
 import { type ChangedRelation, changedRelation, notUpdatable } from "./changed-relation.js";
-import { namesColumns, refusePolicies, requireChanges, requireReads, withPolicies } from "./changed-rights.js";
+import {
+  namesColumns,
+  refusePolicies,
+  requireChanges,
+  requireReads,
+  requireViewed,
+  withPolicies,
+} from "./changed-rights.js";
 import { coerceAssignment, constant } from "./coerce.js";
 import { checkReturned } from "./instead-of.js";
 import { Scope } from "./scope.js";
@@ -60,6 +67,7 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   if (onConflict?.action === "update") refuseOld(node, onConflict, stored);
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
   requireReads(relation, rowColumns, returning?.exprs ?? [], binding);
+  if (namesColumns(node.returning)) requireViewed(named, rowColumns, binding);
   const checks = inOrder(row.checks, bindChecks(table, rowColumns, binding));
   const partitioning = {
     ...partitioningOf(table, rowColumns, binding),

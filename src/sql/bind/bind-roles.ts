@@ -162,6 +162,8 @@ function joined(
     if (role.id === MEMBER_ROLE.id) throw sqlError("0LP01", `role "${role.name}" is everybody's already`);
     for (const node of members) {
       const found = roleNamed(node, env);
+      if (BUILT_IN_ROLES.some(({ id }) => id === found.id))
+        throw denied(`role "${found.name}" is built in and stays as it is`);
       const member = changed.get(found.id) ?? found;
       if (member.id === role.id || membershipsOf(role, env.catalog).has(member.id)) {
         throw sqlError("0LP01", `role "${role.name}" is a member of role "${member.name}"`);

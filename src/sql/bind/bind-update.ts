@@ -15,7 +15,14 @@ import { bindWhere } from "./bind-select.js";
 import { bindWith } from "./bind-with.js";
 import type { Binding } from "./binding.js";
 import { changedRelation } from "./changed-relation.js";
-import { foundRows, namesColumns, requireChanges, requireReads, withPolicies } from "./changed-rights.js";
+import {
+  foundRows,
+  namesColumns,
+  requireChanges,
+  requireReads,
+  requireViewed,
+  withPolicies,
+} from "./changed-rights.js";
 import { checkReturned, rowsOfView } from "./instead-of.js";
 import { checkAliases, Scope } from "./scope.js";
 import { filtered, project } from "./source.js";
@@ -98,6 +105,7 @@ export function bindChangedRows(
   const { columns: oldColumns } = rows;
   const before = relation.over(node.table.alias?.name ?? face.name, oldColumns);
   const reads = [node.where, node.returning, node.assignments].some(namesColumns);
+  if (reads) requireViewed(relation, oldColumns, binding);
   const found = foundRows(relation, rows, command, reads, binding);
   const scan = before.conditions.reduce(filtered, found);
   const others = bindFrom(from, scope, binding);

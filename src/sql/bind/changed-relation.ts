@@ -230,7 +230,9 @@ function levelOf(
     instead = inner;
     return tableOfView(inner);
   });
-  const computing = computes(bindViewQuery(view, view.query, binding).plan);
+  // What the view is made of is looked at, not its rows.
+  const { rights: _, ...unasked } = binding.env;
+  const computing = computes(binding.within(unasked, () => bindViewQuery(view, view.query, binding)).plan);
   if (computing !== null || below === null) return refused(view, computing ?? NO_SINGLE_RELATION);
   return { view, body, from: from as FromTable, env, below, instead };
 }

@@ -53,6 +53,15 @@ export function requireReads(
   if (rights !== null) requireReadable(table, row, exprs, { ...binding.env, rights });
 }
 
+/** Whoever looks at rows through a view needs its owner to see all columns that the view is made of. Throws 42501. */
+export function requireViewed(relation: ChangedRelation, row: readonly OutputColumn[], binding: Binding): void {
+  const { table, views, rights, over } = relation;
+  if (rights === null || views.length === 0) return;
+  const { item, conditions } = over(table.name, row);
+  const read = [...item.columns.map(({ expr }) => expr), ...conditions];
+  requireReadable(table, row, read, { ...binding.env, rights });
+}
+
 /** Whether policies decide about rows of the table. */
 function isRestricted({ table, rights, instead }: ChangedRelation): boolean {
   return rights !== null && instead !== undefined ? false : rights?.isRestricted(table.id) === true;

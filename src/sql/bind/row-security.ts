@@ -80,37 +80,34 @@ function conditionsOf(
   }
   binding.policed.add(table.id);
   try {
-    const bound = (policy: PolicyDef): Expr => bindPolicy(policy, part, table, columns, binding);
-    const policies = rights.policies(table.id, command);
+    // A policy without a condition says nothing: it neither permits nor restricts.
+    const policies = rights
+      .policies(table.id, command)
+      .flatMap((policy) => conditionOf(policy, part).map((condition) => ({ ...policy, condition })));
+    const bound = ({ condition }: (typeof policies)[number]): Expr =>
+      bindCondition(condition.is, condition.part, table, columns, binding);
     const permitting = policies.filter(({ permissive }) => permissive);
-    const permissive = permitting.length === 0 ? constant(BOOL, false) : logic("or", permitting.map(bound));
+    if (permitting.length === 0) return { permissive: constant(BOOL, false), restrictive: [] };
     const restrictive = policies
       .filter((policy) => !policy.permissive)
       .map((policy): BoundCheck => ({ name: table.name, predicate: bound(policy), policy: policy.name }));
-    return { permissive, restrictive };
+    return { permissive: logic("or", permitting.map(bound)), restrictive };
   } finally {
     binding.policed.delete(table.id);
   }
 }
 
-/** Without WITH CHECK, USING is about new rows too. A condition that a policy does not have lets all rows through. */
-function bindPolicy(
-  policy: PolicyDef,
-  part: Part,
-  table: TableDef,
-  columns: readonly OutputColumn[],
-  binding: Binding,
-): Expr {
-  const own = part === "check" && policy.check !== null ? ("check" as const) : ("using" as const);
+/** Without WITH CHECK, USING is about new rows too. */
+function conditionOf(policy: PolicyDef, part: Part): { readonly is: PolicyCondition; readonly part: Part }[] {
+  const own = part === "check" && policy.check !== null ? "check" : "using";
   const condition = policy[own];
-  if (condition === null) return constant(BOOL, true);
-  return bindCondition(condition, own, table, columns, binding);
+  return condition === null ? [] : [{ is: condition, part: own }];
 }
 
 /** Definitions are immutable, so their trees are kept with them. */
 const parsed = new WeakMap<PolicyCondition, PolicyStatement>();
 
-export function bindCondition(
+function bindCondition(
   condition: PolicyCondition,
   part: Part,
   table: TableDef,
