@@ -240,7 +240,7 @@ export class Request {
 }
 
 /** The request whose statement runs, for functions of features. */
-export const CALLER = new Capability<Request>("This function needs a client's request.");
+export const CALLER = new Capability<Request>("This function needs a client's request.", true);
 
 provideCapability(CALLER, ({ client }) => callerOf(client));
 

@@ -32,6 +32,7 @@ import { Request, type RequestChannel } from "./request.js";
 import type { Route } from "./routes.js";
 import type { Scheduler, Work } from "./scheduler.js";
 import type { StoppedStatements } from "./stopped-statements.js";
+import { requireWhole, requireWholeOwner } from "./table-doors.js";
 import type { Input } from "./validate.js";
 
 export interface RequestsHost {
@@ -261,6 +262,7 @@ export class Requests {
   private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
     if (this.host.isClosing()) throw new DbError("shutting_down");
     if (!this.host.stopped.isEmpty) this.host.stopped.refuseRequest(request.tenant.number, frame);
+    if (route.isWhole) requireWhole(request);
     const input = route.validate(frame, request);
     if (input instanceof Promise) return input.then((read) => this.answer(route, request, frame, read));
     return this.answer(route, request, frame, input);
@@ -316,11 +318,13 @@ export function durablyCommitted({ partition, tenant }: Request): Promise<void> 
 function placed(
   partition: Partition,
   number: number,
-  { branch, asOf }: RequestFrame["head"],
+  head: RequestFrame["head"],
 ): { readonly tenant: Tenant; readonly error: DbError | null } {
   const tenant = partition.tenant(number);
+  const { branch, asOf } = head;
   if (branch === "" && asOf === "") return { tenant, error: null };
   try {
+    requireWholeOwner(tenant, head);
     const own = branch === "" ? number : (partition.shard.layers?.branchNamed(number, branch) ?? null);
     if (own === null) {
       throw new DbError("not_found", `The tenant has no branch "${branch}".`, { field: "X-Tessera-Branch" });

@@ -8,11 +8,14 @@ import { ENDPOINTS, type EndpointName, MESSAGES, WIRE } from "../protocol/endpoi
 import type { Answer } from "../session/answer.js";
 import type { Handlers } from "./handler.js";
 import type { Request } from "./request.js";
+import { DOORS } from "./table-doors.js";
 import { type Input, type Validate, validatorOf } from "./validate.js";
 
 export interface Route {
   readonly endpoint: Endpoint;
   readonly validate: Validate;
+  /** Callers are refused who may not see all of the tenant's tables (table-doors.ts). */
+  readonly isWhole: boolean;
   readonly handle: (request: Request, input: Input) => Answer | Promise<Answer>;
 }
 
@@ -22,7 +25,8 @@ export function compileRoutes(handlers: Handlers): Route[] {
   for (const endpoint of [...ENDPOINTS, ...MESSAGES, ...WIRE]) {
     // The endpoint's own validator makes the input that its handler is typed for.
     const handle = handlers[endpoint.name as EndpointName] as Route["handle"] | undefined;
-    if (handle !== undefined) routes.push({ endpoint, handle, validate: validatorOf(endpoint) });
+    const isWhole = DOORS[endpoint.name as EndpointName] === "whole";
+    if (handle !== undefined) routes.push({ endpoint, handle, validate: validatorOf(endpoint), isWhole });
   }
   return routes;
 }

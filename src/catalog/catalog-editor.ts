@@ -7,11 +7,14 @@ import { sqlError } from "../protocol/errors.js";
 import { catalogKey } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
 import { arrayOf, type SqlType } from "../values/values.js";
+import { type Author, accessOfNew, requireCreate, requireOwner, requireTableOwner } from "./author.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";
 import { checkColumnCount } from "./column-count.js";
 import {
+  encodeAccess,
   encodeExtension,
   encodeFunction,
+  encodeRole,
   encodeSchema,
   encodeSequence,
   encodeTable,
@@ -22,6 +25,7 @@ import {
 } from "./definition-codec.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
+import type { AccessDef, ObjectKind, RoleDef } from "./role.js";
 import { rowOf, rowTypeOf, withStoredTypes } from "./row-type.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
@@ -38,6 +42,8 @@ export const TYPE_RECORD = "type/";
 export const VIEW_RECORD = "view/";
 export const FUNCTION_RECORD = "function/";
 export const EXTENSION_RECORD = "extension/";
+export const ROLE_RECORD = "role/";
+export const ACCESS_RECORD = "access/";
 export const VERSION_RECORD = "version";
 const NEXT_ID_RECORD = "next-id";
 
@@ -52,6 +58,8 @@ export class CatalogEditor {
   private readonly views: Map<number, ViewDef>;
   private readonly functions: Map<number, FunctionDef>;
   private readonly extensions: Map<number, ExtensionDef>;
+  private readonly roles: Map<number, RoleDef>;
+  private readonly accesses: Map<number, AccessDef>;
   /** The definitions as changed so far; null: to be made when somebody asks. */
   private current: CatalogSnapshot | null;
   /** Whether any definition was written or removed. */
@@ -61,6 +69,7 @@ export class CatalogEditor {
     private readonly tx: Transaction,
     private readonly tenantNumber: number,
     before: CatalogSnapshot,
+    readonly author: Author | null = null,
   ) {
     this.tables = new Map(before.tables().map((table) => [table.id, table]));
     this.sequences = new Map(before.sequences().map((sequence) => [sequence.id, sequence]));
@@ -69,6 +78,8 @@ export class CatalogEditor {
     this.views = new Map([...before.views(), ...before.propertyGraphs()].map((view) => [view.id, view]));
     this.functions = new Map(before.functions().map((fn) => [fn.id, fn]));
     this.extensions = new Map(before.extensions().map((extension) => [extension.id, extension]));
+    this.roles = new Map(before.roles().map((role) => [role.id, role]));
+    this.accesses = new Map(before.accesses().map((access) => [access.objectId, access]));
     this.current = before;
   }
 
@@ -94,6 +105,7 @@ export class CatalogEditor {
     this.checkName(table.schema, table.name);
     checkColumnCount(table.columns.length);
     this.put(table);
+    this.own("table", table, table.schema);
   }
 
   /** A new definition of the table with the same id. */
@@ -106,10 +118,12 @@ export class CatalogEditor {
    * caller's, and so are tables that inherit from it.
    */
   dropTable(table: TableDef): void {
+    requireOwner(this.author, "table", table);
     this.unlink(this.tables.get(table.id) ?? table);
     this.tx.delete(catalogKey(this.tenantNumber, `${TABLE_RECORD}${table.id}`));
     this.tx.delete(statisticsKey(this.tenantNumber, table.id));
     this.tables.delete(table.id);
+    this.dropAccess(table.id);
     const row = this.rowType(table.id);
     if (row !== null) this.dropType(row);
     for (const sequence of this.view.sequencesOf(table)) this.dropSequence(sequence);
@@ -147,32 +161,44 @@ export class CatalogEditor {
   /** No two have the same name. Throws 42P07 before it makes any. */
   createSequences(sequences: readonly SequenceDef[]): void {
     for (const { schema, name } of sequences) this.checkName(schema, name);
-    for (const sequence of sequences) this.replaceSequence(sequence);
+    for (const sequence of sequences) {
+      this.replaceSequence(sequence);
+      this.own("sequence", sequence, sequence.schema);
+    }
   }
 
   /** A new definition of the sequence with the same id. */
   replaceSequence(sequence: SequenceDef): void {
+    const before = this.sequences.get(sequence.id);
+    if (before !== undefined) requireOwner(this.author, "sequence", before);
     this.tx.put(catalogKey(this.tenantNumber, `${SEQUENCE_RECORD}${sequence.id}`), encodeSequence(sequence));
     this.sequences.set(sequence.id, sequence);
     this.refresh();
   }
 
   dropSequence(sequence: SequenceDef): void {
+    requireOwner(this.author, "sequence", sequence);
     this.tx.delete(catalogKey(this.tenantNumber, `${SEQUENCE_RECORD}${sequence.id}`));
     this.sequences.delete(sequence.id);
+    this.dropAccess(sequence.id);
     this.refresh();
   }
 
   createSchema(schema: SchemaDef): void {
+    const before = this.schemas.get(schema.id);
+    if (before !== undefined) requireOwner(this.author, "schema", before);
     this.tx.put(catalogKey(this.tenantNumber, `${SCHEMA_RECORD}${schema.id}`), encodeSchema(schema));
     this.schemas.set(schema.id, schema);
     this.refresh();
+    if (before === undefined) this.own("schema", schema, null);
   }
 
   /** Removes the definition of the schema alone. */
   dropSchema(schema: SchemaDef): void {
+    requireOwner(this.author, "schema", schema);
     this.tx.delete(catalogKey(this.tenantNumber, `${SCHEMA_RECORD}${schema.id}`));
     this.schemas.delete(schema.id);
+    this.dropAccess(schema.id);
     this.refresh();
   }
 
@@ -201,27 +227,37 @@ export class CatalogEditor {
 
   /** A new view, or a new definition of one. */
   putView(view: ViewDef): void {
+    const before = this.views.get(view.id);
+    if (before !== undefined) requireOwner(this.author, "view", before);
     this.tx.put(catalogKey(this.tenantNumber, `${VIEW_RECORD}${view.id}`), encodeView(view));
     this.views.set(view.id, view);
     this.refresh();
+    if (before === undefined) this.own("table", view, view.schema);
   }
 
   dropView(view: ViewDef): void {
+    requireOwner(this.author, "view", view);
     this.tx.delete(catalogKey(this.tenantNumber, `${VIEW_RECORD}${view.id}`));
     this.views.delete(view.id);
+    this.dropAccess(view.id);
     this.refresh();
   }
 
   /** A new function, or a new definition of one. */
   putFunction(fn: FunctionDef): void {
+    const before = this.functions.get(fn.id);
+    if (before !== undefined) requireOwner(this.author, "function", before);
     this.tx.put(catalogKey(this.tenantNumber, `${FUNCTION_RECORD}${fn.id}`), encodeFunction(fn));
     this.functions.set(fn.id, fn);
     this.refresh();
+    if (before === undefined) this.own("function", fn, fn.schema);
   }
 
   dropFunction(fn: FunctionDef): void {
+    requireOwner(this.author, "function", fn);
     this.tx.delete(catalogKey(this.tenantNumber, `${FUNCTION_RECORD}${fn.id}`));
     this.functions.delete(fn.id);
+    this.dropAccess(fn.id);
     this.refresh();
   }
 
@@ -252,10 +288,46 @@ export class CatalogEditor {
       views: this.views.values(),
       functions: this.functions.values(),
       extensions: this.extensions.values(),
+      roles: this.roles.values(),
+      accesses: this.accesses.values(),
     });
   }
 
+  /** A new role, or a new definition of one. */
+  putRole(role: RoleDef): void {
+    this.tx.put(catalogKey(this.tenantNumber, `${ROLE_RECORD}${role.id}`), encodeRole(role));
+    this.roles.set(role.id, role);
+    this.refresh();
+  }
+
+  dropRole(role: RoleDef): void {
+    this.tx.delete(catalogKey(this.tenantNumber, `${ROLE_RECORD}${role.id}`));
+    this.roles.delete(role.id);
+    this.refresh();
+  }
+
+  putAccess(access: AccessDef): void {
+    this.tx.put(catalogKey(this.tenantNumber, `${ACCESS_RECORD}${access.objectId}`), encodeAccess(access));
+    this.accesses.set(access.objectId, access);
+    this.refresh();
+  }
+
+  dropAccess(objectId: number): void {
+    if (!this.accesses.delete(objectId)) return;
+    this.tx.delete(catalogKey(this.tenantNumber, `${ACCESS_RECORD}${objectId}`));
+    this.refresh();
+  }
+
+  /** Says who owns an object that is new. Throws 42501. */
+  private own(kind: ObjectKind, object: { readonly id: number; readonly name: string }, schema: string | null): void {
+    if (schema !== null) requireCreate(this.author, schema, this.view);
+    const access = this.accesses.has(object.id) ? null : accessOfNew(this.author, kind, object, schema, this.view);
+    if (access !== null) this.putAccess(access);
+  }
+
   private put(definition: TableDef): void {
+    const before = this.tables.get(definition.id);
+    if (before !== undefined) requireTableOwner(this.author, before, definition);
     const table = this.withRowTypes(definition);
     this.tx.put(catalogKey(this.tenantNumber, `${TABLE_RECORD}${table.id}`), encodeTable(table));
     this.tables.set(table.id, table);

@@ -5,6 +5,7 @@
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
+import { type AccessDef, BUILT_IN_ROLES, type RoleDef } from "./role.js";
 import { BUILT_IN_SCHEMAS, type SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { IndexDef, SearchIndexDef, TableDef } from "./table.js";
@@ -30,6 +31,8 @@ export interface Definitions {
   readonly views: Iterable<ViewDef>;
   readonly functions: Iterable<FunctionDef>;
   readonly extensions: Iterable<ExtensionDef>;
+  readonly roles: Iterable<RoleDef>;
+  readonly accesses: Iterable<AccessDef>;
 }
 
 export class CatalogSnapshot implements CatalogView {
@@ -45,11 +48,14 @@ export class CatalogSnapshot implements CatalogView {
   private readonly graphsByName = new Map<string, PropertyGraphDef>();
   private readonly functionsByName = new Map<string, FunctionDef[]>();
   private readonly extensionsByName = new Map<string, ExtensionDef>();
+  private readonly rolesById = new Map<number, RoleDef>();
+  private readonly accessById = new Map<number, AccessDef>();
+  readonly hasAccess: boolean;
   private sorted: readonly TableDef[] | null = null;
 
   constructor(
     readonly version: number | string,
-    { tables, sequences, schemas, types, views, functions, extensions }: Definitions,
+    { tables, sequences, schemas, types, views, functions, extensions, roles, accesses }: Definitions,
   ) {
     for (const table of tables) {
       this.tablesByName.set(nameKey(table.schema, table.name), table);
@@ -77,6 +83,30 @@ export class CatalogSnapshot implements CatalogView {
       this.typesByName.set(nameKey(type.schema, type.name), type);
       this.typesById.set(type.id, type);
     }
+    for (const role of roles) this.rolesById.set(role.id, role);
+    for (const access of accesses) this.accessById.set(access.objectId, access);
+    this.hasAccess = this.accessById.size > 0;
+  }
+
+  roles(): readonly RoleDef[] {
+    return [...this.rolesById.values()];
+  }
+
+  role(name: string): RoleDef | null {
+    const made = this.roles().find((role) => role.name === name) ?? null;
+    return made ?? BUILT_IN_ROLES.find((role) => role.name === name) ?? null;
+  }
+
+  roleById(id: number): RoleDef | null {
+    return this.rolesById.get(id) ?? BUILT_IN_ROLES.find((role) => role.id === id) ?? null;
+  }
+
+  accessTo(objectId: number): AccessDef | null {
+    return this.accessById.get(objectId) ?? null;
+  }
+
+  accesses(): readonly AccessDef[] {
+    return [...this.accessById.values()];
   }
 
   table(schema: string | null, name: string): TableDef | null {

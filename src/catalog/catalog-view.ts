@@ -4,6 +4,7 @@
  */
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
+import type { AccessDef, RoleDef } from "./role.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { IndexDef, SearchIndexDef, TableDef } from "./table.js";
@@ -46,6 +47,8 @@ export interface CatalogView {
   schemas(): readonly SchemaDef[];
   /** Whether a schema has that name: one of those, or one that every tenant has. */
   hasSchema(name: string): boolean;
+  /** One that a statement made. */
+  schema(name: string): SchemaDef | null;
   /** Extensions that statements made. */
   extensions(): readonly ExtensionDef[];
   /** A type that a statement made. */
@@ -56,4 +59,16 @@ export interface CatalogView {
   /** Functions, procedures and aggregates of that name in the schema. */
   functionsNamed(schema: string, name: string): readonly FunctionDef[];
   functions(): readonly FunctionDef[];
+  /** Roles that statements made, and built-in ones that they changed. */
+  roles(): readonly RoleDef[];
+  /** Also a built-in one. */
+  role(name: string): RoleDef | null;
+  /** Also a built-in one. */
+  roleById(id: number): RoleDef | null;
+  /** Who may do what with the object (of a schema: PUBLIC_SCHEMA_ID or its id); null: it is common property. */
+  accessTo(objectId: number): AccessDef | null;
+  /** All objects that are no common property. */
+  accesses(): readonly AccessDef[];
+  /** Whether there is any: otherwise everybody may do everything. */
+  readonly hasAccess: boolean;
 }

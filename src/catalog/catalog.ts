@@ -10,10 +10,13 @@
  */
 import { catalogKey, catalogPrefix, prefixRange } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
+import type { Author } from "./author.js";
 import {
+  ACCESS_RECORD,
   CatalogEditor,
   EXTENSION_RECORD,
   FUNCTION_RECORD,
+  ROLE_RECORD,
   SCHEMA_RECORD,
   SEQUENCE_RECORD,
   TABLE_RECORD,
@@ -24,8 +27,10 @@ import {
 import { CatalogSnapshot } from "./catalog-snapshot.js";
 import type { CatalogView } from "./catalog-view.js";
 import {
+  decodeAccess,
   decodeExtension,
   decodeFunction,
+  decodeRole,
   decodeSchema,
   decodeSequence,
   decodeTable,
@@ -34,13 +39,14 @@ import {
 } from "./definition-codec.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef } from "./function.js";
+import type { AccessDef, RoleDef } from "./role.js";
 import type { SchemaDef } from "./schema.js";
 import type { SequenceDef } from "./sequence.js";
 import type { TableDef } from "./table.js";
 import { sqlTypeOf } from "./type.js";
 import type { ViewDef } from "./view.js";
 
-type Definition = TableDef | SequenceDef | SchemaDef | ViewDef | FunctionDef | ExtensionDef;
+type Definition = TableDef | SequenceDef | SchemaDef | ViewDef | FunctionDef | ExtensionDef | RoleDef | AccessDef;
 
 /** Committed versions kept for transactions with older snapshots. */
 const OLD_VERSIONS_MAX = 4;
@@ -75,6 +81,8 @@ export class Catalog {
   /** The records of types that `decoded` was made with: a table depends on them. */
   private decodedTypes = "";
   private readonly versionKey: Uint8Array;
+  /** Whether any version seen so far says who may do what: then plans are kept by role. */
+  everHadAccess = false;
   /** Transactions whose owners see to it themselves that the definitions they use still hold. */
   private readonly unguarded = new WeakSet<Transaction>();
 
@@ -113,15 +121,16 @@ export class Catalog {
 
   /**
    * Changes definitions within the transaction, which alone sees them until it commits. When `apply` throws half-way,
-   * the transaction must be rolled back, at least to a savepoint before the call.
+   * the transaction must be rolled back, at least to a savepoint before the call. `author`: null for code of
+   * the engine itself.
    */
-  change<T>(tx: Transaction, apply: (editor: CatalogEditor) => T): T {
+  change<T>(tx: Transaction, apply: (editor: CatalogEditor) => T, author: Author | null = null): T {
     const snapshot = this.snapshotOf(tx);
     const version = this.versionOf(tx);
     const before = this.uncommitted.get(tx);
     const state: Uncommitted = { base: before?.base ?? version, version: -1, snapshot };
     this.uncommitted.set(tx, state);
-    const editor = new CatalogEditor(tx, this.tenantNumber, snapshot);
+    const editor = new CatalogEditor(tx, this.tenantNumber, snapshot, author);
     const result = apply(editor);
     if (!editor.changed) {
       if (before === undefined) this.uncommitted.delete(tx);
@@ -131,6 +140,7 @@ export class Catalog {
     tx.put(this.versionKey, encodeVersion(version + 1));
     state.version = version + 1;
     state.snapshot = editor.snapshot(this.uncommittedVersion());
+    this.everHadAccess ||= state.snapshot.hasAccess;
     return result;
   }
 
@@ -212,7 +222,7 @@ export class Catalog {
     if (typesText !== this.decodedTypes) this.decoded.clear();
     this.decodedTypes = typesText;
     const sqlTypes = new Map(types.map((type) => [type.id, sqlTypeOf(type)]));
-    return new CatalogSnapshot(version, {
+    const snapshot = new CatalogSnapshot(version, {
       tables: this.read(tx, TABLE_RECORD, (record) => decodeTable(record, (id) => sqlTypes.get(id)!)),
       sequences: this.read(tx, SEQUENCE_RECORD, decodeSequence),
       schemas: this.read(tx, SCHEMA_RECORD, decodeSchema),
@@ -220,7 +230,11 @@ export class Catalog {
       types,
       views: this.read(tx, VIEW_RECORD, (record) => decodeView(record, (id) => sqlTypes.get(id)!)),
       functions: this.read(tx, FUNCTION_RECORD, (record) => decodeFunction(record, (id) => sqlTypes.get(id)!)),
+      roles: this.read(tx, ROLE_RECORD, decodeRole),
+      accesses: this.read(tx, ACCESS_RECORD, decodeAccess),
     });
+    this.everHadAccess ||= snapshot.hasAccess;
+    return snapshot;
   }
 
   private read<T extends Definition>(tx: Transaction, kind: string, decode: (record: Uint8Array) => T): readonly T[] {

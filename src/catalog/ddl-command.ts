@@ -3,6 +3,7 @@
  * proven to bind and kept as SQL text. `sql/bind` makes them, `ddl.ts` applies them.
  */
 import type { SqlType } from "../values/values.js";
+import type { AccessCommand } from "./access-command.js";
 import type { FunctionCommand } from "./function-command.js";
 import type { GraphCommand } from "./graph-command.js";
 import type { NamespaceCommand } from "./namespace-command.js";
@@ -40,6 +41,7 @@ export type DdlCommand =
   | StatisticsCommand
   | FunctionCommand
   | GraphCommand
+  | AccessCommand
   | NamespaceCommand;
 
 export interface NewColumn {

@@ -4,8 +4,10 @@
  */
 import { sqlError } from "../protocol/errors.js";
 import type { Transaction } from "../storage/store.js";
+import { applyAccessCommand } from "./access-ddl.js";
 import { alterTable } from "./alter-family.js";
 import { alterView } from "./alter-view.js";
+import type { Author } from "./author.js";
 import type { Catalog } from "./catalog.js";
 import { type CatalogEditor, relationExists } from "./catalog-editor.js";
 import { commentOn } from "./comment.js";
@@ -32,6 +34,7 @@ import { checkKeysOfPartitioned, checkUniqueIndex } from "./partition-keys.js";
 import { createPropertyGraph, dropPropertyGraphs } from "./property-graph-ddl.js";
 import { madeUpName } from "./relation-names.js";
 import { rename } from "./rename.js";
+import { permissionDenied } from "./rights.js";
 import { applyRuleCommand } from "./rule-ddl.js";
 import { createSearchIndex, searchIndexDef, withoutSearchIndex } from "./search-index-ddl.js";
 import type { SequenceDef } from "./sequence.js";
@@ -47,6 +50,7 @@ const FROM_THE_START: PositionOf = ({ from, start }) => from ?? { last: start, c
 /**
  * @param nowMicros the statement's start, microseconds since the epoch.
  * @param positionOf where sequences stand, for ALTER SEQUENCE.
+ * @param author who changes definitions; null: the engine itself.
  */
 export function applyDdl(
   catalog: Catalog,
@@ -54,68 +58,73 @@ export function applyDdl(
   command: DdlCommand,
   nowMicros: number,
   positionOf: PositionOf = FROM_THE_START,
+  author: Author | null = null,
 ): DdlOutcome {
-  return catalog.change(tx, (editor) => {
-    refuseGraphTables(editor, command);
-    switch (command.kind) {
-      case "create table":
-        return createTable(editor, command, nowMicros);
-      case "drop table":
-        return dropTables(editor, command);
-      case "create index":
-        return createIndex(editor, command);
-      case "create search index":
-        return createSearchIndex(editor, command);
-      case "drop index":
-        return dropIndexes(editor, command);
-      case "truncate":
-        return truncate(editor, command, nowMicros);
-      case "alter table":
-        return alterTable(editor, command, nowMicros);
-      case "rename":
-        return rename(editor, command);
-      case "comment":
-        return commentOn(editor, command);
-      case "refresh":
-        return refresh(editor, command);
-      case "alter view":
-        alterView(editor, command);
-        return { ...NOTHING, tag: "ALTER VIEW" };
-      case "create trigger":
-      case "drop trigger":
-      case "rename trigger":
-      case "comment on trigger":
-        return applyTriggerCommand(editor, command);
-      case "create rule":
-      case "drop rule":
-      case "rename rule":
-        return applyRuleCommand(editor, command);
-      case "create statistics":
-      case "drop statistics":
-      case "alter statistics":
-        return applyStatisticsCommand(editor, command);
-      case "create view":
-        return { ...NOTHING, ...createView(editor, command, nowMicros) };
-      case "create function":
-      case "drop functions":
-      case "alter function":
-        return applyFunctionCommand(editor, command, nowMicros);
-      case "create graph":
-      case "drop graph":
-      case "create graph index":
-      case "create graph constraint":
-      case "drop graph index":
-        return applyGraphCommand(editor, command, nowMicros);
-      case "create property graph":
-        return { ...NOTHING, ...createPropertyGraph(editor, command, nowMicros) };
-      case "drop property graphs":
-        return { ...NOTHING, ...dropPropertyGraphs(editor, command) };
-      case "drop views":
-        return { ...NOTHING, ...dropViews(editor, command) };
-      default:
-        return applyNamespaceCommand(editor, command, nowMicros, positionOf);
-    }
-  });
+  return catalog.change(tx, (editor) => applied(editor, command, nowMicros, positionOf), author);
+}
+
+function applied(editor: CatalogEditor, command: DdlCommand, nowMicros: number, positionOf: PositionOf): DdlOutcome {
+  refuseGraphTables(editor, command);
+  switch (command.kind) {
+    case "create table":
+      return createTable(editor, command, nowMicros);
+    case "drop table":
+      return dropTables(editor, command);
+    case "create index":
+      return createIndex(editor, command);
+    case "create search index":
+      return createSearchIndex(editor, command);
+    case "drop index":
+      return dropIndexes(editor, command);
+    case "truncate":
+      return truncate(editor, command, nowMicros);
+    case "alter table":
+      return alterTable(editor, command, nowMicros);
+    case "rename":
+      return rename(editor, command);
+    case "comment":
+      return commentOn(editor, command);
+    case "refresh":
+      return refresh(editor, command);
+    case "alter view":
+      alterView(editor, command);
+      return { ...NOTHING, tag: "ALTER VIEW" };
+    case "create trigger":
+    case "drop trigger":
+    case "rename trigger":
+    case "comment on trigger":
+      return applyTriggerCommand(editor, command);
+    case "create rule":
+    case "drop rule":
+    case "rename rule":
+      return applyRuleCommand(editor, command);
+    case "create statistics":
+    case "drop statistics":
+    case "alter statistics":
+      return applyStatisticsCommand(editor, command);
+    case "create view":
+      return { ...NOTHING, ...createView(editor, command, nowMicros) };
+    case "create function":
+    case "drop functions":
+    case "alter function":
+      return applyFunctionCommand(editor, command, nowMicros);
+    case "create graph":
+    case "drop graph":
+    case "create graph index":
+    case "create graph constraint":
+    case "drop graph index":
+      return applyGraphCommand(editor, command, nowMicros);
+    case "create property graph":
+      return { ...NOTHING, ...createPropertyGraph(editor, command, nowMicros) };
+    case "drop property graphs":
+      return { ...NOTHING, ...dropPropertyGraphs(editor, command) };
+    case "access":
+      return applyAccessCommand(editor, command);
+    case "drop views":
+      return { ...NOTHING, ...dropViews(editor, command) };
+    default:
+      return applyNamespaceCommand(editor, command, nowMicros, positionOf);
+  }
 }
 
 function createTable(editor: CatalogEditor, command: CreateTableCommand, nowMicros: number): DdlOutcome {
@@ -350,6 +359,7 @@ function truncate(editor: CatalogEditor, command: TruncateCommand, nowMicros: nu
   const notices: string[] = [];
   for (let table = pending.pop(); table !== undefined; table = pending.pop()) {
     if (tables.has(table.id)) continue;
+    if (editor.author?.rights.may(table.id, "D") === false) throw permissionDenied("table", table.name);
     if (table.immutable) throw sqlError("42809", `cannot truncate immutable table "${table.name}"`);
     tables.set(table.id, table);
     if (!command.cascade) continue;

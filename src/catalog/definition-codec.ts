@@ -2,6 +2,7 @@
 import { arrayOf, INT8, type SqlType, type TypeName, typeOf } from "../values/values.js";
 import type { ExtensionDef } from "./extension.js";
 import type { FunctionDef, RoutineType } from "./function.js";
+import type { AccessDef, RoleDef } from "./role.js";
 import type { SchemaDef } from "./schema.js";
 import { type SequenceDef, type SequenceNumber, sequenceNumber } from "./sequence.js";
 import type { IndexColumn, PartitionKeyDef, TableDef } from "./table.js";
@@ -145,6 +146,22 @@ export function encodeExtension(extension: ExtensionDef): Uint8Array {
 
 export function decodeExtension(record: Uint8Array): ExtensionDef {
   return Object.freeze(parse<ExtensionDef>(record));
+}
+
+export function encodeRole(role: RoleDef): Uint8Array {
+  return encode(role);
+}
+
+export function decodeRole(record: Uint8Array): RoleDef {
+  return Object.freeze(parse<RoleDef>(record));
+}
+
+export function encodeAccess(access: AccessDef): Uint8Array {
+  return encode(access);
+}
+
+export function decodeAccess(record: Uint8Array): AccessDef {
+  return Object.freeze(parse<AccessDef>(record));
 }
 
 export function encodeType(definition: TypeDef): Uint8Array {

@@ -3,6 +3,7 @@
  * calls it after it has run the statement.
  */
 import type { StatisticsSource } from "../catalog/statistics.js";
+import { sqlError } from "../protocol/errors.js";
 import type { Measurements } from "../query/exec/measure-operators.js";
 import { Cardinality } from "../query/optimize/cardinality.js";
 import { readCost } from "../query/optimize/join-cost.js";
@@ -75,4 +76,11 @@ function kilobytes(bytes: number): number {
 
 function round(value: number): number {
   return Math.round(value * 1000) / 1000;
+}
+
+/** How many rows there are, or were tried, tells of rows that a role may not see. Throws 42501. */
+export function explainedFor(bound: BoundExplain, hidesRows: boolean): BoundExplain {
+  if (!hidesRows) return bound;
+  if (bound.analyze) throw sqlError("42501", "permission denied for EXPLAIN ANALYZE");
+  return { ...bound, costs: false };
 }

@@ -4,6 +4,7 @@
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import type { TableDef } from "../catalog/table.js";
+import { sqlError } from "../protocol/errors.js";
 import type { OutputColumn } from "../query/plan/plan.js";
 import type { BoundQuery } from "../sql/bind/bound-statement.js";
 import { parseSql } from "../sql/parse/parse.js";
@@ -132,6 +133,17 @@ export class ProtocolSession {
   /** A cursor that is gone already is fine. */
   closeCursor(name: string): void {
     if (this.cursors.has(name)) this.cursors.close(name);
+  }
+
+  /** Throws 42501 unless rows of the table may be added, 0A000 where policies would have to look at each. */
+  requireInsert(table: TableDef, catalog: CatalogView): TableDef {
+    if (!catalog.hasAccess) return table;
+    const rights = this.names.rights(catalog);
+    rights.require(table.id, table.name, "a");
+    if (!rights.isRestricted(table.id)) return table;
+    throw sqlError("0A000", "COPY FROM not supported with row-level security", {
+      hint: "Use INSERT statements instead.",
+    });
   }
 
   /** The table that a name means in the open transaction; null: there is none. */

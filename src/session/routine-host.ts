@@ -3,6 +3,7 @@
  * the transaction of the surrounding statement. One per session, owned by it, as are the notices that wait for its
  * end.
  */
+import { MEMBER_ROLE } from "../catalog/role.js";
 import { sqlError } from "../protocol/errors.js";
 import type { ExecContext } from "../query/exec/context.js";
 import { after } from "../query/exec/operator.js";
@@ -77,7 +78,8 @@ export class SessionRoutineHost implements RoutineHost {
   epoch(context: ExecContext): string {
     if (this.known === null) {
       const catalog = this.tenant.catalog.view(context.tx);
-      this.known = `${catalog.version}\0${this.names.searchPath(catalog).join("\0")}`;
+      const role = catalog.hasAccess ? this.names.roleKey : "";
+      this.known = `${catalog.version}\0${role}\0${this.names.searchPath(catalog).join("\0")}`;
     }
     return this.known;
   }
@@ -149,6 +151,35 @@ export class SessionRoutineHost implements RoutineHost {
     return () => {
       this.names.settings.restore(before);
       this.known = null;
+    };
+  }
+
+  /**
+   * SECURITY DEFINER means the owner's rights. What nobody owns, anybody may have written: superusers lend it none of
+   * theirs.
+   */
+  withRights(
+    { id, securityDefiner }: { readonly id: number; readonly securityDefiner?: boolean },
+    context: ExecContext,
+  ) {
+    const { names } = this;
+    if (!this.tenant.catalog.everHadAccess || id <= 0) return null;
+    const catalog = this.tenant.catalog.view(context.tx);
+    if (!catalog.hasAccess) return null;
+    const access = catalog.accessTo(id);
+    const isOwned = access !== null && access.invoker !== true;
+    if (isOwned ? securityDefiner !== true : !names.acting(catalog).superuser) return null;
+    const role = isOwned ? catalog.roleById(access.owner)! : MEMBER_ROLE;
+    const before = names.definer;
+    names.definer = { role, name: isOwned ? role.name : names.currentUser };
+    this.known = null;
+    const { name: user } = names.definer;
+    return {
+      user,
+      restore: () => {
+        names.definer = before;
+        this.known = null;
+      },
     };
   }
 

@@ -2,6 +2,7 @@
  * Runs one bound definition command: changes the definitions, then does the work on rows that the change requires, all
  * in the statement's transaction. Called by the session.
  */
+import type { Author } from "../catalog/author.js";
 import type { Catalog } from "../catalog/catalog.js";
 import { applyDdl } from "../catalog/ddl.js";
 import type { PositionOf } from "../catalog/ddl-namespace.js";
@@ -27,6 +28,7 @@ export async function runDdl(
   statements: InternalStatements,
   context: ExecContext,
   positionOf: PositionOf,
+  author: Author | null = null,
 ): Promise<DdlDone> {
   const isFilled = isFilledByQuery(bound);
   const { rows: plan } = bound;
@@ -34,7 +36,7 @@ export async function runDdl(
     plan && !isFilled
       ? await guarded(context, async () => (await statements.runPlan(plan, context, bound.parameters)).rows)
       : null;
-  const done = applyDdl(catalog, context.tx, bound.command, context.statementMicros, positionOf);
+  const done = applyDdl(catalog, context.tx, bound.command, context.statementMicros, positionOf, author);
   let rowsFilled: number | undefined;
   for (const rewrite of done.rewrites) {
     // A partitioned table has no rows of its own.

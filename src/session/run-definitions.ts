@@ -40,7 +40,14 @@ export async function runDefinitions(
     if (isTemporary(bound.command)) await openTemporaries(names, tx, run.request);
     const query = bound.stored ?? bound.rows;
     await checkCalls(query ? callsToCheck(query) : calls, bound.parameters ?? [], context);
-    const done = await runDdl(bound, catalog, scope.internalStatements(), context, tenant.positionOf);
+    const done = await runDdl(
+      bound,
+      catalog,
+      scope.internalStatements(),
+      context,
+      tenant.positionOf,
+      names.author(catalog.view(tx)),
+    );
     lastTag ??= done.tag;
     if (bound.command.kind === "create table") rowsFilled = done.rowsFilled;
     told.push(...done.notices);

@@ -1,7 +1,9 @@
 /** What a session's statements leave for later ones. SessionNames implements it; statements read and change it. */
 import type { CatalogView } from "../catalog/catalog-view.js";
+import type { Rights } from "../catalog/rights.js";
 import type { SequenceNumber } from "../catalog/sequence.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
+import type { Transaction } from "../storage/store.js";
 import type { SessionStatements } from "./session-statements.js";
 import type { Settings } from "./settings.js";
 import type { Tenant } from "./tenant.js";
@@ -17,6 +19,12 @@ export interface SessionMemory {
   preparedStatements: SessionStatements | null;
   /** The schemas in which names are looked up, in order. */
   searchPath(catalog: CatalogView): readonly string[];
+  /** What the session's role may do. */
+  rights(catalog: CatalogView): Rights;
+  /** Whether there are rows or columns that its statements may not see. */
+  hidesRows(tx: Transaction): boolean;
+  /** Throws 42501, 22023 unless the session may become that role. */
+  checkRole(setting: "role" | "session_authorization", name: string, catalog: CatalogView): void;
   /** Runs functions that statements made. */
   routines(): RoutineRunner;
 }

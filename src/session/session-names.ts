@@ -2,20 +2,34 @@
  * What a session remembers between its statements: settings, values of sequences, its schema of temporary relations.
  * It decides what unqualified names mean, and which cached plans fit. Owned by the session.
  */
+import type { Author } from "../catalog/author.js";
 import type { CatalogView } from "../catalog/catalog-view.js";
+import { type Acting, actingAs, actingAsRole, membershipsOf, type Rights, rightsOf } from "../catalog/rights.js";
+import { ADMIN_ROLE, type RoleDef } from "../catalog/role.js";
 import { newTemporarySchema, TEMPORARY_ALIAS } from "../catalog/schema.js";
 import type { SequenceNumber } from "../catalog/sequence.js";
+import { sqlError } from "../protocol/errors.js";
 import type { CallExpr } from "../query/expr/expr.js";
 import { pgOidOf } from "../query/expr/types.js";
-import type { BindEnvironment } from "../sql/bind/bound-statement.js";
+import type { BindEnvironment, BoundSet } from "../sql/bind/bound-statement.js";
 import type { IsolationLevel } from "../sql/parse/ast.js";
 import type { RoutineRunner } from "../sql/routine/routine-runner.js";
+import type { Transaction } from "../storage/store.js";
 import { ArgumentShapes } from "./argument-shapes.js";
 import type { SessionMemory } from "./session-memory.js";
 import type { SessionStatements } from "./session-statements.js";
 import { Settings } from "./settings.js";
 import type { StatementText } from "./statement-run.js";
 import type { Tenant } from "./tenant.js";
+
+/** A role that the session is not, or no longer: it has what everybody has. */
+function nobody(name: string): Acting {
+  return { name, role: null, superuser: false };
+}
+
+function mayBecome(session: Acting, role: RoleDef, catalog: CatalogView): boolean {
+  return session.superuser || membershipsOf(session.role, catalog).has(role.id);
+}
 
 export class SessionNames implements SessionMemory {
   readonly settings: Settings;
@@ -29,11 +43,11 @@ export class SessionNames implements SessionMemory {
 
   constructor(
     readonly tenant: Tenant,
-    private readonly user: string,
+    private readonly login: { readonly user: string; readonly administrator?: boolean },
     isolation: IsolationLevel,
     readonly routines: () => RoutineRunner,
   ) {
-    this.settings = new Settings(isolation);
+    this.settings = new Settings(isolation, login.user);
   }
 
   /** The session's schema of temporary relations. */
@@ -46,7 +60,10 @@ export class SessionNames implements SessionMemory {
   planKey(text: Omit<StatementText, "params">): string {
     const { kept } = text;
     if (kept === undefined || text.waits === true) return this.keyOf(text);
-    const names = this.settings.version * 2 + (this.hasTemporaries ? 1 : 0);
+    const { everHadAccess } = this.tenant.catalog;
+    // A function that runs with its owner's rights plans nothing under a key that is kept.
+    if (everHadAccess && this.definer !== null) return this.keyOf(text);
+    const names = this.settings.version * 4 + (this.hasTemporaries ? 1 : 0) + (everHadAccess ? 2 : 0);
     if (kept.names !== names) {
       kept.names = names;
       kept.key = this.keyOf(text);
@@ -54,15 +71,21 @@ export class SessionNames implements SessionMemory {
     return kept.key;
   }
 
-  private keyOf({ sql, language, graph, waits, declared }: Omit<StatementText, "params">): string {
+  private keyOf(text: Omit<StatementText, "params">): string {
+    const key = this.plainKeyOf(text);
+    return this.tenant.catalog.everHadAccess ? `${this.roleKey}\0${key}` : key;
+  }
+
+  private plainKeyOf({ sql, language, graph, waits, declared }: Omit<StatementText, "params">): string {
     const { searchPath } = this.settings;
     if (declared !== undefined) {
       const types = declared.map((type) => (type === null ? "" : `${pgOidOf(type)}/${type.modifier ?? ""}`));
-      return `declared\0${types.join()}\0${this.keyOf({ sql, ...(waits && { waits }) })}`;
+      return `declared\0${types.join()}\0${this.plainKeyOf({ sql, ...(waits && { waits }) })}`;
     }
-    if (waits === true) return `waits\0${this.keyOf({ sql, ...(language && { language }), ...(graph && { graph }) })}`;
+    if (waits === true)
+      return `waits\0${this.plainKeyOf({ sql, ...(language && { language }), ...(graph && { graph }) })}`;
     if (language !== undefined || graph !== undefined) {
-      return `${language ?? ""}\0${graph ?? ""}\0${this.keyOf({ sql })}`;
+      return `${language ?? ""}\0${graph ?? ""}\0${this.plainKeyOf({ sql })}`;
     }
     if (!this.hasTemporaries && searchPath.length === 1 && searchPath[0] === "public") return sql;
     const own = this.hasTemporaries ? this.temporarySchema : "";
@@ -79,20 +102,79 @@ export class SessionNames implements SessionMemory {
 
   private resolved(path: readonly string[]): string[] {
     return path.flatMap((name) => {
-      if (name === "$user") return [this.user];
+      if (name === "$user") return [this.currentUser];
       if (name === TEMPORARY_ALIAS) return [this.temporarySchema];
       return [name];
     });
   }
 
+  /** The role whose rights a running function has (SECURITY DEFINER); null: the session's own. */
+  definer: { readonly role: RoleDef; readonly name: string } | null = null;
+
+  /** The role that the session is now, as current_user tells. */
+  get currentUser(): string {
+    if (this.definer !== null) return this.definer.name;
+    return this.settings.role ?? this.sessionUser;
+  }
+
+  get sessionUser(): string {
+    return this.settings.sessionAuthorization ?? this.login.user;
+  }
+
+  /** Sessions of one key have the same rights, by the same definitions. */
+  get roleKey(): string {
+    const { user, administrator = false } = this.login;
+    const { role, sessionAuthorization } = this.settings;
+    return JSON.stringify([this.definer?.role.id ?? null, role, sessionAuthorization, user, administrator]);
+  }
+
+  /** Who the session began as. */
+  sessionActing(catalog: CatalogView): Acting {
+    const { user, administrator = false } = this.login;
+    const own = actingAs(catalog, { user, administrator });
+    const given = this.settings.sessionAuthorization;
+    if (given === null || given === user) return own;
+    const role = catalog.role(given);
+    return own.superuser && role !== null ? actingAsRole(role) : nobody(given);
+  }
+
+  /** Who its statements run as. A role that it may not be, or that is gone, has what everybody has. */
+  acting(catalog: CatalogView): Acting {
+    if (this.definer !== null) return actingAsRole(catalog.roleById(this.definer.role.id) ?? this.definer.role);
+    const session = this.sessionActing(catalog);
+    const { role: name } = this.settings;
+    if (name === null || name === session.name) return session;
+    const role = catalog.role(name);
+    return role !== null && mayBecome(session, role, catalog) ? actingAsRole(role) : nobody(name);
+  }
+
+  rights(catalog: CatalogView): Rights {
+    return rightsOf(catalog, this.acting(catalog));
+  }
+
+  /** Whether there are rows or columns that its statements may not see. */
+  hidesRows(tx: Transaction): boolean {
+    if (!this.tenant.catalog.everHadAccess) return false;
+    const catalog = this.tenant.catalog.view(tx);
+    return catalog.hasAccess && !this.rights(catalog).mayEverything;
+  }
+
+  /** Who changes definitions. What it makes is common property where there are no roles. */
+  author(catalog: CatalogView): Author | null {
+    if (catalog.roles().length === 0 && !catalog.hasAccess) return null;
+    const rights = this.rights(catalog);
+    const { role, superuser } = rights.acting;
+    return { rights, maker: role?.id ?? (superuser ? ADMIN_ROLE.id : null) };
+  }
+
   /** What binding a statement needs to know of the session. */
-  environment(
-    catalog: CatalogView,
-  ): Pick<BindEnvironment, "catalog" | "searchPath" | "timeZone" | "temporarySchema" | "answersAtOnce" | "shapeOf"> {
+  environment(catalog: CatalogView): Omit<BindEnvironment, "parameterTypes"> {
     const { temporarySchema, answersAtOnce } = this;
     const { timeZone } = this.settings;
     const { shapeOf } = this.shapes;
-    return { catalog, searchPath: this.searchPath(catalog), timeZone, temporarySchema, answersAtOnce, shapeOf };
+    const searchPath = this.searchPath(catalog);
+    const who = { rights: this.rights(catalog), session: this.sessionActing(catalog) };
+    return { catalog, searchPath, timeZone, temporarySchema, answersAtOnce, shapeOf, ...who };
   }
 
   /** EMBED by a model that the actor itself runs. */
@@ -100,6 +182,31 @@ export class SessionNames implements SessionMemory {
     if (fn.name !== "embed" || (model !== undefined && model.kind !== "const")) return false;
     return this.tenant.partition.models.answersAtOnce(model === undefined ? null : (model.value as string | null));
   };
+
+  /** As `checkRole`, for a statement that sets something. */
+  checkSet({ name, values }: Pick<BoundSet, "name" | "values">, catalog: CatalogView): void {
+    if (values !== null && (name === "role" || name === "session_authorization")) {
+      this.checkRole(name, String(values[0] ?? ""), catalog);
+    }
+  }
+
+  /** Throws 42501, 22023 unless SET ROLE or SET SESSION AUTHORIZATION may take the session to that role. */
+  checkRole(setting: "role" | "session_authorization", name: string, catalog: CatalogView): void {
+    if (setting === "role" && name === "none") return;
+    const session = this.sessionActing(catalog);
+    const { user, administrator = false } = this.login;
+    if (name === (setting === "role" ? session.name : user)) return;
+    if (this.definer !== null) {
+      throw sqlError("42501", `cannot set parameter "${setting}" within security-definer function`);
+    }
+    const role = catalog.role(name);
+    if (role === null) throw sqlError("22023", `role "${name}" does not exist`);
+    if (setting === "role") {
+      if (!mayBecome(session, role, catalog)) throw sqlError("42501", `permission denied to set role "${name}"`);
+    } else if (!actingAs(catalog, { user, administrator }).superuser) {
+      throw sqlError("42501", "permission denied to set session authorization");
+    }
+  }
 
   discardSequences(): void {
     this.sequenceValues = null;

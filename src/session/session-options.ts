@@ -9,5 +9,6 @@ export function sessionOptions(
   control: SessionOptions["control"],
 ): SessionOptions {
   const { username: user, tenantId: tenantName } = head;
-  return { isolation: null, readOnly, user, tenantName, control, managesModels: isLibraryAdmin(head) };
+  const administrator = head.roles.includes("admin") || head.roles.includes("super_admin");
+  return { isolation: null, readOnly, user, administrator, tenantName, control, managesModels: isLibraryAdmin(head) };
 }

@@ -106,6 +106,11 @@ export class SessionServices implements ExecServices, AskingStatement {
   }
 
   capability<T>(capability: Capability<T>): T | null {
+    if (capability.reachesTables && this.memory.hidesRows(this.tx)) {
+      throw sqlError("42501", "permission denied for this function: it cannot leave out what you may not see", {
+        hint: "Administrators, and roles that may see all tables, can call it.",
+      });
+    }
     this.capabilities ??= new Capabilities(this);
     return this.capabilities.get(capability);
   }
@@ -157,7 +162,9 @@ export class SessionServices implements ExecServices, AskingStatement {
   }
 
   estimatedRows(table: TableDef): number {
-    return this.memory.tenant.statistics.source(this.tx).of(table)?.rows ?? 0;
+    const { memory, tx } = this;
+    if (memory.hidesRows(tx) && !memory.rights(this.catalogView()).mayAll(table.id, ["r"])) return 0;
+    return memory.tenant.statistics.source(tx).of(table)?.rows ?? 0;
   }
 
   showBuild(build: IndexBuild): () => void {
@@ -199,6 +206,10 @@ export class SessionServices implements ExecServices, AskingStatement {
   }
 
   setSetting(name: string, value: string | null, local: boolean): string {
+    const key = name.toLowerCase();
+    if ((key === "role" || key === "session_authorization") && value !== null) {
+      this.memory.checkRole(key, value, this.catalogView());
+    }
     return this.memory.settings.setText(name, value, local);
   }
 

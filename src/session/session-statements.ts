@@ -20,6 +20,8 @@ interface Prepared {
   readonly sql: string;
   readonly preparedMicros: number;
   plan: StatementPlan;
+  /** Whose rights the plan has. */
+  roleKey: string;
 }
 
 /** A statement of a protocol. */
@@ -44,8 +46,8 @@ export class SessionStatements {
     return planNode(node, types);
   }
 
-  add({ name, node, types }: BoundPrepare, plan: StatementPlan, sql: string): void {
-    this.statements.set(name, { node, types, plan, sql, preparedMicros: Date.now() * 1000 });
+  add({ name, node, types }: BoundPrepare, plan: StatementPlan, sql: string, roleKey: string): void {
+    this.statements.set(name, { node, types, plan, sql, roleKey, preparedMicros: Date.now() * 1000 });
   }
 
   /** All that have a name. */
@@ -59,10 +61,11 @@ export class SessionStatements {
     }
   }
 
-  /** The statement's plan, planned again if definitions have changed. Throws 26000. */
-  planOf(name: string, catalogVersion: number | string, planNode: PlanNode): StatementPlan {
+  /** The statement's plan, planned again if definitions or the session's role have changed. Throws 26000. */
+  planOf(name: string, catalogVersion: number | string, roleKey: string, planNode: PlanNode): StatementPlan {
     const prepared = this.find(name);
-    if (prepared.plan.catalogVersion !== catalogVersion) {
+    if (prepared.plan.catalogVersion !== catalogVersion || prepared.roleKey !== roleKey) {
+      prepared.roleKey = roleKey;
       // The types that were found when it was prepared stay.
       prepared.plan = planNode(prepared.node, prepared.plan.parameterTypes);
     }

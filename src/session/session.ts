@@ -35,6 +35,7 @@ import { applyOnCommit, endTemporaries } from "./temporary-relations.js";
 import type { Tenant } from "./tenant.js";
 import { nowMicros, TransactionBlock } from "./transaction-block.js";
 import { type GivenModes, NO_MODES } from "./transaction-modes.js";
+import { requireWholeTenant } from "./whole-rights.js";
 
 export interface SessionOptions extends Identity {
   /** null: serializable. */
@@ -65,9 +66,7 @@ export class Session {
     private readonly tenant: Tenant,
     private readonly options: SessionOptions,
   ) {
-    this.names = new SessionNames(tenant, options.user, options.isolation ?? "serializable", () =>
-      this.runner.routines(),
-    );
+    this.names = new SessionNames(tenant, options, options.isolation ?? "serializable", () => this.runner.routines());
     this.block = new TransactionBlock(tenant, this.names, options.readOnly, options.waits === true);
     this.planner = new StatementPlanner(tenant, this.names);
     this.runner = new StatementRunner(tenant, options, this.names, this.block, this.cursors);
@@ -237,6 +236,7 @@ export class Session {
 
   /** Reads what the tenant was at that moment; an open transaction has no part in it. */
   private executeAsOf(past: AsOfStatement, run: StatementRun, commit: Commit): Promise<Outcome> {
+    requireWholeTenant(this.tenant, this.options, "AS OF");
     return runAsOf(past, run, this.tenant, (tenant, ready) => {
       const session = new Session(tenant, { ...this.options, readOnly: true });
       session.settings.restore(this.settings.current());

@@ -47,7 +47,9 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   "pg_trgm.similarity_threshold": { initial: "0.3", parse: fraction },
   "pg_trgm.strict_word_similarity_threshold": { initial: "0.5", parse: fraction },
   "pg_trgm.word_similarity_threshold": { initial: "0.6", parse: fraction },
+  role: { initial: "none", parse: (value) => value },
   search_path: { initial: "public", parse: (value) => searchPathText(parseSearchPath(value)) },
+  session_authorization: { initial: "", parse: (value) => value },
   // Facts that clients ask for.
   block_size: { initial: "8192", parse: readOnly },
   data_checksums: { initial: "on", parse: readOnly },
@@ -85,7 +87,10 @@ export class Settings {
   version = 0;
   readonly modes: TransactionModes;
 
-  constructor(isolation: IsolationLevel) {
+  constructor(
+    isolation: IsolationLevel,
+    private readonly user = "",
+  ) {
     this.modes = new TransactionModes(isolation);
   }
 
@@ -98,6 +103,19 @@ export class Settings {
     return this.textStyle;
   }
 
+  /** What SET ROLE says; null: nothing. */
+  get role(): string | null {
+    if (this.values === null && this.local === null) return null;
+    const name = this.local?.get("role") ?? this.values?.get("role") ?? "none";
+    return name === "none" ? null : name;
+  }
+
+  /** What SET SESSION AUTHORIZATION says; null: nothing. */
+  get sessionAuthorization(): string | null {
+    if (this.values === null && this.local === null) return null;
+    return this.local?.get("session_authorization") ?? this.values?.get("session_authorization") ?? null;
+  }
+
   /** The schemas of search_path, as written. */
   get searchPath(): readonly string[] {
     return this.path;
@@ -106,9 +124,15 @@ export class Settings {
   set(bound: Pick<BoundSet, "name" | "values" | "local">): void {
     const { values } = bound;
     if (bound.name === "all" && values === null) {
+      const { role, sessionAuthorization } = this;
       this.reset();
+      // RESET ALL leaves who the session is.
+      if (sessionAuthorization !== null) this.setText("session_authorization", sessionAuthorization, false);
+      if (role !== null) this.setText("role", role, false);
       return;
     }
+    // Another session user begins as itself.
+    if (bound.name === "session_authorization") this.setText("role", null, bound.local);
     const text =
       values === null ? null : bound.name.toLowerCase() === "search_path" ? quotedList(values) : values.join(", ");
     this.setText(bound.name, text, bound.local);
@@ -153,6 +177,8 @@ export class Settings {
         return this.modes.deferrable ? "on" : "off";
       case "default_transaction_isolation":
         return this.modes.initial;
+      case "session_authorization":
+        return this.user;
       default:
         return find(key).initial;
     }

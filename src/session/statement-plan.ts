@@ -3,6 +3,7 @@
  * cached by plan-cache.ts and shared by all runs.
  */
 import { type GraphTables, graphsOf } from "../catalog/graph.js";
+import { permissionDenied } from "../catalog/rights.js";
 import type { StatisticsSource } from "../catalog/statistics.js";
 import { bindCypher } from "../cypher/bind/bind-cypher.js";
 import { PROCEDURES } from "../cypher/bind/bind-procedure.js";
@@ -116,7 +117,7 @@ export function planNode(
   waits = false,
 ): StatementPlan {
   const guesses = params.map(typeOfParameter);
-  const reader = new GraphReader(graphOf);
+  const reader = new GraphReader(graphOf, names.rights);
   const calls: CallExpr[] = [];
   const bound = bindStatement({ node }, { ...names, parameterTypes: guesses, cypher: reader.bind, calls });
   const plan = planBound(bound, names, statistics, { ...NO_PARAMETERS, guesses, graph: reader.graph, waits });
@@ -128,7 +129,10 @@ export function planNode(
 class GraphReader {
   graph: GraphTables | null = null;
 
-  constructor(private readonly graphOf: GraphOf) {}
+  constructor(
+    private readonly graphOf: GraphOf,
+    private readonly rights: Names["rights"],
+  ) {}
 
   readonly bind: CypherBinder = (text, { graph: name, ...inside }) => {
     const graph = this.graphOf(name);
@@ -139,6 +143,7 @@ class GraphReader {
     const bound = bindCypher(parseCypher(text), text, { graph, inside });
     if (bound.kind === "ddl") return { source: { plan: ONE_ROW, columns: [] }, readOnly: false };
     const { plan, columns, readOnly } = bound;
+    requireGraph(graph, this.rights, readOnly);
     return { source: { plan, columns }, readOnly };
   };
 }
@@ -154,6 +159,7 @@ function planCypher(
   const graphNames = (): readonly string[] => graphsOf(names.catalog).map(({ name }) => name);
   const bound = bindCypher(statement, text, { graph, graphNames });
   if (bound.kind === "ddl") return planBound(bound, names, statistics, NO_PARAMETERS);
+  requireGraph(graph, names.rights, bound.readOnly);
   const { parameterNames, optionalParameters } = bound;
   const parameters = { guesses: [], parameterNames, optionalParameters, graph, waits };
   const query = queryOfCypher(bound);
@@ -161,6 +167,13 @@ function planCypher(
   const analyze = statement.mode === "profile";
   const options = { verbose: false, costs: true, format: "text" } as const;
   return planBound({ kind: "explain", statement: query, analyze, ...options }, names, statistics, parameters);
+}
+
+/** Cypher knows no parts of a graph: it is read as a whole, or not at all. Throws 42501. */
+function requireGraph({ nodes, edges, name }: GraphTables, rights: Names["rights"], readOnly: boolean): void {
+  if (rights?.catalog.hasAccess !== true) return;
+  const privileges = readOnly ? (["r"] as const) : (["r", "a", "w", "d"] as const);
+  if (![nodes, edges].every(({ id }) => rights.mayAll(id, privileges))) throw permissionDenied("graph", name);
 }
 
 function queryOfCypher({ plan, columns, parameterNames, readOnly, returnsRows }: BoundCypherQuery): BoundQuery {

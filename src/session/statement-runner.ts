@@ -31,7 +31,7 @@ import { checkCalls } from "./check-calls.js";
 import type { TakeRows } from "./cursor.js";
 import { deleteAll, tableOfDeleteAll } from "./delete-all.js";
 import { ExecutionScope, type Identity } from "./execution-scope.js";
-import { explainLines } from "./explain-statement.js";
+import { explainedFor, explainLines } from "./explain-statement.js";
 import { requireReading } from "./reader.js";
 import { insertRepeatedly, type RepeatedSteps, type Repetition } from "./repeated-run.js";
 import { procedureColumns, resultColumns } from "./result-columns.js";
@@ -257,6 +257,7 @@ export class StatementRunner {
       case "set constraints":
         return this.setConstraints(bound, run, tx);
       case "set":
+        this.names.checkSet(bound, this.tenant.catalog.view(tx));
         this.names.settings.set(bound);
         return textOutcome("result", ["SET"], run.collector);
       case "set defaults":
@@ -303,7 +304,7 @@ export class StatementRunner {
     const plan = this.statements.plan(bound, this.scope.nodePlanner(tx));
     if (this.scope.identity.readOnly) requireReading(plan.bound);
     return after(this.check(plan, tx, run.request), () => {
-      this.statements.add(bound, plan, run.sql);
+      this.statements.add(bound, plan, run.sql, this.names.roleKey);
       return textOutcome("result", ["PREPARE"], run.collector);
     });
   }
@@ -330,7 +331,7 @@ export class StatementRunner {
 
   private prepared(bound: BoundExecute, run: StatementRun, tx: ShardTransaction) {
     const catalog = this.tenant.catalog.view(tx);
-    const plan = this.statements.planOf(bound.name, catalog.version, this.scope.nodePlanner(tx));
+    const plan = this.statements.planOf(bound.name, catalog.version, this.names.roleKey, this.scope.nodePlanner(tx));
     if (plan.bound.kind !== "query") throw new Error(`${plan.bound.kind} cannot be prepared`);
     const env = { ...this.names.environment(catalog), parameterTypes: [] };
     const args = bindArguments(bound, plan.parameterTypes, env);
@@ -447,7 +448,8 @@ export class StatementRunner {
     const program = plan.program!;
     const statistics = this.tenant.statistics.source(tx);
     const { explained } = run;
-    const shown = explained === undefined ? bound : ({ ...bound, format: "json" } as const);
+    const told = explainedFor(bound, this.names.hidesRows(tx));
+    const shown = explained === undefined ? told : ({ ...told, format: "json" } as const);
     const outcomeOf = (lines: string[], rows: Outcome): Outcome => {
       if (explained === undefined) return textOutcome("QUERY PLAN", lines, run.collector);
       explained(lines[0]!);

@@ -3,6 +3,8 @@ import type { CatalogView } from "../catalog/catalog-view.js";
 import { changedByCypher, isGraphSchema } from "../catalog/graph.js";
 import { descendantsOf } from "../catalog/inheritance.js";
 import { parseRelationName } from "../catalog/relation-names.js";
+import { permissionDenied } from "../catalog/rights.js";
+import type { Privilege } from "../catalog/role.js";
 import { isTemporarySchema } from "../catalog/schema.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
 import type { TableDef } from "../catalog/table.js";
@@ -25,7 +27,7 @@ export class StatementSequences implements SequenceValues {
   next(name: string): SequenceNumber {
     const { memory } = this;
     const { tenant } = memory;
-    const sequence = this.sequence(name);
+    const sequence = this.sequence(name, ["U", "w"]);
     this.requireWritable(sequence, "nextval()");
     const value = this.nextOf(sequence);
     // The value is not told before the block that it comes from is on disk.
@@ -53,7 +55,7 @@ export class StatementSequences implements SequenceValues {
   }
 
   current(name: string): SequenceNumber {
-    const sequence = this.sequence(name);
+    const sequence = this.sequence(name, ["U", "r"]);
     const value = this.memory.sequenceValues?.get(sequence.id);
     if (value !== undefined) return value;
     throw sqlError("55000", `currval of sequence "${sequence.name}" is not yet defined in this session`);
@@ -75,7 +77,7 @@ export class StatementSequences implements SequenceValues {
   set(name: string, value: SequenceNumber, called: boolean): SequenceNumber {
     const { memory } = this;
     const { tenant } = memory;
-    const sequence = this.sequence(name);
+    const sequence = this.sequence(name, ["w"]);
     this.requireWritable(sequence, "setval()");
     tenant.partition.sequences.set(tenant.number, sequence, { last: value, called });
     tenant.sawEverything();
@@ -92,8 +94,22 @@ export class StatementSequences implements SequenceValues {
     throw sqlError("25006", `cannot execute ${what} in a read-only transaction`);
   }
 
+  /** With one of these privileges. Who may write rows of a table may have its identity columns numbered. Throws 42501. */
+  private sequence(text: string, privileges: readonly Privilege[]): SequenceDef {
+    const sequence = this.named(text);
+    const catalog = this.catalogView();
+    if (!catalog.hasAccess) return sequence;
+    const { ownedBy } = sequence;
+    const table = ownedBy === null ? null : catalog.tableById(ownedBy.tableId);
+    const column = table?.columns.find(({ id }) => id === ownedBy!.columnId);
+    const isNumbering = column != null && column.identity !== null && privileges.includes("U");
+    const rights = this.memory.rights(catalog);
+    if (isNumbering || privileges.some((privilege) => rights.may(sequence.id, privilege))) return sequence;
+    throw permissionDenied("sequence", sequence.name);
+  }
+
   /** By name, looked up in the search path when it has no schema, or by OID in digits. Throws 42P01, 42809. */
-  private sequence(text: string): SequenceDef {
+  private named(text: string): SequenceDef {
     const catalog = this.catalogView();
     if (/^\d+$/.test(text)) {
       const id = idOfOid(Number(text))?.id;

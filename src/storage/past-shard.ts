@@ -58,7 +58,9 @@ export class PastShard implements ReadableShard, TransactionHost<ShardTransactio
     throw new DbError("read_only_transaction");
   }
 
-  async largeCommitDone(): Promise<void> {}
+  async takeLargeTurn(): Promise<void> {}
+
+  endLargeTurn(): void {}
 
   hasOtherWriters(): boolean {
     return false;

@@ -102,6 +102,7 @@ export async function open(
     isolation: "read committed",
     readOnly: false,
     user: "tester",
+    administrator: true,
     tenantName: "tester",
     control: "statements",
   });

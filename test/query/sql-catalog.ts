@@ -75,6 +75,13 @@ const CATALOG: CatalogView = {
   types: () => [],
   functionsNamed: () => [],
   functions: () => [],
+  schema: () => null,
+  roles: () => [],
+  role: () => null,
+  roleById: () => null,
+  accessTo: () => null,
+  accesses: () => [],
+  hasAccess: false,
 };
 
 /** As the binder gives it. The parser must be loaded. */

@@ -124,7 +124,7 @@ t.test("statements about what does not exist here, and about the session", async
   const database = await session(t);
   await database.exec("drop function if exists f(int); drop trigger if exists g on t");
   await fails(t, database, "drop function f(int)", "42883");
-  await fails(t, database, "grant select on t to somebody", "0A000");
+  await fails(t, database, "grant select on t to somebody", "42704");
   await database.exec("create table t (a int); begin; lock table t in exclusive mode; commit");
   await fails(t, database, "lock table missing", "42P01");
   await database.exec("create temp table s (a int); set app.tone = 'x'; discard all");

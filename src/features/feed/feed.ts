@@ -1,5 +1,6 @@
 /** Changes of a partition as they are committed, and who follows them: the part that this feature keeps beside each partition. */
 import { type PartitionOfPart, type PartitionPart, PartitionPartKind } from "../../actor/partition-part.js";
+import { DbError } from "../../protocol/errors.js";
 import type { PartitionMetrics } from "../../protocol/messages.js";
 import type { Tenant } from "../../session/tenant.js";
 import { ChangeFeed } from "./change-feed.js";
@@ -9,7 +10,10 @@ export class Feed implements PartitionPart {
   readonly changes: ChangeFeed;
   readonly subscriptions: Subscriptions;
 
-  constructor(partition: PartitionOfPart) {
+  /** By tenant: who may do what, as last seen. */
+  private readonly accessOf = new Map<number, string>();
+
+  constructor(private readonly partition: PartitionOfPart) {
     const { shard, config } = partition;
     this.changes = new ChangeFeed({
       shard,
@@ -30,6 +34,18 @@ export class Feed implements PartitionPart {
 
   definitionsChanged(tenant: Tenant): void {
     this.changes.definitionsChanged(tenant.number);
+    if (tenant.catalog.everHadAccess) this.accessMayHaveChanged(tenant);
+  }
+
+  /** Who follows a table may no longer see all of it: it asks again, and is told then. */
+  private accessMayHaveChanged({ number }: Tenant): void {
+    const now = this.partition.definitions(number, (view) => JSON.stringify([view.roles(), view.accesses()]));
+    if (this.accessOf.get(number) === now) return;
+    this.accessOf.set(number, now);
+    this.subscriptions.endOf(
+      number,
+      new DbError("subscription_interrupted", "Who may see what has changed: subscribe again."),
+    );
   }
 
   sweep(nowMs: number): void {

@@ -314,6 +314,11 @@ export class Subscriptions {
     for (const own of [...this.counts.values()]) for (const subscription of [...own]) subscription.end(error);
   }
 
+  /** Those of one tenant. */
+  endOf(tenant: number, error: DbError): void {
+    for (const subscription of [...(this.counts.get(tenant) ?? [])]) subscription.end(error);
+  }
+
   /** The tenant is elsewhere: its subscriptions end, and say where to go on. */
   tenantLeft(tenant: number): void {
     const message = "The tenant was moved to another partition: subscribe again with this sequence.";

@@ -134,7 +134,7 @@ class ImportRun {
   ) {
     this.session = options.within ?? new Session(request.tenant, options.session);
     const definitions = options.within === undefined ? this.definitions() : options.within.catalog;
-    if (!options.create) this.table = tableOf(definitions, options);
+    if (!options.create) this.table = tableOf(definitions, options, this.session);
   }
 
   /**
@@ -146,7 +146,7 @@ class ImportRun {
     const { schema, table, csv, columns } = options;
     const found = this.definitions().table(schema as string, table);
     if (found !== null) {
-      this.table = found;
+      this.table = tableOf(this.definitions(), options, session);
       return pieces;
     }
     const { head, isWhole, all } = await sampled(pieces, options.shape === undefined ? SAMPLE_BYTES : 0);
@@ -352,12 +352,12 @@ class ImportRun {
     const { catalog } = request.tenant;
     if (this.made !== null || options.within !== undefined) {
       const { tx } = session.contextFor(request);
-      this.table = tableOf(catalog.view(tx), options);
+      this.table = tableOf(catalog.view(tx), options, session);
       this.sequence = tx.snapshot;
       return;
     }
     const view = this.definitions();
-    this.table = tableOf(view, options);
+    this.table = tableOf(view, options, session);
     this.use = TableUse.of(this.table.id, view);
     // What it writes is validated, what it reads beside that need not be.
     session.begin({ isolation: options.session.isolation ?? "repeatable read" });
@@ -479,9 +479,10 @@ class Statements implements Target {
   }
 }
 
-function tableOf(catalog: CatalogView, { schema, table: name }: ImportOptions): TableDef {
+/** Throws not_found, and 42501 unless rows may be added to it. */
+function tableOf(catalog: CatalogView, { schema, table: name }: ImportOptions, { protocol }: Session): TableDef {
   const table = catalog.table(schema as string, name);
-  if (table !== null) return table;
+  if (table !== null) return protocol.requireInsert(table, catalog);
   const full = schema === null ? name : `${schema}.${name}`;
   throw new DbError("not_found", `The table "${full}" does not exist.`, {
     sqlstate: "42P01",

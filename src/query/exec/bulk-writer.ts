@@ -245,7 +245,7 @@ export class BulkWriter {
     const row = this.rowAt(number);
     const values = this.expressions === null ? keyValues(key, row) : (this.expressions.valuesOf(key, row) ?? []);
     return sqlError("23505", `duplicate key value violates unique constraint "${key.name}"`, {
-      detail: `Key ${keyText(key, values, this.context.timeZone)} already exists.`,
+      ...(!this.context.hidesRows && { detail: `Key ${keyText(key, values, this.context.timeZone)} already exists.` }),
       schema: this.layout.table.schema,
       table: this.layout.table.name,
       constraint: key.name,

@@ -53,6 +53,8 @@ export interface ExecServices extends EvalServices {
 }
 
 export interface ExecContext extends EvalContext {
+  /** Who asks may not see all rows and columns: errors tell no values. */
+  readonly hidesRows?: boolean;
   readonly services: ExecServices;
   readonly tx: Transaction;
   /** What writers write to, where `tx` is the snapshot from before the statement (statement-snapshot.ts). */

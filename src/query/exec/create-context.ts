@@ -24,6 +24,9 @@ export interface ContextInit {
   readonly user: string;
   readonly params: readonly Value[];
   readonly rowNumbers: RowNumbers;
+  /** Who asks may not see all rows and columns: errors tell no values. Absent: they do. */
+  readonly hidesRows?: boolean;
+  readonly sessionUser?: string;
   /** Microseconds since the epoch. */
   readonly transactionMicros: number;
   readonly statementMicros: number;
@@ -53,6 +56,8 @@ export function createContext(init: ContextInit): ExecContext {
     tenantNumber: init.tenantNumber,
     tenant: init.tenant,
     user: init.user,
+    sessionUser: init.sessionUser ?? init.user,
+    hidesRows: init.hidesRows ?? false,
     params: init.params,
     rowNumbers: init.rowNumbers,
     transactionMicros: init.transactionMicros,

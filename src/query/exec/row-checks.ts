@@ -10,12 +10,15 @@ import type { ExecContext } from "./context.js";
 export interface RowCheck {
   readonly name: string;
   readonly evaluate: Evaluate;
+  /** NULL fails, too: WITH CHECK OPTION of a view, or row security. */
   readonly ofView: boolean;
+  /** As in BoundCheck. */
+  readonly policy?: string | undefined;
 }
 
 export function compileChecks(checks: readonly BoundCheck[], slotOf: SlotOf): readonly RowCheck[] {
-  return checks.map(({ name, predicate, view = false }) => {
-    return { name, evaluate: compileExpr(predicate, slotOf), ofView: view };
+  return checks.map(({ name, predicate, view = false, policy }) => {
+    return { name, evaluate: compileExpr(predicate, slotOf), ofView: view || policy !== undefined, policy };
   });
 }
 

@@ -79,20 +79,24 @@ export class TableWriter {
       throw sqlError(
         "23502",
         `null value in column "${column.name}" of relation "${table.name}" violates not-null constraint`,
-        { detail: this.failingRow(row), schema: table.schema, table: table.name, column: column.name },
+        { ...this.failingRow(row), schema: table.schema, table: table.name, column: column.name },
       );
     }
   }
 
-  /** The error 23514, or 44000 of a view. */
-  checkViolation(row: Row, { name: constraint, ofView }: RowCheck): DbError {
+  /** The error 23514, or 44000 of a view, or 42501 of row security. */
+  checkViolation(row: Row, { name: constraint, ofView, policy }: RowCheck): DbError {
     const { table } = this.layout;
+    if (policy !== undefined) {
+      const which = policy === "" ? "" : ` "${policy}"`;
+      return sqlError("42501", `new row violates row-level security policy${which} for table "${constraint}"`);
+    }
     if (ofView) {
       const message = `new row violates check option for view "${constraint}"`;
-      return sqlError("44000", message, { detail: this.failingRow(row) });
+      return sqlError("44000", message, this.failingRow(row));
     }
     return sqlError("23514", `new row for relation "${table.name}" violates check constraint "${constraint}"`, {
-      detail: this.failingRow(row),
+      ...this.failingRow(row),
       schema: table.schema,
       table: table.name,
       constraint,
@@ -103,7 +107,7 @@ export class TableWriter {
   partitionViolation(row: Row): DbError {
     const { schema, name } = this.layout.table;
     return sqlError("23514", `new row for relation "${name}" violates partition constraint`, {
-      detail: this.failingRow(row),
+      ...this.failingRow(row),
       schema,
       table: name,
     });
@@ -418,27 +422,32 @@ export class TableWriter {
       const own = this.valuesOf(key, row) ?? [];
       const [text, other] = [own, existing ?? own].map((values) => keyText(key, values, this.context.timeZone));
       return sqlError("23P01", `conflicting key value violates exclusion constraint "${key.name}"`, {
-        detail: `Key ${text} conflicts with existing key ${other}.`,
+        ...this.told(`Key ${text} conflicts with existing key ${other}.`),
         schema: this.layout.table.schema,
         table: this.layout.table.name,
         constraint: key.name,
       });
     }
     return sqlError("23505", `duplicate key value violates unique constraint "${key.name}"`, {
-      detail: `Key ${keyText(key, this.valuesOf(key, row) ?? [], this.context.timeZone)} already exists.`,
+      ...this.told(`Key ${keyText(key, this.valuesOf(key, row) ?? [], this.context.timeZone)} already exists.`),
       schema: this.layout.table.schema,
       table: this.layout.table.name,
       constraint: key.name,
     });
   }
 
-  private failingRow(row: Row): string {
+  /** What an error says of values, unless who asked may not see all of them. */
+  private told(detail: string): { readonly detail?: string } {
+    return this.context.hidesRows ? {} : { detail };
+  }
+
+  private failingRow(row: Row): { readonly detail?: string } {
     const ids = this.shown ?? this.layout.table.columns.map(({ id }) => id);
     const values = ids.map((id) => {
       const text = valueText(this.layout.types[id]!, row[id]!, this.context.timeZone);
       return text.length > FAILING_VALUE_CHARACTERS ? `${text.slice(0, FAILING_VALUE_CHARACTERS)}...` : text;
     });
-    return `Failing row contains (${values.join(", ")}).`;
+    return this.told(`Failing row contains (${values.join(", ")}).`);
   }
 }
 

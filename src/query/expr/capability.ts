@@ -10,7 +10,11 @@ export class Capability<T> {
   declare readonly provides: T;
 
   /** `missing` is what a user is told where nobody provides it. */
-  constructor(readonly missing: string) {}
+  constructor(
+    readonly missing: string,
+    /** It reaches tables by itself: not for statements of who may not see all of the tenant. */
+    readonly reachesTables = false,
+  ) {}
 }
 
 interface Asking {

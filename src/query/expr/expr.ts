@@ -161,6 +161,8 @@ export interface EvalContext {
   /** DateStyle and IntervalStyle; absent: ISO and postgres. */
   readonly style?: TextStyle | undefined;
   readonly user: string;
+  /** Who the session began as, where SET ROLE has made it another one; absent: `user`. */
+  readonly sessionUser?: string;
   readonly tenant: string;
   /** Rows of enclosing queries, by column id, for correlated subqueries. */
   readonly outer: ReadonlyMap<ColumnId, Value> | null;

@@ -16,7 +16,7 @@ export const foldConstants: Rule = {
 };
 
 function withoutDecided(plan: Plan): Plan {
-  if (plan.kind === "filter") {
+  if (plan.kind === "filter" && !plan.barrier) {
     const decided = decisionOf(plan.predicate);
     if (decided === true) return plan.input;
     if (decided === false) return emptyOf(plan);

@@ -32,7 +32,7 @@ import { orByIndex } from "./or-by-index.js";
 import { planPatterns } from "./plan-patterns.js";
 import { pruneColumns } from "./prune-columns.js";
 import { prunePartitions } from "./prune-partitions.js";
-import { pushDownFilters } from "./push-down-filters.js";
+import { pushDownFilters, removeBarriers } from "./push-down-filters.js";
 import { pushDownLimits } from "./push-down-limits.js";
 import { reorderJoins } from "./reorder-joins.js";
 import { restrictGroups } from "./restrict-groups.js";
@@ -58,6 +58,7 @@ export const RULES: readonly Rule[] = [
   pushDownFilters,
   decorrelateAggregates,
   pushDownFilters,
+  removeBarriers,
   textByIndex,
   prunePartitions,
   dropJoins,

@@ -12,11 +12,12 @@
  * §11.2, has the equivalences.
  */
 import { OID } from "../../values/values.js";
-import type { ColumnId, Expr } from "../expr/expr.js";
+import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
 import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr, takesLong } from "../expr/walk.js";
 import type {
   AggregatePlan,
   AppendPlan,
+  FilterPlan,
   JoinPlan,
   OutputColumn,
   Plan,
@@ -24,7 +25,7 @@ import type {
   ScanPlan,
   SetOpPlan,
 } from "../plan/plan.js";
-import { childrenOf, withChildren } from "../plan/walk.js";
+import { childrenOf, mapPlan, withChildren } from "../plan/walk.js";
 import { derivedConditions } from "./derived-conditions.js";
 import { simplifiedJoin } from "./null-rejection.js";
 import { filtered, type Rule } from "./rule.js";
@@ -38,6 +39,7 @@ export const pushDownFilters: Rule = {
 function push(plan: Plan, conditions: readonly Expr[]): Plan {
   switch (plan.kind) {
     case "filter": {
+      if (plan.barrier) return pushThroughBarrier(plan, conditions);
       const [stay, move] = partition(conjuncts(plan.predicate), isVolatile);
       if (stay.length === 0) return push(plan.input, [...move, ...conditions]);
       const input = push(plan.input, [...move, ...conditions]);
@@ -85,6 +87,48 @@ function push(plan: Plan, conditions: readonly Expr[]): Plan {
     }
   }
 }
+
+/** Conditions that could tell of a row, by an error or by what a function does, see no row that a policy hides. */
+function pushThroughBarrier(plan: FilterPlan, conditions: readonly Expr[]): Plan {
+  const [safe, others] = partition(conditions, isLeakproof);
+  return filtered(withChildren(plan, [push(plan.input, safe)]), others);
+}
+
+/** Comparisons of values cannot fail, and answer nothing but yes, no or NULL. */
+function isLeakproof(expr: Expr): boolean {
+  return !someExpr(expr, (node) => {
+    switch (node.kind) {
+      case "const":
+      case "param":
+      case "column":
+      case "and":
+      case "or":
+      case "not":
+        return false;
+      case "call":
+        return !isComparison(node.fn);
+      default:
+        return true;
+    }
+  });
+}
+
+function isComparison({ operator, args, routine }: ScalarFunction): boolean {
+  return routine === undefined && COMPARISONS.has(operator ?? "") && args.every(({ name }) => COMPARED.has(name));
+}
+
+const COMPARISONS: ReadonlySet<string> = new Set(["=", "<>", "<", "<=", ">", ">="]);
+const COMPARED: ReadonlySet<string> = new Set(
+  "int2 int4 int8 float4 float8 numeric bool text varchar bpchar name uuid date time timestamp timestamptz oid".split(
+    " ",
+  ),
+);
+
+/** Barriers have done their work once filters are down: what is left above them stays there. */
+export const removeBarriers: Rule = {
+  name: "remove-barriers",
+  apply: (plan) => mapPlan(plan, (node) => (node.kind === "filter" && node.barrier ? node.input : node)),
+};
 
 function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {
   const yes: T[] = [];

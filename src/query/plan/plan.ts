@@ -192,6 +192,10 @@ export interface FilterPlan extends Node {
   readonly kind: "filter";
   readonly input: Plan;
   readonly predicate: Expr;
+  /** The condition is a policy's: it may read what the statement may not. */
+  readonly trusted?: true;
+  /** Above a policy's filter: only conditions that tell nothing of a row may go below. */
+  readonly barrier?: true;
 }
 
 export type JoinType = "inner" | "left" | "right" | "full" | "semi" | "anti";
@@ -358,6 +362,8 @@ export interface BoundCheck {
   readonly predicate: Expr;
   /** WITH CHECK OPTION of the view of this name, which NULL fails, too. */
   readonly view?: boolean;
+  /** Row security of the table of this name: the policy, or "" for all that permit. NULL fails, too. */
+  readonly policy?: string;
 }
 
 /** `input` gives one column per live table column, in table order, defaults already filled in. */

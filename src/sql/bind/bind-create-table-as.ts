@@ -93,7 +93,7 @@ export function bindRefresh(node: RefreshStatement, binding: Binding): BoundDdl 
   const { position } = node.name;
   const table = lookUpTable(node.name, binding);
   if (!table.materialized) throw sqlError("42809", `"${table.name}" is not a materialized view`, { position });
-  const { plan } = filling(bindViewQuery(table.materialized.query, binding), binding);
+  const { plan } = filling(bindViewQuery(table, table.materialized.query, binding), binding);
   const { schema, name } = table;
   return {
     kind: "ddl",

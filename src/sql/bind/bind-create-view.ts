@@ -104,7 +104,7 @@ function checkReplacement(before: ViewDef, columns: readonly ViewColumn[]): void
 }
 
 /** A catalog that remembers which relations were asked for. */
-class RelationRecorder {
+export class RelationRecorder {
   readonly catalog: CatalogView;
   private readonly tables = new Map<number, TableDef>();
   private readonly views = new Map<number, ViewDef>();
@@ -142,8 +142,16 @@ class RelationRecorder {
     return [...this.called];
   }
 
+  /** Without knowing which columns are used. */
+  listAll(): ViewRelation[] {
+    return this.listed(new Map());
+  }
+
   list(plan: Plan): ViewRelation[] {
-    const used = usedColumns(plan);
+    return this.listed(usedColumns(plan));
+  }
+
+  private listed(used: ReturnType<typeof usedColumns>): ViewRelation[] {
     const tables = [...this.tables.values()].map(({ id, schema, name, columns }): ViewRelation => {
       const of = used.get(id);
       return {

@@ -6,6 +6,7 @@ import { bindWhere } from "./bind-select.js";
 import { bindChangedRows } from "./bind-update.js";
 import { bindWith } from "./bind-with.js";
 import type { Binding } from "./binding.js";
+import { requireChanges, requireReads } from "./changed-rights.js";
 import { Scope } from "./scope.js";
 import { addVersions, bindReturning, noRow } from "./stored-row.js";
 
@@ -14,10 +15,13 @@ export function bindDelete(node: DeleteStatement, binding: Binding, parent: Scop
   bindWith(node.with, scope, binding);
   const target = bindChangedRows(node, "delete", node.using, scope, binding);
   const { relation, rows } = target;
-  const input = target.input(bindWhere(node.where, scope, binding), binding);
+  const where = bindWhere(node.where, scope, binding);
+  const input = target.input(where, binding);
+  requireChanges(relation, "delete", null, binding);
   const { columns: before } = scope.items[0]!;
   if (node.returning !== null) addVersions(scope, node.returningNames, before, noRow(before));
   const { returning, columns } = bindReturning(node.returning, rows.columns, scope, binding);
+  requireReads(relation, rows.columns, [where, ...(returning?.exprs ?? [])], binding);
   const heirs = heirsOf(relation, rows, binding);
   return Object.freeze({
     kind: "delete",

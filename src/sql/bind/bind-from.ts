@@ -24,7 +24,7 @@ import { contextOf } from "./bind-context.js";
 import { bindCypherFunction, cypherCallOf } from "./bind-cypher-function.js";
 import { bindBoolean, bindExpr } from "./bind-expr.js";
 import { bindFunctions } from "./bind-from-function.js";
-import { type FromSource, renamed, rowsOf } from "./bind-scan.js";
+import { type FromSource, renamed } from "./bind-scan.js";
 import { bindSearch, searchCallOf } from "./bind-search-function.js";
 import { bindView, findView } from "./bind-view.js";
 import { bindCommonTable } from "./bind-with.js";
@@ -32,6 +32,8 @@ import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import { coerceCommon, commonTypeOf, constant } from "./coerce.js";
 import { graphTableQuery } from "./graph-table-query.js";
 import { firstFound, missingRelation } from "./names.js";
+import { readableRows } from "./readable-rows.js";
+import { checkedRights } from "./relation-rights.js";
 import { checkAliases, relationOf, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
 import { findSystemRelation, sequenceRows, systemRelationOid } from "./system/system-relations.js";
 
@@ -105,7 +107,7 @@ function bindTable(node: FromTable, scope: Scope, binding: Binding): FromSource 
     });
   }
   const clause = scope.locks?.clauseFor(node) ?? null;
-  const rows = rowsOf(table, { ...node, rowKey: clause !== null }, binding);
+  const rows = readableRows(table, { ...node, rowKey: clause !== null }, binding);
   if (clause !== null) scope.locks!.add(clause, rows.rowKey!);
   return rows;
 }
@@ -129,7 +131,9 @@ export function findSystemRows(name: NameNode, { env }: Binding): TableFunction 
   const found = firstFound(relationOf(name), env, (schema, relation) => {
     if (catalog.table(schema, relation) !== null) return "table";
     const sequence = catalog.sequence(schema, relation);
-    return sequence === null ? findSystemRelation(schema, relation) : sequenceRows(sequence);
+    if (sequence === null) return findSystemRelation(schema, relation);
+    checkedRights(env)?.require(sequence.id, sequence.name, "r", "sequence");
+    return sequenceRows(sequence);
   });
   return found === "table" ? null : found;
 }

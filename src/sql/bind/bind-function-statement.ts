@@ -128,6 +128,11 @@ function declaredType(
   }
 }
 
+/** The function that a signature means. Throws 42883, 42725, 42809. */
+export function findRoutine(node: SignatureNode, object: RoutineKind, binding: Binding): FunctionDef {
+  return find(node, object, binding, false) as FunctionDef;
+}
+
 /** The function that a signature means, or with `ifExists` what is missing. Throws 42883, 42725, 42809. */
 function find(node: SignatureNode, object: RoutineKind, binding: Binding, ifExists: boolean): FunctionDef | string {
   const { env } = binding;

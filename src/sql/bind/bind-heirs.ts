@@ -3,7 +3,7 @@ import type { HeirTable } from "../../query/plan/plan.js";
 import { columnsIn, type TableRows } from "./bind-scan.js";
 import type { Binding } from "./binding.js";
 import type { ChangedRelation } from "./changed-relation.js";
-import { bindChecks, rowColumnsOf } from "./stored-row.js";
+import { bindChecks, inOrder, rowColumnsOf } from "./stored-row.js";
 
 /** The tables of `rows` as a statement changes them; undefined: they are the table's own. */
 export function heirsOf(
@@ -16,7 +16,7 @@ export function heirsOf(
     const rowColumns = rowColumnsOf(heir, binding);
     const columnIds = columnsIn(heir, table, binding.env);
     const columns = columnIds.map((id) => rowColumns[heir.columns.findIndex((column) => column.id === id)]!);
-    const checks = [...bindChecks(heir, rowColumns, binding), ...over(table.name, columns).checks];
+    const checks = inOrder(over(table.name, columns).checks, bindChecks(heir, rowColumns, binding));
     return { table: heir, columnIds, rowColumns, checks };
   });
 }

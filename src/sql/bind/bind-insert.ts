@@ -19,6 +19,14 @@ import { expandStars } from "./bind-row.js";
 import { bindWith } from "./bind-with.js";
 import { type Binding, mayBeNull } from "./binding.js";
 import { type ChangedRelation, changedRelation, notUpdatable } from "./changed-relation.js";
+import {
+  namesColumns,
+  refusePolicies,
+  requireChanges,
+  requireReads,
+  requireViewed,
+  withPolicies,
+} from "./changed-rights.js";
 import { coerceAssignment, constant } from "./coerce.js";
 import { checkReturned } from "./instead-of.js";
 import { Scope } from "./scope.js";
@@ -30,6 +38,7 @@ import {
   bindChecks,
   bindReturning,
   defaultOf,
+  inOrder,
   noRow,
   rowColumnsOf,
   waitingGenerated,
@@ -38,11 +47,13 @@ import {
 export function bindInsert(node: InsertStatement, binding: Binding, parent: Scope | null = null): InsertPlan {
   const scope = new Scope(parent);
   bindWith(node.with, scope, binding);
-  const relation = changedRelation(node.table.name, "insert", binding);
+  const named = changedRelation(node.table.name, "insert", binding);
+  const relation = withPolicies(named, "insert", namesColumns(node.returning), binding);
   const { table, face } = relation;
   if (relation.instead !== undefined) checkReturned(table, "insert", node.returning);
   const targets = targetColumns(node, relation);
   const input = bindRows(node, relation.filled, targets, scope, binding);
+  requireChanges(relation, "insert", givenColumns(node, targets), binding);
   const rowColumns = rowColumnsOf(table, binding);
   const name = node.table.alias?.name ?? face.name;
   const isBranch = table.partitionKey !== undefined;
@@ -55,7 +66,9 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   // Which row was there is not kept where ON CONFLICT updates it.
   if (onConflict?.action === "update") refuseOld(node, onConflict, stored);
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
-  const checks = [...bindChecks(table, rowColumns, binding), ...row.checks];
+  requireReads(relation, rowColumns, returning?.exprs ?? [], binding);
+  if (namesColumns(node.returning)) requireViewed(named, rowColumns, binding);
+  const checks = inOrder(row.checks, bindChecks(table, rowColumns, binding));
   const partitioning = {
     ...partitioningOf(table, rowColumns, binding),
     ...waitingGenerated(table, rowColumns, binding),
@@ -63,6 +76,14 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   };
   const plan = { kind: "insert", table, input, rowColumns, checks, returning, onConflict, columns } as const;
   return Object.freeze({ ...plan, ...partitioning, ...(relation.instead !== undefined && { instead: true as const }) });
+}
+
+/** Ids of the columns that the statement gives values; the first ones, where it lists none. */
+function givenColumns({ columns, source }: InsertStatement, targets: readonly ColumnDef[]): number[] {
+  if (columns !== null || source === null) return columns === null ? [] : targets.map(({ id }) => id);
+  const { body } = source;
+  const width = body.kind === "values" ? body.rows[0]!.length : targets.length;
+  return targets.slice(0, width).map(({ id }) => id);
 }
 
 /** OLD in RETURNING. Throws 0A000. */
@@ -286,6 +307,15 @@ function withBooleans(query: QueryNode, expected: readonly SqlType[]): QueryNode
 
 // ---- ON CONFLICT ----
 
+/** What a conflict tells of rows that are there. */
+function arbiterColumns(index: OnConflict["index"], table: TableDef, row: OnConflict["existing"]): Expr[] {
+  const ids = index === "primary key" ? table.primaryKey : index?.columns.map(({ columnId }) => columnId);
+  return (ids ?? []).flatMap((id) => {
+    const place = table.columns.findIndex((column) => column.id === id);
+    return place < 0 ? [] : [columnExpr(row[place]!)];
+  });
+}
+
 function bindOnConflict(
   node: OnConflictNode,
   relation: ChangedRelation,
@@ -295,6 +325,7 @@ function bindOnConflict(
 ): OnConflict {
   const { table, face } = relation;
   const { position } = node;
+  if (node.action !== "nothing") refusePolicies(relation, "ON CONFLICT DO UPDATE");
   const target = node.target === null ? null : ofTable(node.target, relation);
   if (target === null && table.indexes.some(({ deferrable }) => deferrable)) throw noArbiter(position);
   const index = target === null ? null : arbiter(target, table, node.action === "update");
@@ -317,6 +348,10 @@ function bindOnConflict(
       ? table.columns.map((column, i) => ({ columnId: column.id, expr: columnExpr(excluded[i]!) }))
       : withOnUpdate(bindAssignments(node.assignments, face, context), table, binding);
   const where = node.where === null ? null : bindBoolean(node.where, "WHERE", context);
+  const assigned = assignments.map(({ columnId }) => columnId);
+  requireChanges(relation, "update", assigned, binding);
+  const read = [where, ...assignments.map(({ expr }) => expr), ...arbiterColumns(index, table, existing)];
+  for (const row of [existing, excluded]) requireReads(relation, row, read, binding);
   return { index, action: "update", existing, excluded, assignments, where };
 }
 

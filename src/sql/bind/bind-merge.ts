@@ -22,6 +22,7 @@ import { rowsOf } from "./bind-scan.js";
 import { bindWith } from "./bind-with.js";
 import type { Binding } from "./binding.js";
 import { type ChangedRelation, changedRelation, notUpdatable } from "./changed-relation.js";
+import { refusePolicies, requireChanges, requireReads } from "./changed-rights.js";
 import { coerceAssignment, constant } from "./coerce.js";
 import { checkAliases, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
 import { filtered, project } from "./source.js";
@@ -32,8 +33,11 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
   bindWith(node.with, scope, binding);
   const relation = changedRelation(node.table.name, "merge", binding);
   const { table, face, reference } = relation;
+  refusePolicies(relation, "MERGE");
+  for (const { action } of node.clauses) if (action !== "nothing") requireChanges(relation, action, null, binding);
   checkReachable(node);
   const rows = rowsOf(table, { name: reference, alias: node.table.alias, rowKey: true }, binding);
+  requireReads(relation, rows.columns, rows.columns.map(columnExpr), binding);
   const name = node.table.alias?.name ?? face.name;
   const before = relation.over(name, rows.columns);
   const target = {

@@ -15,6 +15,7 @@ import type { Binding } from "./binding.js";
 import { type Bind, refuseAggregateForms } from "./call-arguments.js";
 import { coerceAssignment, coerceImplicit, isUnknown, suggestedType } from "./coerce.js";
 import { inlinedCall } from "./inline-routine.js";
+import { checkedRights } from "./relation-rights.js";
 import { type GivenArgument, type MatchedRoutine, resolveRoutine, routinesNamed } from "./resolve-routine.js";
 import { routineRows, scalarRoutine, waitingRoutine } from "./routine-function.js";
 import { signatureOf } from "./routine-types.js";
@@ -119,6 +120,8 @@ export function boundRoutine(
       hint: "No function matches the given name and argument types. You might need to add explicit type casts.",
     });
   }
+  const { id, name: called } = found.definition;
+  checkedRights(env)?.require(id, called, "X", "function");
   return { ...found, args: argumentsFor(found, given, node, binding, bind) };
 }
 

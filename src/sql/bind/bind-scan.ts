@@ -36,7 +36,7 @@ export interface TableRows extends FromSource {
   readonly tables: readonly TableDef[];
 }
 
-interface TableReference {
+export interface TableReference {
   readonly name: NameNode;
   readonly alias: AliasNode | null;
   /** For UPDATE and DELETE: with the row's storage key as a further column. */

@@ -5,6 +5,7 @@
  */
 import type { DdlCommand } from "../../catalog/ddl-command.js";
 import { missingColumn } from "../../catalog/did-you-mean.js";
+import { permissionDenied } from "../../catalog/rights.js";
 import type { TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { canCoerce } from "../../query/expr/coercion.js";
@@ -28,6 +29,7 @@ import type {
 import type { DeclareCursorStatement } from "../parse/ast-cursor.js";
 import type { DropStatement, RenameStatement } from "../parse/ast-definitions.js";
 import { parseSql } from "../parse/parse.js";
+import { bindAccess } from "./bind-access.js";
 import { bindAlterTable, bindRename } from "./bind-alter-table.js";
 import { bindComment } from "./bind-comment.js";
 import { bindCreateTableAs, bindCreateTableAsExecute, bindRefresh } from "./bind-create-table-as.js";
@@ -70,6 +72,7 @@ import {
   LOCK_TABLE,
 } from "./bound-statement.js";
 import { coerceAssignment, coerceExplicit, isUnknown } from "./coerce.js";
+import { checkedRights, refuseDenied } from "./relation-rights.js";
 import { callsRoutines } from "./routine-function.js";
 import { Scope } from "./scope.js";
 import { writesData } from "./sequence-functions.js";
@@ -163,7 +166,7 @@ function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
     case "vacuum":
       return bindAnalyze(node, binding);
     default:
-      return bindNamespace(node, binding) ?? bindPlanned(node, binding);
+      return bindAccess(node, binding) ?? bindNamespace(node, binding) ?? bindPlanned(node, binding);
   }
 }
 
@@ -337,6 +340,7 @@ function finish(command: BoundQuery["command"], given: Source, binding: Binding)
   const parameterTypes = binding.parameterTypes();
   const placed = binding.commonTables.place(source.plan);
   const plan = named(settleParameters(placed, parameterTypes), source.columns);
+  refuseDenied(plan, binding);
   return {
     kind: "query",
     command,
@@ -443,6 +447,7 @@ function recordKey(table: TableDef, given: readonly VerifyKey[], position: numbe
 /** Throws 42809 for a table that is not immutable. */
 function bindVerify(node: VerifyStatement, binding: Binding): BoundStatement {
   const table = lookUpTable(node.table, binding);
+  if (checkedRights(binding.env)?.mayAll(table.id, ["r"]) === false) throw permissionDenied("table", table.name);
   if (table.immutable) {
     return { kind: "verify", table, ...(node.key !== undefined && { key: recordKey(table, node.key, node.position) }) };
   }

@@ -15,21 +15,33 @@ import { bindWhere } from "./bind-select.js";
 import { bindWith } from "./bind-with.js";
 import type { Binding } from "./binding.js";
 import { changedRelation } from "./changed-relation.js";
+import {
+  foundRows,
+  namesColumns,
+  requireChanges,
+  requireReads,
+  requireViewed,
+  withPolicies,
+} from "./changed-rights.js";
 import { checkReturned, rowsOfView } from "./instead-of.js";
 import { checkAliases, Scope } from "./scope.js";
 import { filtered, project } from "./source.js";
-import { addVersions, bindChecks, bindReturning, rowColumnsOf, waitingGenerated } from "./stored-row.js";
+import { addVersions, bindChecks, bindReturning, inOrder, rowColumnsOf, waitingGenerated } from "./stored-row.js";
 
 export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scope | null = null): UpdatePlan {
   const scope = new Scope(parent);
   bindWith(node.with, scope, binding);
   const target = bindChangedRows(node, "update", node.from, scope, binding);
-  const { relation, rows } = target;
+  const { rows, reads } = target;
+  const relation = withPolicies(target.relation, "update", reads, binding);
   const { table, face } = relation;
   for (const { targets } of node.assignments) for (const each of targets) relation.changedColumn(each, "update");
   const given = bindAssignments(node.assignments, face, contextOf(binding, scope, "UPDATE"));
   const assignments = withOnUpdate(given, table, binding);
   const where = bindWhere(node.where, scope, binding);
+  const assigned = given.map(({ columnId }) => columnId);
+  requireChanges(relation, "update", assigned, binding);
+  requireReads(relation, rows.columns, [where, ...given.map(({ expr }) => expr)], binding);
   const rowColumns = rowColumnsOf(table, binding);
   const stored = new Scope(scope);
   const after = relation.over(node.table.alias?.name ?? face.name, rowColumns);
@@ -37,6 +49,7 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
   stored.items = [{ ...after.item, ...(tableOid && { tableOid }) }, ...scope.items.slice(1)];
   addVersions(stored, node.returningNames, scope.items[0]!.columns, after.item.columns);
   const { returning, columns } = bindReturning(node.returning, rowColumns, stored, binding);
+  for (const columns of [rowColumns, rows.columns]) requireReads(relation, columns, returning?.exprs ?? [], binding);
   const heirs = heirsOf(relation, rows, binding);
   return Object.freeze({
     kind: "update",
@@ -47,7 +60,7 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
     rowKey: rows.rowKey!,
     assignments,
     rowColumns,
-    checks: [...bindChecks(table, rowColumns, binding), ...after.checks],
+    checks: inOrder(after.checks, bindChecks(table, rowColumns, binding)),
     returning,
     ...(heirs !== undefined && { heirs }),
     ...waitingGenerated(table, rowColumns, binding),
@@ -67,7 +80,9 @@ export function bindUpdate(node: UpdateStatement, binding: Binding, parent: Scop
  * table and what FROM brings. `input` puts the row key last.
  */
 export function bindChangedRows(
-  node: Pick<UpdateStatement, "table" | "returning">,
+  node: Pick<UpdateStatement, "table" | "returning" | "where"> & {
+    readonly assignments?: UpdateStatement["assignments"];
+  },
   command: "update" | "delete",
   from: readonly FromNode[],
   scope: Scope,
@@ -89,13 +104,17 @@ export function bindChangedRows(
       : rowsOfView(relation.instead, table, alias, binding);
   const { columns: oldColumns } = rows;
   const before = relation.over(node.table.alias?.name ?? face.name, oldColumns);
-  const scan = before.conditions.reduce(filtered, rows.plan);
+  const reads = [node.where, node.returning, node.assignments].some(namesColumns);
+  if (reads) requireViewed(relation, oldColumns, binding);
+  const found = foundRows(relation, rows, command, reads, binding);
+  const scan = before.conditions.reduce(filtered, found);
   const others = bindFrom(from, scope, binding);
   scope.items = [...(isTable ? rows.items : [before.item]), ...scope.items];
   checkAliases(scope.items);
   return {
     relation,
     rows,
+    reads,
     input(where: ReturnType<typeof bindWhere>, within: Binding): Plan {
       if (others === null) return filtered(scan, where);
       const columns = joinColumns("inner", scan, others);

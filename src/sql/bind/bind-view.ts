@@ -10,6 +10,7 @@ import type { NameNode, QueryNode } from "../parse/ast-query.js";
 import { parseSql } from "../parse/parse.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
+import { ownersRights, requireView } from "./relation-rights.js";
 import { relationOf } from "./scope.js";
 
 /** The view that a name means, unless a table comes first on the search path. */
@@ -26,7 +27,8 @@ export function findView(name: NameNode, binding: Binding): ViewDef | null {
 
 /** The view's rows under its column names. */
 export function bindView(view: ViewDef, binding: Binding): Source {
-  const source = bindViewQuery(view.query, binding);
+  requireView(view, binding);
+  const source = bindViewQuery(view, view.query, binding);
   const columns = view.columns.map(({ name }, i) => ({ ...source.columns[i]!, name }));
   return { plan: source.plan, columns };
 }
@@ -35,8 +37,8 @@ export function bindView(view: ViewDef, binding: Binding): Source {
 const parsed = new WeakMap<ViewQuery, QueryNode>();
 
 /** The query of a view or materialized view, in the scope of its own names. */
-export function bindViewQuery(query: ViewQuery, binding: Binding): Source {
-  const env = viewEnvironment(query, binding.env);
+export function bindViewQuery(of: { readonly id: number }, query: ViewQuery, binding: Binding): Source {
+  const env = viewEnvironment(query, ownersRights(of.id, binding.env));
   return binding.within(env, () => binding.query(parsedQuery(query), null, PLAIN_QUERY));
 }
 

@@ -147,6 +147,12 @@ export class Binding {
   /** A query of the statement has FOR UPDATE or the like. */
   locksRows = false;
 
+  /** Columns that the statement's role may not read, with their table's name. */
+  readonly denied = new Map<ColumnId, string>();
+
+  /** Tables whose policies are being bound: one that reads its own table through policies would never end. */
+  readonly policed = new Set<number>();
+
   /** Parameters for which the type of the client's value was asked for. */
   readonly open = new Set<number>();
 

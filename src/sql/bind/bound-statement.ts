@@ -5,6 +5,7 @@
 
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import type { DdlCommand } from "../../catalog/ddl-command.js";
+import type { Acting, Rights } from "../../catalog/rights.js";
 import type { TableDef } from "../../catalog/table.js";
 import type { CallExpr, Expr, RoutineCall, TransitionTable } from "../../query/expr/expr.js";
 import type { TableFunction } from "../../query/expr/table-function.js";
@@ -30,6 +31,10 @@ export interface BindEnvironment {
   readonly temporarySchema?: string;
   /** Whether a call of a deferred function that may be applied needs no waiting; absent: none does. */
   readonly answersAtOnce?: (call: CallExpr) => boolean;
+  /** What the session's role may do, with the definitions that it may do it with; absent: the engine itself asks. */
+  readonly rights?: Rights;
+  /** Who the session began as. */
+  readonly session?: Acting;
   /** Takes the calls that can be checked before a row is there (session/check-calls.ts), of what a definition keeps. */
   readonly calls?: CallExpr[];
   /** The row of a call whose arguments tell it (TableFunction.shapeOf); absent: such calls name their columns. */

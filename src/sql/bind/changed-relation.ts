@@ -8,6 +8,8 @@
  * The row of v is computed from a row of t: x and y are expressions over t's columns, c and d conditions. The same is
  * done with the old row, with the row that will be stored (for RETURNING and WITH CHECK OPTION), and in ON CONFLICT.
  */
+
+import type { Rights } from "../../catalog/rights.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import type { ViewDef } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
@@ -26,6 +28,7 @@ import type { Binding } from "./binding.js";
 import type { BindEnvironment } from "./bound-statement.js";
 import { resolveUnknown } from "./coerce.js";
 import { hasInsteadOf, tableOfView } from "./instead-of.js";
+import { checkedRights, ownersRights } from "./relation-rights.js";
 import { itemOf } from "./row-item.js";
 import { Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
 import { checkChangeable, targetColumn } from "./stored-row.js";
@@ -50,6 +53,10 @@ export interface ChangedRelation {
   readonly filled: TableDef;
   /** Triggers or rules do the work, of a view or of the table itself; of a view `table` is what they see of it. */
   readonly instead?: ViewDef | "rules";
+  /** Who changes the table: the statement, or the owner of the view that names it. */
+  readonly rights: Rights | null;
+  /** Views from the named one down, each with who asks for it. */
+  readonly views: readonly { readonly view: ViewDef; readonly env: BindEnvironment }[];
   /** Names the table for rowsOf. */
   readonly reference: NameNode;
   /** `columns`: parallel to the table's. */
@@ -64,7 +71,7 @@ export function changedRelation(name: NameNode, command: ChangeCommand, binding:
     throw sqlError("0A000", `relation "${name.path[0]}" cannot be the target of a modifying statement`);
   }
   const view = findView(name, binding);
-  if (view !== null && hasInsteadOf(view, command)) return insteadOf(view, name);
+  if (view !== null && hasInsteadOf(view, command)) return insteadOf(view, name, binding.env);
   if (view !== null) return throughView(view, command, binding);
   const table = checkChangeable(lookUpTable(name, binding));
   return {
@@ -72,13 +79,15 @@ export function changedRelation(name: NameNode, command: ChangeCommand, binding:
     face: table,
     filled: table,
     reference: name,
+    rights: checkedRights(binding.env),
+    views: [],
     ...(hasInsteadOf(table, command) && { instead: "rules" as const }),
     over: (called, columns) => ({ item: itemOf(table, called, columns), conditions: [], checks: [] }),
     changedColumn: (target) => targetColumn(table, target),
   };
 }
 
-function insteadOf(view: ViewDef, reference: NameNode): ChangedRelation {
+function insteadOf(view: ViewDef, reference: NameNode, env: BindEnvironment): ChangedRelation {
   const table = tableOfView(view);
   return {
     table,
@@ -86,6 +95,8 @@ function insteadOf(view: ViewDef, reference: NameNode): ChangedRelation {
     filled: table,
     instead: view,
     reference,
+    rights: null,
+    views: [{ view, env }],
     over: (called, columns) => ({ item: itemOf(table, called, columns), conditions: [], checks: [] }),
     changedColumn: (target) => targetColumn(table, target),
   };
@@ -128,6 +139,8 @@ function throughView(view: ViewDef, command: ChangeCommand, binding: Binding): C
     filled,
     ...(instead !== null && { instead }),
     reference: bottom.from.name,
+    rights: instead === null ? checkedRights(bottom.env) : null,
+    views: viewsOf(top, binding.env),
     over,
     changedColumn: (target, changing) => {
       const base = bases[face.columns.indexOf(targetColumn(face, target))];
@@ -135,6 +148,12 @@ function throughView(view: ViewDef, command: ChangeCommand, binding: Binding): C
       throw notUpdatable(view.name, target.name, changing, target.position);
     },
   };
+}
+
+/** Each view, asked for by the statement or by the owner of the one above. */
+function viewsOf({ view, env: own, below, instead }: Level, env: BindEnvironment): ChangedRelation["views"] {
+  const rest = "view" in below ? viewsOf(below, own) : instead === null ? [] : [{ view: instead, env: own }];
+  return [{ view, env }, ...rest];
 }
 
 /** Of a view's column that is no column of the table. */
@@ -201,7 +220,7 @@ function levelOf(
   const { body } = query;
   if (why !== null || body.kind !== "select") return refused(view, why ?? NO_SINGLE_RELATION);
   const [from] = body.from;
-  const env = viewEnvironment(view.query, binding.env);
+  const env = viewEnvironment(view.query, ownersRights(view.id, binding.env));
   let instead: ViewDef | null = null;
   const below = binding.within(env, () => {
     if (body.from.length !== 1 || from!.kind !== "table") return null;
@@ -211,7 +230,9 @@ function levelOf(
     instead = inner;
     return tableOfView(inner);
   });
-  const computing = computes(bindViewQuery(view.query, binding).plan);
+  // What the view is made of is looked at, not its rows.
+  const { rights: _, ...unasked } = binding.env;
+  const computing = computes(binding.within(unasked, () => bindViewQuery(view, view.query, binding)).plan);
   if (computing !== null || below === null) return refused(view, computing ?? NO_SINGLE_RELATION);
   return { view, body, from: from as FromTable, env, below, instead };
 }

@@ -79,6 +79,12 @@ export function bindChecks(table: TableDef, rowColumns: readonly OutputColumn[],
   });
 }
 
+/** Row security is checked before all else, as it tells least. */
+export function inOrder(ofRelation: readonly BoundCheck[], ofTable: readonly BoundCheck[]): readonly BoundCheck[] {
+  const isPolicy = ({ policy }: BoundCheck) => policy !== undefined;
+  return [...ofRelation.filter(isPolicy), ...ofTable, ...ofRelation.filter((check) => !isPolicy(check))];
+}
+
 /** Of generated columns, over the row: what has to be waited for before the row can be written. */
 export function waitingGenerated(
   table: TableDef,

@@ -4,6 +4,7 @@
  * (test/sql/manual.test.ts).
  */
 import type { StatementNode } from "../parse/ast.js";
+import { ACCESS_PAGES } from "./access-pages.js";
 import { ROUTINE_PAGES } from "./routine-pages.js";
 import type { StatementPage } from "./statement-page.js";
 import { TRIGGER_PAGES } from "./trigger-pages.js";
@@ -268,6 +269,7 @@ CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,
   },
   ...ROUTINE_PAGES,
   ...TRIGGER_PAGES,
+  ...ACCESS_PAGES,
   "create type": {
     titles: ["CREATE TYPE"],
     syntax: "CREATE TYPE name AS ENUM ('label', …)",

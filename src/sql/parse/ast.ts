@@ -2,6 +2,7 @@
  * The syntax tree of SQL, part two: statements (expressions and queries are in `ast-query.ts`). Made by `parse.ts`,
  * read by `sql/bind` and by the session, which runs transaction control itself.
  */
+import type { AccessStatement } from "./ast-access.js";
 import type { CursorStatement } from "./ast-cursor.js";
 import type {
   AlterCompositeStatement,
@@ -98,6 +99,7 @@ export type StatementNode =
   | FunctionStatement
   | CreatePropertyGraphStatement
   | DropPropertyGraphStatement
+  | AccessStatement
   | ListStatement;
 
 export type DataStatement = InsertStatement | UpdateStatement | DeleteStatement | MergeStatement;

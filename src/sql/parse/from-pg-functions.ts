@@ -119,7 +119,8 @@ function altered(
   };
 }
 
-function signature(object: ObjectWithArgs, c: Conversion): SignatureNode {
+/** A function as GRANT, ALTER and DROP name it. */
+export function signature(object: ObjectWithArgs, c: Conversion): SignatureNode {
   const name: NameNode = { path: strings(object.objname), position: 0 };
   if (object.args_unspecified) return { name, parameters: null };
   if (object.objfuncargs !== undefined) {

@@ -35,6 +35,7 @@ import type {
 } from "./ast.js";
 import { Conversion, type NodeOf, notSupported, only, type Tag, tagOf } from "./conversion.js";
 import { ALL_COLUMNS, ANY_KEY } from "./dialect.js";
+import { convertAccess } from "./from-pg-access.js";
 import { convertOption } from "./from-pg-columns.js";
 import { convertCursor } from "./from-pg-cursor.js";
 import { convertDefinition, createTableAs } from "./from-pg-ddl.js";
@@ -99,6 +100,7 @@ function statement(node: Node, c: Conversion, position: number): StatementNode {
       return { kind: "show", name: only(node, tag).name ?? "", position };
     default: {
       const definition =
+        convertAccess(node, c, position) ??
         convertRule(node, c, position, (action) => statement(action, c, position)) ??
         convertFunctionStatement(node, c, position) ??
         convertDefinition(node, c, position) ??

@@ -128,7 +128,9 @@ function statementOf(raw: RawStatement, original: string, map: SourceMap, { list
     converted.kind === "create view" ||
     converted.kind === "create table as" ||
     converted.kind === "create function" ||
-    converted.kind === "create rule";
+    converted.kind === "create rule" ||
+    converted.kind === "create policy" ||
+    converted.kind === "alter policy";
   return { node: keepsText ? { ...converted, text } : converted, start, end, text };
 }
 

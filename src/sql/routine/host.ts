@@ -60,6 +60,14 @@ export interface RoutineHost {
   requireWritable(plan: RoutinePlan): void;
   /** Applies settings; the returned function restores the earlier ones. */
   withSettings(settings: readonly (readonly [name: string, value: string])[]): () => void;
+  /**
+   * Gives what follows the rights that the function (or the relation of a rule) runs with. Null: they are the session's.
+   * `user`: its current_user.
+   */
+  withRights(
+    of: { readonly id: number; readonly securityDefiner?: boolean },
+    context: ExecContext,
+  ): { readonly user: string; restore(): void } | null;
   /** A point to which all that follows can be taken back. */
   savepoint(context: ExecContext): Subtransaction;
   notice(notice: Notice): void;

@@ -113,18 +113,20 @@ export class RoutineRunner {
     if (typeof calls === "object") return this.runRule(calls, firing, outer);
     const definition = this.functionOf(calls, outer);
     const { settings } = definition;
+    const rights = this.host.withRights(definition, outer);
     const restore = settings.length > 0 ? this.host.withSettings(settings) : null;
     return this.enclosed(
       () => {
         this.triggerDepth++;
         const body = preparedTrigger(definition, firing.trigger.id);
         const canWait = !isUninterrupted(outer);
-        const context = { ...innerContext(outer, canWait), ...shownTransitions(firing) };
+        const context = { ...actingIn(innerContext(outer, canWait), rights), ...shownTransitions(firing) };
         return body.fire(firing, { host: this.host, context, canWait, readOnly: false });
       },
       () => {
         this.triggerDepth--;
         restore?.();
+        rights?.restore();
       },
     );
   }
@@ -148,10 +150,12 @@ export class RoutineRunner {
     outer: ExecContext,
   ): TriggerAnswer | Promise<TriggerAnswer> {
     const canWait = !isUninterrupted(outer);
-    const invocation = { host: this.host, context: innerContext(outer, canWait), canWait, readOnly: false };
+    const rights = this.host.withRights(firing.relation, outer);
+    const context = actingIn(innerContext(outer, canWait), rights);
+    const invocation = { host: this.host, context, canWait, readOnly: false };
     return this.enclosed(
       () => runRule(rule, firing, invocation),
-      () => undefined,
+      () => rights?.restore(),
     );
   }
 
@@ -166,6 +170,7 @@ export class RoutineRunner {
       throw sqlError("0A000", "trigger functions can only be called as triggers");
     }
     const { settings } = definition;
+    const rights = this.host.withRights(definition, outer);
     const restore = settings.length > 0 ? this.host.withSettings(settings) : null;
     return this.enclosed(
       () => {
@@ -174,10 +179,13 @@ export class RoutineRunner {
           body = definition.language === "plpgsql" ? new PlpgsqlRoutine(routine) : new SqlRoutine(routine);
           prepared.set(routine, body);
         }
-        const context = innerContext(outer, canWait);
+        const context = actingIn(innerContext(outer, canWait), rights);
         return run(body, { host: this.host, context, canWait, readOnly: definition.volatility !== "volatile" });
       },
-      () => restore?.(),
+      () => {
+        restore?.();
+        rights?.restore();
+      },
     );
   }
 
@@ -274,4 +282,9 @@ function innerContext(outer: ExecContext, canWait: boolean): ExecContext {
   const { live: _, transitions: __, ...rest } = outer;
   const context: ExecContext = { ...rest, tx: outer.live ?? outer.tx, outer: null };
   return canWait ? context : uninterrupted(context);
+}
+
+/** With who the function runs as, for current_user. */
+function actingIn(context: ExecContext, rights: { readonly user: string } | null): ExecContext {
+  return rights === null ? context : { ...context, user: rights.user };
 }

@@ -22,7 +22,7 @@ export interface Agents {
 }
 
 export const GENERATION = new Capability<Generation>("GENERATE is not available here.");
-export const AGENTS = new Capability<Agents>("AGENT_RUN is not available here.");
+export const AGENTS = new Capability<Agents>("AGENT_RUN is not available here.", true);
 
 /** Calls that are made together: at most this many prompts are sent before a LIMIT stops the others. */
 const PROMPTS_MAX = 16;

@@ -41,7 +41,7 @@ export type TrainedModels = () => Promise<readonly (readonly Value[])[]>;
 
 export const EMBEDDING = new Capability<Embedding>("EMBED is not available here.");
 export const MODEL_LIBRARY = new Capability<ModelLibrary>("Models cannot be managed here.");
-export const TRAINED_MODELS = new Capability<TrainedModels>("Models cannot be trained here.");
+export const TRAINED_MODELS = new Capability<TrainedModels>("Models cannot be trained here.", true);
 
 function embed(context: EvalContext, text: string, model: string | null = null): Value {
   return need(context, EMBEDDING).now(text, model);

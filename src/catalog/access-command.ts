@@ -1,0 +1,14 @@
+/** Statements about roles, grants and policies after binding: the definitions as they are to be. */
+import type { AccessDef, RoleDef } from "./role.js";
+
+export interface AccessCommand {
+  readonly kind: "access";
+  readonly tag: string;
+  readonly notices: readonly string[];
+  /** Roles that are new. */
+  readonly made?: readonly Omit<RoleDef, "id">[];
+  /** Roles as they are from now on. */
+  readonly roles?: readonly RoleDef[];
+  readonly dropped?: readonly RoleDef[];
+  readonly accesses?: readonly AccessDef[];
+}

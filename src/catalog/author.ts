@@ -1,0 +1,62 @@
+/**
+ * Who changes definitions: the editor asks for every object whether its author may change it, so that no statement goes
+ * around. Code of the engine itself has no author.
+ */
+import { sqlError } from "../protocol/errors.js";
+import { type CatalogView, DEFAULT_SCHEMA, isInternal } from "./catalog-view.js";
+import { permissionDenied, type Rights } from "./rights.js";
+import { type AccessDef, type ObjectKind, PUBLIC_SCHEMA_ID, usualGrants } from "./role.js";
+import { isTemporarySchema } from "./schema.js";
+import type { TableDef } from "./table.js";
+
+export interface Author {
+  readonly rights: Rights;
+  /** The role that owns what is made; null: it becomes common property. */
+  readonly maker: number | null;
+}
+
+interface Named {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** Throws 42501 unless the author owns the object, or nobody does. */
+export function requireOwner(author: Author | null, what: string, { id, name }: Named): void {
+  if (author === null || author.rights.mayAlter(id)) return;
+  throw sqlError("42501", `must be owner of ${what} ${name}`);
+}
+
+/** As `requireOwner`, for a new definition of a table. Who makes a foreign key to it needs no more than REFERENCES. */
+export function requireTableOwner(author: Author | null, before: TableDef, after: TableDef): void {
+  if (author === null || author.rights.mayAlter(before.id)) return;
+  const { referencedBy: old = [], ...rest } = before;
+  const { referencedBy: now = [], ...others } = after;
+  const isOfReference = JSON.stringify(rest) === JSON.stringify(others);
+  if (isOfReference && now.every((reference) => old.includes(reference))) return;
+  if (!isOfReference) requireOwner(author, "table", before);
+  else if (!author.rights.may(before.id, "x")) throw permissionDenied("table", before.name);
+}
+
+/** Throws 42501 unless the author may make something in the schema. */
+export function requireCreate(author: Author | null, schema: string, view: CatalogView): void {
+  if (author === null || isTemporarySchema(schema)) return;
+  const id = schema === DEFAULT_SCHEMA ? PUBLIC_SCHEMA_ID : view.schema(schema)?.id;
+  if (id !== undefined && !author.rights.may(id, "C")) throw permissionDenied("schema", schema);
+}
+
+/** Who may do what with an object that is new; null: it is common property. */
+export function accessOfNew(
+  author: Author | null,
+  kind: ObjectKind,
+  { id: objectId, name }: Named,
+  schema: string | null,
+  view: CatalogView,
+): AccessDef | null {
+  const maker = author?.maker ?? null;
+  // What features keep for all callers belongs to none of them.
+  if (maker === null || (schema !== null && isInternal({ schema, name }))) return null;
+  const { defaults = [] } = view.roleById(maker)!;
+  const of = (where: string | null) => defaults.find((each) => each.kind === kind && each.schema === where)?.grants;
+  const inSchema = schema === null ? undefined : of(schema);
+  return { objectId, kind, owner: maker, grants: [...(of(null) ?? usualGrants(kind, maker)), ...(inSchema ?? [])] };
+}

@@ -1,0 +1,192 @@
+/**
+ * What a role may do, by one version of the definitions. Binders ask it for each relation that a statement names; the
+ * routes that read tables in ways of their own ask it whether they may.
+ */
+import { sqlError } from "../protocol/errors.js";
+import type { CatalogView } from "./catalog-view.js";
+import { type AccessDef, MEMBER_ROLE, type PolicyDef, type Privilege, PUBLIC_ID, type RoleDef } from "./role.js";
+
+/** Who a statement runs as. */
+export interface Acting {
+  readonly name: string;
+  /** Null: the name is a user's of whom no statement made a role; it has what everybody has. */
+  readonly role: RoleDef | null;
+  /** Administrators of the tenant, and roles that are superusers. */
+  readonly superuser: boolean;
+}
+
+export type PolicyCommand = Exclude<PolicyDef["command"], "all">;
+
+export class Rights {
+  /** The roles whose privileges it has, itself among them. */
+  private readonly has: ReadonlySet<number>;
+  private wholly: boolean | null = null;
+
+  constructor(
+    readonly catalog: CatalogView,
+    readonly acting: Acting,
+  ) {
+    this.has = inheritedBy(acting.role, catalog);
+  }
+
+  get isSuperuser(): boolean {
+    return this.acting.superuser;
+  }
+
+  /** Whether it has the rights of the role without SET ROLE. */
+  hasRole(roleId: number): boolean {
+    return this.isSuperuser || this.has.has(roleId);
+  }
+
+  /** Whether it owns the object. Common property is owned by nobody in particular. */
+  owns(objectId: number): boolean {
+    const access = this.catalog.accessTo(objectId);
+    return this.isSuperuser || (access !== null && this.has.has(access.owner));
+  }
+
+  /** Whether it may change the definition of the object. */
+  mayAlter(objectId: number): boolean {
+    return this.catalog.accessTo(objectId) === null || this.owns(objectId);
+  }
+
+  may(objectId: number, privilege: Privilege): boolean {
+    const access = this.catalog.accessTo(objectId);
+    return access === null || this.isSuperuser || this.granted(access, privilege, (columnId) => columnId === undefined);
+  }
+
+  /** The columns that it may use so: "all", or their ids. */
+  columns(objectId: number, privilege: Privilege): "all" | ReadonlySet<number> {
+    if (this.may(objectId, privilege)) return "all";
+    const { grants } = this.catalog.accessTo(objectId)!;
+    const own = grants.filter((grant) => grant.privilege === privilege && this.has.has(grant.grantee));
+    return new Set(own.flatMap(({ columnId }) => columnId ?? []));
+  }
+
+  /** Whether it may hand the privilege on. */
+  mayGrant(objectId: number, privilege: Privilege, columnId?: number): boolean {
+    if (this.owns(objectId)) return true;
+    const { grants = [] } = this.catalog.accessTo(objectId) ?? {};
+    return grants.some(
+      (grant) =>
+        grant.grantable &&
+        grant.privilege === privilege &&
+        this.has.has(grant.grantee) &&
+        (grant.columnId === undefined || grant.columnId === columnId),
+    );
+  }
+
+  private granted(access: AccessDef, privilege: Privilege, isFor: (columnId: number | undefined) => boolean): boolean {
+    return access.grants.some(
+      (grant) => grant.privilege === privilege && isFor(grant.columnId) && this.has.has(grant.grantee),
+    );
+  }
+
+  /** Whether policies decide which rows of the table it sees and changes. */
+  isRestricted(tableId: number): boolean {
+    const access = this.catalog.accessTo(tableId);
+    if (!access?.rowSecurity?.enabled) return false;
+    const { superuser, role } = this.acting;
+    if (superuser || role?.bypassRls) return false;
+    return access.rowSecurity.forced || !this.has.has(access.owner);
+  }
+
+  /** Of a table that it is restricted to: the policies that are about it and the command. */
+  policies(tableId: number, command: PolicyCommand): readonly PolicyDef[] {
+    const { policies = [] } = this.catalog.accessTo(tableId)!;
+    return policies.filter(
+      (policy) =>
+        (policy.command === "all" || policy.command === command) &&
+        policy.roles.some((id) => id === PUBLIC_ID || this.has.has(id)),
+    );
+  }
+
+  /** Whether it may read and change all of the relation, as if nobody had ever said who may. */
+  mayAll(objectId: number, privileges: readonly Privilege[] = ["r", "a", "w", "d"]): boolean {
+    return privileges.every((privilege) => this.may(objectId, privilege)) && !this.isRestricted(objectId);
+  }
+
+  /**
+   * Whether it may read and change every relation wholly: for ways to tables that cannot yet tell what each caller may
+   * see of them.
+   */
+  get mayEverything(): boolean {
+    this.wholly ??= this.catalog.accesses().every(({ objectId, kind }) => {
+      if (kind === "schema") return this.may(objectId, "U");
+      return kind === "table" ? this.mayAll(objectId) : kind !== "sequence" || this.mayAll(objectId, ["r", "w", "U"]);
+    });
+    return this.wholly;
+  }
+
+  /** Throws 42501 unless it may do that with the whole relation. */
+  require(objectId: number, name: string, privilege: Privilege, what = "table"): void {
+    if (!this.may(objectId, privilege)) throw permissionDenied(what, name);
+  }
+}
+
+export function permissionDenied(what: string, name: string): Error {
+  return sqlError("42501", `permission denied for ${what} ${name}`);
+}
+
+/** The roles that it has the privileges of, without SET ROLE. */
+function inheritedBy(role: RoleDef | null, catalog: CatalogView): ReadonlySet<number> {
+  const found = new Set([PUBLIC_ID, MEMBER_ROLE.id]);
+  const visit = (each: RoleDef): void => {
+    if (found.has(each.id)) return;
+    found.add(each.id);
+    for (const { roleId, inherit = each.inherit } of each.memberOf) {
+      const next = catalog.roleById(roleId);
+      if (next !== null && inherit) visit(next);
+    }
+  };
+  if (role !== null) visit(role);
+  return found;
+}
+
+/** The roles that it is a member of, also through others: those that it may become by SET ROLE. */
+export function membershipsOf(role: RoleDef | null, catalog: CatalogView): ReadonlySet<number> {
+  const found = new Set([MEMBER_ROLE.id]);
+  const visit = (each: RoleDef): void => {
+    if (found.has(each.id)) return;
+    found.add(each.id);
+    for (const { roleId } of each.memberOf) {
+      const next = catalog.roleById(roleId);
+      if (next !== null) visit(next);
+    }
+  };
+  if (role !== null) visit(role);
+  return found;
+}
+
+/** Definitions are immutable, so what follows from them is kept with them. */
+const known = new WeakMap<CatalogView, Map<string, Rights>>();
+
+export function rightsOf(catalog: CatalogView, acting: Acting): Rights {
+  let byName = known.get(catalog);
+  if (byName === undefined) {
+    byName = new Map();
+    known.set(catalog, byName);
+  }
+  const key = `${acting.superuser ? 1 : 0}${acting.role?.id ?? ""} ${acting.name}`;
+  let rights = byName.get(key);
+  if (rights === undefined) {
+    if (byName.size >= KEPT_MAX) byName.clear();
+    rights = new Rights(catalog, acting);
+    byName.set(key, rights);
+  }
+  return rights;
+}
+
+const KEPT_MAX = 1000;
+
+/** Somebody who signed in. A user of whom a statement made a role is that role; administrators are superusers. */
+export function actingAs(
+  catalog: CatalogView,
+  login: { readonly user: string; readonly administrator: boolean },
+): Acting {
+  const role = catalog.roles().find(({ name, id }) => name === login.user && id > 0) ?? null;
+  return { name: login.user, role, superuser: login.administrator || role?.superuser === true };
+}
+
+export function actingAsRole(role: RoleDef): Acting {
+  return { name: role.name, role, superuser: role.superuser };
+}

@@ -1,0 +1,292 @@
+/** GRANT and REVOKE of privileges, default privileges, and owners. */
+
+import { DEFAULT_SCHEMA } from "../../catalog/catalog-view.js";
+import type { DdlCommand } from "../../catalog/ddl-command.js";
+import { accessOf, changedGrants, withOwner } from "../../catalog/grants.js";
+import { membershipsOf, permissionDenied } from "../../catalog/rights.js";
+import {
+  type AccessDef,
+  ALL_PRIVILEGES,
+  type DefaultAccess,
+  type Grant,
+  type ObjectKind,
+  type Privilege,
+  PUBLIC_SCHEMA_ID,
+  type RoleDef,
+  usualGrants,
+} from "../../catalog/role.js";
+import { sqlError } from "../../protocol/errors.js";
+import type {
+  AlterAccessStatement,
+  AlterOwnerStatement,
+  DefaultPrivilegesStatement,
+  GrantStatement,
+  PrivilegeNodes,
+} from "../parse/ast-access.js";
+import type { NameNode } from "../parse/ast-query.js";
+import { lookUpTable } from "./bind-from.js";
+import { findRoutine } from "./bind-function-statement.js";
+import { denied, granteeNamed, rightsIn, roleNamed } from "./bind-roles.js";
+import { findView } from "./bind-view.js";
+import type { Binding } from "./binding.js";
+import type { BindEnvironment } from "./bound-statement.js";
+import { firstFound } from "./names.js";
+import { relationOf } from "./scope.js";
+
+/** Something that privileges are about. */
+interface Subject {
+  readonly id: number;
+  readonly kind: ObjectKind;
+  /** What errors call it. */
+  readonly what: string;
+  readonly name: string;
+  readonly columns: readonly { readonly id: number; readonly name: string }[];
+}
+
+const LETTERS: Readonly<Record<string, Privilege>> = {
+  select: "r",
+  insert: "a",
+  update: "w",
+  delete: "d",
+  truncate: "D",
+  references: "x",
+  trigger: "t",
+  usage: "U",
+  create: "C",
+  execute: "X",
+};
+
+const OF_COLUMNS: ReadonlySet<Privilege> = new Set(["r", "a", "w", "x"]);
+
+/** A table, a view or a sequence. Throws 42P01. */
+export function relationSubject(name: NameNode, binding: Binding): Subject {
+  const { env } = binding;
+  const view = findView(name, binding);
+  if (view !== null) {
+    const columns = view.columns.map((column, id) => ({ id, name: column.name }));
+    return { id: view.id, kind: "table", what: "view", name: view.name, columns };
+  }
+  const sequence = firstFound(relationOf(name), env, (schema, own) =>
+    env.catalog.table(schema, own) === null ? env.catalog.sequence(schema, own) : null,
+  );
+  if (sequence !== null)
+    return { id: sequence.id, kind: "sequence", what: "sequence", name: sequence.name, columns: [] };
+  const table = lookUpTable(name, binding);
+  return { id: table.id, kind: "table", what: "table", name: table.name, columns: table.columns };
+}
+
+/** Throws 3F000. */
+function schemaSubject(name: string, { catalog }: BindEnvironment): Subject {
+  const id = name === DEFAULT_SCHEMA ? PUBLIC_SCHEMA_ID : catalog.schema(name)?.id;
+  if (id === undefined) throw sqlError("3F000", `schema "${name}" does not exist`);
+  return { id, kind: "schema", what: "schema", name, columns: [] };
+}
+
+function subjectsOf({ on, object }: GrantStatement, binding: Binding): Subject[] {
+  const { env } = binding;
+  if (on.kind === "functions") {
+    return on.functions.map((signature): Subject => {
+      const fn = findRoutine(signature, object === "procedure" ? "procedure" : "routine", binding);
+      return { id: fn.id, kind: "function", what: "function", name: fn.name, columns: [] };
+    });
+  }
+  if (on.kind === "all in schema") return on.schemas.flatMap((schema) => allIn(schema, object, env));
+  if (on.kind === "defaults") throw new Error("default privileges have no subjects");
+  if (object === "table" || object === "sequence") return on.names.map((name) => relationSubject(name, binding));
+  if (object === "schema") return on.names.map(({ path }) => schemaSubject(path[0]!, env));
+  throw sqlError("0A000", `privileges on a ${object.replaceAll("_", " ")} are not supported`);
+}
+
+function allIn(schema: string, object: string, env: BindEnvironment): Subject[] {
+  schemaSubject(schema, env);
+  const { catalog } = env;
+  const here = <T extends { readonly schema: string }>(all: readonly T[]) =>
+    all.filter((each) => each.schema === schema);
+  if (object === "table") {
+    const tables = here(catalog.tables()).map((table): Subject => ({ ...table, kind: "table", what: "table" }));
+    const views = here(catalog.views()).map((view): Subject => ({ ...view, kind: "table", what: "view", columns: [] }));
+    return [...tables, ...views];
+  }
+  const listed = object === "sequence" ? here(catalog.sequences()) : here(catalog.functions());
+  const kind = object === "sequence" ? "sequence" : "function";
+  return listed.map(({ id, name }): Subject => ({ id, name, kind, what: kind, columns: [] }));
+}
+
+/** Throws 0LP01, 42703. */
+function privilegesOf(
+  nodes: PrivilegeNodes,
+  { kind, columns, name: of }: Pick<Subject, "kind" | "columns" | "name">,
+): { readonly privilege: Privilege; readonly columnId?: number }[] {
+  return (nodes ?? [{ name: "all", columns: [] }]).flatMap(({ name, columns: named }) => {
+    const letter = LETTERS[name];
+    const all = ALL_PRIVILEGES[kind].filter((each) => named.length === 0 || OF_COLUMNS.has(each));
+    if (name !== "all" && (letter === undefined || !all.includes(letter))) {
+      const where = named.length > 0 ? "column" : kind;
+      throw sqlError("0LP01", `invalid privilege type ${name.toUpperCase()} for ${where}`);
+    }
+    const privileges = name === "all" ? all : [letter!];
+    if (named.length === 0) return privileges.map((privilege) => ({ privilege }));
+    return named.flatMap((column) => {
+      const found = columns.find((each) => each.name === column);
+      if (found === undefined) throw sqlError("42703", `column "${column}" of relation "${of}" does not exist`);
+      return privileges.map((privilege) => ({ privilege, columnId: found.id }));
+    });
+  });
+}
+
+export function bindGrant(node: GrantStatement, binding: Binding): DdlCommand {
+  const { env } = binding;
+  const rights = rightsIn(env);
+  const grantees = node.grantees.map((each) => granteeNamed(each, env));
+  const notices: string[] = [];
+  const accesses = subjectsOf(node, binding).map((subject): AccessDef => {
+    const asked = privilegesOf(node.privileges, subject);
+    const found = env.catalog.accessTo(subject.id);
+    const before = accessOf(found, subject.id, subject.kind);
+    // What is everybody's is nobody's to give: only administrators may make it somebody's.
+    const isOwner = rights.isSuperuser || (found !== null && rights.owns(subject.id));
+    const privileges = isOwner
+      ? asked
+      : asked.filter(({ privilege, columnId }) => found !== null && rights.mayGrant(subject.id, privilege, columnId));
+    if (privileges.length === 0) {
+      const hasAny =
+        found !== null && ALL_PRIVILEGES[subject.kind].some((each) => rights.columns(subject.id, each) === "all");
+      if (!hasAny) throw permissionDenied(subject.what, subject.name);
+      notices.push(`no privileges ${node.isGrant ? "were granted for" : "could be revoked for"} "${subject.name}"`);
+      return before;
+    }
+    if (privileges.length < asked.length) {
+      notices.push(
+        `not all privileges ${node.isGrant ? "were granted for" : "could be revoked for"} "${subject.name}"`,
+      );
+    }
+    const grantor = isOwner ? before.owner : rights.acting.role!.id;
+    const { isGrant, option, cascade } = node;
+    const grants = changedGrants(before.grants, { isGrant, privileges, grantees, grantor, option, cascade });
+    return { ...before, grants };
+  });
+  return { kind: "access", tag: node.isGrant ? "GRANT" : "REVOKE", notices, accesses };
+}
+
+const DEFAULT_KINDS: Readonly<Record<string, ObjectKind>> = {
+  table: "table",
+  sequence: "sequence",
+  function: "function",
+  routine: "function",
+  schema: "schema",
+};
+
+export function bindDefaultPrivileges(node: DefaultPrivilegesStatement, env: BindEnvironment): DdlCommand {
+  const { action, schemas } = node;
+  const kind = DEFAULT_KINDS[action.object];
+  if (kind === undefined) throw sqlError("0A000", `default privileges on ${action.object}s are not supported`);
+  const roles = (node.roles.length === 0 ? [{ kind: "current", name: "" } as const] : node.roles).map((each) =>
+    roleNamed(each, env),
+  );
+  const grantees = action.grantees.map((each) => granteeNamed(each, env));
+  const privileges = privilegesOf(action.privileges, { kind, columns: [], name: "" });
+  const { isGrant, option, cascade } = action;
+  for (const schema of schemas) schemaSubject(schema, env);
+  const changed = roles.map((role): RoleDef => {
+    if (!rightsIn(env).hasRole(role.id)) throw denied("permission denied to change default privileges");
+    let { defaults = [] } = role;
+    for (const schema of schemas.length === 0 ? [null] : schemas) {
+      const found = defaults.find((each) => each.kind === kind && each.schema === schema);
+      const before: readonly Grant[] = found?.grants ?? (schema === null ? usualGrants(kind, role.id) : []);
+      const change = { isGrant, privileges, grantees, grantor: role.id, option, cascade };
+      const next: DefaultAccess = { kind, schema, grants: changedGrants(before, change) };
+      defaults = [...defaults.filter((each) => each !== found), next];
+    }
+    return { ...role, defaults };
+  });
+  return { kind: "access", tag: "ALTER DEFAULT PRIVILEGES", notices: [], roles: changed };
+}
+
+/** ALTER TABLE … OWNER TO, ROW LEVEL SECURITY, and security_invoker of a view. */
+export function bindAlterAccess(node: AlterAccessStatement, binding: Binding): DdlCommand {
+  const { env } = binding;
+  const tag = `ALTER ${node.what.toUpperCase()}`;
+  const ignored = (what: string): DdlCommand => {
+    return { kind: "access", tag, notices: [`${what} has no effect here and was ignored`] };
+  };
+  if (node.what === "index") return ignored("OWNER TO");
+  const subject = found(node, binding);
+  if (subject === null) {
+    const notices = [`relation "${node.name.path.join(".")}" does not exist, skipping`];
+    return { kind: "access", tag, notices };
+  }
+  let access = accessOf(env.catalog.accessTo(subject.id), subject.id, subject.kind);
+  for (const change of node.changes) {
+    if (change.kind === "owner") {
+      // Dumps of databases without roles name an owner that is none here.
+      if (isOwnerOfDump(change.role, env)) return ignored("OWNER TO");
+      access = withNewOwner(access, roleNamed(change.role, env), subject, env);
+      continue;
+    }
+    requireOwner(subject, env);
+    if (change.kind === "invoker") {
+      const { invoker: _, ...rest } = access;
+      access = change.value ? { ...rest, invoker: true } : rest;
+      continue;
+    }
+    if (subject.what !== "table") throw sqlError("42809", `"${subject.name}" is not a table`);
+    const { enabled = false, forced = false } = access.rowSecurity ?? {};
+    const { kind: _, ...given } = change;
+    access = { ...access, rowSecurity: { enabled, forced, ...given } };
+  }
+  return { kind: "access", tag, notices: [], accesses: [access] };
+}
+
+function found({ name, ifExists }: AlterAccessStatement, binding: Binding): Subject | null {
+  try {
+    return relationSubject(name, binding);
+  } catch (error) {
+    if (ifExists && (error as { details?: { sqlstate?: string } }).details?.sqlstate === "42P01") return null;
+    throw error;
+  }
+}
+
+/** Throws 42501. Common property has administrators for owners. */
+export function requireOwner({ id, what, name }: Pick<Subject, "id" | "what" | "name">, env: BindEnvironment): void {
+  if (!rightsIn(env).owns(id)) throw denied(`must be owner of ${what} ${name}`);
+}
+
+/** As long as no statement has made a role, and nothing is anybody's, an unknown owner says nothing. */
+function isOwnerOfDump(role: AlterOwnerStatement["role"], { catalog }: BindEnvironment): boolean {
+  return (
+    role.kind === "named" && catalog.roles().length === 0 && !catalog.hasAccess && catalog.role(role.name) === null
+  );
+}
+
+function withNewOwner(access: AccessDef, owner: RoleDef, subject: Subject, env: BindEnvironment): AccessDef {
+  requireOwner(subject, env);
+  const rights = rightsIn(env);
+  const mayBe = rights.isSuperuser || membershipsOf(rights.acting.role, env.catalog).has(owner.id);
+  if (!mayBe) throw denied(`must be member of role "${owner.name}"`);
+  return withOwner(access, owner.id);
+}
+
+export function bindAlterOwner(node: AlterOwnerStatement, binding: Binding): DdlCommand {
+  const { env } = binding;
+  const tag = `ALTER ${node.object.replaceAll("_", " ").toUpperCase()}`;
+  const subject = ownedSubject(node, binding);
+  if (subject === null || isOwnerOfDump(node.role, env)) {
+    return { kind: "access", tag, notices: ["OWNER TO has no effect here and was ignored"] };
+  }
+  const access = accessOf(env.catalog.accessTo(subject.id), subject.id, subject.kind);
+  return {
+    kind: "access",
+    tag,
+    notices: [],
+    accesses: [withNewOwner(access, roleNamed(node.role, env), subject, env)],
+  };
+}
+
+/** null: of an object that has no owner here. */
+function ownedSubject({ object, name, function: fn }: AlterOwnerStatement, binding: Binding): Subject | null {
+  if (object === "schema") return schemaSubject(name.path[0]!, binding.env);
+  if (fn === null) return null;
+  const kind = object === "function" || object === "procedure" || object === "aggregate" ? object : "routine";
+  const found = findRoutine(fn, kind, binding);
+  return { id: found.id, kind: "function", what: "function", name: found.name, columns: [] };
+}

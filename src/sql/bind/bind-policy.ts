@@ -1,0 +1,108 @@
+/** CREATE, ALTER and DROP POLICY. */
+import type { DdlCommand } from "../../catalog/ddl-command.js";
+import { accessOf } from "../../catalog/grants.js";
+import { type AccessDef, type PolicyCondition, type PolicyDef, PUBLIC_ID } from "../../catalog/role.js";
+import type { TableDef } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { DropPolicyStatement, PolicyStatement, RenamePolicyStatement } from "../parse/ast-access.js";
+import type { ExprNode, NameNode } from "../parse/ast-query.js";
+import { contextOf } from "./bind-context.js";
+import { RelationRecorder } from "./bind-create-view.js";
+import { bindBoolean } from "./bind-expr.js";
+import { lookUpTable } from "./bind-from.js";
+import { requireOwner } from "./bind-grant.js";
+import { granteeNamed } from "./bind-roles.js";
+import { findView } from "./bind-view.js";
+import type { Binding } from "./binding.js";
+import { itemOf } from "./row-item.js";
+import { Scope } from "./scope.js";
+import { rowColumnsOf } from "./stored-row.js";
+
+/** The table that the statement is about, and who may do what with it. Throws 42501 unless the session owns it. */
+function target(name: NameNode, binding: Binding): { readonly table: TableDef; readonly access: AccessDef } {
+  const view = findView(name, binding);
+  if (view !== null) throw sqlError("42809", `"${view.name}" is not a table`);
+  const table = lookUpTable(name, binding);
+  if (table.materialized) throw sqlError("42809", `"${table.name}" is not a table`);
+  requireOwner({ id: table.id, what: "table", name: table.name }, binding.env);
+  return { table, access: accessOf(binding.env.catalog.accessTo(table.id), table.id, "table") };
+}
+
+function changed(access: AccessDef, policies: readonly PolicyDef[], tag: string): DdlCommand {
+  const sorted = [...policies].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { kind: "access", tag, notices: [], accesses: [{ ...access, policies: sorted }] };
+}
+
+export function bindPolicy(node: PolicyStatement, binding: Binding): DdlCommand {
+  const { table, access } = target(node.table, binding);
+  const { policies = [] } = access;
+  const before = policies.find(({ name }) => name === node.name);
+  const isNew = node.kind === "create policy";
+  if (isNew && before !== undefined) {
+    throw sqlError("42710", `policy "${node.name}" for table "${table.name}" already exists`);
+  }
+  if (!isNew && before === undefined) throw noPolicy(node.name, table);
+  const command = before?.command ?? node.command;
+  if (node.using !== null && command === "insert") {
+    throw sqlError("42601", "only WITH CHECK expression allowed for INSERT");
+  }
+  if (node.check !== null && (command === "select" || command === "delete")) {
+    throw sqlError("42601", "WITH CHECK cannot be applied to SELECT or DELETE");
+  }
+  const roles = node.roles === null ? (before?.roles ?? [PUBLIC_ID]) : granted(node, binding);
+  const policy: PolicyDef = {
+    name: node.name,
+    permissive: before?.permissive ?? node.permissive,
+    command,
+    roles,
+    using: node.using === null ? (before?.using ?? null) : condition(node.using, node, table, binding),
+    check: node.check === null ? (before?.check ?? null) : condition(node.check, node, table, binding),
+  };
+  const others = policies.filter((other) => other !== before);
+  return changed(access, [...others, policy], isNew ? "CREATE POLICY" : "ALTER POLICY");
+}
+
+const noPolicy = (name: string, table: TableDef) =>
+  sqlError("42704", `policy "${name}" for table "${table.name}" does not exist`);
+
+function granted({ roles }: PolicyStatement, { env }: Binding): number[] {
+  const ids = roles!.map((role) => granteeNamed(role, env));
+  return ids.includes(PUBLIC_ID) ? [PUBLIC_ID] : [...new Set(ids)];
+}
+
+/** The condition by the names of now, once it is proven to bind. */
+function condition(expr: ExprNode, node: PolicyStatement, table: TableDef, binding: Binding): PolicyCondition {
+  const { env } = binding;
+  const relations = new RelationRecorder(env.catalog);
+  binding.within({ ...env, catalog: relations.catalog }, () => {
+    relations.catalog.table(table.schema, table.name);
+    const scope = new Scope(null);
+    scope.items = [itemOf(table, table.name, rowColumnsOf(table, binding))];
+    bindBoolean(expr, "POLICY", contextOf(binding, scope, "policy expressions"));
+  });
+  if (binding.parameterTypes().length > 0) throw sqlError("42P02", "there is no parameter $1");
+  const functions = relations.functions();
+  const list = relations.listAll();
+  return { sql: node.text, searchPath: env.searchPath, relations: list, ...(functions.length > 0 && { functions }) };
+}
+
+export function bindDropPolicy(node: DropPolicyStatement, binding: Binding): DdlCommand {
+  const { table, access } = target(node.table, binding);
+  const { policies = [] } = access;
+  const left = policies.filter(({ name }) => name !== node.name);
+  if (left.length < policies.length) return changed(access, left, "DROP POLICY");
+  if (!node.ifExists) throw noPolicy(node.name, table);
+  const notices = [`policy "${node.name}" for relation "${table.name}" does not exist, skipping`];
+  return { kind: "access", tag: "DROP POLICY", notices };
+}
+
+export function bindRenamePolicy(node: RenamePolicyStatement, binding: Binding): DdlCommand {
+  const { table, access } = target(node.table, binding);
+  const { policies = [] } = access;
+  if (!policies.some(({ name }) => name === node.name)) throw noPolicy(node.name, table);
+  if (policies.some(({ name }) => name === node.newName)) {
+    throw sqlError("42710", `policy "${node.newName}" for table "${table.name}" already exists`);
+  }
+  const renamed = policies.map((policy) => (policy.name === node.name ? { ...policy, name: node.newName } : policy));
+  return changed(access, renamed, "ALTER POLICY");
+}

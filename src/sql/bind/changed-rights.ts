@@ -1,0 +1,120 @@
+/**
+ * Whether a statement may change a relation, and which rows: privileges of the relation that it names and of what is
+ * behind a view, and the policies of the table as conditions of old rows and checks of new ones.
+ */
+import type { Privilege } from "../../catalog/role.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { Expr } from "../../query/expr/expr.js";
+import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import type { Binding } from "./binding.js";
+import type { ChangedRelation } from "./changed-relation.js";
+import { checkedRights, requireChange, requireReadable } from "./relation-rights.js";
+import { policyChecks, policyFilter } from "./row-security.js";
+
+const PRIVILEGES = { insert: "a", update: "w", delete: "d" } as const;
+
+type Command = keyof typeof PRIVILEGES;
+
+/** Throws 42501. `columns`: ids of the face's columns that get values; null: the command is about whole rows. */
+export function requireChanges(
+  relation: ChangedRelation,
+  command: Command,
+  columns: readonly number[] | null,
+  binding: Binding,
+): void {
+  const { face, table, views, rights } = relation;
+  if (checkedRights(binding.env) === null) return;
+  const privilege: Privilege = PRIVILEGES[command];
+  if (views.length === 0) {
+    requireChange(face, privilege, columns, "table", binding.env);
+    return;
+  }
+  views.forEach(({ view, env }, i) => {
+    // Columns of the named view by their places; further down the whole is asked for.
+    const places = columns?.map((id) => face.columns.findIndex((column) => column.id === id)) ?? null;
+    requireChange(view, privilege, i === 0 ? places : null, "view", env);
+  });
+  if (rights !== null) requireChange(table, privilege, columns, "table", { ...binding.env, rights });
+}
+
+/** Throws 42501 where what the statement computes reads columns of the row that its role may not read. */
+export function requireReads(
+  relation: ChangedRelation,
+  row: readonly OutputColumn[],
+  exprs: readonly (Expr | null)[],
+  binding: Binding,
+): void {
+  const { table, views, rights } = relation;
+  if (checkedRights(binding.env) === null) return;
+  for (const { view, env } of views) {
+    // Whoever may not read all of a view changes rows only without looking at them.
+    requireReadable({ ...table, id: view.id, name: view.name, columns: table.columns }, row, exprs, env, "view");
+  }
+  if (rights !== null) requireReadable(table, row, exprs, { ...binding.env, rights });
+}
+
+/** Whoever looks at rows through a view needs its owner to see all columns that the view is made of. Throws 42501. */
+export function requireViewed(relation: ChangedRelation, row: readonly OutputColumn[], binding: Binding): void {
+  const { table, views, rights, over } = relation;
+  if (rights === null || views.length === 0) return;
+  const { item, conditions } = over(table.name, row);
+  const read = [...item.columns.map(({ expr }) => expr), ...conditions];
+  requireReadable(table, row, read, { ...binding.env, rights });
+}
+
+/** Whether policies decide about rows of the table. */
+function isRestricted({ table, rights, instead }: ChangedRelation): boolean {
+  return rights !== null && instead !== undefined ? false : rights?.isRestricted(table.id) === true;
+}
+
+/** The rows that the statement may find. `reads`: it also looks at them. */
+export function foundRows(
+  relation: ChangedRelation,
+  rows: { readonly plan: Plan; readonly columns: readonly OutputColumn[] },
+  command: "update" | "delete",
+  reads: boolean,
+  binding: Binding,
+): Plan {
+  if (!isRestricted(relation)) return rows.plan;
+  const rights = relation.rights!;
+  const commands = reads ? (["select", command] as const) : [command];
+  return binding.within({ ...binding.env, rights }, () =>
+    policyFilter(relation.table, rows, commands, rights, binding),
+  );
+}
+
+/** The relation with the table's policies among the checks of new rows. */
+export function withPolicies(
+  relation: ChangedRelation,
+  command: "insert" | "update",
+  reads: boolean,
+  binding: Binding,
+): ChangedRelation {
+  if (!isRestricted(relation)) return relation;
+  const rights = relation.rights!;
+  return {
+    ...relation,
+    over: (name, columns) => {
+      const row = relation.over(name, columns);
+      const policies = binding.within({ ...binding.env, rights }, () =>
+        policyChecks(relation.table, columns, command, reads, rights, binding),
+      );
+      return { ...row, checks: [...policies, ...row.checks] };
+    },
+  };
+}
+
+/** Throws 0A000 for a command that does not know policies yet. */
+export function refusePolicies(relation: ChangedRelation, what: string): void {
+  if (!isRestricted(relation)) return;
+  throw sqlError("0A000", `${what} of a table with row security is not supported`, {
+    hint: "Use INSERT, UPDATE and DELETE.",
+  });
+}
+
+/** Whether any column is named in a part of a statement. */
+export function namesColumns(node: unknown): boolean {
+  if (typeof node !== "object" || node === null) return false;
+  if ("kind" in node && (node.kind === "column" || node.kind === "subquery")) return true;
+  return Object.values(node).some(namesColumns);
+}

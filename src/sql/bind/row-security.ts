@@ -1,0 +1,143 @@
+/**
+ * Policies of tables as conditions of a statement. The rows that a statement finds go through a filter right above the
+ * table; a row that it stores is checked. Which policies count is PostgreSQL's rule (src/backend/rewrite/rowsecurity.c).
+ */
+import type { PolicyCommand, Rights } from "../../catalog/rights.js";
+import type { PolicyCondition, PolicyDef } from "../../catalog/role.js";
+import type { TableDef } from "../../catalog/table.js";
+import { sqlError } from "../../protocol/errors.js";
+import type { Expr } from "../../query/expr/expr.js";
+import { columnExpr } from "../../query/plan/column-expr.js";
+import type { BoundCheck, OutputColumn, Plan } from "../../query/plan/plan.js";
+import { BOOL } from "../../values/values.js";
+import type { PolicyStatement } from "../parse/ast-access.js";
+import { parseSql } from "../parse/parse.js";
+import { logic } from "./bind-comparison.js";
+import { contextOf } from "./bind-context.js";
+import { bindBoolean } from "./bind-expr.js";
+import type { TableRows } from "./bind-scan.js";
+import { viewEnvironment } from "./bind-view.js";
+import type { Binding } from "./binding.js";
+import { constant } from "./coerce.js";
+import { Scope } from "./scope.js";
+
+type Part = "using" | "check";
+
+/** The table's rows that policies of all these commands let through, behind a barrier. */
+export function policyFilter(
+  table: TableDef,
+  { plan, columns }: Pick<TableRows, "plan" | "columns">,
+  commands: readonly PolicyCommand[],
+  rights: Rights,
+  binding: Binding,
+): Plan {
+  const predicates = commands.flatMap((command) => {
+    const { permissive, restrictive } = conditionsOf(table, columns, command, "using", rights, binding);
+    return [permissive, ...restrictive.map(({ predicate }) => predicate)];
+  });
+  const predicate = logic("and", predicates);
+  const rows: Plan = Object.freeze({ kind: "filter", input: plan, predicate, trusted: true, columns: plan.columns });
+  return barrier(rows);
+}
+
+/** Nothing that could tell of a row is computed for rows that the input does not give. */
+function barrier(input: Plan): Plan {
+  const { columns } = input;
+  return Object.freeze({ kind: "filter", input, predicate: constant(BOOL, true), barrier: true, columns });
+}
+
+/** Checks of a row that is stored. */
+export function policyChecks(
+  table: TableDef,
+  columns: readonly OutputColumn[],
+  command: "insert" | "update",
+  reads: boolean,
+  rights: Rights,
+  binding: Binding,
+): BoundCheck[] {
+  const checks = (of: PolicyCommand, part: Part): BoundCheck[] => {
+    const { permissive, restrictive } = conditionsOf(table, columns, of, part, rights, binding);
+    return [{ name: table.name, predicate: permissive, policy: "" }, ...restrictive];
+  };
+  return [...checks(command, "check"), ...(reads ? checks("select", "using") : [])];
+}
+
+interface Conditions {
+  readonly permissive: Expr;
+  readonly restrictive: readonly BoundCheck[];
+}
+
+function conditionsOf(
+  table: TableDef,
+  columns: readonly OutputColumn[],
+  command: PolicyCommand,
+  part: Part,
+  rights: Rights,
+  binding: Binding,
+): Conditions {
+  if (binding.policed.has(table.id)) {
+    throw sqlError("42P17", `infinite recursion detected in policy for relation "${table.name}"`);
+  }
+  binding.policed.add(table.id);
+  try {
+    // A policy without a condition says nothing: it neither permits nor restricts.
+    const policies = rights
+      .policies(table.id, command)
+      .flatMap((policy) => conditionOf(policy, part).map((condition) => ({ ...policy, condition })));
+    const bound = ({ condition }: (typeof policies)[number]): Expr =>
+      bindCondition(condition.is, condition.part, table, columns, binding);
+    const permitting = policies.filter(({ permissive }) => permissive);
+    if (permitting.length === 0) return { permissive: constant(BOOL, false), restrictive: [] };
+    const restrictive = policies
+      .filter((policy) => !policy.permissive)
+      .map((policy): BoundCheck => ({ name: table.name, predicate: bound(policy), policy: policy.name }));
+    return { permissive: logic("or", permitting.map(bound)), restrictive };
+  } finally {
+    binding.policed.delete(table.id);
+  }
+}
+
+/** Without WITH CHECK, USING is about new rows too. */
+function conditionOf(policy: PolicyDef, part: Part): { readonly is: PolicyCondition; readonly part: Part }[] {
+  const own = part === "check" && policy.check !== null ? "check" : "using";
+  const condition = policy[own];
+  return condition === null ? [] : [{ is: condition, part: own }];
+}
+
+/** Definitions are immutable, so their trees are kept with them. */
+const parsed = new WeakMap<PolicyCondition, PolicyStatement>();
+
+function bindCondition(
+  condition: PolicyCondition,
+  part: Part,
+  table: TableDef,
+  columns: readonly OutputColumn[],
+  binding: Binding,
+): Expr {
+  let node = parsed.get(condition);
+  if (node === undefined) {
+    node = parseSql(condition.sql)[0]!.node as PolicyStatement;
+    parsed.set(condition, node);
+  }
+  const expr = node[part]!;
+  const then = condition.relations.find(({ kind, id }) => kind === "table" && id === table.id)!;
+  const names = new Map(then.columns.map(({ id, name }) => [id, name]));
+  const scope = new Scope(null);
+  const named = table.columns.flatMap(({ id }, i) => {
+    const name = names.get(id);
+    return name === undefined ? [] : [{ name, expr: columnExpr(columns[i]!) }];
+  });
+  const item = {
+    name: then.name,
+    schema: then.schema,
+    columns: named,
+    table: null,
+    unqualified: true,
+    qualifiable: true,
+  };
+  scope.items = [item];
+  // The table's own rows are the statement's; what subqueries name is looked up as it was when the policy was made.
+  return binding.within(viewEnvironment(condition, binding.env), () =>
+    bindBoolean(expr, "POLICY", contextOf(binding, scope, "POLICY")),
+  );
+}
