@@ -225,3 +225,30 @@ t.test("what is kept survives a kill", async (t) => {
     t.same(branch, [[-round, 4000]], `branch of round ${round}`);
   }
 });
+
+t.test("roles and policies of now hold for the past and for branches", async (t) => {
+  const token = await server.tenant("ruled", ["super_admin"]);
+  await server.expect(201, "POST", "/admin/tenants/ruled/users", {
+    ...{ username: "clerk", password: "a password of the clerk", roles: ["user"] },
+  });
+  const clerk = await server.login("clerk", "a password of the clerk");
+  await rows(token, "CREATE TABLE secret (id int PRIMARY KEY, v text)");
+  await rows(token, "INSERT INTO secret VALUES (1, 'hidden')");
+  await server.call("PUT", "/v1/history", { window_seconds: 3600 }, { token });
+  const before = await sequence(token);
+  await fork(token, { name: "b" });
+  t.same(await rows(clerk, "SELECT v FROM secret", "b"), [["hidden"]], "nothing forbids it yet");
+  await rows(token, "REVOKE ALL ON secret FROM member");
+  for (const [sql, branch] of [
+    ["SELECT v FROM secret", "b"],
+    [`SELECT v FROM secret AS OF SEQUENCE ${before}`, undefined],
+  ] as const) {
+    const { status, body } = await server.sql(sql, [], as(clerk, branch));
+    t.equal(status, 403, sql);
+    t.notMatch(JSON.stringify(body), "hidden");
+  }
+  const past = { token: clerk, headers: { "X-Tessera-As-Of": `${before}` } };
+  t.equal((await server.call("POST", "/v1/query/execute", { sql: "SELECT v FROM secret" }, past)).status, 403);
+  t.equal((await server.call("GET", "/v1/branches/b/diff", undefined, { token: clerk })).status, 403);
+  t.same(await rows(token, "SELECT v FROM secret", "b"), [["hidden"]], "administrators see all");
+});
