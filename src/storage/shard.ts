@@ -149,9 +149,10 @@ export class Shard implements TransactionHost<ShardTransaction> {
   /** The large commit that the engine is taking. */
   private large: LargeInEngine | null = null;
   private readonly largeWaiters: (() => void)[] = [];
-  /** Transactions that wait for their turn to make a large commit, and whether one has it. */
+  /** Transactions that wait for their turn to make a large commit, and the one that has it. */
   private readonly largeTurns: (() => void)[] = [];
-  private isLargeTurnTaken = false;
+  private readonly turnWaiters = new Set<ShardTransaction>();
+  private turnHolder: ShardTransaction | null = null;
   private readonly syncWaiters: (() => void)[] = [];
   /** Commits of this turn. */
   private turn: Commit[] = [];
@@ -349,16 +350,18 @@ export class Shard implements TransactionHost<ShardTransaction> {
     while (this.large !== null) await new Promise<void>((resolve) => this.largeWaiters.push(resolve));
   }
 
-  async takeLargeTurn(): Promise<void> {
-    while (this.large !== null || this.isLargeTurnTaken) {
+  async takeLargeTurn(transaction: ShardTransaction): Promise<void> {
+    this.turnWaiters.add(transaction);
+    while (this.large !== null || this.turnHolder !== null) {
       await new Promise<void>((resolve) => this.largeTurns.push(resolve));
     }
-    this.isLargeTurnTaken = true;
+    if (this.turnWaiters.delete(transaction)) this.turnHolder = transaction;
+    // It has ended meanwhile.
+    else this.nextLargeTurn();
   }
 
-  endLargeTurn(): void {
-    this.isLargeTurnTaken = false;
-    if (this.large === null) this.largeTurns.shift()?.();
+  private nextLargeTurn(): void {
+    if (this.large === null && this.turnHolder === null) this.largeTurns.shift()?.();
   }
 
   /**
@@ -408,7 +411,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.large?.giveUp();
     this.large = null;
     for (const resolve of [...this.largeWaiters.splice(0), ...this.syncWaiters.splice(0)]) resolve();
-    if (!this.isLargeTurnTaken) this.largeTurns.shift()?.();
+    this.nextLargeTurn();
   }
 
   hasOtherWriters(transaction: ShardTransaction): boolean {
@@ -430,6 +433,11 @@ export class Shard implements TransactionHost<ShardTransaction> {
 
   ended(transaction: ShardTransaction): void {
     this.open.remove(transaction);
+    if (this.turnWaiters.size > 0) this.turnWaiters.delete(transaction);
+    if (this.turnHolder === transaction) {
+      this.turnHolder = null;
+      this.nextLargeTurn();
+    }
     this.prune();
   }
 

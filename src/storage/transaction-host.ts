@@ -22,9 +22,8 @@ export interface TransactionHost<T> {
    * key, the earlier one counts.
    */
   commitLarge(sources: readonly LargeSource[], parts: CommitParts, late: readonly Write[]): number;
-  /** Resolves when the engine would take a large commit at once, for one caller until it calls `endLargeTurn`. */
-  takeLargeTurn(): Promise<void>;
-  endLargeTurn(): void;
+  /** Resolves when the engine would take a large commit at once; for no other transaction until this one has ended. */
+  takeLargeTurn(transaction: T): Promise<void>;
   conflicted(): void;
   /** Set: what needs room on the disk is refused with this error. */
   readonly refusal: { readonly code: "disk_full" | "overloaded"; readonly message: string } | null;

@@ -53,8 +53,6 @@ export class ShardTransaction implements Transaction {
   /** In them others' changes are followed until the commit; null: there are none. */
   followed: FollowedRanges | null = null;
   private isHeld = false;
-  /** No other transaction makes a large commit before this one ends. */
-  private hasLargeTurn = false;
   /** No commit up to here can conflict. */
   private validFrom: number;
   /** Why it is not open any more. */
@@ -374,10 +372,8 @@ export class ShardTransaction implements Transaction {
     for (const load of writeSet.loads) await write(load.parts(sizes.stepOperations, sizes.stepBytes));
     await write(partsOf(writeSet.orderingWrites(), sizes));
     // The engine takes one large commit at a time; the one before may be with it still.
-    await host.takeLargeTurn();
-    if (this.end !== null) host.endLargeTurn();
+    await host.takeLargeTurn(this);
     this.checkOpen();
-    this.hasLargeTurn = true;
     // What was committed while the parts were written.
     await this.followed?.catchUp(turns);
   }
@@ -490,8 +486,6 @@ export class ShardTransaction implements Transaction {
   private finish(reason: Ending): void {
     this.end = reason;
     this.dropPrepared();
-    if (this.hasLargeTurn) this.host.endLargeTurn();
-    this.hasLargeTurn = false;
     if (this.cursors !== null) for (const cursor of [...this.cursors]) cursor.close();
     this.cursors = null;
     this.own = null;
