@@ -29,7 +29,10 @@ export const AVAILABLE_EXTENSIONS: ReadonlyMap<string, AvailableExtension> = new
   ["pgcrypto", { version: "1.3", comment: "cryptographic functions" }],
   ["plpgsql", { version: "1.0", comment: "PL/pgSQL procedural language" }],
   ["uuid-ossp", { version: "1.1", comment: "generate universally unique identifiers (UUIDs)" }],
-  ["vector", { version: "0.8.0", comment: "vector data type and hnsw access method", types: ["vector"] }],
+  [
+    "vector",
+    { version: "0.8.0", comment: "vector data type and hnsw access method", types: ["vector", "halfvec", "sparsevec"] },
+  ],
 ]);
 
 /** The extension that every tenant has, without a record. */

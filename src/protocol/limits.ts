@@ -49,6 +49,9 @@ export const RECORD_TYPE_CHARACTERS_MAX = 1024 * 1024;
 export const IDENTIFIER_BYTES_MAX = 63;
 /** Numbers of one vector. */
 export const VECTOR_DIMENSIONS_MAX = 16_000;
+/** Of a sparse vector, and those of its numbers that are not zero. */
+export const SPARSE_DIMENSIONS_MAX = 1_000_000_000;
+export const SPARSE_MEMBERS_MAX = 16_000;
 /** Results of one search by similarity, with those that `offset` skips. */
 export const SEARCH_LIMIT_MAX = 10_000;
 /** Results of a search without a limit. */

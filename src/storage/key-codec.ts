@@ -136,6 +136,8 @@ export function isKeyType(type: SqlType): boolean {
     case "json":
     case "jsonpath":
     case "vector":
+    case "halfvec":
+    case "sparsevec":
     case "void":
     case "point":
     case "line":

@@ -5,6 +5,7 @@
 
 import { DbError } from "../protocol/errors.js";
 import { labelOfOrder } from "../values/enum-labels.js";
+import { ofHalfBits } from "../values/half-vector.js";
 import { LONG_JSON_CHARACTERS } from "../values/json-in-turns.js";
 import { parseJsonPath } from "../values/json-path-parse.js";
 import { checkJson, parseJson } from "../values/json-text.js";
@@ -94,6 +95,7 @@ export function payloadReader(type: SqlType): PayloadReader {
     case "bpchar":
     case "citext":
     case "hstore":
+    case "sparsevec":
     case "bit":
     case "varbit":
     case "inet":
@@ -145,6 +147,8 @@ export function payloadReader(type: SqlType): PayloadReader {
       return (bytes, start, end) => parseJsonPath(utf8Slice.call(bytes, start, end));
     case "vector":
       return readVector;
+    case "halfvec":
+      return readHalves;
     case "array":
       return arrayReader(payloadReader(type.element!));
     case "record":
@@ -299,6 +303,13 @@ function readVector(bytes: Uint8Array, start: number, end: number): Float32Array
   const vector = new Float32Array((end - start) >>> 2);
   new Uint8Array(vector.buffer).set(bytes.subarray(start, end));
   return vector;
+}
+
+function readHalves(bytes: Uint8Array, start: number, end: number): Float32Array {
+  if ((end - start) % 2 !== 0) throw damagedRecord();
+  const bits = new Uint16Array((end - start) >>> 1);
+  new Uint8Array(bits.buffer).set(bytes.subarray(start, end));
+  return ofHalfBits(bits);
 }
 
 function arrayReader(readElement: PayloadReader): PayloadReader {

@@ -6,6 +6,7 @@
 import { DbError, sqlError } from "../protocol/errors.js";
 import { RECORD_BYTES_MAX } from "../protocol/limits.js";
 import { orderOfLabel } from "../values/enum-labels.js";
+import { halfBits } from "../values/half-vector.js";
 import { jsonToCompactText, refuseNul } from "../values/json-text.js";
 import type { Numeric } from "../values/numeric.js";
 import type { Interval, Json, RecordField, SqlArray, SqlType, TimeTz, Value } from "../values/values.js";
@@ -115,6 +116,7 @@ export function writeValue(type: SqlType, value: Value): void {
     case "bpchar":
     case "citext":
     case "hstore":
+    case "sparsevec":
     case "bit":
     case "varbit":
     case "inet":
@@ -177,6 +179,9 @@ export function writeValue(type: SqlType, value: Value): void {
       writeBytes(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
       return;
     }
+    case "halfvec":
+      writeBytes(new Uint8Array(halfBits(value as Float32Array).buffer));
+      return;
     case "array":
       writeArray(type.element!, value as SqlArray);
       return;

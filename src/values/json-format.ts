@@ -6,6 +6,7 @@
 import { sqlError } from "../protocol/errors.js";
 import { dateToText, timestampToText, timestampTzToText, timeToText, timeTzToText } from "./datetime.js";
 import { shortFloat4 } from "./float-text.js";
+import { asHalves } from "./half-vector.js";
 import { intervalToText } from "./interval.js";
 import { JsonPath } from "./json-path.js";
 import { jsonToCompactText, jsonToPlain } from "./json-text.js";
@@ -82,6 +83,7 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "name":
     case "citext":
     case "hstore":
+    case "sparsevec":
     case "tsvector":
     case "tsquery":
     case "regconfig":
@@ -146,6 +148,7 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "jsonb":
       return (value) => (value === null ? "null" : compactText(value as Json));
     case "vector":
+    case "halfvec":
       return (value) => (value === null ? "null" : vectorToJson(value as Float32Array));
     case "array":
       return arrayWriter(jsonWriter(type.element as SqlType, timeZone));
@@ -241,6 +244,7 @@ export function plainWriter(type: SqlType, timeZone = "UTC"): PlainWriter {
     case "jsonb":
       return (value) => (value === null ? null : jsonToPlain((value as Json).value));
     case "vector":
+    case "halfvec":
       return (value) => (value === null ? null : Array.from(value as Float32Array, shortFloat4));
     case "array": {
       const element = plainWriter(type.element as SqlType, timeZone);
@@ -366,7 +370,9 @@ function fromObject(type: SqlType, json: object): Value {
     return fromText(type, json.toISOString());
   }
   if (isJson(type)) return jsonOf(type, json);
-  if (type.name === "vector" && (Array.isArray(json) || ArrayBuffer.isView(json))) return vectorParameter(type, json);
+  const isList = Array.isArray(json) || ArrayBuffer.isView(json);
+  if (type.name === "vector" && isList) return vectorParameter(type, json);
+  if (type.name === "halfvec" && isList) return asHalves(vectorParameter(type, json));
   if (json instanceof Uint8Array) {
     if (type.name === "bytea") return new Uint8Array(json);
     if (type.name === "text") return Buffer.from(json).toString();

@@ -11,6 +11,7 @@ import { type Clock, parseDate, parseTime, parseTimestamp, parseTimestampTz, par
 import { enumFromText } from "./enum-labels.js";
 import { float4ToText, float8ToText } from "./float-text.js";
 import { geometricFromText } from "./geometric.js";
+import { asHalves } from "./half-vector.js";
 import { hstoreFromText } from "./hstore.js";
 import { intervalToText, parseInterval } from "./interval.js";
 import { JsonPath } from "./json-path.js";
@@ -20,6 +21,7 @@ import { inetText, macFromText, networkFromText } from "./network.js";
 import { Numeric } from "./numeric.js";
 import { type Bound, rangeInZone, rangeOfMultirange, subtypeOf } from "./range.js";
 import { multirangeFromText, rangeFromText } from "./range-input.js";
+import { sparseFromText } from "./sparse-vector.js";
 import { arrayFromText, arrayToText } from "./text-format-array.js";
 import { recordFromText, recordToText } from "./text-format-record.js";
 import { regConfigFromText } from "./text-search-configs.js";
@@ -86,6 +88,7 @@ export function toText(type: SqlType, value: Value, timeZone = "UTC", style?: Te
     case "jsonb":
       return jsonbToText((value as Json).value);
     case "vector":
+    case "halfvec":
       return vectorToText(value as Float32Array);
     case "array": {
       const element = type.element as SqlType;
@@ -267,6 +270,10 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
       return parseJsonPath(text);
     case "vector":
       return vectorFromText(type, text);
+    case "halfvec":
+      return asHalves(vectorFromText(type, text));
+    case "sparsevec":
+      return sparseFromText(type, text);
     case "array": {
       const element = type.element as SqlType;
       return arrayFromText(text, (member) => fromText(element, member, clock));

@@ -33,6 +33,8 @@ export function mayBeLarge({ name }: SqlType): boolean {
     case "record":
     case "variant":
     case "vector":
+    case "halfvec":
+    case "sparsevec":
     case "tsvector":
     case "tsquery":
     case "numeric":

@@ -76,6 +76,8 @@ export type TypeName =
   | "jsonb"
   | "jsonpath"
   | "vector"
+  | "halfvec"
+  | "sparsevec"
   | "enum"
   | "bit"
   | "varbit"
@@ -362,6 +364,8 @@ export const JSON_TYPE = typeOf("json");
 export const JSONB = typeOf("jsonb");
 export const JSONPATH = typeOf("jsonpath");
 export const VECTOR = typeOf("vector");
+export const HALFVEC = typeOf("halfvec");
+export const SPARSEVEC = typeOf("sparsevec");
 export const BIT = typeOf("bit");
 export const VARBIT = typeOf("varbit");
 export const INET = typeOf("inet");

@@ -120,7 +120,7 @@ function vectorFromJson(type: SqlType, text: string): Float32Array | null {
 
 function vectorFromMembers(type: SqlType, text: string): Float32Array {
   const match = /^\s*\[(.*)\]\s*$/s.exec(text);
-  if (match === null) throw invalid(text);
+  if (match === null) throw invalid(type, text);
   const body = (match[1] as string).trim();
   if (body === "") throw noDimension();
   const members = body.split(",");
@@ -130,10 +130,10 @@ function vectorFromMembers(type: SqlType, text: string): Float32Array {
     const source = member.trim();
     if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(source)) {
       if (/^[+-]?(nan|inf(inity)?)$/i.test(source)) throw notFinite(source);
-      throw invalid(text);
+      throw invalid(type, text);
     }
     vector[i] = Number(source);
-    if (!Number.isFinite(vector[i])) throw outOfRange(source);
+    if (!Number.isFinite(vector[i])) throw outOfRange(type, source);
   }
   return fitVector(type, vector);
 }
@@ -146,7 +146,7 @@ export function vectorOf(type: SqlType, members: ArrayLike<number>): Float32Arra
   for (let i = 0; i < vector.length; i++) {
     if (Number.isFinite(vector[i])) continue;
     if (!Number.isFinite(members[i])) throw notFinite(String(members[i]));
-    throw outOfRange(String(members[i]));
+    throw outOfRange(type, String(members[i]));
   }
   return fitVector(type, vector);
 }
@@ -169,9 +169,11 @@ export const noDimension = (): DbError => sqlError("22000", "vector must have at
 export const tooManyDimensions = (): DbError =>
   sqlError("54000", `vector cannot have more than ${VECTOR_DIMENSIONS_MAX} dimensions`);
 
-const invalid = (text: string) => sqlError("22P02", `invalid input syntax for type vector: "${text}"`);
+const invalid = ({ name }: SqlType, text: string) =>
+  sqlError("22P02", `invalid input syntax for type ${name}: "${text}"`);
 
-const outOfRange = (source: string) => sqlError("22003", `"${source}" is out of range for type vector`);
+const outOfRange = ({ name }: SqlType, source: string) =>
+  sqlError("22003", `"${source}" is out of range for type ${name}`);
 
 const notFinite = (source: string) =>
   sqlError("22000", `${/nan/i.test(source) ? "NaN" : "infinite value"} not allowed in vector`);

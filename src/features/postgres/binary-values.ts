@@ -15,6 +15,7 @@ import type { Interval, MultirangeName, RangeName, SqlArray, SqlType, TimeTz, Va
 import { vectorOf } from "../../values/vector-text.js";
 import { rangeWriter, readRangeValue } from "./binary-ranges.js";
 import { TEXT_TYPE_WRITERS, textFromBinary } from "./binary-texts.js";
+import { readHalves, readSparse, writeHalves, writeSparse } from "./binary-vectors.js";
 import type { TextSettings, ValueWriter } from "./text-values.js";
 
 /** Days and microseconds from 1970 to 2000, where PostgreSQL counts from. */
@@ -126,6 +127,8 @@ const PLAIN_WRITERS: Partial<Record<SqlType["name"], ValueWriter>> = {
     writer.uint16(0);
     for (const member of vector) writer.float32(member);
   },
+  halfvec: (writer, value) => writeHalves(writer, value as Float32Array),
+  sparsevec: (writer, value) => writeSparse(writer, value as string),
   point: (writer, value) => writeNumbers(writer, value as string),
   lseg: (writer, value) => writeNumbers(writer, value as string),
   box: (writer, value) => writeNumbers(writer, value as string),
@@ -291,6 +294,10 @@ function readValue(type: SqlType, fields: MessageFields): Value {
       return readRecord(type, fields);
     case "vector":
       return readVector(type, fields);
+    case "halfvec":
+      return readHalves(type, fields);
+    case "sparsevec":
+      return readSparse(type, fields);
     default:
       return fromText(type, textOf(type, fields));
   }

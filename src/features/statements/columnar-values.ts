@@ -51,6 +51,7 @@ export function columnarWriter(type: SqlType, name: string): ColumnarWriter {
     case "record":
       return type.fields === undefined ? texts("json", (value) => toJsonText(type, value)) : structs(type, name);
     case "vector":
+    case "halfvec":
       return vectors(type.modifier);
     case "array":
       return lists(type.element!, name);

@@ -21,7 +21,12 @@ export function possibleSets(values: ParameterValues): ParameterSets | null {
 }
 
 const takesList = ({ name, element }: SqlType): boolean =>
-  element !== null || name === "json" || name === "jsonb" || name === "vector" || name === "variant";
+  element !== null ||
+  name === "json" ||
+  name === "jsonb" ||
+  name === "vector" ||
+  name === "halfvec" ||
+  name === "variant";
 
 /** Null: the values are no sets, and nothing was done. */
 export function executeSets(request: Request, run: StatementRun, sets: ParameterSets, answer: SetsAnswer) {

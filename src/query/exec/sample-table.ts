@@ -31,7 +31,7 @@ export const SAMPLE_ROWS = 30_000;
 /** Entries between two looks at the clock. */
 const STEP_ENTRIES = 256;
 /** Types whose values never have a mark. */
-const UNMARKED = new Set(["vector", "json", "jsonb", "jsonpath", "bytea", "array", "record"]);
+const UNMARKED = new Set(["vector", "halfvec", "sparsevec", "json", "jsonb", "jsonpath", "bytea", "array", "record"]);
 
 /** Lehmer's generator (Park and Miller, CACM 1988) with a fixed seed: the same rows give the same statistics. */
 function lehmer(): () => number {

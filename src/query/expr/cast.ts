@@ -7,11 +7,13 @@ import { sqlError } from "../../protocol/errors.js";
 import { fitBits } from "../../values/bit-string.js";
 import { checkedTimestamp, DAY_MICROS, roundMicros, SECOND_MICROS, splitTimestamp } from "../../values/datetime.js";
 import type { Clock } from "../../values/datetime-parse.js";
+import { asHalves } from "../../values/half-vector.js";
 import { limitInterval, makeInterval } from "../../values/interval.js";
 import { checkJson } from "../../values/json-text.js";
 import { macFromText, masked, networkOf, networkValue } from "../../values/network.js";
 import { Numeric } from "../../values/numeric.js";
 import { isMultirangeName, isRangeName, mergedRanges, multirangeText, rangeOf } from "../../values/range.js";
+import { denseOf, fitSparse, sparseOf } from "../../values/sparse-vector.js";
 import { charOfByte, fitNumeric, fitText, fromText, toText } from "../../values/text-format.js";
 import { sqlArray } from "../../values/text-format-array.js";
 import { offsetAt, offsetOfLocal } from "../../values/time-zone.js";
@@ -77,36 +79,19 @@ export function dependsOnSession(from: SqlType, to: SqlType): boolean {
   return LOCAL.has(to.name) && categoryOf(from) !== "D" && categoryOf(from) !== "R";
 }
 
-const STYLED = new Set<string>([...LOCAL, ...ZONED, "interval"].filter((name) => !/^time(?:tz)?$/.test(name)));
-
-/** True when DateStyle or IntervalStyle decide what the text is, or means. */
-export function dependsOnStyle(from: SqlType, to: SqlType): boolean {
-  if (to.name === "interval") return categoryOf(from) === "S" || from.name === "unknown";
-  if (categoryOf(to) !== "S") return false;
-  if (from.element !== null) return dependsOnStyle(from.element, to);
-  if (from.fields !== undefined) return from.fields.some(({ type }) => dependsOnStyle(type, to));
-  return STYLED.has(from.name);
-}
-
-const ORDERED = new Set<string>([...STYLED].filter((name) => name !== "interval"));
-/** A date with one or two digits first: day, month or year. */
-const ORDER_OPEN = /(?:^|[\s[({,"])\d{1,2}[-/.]\d{1,2}[-/.]\d/;
-/** A sign before the first of several parts. */
-const SIGN_OPEN = /^\s*-\d.*\s\d/;
-
-/** Whether DateStyle or IntervalStyle decide what this text means. */
-export function isReadByStyle(text: string, to: SqlType): boolean {
-  const { name } = to.element ?? to;
-  return name === "interval" ? SIGN_OPEN.test(text) : ORDERED.has(name) && ORDER_OPEN.test(text);
-}
-
 /** To the bare type, without its modifier. */
 function baseConversion(from: SqlType, to: SqlType, assignment: boolean): Convert | null {
   if (from.element !== null && to.element !== null) return arrayConversion(from.element, to.element, assignment);
   if (to.name === "variant") return toVariant(from);
   if (from.name === "variant") return (value, context) => fromVariant(value as Variant, to, context);
-  if (to.name === "vector") return toVector(from);
-  if (from.name === "vector" && to.element !== null) {
+  if (
+    from.name !== to.name &&
+    isVectorType(to) &&
+    (isVectorType(from) || from.element !== null || to.name === "vector")
+  ) {
+    return toVectorType(from, to);
+  }
+  if ((from.name === "vector" || from.name === "halfvec") && to.element !== null) {
     const convert = numberConversion("float4", to.element.name);
     return convert === null ? null : (value) => sqlArray(Array.from(value as Float32Array, convert));
   }
@@ -216,7 +201,10 @@ function modifierOf(to: SqlType, assignment: boolean): Convert | null {
     case "interval":
       return (value) => limitInterval(value as Interval, modifier);
     case "vector":
+    case "halfvec":
       return (value) => fitVector(to, value as Float32Array);
+    case "sparsevec":
+      return (value) => fitSparse(to, value as string);
     default:
       return null;
   }
@@ -241,6 +229,20 @@ function recordConversion(from: SqlType, to: SqlType): Convert | null {
   if (converts.includes(null)) return null;
   return (value, context) =>
     (value as readonly Value[]).map((field, i) => (field === null ? null : converts[i]!(field, context)));
+}
+
+const isVectorType = ({ name }: SqlType) => name === "vector" || name === "halfvec" || name === "sparsevec";
+
+/** Between the three types of vectors, and from arrays. */
+function toVectorType(from: SqlType, to: SqlType): Convert | null {
+  if (from.name === "sparsevec") {
+    const dense: Convert = (value) => denseOf(value as string);
+    return to.name === "vector" ? dense : (value, context) => asHalves(dense(value, context) as Float32Array);
+  }
+  const convert = from.name === "halfvec" ? keep : toVector(from);
+  if (convert === null || to.name === "vector") return convert;
+  if (to.name === "halfvec") return (value, context) => asHalves((convert(value, context) as Float32Array).slice());
+  return (value, context) => sparseOf(convert(value, context) as Float32Array);
 }
 
 function toVector(from: SqlType): Convert | null {

@@ -47,6 +47,9 @@ const CASTS: Partial<Record<TypeName, Partial<Record<TypeName, CastContext>>>> =
   float8: { int2: "assignment", int4: "assignment", int8: "assignment", float4: "assignment", numeric: "assignment" },
   numeric: { int2: "assignment", int4: "assignment", int8: "assignment", float4: "implicit", float8: "implicit" },
   text: { varchar: "implicit", bpchar: "implicit", name: "implicit", char: "assignment", citext: "assignment" },
+  vector: { halfvec: "implicit", sparsevec: "implicit" },
+  halfvec: { vector: "assignment", sparsevec: "implicit" },
+  sparsevec: { vector: "assignment", halfvec: "assignment" },
   hstore: { json: "explicit", jsonb: "explicit" },
   citext: { text: "implicit", varchar: "implicit", bpchar: "assignment" },
   varchar: { text: "implicit", bpchar: "implicit", name: "implicit", char: "assignment", citext: "assignment" },
@@ -107,7 +110,10 @@ export function canCoerce(from: SqlType, to: SqlType, context: CastContext): boo
   }
   // Lists of numbers serve as vectors wherever one is wanted (`embedding <=> ARRAY[0.1, 0.2]`).
   if (from.element !== null && to.name === "vector") return isNumber(from.element);
-  if (from.name === "vector" && to.element !== null && isNumber(to.element)) {
+  if (from.element !== null && (to.name === "halfvec" || to.name === "sparsevec")) {
+    return isNumber(from.element) && rank >= CONTEXT_RANK.assignment;
+  }
+  if ((from.name === "vector" || from.name === "halfvec") && to.element !== null && isNumber(to.element)) {
     return rank >= CONTEXT_RANK[to.element.name === "float4" ? "implicit" : "assignment"];
   }
   const known = CASTS[from.name]?.[to.name];

@@ -7,6 +7,7 @@ import { orderOfLabel } from "../../values/enum-labels.js";
 import { compareNetworks } from "../../values/network.js";
 import { Numeric } from "../../values/numeric.js";
 import { compareMultiranges, compareRanges, type Range, rangeOf, rangesOf } from "../../values/range.js";
+import { compareSparse } from "../../values/sparse-vector.js";
 import { compareTsQueries } from "../../values/ts-query.js";
 import { compareTsVectors } from "../../values/ts-vector.js";
 import type {
@@ -112,7 +113,10 @@ export function comparatorOf(type: SqlType): Comparator {
     case "jsonpath":
       return (a, b) => compareText(String(a), String(b));
     case "vector":
+    case "halfvec":
       return (a, b) => compareVectors(a as Float32Array, b as Float32Array);
+    case "sparsevec":
+      return (a, b) => compareSparse(a as string, b as string);
     case "array":
       return arrayComparator(type);
     case "record":
@@ -400,6 +404,7 @@ export function hashKeyOf(type: SqlType): (value: Value) => HashKey {
     case "variant":
       return (value) => keptKey(value) ?? variantKey(value);
     case "vector":
+    case "halfvec":
       return untypedKey;
     case "array":
     case "record":

@@ -5,10 +5,11 @@
  */
 import { costLeft } from "../../values/value-cost.js";
 import { BOOL, type Value } from "../../values/values.js";
-import { dependsOnSession, dependsOnStyle, isReadByStyle } from "./cast.js";
+import { dependsOnSession } from "./cast.js";
 import { compileExpr } from "./compile.js";
 import type { Batch, CaseExpr, ConstExpr, EvalContext, Expr, LogicExpr } from "./expr.js";
 import { NO_SERVICES } from "./no-services.js";
+import { dependsOnStyle, isReadByStyle } from "./style-dependence.js";
 import { mapExpr } from "./walk.js";
 
 const NO_ROWS: Batch = { columns: [], length: 1 };

@@ -1,6 +1,6 @@
 /** How the names of types may be written, in PostgreSQL's way and in that of other dialects, and the type that a name means. */
 import { sqlError } from "../../protocol/errors.js";
-import { VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
+import { SPARSE_DIMENSIONS_MAX, VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
 import { nearestName } from "../../protocol/nearest-name.js";
 import { arrayOf, numericType, type SqlType, type TypeName, typeOf } from "../../values/values.js";
 import { displayName } from "./types.js";
@@ -51,6 +51,8 @@ const SPELLINGS: Readonly<Record<string, TypeName>> = {
   jsonb: "jsonb",
   jsonpath: "jsonpath",
   vector: "vector",
+  halfvec: "halfvec",
+  sparsevec: "sparsevec",
   inet: "inet",
   cidr: "cidr",
   macaddr: "macaddr",
@@ -148,12 +150,14 @@ function withModifiers(name: TypeName, modifiers: readonly number[], spelled: st
     case "varbit":
       return lengthWith(name, first);
     case "vector":
-      if (first < 1) throw sqlError("22023", "dimensions for type vector must be at least 1");
+    case "halfvec":
+    case "sparsevec": {
+      const most = name === "sparsevec" ? SPARSE_DIMENSIONS_MAX : VECTOR_DIMENSIONS_MAX;
+      if (first < 1) throw sqlError("22023", `dimensions for type ${name} must be at least 1`);
       if (second !== undefined) throw sqlError("22023", "invalid type modifier");
-      if (first > VECTOR_DIMENSIONS_MAX) {
-        throw sqlError("22023", `dimensions for type vector cannot exceed ${VECTOR_DIMENSIONS_MAX}`);
-      }
+      if (first > most) throw sqlError("22023", `dimensions for type ${name} cannot exceed ${most}`);
       return typeOf(name, first);
+    }
     case "time":
     case "timetz":
     case "timestamp":

@@ -59,6 +59,8 @@ const TYPES: Record<TypeName, TypeFacts> = {
   jsonpath: facts("U", "jsonpath", 4072, 4073),
   // No OID is reserved for vectors: an extension's types get theirs above 16384.
   vector: facts("U", "vector", 16_388, 16_389),
+  halfvec: facts("U", "halfvec", 16_396, 16_397),
+  sparsevec: facts("U", "sparsevec", 16_398, 16_399),
   enum: facts("E", "anyenum", 3500, 0),
   bit: facts("V", "bit", 1560, 1561),
   varbit: facts("V", "bit varying", 1562, 1563, true),

@@ -4,8 +4,8 @@ import { FOLLOWING_SEQUENCE, PLAIN_SEQUENCE, type SequenceOptions } from "../../
 import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { checkColumnName } from "../../catalog/table-names.js";
 import { sqlError } from "../../protocol/errors.js";
-import { dependsOnStyle } from "../../query/expr/cast.js";
 import type { Expr } from "../../query/expr/expr.js";
+import { dependsOnStyle } from "../../query/expr/style-dependence.js";
 import { isVolatile, someExpr } from "../../query/expr/walk.js";
 import { INT2, INT4, INT8, type SqlType } from "../../values/values.js";
 import type { ColumnDefNode } from "../parse/ast-definitions.js";

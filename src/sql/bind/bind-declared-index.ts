@@ -77,7 +77,10 @@ function hasDefaultClass(method: DeclaredMethod, { name, element }: SqlType): bo
   const isRange = isRangeType({ name, element, modifier: null });
   if (method === "gist") return ["tsvector", "tsquery", "circle", "hstore"].includes(name) || isFigure || isRange;
   if (method === "spgist") return ["text", "varchar", "bpchar", "inet", "cidr"].includes(name) || isFigure || isRange;
-  return element === null && !["json", "jsonb", "bool", "vector", "tsvector", "tsquery", "record"].includes(name);
+  return (
+    element === null &&
+    !["json", "jsonb", "bool", "vector", "halfvec", "sparsevec", "tsvector", "tsquery", "record"].includes(name)
+  );
 }
 
 /** Throws 42704. */

@@ -55,7 +55,7 @@ function below(sources: readonly Source[], binding: Binding): Source {
 
 /** Values are texts, so that columns of all types stand below each other. */
 function summaryOf(column: string, name: string, type: SqlType, from: string): string {
-  const ordered = hasOrder(type) && type.name !== "vector";
+  const ordered = hasOrder(type) && !["vector", "halfvec", "sparsevec"].includes(type.name);
   const category = categoryOf(baseType(type));
   const isNumber = NUMBERS.has(baseType(type).name);
   const hasQuartiles = ordered && type.element === null && (isNumber || category === "D" || category === "T");

@@ -4,11 +4,11 @@
  */
 
 import { DbError, sqlError } from "../../protocol/errors.js";
-import { isReadByStyle } from "../../query/expr/cast.js";
 import { canCoerce, commonType, isBinaryCoercible } from "../../query/expr/coercion.js";
 import type { ConstExpr, Expr } from "../../query/expr/expr.js";
 import { OPERATORS } from "../../query/expr/functions/registry.js";
 import { TEXT_SCORE } from "../../query/expr/functions/text-search.js";
+import { isReadByStyle } from "../../query/expr/style-dependence.js";
 import { baseType, categoryOf, displayName } from "../../query/expr/types.js";
 import { isNamedOid } from "../../values/catalog-types.js";
 import { fromText } from "../../values/text-format.js";

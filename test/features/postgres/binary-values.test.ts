@@ -31,6 +31,8 @@ const KNOWN: readonly (readonly [SqlType, string, string])[] = [
   [V.NUMERIC, "NaN", "00000000c0000000"],
   [V.TEXT, "é", "c3a9"],
   [V.BYTEA, "\\x00ff", "00ff"],
+  [V.HALFVEC, "[1,-2.5]", "000200003c00c100"],
+  [V.SPARSEVEC, "{2:1.5}/3", "000000030000000100000000000000013fc00000"],
   [V.UUID, "0123abcd-0000-4000-8000-00000000ffff", "0123abcd00004000800000000000ffff"],
   [V.DATE, "2000-01-02", "00000001"],
   [V.DATE, "infinity", "7fffffff"],

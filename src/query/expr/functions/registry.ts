@@ -44,6 +44,12 @@ import { TRIGRAM_FUNCTIONS, TRIGRAM_OPERATORS } from "./trigrams.js";
 import { TS_FUNCTIONS, TS_OPERATORS } from "./ts-functions.js";
 import { TS_HEADLINES } from "./ts-headlines.js";
 import { VECTOR_FUNCTIONS, VECTOR_OPERATOR_FAMILIES, VECTOR_OPERATORS } from "./vector.js";
+import {
+  BIT_DISTANCE_FUNCTIONS,
+  BIT_DISTANCE_OPERATORS,
+  VECTOR_TYPE_FUNCTIONS,
+  VECTOR_TYPE_OPERATORS,
+} from "./vector-types.js";
 import { WINDOW_FAMILY_TABLE, WINDOW_FUNCTION_TABLE, type WindowFamily } from "./window.js";
 
 /** Functions that belong together. */
@@ -97,9 +103,10 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     title: "Vector functions and operators",
-    functions: VECTOR_FUNCTIONS,
-    operators: VECTOR_OPERATORS,
-    operatorFamilies: VECTOR_OPERATOR_FAMILIES,
+    functions: [...VECTOR_FUNCTIONS, ...BIT_DISTANCE_FUNCTIONS],
+    families: VECTOR_TYPE_FUNCTIONS,
+    operators: [...VECTOR_OPERATORS, ...BIT_DISTANCE_OPERATORS],
+    operatorFamilies: [...VECTOR_OPERATOR_FAMILIES, ...VECTOR_TYPE_OPERATORS],
   },
   {
     title: "Text search functions and operators",

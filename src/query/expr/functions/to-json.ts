@@ -58,6 +58,7 @@ export function toJson(type: SqlType, value: Value, timeZone = "UTC"): unknown {
     case "hstore":
       return hstoreJson(JSONB, value as string).value;
     case "vector":
+    case "halfvec":
       return Array.from(value as Float32Array, shortFloat4);
     case "array":
       return nestArray(value as SqlArray, (element) => toJson(type.element as SqlType, element, timeZone));

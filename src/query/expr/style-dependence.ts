@@ -1,0 +1,26 @@
+/** What DateStyle and IntervalStyle decide: texts of dates, times and intervals, and what such texts mean. */
+import type { SqlType } from "../../values/values.js";
+import { categoryOf } from "./types.js";
+
+const ORDERED = new Set<string>(
+  "date timestamp timestamptz daterange datemultirange tsrange tsmultirange tstzrange tstzmultirange".split(" "),
+);
+/** A date with one or two digits first: day, month or year. */
+const ORDER_OPEN = /(?:^|[\s[({,"])\d{1,2}[-/.]\d{1,2}[-/.]\d/;
+/** A sign before the first of several parts. */
+const SIGN_OPEN = /^\s*-\d.*\s\d/;
+
+/** True when a style decides what the text is, or means. */
+export function dependsOnStyle(from: SqlType, to: SqlType): boolean {
+  if (to.name === "interval") return categoryOf(from) === "S" || from.name === "unknown";
+  if (categoryOf(to) !== "S") return false;
+  if (from.element !== null) return dependsOnStyle(from.element, to);
+  if (from.fields !== undefined) return from.fields.some(({ type }) => dependsOnStyle(type, to));
+  return from.name === "interval" || ORDERED.has(from.name);
+}
+
+/** Whether a style decides what this text means. */
+export function isReadByStyle(text: string, to: SqlType): boolean {
+  const { name } = to.element ?? to;
+  return name === "interval" ? SIGN_OPEN.test(text) : ORDERED.has(name) && ORDER_OPEN.test(text);
+}

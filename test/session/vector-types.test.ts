@@ -1,0 +1,56 @@
+/** pgvector's types halfvec and sparsevec: input, output, casts, operators, functions, storage. */
+import t from "tap";
+import { checkStatements } from "../sql/run-sql.js";
+
+t.test("halfvec and sparsevec", (t) =>
+  checkStatements(t, [
+    ["create table items (id int primary key, h halfvec(3), s sparsevec(5))"],
+    ["insert into items values (1, '[1,2,3]', '{1:1,3:2}/5'), (2, '[0.1,-65504,6e-8]', '{}/5'), (3, null, null)"],
+    ["select h, s from items order by id", ["[1,2,3]|{1:1,3:2}/5", "[0.099975586,-65504,5.9604645e-08]|{}/5", "∅|∅"]],
+    ["insert into items values (4, '[1,2]')", "22000 expected 3 dimensions, not 2"],
+    ["insert into items values (4, '[1,2,65520]')", '22003 "65520" is out of range for type halfvec'],
+    ["select '[1,x]'::halfvec", '22P02 invalid input syntax for type halfvec: "[1,x]"'],
+    ["select '{3:1,1:2,2:0}/3'::sparsevec", ["{1:2,3:1}/3"]],
+    ["select '{1:1,1:2}/3'::sparsevec", "22000 sparsevec indices must not contain duplicates"],
+    ["select '{4:1}/3'::sparsevec", "22000 sparsevec index out of bounds"],
+    ["select '{1:1}'::sparsevec", '22P02 invalid input syntax for type sparsevec: "{1:1}"'],
+    ["insert into items values (4, null, '{1:1}/3')", "22000 expected 5 dimensions, not 3"],
+    ["select h <-> '[1,2,5]', h <#> '[1,1,1]', h <=> '[2,4,6]', h <+> '[0,0,0]' from items where id = 1", ["2|-6|0|6"]],
+    [
+      "select s <-> '{1:1,2:2}/5', s <#> '{3:2}/5', s <=> '{1:2,3:4}/5', s <+> '{5:1}/5' from items where id = 1",
+      ["2.8284271247461903|-4|0|4"],
+    ],
+    ["select s <-> '{1:1}/4' from items where id = 1", "22000 different sparsevec dimensions 5 and 4"],
+    ["select id from items where h is not null order by h <-> '[1,2,2]', s <-> '{1:1}/5' limit 1", ["1"]],
+    [
+      "select h + '[1,1,1]', h * h, h || h, l2_norm('[3,4]'::halfvec), vector_dims(h) from items where id = 1",
+      ["[2,3,4]|[1,4,9]|[1,2,3,1,2,3]|5|3"],
+    ],
+    [
+      "select l2_normalize('[3,4]'::halfvec), l2_normalize('{2:5}/3'::sparsevec), l1_distance(h, h) from items where id = 1",
+      ["[0.60009766,0.7998047]|{2:1}/3|0"],
+    ],
+    [
+      "select '[0.1,2]'::vector::halfvec, '[0.5,2]'::halfvec::vector, '[0,2]'::vector::sparsevec, '{2:2}/2'::sparsevec::vector",
+      ["[0.099975586,2]|[0.5,2]|{2:2}/2|[0,2]"],
+    ],
+    [
+      "select array[1,2]::halfvec, array[0,2]::sparsevec, '[1,2]'::halfvec::real[], '{1:3}/2'::sparsevec::halfvec",
+      ["[1,2]|{2:2}/2|{1,2}|[3,0]"],
+    ],
+    ["select b'101' <~> b'111', b'101' <%> b'100', b'00' <%> b'00', hamming_distance(b'11', '00')", ["1|0.5|1|2"]],
+    ["select b'10' <~> b'1'", "22000 different bit lengths 2 and 1"],
+    ["select l2_distance('[1,2]', '[1,4]')", ["2"]],
+    ["select h = '[1,2,3]', s = '{1:1,3:2}/5', count(*) from items where id = 1 group by h, s", ["true|true|1"]],
+    [
+      "select to_json(h), pg_typeof(h), pg_typeof(s), format_type('halfvec'::regtype, 3) from items where id = 1",
+      ["[1,2,3]|halfvec|sparsevec|halfvec(3)"],
+    ],
+    [
+      "select '{2:-1}/3'::sparsevec < '{}/3', '{}/2'::sparsevec < '{}/3', '{3:1}/3'::sparsevec > '{3:0.5}/3'",
+      ["true|true|true"],
+    ],
+    ["create index on items (h)", '42704 data type halfvec(3) has no default operator class for access method "btree"'],
+    ["create table wide (h halfvec(16001))", "22023 dimensions for type halfvec cannot exceed 16000"],
+  ]),
+);
