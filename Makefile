@@ -2,7 +2,7 @@
 .PHONY: start build install check test sim sim-cluster torture bench peers vector-peers graph-peers duckdb-peers clean package docs fuzz soak
 .PHONY: turns watch properties etcd-messages lint-api conformance-sql conformance-cypher conformance-ldbc conformance-mcp
 .PHONY: conformance-clients conformance-regress conformance-openai conformance-openapi conformance-adapters
-.PHONY: conformance-bolt quality cluster torture-cluster
+.PHONY: console-images conformance-bolt quality cluster torture-cluster
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
@@ -123,6 +123,10 @@ package: build
 # Hostile inputs for MINUTES=10, with large parts of up to SIZE=1000000 characters; SEED=… repeats a run, FROM=number COUNT=1 one input.
 fuzz: build
 	node dist/test/fuzz/run-fuzz.js
+
+# Pictures of the console's pages into docs/images. Needs Chromium.
+console-images: build
+	node scripts/console-images.mjs
 
 # Writes the pages of docs/reference that are generated.
 docs: build

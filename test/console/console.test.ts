@@ -113,11 +113,12 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("button", { name: "Sign out" }).click();
     await signIn(page, { username: "admin", password: ADMIN_PASSWORD });
-    await page.locator(".cm-content").waitFor();
+    await page.getByRole("heading", { name: "Welcome, admin" }).waitFor();
     t.equal(await page.locator(".top .badge").textContent(), "system", "the tenant is shown");
   });
 
   await step("statements run, and their results are shown in all ways", async (t) => {
+    await openPage(page, "#/query");
     await runText(page, "SELECT id, name, people FROM city ORDER BY id");
     await page.getByText("200 rows").waitFor();
     t.match(await page.locator(".grid-row").first().textContent(), "city 1");
@@ -195,8 +196,8 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     await page.locator(".cm-completionLabel", { hasText: "city" }).first().waitFor();
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+k");
-    await page.keyboard.type("hostile");
-    await page.locator(".palette-entry", { hasText: "hostile" }).first().waitFor();
+    await page.getByRole("combobox", { name: "Find a page" }).fill("hostile");
+    await page.locator(".palette-entry[aria-selected=true]", { hasText: "hostile" }).waitFor();
     t.same(await violations(), [], "of the palette");
     await page.keyboard.press("Enter");
     await page.locator(".thing-head h2", { hasText: "hostile" }).waitFor();
@@ -256,9 +257,96 @@ t.test("the console", { skip: withoutBrowser }, async (t) => {
     t.same(await violations(), [], "of a graph");
   });
 
+  await step("the sample is loaded, and its queries run", async (t) => {
+    await openPage(page, "#/home");
+    await page.getByRole("button", { name: "Load the sample" }).click();
+    await page.getByText("The sample is loaded.").waitFor();
+    t.same(await violations(), [], "of the first page");
+    await page
+      .getByRole("region", { name: /^All at once/ })
+      .getByRole("button")
+      .click();
+    await page.locator(".cm-content").click();
+    await page.keyboard.press("Control+Enter");
+    await page.getByText("12 rows").waitFor();
+    t.match(await page.locator(".grid-row").first().textContent(), "The engine stopped twice");
+  });
+
+  await step("questions, claims, memories, chats and agents", async (t) => {
+    await openPage(page, "#/ai/ask");
+    await page.getByLabel("Question about your tables").fill("How many cities are there per country?");
+    await page.getByRole("button", { name: "Ask" }).click();
+    t.match(await page.getByLabel("It can be changed").inputValue(), "GROUP BY city.country");
+    await page.getByRole("button", { name: "Run" }).click();
+    await page.locator(".grid-cell", { hasText: "PT" }).waitFor();
+    t.same(await violations(), [], "of questions");
+    await openPage(page, "#/ai/claims");
+    await page.getByRole("button", { name: "Check" }).click();
+    await page.locator(".badge", { hasText: "lie" }).waitFor();
+    t.same(await violations(), [], "of claims");
+    await server.expect(201, "POST", "/v1/ai/memory/helper", { content: HOSTILE });
+    await openPage(page, "#/ai/memory/helper");
+    await page.locator("td", { hasText: HOSTILE }).waitFor();
+    t.same(await violations(), [], "of memories");
+    await openPage(page, "#/ai/chat");
+    await page.getByRole("button", { name: "book" }).click();
+    await page.getByLabel("Message").fill(`Who lives alone? ${HOSTILE}`);
+    await page.keyboard.press("Enter");
+    await page.locator(".citations li").first().waitFor();
+    t.equal(await strangers(), 0);
+    t.same(await violations(), [], "of a chat");
+    await openPage(page, "#/ai/agents");
+    await page.getByText("No agent has run yet").waitFor();
+    t.same(await violations(), [], "of agents");
+  });
+
+  await step("a model is trained, followed, read and asked", async (t) => {
+    await openPage(page, "#/models");
+    await page.getByRole("button", { name: "Train a model" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("From the table").selectOption("city");
+    await dialog.getByLabel("Predict the column").selectOption("people");
+    await dialog.getByLabel("Name").fill("size");
+    await dialog.getByLabel("Trials").fill("1");
+    t.same(await violations(), [], "of the form");
+    await dialog.getByRole("button", { name: "Start" }).click();
+    await page.getByRole("link", { name: "size" }).click({ timeout: 60_000 });
+    await page.getByText("Without a model").waitFor();
+    await page.getByRole("button", { name: "Predict" }).click();
+    await page.locator("pre.value", { hasText: "predictions" }).waitFor();
+    t.same(await violations(), [], "of a model");
+  });
+
+  await step("users, keys, tenants, backups, sessions, the audit trail and health", async (t) => {
+    const tab = async (id: string, text: string): Promise<void> => {
+      await openPage(page, `#/operate/${id}`);
+      await page.getByText(text).first().waitFor();
+      t.same(await violations(), [], id);
+    };
+    await tab("users", "eva");
+    await page.getByRole("button", { name: "Delete eva" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByText("eva is gone.").waitFor();
+    await tab("keys", "console");
+    await page.getByRole("button", { name: "Key", exact: true }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill(HOSTILE);
+    await page.getByRole("button", { name: "Make" }).click();
+    await page.getByText("Copy it now").waitFor();
+    await page.getByRole("dialog").locator(".dialog-actions button").click();
+    await page.locator("td", { hasText: HOSTILE }).waitFor();
+    await tab("tenants", "system");
+    await tab("backups", "There is none yet.");
+    await page.getByRole("button", { name: "Full backup" }).click();
+    await page.locator(".badge", { hasText: "completed" }).waitFor({ timeout: 30_000 });
+    await tab("sessions", "Nobody is connected");
+    await tab("audit", "auth.login");
+    await tab("health", "Requests a second");
+    t.equal(await strangers(), 0);
+  });
+
   await step("every page fits a phone", async (t) => {
     await page.setViewportSize({ width: 360, height: 740 });
-    for (const id of ["query", "data", "search", "graph"]) {
+    for (const id of ["home", "query", "data", "search", "graph", "ai", "models", "operate"]) {
       await openPage(page, `#/${id}`);
       await page.locator("h1").first().waitFor({ state: "attached" });
       const [inner, outer] = (await page.evaluate("[document.documentElement.scrollWidth, innerWidth]")) as [

@@ -21,6 +21,13 @@ export interface PageEntry {
 
 export const PAGES: readonly PageEntry[] = [
   {
+    id: "home",
+    title: "Home",
+    icon: "home",
+    letter: "h",
+    load: async () => (await import("../pages/home/home-page.js")).HomePage,
+  },
+  {
     id: "query",
     title: "Query",
     icon: "query",
@@ -48,10 +55,30 @@ export const PAGES: readonly PageEntry[] = [
     letter: "r",
     load: async () => (await import("../pages/graph/graph-page.js")).GraphPage,
   },
+  {
+    id: "ai",
+    title: "AI",
+    icon: "chat",
+    letter: "a",
+    load: async () => (await import("../pages/ai/ai-page.js")).AiPage,
+  },
+  {
+    id: "models",
+    title: "Models",
+    icon: "models",
+    letter: "m",
+    load: async () => (await import("../pages/models/models-page.js")).ModelsPage,
+  },
+  {
+    id: "operate",
+    title: "Operate",
+    icon: "operate",
+    letter: "o",
+    isFor: isAdmin,
+    load: async () => (await import("../pages/operate/operate-page.js")).OperatePage,
+  },
 ];
 
 export function pagesFor(user: User): readonly PageEntry[] {
   return PAGES.filter(({ isFor }) => isFor === undefined || isFor(user));
 }
-
-export const forAdmins = isAdmin;

@@ -69,8 +69,18 @@ function scalesOf({ width, height }: Size, { kind, x, xKind, series }: ChartData
 function xText({ xKind, names, kind, x }: ChartData, value: number): string {
   if (xKind === "name") return names?.[value] ?? "";
   const real = kind === "bar" ? (x[value] ?? value) : value;
-  if (xKind === "time") return new Date(real).toLocaleString("en-GB", { dateStyle: "short", timeStyle: "short" });
+  if (xKind === "time") return timeOfAxis(real, x);
   return measureText(real);
+}
+
+const DAY_MS = 86_400_000;
+
+/** As exact as the whole axis needs: a time of the day, or a date. */
+function timeOfAxis(value: number, x: readonly number[]): string {
+  const date = new Date(value);
+  const span = (x.at(-1) ?? 0) - (x[0] ?? 0);
+  if (span < DAY_MS) return date.toLocaleTimeString("en-GB");
+  return date.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "2-digit" });
 }
 
 export function drawChart(canvas: HTMLCanvasElement, size: Size, data: ChartData, format: Format): void {

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 
 export interface ListColumn<T> {
+  /** "": of buttons. */
   readonly name: string;
   readonly cell: (row: T) => ComponentChildren;
   readonly isNumber?: boolean;
@@ -24,13 +25,13 @@ export function ListTable<T>({ label, columns, rows, keyOf, none }: ListTablePro
   return (
     // A region that scrolls has to take the focus, so that arrows can scroll it.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-    <section class="table-scroll" tabIndex={0} aria-label={label}>
+    <div role="group" class="table-scroll" tabIndex={0} aria-label={label}>
       <table class="list">
         <thead>
           <tr>
             {columns.map((column) => (
               <th key={column.name} scope="col" class={classOf(column)}>
-                {column.name}
+                {column.name === "" ? <span class="unseen">Actions</span> : column.name}
               </th>
             ))}
           </tr>
@@ -47,6 +48,6 @@ export function ListTable<T>({ label, columns, rows, keyOf, none }: ListTablePro
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   );
 }

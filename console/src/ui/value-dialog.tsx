@@ -1,7 +1,9 @@
 /** A row of a result, one value under the other; the chosen one first and whole. */
+
 import { copy } from "../lib/clipboard.js";
 import { cellText } from "../lib/format.js";
 import { Button } from "./button.js";
+import { CodeBlock } from "./code-block.js";
 import type { GridColumn, GridRow } from "./data-grid.js";
 import { Dialog } from "./dialog.js";
 import { attempt } from "./toast.js";
@@ -29,7 +31,7 @@ export function ValueDialog({ columns, row, column, onClose }: ValueDialogProps)
           Copy
         </Button>
       </div>
-      <pre class="value">{text}</pre>
+      <CodeBlock>{text}</CodeBlock>
       <h3>The whole row</h3>
       <dl class="row-values">
         {columns.map((each, index) => (

@@ -1,8 +1,10 @@
 /** Changes of rows. The statement is shown before it runs, and it runs in a transaction that changes one row or none. */
+
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { cellText } from "../../lib/format.js";
 import { Button } from "../../ui/button.js";
+import { CodeBlock } from "../../ui/code-block.js";
 import type { GridColumn, GridRow } from "../../ui/data-grid.js";
 import { Dialog } from "../../ui/dialog.js";
 import { Switch, TextArea, TextField } from "../../ui/field.js";
@@ -145,10 +147,10 @@ function ChangeDialog({ title, change, action, isDangerous, children, onClose, o
       {children}
       <div>
         <h3>What will run</h3>
-        <pre class="value">
+        <CodeBlock>
           {change.sql}
           {change.values.map((value, i) => `\n-- $${i + 1} = ${cellText(value).slice(0, 200)}`).join("")}
-        </pre>
+        </CodeBlock>
       </div>
       <Failure error={error} />
     </Dialog>

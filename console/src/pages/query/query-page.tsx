@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { TesseraError } from "../../../../clients/typescript/src/index.js";
 import { messageOf } from "../../lib/errors.js";
 import { hasMod, useKeys } from "../../lib/keys.js";
-import { replacePlace } from "../../lib/router.js";
+import { place, replacePlace } from "../../lib/router.js";
 import { keptStore, useStore } from "../../lib/store.js";
 import type { PageProps } from "../../shell/pages.js";
 import { Busy } from "../../ui/button.js";
@@ -27,12 +27,14 @@ export function QueryPage({ path, query }: PageProps) {
   const { all, current } = useStore(kept().tabs);
   const hasSide = useStore(sideShown);
   const tab = all.find(({ id }) => id === current) ?? all[0]!;
+  // The address opens a tab or chooses one; after that it names the one that is shown.
   useEffect(() => {
     if (query.sql !== undefined) showQuery("sql", query.sql, query.title);
     else if (query.cypher !== undefined) showQuery("cypher", query.cypher, query.title);
-    else if (path[0] !== undefined && all.some(({ id }) => id === path[0])) selectTab(path[0]);
+    else if (all.some(({ id }) => id === path[0])) selectTab(path[0]!);
+    nameTab();
   }, [query.sql, query.cypher, path[0]]);
-  useEffect(() => replacePlace(["query", tab.id]), [tab.id]);
+  useEffect(nameTab, [tab.id]);
   useKeys((event) => {
     if (event.altKey && !hasMod(event) && event.code === "KeyT") {
       event.preventDefault();
@@ -49,6 +51,13 @@ export function QueryPage({ path, query }: PageProps) {
       </div>
     </div>
   );
+}
+
+function nameTab(): void {
+  const { current } = kept().tabs.get();
+  const { path, query } = place.get();
+  const isNamed = path[1] === current && Object.keys(query).length === 0;
+  if (!isNamed) replacePlace(["query", current]);
 }
 
 /** The place of a character that the server counts from 1, in UTF-16. */
@@ -69,7 +78,7 @@ function Workplace({ tab }: { readonly tab: QueryTab }) {
   const share = useStore(editorShare);
   const limit = useStore(rowLimit);
   const editor = useRef<EditorHandle | null>(null);
-  const place = useRef<HTMLDivElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   const names = [
     ...new Set(statementsOf(tab.text, tab.language).flatMap(({ text }) => parametersOf(text, tab.language))),
   ];
@@ -115,7 +124,7 @@ function Workplace({ tab }: { readonly tab: QueryTab }) {
   return (
     <div
       class="workplace"
-      ref={place}
+      ref={box}
       style={{ gridTemplateRows: `auto auto minmax(90px, ${share}%) 5px minmax(0, 1fr)` }}
     >
       <QueryToolbar
@@ -128,7 +137,7 @@ function Workplace({ tab }: { readonly tab: QueryTab }) {
       />
       <Parameters names={names} tab={tab} />
       <LazyEditor tab={tab} onReady={(handle) => (editor.current = handle)} />
-      <Splitter place={place} />
+      <Splitter box={box} />
       <Result work={work} run={run} />
     </div>
   );
@@ -161,7 +170,7 @@ function LazyEditor({ tab, onReady }: { readonly tab: QueryTab; readonly onReady
 }
 
 /** Between editor and result; it can be drawn, and moved by arrows. */
-function Splitter({ place }: { readonly place: { readonly current: HTMLDivElement | null } }) {
+function Splitter({ box }: { readonly box: { readonly current: HTMLDivElement | null } }) {
   const share = useStore(editorShare);
   const set = (percent: number): void => editorShare.set(Math.round(Math.max(12, Math.min(80, percent))));
   return (
@@ -180,9 +189,9 @@ function Splitter({ place }: { readonly place: { readonly current: HTMLDivElemen
       }}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={(event) => {
-        if (!event.currentTarget.hasPointerCapture(event.pointerId) || place.current === null) return;
-        const box = place.current.getBoundingClientRect();
-        set(((event.clientY - box.top - 44) / box.height) * 100);
+        if (!event.currentTarget.hasPointerCapture(event.pointerId) || box.current === null) return;
+        const { top, height } = box.current.getBoundingClientRect();
+        set(((event.clientY - top - 44) / height) * 100);
       }}
     />
   );

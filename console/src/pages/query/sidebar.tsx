@@ -52,6 +52,8 @@ function Schema({ wanted }: { readonly wanted: string }) {
   const found = objects.filter(
     ({ name, schema, columns }) =>
       !schema.startsWith("graph:") &&
+      // What the server keeps for itself is found by its name only.
+      (wanted !== "" || !name.startsWith("_")) &&
       (name.toLowerCase().includes(wanted) || (wanted !== "" && columns.some((one) => one.name.includes(wanted)))),
   );
   const labels = graph.labels.filter((label) => label.toLowerCase().includes(wanted));

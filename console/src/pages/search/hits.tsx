@@ -1,8 +1,10 @@
 /** What a search has found: scores, passages and content. */
+
 import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { measureText } from "../../lib/format.js";
 import { Button } from "../../ui/button.js";
+import { CodeBlock } from "../../ui/code-block.js";
 import { Dialog } from "../../ui/dialog.js";
 import { DocumentLines } from "../data/document-lines.js";
 import type { Hit } from "./searches.js";
@@ -36,7 +38,7 @@ export function Hits({ hits }: { readonly hits: readonly Hit[] }) {
       ))}
       {open !== null && (
         <Dialog title={open.id} onClose={() => setOpen(null)} isWide>
-          <pre class="value">{JSON.stringify(open.content, null, 2)}</pre>
+          <CodeBlock>{JSON.stringify(open.content, null, 2)}</CodeBlock>
         </Dialog>
       )}
     </ol>
@@ -56,7 +58,7 @@ function Score({ name, value, most, kind }: ScoreProps) {
     <div class="score">
       <span class="muted">{name}</span>
       <span class="number">{value === null ? "–" : measureText(Number(value.toPrecision(3)))}</span>
-      <span class={`score-bar ${kind}`} style={{ width: `${share * 100}%` }} />
+      {value !== null && <span class={`score-bar ${kind}`} style={{ width: `${share * 100}%` }} />}
     </div>
   );
 }

@@ -1,0 +1,34 @@
+/** What models do with the tenant's data: one tab for each. */
+import { goTo } from "../../lib/router.js";
+import type { PageProps } from "../../shell/pages.js";
+import { Page } from "../../ui/panel.js";
+import { Tabs } from "../../ui/tabs.js";
+import { Agents } from "./agents.js";
+import { Ask } from "./ask.js";
+import { Chats } from "./chats.js";
+import { Claims } from "./claims.js";
+import { Memories } from "./memories.js";
+
+type Shown = "chat" | "ask" | "claims" | "memory" | "agents";
+
+const TABS: readonly { readonly id: Shown; readonly label: string }[] = [
+  { id: "chat", label: "Chat" },
+  { id: "ask", label: "Questions as SQL" },
+  { id: "claims", label: "Claims" },
+  { id: "memory", label: "Memory" },
+  { id: "agents", label: "Agents" },
+];
+
+export function AiPage({ path }: PageProps) {
+  const shown = TABS.find(({ id }) => id === path[0])?.id ?? "chat";
+  return (
+    <Page title="AI">
+      <Tabs label="What to do" tabs={TABS} current={shown} onChange={(id) => goTo(["ai", id])} />
+      {shown === "chat" && <Chats id={path[1] ?? null} />}
+      {shown === "ask" && <Ask />}
+      {shown === "claims" && <Claims />}
+      {shown === "memory" && <Memories namespace={path[1] ?? null} />}
+      {shown === "agents" && <Agents />}
+    </Page>
+  );
+}

@@ -1,0 +1,91 @@
+/** Who did what: administration, sign-ins, keys, refused credentials. */
+import { useState } from "preact/hooks";
+import { timeText } from "../../lib/format.js";
+import { useLoad } from "../../lib/load.js";
+import { client } from "../../lib/session.js";
+import { Badge, Button } from "../../ui/button.js";
+import { Select, TextField } from "../../ui/field.js";
+import { ListTable } from "../../ui/list-table.js";
+import { Failure } from "../../ui/notice.js";
+import { Panel } from "../../ui/panel.js";
+
+interface Entry {
+  readonly number: number;
+  readonly at: string;
+  readonly action: string;
+  readonly outcome: "ok" | "refused" | "failed";
+  readonly code: string | null;
+  readonly tenant: string | null;
+  readonly username: string | null;
+  readonly address: string | null;
+  readonly target: readonly string[];
+  readonly count: number;
+}
+
+interface Trail {
+  readonly entries: readonly Entry[];
+  readonly next_before: number | null;
+}
+
+const LIMIT = 100;
+const TONES = { ok: "good", refused: "bad", failed: "warn" } as const;
+
+export function Audit() {
+  const [action, setAction] = useState("");
+  const [outcome, setOutcome] = useState<"" | Entry["outcome"]>("");
+  const [before, setBefore] = useState<readonly number[]>([]);
+  const { data, error, again } = useLoad(
+    (signal) => {
+      const query = { limit: LIMIT, before: before.at(-1), action: action || undefined, outcome: outcome || undefined };
+      return client().request<Trail>("GET", "/admin/audit", { query, signal });
+    },
+    [action, outcome, before.at(-1) ?? 0],
+  );
+  const options = [["", "All outcomes"] as const, "ok" as const, "refused" as const, "failed" as const];
+  return (
+    <>
+      <div class="form-row">
+        <TextField label="Action" placeholder="such as auth or admin.users" value={action} onInput={setAction} isCode />
+        <Select label="Outcome" value={outcome} options={options} onChange={setOutcome} />
+        <Button icon="refresh" onClick={again}>
+          Load again
+        </Button>
+      </div>
+      <Failure error={error} />
+      <Panel
+        title="Audit trail"
+        isFlush
+        actions={
+          <>
+            <Button disabled={before.length === 0} onClick={() => setBefore(before.slice(0, -1))}>
+              Newer
+            </Button>
+            <Button disabled={data?.next_before == null} onClick={() => setBefore([...before, data!.next_before!])}>
+              Older
+            </Button>
+          </>
+        }
+      >
+        <ListTable
+          label="Audit trail"
+          rows={data?.entries ?? []}
+          keyOf={({ number }) => String(number)}
+          none="Nothing is recorded."
+          columns={[
+            { name: "When", cell: ({ at }) => timeText(at) },
+            { name: "Action", cell: (entry) => <code>{entry.action}</code> },
+            {
+              name: "Outcome",
+              cell: (entry) => <Badge tone={TONES[entry.outcome]}>{entry.code ?? entry.outcome}</Badge>,
+            },
+            { name: "User", cell: ({ username }) => username ?? "" },
+            { name: "Tenant", cell: ({ tenant }) => tenant ?? "" },
+            { name: "Address", cell: ({ address }) => address ?? "" },
+            { name: "About", cell: ({ target }) => target.join(", "), isWide: true },
+            { name: "Times", cell: ({ count }) => count, isNumber: true },
+          ]}
+        />
+      </Panel>
+    </>
+  );
+}

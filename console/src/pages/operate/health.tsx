@@ -1,0 +1,168 @@
+/** The server's state, and charts of the last minutes, which begin when this page is opened. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { bytesText, durationText, measureText } from "../../lib/format.js";
+import { useEvery, useLoad } from "../../lib/load.js";
+import { client, isOperator, type User } from "../../lib/session.js";
+import { Badge } from "../../ui/button.js";
+import { Chart, type ChartData } from "../../ui/chart.js";
+import { ListTable } from "../../ui/list-table.js";
+import { Failure } from "../../ui/notice.js";
+import { Facts, Panel } from "../../ui/panel.js";
+import { failedPerSecond, meanMs, perSecond, type Reading, readingOf } from "./metrics.js";
+
+const EVERY_MS = 3_000;
+const READINGS_MAX = 400;
+
+interface Status {
+  readonly status: string;
+  readonly version: string;
+  readonly uptime_seconds: number;
+  readonly partitions: readonly { readonly partition: number; readonly status: string }[];
+}
+
+export function Health({ user }: { readonly user: User }) {
+  const status = useLoad((signal) => client().request<Status>("GET", "/health", { signal }), []);
+  const readings = useRef<Reading[]>([]);
+  const [count, setCount] = useState(0);
+  const [error, setError] = useState<unknown>(null);
+  const read = (): void => {
+    status.again();
+    client()
+      .fetch("GET", "/metrics")
+      .then((answer) => answer.text())
+      .then((text) => {
+        readings.current.push(readingOf(text, Date.now()));
+        if (readings.current.length > READINGS_MAX) readings.current.shift();
+        setCount((now) => now + 1);
+        setError(null);
+      }, setError);
+  };
+  useEffect(read, []);
+  useEvery(EVERY_MS, read);
+  const { data } = status;
+  const last = readings.current.at(-1);
+  const value = (name: string): number => last?.sums.get(name) ?? 0;
+  return (
+    <>
+      <Failure error={error ?? status.error} />
+      <Panel title="Server">
+        <Facts
+          facts={[
+            [
+              "State",
+              <Badge key="s" tone={data?.status === "ok" ? "good" : "bad"}>
+                {data?.status ?? "…"}
+              </Badge>,
+            ],
+            ["Version", data?.version ?? ""],
+            ["Running for", data === undefined ? "" : durationText(data.uptime_seconds * 1000)],
+            ["Memory", bytesText(value("process_resident_memory_bytes"))],
+            ["Connections", measureText(value("tessera_connections"))],
+            ["Disk free", bytesText(value("tessera_disk_free_bytes"))],
+            ["Slow statements", measureText(value("tessera_actor_slow_statements_total"))],
+            [
+              "Partitions",
+              data === undefined
+                ? ""
+                : `${data.partitions.filter((one) => one.status === "ready").length} of ${data.partitions.length} ready`,
+            ],
+          ]}
+        />
+      </Panel>
+      <Charts readings={readings.current} count={count} />
+      {isOperator(user) && <Placement />}
+    </>
+  );
+}
+
+function Charts({ readings, count }: { readonly readings: readonly Reading[]; readonly count: number }) {
+  if (count < 2) return <p class="muted">Charts begin with the second reading, in a few seconds.</p>;
+  const pairs = readings.slice(1).map((now, i) => [readings[i]!, now] as const);
+  const line = (name: string, of: (before: Reading, now: Reading) => number): ChartData => ({
+    ...{ kind: "line", xKind: "time", x: pairs.map(([, now]) => now.at) },
+    series: [{ name, values: pairs.map(([before, now]) => of(before, now)) }],
+  });
+  const requests = line("requests", (before, now) => perSecond(before, now, "tessera_http_requests_total"));
+  const failed = { name: "failed (5xx)", values: pairs.map(([before, now]) => failedPerSecond(before, now)) };
+  const charts: readonly (readonly [string, ChartData])[] = [
+    ["Requests a second", { ...requests, series: [...requests.series, failed] }],
+    ["Mean time of a request, ms", line("mean", (a, b) => meanMs(a, b, "tessera_http_request_duration_seconds"))],
+    ["CPU, cores", line("cores", (a, b) => perSecond(a, b, "process_cpu_seconds_total"))],
+    ["Memory, MB", line("resident", (_, now) => (now.sums.get("process_resident_memory_bytes") ?? 0) / 1e6)],
+  ];
+  return (
+    <div class="charts">
+      {charts.map(([title, data]) => (
+        <Panel key={title} title={title}>
+          <div class="small-chart">
+            <Chart label={title} data={data} />
+          </div>
+        </Panel>
+      ))}
+    </div>
+  );
+}
+
+interface Placed {
+  readonly actors: readonly {
+    readonly actor: number;
+    readonly up: boolean;
+    readonly load: number | null;
+    readonly heap_bytes: number | null;
+    readonly requests_running: number | null;
+  }[];
+  readonly partitions: readonly {
+    readonly partition: number;
+    readonly actor: number;
+    readonly tenants: number;
+    readonly stored_bytes: number | null;
+    readonly load: number | null;
+  }[];
+}
+
+function Placement() {
+  const { data, error, again } = useLoad(
+    (signal) => client().request<Placed>("GET", "/admin/placement", { signal }),
+    [],
+  );
+  useEvery(EVERY_MS * 2, again);
+  const share = (load: number | null): string => (load === null ? "" : `${Math.round(load * 100)}%`);
+  const size = (bytes: number | null): string => (bytes === null ? "" : bytesText(bytes));
+  return (
+    <>
+      <Failure error={error} />
+      <div class="charts">
+        <Panel title="Actors" isFlush>
+          <ListTable
+            label="Actors"
+            rows={data?.actors ?? []}
+            keyOf={({ actor }) => String(actor)}
+            none="None."
+            columns={[
+              { name: "Actor", cell: ({ actor }) => actor },
+              { name: "State", cell: ({ up }) => <Badge tone={up ? "good" : "bad"}>{up ? "up" : "down"}</Badge> },
+              { name: "Load", cell: ({ load }) => share(load), isNumber: true },
+              { name: "Heap", cell: (one) => size(one.heap_bytes), isNumber: true },
+              { name: "Running", cell: (one) => one.requests_running ?? "", isNumber: true },
+            ]}
+          />
+        </Panel>
+        <Panel title="Partitions" isFlush>
+          <ListTable
+            label="Partitions"
+            rows={data?.partitions ?? []}
+            keyOf={({ partition }) => String(partition)}
+            none="None."
+            columns={[
+              { name: "Partition", cell: ({ partition }) => partition },
+              { name: "Actor", cell: ({ actor }) => actor },
+              { name: "Tenants", cell: ({ tenants }) => tenants, isNumber: true },
+              { name: "Stored", cell: (one) => size(one.stored_bytes), isNumber: true },
+              { name: "Load", cell: ({ load }) => share(load), isNumber: true },
+            ]}
+          />
+        </Panel>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+/** How the server is, and who may do what: one tab for each. */
+import { goTo } from "../../lib/router.js";
+import { isOperator, session, type User } from "../../lib/session.js";
+import { useStore } from "../../lib/store.js";
+import type { PageProps } from "../../shell/pages.js";
+import { Page } from "../../ui/panel.js";
+import { Tabs } from "../../ui/tabs.js";
+import { Audit } from "./audit.js";
+import { Backups } from "./backups.js";
+import { Health } from "./health.js";
+import { Keys } from "./keys.js";
+import { Sessions } from "./sessions.js";
+import { Tenants } from "./tenants.js";
+import { Users } from "./users.js";
+
+type Shown = "health" | "sessions" | "users" | "keys" | "tenants" | "backups" | "audit";
+
+const TABS: readonly { readonly id: Shown; readonly label: string; readonly isForOperators?: boolean }[] = [
+  { id: "health", label: "Health" },
+  { id: "sessions", label: "Sessions" },
+  { id: "users", label: "Users" },
+  { id: "keys", label: "API keys" },
+  { id: "tenants", label: "Tenants", isForOperators: true },
+  { id: "backups", label: "Backups" },
+  { id: "audit", label: "Audit trail" },
+];
+
+export function OperatePage({ path }: PageProps) {
+  const current = useStore(session);
+  if (current.state !== "in") return null;
+  const { user } = current;
+  const tabs = TABS.filter(({ isForOperators }) => isForOperators !== true || isOperator(user));
+  const shown = tabs.find(({ id }) => id === path[0])?.id ?? "health";
+  return (
+    <Page title="Operate">
+      <Tabs label="What to look at" tabs={tabs} current={shown} onChange={(id) => goTo(["operate", id])} />
+      <Part shown={shown} user={user} />
+    </Page>
+  );
+}
+
+function Part({ shown, user }: { readonly shown: Shown; readonly user: User }) {
+  if (shown === "sessions") return <Sessions />;
+  if (shown === "users") return <Users tenant={user.tenant} />;
+  if (shown === "keys") return <Keys />;
+  if (shown === "tenants") return <Tenants />;
+  if (shown === "backups") return <Backups />;
+  if (shown === "audit") return <Audit />;
+  return <Health user={user} />;
+}

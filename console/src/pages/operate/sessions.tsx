@@ -1,0 +1,72 @@
+/** Sessions of the tenant: those of PostgreSQL's protocol and of Bolt, with what each runs. */
+
+import { timeText } from "../../lib/format.js";
+import { useEvery, useLoad } from "../../lib/load.js";
+import { client } from "../../lib/session.js";
+import { Badge, Button } from "../../ui/button.js";
+import { ListTable } from "../../ui/list-table.js";
+import { Failure } from "../../ui/notice.js";
+import { Panel } from "../../ui/panel.js";
+import { attempt } from "../../ui/toast.js";
+
+interface SessionRow {
+  readonly pid: number;
+  readonly usename: string | null;
+  readonly application_name: string | null;
+  readonly client_addr: string | null;
+  readonly state: string | null;
+  readonly query_start: string | null;
+  readonly query: string | null;
+}
+
+const EVERY_MS = 3_000;
+const SQL =
+  "SELECT pid, usename, application_name, client_addr, state, query_start, query FROM pg_stat_activity ORDER BY query_start DESC NULLS LAST";
+
+export function Sessions() {
+  const { data, error, again } = useLoad((signal) => client().query<SessionRow>(SQL, [], { signal }), []);
+  useEvery(EVERY_MS, again);
+  const call = (name: "pg_cancel_backend" | "pg_terminate_backend", pid: number, done: string): void => {
+    void attempt(() => client().query(`SELECT ${name}($1)`, [pid]), done).then(again);
+  };
+  return (
+    <>
+      <Failure error={error} />
+      <Panel
+        title="Sessions"
+        isFlush
+        actions={<Button kind="quiet" icon="refresh" label="Load again" onClick={again} />}
+      >
+        <ListTable
+          label="Sessions"
+          rows={data ?? []}
+          keyOf={({ pid }) => String(pid)}
+          none="Nobody is connected by PostgreSQL's protocol or Bolt. Requests over HTTP have no session."
+          columns={[
+            { name: "Number", cell: ({ pid }) => pid, isNumber: true },
+            { name: "User", cell: ({ usename }) => usename ?? "" },
+            { name: "Program", cell: (row) => row.application_name ?? "" },
+            { name: "Address", cell: (row) => row.client_addr ?? "" },
+            {
+              name: "State",
+              cell: ({ state }) => <Badge tone={state === "active" ? "accent" : "neutral"}>{state ?? ""}</Badge>,
+            },
+            { name: "Since", cell: (row) => timeText(row.query_start) },
+            { name: "Statement", cell: ({ query }) => <code>{(query ?? "").slice(0, 300)}</code>, isWide: true },
+            {
+              name: "",
+              cell: ({ pid }) => (
+                <span class="row">
+                  <Button onClick={() => call("pg_cancel_backend", pid, "Cancelled.")}>Cancel</Button>
+                  <Button kind="danger" onClick={() => call("pg_terminate_backend", pid, "Ended.")}>
+                    End
+                  </Button>
+                </span>
+              ),
+            },
+          ]}
+        />
+      </Panel>
+    </>
+  );
+}

@@ -1,0 +1,157 @@
+/**
+ * `make console-images`: pictures of the console's pages, light and dark, for a desk and for a phone, into docs/images. It starts a
+ * server of its own, loads the sample, and needs Chromium (CHROMIUM names another one).
+ */
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+import sharp from "sharp";
+
+const OUT = "docs/images";
+const PASSWORD = "a password for pictures";
+const SIZES = [
+  { name: "desk", width: 1440, height: 900 },
+  { name: "phone", width: 390, height: 844 },
+];
+const WAIT_MS = 1_500;
+
+const go = (page, hash) =>
+  page.evaluate((to) => {
+    location.hash = to;
+  }, hash);
+
+async function run(page, text, buttons = []) {
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(text);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+Enter");
+  await page.waitForTimeout(WAIT_MS);
+  for (const button of buttons) await button(page);
+}
+
+const ROWS =
+  "SELECT v.id, s.name AS ship, h.name AS harbour, v.sailed_on, v.tons\nFROM sample_voyage v\nJOIN sample_ship s ON s.id = v.ship\nJOIN sample_harbour h ON h.id = v.harbour\nWHERE v.tons > 400\nORDER BY v.sailed_on";
+const MONTHS =
+  "SELECT date_trunc('month', sailed_on)::date AS month, sum(tons) AS tons\nFROM sample_voyage\nGROUP BY 1\nORDER BY 1";
+
+/** Each: its name, where it is, and what happens there before the picture. */
+const PAGES = [
+  ["home", "#/home"],
+  ["query", "#/query", (page) => run(page, ROWS)],
+  ["chart", "#/query", (page) => run(page, MONTHS, [(p) => p.getByRole("tab", { name: "Chart" }).click()])],
+  ["plan", "#/query", (page) => run(page, ROWS, [(p) => p.getByRole("button", { name: "Analyze" }).click()])],
+  ["data", "#/data/table/sample_voyage"],
+  ["definition", "#/data/table/sample_voyage", (page) => page.getByRole("tab", { name: "Definition" }).click()],
+  ["search", "#/search?collection=sample_log&q=ship+in+a+storm,+waves+over+the+deck"],
+  ["graph", "#/graph"],
+  ["chat", "#/ai/chat", askChat],
+  ["ask", "#/ai/ask", askTables],
+  ["model", "#/models", openModel],
+  ["operate", "#/operate/health", (page) => page.waitForTimeout(13_000)],
+];
+
+async function askChat(page) {
+  await page.getByRole("button", { name: "sample_log" }).click();
+  await page.getByLabel("Message").fill("What did the storm do to the boats?");
+  await page.keyboard.press("Enter");
+  await page.locator(".citations li").first().waitFor();
+}
+
+async function askTables(page) {
+  await page.getByLabel("Question about your tables").fill("How many voyages are there per harbour?");
+  await page.getByRole("button", { name: "Ask" }).click();
+  await page.getByRole("button", { name: "Run" }).click();
+}
+
+async function openModel(page) {
+  await page.getByRole("link", { name: "tons" }).first().click();
+  await page.getByText("Without a model").waitFor();
+}
+
+async function startServer(directory) {
+  const child = spawn("bin/tessera", ["serve"], {
+    env: {
+      ...process.env,
+      TESSERA_PORT: "0",
+      TESSERA_DATA_DIR: directory,
+      TESSERA_ADMIN_PASSWORD: PASSWORD,
+      TESSERA_RATE_LIMIT_PER_SECOND: "0",
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const url = await new Promise((resolve, reject) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const found = /^listening on (http:\S+)$/.exec(line);
+      if (found !== null) resolve(found[1]);
+    });
+    child.once("exit", (code) => reject(new Error(`the server ended with code ${code}`)));
+  });
+  return { child, url };
+}
+
+async function signIn(page, url) {
+  await page.goto(`${url}/console/`);
+  await page.getByLabel("User name").fill("admin");
+  await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: /^Welcome/ }).waitFor();
+}
+
+/** The sample, and a model of it. */
+async function prepare(browser, url) {
+  const page = await browser.newPage();
+  await signIn(page, url);
+  await page.getByRole("button", { name: "Load the sample" }).click();
+  await page.getByText("The sample is loaded.").waitFor();
+  const token = await page.evaluate(() => JSON.parse(sessionStorage.getItem("tessera.session")).token);
+  const body = {
+    query: "SELECT ship, harbour, extract(month FROM sailed_on) AS month, tons FROM sample_voyage",
+    target: "tons",
+  };
+  const answer = await fetch(`${url}/v1/automl/train`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ ...body, name: "tons", max_trials: 3, async_mode: false }),
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+  await page.close();
+}
+
+async function takePictures(browser, url, { name, width, height }, colorScheme) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+  const page = await context.newPage();
+  await signIn(page, url);
+  for (const [id, hash, work] of PAGES) {
+    await go(page, hash);
+    await page.waitForTimeout(WAIT_MS);
+    await work?.(page);
+    await page.waitForTimeout(WAIT_MS);
+    const picture = await page.screenshot();
+    await sharp(picture)
+      .png({ palette: true, colours: 96, effort: 10 })
+      .toFile(join(OUT, `console-${id}-${name}-${colorScheme}.png`));
+  }
+  await context.close();
+}
+
+const directory = mkdtempSync(join(tmpdir(), "tessera-images-"));
+const { child, url } = await startServer(directory);
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox"],
+});
+try {
+  mkdirSync(OUT, { recursive: true });
+  await prepare(browser, url);
+  for (const size of SIZES) for (const scheme of ["light", "dark"]) await takePictures(browser, url, size, scheme);
+} finally {
+  await browser.close();
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  await ended;
+  rmSync(directory, { recursive: true, force: true });
+}
