@@ -6,6 +6,8 @@
  * - `whole`: it reads tables in ways of its own, too. Callers who may not see or change all of the tenant are refused.
  * - `none`: it reaches no table of the tenant's.
  */
+import type { CatalogView } from "../catalog/catalog-view.js";
+import { actingAs, type Rights, rightsOf } from "../catalog/rights.js";
 import type { EndpointName } from "../protocol/endpoints.js";
 import type { Tenant } from "../session/tenant.js";
 import { requireWholeTenant } from "../session/whole-rights.js";
@@ -269,7 +271,7 @@ export const DOORS: Readonly<Record<EndpointName, Door>> = {
 
 /** Throws 403 where roles or policies keep something of the tenant from the caller. */
 export function requireWhole({ tenant, head, endpoint }: Request): void {
-  requireWholeTenant(tenant, callerOf(head), endpoint.name);
+  requireWholeTenant(tenant, rightsOfCaller(head), endpoint.name);
 }
 
 /**
@@ -278,9 +280,10 @@ export function requireWhole({ tenant, head, endpoint }: Request): void {
  */
 export function requireWholeOwner(owner: Tenant, head: Request["head"]): void {
   if (head.branch === "" && head.asOf === "") return;
-  requireWholeTenant(owner, callerOf(head), head.asOf === "" ? "a branch" : "the past");
+  requireWholeTenant(owner, rightsOfCaller(head), head.asOf === "" ? "a branch" : "the past");
 }
 
-function callerOf({ username, roles }: Request["head"]) {
-  return { user: username, administrator: roles.includes("admin") || roles.includes("super_admin") };
+function rightsOfCaller({ username, roles }: Request["head"]): (catalog: CatalogView) => Rights {
+  const administrator = roles.includes("admin") || roles.includes("super_admin");
+  return (catalog) => rightsOf(catalog, actingAs(catalog, { user: username, administrator }));
 }

@@ -1,20 +1,16 @@
 /** Whether somebody may see and change all of a tenant, for what cannot leave out rows: some routes, the past, branches. */
-import { actingAs, rightsOf } from "../catalog/rights.js";
+import type { CatalogView } from "../catalog/catalog-view.js";
+import type { Rights } from "../catalog/rights.js";
 import { DbError } from "../protocol/errors.js";
-import type { Identity } from "./execution-scope.js";
 import type { Tenant } from "./tenant.js";
 
 /** By the roles and policies of now. Throws 403; `what` cannot leave out what is hidden. */
-export function requireWholeTenant(
-  tenant: Tenant,
-  { user, administrator = false }: Pick<Identity, "user" | "administrator">,
-  what: string,
-): void {
+export function requireWholeTenant(tenant: Tenant, rightsIn: (catalog: CatalogView) => Rights, what: string): void {
   const tx = tenant.partition.shard.begin({ readOnly: true });
   try {
     const catalog = tenant.catalog.view(tx);
     if (!catalog.hasAccess) return;
-    const rights = rightsOf(catalog, actingAs(catalog, { user, administrator }));
+    const rights = rightsIn(catalog);
     if (rights.isSuperuser || rights.mayEverything) return;
   } finally {
     tenant.rollback(tx);

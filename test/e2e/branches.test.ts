@@ -251,4 +251,9 @@ t.test("roles and policies of now hold for the past and for branches", async (t)
   t.equal((await server.call("POST", "/v1/query/execute", { sql: "SELECT v FROM secret" }, past)).status, 403);
   t.equal((await server.call("GET", "/v1/branches/b/diff", undefined, { token: clerk })).status, 403);
   t.same(await rows(token, "SELECT v FROM secret", "b"), [["hidden"]], "administrators see all");
+  await rows(token, "CREATE ROLE narrow");
+  const sql = `SET ROLE narrow; SELECT v FROM secret AS OF SEQUENCE ${before}`;
+  const narrow = await server.call("POST", "/v1/query/script", { sql }, { token });
+  t.notMatch(JSON.stringify(narrow.body), "hidden", "not as another role");
+  t.match(JSON.stringify(narrow.body), "permission denied");
 });
