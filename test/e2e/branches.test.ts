@@ -253,7 +253,9 @@ t.test("roles and policies of now hold for the past and for branches", async (t)
   t.same(await rows(token, "SELECT v FROM secret", "b"), [["hidden"]], "administrators see all");
   await rows(token, "CREATE ROLE narrow");
   const sql = `SET ROLE narrow; SELECT v FROM secret AS OF SEQUENCE ${before}`;
-  const narrow = await server.call("POST", "/v1/query/script", { sql }, { token });
+  const narrow = await server.call("POST", "/v1/query/script", sql, {
+    ...{ token, headers: { "content-type": "application/sql" } },
+  });
   t.notMatch(JSON.stringify(narrow.body), "hidden", "not as another role");
   t.match(JSON.stringify(narrow.body), "permission denied");
 });
