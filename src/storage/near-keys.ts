@@ -3,7 +3,13 @@
  * place, which stays in the processor's cache. Four bytes of each key at a time, with its place behind them, are sorted as
  * numbers by the runtime. Used by sort-keys.ts for keys that are alike so far; one sort at a time.
  */
-import type { SortedKeys } from "./sort-keys.js";
+
+/** How the sort reads keys. */
+export interface CopiedKeys {
+  length(number: number): number;
+  /** Copies the key's bytes from `from` on; answers how many. */
+  copy(number: number, from: number, to: Uint8Array, at: number): number;
+}
 
 /** Keys, and bytes of them. */
 export const NEAR_MAX = 4096;
@@ -26,7 +32,7 @@ const packed = new Float64Array(NEAR_MAX);
  * At once. The keys have their first `known` bytes in common. False: they are too long, or some end before that (where others
  * have zeros), and nothing was done.
  */
-export function sortNear(numbers: Int32Array, known: number, keys: SortedKeys): boolean {
+export function sortNear(numbers: Int32Array, known: number, keys: CopiedKeys): boolean {
   if (!copyKeys(numbers, known, keys)) return false;
   const { length } = numbers;
   for (let i = 0; i < length; i++) order[i] = i;
@@ -44,7 +50,7 @@ export function sortNear(numbers: Int32Array, known: number, keys: SortedKeys): 
   return true;
 }
 
-function copyKeys(numbers: Int32Array, known: number, keys: SortedKeys): boolean {
+function copyKeys(numbers: Int32Array, known: number, keys: CopiedKeys): boolean {
   let end = 0;
   for (let i = 0; i < numbers.length; i++) {
     const number = numbers[i]!;

@@ -4,17 +4,14 @@
  * Computer Programming 3, §5.2.5). Keys that are alike so far are sorted again by what follows; where they are not too many,
  * in memory of their own (near-keys.ts). A million keys take a tenth of a second; comparisons take four times as long.
  */
-import { NEAR_MAX, sortNear } from "./near-keys.js";
+import { type CopiedKeys, NEAR_MAX, sortNear } from "./near-keys.js";
 
 /** How the sort reads keys. */
-export interface SortedKeys {
-  length(number: number): number;
+export interface SortedKeys extends CopiedKeys {
   byte(number: number, at: number): number;
   /** Four bytes from `at` on as an unsigned number; beyond the key's end, zeros. */
   word(number: number, at: number): number;
   compare(a: number, b: number): number;
-  /** Copies the key's bytes from `from` on; answers how many. */
-  copy(number: number, from: number, to: Uint8Array, at: number): number;
 }
 
 const WORDS = 3;
