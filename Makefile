@@ -2,7 +2,7 @@
 .PHONY: start build install check test sim sim-cluster torture bench peers vector-peers graph-peers duckdb-peers clean package docs fuzz soak
 .PHONY: turns watch properties etcd-messages lint-api conformance-sql conformance-cypher conformance-ldbc conformance-mcp
 .PHONY: conformance-clients conformance-regress conformance-openai conformance-openapi conformance-adapters
-.PHONY: console-images conformance-bolt quality cluster torture-cluster
+.PHONY: console-images console-figures conformance-bolt quality cluster torture-cluster
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
 export ORT_DISABLE_TELEMETRY ?= 1
@@ -127,6 +127,10 @@ fuzz: build
 # Pictures of the console's pages into docs/images. Needs Chromium.
 console-images: build
 	node scripts/console-images.mjs
+
+# Sizes and times of the console in Chromium: its first page, and a million rows.
+console-figures: build
+	node scripts/console-figures.mjs
 
 # Writes the pages of docs/reference that are generated.
 docs: build

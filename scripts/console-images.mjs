@@ -2,16 +2,14 @@
  * `make console-images`: pictures of the console's pages, light and dark, for a desk and for a phone, into docs/images. It starts a
  * server of its own, loads the sample, and needs Chromium (CHROMIUM names another one).
  */
-import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 import sharp from "sharp";
+import { EXECUTABLE, signIn, startServer } from "./console-server.mjs";
 
 const OUT = "docs/images";
-const PASSWORD = "a password for pictures";
 const SIZES = [
   { name: "desk", width: 1440, height: 900 },
   { name: "phone", width: 390, height: 844 },
@@ -72,35 +70,6 @@ async function openModel(page) {
   await page.getByText("Without a model").waitFor();
 }
 
-async function startServer(directory) {
-  const child = spawn("bin/tessera", ["serve"], {
-    env: {
-      ...process.env,
-      TESSERA_PORT: "0",
-      TESSERA_DATA_DIR: directory,
-      TESSERA_ADMIN_PASSWORD: PASSWORD,
-      TESSERA_RATE_LIMIT_PER_SECOND: "0",
-    },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const url = await new Promise((resolve, reject) => {
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      const found = /^listening on (http:\S+)$/.exec(line);
-      if (found !== null) resolve(found[1]);
-    });
-    child.once("exit", (code) => reject(new Error(`the server ended with code ${code}`)));
-  });
-  return { child, url };
-}
-
-async function signIn(page, url) {
-  await page.goto(`${url}/console/`);
-  await page.getByLabel("User name").fill("admin");
-  await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("heading", { name: /^Welcome/ }).waitFor();
-}
-
 /** The sample, and a model of it. */
 async function prepare(browser, url) {
   const page = await browser.newPage();
@@ -141,7 +110,7 @@ async function takePictures(browser, url, { name, width, height }, colorScheme) 
 const directory = mkdtempSync(join(tmpdir(), "tessera-images-"));
 const { child, url } = await startServer(directory);
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  executablePath: EXECUTABLE,
   args: ["--no-sandbox"],
 });
 try {

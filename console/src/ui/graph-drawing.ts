@@ -30,7 +30,7 @@ interface Shown {
 const NAMED_MAX = 400;
 const ARROWS_MAX = 2_000;
 /** With more relationships, only those that stand out have their type beside them. */
-const TYPES_MAX = 40;
+const TYPES_MAX = 15;
 
 /** The place of a label's colour among the six of charts. */
 export function colourNumber(labels: readonly string[], label: string | undefined): number {
@@ -121,7 +121,7 @@ function drawEdges(
   const named = edges.length <= TYPES_MAX ? edges : edges.filter(stands);
   if (view.scale < 0.5) return;
   context.fillStyle = muted;
-  context.font = `9px ${font}`;
+  context.font = `${10 / view.scale}px ${font}`;
   context.textAlign = "center";
   for (const { source, target, type } of named) {
     context.fillText(type, (source.x! + target.x!) / 2, (source.y! + target.y!) / 2 - 3);

@@ -23,7 +23,6 @@ const LIMITS: readonly (readonly [string, string])[] = [
   ["100", "100 relationships"],
   ["1000", "1,000 relationships"],
   ["10000", "10,000 relationships"],
-  ["100000", "100,000 relationships"],
 ];
 
 export function GraphPage({ query }: PageProps) {

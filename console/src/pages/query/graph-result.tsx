@@ -7,7 +7,8 @@ import { Legend, NodePanel } from "../../ui/node-panel.js";
 import { Empty } from "../../ui/notice.js";
 import type { List } from "./run.js";
 
-const ROWS_MAX = 50_000;
+/** The layout runs on the page's own thread: with more, it does not answer for seconds. */
+const ROWS_MAX = 10_000;
 
 export function GraphResult({ rows, count }: { readonly rows: readonly List[]; readonly count: number }) {
   const [selected, setSelected] = useState<GraphNode | null>(null);

@@ -198,7 +198,7 @@ export async function closeTransaction(work: TabWork, how: "commit" | "rollback"
   }
 }
 
-/** Keeps the result of the last statement up to date until it is stopped. */
+/** Keeps the result of the last statement up to date until it is stopped. It is live from the first answer on. */
 export async function followRun(work: TabWork): Promise<void> {
   const last = work.run.get();
   if (last === null) return;
@@ -206,12 +206,11 @@ export async function followRun(work: TabWork): Promise<void> {
   work.stop?.abort();
   work.stop = stop;
   try {
-    work.run.set({ ...last, isLive: true });
     for await (const { columns, rows, changed } of client().live(last.statement.text, last.parameters, {
       signal: stop.signal,
     })) {
       if (work.stop !== stop) return;
-      const now = { columns, rows: [...rows], count: rows.length, fresh: new Set(changed) };
+      const now = { columns, rows: [...rows], count: rows.length, fresh: new Set(changed), isLive: true };
       work.run.update((run) => run && { ...run, ...now, columns: sameColumns(run.columns, columns) });
     }
   } catch (error) {
