@@ -123,6 +123,20 @@ export const ALL_PRIVILEGES: Readonly<Record<ObjectKind, readonly Privilege[]>> 
   schema: ["U", "C"],
 };
 
+/** Privileges by their names in GRANT. */
+export const PRIVILEGE_LETTERS: Readonly<Record<string, Privilege>> = {
+  select: "r",
+  insert: "a",
+  update: "w",
+  delete: "d",
+  truncate: "D",
+  references: "x",
+  trigger: "t",
+  usage: "U",
+  create: "C",
+  execute: "X",
+};
+
 /** What an object is born with that the role makes, unless default privileges say otherwise. */
 export function usualGrants(kind: ObjectKind, owner: number): Grant[] {
   const all = (grantee: number) =>

@@ -6,6 +6,7 @@
 import type { CatalogView } from "../catalog/catalog-view.js";
 import type { GraphTables } from "../catalog/graph.js";
 import type { IndexBuild } from "../catalog/index-build.js";
+import type { Rights } from "../catalog/rights.js";
 import type { SequenceDef, SequenceNumber } from "../catalog/sequence.js";
 import type { SearchIndexDef, TableDef } from "../catalog/table.js";
 import type { AlgorithmResult } from "../graph/algorithms/algorithm.js";
@@ -155,6 +156,10 @@ export class SessionServices implements ExecServices, AskingStatement {
 
   catalogView(): CatalogView {
     return this.memory.tenant.catalog.view(this.tx);
+  }
+
+  currentRights(): Rights {
+    return this.memory.rights(this.catalogView());
   }
 
   searchPath(): readonly string[] {

@@ -1,4 +1,4 @@
-/** Roles, privileges and row security in SQL. Checked against PostgreSQL 15. */
+/** Roles, privileges and row security in SQL. test/sql/roles-differential.test.ts compares random ones with PostgreSQL. */
 import t from "tap";
 import { checkStatements } from "../sql/run-sql.js";
 
@@ -216,5 +216,48 @@ t.test("what nobody owns never runs with an administrator's rights", (t) =>
     ["select * from loot", ["x"]],
     ["set session authorization ann"],
     ["insert into common values (1)", "42501 permission denied for table secret"],
+  ]),
+);
+
+t.test("the catalogs say who may do what", (t) =>
+  checkStatements(t, [
+    ["select rolname from pg_roles order by 1", ["pg_database_owner", "tester"]],
+    ["create table t (id int, a text)"],
+    ["select relacl, relrowsecurity from pg_class where relname = 't'", ["∅|false"]],
+    ["select has_table_privilege('t', 'delete')", ["true"]],
+    ["create role ann; create role staff nologin bypassrls; grant staff to ann with admin option"],
+    [
+      "select rolname, rolsuper, rolbypassrls from pg_roles where rolname in ('ann', 'staff', 'admin') order by 1",
+      ["admin|true|false", "ann|false|false", "staff|false|true"],
+    ],
+    ["select roleid::regrole, member::regrole, admin_option from pg_auth_members", ["staff|ann|true"]],
+    ["revoke all on t from member; grant select on t to staff with grant option; grant update (a) on t to ann"],
+    [
+      "select relacl, relowner::regrole from pg_class where relname = 't'",
+      ["{admin=arwdDxt/admin,staff=r*/admin}|admin"],
+    ],
+    ["select has_table_privilege('ann', 't', 'select'), has_table_privilege('ann', 't', 'insert')", ["true|false"]],
+    ["select has_table_privilege('ann', 't', 'select with grant option')", ["true"]],
+    [
+      "select has_column_privilege('ann', 't', 'a', 'update'), has_column_privilege('ann', 't', 'id', 'update')",
+      ["true|false"],
+    ],
+    ["select pg_has_role('ann', 'staff', 'member'), pg_has_role('staff', 'ann', 'member')", ["true|false"]],
+    ["select has_table_privilege('nobody', 't', 'select')", '42704 role "nobody" does not exist'],
+    [
+      "select grantee, privilege_type, is_grantable from information_schema.role_table_grants where table_name = 't' and grantee = 'staff'",
+      ["staff|SELECT|YES"],
+    ],
+    ["create policy own on t for select to ann using ((a = 'x') and (id > 0))"],
+    ["alter table t enable row level security"],
+    ["select relrowsecurity, relforcerowsecurity from pg_class where relname = 't'", ["true|false"]],
+    [
+      "select policyname, permissive, roles, cmd, qual, with_check from pg_policies",
+      ["own|PERMISSIVE|{ann}|SELECT|(a = 'x') and (id > 0)|∅"],
+    ],
+    ["select polname, polcmd, polroles::regrole[] from pg_policy", ["own|r|{ann}"]],
+    ["set role ann"],
+    ["select row_security_active('t'::regclass)", ["true"]],
+    ["select has_table_privilege('t', 'select'), has_table_privilege('t', 'delete')", ["true|false"]],
   ]),
 );

@@ -10,6 +10,7 @@ import {
   type DefaultAccess,
   type Grant,
   type ObjectKind,
+  PRIVILEGE_LETTERS,
   type Privilege,
   PUBLIC_SCHEMA_ID,
   type RoleDef,
@@ -42,19 +43,6 @@ interface Subject {
   readonly name: string;
   readonly columns: readonly { readonly id: number; readonly name: string }[];
 }
-
-const LETTERS: Readonly<Record<string, Privilege>> = {
-  select: "r",
-  insert: "a",
-  update: "w",
-  delete: "d",
-  truncate: "D",
-  references: "x",
-  trigger: "t",
-  usage: "U",
-  create: "C",
-  execute: "X",
-};
 
 const OF_COLUMNS: ReadonlySet<Privilege> = new Set(["r", "a", "w", "x"]);
 
@@ -118,7 +106,7 @@ function privilegesOf(
   { kind, columns, name: of }: Pick<Subject, "kind" | "columns" | "name">,
 ): { readonly privilege: Privilege; readonly columnId?: number }[] {
   return (nodes ?? [{ name: "all", columns: [] }]).flatMap(({ name, columns: named }) => {
-    const letter = LETTERS[name];
+    const letter = PRIVILEGE_LETTERS[name];
     const all = ALL_PRIVILEGES[kind].filter((each) => named.length === 0 || OF_COLUMNS.has(each));
     if (name !== "all" && (letter === undefined || !all.includes(letter))) {
       const where = named.length > 0 ? "column" : kind;

@@ -5,6 +5,7 @@ import { oidOfId } from "../../../query/expr/types.js";
 import type { SqlType } from "../../../values/values.js";
 import { measures, typeNames, udtName } from "./information-schema.js";
 import { constraintsOf, dataType, yesNo } from "./relation-facts.js";
+import { grantsOn } from "./role-facts.js";
 import { type DefinedView, definedRelation, type SystemRow } from "./system-view.js";
 
 type Rows = (view: DefinedView) => Iterable<SystemRow>;
@@ -16,7 +17,7 @@ const catalogName = views(["information_schema_catalog_name"], ({ database }) =>
 
 const enabledRoles = views(["enabled_roles"], ({ user }) => [{ role_name: user }]);
 
-// ---- privileges: all of them are the user's ----
+// ---- privileges: of common property all are the user's ----
 
 const TABLE_PRIVILEGES = ["INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"];
 const COLUMN_PRIVILEGES = ["INSERT", "SELECT", "UPDATE", "REFERENCES"];
@@ -30,15 +31,15 @@ const granted = (user: string) => ({ grantor: user, grantee: user, is_grantable:
 
 const tablePrivileges = views(["table_privileges", "role_table_grants"], function* (view) {
   const { database, user } = view;
-  for (const { schema, name } of relationsOf(view)) {
-    for (const privilege of TABLE_PRIVILEGES) {
+  for (const { id, schema, name } of relationsOf(view)) {
+    const common = TABLE_PRIVILEGES.map((privilege) => ({ ...granted(user), privilege_type: privilege }));
+    for (const grant of grantsOn(view, id) ?? common) {
       yield {
-        ...granted(user),
+        ...grant,
         table_catalog: database,
         table_schema: schema,
         table_name: name,
-        privilege_type: privilege,
-        with_hierarchy: yesNo(privilege === "SELECT"),
+        with_hierarchy: yesNo(grant.privilege_type === "SELECT"),
       };
     }
   }
@@ -46,11 +47,13 @@ const tablePrivileges = views(["table_privileges", "role_table_grants"], functio
 
 const columnPrivileges = views(["column_privileges", "role_column_grants"], function* (view) {
   const { database, user } = view;
-  for (const { schema, name, columns } of relationsOf(view)) {
+  for (const { id, schema, name, columns } of relationsOf(view)) {
     const place = { table_catalog: database, table_schema: schema, table_name: name };
-    for (const column of columns) {
-      for (const privilege of COLUMN_PRIVILEGES) {
-        yield { ...granted(user), ...place, column_name: column.name, privilege_type: privilege };
+    for (const [number, column] of columns.entries()) {
+      const common = COLUMN_PRIVILEGES.map((privilege) => ({ ...granted(user), privilege_type: privilege }));
+      const grants = grantsOn(view, id, "id" in column ? column.id : number);
+      for (const grant of grants ?? common) {
+        if (COLUMN_PRIVILEGES.includes(grant.privilege_type)) yield { ...grant, ...place, column_name: column.name };
       }
     }
   }

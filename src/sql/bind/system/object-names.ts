@@ -11,7 +11,8 @@ import { arrayOf, type SqlType } from "../../../values/values.js";
 import { functionFacts, functionFactsByName, typeFacts, typeFactsByName } from "./builtin-facts.js";
 import { catalogIndex, oidOfRelation, relationOfOid } from "./catalog-index.js";
 import { OPERATOR_FACTS } from "./data/operators.js";
-import { hashedOid, OWNER_OID, qualified, schemaOid, typeOid } from "./relation-facts.js";
+import { hashedOid, qualified, schemaOid, typeOid } from "./relation-facts.js";
+import { nameOfRole, oidOfRole } from "./role-facts.js";
 import { recordsOf } from "./shapes.js";
 import type { SystemView } from "./system-view.js";
 
@@ -256,7 +257,7 @@ export const OID_OF: Readonly<Record<NamedOid, (view: SystemView, text: string) 
   regprocedure: functionWithTypes,
   regoper: operatorNamed,
   regoperator: operatorNamed,
-  regrole: (view, text) => (parseRelationName(text).name === view.user ? OWNER_OID : null),
+  regrole: (view, text) => oidOfRole(view, parseRelationName(text).name),
   regnamespace: (view, text) => {
     const { name } = parseRelationName(text);
     return view.catalog.hasSchema(name) ? schemaOid(name, view) : null;
@@ -278,7 +279,7 @@ export const NAME_OF: Readonly<Record<NamedOid, (view: SystemView, oid: number) 
   regprocedure: (view, oid) => functionText(view, oid, true),
   regoper: (view, oid) => operatorText(view, oid, false),
   regoperator: (view, oid) => operatorText(view, oid, true),
-  regrole: (view, oid) => (oid === OWNER_OID ? quoteIdentifier(view.user) : String(oid)),
+  regrole: (view, oid) => quotedOr(nameOfRole(view, oid), oid),
   regnamespace: (view, oid) => quotedOr(schemaName(view, oid), oid),
   regcollation: (_view, oid) =>
     quotedOr(

@@ -21,6 +21,7 @@ import {
   typeOid,
   typmodOf,
 } from "./relation-facts.js";
+import { ownership } from "./role-facts.js";
 import { systemShapes } from "./shapes.js";
 import { type DefinedView, definedRelation, type SystemRow } from "./system-view.js";
 
@@ -77,6 +78,12 @@ const SHARED_RELATIONS = new Set([
   "pg_tablespace",
 ]);
 
+function accessColumns(id: number, view: DefinedView): SystemRow {
+  const { owner, acl } = ownership(view, id);
+  const { enabled = false, forced = false } = view.catalog.accessTo(id)?.rowSecurity ?? {};
+  return { relowner: owner, relacl: acl, relrowsecurity: enabled, relforcerowsecurity: forced };
+}
+
 function* tableRows(table: TableDef, view: DefinedView): Iterable<SystemRow> {
   const place = { relnamespace: schemaOid(table.schema, view), relpersistence: persistenceOf(table.schema) };
   const oid = oidOfId(table.id);
@@ -102,6 +109,7 @@ function* tableRows(table: TableDef, view: DefinedView): Iterable<SystemRow> {
     relpartbound: boundText(table, view.catalog),
     relreplident: "d",
     relispopulated: table.materialized?.populated ?? true,
+    ...accessColumns(table.id, view),
   };
   for (const index of indexes) {
     yield {
@@ -135,6 +143,7 @@ function* otherRelations(view: DefinedView): Iterable<SystemRow> {
       relnatts: columns.length,
       relhasrules: true,
       relhastriggers: triggers.length > 0,
+      ...accessColumns(id, view),
     };
   }
   for (const { id, schema, name } of catalog.sequences()) {
@@ -148,6 +157,7 @@ function* otherRelations(view: DefinedView): Iterable<SystemRow> {
       relnatts: 3,
       relfilenode: oid,
       reltuples: 1,
+      ...accessColumns(id, view),
     };
   }
   for (const type of catalog.types()) {

@@ -20,6 +20,7 @@ import {
   SEARCH_METHOD_OIDS,
   schemaOid,
 } from "./relation-facts.js";
+import { type ListedRole, listedRoles, usesRoles } from "./role-facts.js";
 import { type DefinedView, definedRelation, liveRelation, type SystemRow } from "./system-view.js";
 
 const none = () => [];
@@ -68,6 +69,20 @@ const roleOf = ({ user }: DefinedView): SystemRow => ({
   rolpassword: "********",
 });
 
+const madeRole = ({ oid, role }: ListedRole): SystemRow => ({
+  oid,
+  rolname: role.name,
+  rolsuper: role.superuser,
+  rolinherit: role.inherit,
+  rolcreaterole: role.createRole,
+  rolcreatedb: role.createDb,
+  rolcanlogin: role.login,
+  rolreplication: role.replication,
+  rolbypassrls: role.bypassRls,
+  rolconnlimit: role.connectionLimit,
+  rolpassword: "********",
+});
+
 /** Owns the schema public; whoever owns the database is a member. */
 const DATABASE_OWNER: SystemRow = {
   ...NO_RIGHTS,
@@ -80,7 +95,9 @@ const DATABASE_OWNER: SystemRow = {
 
 const roles = ["pg_roles", "pg_authid"].map((name) =>
   definedRelation("pg_catalog", name, (view) =>
-    [roleOf(view), DATABASE_OWNER].map((role) => (name === "pg_roles" ? role : { ...role, rolpassword: null })),
+    [...(usesRoles(view.catalog) ? listedRoles(view).map(madeRole) : [roleOf(view)]), DATABASE_OWNER].map((role) =>
+      name === "pg_roles" ? role : { ...role, rolpassword: null },
+    ),
   ),
 );
 

@@ -1,9 +1,12 @@
 /**
- * has_…_privilege and pg_has_role. A session's user owns whatever its tenant has defined, so the answer for what exists is
- * yes; users and objects that do not exist, and privileges that an object of that kind cannot have, are errors.
+ * has_…_privilege and pg_has_role. What is common property everybody may use; users and objects that do not exist, and
+ * privileges that an object of that kind cannot have, are errors.
  */
+import { membershipsOf, type Rights } from "../../../catalog/rights.js";
+import { PRIVILEGE_LETTERS, type Privilege, PUBLIC_SCHEMA_ID } from "../../../catalog/role.js";
 import { sqlError } from "../../../protocol/errors.js";
 import type { ScalarFunction } from "../../../query/expr/expr.js";
+import { idOfOid } from "../../../query/expr/types.js";
 import { namedOidType } from "../../../values/catalog-types.js";
 import { BOOL, INT2, NAME, OID, type SqlType, TEXT, type Value } from "../../../values/values.js";
 import { functionFacts } from "./builtin-facts.js";
@@ -18,7 +21,8 @@ import {
   typeOidNamed,
   typeText,
 } from "./object-names.js";
-import { LANGUAGE_OIDS, OWNER_OID } from "./relation-facts.js";
+import { LANGUAGE_OIDS, PUBLIC_OID } from "./relation-facts.js";
+import { nameOfRole, rightsOfUser } from "./role-facts.js";
 import { columnsOfShape, shapeOfOid } from "./shapes.js";
 import type { SystemView } from "./system-view.js";
 
@@ -124,23 +128,36 @@ const KINDS: readonly ObjectKind[] = [
   },
 ];
 
-/** `SELECT, UPDATE WITH GRANT OPTION`. Throws 22023. */
-function checkPrivileges(text: string, known: readonly string[]): void {
-  for (const part of text.split(",")) {
-    const privilege = part
-      .trim()
-      .toUpperCase()
-      .replace(/ WITH (?:GRANT|ADMIN) OPTION$/, "");
-    if (!known.includes(privilege)) throw sqlError("22023", `unrecognized privilege type: "${part.trim()}"`);
-  }
+interface Asked {
+  readonly letter: Privilege;
+  readonly grants: boolean;
 }
 
-/** Throws 42704. */
-function checkUser(view: SystemView, user: string | number | null): void {
-  if (user === null || user === "public" || user === 0) return;
-  if (typeof user === "number") {
-    if (user !== OWNER_OID) throw sqlError("42704", `role with OID ${user} does not exist`);
-  } else if (user !== view.user) throw missing("42704", "role", user);
+/** `SELECT, UPDATE WITH GRANT OPTION`. Throws 22023. */
+function askedPrivileges(text: string, known: readonly string[]): Asked[] {
+  return text.split(",").map((part) => {
+    const whole = part.trim().toUpperCase();
+    const privilege = whole.replace(/ WITH (?:GRANT|ADMIN) OPTION$/, "");
+    if (!known.includes(privilege)) throw sqlError("22023", `unrecognized privilege type: "${part.trim()}"`);
+    return { letter: PRIVILEGE_LETTERS[privilege.toLowerCase()] ?? "U", grants: whole !== privilege };
+  });
+}
+
+/** Whether the role has one of the privileges on an object of the tenant's; null `id`: everybody may use it. */
+function hasOne(rights: Rights, id: number | null, asked: readonly Asked[], columnId?: number): boolean {
+  if (id === null) return true;
+  return asked.some(({ letter, grants }) => {
+    if (grants) return rights.mayGrant(id, letter, columnId);
+    if (columnId === undefined) return rights.may(id, letter);
+    const columns = rights.columns(id, letter);
+    return columns === "all" || columns.has(columnId);
+  });
+}
+
+/** Of an OID of the tenant's own; the schema public has no id. */
+function objectId(oid: number): number | null {
+  if (oid === PUBLIC_OID) return PUBLIC_SCHEMA_ID;
+  return idOfOid(oid)?.id ?? null;
 }
 
 const USERS: readonly (SqlType | null)[] = [null, NAME, OID];
@@ -151,11 +168,16 @@ function privilegeFunctions({ name, privileges, named, exists }: ObjectKind): Sc
     OBJECTS.map((object) =>
       systemFunction(name, [...(user === null ? [] : [user]), object, TEXT], BOOL, (view, ...given: Value[]) => {
         const [privilege, of, who = null] = given.reverse() as [string, string | number, (string | number)?];
-        checkUser(view, who);
+        const rights = rightsOfUser(view, who);
         const oid = typeof of === "string" ? named(view, of) : of;
         if (typeof of === "number" && !exists(view, oid)) return null;
-        checkPrivileges(privilege, privileges);
-        return true;
+        const asked = askedPrivileges(privilege, privileges);
+        const id = objectId(oid);
+        if (name !== "has_any_column_privilege" || id === null) return hasOne(rights, id, asked);
+        return asked.some(({ letter }) => {
+          const columns = rights.columns(id, letter);
+          return columns === "all" || columns.size > 0;
+        });
       }),
     ),
   );
@@ -174,15 +196,17 @@ function columnPrivilegeFunctions(): ScalarFunction[] {
             string | number,
             string?,
           ];
-          checkUser(view, who);
+          const rights = rightsOfUser(view, who);
           const oid = typeof of === "string" ? existingRelation(view, of) : of;
           const names = columnNames(view, oid);
           if (names === null) return null;
           const isThere = typeof part === "number" ? names[part - 1] !== undefined : names.includes(part);
           if (!isThere && typeof part === "number") return null;
           if (!isThere) throw sqlError("42703", `column "${part}" of relation "${of}" does not exist`);
-          checkPrivileges(privilege, ["SELECT", "INSERT", "UPDATE", "REFERENCES"]);
-          return true;
+          const asked = askedPrivileges(privilege, ["SELECT", "INSERT", "UPDATE", "REFERENCES"]);
+          const place = typeof part === "number" ? part - 1 : names.indexOf(part);
+          const { tables } = catalogIndex(view.catalog);
+          return hasOne(rights, objectId(oid), asked, tables.get(oid)?.columns[place]?.id ?? place);
         });
       }),
     ),
@@ -204,10 +228,17 @@ function roleFunctions(): ScalarFunction[] {
     roles.map((role) =>
       systemFunction("pg_has_role", [...(user === null ? [] : [user]), role, TEXT], BOOL, (view, ...given: Value[]) => {
         const [privilege, of, who = null] = given.reverse() as [string, string | number, (string | number)?];
-        checkUser(view, who);
+        const rights = rightsOfUser(view, who);
+        const { acting, isSuperuser } = rights;
         if (typeof of === "string") existingOid("regrole", view, of);
-        checkPrivileges(privilege, ROLE_PRIVILEGES);
-        return typeof of === "string" || of === OWNER_OID;
+        askedPrivileges(privilege, ROLE_PRIVILEGES);
+        const name = typeof of === "string" ? of : nameOfRole(view, of);
+        if (name === null) return false;
+        if (isSuperuser || name === acting.name) return true;
+        const role = view.catalog.role(name);
+        if (role === null) return false;
+        if (/USAGE/i.test(privilege)) return rights.hasRole(role.id);
+        return membershipsOf(acting.role, view.catalog).has(role.id);
       }),
     ),
   );
@@ -221,5 +252,10 @@ export const PRIVILEGE_FUNCTIONS: readonly ScalarFunction[] = [
   ...roleFunctions(),
   systemFunction("has_parameter_privilege", [TEXT, TEXT], BOOL, () => true),
   systemFunction("has_parameter_privilege", [NAME, TEXT, TEXT], BOOL, () => true),
-  systemFunction("row_security_active", [REGCLASS], BOOL, () => false),
+  ...[REGCLASS, OID].map((type) =>
+    systemFunction("row_security_active", [type], BOOL, ({ rights }, oid: number) => {
+      const id = objectId(oid);
+      return id !== null && rights.isRestricted(id);
+    }),
+  ),
 ];

@@ -43,7 +43,8 @@ import {
 import { type Description, descriptions } from "./pg-descriptions.js";
 import { triggerDefinition } from "./pg-triggers.js";
 import { PRIVILEGE_FUNCTIONS } from "./privilege-functions.js";
-import { DATABASE_OWNER_OID, OWNER_OID, qualified, schemaOid } from "./relation-facts.js";
+import { DATABASE_OWNER_OID, qualified, schemaOid } from "./relation-facts.js";
+import { nameOfRole } from "./role-facts.js";
 import { SERVER_FUNCTIONS } from "./server-functions.js";
 import { indexKeyText, prettyDefinition } from "./sql-parentheses.js";
 import { SYSTEM, type SystemView, systemView } from "./system-view.js";
@@ -143,8 +144,8 @@ export const SYSTEM_FUNCTIONS: readonly ScalarFunction[] = [
   ),
   systemFunction("pg_describe_object", [OID, OID, INT4], TEXT, describeObject),
   systemFunction("pg_get_serial_sequence", [TEXT, TEXT], TEXT, serialSequence),
-  systemFunction("pg_get_userbyid", [OID], NAME, ({ user }, oid: number) =>
-    oid === OWNER_OID ? user : oid === DATABASE_OWNER_OID ? "pg_database_owner" : `unknown (OID=${oid})`,
+  systemFunction("pg_get_userbyid", [OID], NAME, (view, oid: number) =>
+    oid === DATABASE_OWNER_OID ? "pg_database_owner" : (nameOfRole(view, oid) ?? `unknown (OID=${oid})`),
   ),
   systemFunction("pg_get_ruledef", [OID], TEXT, ruleDefinition),
   systemFunction("pg_get_ruledef", [OID, BOOL], TEXT, ruleDefinition),

@@ -9,6 +9,7 @@ import { INFORMATION_SCHEMA_MORE } from "./information-schema-more.js";
 import { PG_AGGREGATE } from "./pg-aggregate.js";
 import { PG_CLASS } from "./pg-class.js";
 import { PG_DESCRIPTIONS } from "./pg-descriptions.js";
+import { PG_POLICIES } from "./pg-policies.js";
 import { PG_PROC } from "./pg-proc.js";
 import { PG_RELATIONS } from "./pg-relations.js";
 import { PG_SERVER } from "./pg-server.js";
@@ -26,6 +27,7 @@ const FILLED: readonly SystemRelation[] = [
   ...PG_TYPES,
   ...PG_SERVER,
   ...PG_SESSIONS,
+  ...PG_POLICIES,
   ...PG_DESCRIPTIONS,
   ...PG_STATISTICS,
   PG_PROC,

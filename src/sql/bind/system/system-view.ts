@@ -4,6 +4,7 @@
  */
 import type { CatalogView } from "../../../catalog/catalog-view.js";
 import type { IndexBuild } from "../../../catalog/index-build.js";
+import type { Rights } from "../../../catalog/rights.js";
 import type { SequenceDef, SequencePosition } from "../../../catalog/sequence.js";
 import type { SearchIndexDef, TableDef } from "../../../catalog/table.js";
 import { Capability, need } from "../../../query/expr/capability.js";
@@ -60,6 +61,8 @@ export interface SystemServices {
   /** Of the tenant. */
   liveSessions(): Iterable<LiveSession>;
   catalogView(): CatalogView;
+  /** What the session's role may do. */
+  currentRights(): Rights;
   /** Schemas in which unqualified names are looked up, in order. */
   searchPath(): readonly string[];
   settings(): readonly (readonly [name: string, value: string])[];
@@ -90,6 +93,8 @@ export interface SearchIndexLife {
 
 export interface SystemView {
   readonly catalog: CatalogView;
+  /** What the session's role may do. */
+  readonly rights: Rights;
   readonly user: string;
   /** The tenant's name, which stands for the database. */
   readonly database: string;
@@ -125,6 +130,10 @@ class StatementView implements SystemView {
 
   get catalog(): CatalogView {
     return this.services.catalogView();
+  }
+
+  get rights(): Rights {
+    return this.services.currentRights();
   }
 
   get user(): string {
