@@ -45,11 +45,16 @@ export async function removeRetired(
 function look(tenant: Tenant): RetiredRecords | null {
   const { changedAt } = tenant.catalog;
   if (tenant.retiredUpTo === changedAt) return null;
-  const found = retiredRecords(tenant);
   const { layers } = tenant.partition.shard;
+  const since = layers?.oldestOf(tenant.number)?.sequence ?? 0;
+  if (tenant.rememberedAt?.changedAt === changedAt && tenant.rememberedAt.since === since) return null;
+  const found = retiredRecords(tenant);
   // What somebody may still read as of an earlier moment stays.
   const records = layers?.oldestOf(tenant.number) == null ? found : found.filter((key) => !layers!.remembers(key));
-  if (found.length > records.length && records.length === 0) return null;
+  if (found.length > records.length && records.length === 0) {
+    tenant.rememberedAt = { changedAt, since };
+    return null;
+  }
   if (records.length > 0) return { changedAt, records, orderedAt: null };
   tenant.retiredUpTo = changedAt;
   return null;

@@ -89,6 +89,8 @@ export class Request {
     readonly body: BodySource | null,
     /** An agent works with it, on behalf of another request (`forAgent`). */
     readonly ofAgent = false,
+    /** Whose turns it takes: those of the tenant that `tenant` may be a branch of. */
+    readonly account = tenant.number,
   ) {
     this.id = frame.id;
     this.requestId = frame.requestId;
@@ -105,7 +107,7 @@ export class Request {
     const { id, requestId, head } = this.frame;
     const { endpoint, partition, tenant, scheduler, work, channel } = this;
     const origin = { id, requestId, flags, head, deadlineMs: Math.min(this.deadlineMs, deadlineMs) };
-    const own = new Request(origin, endpoint, partition, tenant, scheduler, work, channel, null, true);
+    const own = new Request(origin, endpoint, partition, tenant, scheduler, work, channel, null, true, this.account);
     own.progress = this.progress;
     own.statement = this.statement;
     own.trace = this.trace;
@@ -186,7 +188,7 @@ export class Request {
   readonly yieldTurn = async (): Promise<void> => {
     const { marks } = this.channel;
     const operator = marks.operatorNow;
-    await this.scheduler.yieldTurn(this.tenant.number, this.work);
+    await this.scheduler.yieldTurn(this.account, this.work);
     this.mark();
     marks.operatorNow = operator;
     this.checkpoint();
@@ -194,7 +196,7 @@ export class Request {
 
   /** It is at work from here on. */
   private mark(): void {
-    this.channel.marks.atWork(this.id, this.tenant.number, this.statement);
+    this.channel.marks.atWork(this.id, this.account, this.statement);
   }
 
   readonly atStatement = (text: string): void => {

@@ -5,6 +5,7 @@
  */
 
 import type { ActorMarks } from "../protocol/actor-marks.js";
+import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import {
   PIECE_CODE,
@@ -32,7 +33,7 @@ import { Request, type RequestChannel } from "./request.js";
 import type { Route } from "./routes.js";
 import type { Scheduler, Work } from "./scheduler.js";
 import type { StoppedStatements } from "./stopped-statements.js";
-import { requireWhole, requireWholeOwner } from "./table-doors.js";
+import { requireReadsPast, requireWhole, requireWholeOwner } from "./table-doors.js";
 import type { Input } from "./validate.js";
 
 export interface RequestsHost {
@@ -162,8 +163,8 @@ export class Requests {
     const partition = this.partitions.get(frame.partition)!;
     const body = this.bodies.get(frame.id) ?? null;
     const { scheduler, channel } = this;
-    const { tenant: owner, error } = placed(partition, tenant, frame.head);
-    const request = new Request(frame, endpoint, partition, owner, scheduler, work, channel, body);
+    const { tenant: owner, error } = placed(partition, tenant, frame.head, endpoint);
+    const request = new Request(frame, endpoint, partition, owner, scheduler, work, channel, body, false, tenant);
     if (error !== null) request.end(error);
     if (this.traces.size > 0) this.trace(request);
     return request;
@@ -285,7 +286,7 @@ export class Requests {
       .catch((error: unknown) => this.fail(request, error))
       .finally(() => {
         this.running.delete(request.id);
-        this.scheduler.ended(request.tenant.number, request.work);
+        this.scheduler.ended(request.account, request.work);
         this.host.armTurn();
       });
   }
@@ -314,17 +315,23 @@ export function durablyCommitted({ partition, tenant }: Request): Promise<void> 
   return new Promise((resolve, reject) => partition.gate.pass(tenant.lastCommit, resolve, reject));
 }
 
+const NO_PAST_OF_BRANCHES = "The past of a branch is not kept. Leave the header X-Tessera-Branch out.";
+
 /** What the request is about: its tenant or a branch of it, now or as it was. With an error it is about neither. */
 function placed(
   partition: Partition,
   number: number,
   head: RequestFrame["head"],
+  endpoint: Endpoint,
 ): { readonly tenant: Tenant; readonly error: DbError | null } {
   const tenant = partition.tenant(number);
   const { branch, asOf } = head;
   if (branch === "" && asOf === "") return { tenant, error: null };
   try {
     requireWholeOwner(tenant, head);
+    if (asOf !== "") requireReadsPast(endpoint);
+    if (branch !== "" && endpoint.name.startsWith("history."))
+      throw new DbError("invalid_request", NO_PAST_OF_BRANCHES);
     const own = branch === "" ? number : (partition.shard.layers?.branchNamed(number, branch) ?? null);
     if (own === null) {
       throw new DbError("not_found", `The tenant has no branch "${branch}".`, { field: "X-Tessera-Branch" });

@@ -8,7 +8,9 @@
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { actingAs, type Rights, rightsOf } from "../catalog/rights.js";
+import type { Endpoint } from "../protocol/endpoint.js";
 import type { EndpointName } from "../protocol/endpoints.js";
+import { DbError } from "../protocol/errors.js";
 import type { Tenant } from "../session/tenant.js";
 import { requireWholeTenant } from "../session/whole-rights.js";
 import type { Request } from "./request.js";
@@ -281,6 +283,19 @@ export function requireWhole({ tenant, head, endpoint }: Request): void {
 export function requireWholeOwner(owner: Tenant, head: Request["head"]): void {
   if (head.branch === "" && head.asOf === "") return;
   requireWholeTenant(owner, rightsOfCaller(head), head.asOf === "" ? "a branch" : "the past");
+}
+
+/** Endpoints that read tables by what their request's tenant says alone, and so can read its past. */
+const READS_PAST =
+  /^(?:query\.(?:execute|batch|script)|schema\.\w+|data\.export|(?:collections|documents)\.(?:list|get|search)|vectors\.(?:get|search|collections\.(?:list|get|count))|graph\.(?:match|nodes\.(?:list|get|neighbors)|edges\.(?:list|get)|graphs\.list|indexes\.list)|memory\.(?:list|get|recall))$/;
+
+/** Throws invalid_request: what else a request reaches is kept by the tenant's number, and is of now. */
+export function requireReadsPast({ name }: Endpoint): void {
+  if (READS_PAST.test(name)) return;
+  throw new DbError("invalid_request", `${name} cannot be asked about the past.`, {
+    field: "X-Tessera-As-Of",
+    hint: "Statements, documents, searches, vectors and the graph can be read as of a moment.",
+  });
 }
 
 function rightsOfCaller({ username, roles }: Request["head"]): (catalog: CatalogView) => Rights {

@@ -290,6 +290,7 @@ function fieldError(check: Check, value: unknown, what: string, at: readonly (st
 export function hashRequest(frame: RequestFrame): string {
   const hash = createHash("sha256");
   hash.update(`${frame.code}\u0000${frame.head.query}\u0000${frame.head.params.join("\u0000")}\u0000`);
+  hash.update(`${frame.head.branch}\u0000${frame.head.asOf}\u0000`);
   if (frame.hasBody) hash.update(frame.bodyBytes);
   return hash.digest("base64url");
 }

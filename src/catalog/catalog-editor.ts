@@ -45,7 +45,7 @@ export const EXTENSION_RECORD = "extension/";
 export const ROLE_RECORD = "role/";
 export const ACCESS_RECORD = "access/";
 export const VERSION_RECORD = "version";
-const NEXT_ID_RECORD = "next-id";
+export const NEXT_ID_RECORD = "next-id";
 
 const FIRST_ID = 1;
 const ID_BYTES = 4;

@@ -9,6 +9,7 @@
  * more exactly which definitions it uses (table-use.ts).
  */
 import { catalogKey, catalogPrefix, prefixRange } from "../storage/keys.js";
+import type { Operation } from "../storage/operation.js";
 import type { Transaction } from "../storage/store.js";
 import type { Author } from "./author.js";
 import {
@@ -142,6 +143,19 @@ export class Catalog {
     state.snapshot = editor.snapshot(this.uncommittedVersion());
     this.everHadAccess ||= state.snapshot.hasAccess;
     return result;
+  }
+
+  /** Records that come as they are, from a branch that is merged. As with `change`, the transaction alone sees them. */
+  adopt(tx: Transaction, records: readonly Operation[]): void {
+    const snapshot = this.snapshotOf(tx);
+    const base = this.versionOf(tx);
+    for (const { key, value } of records) {
+      if (value === null) tx.delete(key);
+      else tx.put(key, value);
+    }
+    tx.put(this.versionKey, encodeVersion(base + 1));
+    // No record has that version, so the definitions are read when they are asked for.
+    this.uncommitted.set(tx, { base, version: -1, snapshot });
   }
 
   /**

@@ -45,6 +45,8 @@ export interface Caller {
   /** Uses of the API key since the last report. */
   uses: number;
   lastUsedMs: number;
+  /** The caller that this one is at a branch; absent: it is at none. */
+  readonly of?: Caller;
 }
 
 /** Told, at once or later, how an unknown header was judged: exactly one of the two, once. */
@@ -76,6 +78,7 @@ export function atBranch(caller: Caller, branch: string): Caller {
   const encoded = caller.encoded + branch;
   // What is said of the caller later holds here, too.
   return Object.assign(Object.create(caller) as object, {
+    of: caller,
     encoded,
     plainHead: encodeHead(encoded, "", "", "", []),
   }) as Caller;
@@ -150,7 +153,8 @@ export class Admission {
   }
 
   /** Counts one use of the caller's API key. */
-  countUse(caller: Caller, wallMs: number): void {
+  countUse(used: Caller, wallMs: number): void {
+    const caller = used.of ?? used;
     if (caller.uses++ === 0) this.used.push(caller);
     caller.lastUsedMs = wallMs;
   }

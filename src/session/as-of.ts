@@ -3,6 +3,7 @@
  * (any constant expression that gives one) or `SEQUENCE n`, the number of a commit. The session runs what is before the clause on
  * `pastTenant`.
  */
+import type { Sequences } from "../catalog/sequences.js";
 import { DbError, sqlError } from "../protocol/errors.js";
 import { isSymbol, isWord, type Token, tokenize } from "../sql/parse/tokens.js";
 import type { LayeredEngine } from "../storage/layered-engine.js";
@@ -125,7 +126,10 @@ export async function pastTenant(tenant: Tenant, stamp: CommitStamp, client: Cli
 /** The same of a commit that the engine has. */
 function pastOf({ partition, number }: Tenant, { sequence }: CommitStamp): Tenant {
   const shard = partition.shard as Shard;
-  return new Tenant(hostOfPast(partition, new PastShard(shard, shard.layers!, sequence)), number);
+  const past = new Tenant(hostOfPast(partition, new PastShard(shard, shard.layers!, sequence)), number);
+  // An answer waits until what it has read is on disk.
+  past.sawEverything();
+  return past;
 }
 
 /** `text`: a time as in RFC 3339, or the number of a commit. Throws as `stampOfMoment` does, and overloaded for a moment. */
@@ -147,11 +151,20 @@ function hostOfPast(host: TenantHost, shard: PastShard): TenantHost {
   const { config, rowNumbers, sequences, models, claims, providers } = host;
   const ofPast = { shard, readsPast: true as const, definitionsChanged: () => {}, wroteSomething: () => {} };
   return {
-    ...{ config, rowNumbers, sequences, models, claims, providers },
+    ...{ config, rowNumbers, sequences: readOnlySequences(sequences), models, claims, providers },
     ...{ segments: host.segments, derived: host.derived, spill: host.spill, tasks: host.tasks },
     ...{ slowStatements: host.slowStatements, stopped: host.stopped ?? null },
     ...ofPast,
   };
+}
+
+/** Numbers that are given out are of now. */
+function readOnlySequences(sequences: Sequences): Sequences {
+  const refuse = (what: string) => (): never => {
+    throw sqlError("25006", `cannot execute ${what} AS OF an earlier moment`);
+  };
+  const position = sequences.position.bind(sequences);
+  return { position, next: refuse("nextval()"), set: refuse("setval()"), release: () => {}, forget: () => {} };
 }
 
 /** The commit that a time or a number means. Throws 55000 or 72000 where the tenant's past does not go back to it. */
@@ -167,7 +180,8 @@ export function stampOfMoment(
   if ("sequence" in moment) {
     if (moment.sequence > newest.sequence) throw inFuture(`commit ${moment.sequence}`, `commit ${newest.sequence}`);
     if (moment.sequence < oldest.sequence) throw tooOld(`commit ${moment.sequence}`, oldest);
-    return { sequence: moment.sequence, micros: 0 };
+    const { micros } = layers.stampOf(tenant.number, moment.sequence) ?? oldest;
+    return { sequence: moment.sequence, micros };
   }
   if (moment.micros > Math.max(newest.micros, Date.now() * 1000)) {
     throw inFuture(isoTime(moment.micros), isoTime(Date.now() * 1000));

@@ -145,6 +145,7 @@ export class ExecutionScope {
 
   /** A transaction that only reads may still change temporary tables. */
   requireRunnable({ readOnly, callsRoutines, command, plan, locksRows }: BoundQuery): void {
+    if (!readOnly && this.tenant.partition.readsPast) this.requireWritable(command);
     // Others would wait for it.
     if (locksRows === true) this.requireWritable("select for update");
     // Of functions that may write, each statement that does is refused.

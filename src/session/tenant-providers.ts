@@ -71,8 +71,10 @@ export class TenantProviders {
   }
 
   /** What the tenant has chosen; null: nothing. Errors as `forTenant`. */
-  ownOf({ number, partition }: ProviderOwner): OwnProvider | null {
+  ownOf({ number: given, partition }: ProviderOwner): OwnProvider | null {
     if (this.sealing === null || !this.config.query.aiService.tenantProviders) return null;
+    // A branch has its tenant's.
+    const number = partition.shard.layers?.branchOf(given)?.root ?? given;
     const tx = partition.shard.begin({ readOnly: true });
     try {
       const bytes = tx.get(providerKey(number));

@@ -75,6 +75,8 @@ export class Tenant {
   lastUse = 0;
   /** Value of `catalog.changedAt` up to which retired data has been removed (remove-retired.ts); −1: never looked. */
   retiredUpTo = -1;
+  /** When all retired data was found to be of a past that is kept; null: it was not. */
+  rememberedAt: { readonly changedAt: number; readonly since: number } | null = null;
   /** Data to remove when no open transaction can see it; null: not looked up yet. */
   retired: RetiredRecords | null = null;
   /** Under way. */

@@ -1,5 +1,6 @@
 /** Cursors of layered-engine.ts: a range as it was after a commit, and a branch's range over that of its origin. */
 import { ofTenant, readHiddenKey, readReplacedKey } from "./history-keys.js";
+import { isOwnOnly } from "./keys.js";
 import { MergedCursor } from "./merged-cursor.js";
 import { keyText } from "./ordered-map.js";
 import type { Corrections, Cursor, Entries, KeyRange } from "./store.js";
@@ -85,7 +86,7 @@ function* hiddenKeys(hidden: Cursor): IterableIterator<Correction> {
   for (const { key } of entriesOf(hidden)) yield { key: readHiddenKey(key), value: null };
 }
 
-/** The same entries under another tenant's number. */
+/** The same entries under another tenant's number, but for those that only their owner has. */
 class OfTenant implements Cursor {
   constructor(
     private readonly cursor: Cursor,
@@ -93,8 +94,16 @@ class OfTenant implements Cursor {
   ) {}
 
   next(max: number): Entries {
-    const { keys, values } = this.cursor.next(max);
-    return { keys: keys.map((key) => ofTenant(key, this.tenant)), values };
+    for (;;) {
+      const { keys, values } = this.cursor.next(max);
+      // An empty answer means the end.
+      if (keys.length > 0 && keys.every(isOwnOnly)) continue;
+      const given = keys.some(isOwnOnly) ? keys.flatMap((key, i) => (isOwnOnly(key) ? [] : [i])) : null;
+      return {
+        keys: (given === null ? keys : given.map((i) => keys[i]!)).map((key) => ofTenant(key, this.tenant)),
+        values: given === null ? values : given.map((i) => values[i]!),
+      };
+    }
   }
 
   close(): void {

@@ -106,6 +106,11 @@ export function withoutCleared(operations: Operation[], clear: (range: KeyRange)
   return kept;
 }
 
+/** Entries that a branch does not have of its origin: answers to requests, and orders that name the origin's keys. */
+export function isOwnOnly(key: Uint8Array): boolean {
+  return key[4] === SPACE.idempotency || key[4] === SPACE.retired;
+}
+
 export function isOfRetired(key: Uint8Array): boolean {
   return key[4] === SPACE.retired;
 }

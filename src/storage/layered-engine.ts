@@ -10,7 +10,7 @@
  * Both are ordered by records (history-keys.ts), which are commits like others, so that a replay of the log makes the same again. An
  * installation without such records pays a comparison per written operation.
  */
-import { DbError } from "../protocol/errors.js";
+import { DbError, sqlError } from "../protocol/errors.js";
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
 import type { Engine } from "./engine.js";
 import { branchCursor, cursorAsOf, entriesOf, readReplaced, replacedValue } from "./history-cursors.js";
@@ -37,7 +37,7 @@ import {
   stampsPrefix,
   stampValue,
 } from "./history-keys.js";
-import { APPLIED_SEQUENCE_KEY, prefixEnd, prefixRange, SPACE, tenantOfKey, tenantPrefix } from "./keys.js";
+import { APPLIED_SEQUENCE_KEY, isOwnOnly, prefixEnd, prefixRange, SPACE, tenantOfKey, tenantPrefix } from "./keys.js";
 import { LoadPart } from "./load-run.js";
 import type { CommitStamp, Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
@@ -61,6 +61,8 @@ export interface BranchRecord {
 
 export interface Branch extends BranchRecord {
   readonly start: CommitStamp;
+  /** Operations since the engine was opened: whether somebody has written meanwhile. */
+  writes: number;
 }
 
 export class LayeredEngine implements Engine {
@@ -107,13 +109,15 @@ export class LayeredEngine implements Engine {
     return [...this.branches].filter(([, branch]) => branch.root === root);
   }
 
-  /** Those whose time is over and from which none was forked. */
-  expired(nowMs: number): readonly number[] {
-    if (this.branches.size === 0) return [];
-    const isOver = ({ expiresAtMs }: Branch): boolean => expiresAtMs !== null && expiresAtMs <= nowMs;
-    return [...this.branches].flatMap(([tenant, branch]) =>
-      isOver(branch) && this.branchesOf(tenant).length === 0 ? [tenant] : [],
-    );
+  /** Up to `max` of those whose time is over and from which none was forked. */
+  expired(nowMs: number, max: number): readonly number[] {
+    const found: number[] = [];
+    for (const [tenant, { expiresAtMs }] of this.branches) {
+      if (found.length === max) break;
+      const isOver = expiresAtMs !== null && expiresAtMs <= nowMs;
+      if (isOver && this.branchesOf(tenant).length === 0) found.push(tenant);
+    }
+    return found;
   }
 
   /** Those that were forked from it. */
@@ -143,11 +147,30 @@ export class LayeredEngine implements Engine {
     return new EngineAsOf(this, sequence);
   }
 
+  /** Throws 72000 when the tenant's past has been forgotten up to a later commit meanwhile. */
+  requireReadable(tenant: number, sequence: number): void {
+    const oldest = this.kept.get(tenant);
+    if (oldest !== undefined && oldest.sequence <= sequence) return;
+    throw sqlError("72000", "the past that the statement reads has been forgotten meanwhile");
+  }
+
+  /** The tenant's commit of that number, or the one before; null: it is not among the newest ones. */
+  stampOf(tenant: number, sequence: number): CommitStamp | null {
+    const cursor = this.engine.cursor({ ...prefixRange(stampsPrefix(tenant)), reverse: true });
+    const { keys, values } = cursor.next(STAMPS_MAX);
+    cursor.close();
+    for (let i = 0; i < keys.length; i++) {
+      const stamp = stampOf(keys[i]!, values[i]!);
+      if (stamp.sequence <= sequence) return stamp;
+    }
+    return null;
+  }
+
   get(key: Uint8Array): Uint8Array | undefined {
     const own = this.engine.get(key);
     if (own !== undefined || this.branches.size === 0) return own;
     const branch = this.branches.get(tenantOfKey(key));
-    if (branch === undefined || this.engine.get(hiddenKey(key)) !== undefined) return undefined;
+    if (branch === undefined || isOwnOnly(key) || this.engine.get(hiddenKey(key)) !== undefined) return undefined;
     return this.getAsOf(ofTenant(key, branch.origin), branch.start.sequence);
   }
 
@@ -166,7 +189,7 @@ export class LayeredEngine implements Engine {
   cursor(range: KeyRange): Cursor {
     const tenant = tenantOfKey(range.gte);
     const branch = this.branches.get(tenant);
-    if (branch === undefined) return this.engine.cursor(range);
+    if (branch === undefined || isOwnOnly(range.gte)) return this.engine.cursor(range);
     const whole: KeyRange = { gte: range.gte, lt: range.lt, reverse: range.reverse === true };
     const own = this.engine.cursor(whole);
     const hidden = this.engine.cursor(hiddenRange(whole));
@@ -208,7 +231,11 @@ export class LayeredEngine implements Engine {
         }
         made.push({ key: stampKey(tenant, commit.micros), value: sequenceValue(commit.sequence) });
       }
-      if (this.branches.has(tenant)) made.push({ key: hiddenKey(key), value: value === null ? NO_BYTES : null });
+      const branch = this.branches.get(tenant);
+      if (branch !== undefined) {
+        branch.writes++;
+        if (!isOwnOnly(key)) made.push({ key: hiddenKey(key), value: value === null ? NO_BYTES : null });
+      }
       made.push(operation);
       seen.set(text, value);
       if (isRecordKey(key)) made.push(...this.noteRecord(operation));
@@ -245,7 +272,7 @@ export class LayeredEngine implements Engine {
     const record = JSON.parse(Buffer.from(value).toString()) as BranchRecord;
     const known = this.engine.get(sinceKey(tenant, "branch"));
     const start = record.start ?? (known === undefined ? commit! : readStamp(known));
-    this.branches.set(tenant, { ...record, start });
+    this.branches.set(tenant, { ...record, start, writes: 0 });
     return [{ key: sinceKey(tenant, "branch"), value: stampValue(start) }];
   }
 
@@ -307,6 +334,17 @@ export class LayeredEngine implements Engine {
     return keys.sort(Buffer.compare).slice(0, max);
   }
 
+  /** Whether a commit after that one has written in the range. The past of its tenant is kept since then. */
+  changedSince(range: KeyRange, sequence: number): boolean {
+    const replaced = this.engine.cursor({ ...replacedRange(range), only: "keys" });
+    for (const { key } of entriesOf(replaced)) {
+      if (readReplacedKey(key).sequence <= sequence) continue;
+      replaced.close();
+      return true;
+    }
+    return false;
+  }
+
   /** Whether there is a moment that can still be read at which the key had another entry, or none. */
   remembers(key: Uint8Array): boolean {
     if (!this.kept.has(tenantOfKey(key))) return false;
@@ -362,6 +400,7 @@ class EngineAsOf implements Engine {
   ) {}
 
   get(key: Uint8Array): Uint8Array | undefined {
+    this.engine.requireReadable(tenantOfKey(key), this.sequence);
     return this.engine.getAsOf(key, this.sequence);
   }
 
@@ -370,7 +409,16 @@ class EngineAsOf implements Engine {
   }
 
   cursor(range: KeyRange): Cursor {
-    return this.engine.cursorAsOf(range, this.sequence);
+    const tenant = tenantOfKey(range.gte);
+    this.engine.requireReadable(tenant, this.sequence);
+    const cursor = this.engine.cursorAsOf(range, this.sequence);
+    return {
+      next: (max) => {
+        this.engine.requireReadable(tenant, this.sequence);
+        return cursor.next(max);
+      },
+      close: () => cursor.close(),
+    };
   }
 
   write(): never {
@@ -401,5 +449,7 @@ class EngineAsOf implements Engine {
 }
 
 const NO_BYTES = new Uint8Array(0);
+/** Commits that are looked through for the time of one. */
+const STAMPS_MAX = 10_000;
 /** No commit has a greater sequence. */
 const LATEST = 2 ** 48 - 1;

@@ -1,4 +1,5 @@
 /** The past of a tenant and its branches, over HTTP: AS OF, forks of forks, differences, merges, and a kill in between. */
+import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
@@ -99,7 +100,7 @@ t.test("all models branch, and any request reads the past or a branch by its hea
   t.equal((await ask("GET", "/v1/collections/note/documents/a", undefined, { ...inPast, ...inBranch })).status, 400);
   t.match(await ask("POST", "/v1/collections/note/documents", { id: "d" }, inPast), {
     status: 400,
-    error: { details: { sqlstate: "25006" } },
+    error: { code: "invalid_request" },
   });
   t.match(await ask("GET", "/v1/collections", undefined, { "X-Tessera-As-Of": "yesterday" }), { status: 400 });
   t.match(await ask("GET", "/v1/collections", undefined, { "X-Tessera-Branch": "No such" }), { status: 400 });
@@ -196,9 +197,82 @@ t.test("differences and merges", async (t) => {
   const [made] = await rows(token, "INSERT INTO pet (owner, name) VALUES (1, 'Zoe') RETURNING id");
   const [mia] = await rows(token, "SELECT id FROM pet WHERE name = 'Mia'");
   t.ok((made![0] as number) > (mia![0] as number), "the sequence goes on after the branch's");
-  await rows(token, "ALTER TABLE pet ADD COLUMN born date", "try");
-  t.same((await diff()).definitions, ["pet"]);
-  t.match((await merge({})).error, { code: "conflict", message: /definition of "pet"/ });
+  await rows(token, "ALTER TABLE owner ADD COLUMN since date", "try");
+  t.same((await diff()).definitions, ["owner"]);
+  t.match((await merge({})).error, { code: "conflict", message: /definition of "owner", and the origin its rows/ });
+});
+
+t.test("definitions are merged where only the branch has changed them", async (t) => {
+  const token = await server.tenant("migrations", ["super_admin"]);
+  const merge = async (name: string) => (await server.call("POST", `/v1/branches/${name}/merge`, {}, { token })).body;
+  await rows(token, "CREATE TABLE city (id serial PRIMARY KEY, name text)");
+  await rows(token, "CREATE TABLE note (id int PRIMARY KEY, v text)");
+  await rows(token, "INSERT INTO city (name) VALUES ('Oslo'), ('Riga'), ('Bern')");
+  await fork(token, { name: "m" });
+  for (const sql of [
+    "ALTER TABLE city ADD COLUMN people int DEFAULT 7",
+    "UPDATE city SET people = 700 WHERE name = 'Oslo'",
+    "DELETE FROM city WHERE name = 'Riga'",
+    "CREATE INDEX city_people ON city (people)",
+    "CREATE TABLE street (id serial PRIMARY KEY, city int REFERENCES city (id), name text UNIQUE)",
+    "INSERT INTO street (city, name) VALUES (1, 'Storgata'), (3, 'Kramgasse')",
+    "CREATE VIEW big AS SELECT name FROM city WHERE people > 100",
+    "INSERT INTO note VALUES (1, 'of the branch')",
+  ]) {
+    await rows(token, sql, "m");
+  }
+  await rows(token, "INSERT INTO note VALUES (2, 'of the origin')");
+  t.match(await merge("m"), { data: { merged: true, conflicts_total: 0 } });
+  t.same(await rows(token, "SELECT name, people FROM city ORDER BY id"), [
+    ["Oslo", 700],
+    ["Bern", 7],
+  ]);
+  t.same(await rows(token, "SELECT name FROM city WHERE people = 700"), [["Oslo"]], "by the new index");
+  t.same(await rows(token, "SELECT name FROM big"), [["Oslo"]]);
+  t.same(await rows(token, "SELECT v FROM note ORDER BY id"), [["of the branch"], ["of the origin"]]);
+  const [street] = await rows(token, "INSERT INTO street (city, name) VALUES (1, 'Nygata') RETURNING id");
+  t.ok((street![0] as number) > 2, "the new table's sequence goes on");
+  t.equal((await server.sql("INSERT INTO street (city, name) VALUES (2, 'x')", [], { token })).status, 409);
+  t.equal((await server.sql("INSERT INTO street (city, name) VALUES (1, 'Storgata')", [], { token })).status, 409);
+  await fork(token, { name: "n" });
+  await rows(token, "CREATE TABLE ours (id int)");
+  await rows(token, "CREATE TABLE theirs (id int)", "n");
+  t.match(await merge("n"), { error: { code: "conflict", message: /both the branch and its origin/ } });
+});
+
+t.test("what a branch, its origin and the past do not share", async (t) => {
+  const token = await server.tenant("apart", ["super_admin"]);
+  await rows(token, "CREATE TABLE item (id serial PRIMARY KEY, v int)");
+  await rows(token, "INSERT INTO item (v) SELECT i FROM generate_series(1, 2000) i");
+  await server.call("PUT", "/v1/history", { window_seconds: 3600 }, { token });
+  const before = await sequence(token);
+  await rows(token, "TRUNCATE item");
+  await fork(token, { name: "b" });
+  t.same(await rows(token, "SELECT count(*) FROM item", "b"), [[0]]);
+  // What TRUNCATE left is looked at twice a second.
+  await sleep(1500);
+  t.same(await rows(token, "SELECT count(*) FROM item", "b"), [[0]]);
+  await sleep(1000);
+  t.same(await rows(token, `SELECT count(*) FROM item AS OF SEQUENCE ${before}`), [[2000]], "the past stays");
+  const once = { "Idempotency-Key": "one" };
+  const body = { sql: "INSERT INTO item (v) VALUES (7)" };
+  for (const headers of [once, { ...once, "X-Tessera-Branch": "b" }, { ...once, "X-Tessera-Branch": "b" }]) {
+    t.equal((await server.call("POST", "/v1/query/execute", body, { token, headers })).status, 200);
+  }
+  t.same(await rows(token, "SELECT count(*) FROM item"), [[1]]);
+  t.same(await rows(token, "SELECT count(*) FROM item", "b"), [[1]], "an answer of the origin is none of the branch");
+  const past = { token, headers: { "X-Tessera-As-Of": `${before}` } };
+  const next = await server.call("POST", "/v1/query/execute", { sql: "SELECT nextval('item_id_seq')" }, past);
+  t.match(next, { status: 400, body: { error: { details: { sqlstate: "25006" } } } });
+  t.equal((await server.call("POST", "/v1/transactions", {}, past)).status, 400);
+  const both = { token, headers: { "X-Tessera-Branch": "b", "X-Tessera-As-Of": `${before}` } };
+  t.equal((await server.call("GET", "/v1/history", undefined, both)).status, 400);
+  for (let i = 0; i < 80; i++) await rows(token, "SELECT count(*) FROM generate_series(1, 20000)", "b");
+  const many = Array.from({ length: 80 }, () => rows(token, "SELECT pg_sleep(0.01)", "b"));
+  t.equal((await Promise.all(many)).length, 80, "requests of a branch end as others do");
+  await fork(token, { name: "short", ttl_seconds: 1 });
+  await sleep(2500);
+  t.equal((await server.call("GET", "/v1/branches/short", undefined, { token })).status, 404, "its time is over");
 });
 
 t.test("what is kept survives a kill", async (t) => {

@@ -43,6 +43,11 @@ for (const revision of [undefined, "2026-07-28"]) {
       "describe_table",
       "query",
       "execute",
+      "branch",
+      "branch_execute",
+      "diff",
+      "merge",
+      "branch_delete",
       "validate_query",
       "sql_manual",
       "semantic_search",
@@ -158,6 +163,15 @@ t.test("tools that write, search and look things up", async (t) => {
   t.same(await call("memory_forget", { namespace: "ana", id }), { forgotten: true });
   t.same(await call("memory_recall", { namespace: "ana", query: "tea" }), { memories: [] });
   t.same(await call("memory_recall", { namespace: "nobody", query: "tea" }), { memories: [] });
+  t.match(await call("branch", { name: "try" }), { name: "try", from: null });
+  t.match(await call("branch_execute", { branch: "try", sql: "DELETE FROM city WHERE id = $1", parameters: [1] }), {
+    rows_affected: Number,
+  });
+  const { tables } = await call("diff", { branch: "try" });
+  t.match(await call("merge", { branch: "try", dry_run: true }), { merged: false, conflicts_total: 0 });
+  t.match(tables, [{ table: "city", added: 0, changed: 0 }]);
+  t.same(await call("branch_delete", { branch: "try" }), { deleted: true });
+  t.match(await call("diff", { branch: "try" }), { error: { code: "not_found" } });
   const { text, note } = await call("generate_text", { prompt: "Hello!", max_tokens: 12, temperature: 0 });
   t.match(note, /No provider is configured: the small model/);
   const asked = await call("generate_text", { prompt: "Hello!", model: "native", max_tokens: 4 });

@@ -13,10 +13,12 @@ import { TABLE_FUNCTION_FAMILIES, TABLE_FUNCTIONS } from "../../src/query/expr/f
 import type { TableFunction } from "../../src/query/expr/table-function.js";
 import {
   arrayOf,
+  HALFVEC,
   INT4,
   JSONB,
   JSONPATH,
   NUMERIC,
+  SPARSEVEC,
   type SqlType,
   TEXT,
   VARIANT,
@@ -27,6 +29,11 @@ const TYPES: readonly SqlType[] = [TEXT, INT4, JSONB, NUMERIC, arrayOf(INT4), ar
 const LAST_TYPES: readonly SqlType[] = [INT4, TEXT, arrayOf(TEXT)];
 const OTHERS: readonly (readonly SqlType[])[] = [
   [VECTOR, VECTOR],
+  [HALFVEC],
+  [HALFVEC, HALFVEC],
+  [HALFVEC, INT4, INT4],
+  [SPARSEVEC],
+  [SPARSEVEC, SPARSEVEC],
   [VARIANT, TEXT],
   [TEXT, JSONB, JSONPATH, JSONB, TEXT, TEXT],
 ];

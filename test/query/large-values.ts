@@ -57,6 +57,8 @@ const SMALL: Partial<Record<TypeName, readonly string[]>> = {
   jsonb: ['{"a":[1,2]}', "1"],
   jsonpath: ["$.a", "$.**", '$[*] ? (@.k == "x")'],
   vector: ["[1,2,3]"],
+  halfvec: ["[1,2]"],
+  sparsevec: ["{1:0.5,3:2}/10"],
   bit: ["1"],
   varbit: ["101"],
   inet: network,
@@ -117,6 +119,8 @@ const LARGE: Partial<Record<TypeName, Large>> = {
   int8multirange: manyRanges,
   nummultirange: manyRanges,
   vector: () => [new Float32Array(16_000).fill(0.5)],
+  halfvec: () => [new Float32Array(16_000).fill(0.5)],
+  sparsevec: () => [`{${Array.from({ length: 16_000 }, (_, i) => `${i + 1}:0.5`).join()}}/16000`],
   bit: (units) => [bits(units)],
   varbit: (units) => [bits(units)],
 };

@@ -1,29 +1,63 @@
 /** The end of branches: by their tenant's wish, or when their time is over. */
 import type { Partition } from "../../actor/partition.js";
 import { DbError } from "../../protocol/errors.js";
-import { branchKey } from "../../storage/history-keys.js";
-import { CLEARED, retiredKey, tenantPrefix } from "../../storage/keys.js";
+import { branchKey, historyRecordKey } from "../../storage/history-keys.js";
+import { CLEARED, jobsOfTenantPrefix, prefixRange, retiredKey, tenantPrefix } from "../../storage/keys.js";
+import type { Branch } from "../../storage/layered-engine.js";
+import { FEED } from "../feed/feed.js";
+import { JOBS } from "../jobs/jobs.js";
+
+/** Ends of one sweep: each is a commit. */
+const ENDS_AT_ONCE = 4;
+/** Branches whose end is committed; the engine may not know it yet. */
+const ending = new WeakSet<Branch>();
+
+export function isEnding(branch: Branch): boolean {
+  return ending.has(branch);
+}
 
 /** Commits the end; what was the branch's own goes in one step. Throws conflict while others are forked from it. */
 export function endBranch(partition: Partition, number: number): void {
   const layers = partition.shard.layers!;
-  const { name, root } = layers.branchOf(number)!;
+  const branch = layers.branchOf(number)!;
+  const { name, root } = branch;
   const others = layers.branchesOf(number).map((each) => `"${layers.branchOf(each)!.name}"`);
   if (others.length > 0) {
     const names = others.slice(0, 10).join(", ");
     throw new DbError("conflict", `The branch "${name}" has branches: ${names}. Delete those first.`);
   }
+  silence(partition, number, `the branch "${name}" was deleted`);
   const tx = partition.shard.begin({ isolation: "read committed" });
+  const jobs = tx.scan({ ...prefixRange(jobsOfTenantPrefix(number)), only: "keys" });
+  for (const key of jobs.next(1000).keys) tx.delete(key);
+  jobs.close();
   tx.put(retiredKey(root, tenantPrefix(number)), CLEARED);
+  tx.delete(historyRecordKey(number));
   tx.delete(branchKey(number));
   partition.tenant(root).commit(tx);
-  partition.transactionsOf(partition.tenant(number)).endAll(`the branch "${name}" was deleted`);
+  ending.add(branch);
   partition.forget(number);
 }
 
-/** Those whose time is over; one that others were forked from waits for them. */
+/** What is at work for the branch, or waits for its changes. */
+function silence(partition: Partition, number: number, reason: string): void {
+  partition.transactionsOf(partition.tenant(number)).endAll(reason);
+  partition.part(FEED).subscriptions.tenantLeft(number);
+  partition.part(FEED).changes.left(number);
+  partition.part(JOBS).progress.tenantLeft(number);
+  partition.part(JOBS).queue.left(number);
+}
+
+/** Some of those whose time is over; one that others were forked from waits for them. */
 export function endExpired(partition: Partition, nowMs: number): void {
-  const { layers } = partition.shard;
-  if (layers === null || partition.shard.failed !== null || partition.shard.refusal !== null) return;
-  for (const number of layers.expired(nowMs)) endBranch(partition, number);
+  const { layers, failed, refusal } = partition.shard;
+  if (layers === null || failed !== null || refusal !== null) return;
+  for (const number of layers.expired(nowMs, ENDS_AT_ONCE)) {
+    try {
+      if (!ending.has(layers.branchOf(number)!)) endBranch(partition, number);
+    } catch (error) {
+      // The disk is full, or something else that passes: the next sweep tries again.
+      if (!(error instanceof DbError)) throw error;
+    }
+  }
 }

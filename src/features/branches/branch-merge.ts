@@ -11,11 +11,16 @@ import { DbError } from "../../protocol/errors.js";
 import { MERGED_ROWS_MAX } from "../../protocol/limits.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import { layoutOf } from "../../query/exec/table-layout.js";
-import { TableWriter } from "../../query/exec/table-writer.js";
+import { type Move, TableWriter } from "../../query/exec/table-writer.js";
+import type { Answer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
+import { storageIdOf } from "../../storage/keys.js";
 import { encodeRecord } from "../../storage/record-codec.js";
+import type { ShardTransaction } from "../../storage/transaction.js";
+import { type DefinitionMerge, mergeDefinitions, mergeWhole } from "./branch-definitions.js";
 import { changeOf } from "./branch-diff.js";
+import { isEnding } from "./branch-life.js";
 import {
   branchTables,
   type Row,
@@ -31,20 +36,37 @@ interface Wanted {
   readonly dry_run?: boolean;
 }
 
+/** Rows that are written in a turn. */
+const ROWS_AT_ONCE = 32;
 /** Conflicts that an answer shows. */
 const CONFLICTS_SHOWN = 100;
 
-export async function mergeBranch(request: Request, number: number, { conflicts = "refuse", dry_run = false }: Wanted) {
+/** `commit`: absent, the answer is the request's own. */
+export async function mergeBranch(
+  request: Request,
+  number: number,
+  { conflicts = "refuse", dry_run = false }: Wanted,
+  commit: (tx: ShardTransaction, answer: Answer) => void = (tx, answer) => request.commit(tx, answer),
+) {
   await settled(request);
-  const branch = request.partition.shard.layers!.branchOf(number)!;
+  const layers = request.partition.shard.layers!;
+  const branch = layers.branchOf(number)!;
+  const { writes: before } = branch;
   const tables = await branchTables(request, number, branch);
-  requireSameDefinitions(tables.changed, `The branch has changed`);
   const origin = request.partition.tenant(branch.origin);
   const session = new Session(origin, { ...sessionOptions(request, "routes"), isolation: "serializable" });
   session.begin({});
   try {
+    const definitions: DefinitionMerge = {
+      ...{ layers, number, branch, origin, yieldTurn: request.yieldTurn },
+      tx: session.contextFor(request).tx as ShardTransaction,
+    };
+    const whole = await mergeDefinitions(definitions, tables);
     const merge = new Merge(session.contextFor(request), conflicts);
-    for await (const difference of rowDifferences(request, number, branch, tables)) merge.take(difference);
+    for await (const difference of rowDifferences(request, number, branch, tables)) {
+      if (whole.has(storageIdOf(difference.key))) merge.counts[changeOf(difference)]++;
+      else merge.take(difference);
+    }
     const refused = conflicts === "refuse" && merge.conflictCount > 0;
     const writes = !refused && !dry_run;
     const answer = {
@@ -54,10 +76,13 @@ export async function mergeBranch(request: Request, number: number, { conflicts 
       session.rollback();
       return answer;
     }
-    merge.write();
+    await mergeWhole(definitions, whole);
+    await merge.write(request.yieldTurn);
+    // It was read in several turns: all of it has to be of one moment.
+    if (layers.branchOf(number) !== branch || branch.writes !== before || isEnding(branch)) throw writtenMeanwhile();
     await session.checkConstraints(merge.context);
     await session.prepareCommit(request);
-    session.commit((tx) => request.commit(tx, answer));
+    session.commit((tx) => commit(tx, answer));
     afterMerge(request, number, branch.origin);
     return answer;
   } finally {
@@ -85,6 +110,7 @@ class Merge {
   readonly conflicts: object[] = [];
   conflictCount = 0;
   private readonly writers = new Map<TableDef, TableWriter>();
+  private readonly columns = new Map<TableDef, ReadonlySet<number>>();
   private readonly removals: { readonly table: TableDef; readonly key: Uint8Array; readonly ours: Row }[] = [];
   private readonly changes: {
     readonly table: TableDef;
@@ -109,13 +135,14 @@ class Merge {
   take({ table, key, before, after }: RowDifference): void {
     const own = this.current.get(storageOf(table));
     if (own === undefined || !sameDefinition(own, table)) {
-      requireSameDefinitions([table], "Since the fork, the origin has changed");
+      throw definitionChanged(table);
     }
     const ours = this.writerOf(table).find(key);
     if (sameRow(table, ours, after)) return;
     if (!sameRow(table, ours, before)) {
       this.conflict(table, before, ours, after);
       if (this.resolution !== "theirs") return;
+      if (before === null && layoutOf(table).primaryKey === null) throw sameNumber(table);
     }
     this.counts[changeOf({ before: ours, after })]++;
     if (this.removals.length + this.changes.length >= MERGED_ROWS_MAX) throw tooMany();
@@ -131,18 +158,35 @@ class Merge {
   }
 
   /** What goes makes room for unique values first, in all tables. */
-  write(): void {
-    for (const { table, key, ours } of this.removals) this.writerOf(table).remove(key, ours);
-    const moves = this.changes.map(({ table, key, ours, theirs }) => {
-      const assigned = assignedOf(table);
-      return ours === null ? null : this.writerOf(table).takeOut(key, ours, theirs, assigned);
-    });
+  async write(yieldTurn: () => Promise<void>): Promise<void> {
+    let count = 0;
+    const step = async (): Promise<void> => {
+      if (++count % ROWS_AT_ONCE === 0) await yieldTurn();
+    };
+    for (const { table, key, ours } of this.removals) {
+      this.writerOf(table).remove(key, ours);
+      await step();
+    }
+    const moves: (Move | null)[] = [];
+    for (const { table, key, ours, theirs } of this.changes) {
+      moves.push(ours === null ? null : this.writerOf(table).takeOut(key, ours, theirs, this.columnsOf(table)));
+      await step();
+    }
     for (const [i, { table, key, theirs }] of this.changes.entries()) {
       const move = moves[i]!;
-      const writer = this.writerOf(table);
-      if (move === null) writer.insert(theirs, key);
-      else writer.putBack(move, theirs, assignedOf(table));
+      if (move === null) this.writerOf(table).insert(theirs, key);
+      else this.writerOf(table).putBack(move, theirs, this.columnsOf(table));
+      await step();
     }
+  }
+
+  private columnsOf(table: TableDef): ReadonlySet<number> {
+    let ids = this.columns.get(table);
+    if (ids === undefined) {
+      ids = new Set(table.columns.map(({ id }) => id));
+      this.columns.set(table, ids);
+    }
+    return ids;
   }
 
   private writerOf(table: TableDef): TableWriter {
@@ -155,8 +199,8 @@ class Merge {
   }
 }
 
-function assignedOf(table: TableDef): ReadonlySet<number> {
-  return new Set(table.columns.map(({ id }) => id));
+function writtenMeanwhile(): DbError {
+  return new DbError("serialization_failure", "The branch was written to, or ended, while it was merged. Try again.");
 }
 
 function sameRow(table: TableDef, a: Row | null, b: Row | null): boolean {
@@ -169,11 +213,21 @@ function sameDefinition(a: TableDef, b: TableDef): boolean {
   return Buffer.compare(encodeTable(a), encodeTable(b)) === 0;
 }
 
-function requireSameDefinitions(changed: readonly TableDef[], who: string): void {
-  if (changed.length === 0) return;
-  const names = changed.slice(0, 10).map((table) => `"${shownName(table)}"`);
-  const advice = "A merge writes rows only. Make the same change of definitions in the origin, and fork again.";
-  throw new DbError("conflict", `${who} the definition of ${names.join(", ")}. ${advice}`);
+function definitionChanged(table: TableDef): DbError {
+  const advice = "Make the same change in the branch, and merge again.";
+  return new DbError(
+    "conflict",
+    `Since the fork, the origin has changed the definition of "${shownName(table)}". ${advice}`,
+  );
+}
+
+/** Two rows that have nothing to do with each other got one number. */
+function sameNumber(table: TableDef): DbError {
+  const what = `Both the branch and its origin have inserted rows into "${shownName(table)}", which has no primary key.`;
+  return new DbError(
+    "conflict",
+    `${what} They cannot be told apart: merge with "conflicts": "ours", or insert them again.`,
+  );
 }
 
 function tooMany(): DbError {

@@ -3,8 +3,9 @@
  * lays it over its origin (storage/layered-engine.ts). Requests say by a header which branch they are about.
  */
 import type { Handlers } from "../../actor/handler.js";
+import type { Partition } from "../../actor/partition.js";
 import type { Request } from "../../actor/request.js";
-import type { InputOf } from "../../actor/validate.js";
+import type { BodyOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { BRANCHES_MAX } from "../../protocol/limits.js";
 import { plainMoment, stampOfMoment } from "../../session/as-of.js";
@@ -15,15 +16,18 @@ import type { CommitStamp } from "../../storage/operation.js";
 import type { Transaction } from "../../storage/store.js";
 import { rowsOf } from "../statements/run-alone.js";
 import { DIFF_ROWS_DEFAULT, diffOf } from "./branch-diff.js";
-import { endBranch } from "./branch-life.js";
+import { endBranch, isEnding } from "./branch-life.js";
 import { mergeBranch } from "./branch-merge.js";
 import { shownStamp } from "./history-routes.js";
 
-/** Numbers of branches begin here; those of tenants stay below. */
+/** Numbers of branches are between these; those of tenants stay below. */
 const FIRST_NUMBER = 2 ** 30;
+const LAST_NUMBER = 2 ** 31 - 1;
+/** Each partition counts in steps of it, from its own number on: no two branches of an installation have the same. */
+const NUMBER_STEP = 2048;
 
 export const branchHandlers = {
-  "branches.create": createBranch,
+  "branches.create": (request, { body }) => createBranch(request, body),
   "branches.list": (request, { query }) => {
     const { limit = 100, offset = 0 } = query;
     const layers = layersOf(request);
@@ -33,45 +37,64 @@ export const branchHandlers = {
   },
   "branches.get": (request, { params }) => {
     const layers = layersOf(request);
-    return { plain: shown(layers, layers.branchOf(numberOf(request, params.name))!) };
+    return { plain: shown(layers, layers.branchOf(branchNumber(request, params.name))!) };
   },
   "branches.delete": async (request, { params }) => {
-    endBranch(request.partition, numberOf(request, params.name));
+    endBranch(request.partition, branchNumber(request, params.name));
     await request.durable();
     return { plain: null };
   },
   "branches.diff": (request, { params, query }) =>
-    diffOf(request, numberOf(request, params.name), query.table, Number(query.limit ?? DIFF_ROWS_DEFAULT)),
-  "branches.merge": (request, { params, body }) => mergeBranch(request, numberOf(request, params.name), body ?? {}),
+    diffOf(request, branchNumber(request, params.name), query.table, Number(query.limit ?? DIFF_ROWS_DEFAULT)),
+  "branches.merge": (request, { params, body }) => mergeBranch(request, branchNumber(request, params.name), body ?? {}),
 } satisfies Handlers;
 
-async function createBranch(request: Request, { body }: InputOf<"branches.create">) {
+export async function createBranch(request: Request, body: BodyOf<"branches.create">) {
   const { partition } = request;
   const { shard } = partition;
   const layers = layersOf(request);
   const root = rootOf(request);
-  const origin = body.from == null ? request.tenant.number : numberOf(request, body.from, "from");
-  requireFree(layers, root, body.name);
+  const origin = body.from == null ? request.tenant.number : branchNumber(request, body.from, "from");
+  const making = `${partition.number}/${root}/${body.name}`;
+  requireFree(layers, root, body.name, making);
   const record: BranchRecord = {
     ...{ origin, root, name: body.name, createdBy: request.head.username, createdAt: new Date().toISOString() },
     start: body.as_of === undefined ? null : await startOf(request, origin, body.as_of),
     expiresAtMs: body.ttl_seconds === undefined ? null : Date.now() + body.ttl_seconds * 1000,
   };
   const tx = shard.begin();
+  beingMade.add(making);
   try {
-    const number = takeNumber(tx);
+    const number = takeNumber(tx, partition.number);
     tx.put(branchKey(number), Buffer.from(JSON.stringify(record)));
     request.tenant.commit(tx);
     await applied(request, () => layers.branchOf(number) !== null);
+    requireBegun(partition, number);
     return { plain: shown(layers, layers.branchOf(number)!) };
   } catch (error) {
     tx.rollback();
     throw error;
+  } finally {
+    beingMade.delete(making);
   }
 }
 
-function requireFree(layers: LayeredEngine, root: number, name: string): void {
-  if (layers.branchNamed(root, name) !== null) {
+/** Forks that are committed, and that the engine may not know yet. */
+const beingMade = new Set<string>();
+
+/** What it begins with was there until the engine had the record: else the branch is none, and ends. */
+function requireBegun(partition: Partition, number: number): void {
+  const layers = partition.shard.layers!;
+  const { origin, start } = layers.branchOf(number)!;
+  const from = layers.branchOf(origin);
+  const oldest = layers.oldestOf(origin);
+  if (oldest !== null && oldest.sequence <= start.sequence && (from === null || !isEnding(from))) return;
+  endBranch(partition, number);
+  throw new DbError("serialization_failure", "What the branch was to begin with has been deleted meanwhile.");
+}
+
+function requireFree(layers: LayeredEngine, root: number, name: string, making: string): void {
+  if (layers.branchNamed(root, name) !== null || beingMade.has(making)) {
     throw new DbError("conflict", `A branch "${name}" already exists.`, { field: "name" });
   }
   if (layers.branchesUnder(root).length < BRANCHES_MAX) return;
@@ -89,12 +112,14 @@ async function startOf(request: Request, origin: number, asOf: string | number):
 }
 
 /** Two forks at once meet here, and one of them is begun again. */
-function takeNumber(tx: Transaction): number {
+function takeNumber(tx: Transaction, partition: number): number {
   const key = nextBranchKey();
   const found = tx.get(key);
-  const number = found === undefined ? FIRST_NUMBER : Buffer.from(found).readUInt32BE(0);
+  const number = found === undefined ? FIRST_NUMBER + partition : Buffer.from(found).readUInt32BE(0);
+  if (partition >= NUMBER_STEP || number > LAST_NUMBER)
+    throw new DbError("overloaded", "There is no number left for a branch.");
   const next = Buffer.alloc(4);
-  next.writeUInt32BE(number + 1);
+  next.writeUInt32BE(number + NUMBER_STEP);
   tx.put(key, next);
   return number;
 }
@@ -116,9 +141,12 @@ function rootOf(request: Request): number {
   return layersOf(request).branchOf(number)?.root ?? number;
 }
 
-function numberOf(request: Request, name: string, field = "name"): number {
-  const number = layersOf(request).branchNamed(rootOf(request), name);
-  if (number === null) throw new DbError("not_found", `The tenant has no branch "${name}".`, { field });
+/** Throws not_found. */
+export function branchNumber(request: Request, name: string, field = "name"): number {
+  const layers = layersOf(request);
+  const number = layers.branchNamed(rootOf(request), name);
+  if (number === null || isEnding(layers.branchOf(number)!))
+    throw new DbError("not_found", `The tenant has no branch "${name}".`, { field });
   return number;
 }
 

@@ -172,11 +172,9 @@ export class Placement {
       this.report(tenant, move, { did: "failed", message: "the tenant is not settled in its partition" });
       return;
     }
-    if ((partition.shard.layers?.branchesUnder(tenant).length ?? 0) > 0) {
-      this.report(tenant, move, {
-        did: "failed",
-        message: "the tenant has branches, which share its data; delete them first",
-      });
+    if ((partition.shard.layers?.oldestOf(tenant) ?? null) !== null) {
+      const message = "the tenant has a past or branches, which do not move; delete them first";
+      this.report(tenant, move, { did: "failed", message });
       return;
     }
     const sending = new TenantExport(move, partition, tenant, this.host, {

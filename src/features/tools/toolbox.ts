@@ -6,6 +6,7 @@ import type { TObject, TProperties } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { checked } from "../../actor/validate.js";
 import { AUTOML_TOOLS } from "./automl-tools.js";
+import { BRANCH_TOOLS } from "./branch-tools.js";
 import { MEDIA_TOOLS } from "./media-tools.js";
 import { MEMORY_TOOLS } from "./memory-tools.js";
 import { QUERY_TOOLS } from "./query-tools.js";
@@ -24,6 +25,7 @@ export const TOOLS: readonly Tool[] = [
   ...MEMORY_TOOLS,
   ...MEDIA_TOOLS,
   ...RECIPE_TOOLS,
+  ...BRANCH_TOOLS,
 ];
 
 const byName = new Map(TOOLS.map((tool) => [tool.name, tool]));

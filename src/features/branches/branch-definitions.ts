@@ -1,0 +1,133 @@
+/**
+ * The part of a merge that is about definitions. What only the branch has changed is taken as it stands: records of the catalog, and
+ * of the tables that they are about all rows and index entries. So the origin must not have touched those since the fork.
+ */
+import { NEXT_ID_RECORD, VERSION_RECORD } from "../../catalog/catalog-editor.js";
+import { STATISTICS_RECORD } from "../../catalog/statistics.js";
+import { storageOf, type TableDef } from "../../catalog/table.js";
+import { DbError } from "../../protocol/errors.js";
+import { MERGED_ROWS_MAX } from "../../protocol/limits.js";
+import type { Tenant } from "../../session/tenant.js";
+import { ofTenant } from "../../storage/history-keys.js";
+import {
+  catalogKey,
+  prefixOfRetiredKey,
+  prefixRange,
+  retiredKey,
+  rowPrefix,
+  SPACE,
+  storageIdOf,
+} from "../../storage/keys.js";
+import type { Branch, LayeredEngine } from "../../storage/layered-engine.js";
+import type { Operation } from "../../storage/operation.js";
+import type { ShardTransaction } from "../../storage/transaction.js";
+import { type BranchTables, shownName } from "./row-changes.js";
+
+const KEYS_AT_ONCE = 256;
+
+export interface DefinitionMerge {
+  readonly layers: LayeredEngine;
+  readonly number: number;
+  readonly branch: Branch;
+  /** The origin, and its transaction. */
+  readonly origin: Tenant;
+  readonly tx: ShardTransaction;
+  readonly yieldTurn: () => Promise<void>;
+}
+
+/** Takes over the definitions that the branch has changed. Answers the storage ids of tables whose rows go with them. */
+export async function mergeDefinitions(
+  merge: DefinitionMerge,
+  { changed }: BranchTables,
+): Promise<ReadonlySet<number>> {
+  const { layers, branch, origin, tx } = merge;
+  const records: Operation[] = [];
+  for await (const { key, base, theirs } of changesOf(merge, (space) => space <= SPACE.catalog)) {
+    if (key[4] !== SPACE.catalog || isOwnRecord(origin.number, key)) continue;
+    if (!same(tx.get(key), base)) throw bothChanged();
+    records.push({ key, value: theirs ?? null });
+  }
+  if (records.length === 0) return new Set();
+  const nextId = catalogKey(origin.number, NEXT_ID_RECORD);
+  if (!same(tx.get(nextId), layers.getAsOf(nextId, branch.start.sequence))) throw bothChanged();
+  const branchNextId = layers.get(ofTenant(nextId, merge.number));
+  if (branchNextId !== undefined) records.push({ key: nextId, value: branchNextId });
+  for (const table of changed) requireUntouched(merge, table);
+  origin.catalog.adopt(tx, records);
+  return new Set(changed.map(storageOf));
+}
+
+/** Their rows and index entries, and what is new to the origin of sequences and of data that nobody needs any more. */
+export async function mergeWhole(merge: DefinitionMerge, storages: ReadonlySet<number>): Promise<void> {
+  if (storages.size === 0) return;
+  let count = 0;
+  for await (const { key, base, theirs } of changesOf(merge, () => true)) {
+    const space = key[4]!;
+    const isOfTable = (space === SPACE.rows || space === SPACE.index) && storages.has(storageIdOf(key));
+    const isNew = (space === SPACE.sequences || space === SPACE.retired) && base === undefined;
+    if (!isOfTable && !isNew) continue;
+    if (++count > MERGED_ROWS_MAX)
+      throw new DbError("payload_too_large", `A merge writes at most ${MERGED_ROWS_MAX} rows.`);
+    // The order to remove names what it is about by the number of the tenant.
+    const own = space === SPACE.retired ? retiredOf(merge.branch.origin, key) : key;
+    if (theirs === undefined) merge.tx.delete(own);
+    else merge.tx.put(own, theirs);
+  }
+}
+
+function retiredOf(tenant: number, key: Uint8Array): Buffer {
+  return retiredKey(tenant, ofTenant(prefixOfRetiredKey(key), tenant));
+}
+
+interface KeyChange {
+  /** Of the origin. */
+  readonly key: Uint8Array;
+  readonly base: Uint8Array | undefined;
+  readonly theirs: Uint8Array | undefined;
+}
+
+/** Entries that the branch has changed, up to the first space that is not wanted. */
+async function* changesOf(
+  { layers, number, branch, yieldTurn }: DefinitionMerge,
+  isWanted: (space: number) => boolean,
+): AsyncIterable<KeyChange> {
+  for (let keys = layers.changedKeys(number, null, KEYS_AT_ONCE); keys.length > 0; ) {
+    for (const own of keys) {
+      if (!isWanted(own[4]!)) return;
+      const key = ofTenant(own, branch.origin);
+      const change = { key, base: layers.getAsOf(key, branch.start.sequence), theirs: layers.get(own) };
+      if (!same(change.base, change.theirs)) yield change;
+    }
+    if (keys.length < KEYS_AT_ONCE) return;
+    const last = Buffer.from(keys.at(-1)!);
+    await yieldTurn();
+    keys = layers.changedKeys(number, last, KEYS_AT_ONCE);
+  }
+}
+
+/** Rows that the origin has written meanwhile would miss the branch's new columns, indexes and checks. */
+function requireUntouched({ layers, branch, origin }: DefinitionMerge, table: TableDef): void {
+  const range = prefixRange(rowPrefix(origin.number, storageOf(table)));
+  if (!layers.changedSince(range, branch.start.sequence)) return;
+  const advice = "Make the same change of definitions in the origin, and fork again.";
+  throw new DbError(
+    "conflict",
+    `The branch has changed the definition of "${shownName(table)}", and the origin its rows. ${advice}`,
+  );
+}
+
+/** Each keeps its own. */
+function isOwnRecord(tenant: number, key: Uint8Array): boolean {
+  const name = Buffer.from(key.subarray(catalogKey(tenant, "").length)).toString("latin1");
+  return name === VERSION_RECORD || name === NEXT_ID_RECORD || name.startsWith(STATISTICS_RECORD);
+}
+
+function bothChanged(): DbError {
+  const advice = "Make the branch's changes of definitions in the origin, and fork again.";
+  return new DbError("conflict", `Since the fork, both the branch and its origin have changed definitions. ${advice}`);
+}
+
+function same(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return Buffer.compare(a, b) === 0;
+}

@@ -1,0 +1,116 @@
+/** Tools that try something out in a branch of the tenant, look at the difference, and keep it or throw it away. */
+import Type from "typebox";
+import type { Request } from "../../actor/request.js";
+import { BRANCH_NAME } from "../../protocol/endpoints/branches.js";
+import { Parameters, Strict } from "../../protocol/endpoints/schemas.js";
+import { DbError } from "../../protocol/errors.js";
+import { HISTORY_SECONDS_MAX } from "../../protocol/limits.js";
+import { DIFF_ROWS_DEFAULT, diffOf } from "../branches/branch-diff.js";
+import { endBranch } from "../branches/branch-life.js";
+import { mergeBranch } from "../branches/branch-merge.js";
+import { branchNumber, createBranch } from "../branches/branch-routes.js";
+import { runStatement } from "./run-statement.js";
+import { READS, resultOf, type Tool } from "./tool.js";
+
+/** An agent that forgets its branch does no harm. */
+const TTL_SECONDS_DEFAULT = 86_400;
+
+const name = Type.String({ pattern: BRANCH_NAME.source, description: "1 to 63 characters of a-z, 0-9, - and _." });
+const WRITES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false };
+
+const branch: Tool = {
+  name: "branch",
+  title: "Fork the data",
+  description:
+    "Makes a branch: a copy of all data that takes no time. Try changes there with branch_execute, look at them with diff, keep them with merge or throw them away with branch_delete.",
+  input: Strict({
+    name,
+    from: Type.Optional(name),
+    ttl_seconds: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: HISTORY_SECONDS_MAX, description: "Then it is deleted. Default: a day." }),
+    ),
+  }),
+  hints: WRITES,
+  forReaders: false,
+  call: async ({ request }, { ttl_seconds = TTL_SECONDS_DEFAULT, ...wanted }) => {
+    requireAdministrator(request);
+    return resultOf(await createBranch(request, { ...wanted, ttl_seconds }), "branch");
+  },
+};
+
+const branchExecute: Tool = {
+  name: "branch_execute",
+  title: "Run a statement in a branch",
+  description: "Runs one statement of SQL or Cypher in a branch. The data outside of the branch does not change.",
+  input: Strict({ branch: name, sql: Type.String({ minLength: 1 }), parameters: Type.Optional(Parameters) }),
+  hints: WRITES,
+  forReaders: false,
+  call: (context, { branch: of, sql, parameters: params = [] }) => {
+    const { request } = context;
+    requireAdministrator(request);
+    const tenant = request.partition.tenant(branchNumber(request, of, "branch"));
+    const inBranch = Object.create(request, { tenant: { value: tenant } }) as Request;
+    return runStatement({ ...context, request: inBranch }, { sql, params });
+  },
+};
+
+const diff: Tool = {
+  name: "diff",
+  title: "What a branch has changed",
+  description: "Counts and shows the rows that a branch has added, removed and changed, with both values.",
+  input: Strict({
+    branch: name,
+    table: Type.Optional(Type.String()),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 1000, description: "Rows that are shown. Default: 100." }),
+    ),
+  }),
+  ...READS,
+  call: async ({ request }, { branch: of, table, limit = DIFF_ROWS_DEFAULT }) => {
+    requireAdministrator(request);
+    return resultOf(await diffOf(request, branchNumber(request, of, "branch"), table, limit), "diff");
+  },
+};
+
+const merge: Tool = {
+  name: "merge",
+  title: "Keep what a branch has changed",
+  description:
+    "Writes the branch's rows into the data that it was forked from, all or none. Rows that both have changed are conflicts, which are refused unless `conflicts` says which side counts.",
+  input: Strict({
+    branch: name,
+    conflicts: Type.Optional(Type.Enum(["refuse", "ours", "theirs"])),
+    dry_run: Type.Optional(Type.Boolean({ description: "Nothing is written." })),
+  }),
+  hints: { ...WRITES, destructiveHint: true, idempotentHint: true },
+  forReaders: false,
+  call: async ({ request }, { branch: of, ...wanted }) => {
+    requireAdministrator(request);
+    const number = branchNumber(request, of, "branch");
+    return resultOf(await mergeBranch(request, number, wanted, (tx) => request.commitPart(tx)), "merge");
+  },
+};
+
+const branchDelete: Tool = {
+  name: "branch_delete",
+  title: "Throw a branch away",
+  description: "Deletes a branch and all that was changed in it.",
+  input: Strict({ branch: name }),
+  hints: { ...WRITES, destructiveHint: true },
+  forReaders: false,
+  call: async ({ request }, { branch: of }) => {
+    requireAdministrator(request);
+    endBranch(request.partition, branchNumber(request, of, "branch"));
+    await request.durable();
+    return resultOf({ plain: { deleted: true } }, "deleted");
+  },
+};
+
+/** As of the routes: a branch shows all of its tenant. */
+function requireAdministrator({ head, readOnly }: Request): void {
+  const { roles } = head;
+  if (!readOnly && (roles.includes("admin") || roles.includes("super_admin"))) return;
+  throw new DbError("forbidden", "Branches are for administrators of the tenant, by a credential that may write.");
+}
+
+export const BRANCH_TOOLS: readonly Tool[] = [branch, branchExecute, diff, merge, branchDelete];
