@@ -1,5 +1,5 @@
 /** Cursors of layered-engine.ts: a range as it was after a commit, and a branch's range over that of its origin. */
-import { ofTenant, readHiddenKey, readReplacedKey } from "./history-keys.js";
+import { ofTenant, readHiddenKey, readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
 import { isOwnOnly } from "./keys.js";
 import { MergedCursor } from "./merged-cursor.js";
 import { keyText } from "./ordered-map.js";
@@ -7,6 +7,8 @@ import type { Corrections, Cursor, Entries, KeyRange } from "./store.js";
 
 /** Entries that an overlay reads at a time. */
 const READ_ENTRIES = 256;
+/** Older entries of a key after which the rest of them is stepped over. */
+const SKIPPED_MAX = 64;
 
 interface Correction {
   readonly key: Uint8Array;
@@ -14,14 +16,16 @@ interface Correction {
   readonly value: Uint8Array | null;
 }
 
-/** What a cursor gives, an entry at a time; the cursor is closed at its end. */
+/** What a cursor gives, an entry at a time; the cursor is closed when no more is asked for. */
 export function* entriesOf(cursor: Cursor): IterableIterator<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
-  for (;;) {
-    const { keys, values } = cursor.next(READ_ENTRIES);
-    for (let i = 0; i < keys.length; i++) yield { key: keys[i]!, value: values[i]! };
-    if (keys.length === READ_ENTRIES) continue;
+  try {
+    for (;;) {
+      const { keys, values } = cursor.next(READ_ENTRIES);
+      for (let i = 0; i < keys.length; i++) yield { key: keys[i]!, value: values[i]! };
+      if (keys.length < READ_ENTRIES) return;
+    }
+  } finally {
     cursor.close();
-    return;
   }
 }
 
@@ -44,32 +48,54 @@ class CorrectionSteps implements Corrections {
     this.value = step.value.value;
     this.text = keyText(this.key);
   }
+
+  close(): void {
+    this.steps.return?.();
+  }
 }
 
-/**
- * The range as it was after the commit `sequence`. `now`: as it is. `replaced`: what commits have replaced in it, in the same
- * direction.
- */
-export function cursorAsOf(now: Cursor, replaced: Cursor, sequence: number, range: KeyRange): Cursor {
-  const overlay = new CorrectionSteps(firstReplacedAfter(replaced, sequence, range.reverse === true));
-  return closing([now, replaced], overlay.text === null ? [] : [overlay], now, range);
+/** The range as it was after the commit `sequence`. `now`: as it is. `replaced` opens a cursor over what commits have replaced. */
+export function cursorAsOf(
+  now: Cursor,
+  replaced: (range: KeyRange) => Cursor,
+  sequence: number,
+  range: KeyRange,
+): Cursor {
+  const overlay = new CorrectionSteps(firstReplacedAfter(replaced, sequence, range));
+  return closing([now], [overlay], now, range);
 }
 
-/** Of each key the oldest value that a later commit replaced. */
-function* firstReplacedAfter(replaced: Cursor, sequence: number, isReverse: boolean): IterableIterator<Correction> {
+/** Of each key the oldest value that a later commit replaced. Keys that were written very often before are stepped over. */
+function* firstReplacedAfter(
+  open: (range: KeyRange) => Cursor,
+  sequence: number,
+  range: KeyRange,
+): IterableIterator<Correction> {
+  const isReverse = range.reverse === true;
   let text: string | null = null;
   let found: Correction | null = null;
-  for (const entry of entriesOf(replaced)) {
-    const { key, sequence: commit } = readReplacedKey(entry.key);
-    const ownText = keyText(key);
-    if (ownText !== text) {
-      if (found !== null) yield found;
-      text = ownText;
-      found = null;
+  for (let rest: KeyRange | null = replacedRange(range); rest !== null; ) {
+    const entries: KeyRange = rest;
+    rest = null;
+    let skipped = 0;
+    for (const entry of entriesOf(open(entries))) {
+      const { key, sequence: commit } = readReplacedKey(entry.key);
+      const ownText = keyText(key);
+      if (ownText !== text) {
+        if (found !== null) yield found;
+        text = ownText;
+        found = null;
+        skipped = 0;
+      }
+      if (commit > sequence) {
+        // Backwards, the older commits come later.
+        if (found === null || isReverse) found = { key, value: readReplaced(entry.value) };
+      } else if (++skipped === SKIPPED_MAX) {
+        const past = replacedKey(key, isReverse ? 0 : sequence + 1);
+        rest = isReverse ? { ...entries, lt: past } : { ...entries, gte: past };
+        break;
+      }
     }
-    if (commit <= sequence) continue;
-    // Backwards, the older commits come later.
-    if (found === null || isReverse) found = { key, value: readReplaced(entry.value) };
   }
   if (found !== null) yield found;
 }
@@ -111,9 +137,11 @@ class OfTenant implements Cursor {
   }
 }
 
-function closing(all: readonly Cursor[], overlays: readonly Corrections[], base: Cursor, range: KeyRange): Cursor {
+function closing(all: readonly Cursor[], steps: readonly CorrectionSteps[], base: Cursor, range: KeyRange): Cursor {
+  const overlays = steps.filter(({ text }) => text !== null);
   return new MergedCursor(base, overlays, range.reverse === true, null, () => {
     for (const cursor of all) cursor.close();
+    for (const step of steps) step.close();
   });
 }
 

@@ -199,7 +199,7 @@ export class LayeredEngine implements Engine {
 
   cursorAsOf(range: KeyRange, sequence: number): Cursor {
     const whole: KeyRange = { gte: range.gte, lt: range.lt, reverse: range.reverse === true };
-    return cursorAsOf(this.cursor(whole), this.engine.cursor(replacedRange(whole)), sequence, whole);
+    return cursorAsOf(this.cursor(whole), (part) => this.engine.cursor(part), sequence, whole);
   }
 
   write(operations: readonly Operation[], persisted?: boolean): void {
@@ -336,11 +336,8 @@ export class LayeredEngine implements Engine {
 
   /** Whether a commit after that one has written in the range. The past of its tenant is kept since then. */
   changedSince(range: KeyRange, sequence: number): boolean {
-    const replaced = this.engine.cursor({ ...replacedRange(range), only: "keys" });
-    for (const { key } of entriesOf(replaced)) {
-      if (readReplacedKey(key).sequence <= sequence) continue;
-      replaced.close();
-      return true;
+    for (const { key } of entriesOf(this.engine.cursor({ ...replacedRange(range), only: "keys" }))) {
+      if (readReplacedKey(key).sequence > sequence) return true;
     }
     return false;
   }

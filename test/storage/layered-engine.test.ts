@@ -211,6 +211,31 @@ t.test("the past and branches are what a model says, also after a crash", async 
   }
 });
 
+t.test("a key that was written very often is stepped over", async (t) => {
+  const run = new Run(new Random(1));
+  await run.open();
+  await run.keep(ORIGIN);
+  const write = (name: string, value: string) => run.commit([{ key: keyOf(ORIGIN, name), value: Buffer.from(value) }]);
+  let before = 0;
+  for (const [first, count] of [
+    [0, 200],
+    [200, 300],
+    [500, 70],
+  ] as const) {
+    for (let i = first; i < first + count; i++) before = await write("b", `${i}`);
+    for (const name of ["a", "c"]) await write(name, `${first}`);
+    await run.flush();
+    for (const reverse of [false, true]) {
+      const found = [...read(run.layers.asOf(before), ORIGIN, "", null, reverse)];
+      const others = first === 0 ? [] : [first === 200 ? "0" : "200"];
+      const expected = [...others.map((v) => ["a", v]), ["b", `${first + count - 1}`], ...others.map((v) => ["c", v])];
+      t.strictSame(found, expected, `${first} ${reverse}`);
+    }
+  }
+  const middle = [...read(run.layers.asOf(2), ORIGIN, "", null, true)];
+  t.strictSame(middle, [["b", "0"]], "the first of many");
+});
+
 t.test("the bytes of the keys", async (t) => {
   const key = Buffer.from("0000000702610062", "hex");
   const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
