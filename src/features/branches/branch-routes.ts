@@ -1,43 +1,24 @@
 /**
- * /v1/branches: forks of a tenant. A branch is a tenant number of its own in its root's partition, with the root's users; the engine
- * lays it over its origin (storage/layered-engine.ts). Requests say by a header which branch they are about.
+ * /v1/branches: forks of a tenant. Requests say by a header which branch they are about.
  */
 import type { Handlers } from "../../actor/handler.js";
-import type { Partition } from "../../actor/partition.js";
-import type { Request } from "../../actor/request.js";
-import type { BodyOf } from "../../protocol/endpoints.js";
-import { DbError } from "../../protocol/errors.js";
-import { BRANCHES_MAX } from "../../protocol/limits.js";
-import { plainMoment, stampOfMoment } from "../../session/as-of.js";
-import { branchKey } from "../../storage/history-keys.js";
-import { nextBranchKey } from "../../storage/keys.js";
-import type { Branch, BranchRecord, LayeredEngine } from "../../storage/layered-engine.js";
-import type { CommitStamp } from "../../storage/operation.js";
-import type { Transaction } from "../../storage/store.js";
-import { rowsOf } from "../statements/run-alone.js";
 import { DIFF_ROWS_DEFAULT, diffOf } from "./branch-diff.js";
-import { endBranch, isEnding } from "./branch-life.js";
+import { endBranch } from "./branch-life.js";
 import { mergeBranch } from "./branch-merge.js";
-import { shownStamp } from "./history-routes.js";
-
-/** Numbers of branches are between these; those of tenants stay below. */
-const FIRST_NUMBER = 2 ** 30;
-const LAST_NUMBER = 2 ** 31 - 1;
-/** Each partition counts in steps of it, from its own number on: no two branches of an installation have the same. */
-const NUMBER_STEP = 2048;
+import { branchNumber, createBranch, layersOf, rootOf, shownBranch } from "./make-branch.js";
 
 export const branchHandlers = {
   "branches.create": (request, { body }) => createBranch(request, body),
   "branches.list": (request, { query }) => {
     const { limit = 100, offset = 0 } = query;
     const layers = layersOf(request);
-    const all = layers.branchesUnder(rootOf(request)).map(([, branch]) => shown(layers, branch));
+    const all = layers.branchesUnder(rootOf(request)).map(([, branch]) => shownBranch(layers, branch));
     all.sort((a, b) => (a.name < b.name ? -1 : 1));
     return { plain: { branches: all.slice(Number(offset), Number(offset) + Number(limit)), total: all.length } };
   },
   "branches.get": (request, { params }) => {
     const layers = layersOf(request);
-    return { plain: shown(layers, layers.branchOf(branchNumber(request, params.name))!) };
+    return { plain: shownBranch(layers, layers.branchOf(branchNumber(request, params.name))!) };
   },
   "branches.delete": async (request, { params }) => {
     endBranch(request.partition, branchNumber(request, params.name));
@@ -48,115 +29,3 @@ export const branchHandlers = {
     diffOf(request, branchNumber(request, params.name), query.table, Number(query.limit ?? DIFF_ROWS_DEFAULT)),
   "branches.merge": (request, { params, body }) => mergeBranch(request, branchNumber(request, params.name), body ?? {}),
 } satisfies Handlers;
-
-export async function createBranch(request: Request, body: BodyOf<"branches.create">) {
-  const { partition } = request;
-  const { shard } = partition;
-  const layers = layersOf(request);
-  const root = rootOf(request);
-  const origin = body.from == null ? request.tenant.number : branchNumber(request, body.from, "from");
-  const making = `${partition.number}/${root}/${body.name}`;
-  requireFree(layers, root, body.name, making);
-  const record: BranchRecord = {
-    ...{ origin, root, name: body.name, createdBy: request.head.username, createdAt: new Date().toISOString() },
-    start: body.as_of === undefined ? null : await startOf(request, origin, body.as_of),
-    expiresAtMs: body.ttl_seconds === undefined ? null : Date.now() + body.ttl_seconds * 1000,
-  };
-  const tx = shard.begin();
-  beingMade.add(making);
-  try {
-    const number = takeNumber(tx, partition.number);
-    tx.put(branchKey(number), Buffer.from(JSON.stringify(record)));
-    request.tenant.commit(tx);
-    await applied(request, () => layers.branchOf(number) !== null);
-    requireBegun(partition, number);
-    return { plain: shown(layers, layers.branchOf(number)!) };
-  } catch (error) {
-    tx.rollback();
-    throw error;
-  } finally {
-    beingMade.delete(making);
-  }
-}
-
-/** Forks that are committed, and that the engine may not know yet. */
-const beingMade = new Set<string>();
-
-/** What it begins with was there until the engine had the record: else the branch is none, and ends. */
-function requireBegun(partition: Partition, number: number): void {
-  const layers = partition.shard.layers!;
-  const { origin, start } = layers.branchOf(number)!;
-  const from = layers.branchOf(origin);
-  const oldest = layers.oldestOf(origin);
-  if (oldest !== null && oldest.sequence <= start.sequence && (from === null || !isEnding(from))) return;
-  endBranch(partition, number);
-  throw new DbError("serialization_failure", "What the branch was to begin with has been deleted meanwhile.");
-}
-
-function requireFree(layers: LayeredEngine, root: number, name: string, making: string): void {
-  if (layers.branchNamed(root, name) !== null || beingMade.has(making)) {
-    throw new DbError("conflict", `A branch "${name}" already exists.`, { field: "name" });
-  }
-  if (layers.branchesUnder(root).length < BRANCHES_MAX) return;
-  throw new DbError(
-    "overloaded",
-    `A tenant has at most ${BRANCHES_MAX} branches. Delete some, or let them end by ttl_seconds.`,
-  );
-}
-
-async function startOf(request: Request, origin: number, asOf: string | number): Promise<CommitStamp> {
-  const tenant = request.partition.tenant(origin);
-  if (typeof asOf === "number") return stampOfMoment(tenant, { sequence: asOf });
-  const moment = await plainMoment({ kind: "value", value: asOf }, (text) => rowsOf(request, text));
-  return stampOfMoment(tenant, moment);
-}
-
-/** Two forks at once meet here, and one of them is begun again. */
-function takeNumber(tx: Transaction, partition: number): number {
-  const key = nextBranchKey();
-  const found = tx.get(key);
-  const number = found === undefined ? FIRST_NUMBER + partition : Buffer.from(found).readUInt32BE(0);
-  if (partition >= NUMBER_STEP || number > LAST_NUMBER)
-    throw new DbError("overloaded", "There is no number left for a branch.");
-  const next = Buffer.alloc(4);
-  next.writeUInt32BE(number + NUMBER_STEP);
-  tx.put(key, next);
-  return number;
-}
-
-/** Resolves when the engine has what was committed, and all of it is on disk. */
-async function applied(request: Request, isThere: () => boolean): Promise<void> {
-  await request.durable();
-  while (!isThere()) await request.yieldTurn();
-}
-
-function layersOf({ partition }: Request): LayeredEngine {
-  const { layers } = partition.shard;
-  if (layers === null) throw new DbError("not_supported", "This partition keeps no branches.");
-  return layers;
-}
-
-function rootOf(request: Request): number {
-  const { number } = request.tenant;
-  return layersOf(request).branchOf(number)?.root ?? number;
-}
-
-/** Throws not_found. */
-export function branchNumber(request: Request, name: string, field = "name"): number {
-  const layers = layersOf(request);
-  const number = layers.branchNamed(rootOf(request), name);
-  if (number === null || isEnding(layers.branchOf(number)!))
-    throw new DbError("not_found", `The tenant has no branch "${name}".`, { field });
-  return number;
-}
-
-function shown(layers: LayeredEngine, { name, origin, start, createdAt, createdBy, expiresAtMs }: Branch) {
-  return {
-    name,
-    from: layers.branchOf(origin)?.name ?? null,
-    start: shownStamp(start),
-    created_at: createdAt,
-    created_by: createdBy,
-    expires_at: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
-  };
-}

@@ -8,7 +8,7 @@ import { HISTORY_SECONDS_MAX } from "../../protocol/limits.js";
 import { DIFF_ROWS_DEFAULT, diffOf } from "../branches/branch-diff.js";
 import { endBranch } from "../branches/branch-life.js";
 import { mergeBranch } from "../branches/branch-merge.js";
-import { branchNumber, createBranch } from "../branches/branch-routes.js";
+import { branchNumber, createBranch } from "../branches/make-branch.js";
 import { runStatement } from "./run-statement.js";
 import { READS, resultOf, type Tool } from "./tool.js";
 
