@@ -54,6 +54,18 @@ export class ProtocolSession {
     }
   }
 
+  /** What a client's first message sets. Throws as SET does. */
+  setAtStart(name: string, value: string): void {
+    const { block, names, tenant } = this;
+    const tx = block.start(true);
+    try {
+      names.checkSetting(name, value, () => tenant.catalog.view(tx));
+    } finally {
+      tenant.rollback(tx);
+    }
+    names.settings.setText(name, value, false);
+  }
+
   /** As `planAhead`, of a statement in a language and about a graph, with its parameters. It is refused as one that runs. */
   planText(text: StatementText): StatementPlan {
     const { block, tenant, planner } = this;

@@ -68,6 +68,35 @@ t.test("privileges decide who reads and changes a table", (t) =>
   ]),
 );
 
+t.test("no spelling of SET, and no function, makes the session a role that it may not be", (t) =>
+  checkStatements(t, [
+    ["create role oslo; create role bergen; create role north; grant north to oslo"],
+    ["create table s (id int, owner text); insert into s values (1, 'oslo'), (2, 'bergen'), (3, 'north')"],
+    ["create policy own on s using (owner = current_user); alter table s enable row level security"],
+    ["create function f() returns text language sql set role = 'bergen' as 'select current_user::text'"],
+    ["create function g() returns bigint language sql set role = 'bergen' as 'select sum(id) from s'"],
+    ["create function h() returns bigint language sql set role = 'north' as 'select sum(id) from s'"],
+    ["set session authorization oslo"],
+    ["set \"ROLE\" = 'bergen'", '42501 permission denied to set role "bergen"'],
+    ["set \"Session_Authorization\" = 'nobody'", '22023 role "nobody" does not exist'],
+    ["select set_config('ROLE', 'bergen', true)", '42501 permission denied to set role "bergen"'],
+    ["select f()", '42501 permission denied to set role "bergen"'],
+    ["select g()", '42501 permission denied to set role "bergen"'],
+    ["select current_user, session_user", ["oslo|oslo"]],
+    ["select h()", ["3"]],
+    ["select id from s", ["1"]],
+    [
+      `create function k() returns text language plpgsql as $$
+       declare mine bigint; who text; begin
+       select sum(id) into mine from s; perform set_config('role', 'north', true); who := current_user;
+       return who || mine || (select sum(id) from s) || (select current_user); end $$`,
+    ],
+    ["select k()", ["north13north"]],
+    ["set \"ROLE\" = 'north'"],
+    ["select current_user, id from s", ["north|3"]],
+  ]),
+);
+
 t.test("policies decide about rows", (t) =>
   checkStatements(t, [
     ["create role ann; create role bob; create role boss bypassrls"],
