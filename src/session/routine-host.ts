@@ -60,6 +60,8 @@ export class SessionRoutineHost implements RoutineHost {
   private known: string | null = null;
   /** Settings may change inside of a query (set_config): what is known is so under this version of them. */
   private knownUnder = 0;
+  /** How many statements have begun. */
+  private begun = 0;
   private who: Pick<ExecContext, "user" | "sessionUser" | "hidesRows"> | null = null;
 
   constructor(
@@ -70,6 +72,8 @@ export class SessionRoutineHost implements RoutineHost {
 
   /** Another statement of the session begins. */
   begin(): void {
+    this.begun++;
+    this.names.definer = null;
     this.forget();
     this.notices.length = 0;
   }
@@ -168,15 +172,17 @@ export class SessionRoutineHost implements RoutineHost {
     for (const [name, value] of settings) this.names.checkSetting(name, value, () => this.tenant.catalog.view(tx));
     this.forget();
     for (const [name, value] of settings) this.names.settings.setText(name, value, true);
+    const { begun } = this;
     return () => {
+      if (begun !== this.begun) return;
       this.names.settings.restore(before);
       this.forget();
     };
   }
 
   /**
-   * SECURITY DEFINER means the owner's rights. What nobody owns, anybody may have written: superusers lend it none of
-   * theirs.
+   * SECURITY DEFINER means the owner's rights. Superusers lend theirs to nobody else's functions: what nobody owns,
+   * anybody may have written, and what another role owns runs with no more than that role may do.
    */
   withRights(
     { id, securityDefiner }: { readonly id: number; readonly securityDefiner?: boolean },
@@ -188,15 +194,19 @@ export class SessionRoutineHost implements RoutineHost {
     if (!catalog.hasAccess) return null;
     const access = catalog.accessTo(id);
     const isOwned = access !== null && access.invoker !== true;
-    if (isOwned ? securityDefiner !== true : !names.acting(catalog).superuser) return null;
     const role = isOwned ? catalog.roleById(access.owner)! : MEMBER_ROLE;
+    const isDefiner = isOwned && securityDefiner === true;
+    if (!isDefiner && (role.superuser || !names.acting(catalog).superuser)) return null;
     const before = names.definer;
     names.definer = { role, name: isOwned ? role.name : names.acting(catalog).name };
     this.forget();
     const { name: user } = names.definer;
+    const { begun } = this;
     return {
       user,
       restore: () => {
+        // A statement that was given up ends after later ones have begun.
+        if (begun !== this.begun) return;
         names.definer = before;
         this.forget();
       },

@@ -101,6 +101,14 @@ function withoutZeroPosition(error: unknown): unknown {
 
 function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
   const binding = new Binding(env, bindQuery, bindData);
+  const bound = bindWith(node, binding);
+  const [table] = binding.deniedSettled ? [] : binding.denied.values();
+  if (table !== undefined) throw permissionDenied("table", table);
+  return bound;
+}
+
+function bindWith(node: StatementNode, binding: Binding): BoundStatement {
+  const { env } = binding;
   if (isFunctionStatement(node)) return bindFunctionStatement(node, binding, bindStatement);
   switch (node.kind) {
     case "explain":

@@ -90,7 +90,9 @@ export function requireReadable(
 }
 
 /** Throws 42501 if the statement reads a column that its role may not read. */
-export function refuseDenied(plan: Plan, { denied }: Binding): void {
+export function refuseDenied(plan: Plan, binding: Binding): void {
+  const { denied } = binding;
+  binding.deniedSettled = true;
   if (denied.size === 0) return;
   const refuse = (id: ColumnId) => {
     const table = denied.get(id);
