@@ -7,6 +7,7 @@ import type { TableDef } from "../catalog/table.js";
 import { sqlError } from "../protocol/errors.js";
 import type { OutputColumn } from "../query/plan/plan.js";
 import type { BoundQuery } from "../sql/bind/bound-statement.js";
+import { requireSchema } from "../sql/bind/relation-rights.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { KeyHolder } from "../storage/key-locks.js";
 import type { Transaction } from "../storage/store.js";
@@ -151,6 +152,7 @@ export class ProtocolSession {
   requireInsert(table: TableDef, catalog: CatalogView): TableDef {
     if (!catalog.hasAccess) return table;
     const rights = this.names.rights(catalog);
+    requireSchema(table.schema, { catalog }, rights);
     rights.require(table.id, table.name, "a");
     if (!rights.isRestricted(table.id)) return table;
     throw sqlError("0A000", "COPY FROM not supported with row-level security", {

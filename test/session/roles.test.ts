@@ -144,6 +144,36 @@ t.test("only administrators take away what the built-in roles have, and only own
   ]),
 );
 
+t.test("types, sequences and names with a mark are no ways to what others own", (t) =>
+  checkStatements(t, [
+    ["create domain code as text; create type mood as enum ('a', 'b'); create domain free as text"],
+    ["create table s (id int generated always as identity, code code, mood mood)"],
+    ["insert into s (code) values ('secret')"],
+    ["create table o (id int generated always as identity, a int); create view ov as select a from o"],
+    ["create role ann; revoke all on s, o from member"],
+    ["grant insert on ov to ann; alter view ov owner to admin"],
+    ["create table parent (id int primary key, a text unique); insert into parent values (1, 'hidden')"],
+    ["create table child (a text references parent (a)); insert into child values ('hidden')"],
+    ["revoke all on parent from member; grant select (id), delete on parent to ann"],
+    ["set session authorization ann"],
+    ["alter domain code add check (value <> 'secret')", "42501 must be owner of table s, which uses type code"],
+    ["alter domain code set not null", "42501 must be owner of table s, which uses type code"],
+    ["alter type mood add value 'c'", "42501 must be owner of table s, which uses type mood"],
+    ["alter domain free add check (value <> 'secret')"],
+    ["select nextval('s_id_seq')", "42501 permission denied for sequence s_id_seq"],
+    ["select setval('s_id_seq', 7)", "42501 permission denied for sequence s_id_seq"],
+    ["insert into ov values (1)"],
+    ["analyze s", "42501 must be owner of table s"],
+    ["analyze"],
+    ["lock table s", "42501 permission denied for table s"],
+    ["lock table parent"],
+    ["create table _mine (id int)"],
+    ["reset session authorization"],
+    ["select id from o", ["1"]],
+    ["select relowner::regrole from pg_class where relname = '_mine'", ["ann"]],
+  ]),
+);
+
 t.test("policies decide about rows", (t) =>
   checkStatements(t, [
     ["create role ann; create role bob; create role boss bypassrls"],
