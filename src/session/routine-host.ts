@@ -133,6 +133,8 @@ export class SessionRoutineHost implements RoutineHost {
     base: ExecContext,
     { maxRows, canWait }: RunOptions,
   ): StatementResult | Promise<StatementResult> {
+    // One that was given up while it waited: its rights are those of another statement by now.
+    if (base.lentIn !== undefined && base.lentIn !== this.begun) throw sqlError("57014", "the statement was given up");
     const { bound, program } = plan;
     const context = statementContext(this.current(base), params);
     if (bound.kind === "query") {
@@ -204,6 +206,7 @@ export class SessionRoutineHost implements RoutineHost {
     const { begun } = this;
     return {
       user,
+      lentIn: begun,
       restore: () => {
         // A statement that was given up ends after later ones have begun.
         if (begun !== this.begun) return;

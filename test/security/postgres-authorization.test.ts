@@ -253,5 +253,14 @@ t.test("where there are roles, a connection begins as no other and sees no other
   t.equal(others.values, "delta-user,<insufficient privilege>");
   t.match((await run(mine, "SELECT query FROM pg_stat_activity WHERE usename = 'oslo'")).values, /pg_stat_activity/);
   t.match((await run(boss, "SELECT query FROM pg_stat_activity WHERE usename = 'oslo'")).values, /pg_stat_activity/);
+  await boss.ask(
+    `CREATE FUNCTION lent() RETURNS text LANGUAGE plpgsql SECURITY DEFINER AS $$
+     BEGIN PERFORM pg_sleep(600); RETURN current_user; END $$`,
+  );
+  await run(mine, "SET statement_timeout = 20");
+  mine.send(query("SELECT lent()"), query("SELECT current_user"), query("SELECT count(*) FROM sale"));
+  t.equal(fieldsOf((await mine.until("Z")).find(({ type }) => type === "E")!).C, "57014");
+  t.same(valuesOf((await mine.until("Z")).find(({ type }) => type === "D")!), ["oslo"], "it ran as itself again");
+  t.equal(fieldsOf((await mine.until("Z")).find(({ type }) => type === "E")!).C, "42501");
   for (const client of [boss, mine]) client.close();
 });

@@ -299,7 +299,7 @@ function innerContext(outer: ExecContext, canWait: boolean): ExecContext {
   return canWait ? context : uninterrupted(context);
 }
 
-/** With who the function runs as, for current_user. */
-function actingIn(context: ExecContext, rights: { readonly user: string } | null): ExecContext {
-  return rights === null ? context : { ...context, user: rights.user };
+/** With who the function runs as, for current_user, and the statement in which it got other rights. */
+function actingIn(context: ExecContext, rights: ReturnType<RoutineHost["withRights"]>): ExecContext {
+  return rights === null ? context : { ...context, user: rights.user, lentIn: rights.lentIn };
 }
