@@ -21,7 +21,7 @@ import {
   schemaOid,
 } from "./relation-facts.js";
 import { type ListedRole, listedRoles, usesRoles } from "./role-facts.js";
-import { type DefinedView, definedRelation, liveRelation, type SystemRow } from "./system-view.js";
+import { type DefinedView, definedRelation, liveRelation, type SystemRow, type SystemView } from "./system-view.js";
 
 const none = () => [];
 const UTF8 = 6;
