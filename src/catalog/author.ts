@@ -3,17 +3,21 @@
  * around. Code of the engine itself has no author.
  */
 import { sqlError } from "../protocol/errors.js";
-import { type CatalogView, DEFAULT_SCHEMA, isInternal } from "./catalog-view.js";
+import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
 import { permissionDenied, type Rights } from "./rights.js";
 import { type AccessDef, type ObjectKind, PUBLIC_SCHEMA_ID, usualGrants } from "./role.js";
 import { isTemporarySchema } from "./schema.js";
 import type { TableDef } from "./table.js";
+import { type TypeDef, usesType } from "./type.js";
 
 export interface Author {
   readonly rights: Rights;
   /** The role that owns what is made; null: it becomes common property. */
   readonly maker: number | null;
 }
+
+/** Tables of features, and their sequences: whose request first needs one makes it. */
+const OF_FEATURES = /^_(?:agents?|automl|chat|file|memory|recipes?|responses)(?:_|$)/;
 
 interface Named {
   readonly id: number;
@@ -37,6 +41,21 @@ export function requireTableOwner(author: Author | null, before: TableDef, after
   else if (!author.rights.may(before.id, "x")) throw permissionDenied("table", before.name);
 }
 
+/** Types have no owners: who changes one has to own all tables with values of it, and whoever changes none makes one. */
+export function requireTypeOwner(author: Author | null, type: TypeDef, view: CatalogView): void {
+  if (author === null) return;
+  if (view.typeById(type.id) === null) {
+    requireCreate(author, type.schema, view);
+    return;
+  }
+  const { rights } = author;
+  const other = view
+    .tables()
+    .find((table) => !rights.mayAlter(table.id) && table.columns.some((column) => usesType(column.type, type.id)));
+  if (other !== undefined)
+    throw sqlError("42501", `must be owner of table ${other.name}, which uses type ${type.name}`);
+}
+
 /** Throws 42501 unless the author may make something in the schema. */
 export function requireCreate(author: Author | null, schema: string, view: CatalogView): void {
   if (author === null || isTemporarySchema(schema)) return;
@@ -54,7 +73,7 @@ export function accessOfNew(
 ): AccessDef | null {
   const maker = author?.maker ?? null;
   // What features keep for all callers belongs to none of them.
-  if (maker === null || (schema !== null && isInternal({ schema, name }))) return null;
+  if (maker === null || (schema === DEFAULT_SCHEMA && kind !== "function" && OF_FEATURES.test(name))) return null;
   const { defaults = [] } = view.roleById(maker)!;
   const of = (where: string | null) => defaults.find((each) => each.kind === kind && each.schema === where)?.grants;
   const inSchema = schema === null ? undefined : of(schema);

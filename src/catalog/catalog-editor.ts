@@ -7,7 +7,14 @@ import { sqlError } from "../protocol/errors.js";
 import { catalogKey } from "../storage/keys.js";
 import type { Transaction } from "../storage/store.js";
 import { arrayOf, type SqlType } from "../values/values.js";
-import { type Author, accessOfNew, requireCreate, requireOwner, requireTableOwner } from "./author.js";
+import {
+  type Author,
+  accessOfNew,
+  requireCreate,
+  requireOwner,
+  requireTableOwner,
+  requireTypeOwner,
+} from "./author.js";
 import { CatalogSnapshot } from "./catalog-snapshot.js";
 import { checkColumnCount } from "./column-count.js";
 import {
@@ -216,6 +223,11 @@ export class CatalogEditor {
 
   /** A new or changed type; definitions that use it are those of the new one from now on. Throws 42710. */
   putType(definition: TypeDef): void {
+    requireTypeOwner(this.author, this.types.get(definition.id) ?? definition, this.view);
+    this.storeType(definition);
+  }
+
+  private storeType(definition: TypeDef): void {
     const type = withStoredTypes(definition, (part) => this.storedType(part));
     const taken = this.view.type(type.schema, type.name);
     if (taken !== null && taken.id !== type.id) throw sqlError("42710", `type "${type.name}" already exists`);
@@ -332,7 +344,7 @@ export class CatalogEditor {
     this.tx.put(catalogKey(this.tenantNumber, `${TABLE_RECORD}${table.id}`), encodeTable(table));
     this.tables.set(table.id, table);
     const row = this.rowType(table.id);
-    if (row !== null) this.putType(rowTypeOf(table, row));
+    if (row !== null) this.storeType(rowTypeOf(table, row));
     this.refresh();
   }
 
@@ -357,7 +369,7 @@ export class CatalogEditor {
     const known = this.rowType(tableId);
     if (known !== null) return sqlTypeOf(known);
     const made = rowTypeOf(this.tables.get(tableId)!, { id: this.nextId() });
-    this.putType(made);
+    this.storeType(made);
     return sqlTypeOf(made);
   }
 

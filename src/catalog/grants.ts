@@ -91,9 +91,10 @@ function withoutDependents(grants: readonly Grant[], of: GrantKey, cascade: bool
   return result;
 }
 
-/** All that mention of a role changes to another one; null: it goes. */
-export function withoutRole(access: AccessDef, roleId: number): AccessDef {
+/** Without the role's privileges. `fromPolicies`: policies forget it, too, and one that is about it alone goes. */
+export function withoutRole(access: AccessDef, roleId: number, fromPolicies: boolean): AccessDef {
   const grants = access.grants.filter(({ grantee, grantor }) => grantee !== roleId && grantor !== roleId);
+  if (!fromPolicies) return { ...access, grants };
   const policies = access.policies?.flatMap((policy) => {
     const roles = policy.roles.filter((id) => id !== roleId);
     return roles.length === 0 ? [] : [{ ...policy, roles }];

@@ -178,12 +178,15 @@ export function rightsOf(catalog: CatalogView, acting: Acting): Rights {
 
 const KEPT_MAX = 1000;
 
-/** Somebody who signed in. A user of whom a statement made a role is that role; administrators are superusers. */
+/**
+ * Somebody who signed in. Administrators are superusers. A user is the role of its name if that may log in: whoever
+ * takes the name of another role for a username gets nothing by it.
+ */
 export function actingAs(
   catalog: CatalogView,
   login: { readonly user: string; readonly administrator: boolean },
 ): Acting {
-  const role = catalog.roles().find(({ name, id }) => name === login.user && id > 0) ?? null;
+  const role = catalog.roles().find(({ name, id, login: may }) => name === login.user && may && id > 0) ?? null;
   return { name: login.user, role, superuser: login.administrator || role?.superuser === true };
 }
 

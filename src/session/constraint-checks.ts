@@ -286,7 +286,9 @@ function stillReferenced(event: ReferencedEvent, { parent, child, key }: Ends, c
   const texts = columns.map((id, i) => valueText(typeOf(parent, id), event.before[i]!, context.timeZone));
   const message = `update or delete on table "${parent.name}" violates foreign key constraint "${key.name}" on table "${child.name}"`;
   return sqlError("23503", message, {
-    detail: `Key (${names})=(${texts.join(", ")}) is still referenced from table "${child.name}".`,
+    ...(!context.hidesRows && {
+      detail: `Key (${names})=(${texts.join(", ")}) is still referenced from table "${child.name}".`,
+    }),
     schema: child.schema,
     table: child.name,
     constraint: key.name,

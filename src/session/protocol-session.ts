@@ -7,6 +7,7 @@ import type { TableDef } from "../catalog/table.js";
 import { sqlError } from "../protocol/errors.js";
 import type { OutputColumn } from "../query/plan/plan.js";
 import type { BoundQuery } from "../sql/bind/bound-statement.js";
+import { requireSchema } from "../sql/bind/relation-rights.js";
 import { parseSql } from "../sql/parse/parse.js";
 import type { KeyHolder } from "../storage/key-locks.js";
 import type { Transaction } from "../storage/store.js";
@@ -52,6 +53,18 @@ export class ProtocolSession {
     } finally {
       tenant.rollback(tx);
     }
+  }
+
+  /** What a client's first message sets. Throws as SET does. */
+  setAtStart(name: string, value: string): void {
+    const { block, names, tenant } = this;
+    const tx = block.start(true);
+    try {
+      names.checkSetting(name, value, () => tenant.catalog.view(tx));
+    } finally {
+      tenant.rollback(tx);
+    }
+    names.settings.setText(name, value, false);
   }
 
   /** As `planAhead`, of a statement in a language and about a graph, with its parameters. It is refused as one that runs. */
@@ -139,6 +152,7 @@ export class ProtocolSession {
   requireInsert(table: TableDef, catalog: CatalogView): TableDef {
     if (!catalog.hasAccess) return table;
     const rights = this.names.rights(catalog);
+    requireSchema(table.schema, { catalog }, rights);
     rights.require(table.id, table.name, "a");
     if (!rights.isRestricted(table.id)) return table;
     throw sqlError("0A000", "COPY FROM not supported with row-level security", {

@@ -58,6 +58,11 @@ const IMMEDIATE: ReadonlySet<string> = new Set([
 export class SessionRoutineHost implements RoutineHost {
   private readonly notices: string[] = [];
   private known: string | null = null;
+  /** Settings may change inside of a query (set_config): what is known is so under this version of them. */
+  private knownUnder = 0;
+  /** How many statements have begun. */
+  private begun = 0;
+  private who: Pick<ExecContext, "user" | "sessionUser" | "hidesRows"> | null = null;
 
   constructor(
     private readonly tenant: Tenant,
@@ -67,7 +72,9 @@ export class SessionRoutineHost implements RoutineHost {
 
   /** Another statement of the session begins. */
   begin(): void {
-    this.known = null;
+    this.begun++;
+    this.names.definer = null;
+    this.forget();
     this.notices.length = 0;
   }
 
@@ -75,7 +82,23 @@ export class SessionRoutineHost implements RoutineHost {
     return this.notices.splice(0);
   }
 
+  private forget(): void {
+    this.known = null;
+    this.who = null;
+    this.knownUnder = this.names.settings.version;
+  }
+
+  current(context: ExecContext): ExecContext {
+    if (this.knownUnder !== this.names.settings.version) this.forget();
+    this.who ??= { ...this.names.users(context.tx), hidesRows: this.names.hidesRows(context.tx) };
+    const { user, sessionUser, hidesRows } = this.who;
+    const isSame =
+      user === context.user && sessionUser === context.sessionUser && hidesRows === (context.hidesRows ?? false);
+    return isSame ? context : { ...context, ...this.who };
+  }
+
   epoch(context: ExecContext): string {
+    if (this.knownUnder !== this.names.settings.version) this.forget();
     if (this.known === null) {
       const catalog = this.tenant.catalog.view(context.tx);
       const role = catalog.hasAccess ? this.names.roleKey : "";
@@ -110,8 +133,10 @@ export class SessionRoutineHost implements RoutineHost {
     base: ExecContext,
     { maxRows, canWait }: RunOptions,
   ): StatementResult | Promise<StatementResult> {
+    // One that was given up while it waited: its rights are those of another statement by now.
+    if (base.lentIn !== undefined && base.lentIn !== this.begun) throw sqlError("57014", "the statement was given up");
     const { bound, program } = plan;
-    const context = statementContext(base, params);
+    const context = statementContext(this.current(base), params);
     if (bound.kind === "query") {
       this.requireWritable(plan);
       return after(runToCompletion(program!, context, { maxRows }), ({ columns, rows, rowsAffected }) => {
@@ -131,7 +156,7 @@ export class SessionRoutineHost implements RoutineHost {
     }
     const rows = new RawRows();
     return after(this.session.runOther(plan as StatementPlan, context, rows), (outcome) => {
-      this.known = null;
+      this.forget();
       for (const notice of outcome.notices) this.notice({ level: "NOTICE", message: notice });
       const isDefinition =
         bound.kind === "do" || bound.kind === "ddl" || bound.kind === "ddl steps" || bound.kind === "set";
@@ -144,19 +169,22 @@ export class SessionRoutineHost implements RoutineHost {
     return this.session.settle(plan as StatementPlan, context);
   }
 
-  withSettings(settings: readonly (readonly [name: string, value: string])[]): () => void {
+  withSettings(settings: readonly (readonly [name: string, value: string])[], { tx }: ExecContext): () => void {
     const before = this.names.settings.current();
-    this.known = null;
+    for (const [name, value] of settings) this.names.checkSetting(name, value, () => this.tenant.catalog.view(tx));
+    this.forget();
     for (const [name, value] of settings) this.names.settings.setText(name, value, true);
+    const { begun } = this;
     return () => {
+      if (begun !== this.begun) return;
       this.names.settings.restore(before);
-      this.known = null;
+      this.forget();
     };
   }
 
   /**
-   * SECURITY DEFINER means the owner's rights. What nobody owns, anybody may have written: superusers lend it none of
-   * theirs.
+   * SECURITY DEFINER means the owner's rights. Superusers lend theirs to nobody else's functions: what nobody owns,
+   * anybody may have written, and what another role owns runs with no more than that role may do.
    */
   withRights(
     { id, securityDefiner }: { readonly id: number; readonly securityDefiner?: boolean },
@@ -168,17 +196,22 @@ export class SessionRoutineHost implements RoutineHost {
     if (!catalog.hasAccess) return null;
     const access = catalog.accessTo(id);
     const isOwned = access !== null && access.invoker !== true;
-    if (isOwned ? securityDefiner !== true : !names.acting(catalog).superuser) return null;
     const role = isOwned ? catalog.roleById(access.owner)! : MEMBER_ROLE;
+    const isDefiner = isOwned && securityDefiner === true;
+    if (!isDefiner && (role.superuser || !names.acting(catalog).superuser)) return null;
     const before = names.definer;
-    names.definer = { role, name: isOwned ? role.name : names.currentUser };
-    this.known = null;
+    names.definer = { role, name: isOwned ? role.name : names.acting(catalog).name };
+    this.forget();
     const { name: user } = names.definer;
+    const { begun } = this;
     return {
       user,
+      lentIn: begun,
       restore: () => {
+        // A statement that was given up ends after later ones have begun.
+        if (begun !== this.begun) return;
         names.definer = before;
-        this.known = null;
+        this.forget();
       },
     };
   }
@@ -195,7 +228,7 @@ export class SessionRoutineHost implements RoutineHost {
         tx.release(handle);
         waiting.rollback();
         this.names.settings.restore(settings);
-        this.known = null;
+        this.forget();
       },
     };
   }

@@ -93,16 +93,19 @@ export class SessionNames implements SessionMemory {
   }
 
   /** The session's temporary relations come first, then the system's, unless the path names them elsewhere. */
-  searchPath(_catalog: CatalogView): readonly string[] {
-    const path = this.resolved(this.settings.searchPath);
+  searchPath(catalog: CatalogView): readonly string[] {
+    const { searchPath } = this.settings;
+    const path = searchPath.includes("$user")
+      ? this.resolved(searchPath, this.acting(catalog).name)
+      : this.resolved(searchPath);
     const system = path.includes("pg_catalog") ? path : ["pg_catalog", ...path];
     if (!this.hasTemporaries || path.includes(this.temporarySchema)) return system;
     return [this.temporarySchema, ...system];
   }
 
-  private resolved(path: readonly string[]): string[] {
+  private resolved(path: readonly string[], user = this.wantedUser): string[] {
     return path.flatMap((name) => {
-      if (name === "$user") return [this.currentUser];
+      if (name === "$user") return [user];
       if (name === TEMPORARY_ALIAS) return [this.temporarySchema];
       return [name];
     });
@@ -111,14 +114,22 @@ export class SessionNames implements SessionMemory {
   /** The role whose rights a running function has (SECURITY DEFINER); null: the session's own. */
   definer: { readonly role: RoleDef; readonly name: string } | null = null;
 
-  /** The role that the session is now, as current_user tells. */
-  get currentUser(): string {
-    if (this.definer !== null) return this.definer.name;
-    return this.settings.role ?? this.sessionUser;
+  /** What the settings say, whether or not the session may be that role: no more than a part of keys. */
+  private get wantedUser(): string {
+    const { role, sessionAuthorization } = this.settings;
+    return this.definer?.name ?? role ?? sessionAuthorization ?? this.login.user;
   }
 
-  get sessionUser(): string {
-    return this.settings.sessionAuthorization ?? this.login.user;
+  /** The roles that the session is now, as current_user and session_user tell: never one that it may not be. */
+  users(tx: Transaction): { readonly user: string; readonly sessionUser: string } {
+    const { user } = this.login;
+    const { role, sessionAuthorization } = this.settings;
+    if (this.definer === null && role === null && sessionAuthorization === null) return { user, sessionUser: user };
+    const catalog = this.tenant.catalog.view(tx);
+    return {
+      user: this.definer?.name ?? this.acting(catalog).name,
+      sessionUser: this.sessionActing(catalog).name,
+    };
   }
 
   /** Sessions of one key have the same rights, by the same definitions. */
@@ -135,7 +146,7 @@ export class SessionNames implements SessionMemory {
     const given = this.settings.sessionAuthorization;
     if (given === null || given === user) return own;
     const role = catalog.role(given);
-    return own.superuser && role !== null ? actingAsRole(role) : nobody(given);
+    return own.superuser && role !== null ? actingAsRole(role) : nobody(user);
   }
 
   /** Who its statements run as. A role that it may not be, or that is gone, has what everybody has. */
@@ -145,7 +156,7 @@ export class SessionNames implements SessionMemory {
     const { role: name } = this.settings;
     if (name === null || name === session.name) return session;
     const role = catalog.role(name);
-    return role !== null && mayBecome(session, role, catalog) ? actingAsRole(role) : nobody(name);
+    return role !== null && mayBecome(session, role, catalog) ? actingAsRole(role) : nobody(session.name);
   }
 
   rights(catalog: CatalogView): Rights {
@@ -185,9 +196,13 @@ export class SessionNames implements SessionMemory {
 
   /** As `checkRole`, for a statement that sets something. */
   checkSet({ name, values }: Pick<BoundSet, "name" | "values">, catalog: CatalogView): void {
-    if (values !== null && (name === "role" || name === "session_authorization")) {
-      this.checkRole(name, String(values[0] ?? ""), catalog);
-    }
+    if (values !== null) this.checkSetting(name, values.join(", "), () => catalog);
+  }
+
+  /** As `checkRole`, for any setting. Their names have no case. */
+  checkSetting(name: string, value: string, catalog: () => CatalogView): void {
+    const key = name.toLowerCase();
+    if (key === "role" || key === "session_authorization") this.checkRole(key, value, catalog());
   }
 
   /** Throws 42501, 22023 unless SET ROLE or SET SESSION AUTHORIZATION may take the session to that role. */

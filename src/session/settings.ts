@@ -132,7 +132,7 @@ export class Settings {
       return;
     }
     // Another session user begins as itself.
-    if (bound.name === "session_authorization") this.setText("role", null, bound.local);
+    if (bound.name.toLowerCase() === "session_authorization") this.setText("role", null, bound.local);
     const text =
       values === null ? null : bound.name.toLowerCase() === "search_path" ? quotedList(values) : values.join(", ");
     this.setText(bound.name, text, bound.local);

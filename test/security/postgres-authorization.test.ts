@@ -227,3 +227,40 @@ t.test("a new password ends what is open with the old one", async (t) => {
   t.equal(await connect(login), "28P01");
   (await session({ ...login, password })).close();
 });
+
+t.test("where there are roles, a connection begins as no other and sees no other's statements", async (t) => {
+  await server.tenant("delta", ["admin"]);
+  const boss = await session({ user: "delta-user", password: passwordOf("delta"), tenant: "delta" });
+  const oslo = await newUser("delta", "oslo", ["user"]);
+  await boss.ask("CREATE USER oslo; CREATE ROLE bergen; CREATE ROLE north; GRANT north TO oslo");
+  await boss.ask("CREATE TABLE sale (id int, owner text); REVOKE ALL ON sale FROM member");
+  const start = async (options: string) => {
+    const client = await WireClient.connect(postgresPort(server));
+    client.start({ user: oslo.user, database: "postgres", options });
+    const error = (await signIn(client, oslo.password)) ?? (await client.until("Z")).find(({ type }) => type === "E");
+    const isOpen = error === undefined;
+    const who = isOpen ? (await run(client, "SELECT current_user, session_user")).values : fieldsOf(error).C!;
+    client.close();
+    return who;
+  };
+  for (const options of ["-c role=bergen", "-c ROLE=bergen", "-c session_authorization=bergen"]) {
+    t.equal(await start(options), "42501", options);
+  }
+  t.equal(await start("-c role=north"), "north,oslo");
+  await boss.ask("SELECT 'a secret of the boss'");
+  const mine = await session(oslo);
+  const others = await run(mine, "SELECT usename, query FROM pg_stat_activity WHERE usename <> 'oslo'");
+  t.equal(others.values, "delta-user,<insufficient privilege>");
+  t.match((await run(mine, "SELECT query FROM pg_stat_activity WHERE usename = 'oslo'")).values, /pg_stat_activity/);
+  t.match((await run(boss, "SELECT query FROM pg_stat_activity WHERE usename = 'oslo'")).values, /pg_stat_activity/);
+  await boss.ask(
+    `CREATE FUNCTION lent() RETURNS text LANGUAGE plpgsql SECURITY DEFINER AS $$
+     BEGIN PERFORM pg_sleep(600); RETURN current_user; END $$`,
+  );
+  await run(mine, "SET statement_timeout = 20");
+  mine.send(query("SELECT lent()"), query("SELECT current_user"), query("SELECT count(*) FROM sale"));
+  t.equal(fieldsOf((await mine.until("Z")).find(({ type }) => type === "E")!).C, "57014");
+  t.same(valuesOf((await mine.until("Z")).find(({ type }) => type === "D")!), ["oslo"], "it ran as itself again");
+  t.equal(fieldsOf((await mine.until("Z")).find(({ type }) => type === "E")!).C, "42501");
+  for (const client of [boss, mine]) client.close();
+});

@@ -80,4 +80,11 @@ t.test("who may not see a table sees it nowhere", { timeout: 120_000 }, async (t
   t.equal(exported.status, 403);
   t.equal((await run("SELECT * FROM common", user)).status, 200, "other tables stay as they were");
   t.match(JSON.stringify(await run("SELECT * FROM board", admin)), SECRET, "administrators see it");
+
+  await must('CREATE ROLE "alpha-user" SUPERUSER BYPASSRLS');
+  t.equal((await run("SELECT * FROM board", user)).status, 403, "a user is not a role of its name that may not log in");
+  await must('ALTER ROLE "alpha-user" NOSUPERUSER LOGIN');
+  t.equal((await run("SELECT * FROM board", user)).status, 403);
+  await must('GRANT SELECT ON board TO "alpha-user"');
+  t.match(JSON.stringify(await run("SELECT * FROM board", user)), SECRET, "it is one that may log in");
 });

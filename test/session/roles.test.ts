@@ -68,6 +68,112 @@ t.test("privileges decide who reads and changes a table", (t) =>
   ]),
 );
 
+t.test("no spelling of SET, and no function, makes the session a role that it may not be", (t) =>
+  checkStatements(t, [
+    ["create role oslo; create role bergen; create role north; grant north to oslo"],
+    ["create table s (id int, owner text); insert into s values (1, 'oslo'), (2, 'bergen'), (3, 'north')"],
+    ["create policy own on s using (owner = current_user); alter table s enable row level security"],
+    ["create function f() returns text language sql set role = 'bergen' as 'select current_user::text'"],
+    ["create function g() returns bigint language sql set role = 'bergen' as 'select sum(id) from s'"],
+    ["create function h() returns bigint language sql set role = 'north' as 'select sum(id) from s'"],
+    ["set session authorization oslo"],
+    ["set \"ROLE\" = 'bergen'", '42501 permission denied to set role "bergen"'],
+    ["set \"Session_Authorization\" = 'nobody'", '22023 role "nobody" does not exist'],
+    ["select set_config('ROLE', 'bergen', true)", '42501 permission denied to set role "bergen"'],
+    ["select f()", '42501 permission denied to set role "bergen"'],
+    ["select g()", '42501 permission denied to set role "bergen"'],
+    ["select current_user, session_user", ["oslo|oslo"]],
+    ["select h()", ["3"]],
+    ["select id from s", ["1"]],
+    [
+      `create function k() returns text language plpgsql as $$
+       declare mine bigint; who text; begin
+       select sum(id) into mine from s; perform set_config('role', 'north', true); who := current_user;
+       return who || mine || (select sum(id) from s) || (select current_user); end $$`,
+    ],
+    ["select k()", ["north13north"]],
+    ["set \"ROLE\" = 'north'"],
+    ["select current_user, id from s", ["north|3"]],
+  ]),
+);
+
+t.test("privileges on columns hold in every statement that reads", (t) =>
+  checkStatements(t, [
+    ["create role ann; create table s (id int, secret text); insert into s values (1, 'x')"],
+    ["create procedure p(text) language sql as 'select 1'"],
+    ["revoke all on s from member; grant select (id) on s to ann; grant create on schema public to ann"],
+    ["create materialized view m as select secret from s; alter materialized view m owner to ann"],
+    ["create materialized view w as select id from s; alter materialized view w owner to ann"],
+    ["set session authorization ann"],
+    ["create table c as select secret from s", "42501 permission denied for table s"],
+    ["create table c as select id from s where secret = 'x'", "42501 permission denied for table s"],
+    ["select secret into c from s", "42501 permission denied for table s"],
+    ["create materialized view c as select secret from s", "42501 permission denied for table s"],
+    ["create view c as select secret from s", "42501 permission denied for table s"],
+    ["refresh materialized view m", "42501 permission denied for table s"],
+    ["refresh materialized view w"],
+    ["call p((select secret from s))", "42501 permission denied for table s"],
+    ["call p((select id::text from s))"],
+    ["explain select secret from s", "42501 permission denied for table s"],
+    ["declare c cursor with hold for select secret from s", "42501 permission denied for table s"],
+    ["create table c as select id from s"],
+    ["create policy own on c using (id in (select id from s))"],
+  ]),
+);
+
+t.test("only administrators take away what the built-in roles have, and only owners policies", (t) =>
+  checkStatements(t, [
+    ["create role ann; create role bob; create table s (id int); create table own (id int)"],
+    ["create policy kept on s as restrictive to ann using (false); create policy everyone on s using (true)"],
+    ["insert into s values (1); alter table s enable row level security; grant select on s to bob"],
+    ["set session authorization ann"],
+    ["drop owned by member", "42501 permission denied to reassign objects"],
+    ["reassign owned by member to ann", "42501 permission denied to reassign objects"],
+    [
+      "alter default privileges for role member grant select on tables to ann",
+      "42501 permission denied to change default privileges",
+    ],
+    ["select * from s", []],
+    ["drop owned by ann"],
+    ["select * from s", []],
+    ["reset session authorization"],
+    ["select count(*) from pg_policies", ["2"]],
+    ["drop owned by ann"],
+    ["select count(*) from pg_policies", ["1"]],
+    ["drop owned by member"],
+  ]),
+);
+
+t.test("types, sequences and names with a mark are no ways to what others own", (t) =>
+  checkStatements(t, [
+    ["create domain code as text; create type mood as enum ('a', 'b'); create domain free as text"],
+    ["create table s (id int generated always as identity, code code, mood mood)"],
+    ["insert into s (code) values ('secret')"],
+    ["create table o (id int generated always as identity, a int); create view ov as select a from o"],
+    ["create role ann; revoke all on s, o from member"],
+    ["grant insert on ov to ann; alter view ov owner to admin"],
+    ["create table parent (id int primary key, a text unique); insert into parent values (1, 'hidden')"],
+    ["create table child (a text references parent (a)); insert into child values ('hidden')"],
+    ["revoke all on parent from member; grant select (id), delete on parent to ann"],
+    ["set session authorization ann"],
+    ["alter domain code add check (value <> 'secret')", "42501 must be owner of table s, which uses type code"],
+    ["alter domain code set not null", "42501 must be owner of table s, which uses type code"],
+    ["alter type mood add value 'c'", "42501 must be owner of table s, which uses type mood"],
+    ["alter domain free add check (value <> 'secret')"],
+    ["select nextval('s_id_seq')", "42501 permission denied for sequence s_id_seq"],
+    ["select setval('s_id_seq', 7)", "42501 permission denied for sequence s_id_seq"],
+    ["insert into ov values (1)"],
+    ["analyze s", "42501 must be owner of table s"],
+    ["analyze"],
+    ["lock table s", "42501 permission denied for table s"],
+    ["lock table parent"],
+    ["create table _mine (id int)"],
+    ["reset session authorization"],
+    ["select id from o", ["1"]],
+    ["select relowner::regrole from pg_class where relname = '_mine'", ["ann"]],
+  ]),
+);
+
 t.test("policies decide about rows", (t) =>
   checkStatements(t, [
     ["create role ann; create role bob; create role boss bypassrls"],
@@ -102,6 +208,15 @@ t.test("policies decide about rows", (t) =>
     ["select * from d", []],
     ["reset role"],
     ["drop policy mine on d"],
+    ["create table log (note text)"],
+    ["create rule logged as on update to d do instead insert into log values (old.note)"],
+    ["insert into d values (8, 'ann', 'a8')"],
+    ["set role ann"],
+    ["update d set id = 0"],
+    ["select * from log", ["a8"]],
+    ["reset role"],
+    ["drop rule logged on d"],
+    ["delete from d where id = 8"],
     ["create table x (who text)"],
     ["insert into x values ('bob')"],
     ["alter policy own on d using (exists (select from x where who = owner))"],
@@ -209,11 +324,24 @@ t.test("what nobody owns never runs with an administrator's rights", (t) =>
        begin insert into loot select note from secret; return new; end $$`,
     ],
     ["create trigger g after insert on common for each row execute function steal()"],
+    ["create materialized view copied as select note from secret"],
     ["create role ann; revoke all on secret from member"],
+    ["refresh materialized view copied", "42501 permission denied for table secret"],
+    ["alter materialized view copied owner to admin"],
+    ["refresh materialized view copied"],
     ["insert into common values (1)", "42501 permission denied for table secret"],
     ["alter function steal() owner to admin"],
     ["insert into common values (1)"],
     ["select * from loot", ["x"]],
+    ["alter function steal() owner to ann; grant create on schema public to ann"],
+    ["insert into common values (1)", "42501 permission denied for table secret"],
+    ["set session authorization ann"],
+    [
+      `create function mine() returns bigint language plpgsql as $$
+       begin return (select count(*) from secret); end $$`,
+    ],
+    ["reset session authorization"],
+    ["select mine()", "42501 permission denied for table secret"],
     ["set session authorization ann"],
     ["insert into common values (1)", "42501 permission denied for table secret"],
   ]),

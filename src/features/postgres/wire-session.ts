@@ -80,7 +80,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
       isolation: "read committed",
       waits: true,
     });
-    for (const [name, value] of startUp.settings) this.session.settings.setText(name, value, false);
+    for (const [name, value] of startUp.settings) this.session.protocol.setAtStart(name, value);
     this.reported = new ReportedSettings(this.session.settings, startUp);
     this.user = request.head.username;
     this.address = request.head.remoteAddress;

@@ -55,6 +55,8 @@ export interface ExecServices extends EvalServices {
 export interface ExecContext extends EvalContext {
   /** Who asks may not see all rows and columns: errors tell no values. */
   readonly hidesRows?: boolean;
+  /** In a function that runs with other rights than the session's: the statement (its number) for which it has them. */
+  readonly lentIn?: number;
   readonly services: ExecServices;
   readonly tx: Transaction;
   /** What writers write to, where `tx` is the snapshot from before the statement (statement-snapshot.ts). */

@@ -2,12 +2,14 @@
 import type { FunctionDef } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
+import type { Plan } from "../../query/plan/plan.js";
 import type { CallStatement } from "../parse/ast-functions.js";
 import { contextOf } from "./bind-context.js";
 import { bindExpr } from "./bind-expr.js";
 import { boundRoutine } from "./bind-routine-call.js";
 import type { Binding } from "./binding.js";
 import type { BoundCall } from "./bound-statement.js";
+import { refuseDenied } from "./relation-rights.js";
 import { routinesNamed } from "./resolve-routine.js";
 import { scalarRoutine } from "./routine-function.js";
 import { signatureOf } from "./routine-types.js";
@@ -42,10 +44,12 @@ export function bindCall({ call, position }: CallStatement, binding: Binding): B
   const args: readonly Expr[] = keep(bound.args);
   const columns = args.map((arg, i) => binding.newColumn(`$${i + 1}`, arg.type, true));
   const { routine } = scalarRoutine({ ...bound, definition, parameterTypes: keep(bound.parameterTypes) });
+  const row: Plan = Object.freeze({ kind: "values", rows: [args], columns });
+  refuseDenied(row, binding);
   return {
     kind: "call",
     routine: routine!,
-    args: Object.freeze({ kind: "values", rows: [args], columns }),
+    args: row,
     given: call.args.map(({ value }) => value),
     sources: bound.sources,
   };

@@ -1,5 +1,8 @@
 /** CREATE TABLE AS, SELECT INTO, and materialized views: a table that a query fills. */
+
 import type { NewColumn } from "../../catalog/ddl-command.js";
+import { actingAsRole, rightsOf } from "../../catalog/rights.js";
+import { MEMBER_ROLE } from "../../catalog/role.js";
 import type { ViewColumn } from "../../catalog/view.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Plan } from "../../query/plan/plan.js";
@@ -12,6 +15,7 @@ import { bindViewQuery } from "./bind-view.js";
 import { type Binding, PLAIN_QUERY, type Source } from "./binding.js";
 import type { BindEnvironment, BoundDdl, BoundFill } from "./bound-statement.js";
 import { newName } from "./names.js";
+import { checkedRights, refuseDenied } from "./relation-rights.js";
 
 export function bindCreateTableAs(node: CreateTableAsStatement, binding: Binding): BoundDdl {
   const stored = node.materializedView ? bindStoredQuery(node, "MATERIALIZED VIEW", binding) : null;
@@ -77,7 +81,9 @@ function bindFilling(node: CreateTableAsStatement, binding: Binding) {
 
 /** The plan with just the query's columns. */
 function filling({ plan, columns }: Source, binding: Binding): Source {
-  return { plan: Object.freeze({ ...binding.commonTables.place(plan), columns }), columns };
+  const placed = Object.freeze({ ...binding.commonTables.place(plan), columns });
+  refuseDenied(placed, binding);
+  return { plan: placed, columns };
 }
 
 function noRows(plan: Plan): Plan {
@@ -89,11 +95,22 @@ function newColumn({ name, type }: ViewColumn, position: number): NewColumn {
   return { name, type, notNull: false, defaultSql: null, identity: null, sequence: null };
 }
 
+/** Everybody may read what nobody owns, so it is filled with what everybody may read. */
+function refresher(id: number, env: BindEnvironment): BindEnvironment {
+  const rights = checkedRights(env);
+  if (rights === null) return env;
+  const access = rights.catalog.accessTo(id);
+  if (access !== null && !access.invoker) return env;
+  return { ...env, rights: rightsOf(rights.catalog, actingAsRole(MEMBER_ROLE)) };
+}
+
 export function bindRefresh(node: RefreshStatement, binding: Binding): BoundDdl {
   const { position } = node.name;
   const table = lookUpTable(node.name, binding);
   if (!table.materialized) throw sqlError("42809", `"${table.name}" is not a materialized view`, { position });
-  const { plan } = filling(bindViewQuery(table, table.materialized.query, binding), binding);
+  const { query } = table.materialized;
+  const source = binding.within(refresher(table.id, binding.env), () => bindViewQuery(table, query, binding));
+  const { plan } = filling(source, binding);
   const { schema, name } = table;
   return {
     kind: "ddl",

@@ -14,6 +14,7 @@ import { type Binding, PLAIN_QUERY } from "./binding.js";
 import type { BoundDdl } from "./bound-statement.js";
 import { updatableColumns } from "./changed-relation.js";
 import { newName } from "./names.js";
+import { refuseDenied } from "./relation-rights.js";
 import { relationOf } from "./scope.js";
 
 export function bindCreateView(node: CreateViewStatement, binding: Binding): BoundDdl {
@@ -54,6 +55,7 @@ export function bindStoredQuery(node: StoredQueryNode, what: string, binding: Bi
   const env = { ...binding.env, catalog: relations.catalog };
   const source = binding.within(env, () => binding.query(node.query, null, PLAIN_QUERY));
   const plan: Plan = Object.freeze({ ...binding.commonTables.place(source.plan), columns: source.columns });
+  refuseDenied(plan, binding);
   if (binding.parameterTypes().length > 0) throw sqlError("42P02", "there is no parameter $1", { position });
   if (modifiesData(plan)) {
     throw sqlError("0A000", "views must not contain data-modifying statements in WITH", { position });

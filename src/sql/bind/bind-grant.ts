@@ -176,7 +176,9 @@ export function bindDefaultPrivileges(node: DefaultPrivilegesStatement, env: Bin
   const { isGrant, option, cascade } = action;
   for (const schema of schemas) schemaSubject(schema, env);
   const changed = roles.map((role): RoleDef => {
-    if (!rightsIn(env).hasRole(role.id)) throw denied("permission denied to change default privileges");
+    const rights = rightsIn(env);
+    if (!rights.isSuperuser && (role.id < 0 || !rights.hasRole(role.id)))
+      throw denied("permission denied to change default privileges");
     let { defaults = [] } = role;
     for (const schema of schemas.length === 0 ? [null] : schemas) {
       const found = defaults.find((each) => each.kind === kind && each.schema === schema);

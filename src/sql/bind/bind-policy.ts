@@ -79,6 +79,8 @@ function condition(expr: ExprNode, node: PolicyStatement, table: TableDef, bindi
     const scope = new Scope(null);
     scope.items = [itemOf(table, table.name, rowColumnsOf(table, binding))];
     bindBoolean(expr, "POLICY", contextOf(binding, scope, "policy expressions"));
+    // It reads nothing now: each query that it becomes part of is asked.
+    binding.deniedSettled = true;
   });
   if (binding.parameterTypes().length > 0) throw sqlError("42P02", "there is no parameter $1");
   const functions = relations.functions();

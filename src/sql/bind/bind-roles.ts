@@ -272,7 +272,8 @@ export function bindOwned({ roles, to }: OwnedStatement, env: BindEnvironment): 
   for (const node of roles) {
     const role = roleNamed(node, env);
     const needed = owner === null ? [role] : [role, owner];
-    if (!needed.every(({ id }) => rights.hasRole(id))) throw denied("permission denied to reassign objects");
+    const isMine = ({ id }: RoleDef) => rights.isSuperuser || (id > 0 && rights.hasRole(id));
+    if (!needed.every(isMine)) throw denied("permission denied to reassign objects");
     for (const [id, access] of changed) {
       if (owner !== null) {
         if (access.owner === role.id) changed.set(id, withOwner(access, owner.id));
@@ -283,7 +284,8 @@ export function bindOwned({ roles, to }: OwnedStatement, env: BindEnvironment): 
           hint: "Drop its objects, or give them to another role with REASSIGN OWNED, first.",
         });
       }
-      changed.set(id, withoutRole(access, role.id));
+      // A restrictive policy keeps something from the role: only the table's owner takes it away.
+      changed.set(id, withoutRole(access, role.id, rights.owns(id)));
     }
     if (owner !== null) continue;
     for (const [id, each] of defined) {

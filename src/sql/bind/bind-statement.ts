@@ -72,7 +72,7 @@ import {
   LOCK_TABLE,
 } from "./bound-statement.js";
 import { coerceAssignment, coerceExplicit, isUnknown } from "./coerce.js";
-import { checkedRights, refuseDenied } from "./relation-rights.js";
+import { checkedRights, refuseDenied, requireSchema } from "./relation-rights.js";
 import { callsRoutines } from "./routine-function.js";
 import { Scope } from "./scope.js";
 import { writesData } from "./sequence-functions.js";
@@ -101,6 +101,14 @@ function withoutZeroPosition(error: unknown): unknown {
 
 function bindNode(node: StatementNode, env: BindEnvironment): BoundStatement {
   const binding = new Binding(env, bindQuery, bindData);
+  const bound = bindWith(node, binding);
+  const [table] = binding.deniedSettled ? [] : binding.denied.values();
+  if (table !== undefined) throw permissionDenied("table", table);
+  return bound;
+}
+
+function bindWith(node: StatementNode, binding: Binding): BoundStatement {
+  const { env } = binding;
   if (isFunctionStatement(node)) return bindFunctionStatement(node, binding, bindStatement);
   switch (node.kind) {
     case "explain":
@@ -232,12 +240,23 @@ function bindNamespace(node: StatementNode, binding: Binding): BoundStatement | 
       return { kind: "discard", what: node.what };
     case "lock":
       // One writer at a time: there is nothing that a lock could keep out.
-      for (const table of node.tables) lookUpTable(table, binding);
+      for (const table of node.tables) requireLock(lookUpTable(table, binding), binding);
       return nothingToDo(LOCK_TABLE);
     default:
       return null;
   }
 }
+
+/** Throws 42501 for a table that the statement's role can do nothing with. */
+function requireLock(table: TableDef, { env }: Binding): void {
+  const rights = checkedRights(env);
+  if (rights === null) return;
+  requireSchema(table.schema, env, rights);
+  const mayLock = LOCKING.some((privilege) => rights.may(table.id, privilege));
+  if (!mayLock) throw permissionDenied("table", table.name);
+}
+
+const LOCKING = ["r", "w", "d", "D"] as const;
 
 function nothingToDo(tag: string): BoundStatement {
   return { kind: "ddl steps", tag, steps: [], notices: [] };
@@ -281,8 +300,13 @@ function bindAnalyze(node: AnalyzeStatement, binding: Binding): BoundStatement {
     if (missing === undefined) return;
     throw missingColumn(missing, table, null);
   });
+  const rights = checkedRights(binding.env);
+  const mayAnalyze = ({ id }: TableDef) => rights === null || rights.mayAlter(id);
+  const others = named.find((table) => !mayAnalyze(table));
+  if (others !== undefined) throw sqlError("42501", `must be owner of table ${others.name}`);
   if (node.kind === "vacuum") return { kind: "analyze", tag: "VACUUM", tables: [] };
-  return { kind: "analyze", tag: "ANALYZE", tables: named.length > 0 ? named : binding.env.catalog.tables() };
+  const tables = named.length > 0 ? named : binding.env.catalog.tables().filter(mayAnalyze);
+  return { kind: "analyze", tag: "ANALYZE", tables };
 }
 
 /** Statements that become a plan. */

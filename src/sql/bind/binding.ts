@@ -149,6 +149,8 @@ export class Binding {
 
   /** Columns that the statement's role may not read, with their table's name. */
   readonly denied = new Map<ColumnId, string>();
+  /** Whether the statement was asked for those: one that was not has no plan. */
+  deniedSettled = false;
 
   /** Tables whose policies are being bound: one that reads its own table through policies would never end. */
   readonly policed = new Set<number>();

@@ -62,12 +62,12 @@ export function requireViewed(relation: ChangedRelation, row: readonly OutputCol
   requireReadable(table, row, read, { ...binding.env, rights });
 }
 
-/** Whether policies decide about rows of the table. */
+/** Whether policies decide about new rows of the table. What rules do instead has checks of its own. */
 function isRestricted({ table, rights, instead }: ChangedRelation): boolean {
-  return rights !== null && instead !== undefined ? false : rights?.isRestricted(table.id) === true;
+  return instead === undefined && rights?.isRestricted(table.id) === true;
 }
 
-/** The rows that the statement may find. `reads`: it also looks at them. */
+/** The rows that the statement, or the rules that do its work, may find. `reads`: it also looks at them. */
 export function foundRows(
   relation: ChangedRelation,
   rows: { readonly plan: Plan; readonly columns: readonly OutputColumn[] },
@@ -75,8 +75,8 @@ export function foundRows(
   reads: boolean,
   binding: Binding,
 ): Plan {
-  if (!isRestricted(relation)) return rows.plan;
-  const rights = relation.rights!;
+  const { rights } = relation;
+  if (!rights?.isRestricted(relation.table.id)) return rows.plan;
   const commands = reads ? (["select", command] as const) : [command];
   return binding.within({ ...binding.env, rights }, () =>
     policyFilter(relation.table, rows, commands, rights, binding),

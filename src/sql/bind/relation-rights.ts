@@ -22,14 +22,14 @@ export function checkedRights({ rights }: BindEnvironment): Rights | null {
 }
 
 /** Throws 42501. A view's own names were looked up when it was made. */
-export function requireSchema(schema: string, env: BindEnvironment, rights: Rights): void {
+export function requireSchema(schema: string, env: Pick<BindEnvironment, "catalog">, rights: Rights): void {
   if (isTemporarySchema(schema)) return;
   const id = schemaId(schema, env);
   if (id !== null) rights.require(id, schema, "U", "schema");
 }
 
 /** null: a schema of the system's. */
-export function schemaId(schema: string, { catalog }: BindEnvironment): number | null {
+export function schemaId(schema: string, { catalog }: Pick<BindEnvironment, "catalog">): number | null {
   return schema === DEFAULT_SCHEMA ? PUBLIC_SCHEMA_ID : (catalog.schema(schema)?.id ?? null);
 }
 
@@ -90,7 +90,9 @@ export function requireReadable(
 }
 
 /** Throws 42501 if the statement reads a column that its role may not read. */
-export function refuseDenied(plan: Plan, { denied }: Binding): void {
+export function refuseDenied(plan: Plan, binding: Binding): void {
+  const { denied } = binding;
+  binding.deniedSettled = true;
   if (denied.size === 0) return;
   const refuse = (id: ColumnId) => {
     const table = denied.get(id);

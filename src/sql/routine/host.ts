@@ -54,20 +54,22 @@ export interface RoutineHost {
     context: ExecContext,
     options: RunOptions,
   ): StatementResult | Promise<StatementResult>;
+  /** The context with who the session is now: statements of the function may have changed that. */
+  current(context: ExecContext): ExecContext;
   /** Checks what a query that was pulled row by row has left to check. */
   finish(plan: RoutinePlan, context: ExecContext): void | Promise<void>;
   /** Throws 42501 and 25006 when the plan writes and the session may not. */
   requireWritable(plan: RoutinePlan): void;
-  /** Applies settings; the returned function restores the earlier ones. */
-  withSettings(settings: readonly (readonly [name: string, value: string])[]): () => void;
+  /** Applies settings; the returned function restores the earlier ones. Throws as SET does, and has then set nothing. */
+  withSettings(settings: readonly (readonly [name: string, value: string])[], context: ExecContext): () => void;
   /**
    * Gives what follows the rights that the function (or the relation of a rule) runs with. Null: they are the session's.
-   * `user`: its current_user.
+   * `user`: its current_user. `lentIn`: the number of the session's statement.
    */
   withRights(
     of: { readonly id: number; readonly securityDefiner?: boolean },
     context: ExecContext,
-  ): { readonly user: string; restore(): void } | null;
+  ): { readonly user: string; readonly lentIn: number; restore(): void } | null;
   /** A point to which all that follows can be taken back. */
   savepoint(context: ExecContext): Subtransaction;
   notice(notice: Notice): void;

@@ -114,7 +114,7 @@ export class RoutineRunner {
     const definition = this.functionOf(calls, outer);
     const { settings } = definition;
     const rights = this.host.withRights(definition, outer);
-    const restore = settings.length > 0 ? this.host.withSettings(settings) : null;
+    const restore = this.withSettings(settings, rights, outer);
     return this.enclosed(
       () => {
         this.triggerDepth++;
@@ -171,7 +171,7 @@ export class RoutineRunner {
     }
     const { settings } = definition;
     const rights = this.host.withRights(definition, outer);
-    const restore = settings.length > 0 ? this.host.withSettings(settings) : null;
+    const restore = this.withSettings(settings, rights, outer);
     return this.enclosed(
       () => {
         let body = prepared.get(routine);
@@ -187,6 +187,21 @@ export class RoutineRunner {
         rights?.restore();
       },
     );
+  }
+
+  /** A function's SET clauses, after its rights: those go again where the settings are refused. */
+  private withSettings(
+    settings: FunctionDef["settings"],
+    rights: ReturnType<RoutineHost["withRights"]>,
+    outer: ExecContext,
+  ): (() => void) | null {
+    if (settings.length === 0) return null;
+    try {
+      return this.host.withSettings(settings, outer);
+    } catch (error) {
+      rights?.restore();
+      throw error;
+    }
   }
 
   /** Counts the calls that are open. Throws 54001. */
@@ -284,7 +299,7 @@ function innerContext(outer: ExecContext, canWait: boolean): ExecContext {
   return canWait ? context : uninterrupted(context);
 }
 
-/** With who the function runs as, for current_user. */
-function actingIn(context: ExecContext, rights: { readonly user: string } | null): ExecContext {
-  return rights === null ? context : { ...context, user: rights.user };
+/** With who the function runs as, for current_user, and the statement in which it got other rights. */
+function actingIn(context: ExecContext, rights: ReturnType<RoutineHost["withRights"]>): ExecContext {
+  return rights === null ? context : { ...context, user: rights.user, lentIn: rights.lentIn };
 }

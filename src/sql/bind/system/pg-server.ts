@@ -21,7 +21,7 @@ import {
   schemaOid,
 } from "./relation-facts.js";
 import { type ListedRole, listedRoles, usesRoles } from "./role-facts.js";
-import { type DefinedView, definedRelation, liveRelation, type SystemRow } from "./system-view.js";
+import { type DefinedView, definedRelation, liveRelation, type SystemRow, type SystemView } from "./system-view.js";
 
 const none = () => [];
 const UTF8 = 6;
@@ -236,8 +236,16 @@ const pgSettings = liveRelation("pg_catalog", "pg_settings", ({ settings }) =>
 
 const WAIT_EVENTS: Readonly<Record<string, string>> = { transaction: "transactionid", advisory: "advisory" };
 
+/** Whether the asker may see what the user's sessions do: its own, those of roles that it has, and all if it is a superuser. */
+function maySee(user: string, { catalog, rights }: Pick<SystemView, "catalog" | "rights">): boolean {
+  if (!catalog.hasAccess || rights.isSuperuser || rights.acting.name === user) return true;
+  const role = catalog.role(user);
+  return role?.login === true && rights.hasRole(role.id);
+}
+
 /** Sessions of PostgreSQL's protocol; requests of HTTP are over before anybody could look. */
-const pgStatActivity = liveRelation("pg_catalog", "pg_stat_activity", ({ liveSessions, database, locks }) => {
+const pgStatActivity = liveRelation("pg_catalog", "pg_stat_activity", (view) => {
+  const { liveSessions, database, locks } = view;
   const waits = new Map(
     [...locks].filter(({ waitsSinceMicros }) => waitsSinceMicros !== null).map((lock) => [lock.pid, lock]),
   );
@@ -256,7 +264,7 @@ const pgStatActivity = liveRelation("pg_catalog", "pg_stat_activity", ({ liveSes
     wait_event_type: waits.has(session.number) ? "Lock" : null,
     wait_event: WAIT_EVENTS[waits.get(session.number)?.kind ?? "none"] ?? null,
     state: session.state,
-    query: session.statement,
+    query: maySee(session.user, view) ? session.statement : "<insufficient privilege>",
     backend_type: "client backend",
   }));
 });

@@ -101,7 +101,7 @@ function overRows(
   }
   refuseWrites(plan, invocation);
   invocation.host.requireWritable(plan);
-  const context = statementContext(invocation.context, params);
+  const context = statementContext(invocation.host.current(invocation.context), params);
   const operator = program.open(context);
   const { columns } = bound;
   let batch: Batch | null = null;

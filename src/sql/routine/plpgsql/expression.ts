@@ -87,14 +87,14 @@ function evaluatorOf(plan: RoutinePlan, text: string): Compiled["evaluate"] {
   const { expr, calls, columns } = simple;
   if (calls.length === 0) {
     const evaluate = compileExpr(expr, NO_SLOTS);
-    return (frame) => evaluate(EMPTY_ROW, 0, frame.context);
+    return (frame) => evaluate(EMPTY_ROW, 0, frame.invocation.host.current(frame.context));
   }
   const slotOf = slotsOf(columns);
   const steps = calls.map(({ fn, args }) => ({ fn, args: args.map((arg) => compileExpr(arg, slotOf)) }));
   const last = compileExpr(expr, slotOf);
   return (frame) => {
     const row: Batch & { readonly columns: Value[][] } = { columns: columns.map(() => [null]), length: 1 };
-    return afterCalls(steps, 0, row, frame.context, last);
+    return afterCalls(steps, 0, row, frame.invocation.host.current(frame.context), last);
   };
 }
 
