@@ -12,19 +12,31 @@ export interface Sparse {
   readonly members: Float32Array;
 }
 
-const FORM = /^\s*\{\s*(.*?)\s*\}\s*\/\s*(\d+)\s*$/s;
-const MEMBER = /^\s*(\d+)\s*:\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*$/i;
+/** Each takes time in proportion to the text. */
+const DIMENSIONS = /^\/\s*(\d+)$/;
+const MEMBER = /^(\d+)\s*:\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)$/i;
+/** Of a text: more of them are no vector. */
+const CHARACTERS_MAX = 4_000_000;
 
 const failed = (message: string) => sqlError("22000", message);
 const invalid = (text: string) => sqlError("22P02", `invalid input syntax for type sparsevec: "${text}"`);
 
 /** The value's own spelling. Throws 22P02, 22000, 22003, 54000. */
 export function sparseFromText(type: SqlType, text: string): string {
-  const match = FORM.exec(text);
+  if (text.length > CHARACTERS_MAX) throw tooManyMembers();
+  const written = text.trim();
+  const close = written.lastIndexOf("}");
+  const match = written[0] === "{" && close > 0 ? DIMENSIONS.exec(written.slice(close + 1).trim()) : null;
   if (match === null) throw invalid(text);
-  const dimensions = Number(match[2]);
-  const pairs = match[1] === "" ? [] : match[1]!.split(",").map((pair) => pairOf(pair, text));
-  return fitSparse(type, sparseToText(sparseWith(dimensions, pairs)));
+  const body = written.slice(1, close).trim();
+  const members = body === "" ? [] : body.split(",");
+  if (members.length > SPARSE_MEMBERS_MAX) throw tooManyMembers();
+  const pairs = members.map((pair) => pairOf(pair.trim(), text));
+  return fitSparse(type, sparseToText(sparseWith(Number(match[1]), pairs)));
+}
+
+function tooManyMembers(): Error {
+  return sqlError("54000", `sparsevec cannot have more than ${SPARSE_MEMBERS_MAX} non-zero elements`);
 }
 
 function pairOf(pair: string, text: string): readonly [number, number] {
@@ -41,9 +53,7 @@ export function sparseWith(dimensions: number, pairs: readonly (readonly [number
   if (dimensions > SPARSE_DIMENSIONS_MAX) {
     throw sqlError("54000", `sparsevec cannot have more than ${SPARSE_DIMENSIONS_MAX} dimensions`);
   }
-  if (pairs.length > SPARSE_MEMBERS_MAX) {
-    throw sqlError("54000", `sparsevec cannot have more than ${SPARSE_MEMBERS_MAX} non-zero elements`);
-  }
+  if (pairs.length > SPARSE_MEMBERS_MAX) throw tooManyMembers();
   const sorted = [...pairs].sort(([a], [b]) => a - b);
   for (const [i, [place, member]] of sorted.entries()) {
     if (!(place >= 0 && place < dimensions)) throw failed("sparsevec index out of bounds");
@@ -159,5 +169,12 @@ export function sparseCosine(a: Sparse, b: Sparse): number {
 
 export function sparseNormalized(a: Sparse): Sparse {
   const length = sparseNorm(a);
-  return { ...a, members: a.members.map((x) => x / length) };
+  // A member may become too small to be there.
+  const kept = Array.from(a.members, (x) => Math.fround(x / length));
+  const isKept = (_: unknown, i: number): boolean => kept[i] !== 0;
+  return {
+    dimensions: a.dimensions,
+    places: a.places.filter(isKept),
+    members: Float32Array.from(kept).filter(isKept),
+  };
 }

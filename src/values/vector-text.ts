@@ -118,17 +118,21 @@ function vectorFromJson(type: SqlType, text: string): Float32Array | null {
   return fitVector(type, vector);
 }
 
+/** Of a text: more of them are no vector. */
+const CHARACTERS_MAX = 4_000_000;
+
 function vectorFromMembers(type: SqlType, text: string): Float32Array {
-  const match = /^\s*\[(.*)\]\s*$/s.exec(text);
-  if (match === null) throw invalid(type, text);
-  const body = (match[1] as string).trim();
+  if (text.length > CHARACTERS_MAX) throw tooManyDimensions();
+  const written = text.trim();
+  if (written[0] !== "[" || written.length < 2 || !written.endsWith("]")) throw invalid(type, text);
+  const body = written.slice(1, -1).trim();
   if (body === "") throw noDimension();
   const members = body.split(",");
   if (members.length > VECTOR_DIMENSIONS_MAX) throw tooManyDimensions();
   const vector = new Float32Array(members.length);
   for (const [i, member] of members.entries()) {
     const source = member.trim();
-    if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(source)) {
+    if (!/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(source)) {
       if (/^[+-]?(nan|inf(inity)?)$/i.test(source)) throw notFinite(source);
       throw invalid(type, text);
     }

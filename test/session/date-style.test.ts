@@ -29,6 +29,8 @@ t.test("a session's DateStyle", (t) =>
     ["reset all"],
     ["select d::text, i::text from days where i is not null", ["2026-02-01|-1 days -02:00:00"]],
     ["set datestyle = 'french'", '22023 invalid value for parameter "DateStyle": "french"'],
+    ["create table texts (v text)"],
+    ["create index on texts ((v::date))", "42P17 functions in index expression must be marked IMMUTABLE"],
     ["create index on days ((d::text))", "42P17 functions in index expression must be marked IMMUTABLE"],
     [
       "create table made (d date, s text generated always as (d::text) stored)",

@@ -1,5 +1,7 @@
 /** pgvector's types halfvec and sparsevec: input, output, casts, operators, functions, storage. */
 import t from "tap";
+import { fromText } from "../../src/values/text-format.js";
+import { HALFVEC, SPARSEVEC } from "../../src/values/values.js";
 import { checkStatements } from "../sql/run-sql.js";
 
 t.test("halfvec and sparsevec", (t) =>
@@ -14,6 +16,7 @@ t.test("halfvec and sparsevec", (t) =>
     ["select '{1:1,1:2}/3'::sparsevec", "22000 sparsevec indices must not contain duplicates"],
     ["select '{4:1}/3'::sparsevec", "22000 sparsevec index out of bounds"],
     ["select '{1:1}'::sparsevec", '22P02 invalid input syntax for type sparsevec: "{1:1}"'],
+    ["select l2_normalize('{1:1e-45,2:1e38}/2'::sparsevec)", ["{2:1}/2"]],
     ["insert into items values (4, null, '{1:1}/3')", "22000 expected 5 dimensions, not 3"],
     ["select h <-> '[1,2,5]', h <#> '[1,1,1]', h <=> '[2,4,6]', h <+> '[0,0,0]' from items where id = 1", ["2|-6|0|6"]],
     [
@@ -54,3 +57,11 @@ t.test("halfvec and sparsevec", (t) =>
     ["create table wide (h halfvec(16001))", "22023 dimensions for type halfvec cannot exceed 16000"],
   ]),
 );
+
+t.test("texts that are no vectors take time in proportion to their length", async (t) => {
+  const ones = "1".repeat(200_000);
+  t.throws(() => fromText(SPARSEVEC, `{${" ".repeat(200_000)}`), { code: "query_error" });
+  t.throws(() => fromText(SPARSEVEC, `{1:${ones}x}/3`), { code: "query_error" });
+  t.throws(() => fromText(HALFVEC, `[${ones}x]`), { code: "query_error" });
+  t.throws(() => fromText(SPARSEVEC, `{${"1:1,".repeat(20_000)}1:1}/3`), /non-zero elements/);
+});

@@ -1,6 +1,8 @@
 /** COPY … TO STDOUT: the rows of a query as CopyData messages in text, CSV or binary. */
+import { RESULT_BYTES_MAX } from "../../protocol/limits.js";
 import { BACK } from "../../protocol/postgres/message-types.js";
 import type { Escapes, MessageWriter } from "../../protocol/postgres/message-writer.js";
+import { resultTooLarge } from "../../protocol/size-errors.js";
 import { textOfBytes } from "../../query/exec/segments/text-column.js";
 import type { Batch } from "../../query/expr/expr.js";
 import type { OutputColumn } from "../../query/plan/plan.js";
@@ -48,6 +50,7 @@ export async function copyOut(wire: WireHost, copy: CopyStatement): Promise<void
       append: (batch, count) => {
         into.write(batch, count);
         rows += count;
+        if (!streamable && writer.length > RESULT_BYTES_MAX) throw resultTooLarge();
         return 0;
       },
       room: () => {

@@ -19,6 +19,13 @@ export function dependsOnStyle(from: SqlType, to: SqlType): boolean {
   return from.name === "interval" || ORDERED.has(from.name);
 }
 
+/** True when a style, or the time, decides what such a text means as a value of the other type. */
+export function isReadBySettings(from: SqlType, to: SqlType): boolean {
+  if (categoryOf(from) !== "S" && from.name !== "unknown") return false;
+  if (to.element !== null) return isReadBySettings(from, to.element);
+  return to.name === "interval" || ORDERED.has(to.name);
+}
+
 /** Whether a style decides what this text means. */
 export function isReadByStyle(text: string, to: SqlType): boolean {
   const { name } = to.element ?? to;

@@ -5,7 +5,7 @@ import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { checkColumnName } from "../../catalog/table-names.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
-import { dependsOnStyle } from "../../query/expr/style-dependence.js";
+import { dependsOnStyle, isReadBySettings } from "../../query/expr/style-dependence.js";
 import { isVolatile, someExpr } from "../../query/expr/walk.js";
 import { INT2, INT4, INT8, type SqlType } from "../../values/values.js";
 import type { ColumnDefNode } from "../parse/ast-definitions.js";
@@ -205,7 +205,8 @@ function generatedSql(node: ExprNode, column: NewColumn, table: TableDef, bindin
 /** What depends on the session: its settings decide how a date is written. A constant is read once. */
 function isStable(part: Expr): boolean {
   if (part.kind === "call") return part.fn.volatility !== "immutable";
-  return part.kind === "cast" && part.input.kind !== "const" && dependsOnStyle(part.input.type, part.type);
+  if (part.kind !== "cast" || part.input.kind === "const") return false;
+  return dependsOnStyle(part.input.type, part.type) || isReadBySettings(part.input.type, part.type);
 }
 
 /** Whether the value depends on the columns alone. */

@@ -146,6 +146,7 @@ function DocumentDialog({ path, doc, onClose, onChanged }: DocumentDialogProps) 
       setError(failure);
     }
   };
+  const [isLeaving, setLeaving] = useState(false);
   const place = `${path}/documents/${encodeURIComponent(id)}`;
   const store = async (): Promise<void> => {
     const data = JSON.parse(text) as object;
@@ -155,7 +156,7 @@ function DocumentDialog({ path, doc, onClose, onChanged }: DocumentDialogProps) 
   const actions = (
     <>
       {doc !== null && (
-        <Button kind="danger" onClick={() => void run(() => client().request("DELETE", place))}>
+        <Button kind="danger" onClick={() => setLeaving(true)}>
           Delete
         </Button>
       )}
@@ -165,6 +166,14 @@ function DocumentDialog({ path, doc, onClose, onChanged }: DocumentDialogProps) 
       </Button>
     </>
   );
+  if (isLeaving) {
+    const remove = () => void run(() => client().request("DELETE", place));
+    return (
+      <Confirm title={`Delete ${id}?`} action="Delete" onConfirm={remove} onClose={() => setLeaving(false)}>
+        <p>The document is removed from the collection and from its indexes.</p>
+      </Confirm>
+    );
+  }
   return (
     <Dialog title={doc === null ? "A new document" : id} onClose={onClose} actions={actions} isWide>
       <TextArea label="The document as JSON" value={text} rows={18} onInput={setText} isCode />

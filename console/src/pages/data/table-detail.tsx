@@ -10,6 +10,7 @@ import { Confirm } from "../../ui/dialog.js";
 import { Failure } from "../../ui/notice.js";
 import { Tabs } from "../../ui/tabs.js";
 import { attempt } from "../../ui/toast.js";
+import { quotedName } from "../query/sidebar.js";
 import { InsertDialog, RowDialog } from "./change-dialogs.js";
 import { Definition } from "./definition.js";
 import { loadTable, named, type TableFacts } from "./table-facts.js";
@@ -82,8 +83,7 @@ function Rows({ name, facts, isView }: RowsProps) {
   const [open, setOpen] = useState<{ row: GridRow; column: number } | null>(null);
   const [isInserting, setInserting] = useState(false);
   const keys = facts.columns.filter((column) => column.is_primary_key).map((column) => column.name);
-  const order =
-    sorted === null ? keys.map((key) => JSON.stringify(key)) : [`${sorted.column + 1}${sorted.isDown ? " DESC" : ""}`];
+  const order = sorted === null ? keys.map(quotedName) : [`${sorted.column + 1}${sorted.isDown ? " DESC" : ""}`];
   const sql =
     `SELECT * FROM ${named(name)}` +
     (where === "" ? "" : ` WHERE ${where}`) +

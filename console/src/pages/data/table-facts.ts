@@ -59,7 +59,9 @@ function condition(key: Cells, from: number): string {
 }
 
 export function updateOf(table: string, column: TableColumn, value: unknown, key: Cells): Change {
-  const set = `${quotedName(column.name)} = $1::${column.data_type}`;
+  // A cast to a text of a length would cut off what is too long; an assignment refuses it.
+  const type = column.data_type.replace(/^(?:character varying|varchar|character|char|bpchar)\(\d+\)/, "text");
+  const set = `${quotedName(column.name)} = $1::${type}`;
   return {
     sql: `UPDATE ${named(table)}\nSET ${set}\nWHERE ${condition(key, 2)}`,
     values: [value, ...key.map(([, each]) => each)],

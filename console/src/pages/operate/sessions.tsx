@@ -1,9 +1,11 @@
 /** Sessions of the tenant: those of PostgreSQL's protocol and of Bolt, with what each runs. */
 
+import { useState } from "preact/hooks";
 import { timeText } from "../../lib/format.js";
 import { useEvery, useLoad } from "../../lib/load.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
+import { Confirm } from "../../ui/dialog.js";
 import { ListTable } from "../../ui/list-table.js";
 import { Failure } from "../../ui/notice.js";
 import { Panel } from "../../ui/panel.js";
@@ -25,6 +27,7 @@ const SQL =
 
 export function Sessions() {
   const { data, error, again } = useLoad((signal) => client().query<SessionRow>(SQL, [], { signal }), []);
+  const [leaving, setLeaving] = useState<SessionRow | null>(null);
   useEvery(EVERY_MS, again);
   const call = (name: "pg_cancel_backend" | "pg_terminate_backend", pid: number, done: string): void => {
     void attempt(() => client().query(`SELECT ${name}($1)`, [pid]), done).then(again);
@@ -55,10 +58,10 @@ export function Sessions() {
             { name: "Statement", cell: ({ query }) => <code>{(query ?? "").slice(0, 300)}</code>, isWide: true },
             {
               name: "",
-              cell: ({ pid }) => (
+              cell: (row) => (
                 <span class="row">
-                  <Button onClick={() => call("pg_cancel_backend", pid, "Cancelled.")}>Cancel</Button>
-                  <Button kind="danger" onClick={() => call("pg_terminate_backend", pid, "Ended.")}>
+                  <Button onClick={() => call("pg_cancel_backend", row.pid, "Cancelled.")}>Cancel</Button>
+                  <Button kind="danger" onClick={() => setLeaving(row)}>
                     End
                   </Button>
                 </span>
@@ -67,6 +70,16 @@ export function Sessions() {
           ]}
         />
       </Panel>
+      {leaving !== null && (
+        <Confirm
+          title={`End session ${leaving.pid}?`}
+          action="End"
+          onConfirm={() => call("pg_terminate_backend", leaving.pid, "Ended.")}
+          onClose={() => setLeaving(null)}
+        >
+          <p>The connection of {leaving.usename ?? "nobody"} is closed, and its open transaction is rolled back.</p>
+        </Confirm>
+      )}
     </>
   );
 }

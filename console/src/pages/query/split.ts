@@ -33,7 +33,7 @@ function endOfQuoted(text: string, at: number, language: Language): number {
   };
   const letter = text[at]!;
   const pair = text.slice(at, at + 2);
-  if (pair === "/*") return after("*/", at + 2);
+  if (pair === "/*") return language === "sql" ? endOfComment(text, at) : after("*/", at + 2);
   if (pair === "--" && language === "sql") return after("\n", at + 2);
   if (pair === "//" && language === "cypher") return after("\n", at + 2);
   if (letter === "`" && language === "cypher") return after("`", at + 1);
@@ -45,8 +45,22 @@ function endOfQuoted(text: string, at: number, language: Language): number {
   return at;
 }
 
+/** Comments of SQL nest. */
+function endOfComment(text: string, at: number): number {
+  let depth = 0;
+  for (let i = at; i < text.length; i++) {
+    const pair = text.slice(i, i + 2);
+    if (pair === "/*") depth++;
+    else if (pair === "*/") depth--;
+    else continue;
+    i++;
+    if (depth === 0) return i + 1;
+  }
+  return text.length;
+}
+
 function endOfString(text: string, at: number, quote: string, language: Language): number {
-  const hasEscapes = language === "cypher" || (quote === "'" && /[eE]/.test(text[at - 1] ?? ""));
+  const hasEscapes = language === "cypher" || (quote === "'" && /(?:^|[^\w$])[eE]$/.test(text.slice(0, at).slice(-2)));
   for (let i = at + 1; i < text.length; i++) {
     if (text[i] === "\\" && hasEscapes) i++;
     else if (text[i] === quote) return i + 1;
