@@ -21,9 +21,7 @@ import {
 import type { Branch, LayeredEngine } from "../../storage/layered-engine.js";
 import type { Operation } from "../../storage/operation.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
-import { type BranchTables, shownName } from "./row-changes.js";
-
-const KEYS_AT_ONCE = 256;
+import { type BranchTables, type KeyChange, keyChanges, sameBytes, shownName } from "./row-changes.js";
 
 export interface DefinitionMerge {
   readonly layers: LayeredEngine;
@@ -44,12 +42,12 @@ export async function mergeDefinitions(
   const records: Operation[] = [];
   for await (const { key, base, theirs } of changesOf(merge, (space) => space <= SPACE.catalog)) {
     if (key[4] !== SPACE.catalog || isOwnRecord(origin.number, key)) continue;
-    if (!same(tx.get(key), base)) throw bothChanged();
+    if (!sameBytes(tx.get(key), base)) throw bothChanged();
     records.push({ key, value: theirs ?? null });
   }
   if (records.length === 0) return new Set();
   const nextId = catalogKey(origin.number, NEXT_ID_RECORD);
-  if (!same(tx.get(nextId), layers.getAsOf(nextId, branch.start.sequence))) throw bothChanged();
+  if (!sameBytes(tx.get(nextId), layers.getAsOf(nextId, branch.start.sequence))) throw bothChanged();
   const branchNextId = layers.get(ofTenant(nextId, merge.number));
   if (branchNextId !== undefined) records.push({ key: nextId, value: branchNextId });
   for (const table of changed) requireUntouched(merge, table);
@@ -61,7 +59,7 @@ export async function mergeDefinitions(
 export async function mergeWhole(merge: DefinitionMerge, storages: ReadonlySet<number>): Promise<void> {
   if (storages.size === 0) return;
   let count = 0;
-  for await (const { key, base, theirs } of changesOf(merge, () => true)) {
+  for await (const { key, base, theirs } of changesOf(merge)) {
     const space = key[4]!;
     const isOfTable = (space === SPACE.rows || space === SPACE.index) && storages.has(storageIdOf(key));
     const isNew = (space === SPACE.sequences || space === SPACE.retired) && base === undefined;
@@ -79,30 +77,11 @@ function retiredOf(tenant: number, key: Uint8Array): Buffer {
   return retiredKey(tenant, ofTenant(prefixOfRetiredKey(key), tenant));
 }
 
-interface KeyChange {
-  /** Of the origin. */
-  readonly key: Uint8Array;
-  readonly base: Uint8Array | undefined;
-  readonly theirs: Uint8Array | undefined;
-}
-
-/** Entries that the branch has changed, up to the first space that is not wanted. */
-async function* changesOf(
+function changesOf(
   { layers, number, branch, yieldTurn }: DefinitionMerge,
-  isWanted: (space: number) => boolean,
+  isWanted?: (space: number) => boolean,
 ): AsyncIterable<KeyChange> {
-  for (let keys = layers.changedKeys(number, null, KEYS_AT_ONCE); keys.length > 0; ) {
-    for (const own of keys) {
-      if (!isWanted(own[4]!)) return;
-      const key = ofTenant(own, branch.origin);
-      const change = { key, base: layers.getAsOf(key, branch.start.sequence), theirs: layers.get(own) };
-      if (!same(change.base, change.theirs)) yield change;
-    }
-    if (keys.length < KEYS_AT_ONCE) return;
-    const last = Buffer.from(keys.at(-1)!);
-    await yieldTurn();
-    keys = layers.changedKeys(number, last, KEYS_AT_ONCE);
-  }
+  return keyChanges(layers, number, branch, yieldTurn, isWanted);
 }
 
 /** Rows that the origin has written meanwhile would miss the branch's new columns, indexes and checks. */
@@ -125,9 +104,4 @@ function isOwnRecord(tenant: number, key: Uint8Array): boolean {
 function bothChanged(): DbError {
   const advice = "Make the branch's changes of definitions in the origin, and fork again.";
   return new DbError("conflict", `Since the fork, both the branch and its origin have changed definitions. ${advice}`);
-}
-
-function same(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return Buffer.compare(a, b) === 0;
 }

@@ -4,7 +4,6 @@
  * through the same writer as those of statements: indexes, unique keys and foreign keys hold as always.
  */
 import type { Request } from "../../actor/request.js";
-import { encodeTable } from "../../catalog/definition-codec.js";
 import type { SequenceDef, SequencePosition } from "../../catalog/sequence.js";
 import { storageOf, type TableDef } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
@@ -26,6 +25,7 @@ import {
   type Row,
   type RowDifference,
   rowDifferences,
+  sameDefinition,
   settled,
   shownName,
   shownRow,
@@ -207,10 +207,6 @@ function sameRow(table: TableDef, a: Row | null, b: Row | null): boolean {
   if (a === null || b === null) return a === b;
   const { types } = layoutOf(table);
   return Buffer.compare(encodeRecord(types, a), encodeRecord(types, b)) === 0;
-}
-
-function sameDefinition(a: TableDef, b: TableDef): boolean {
-  return Buffer.compare(encodeTable(a), encodeTable(b)) === 0;
 }
 
 function definitionChanged(table: TableDef): DbError {

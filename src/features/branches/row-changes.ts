@@ -50,7 +50,7 @@ export async function branchTables(request: Request, number: number, { origin, s
   const before = tablesOf(past);
   const now = tablesOf(partition.tenant(number));
   const isSame = (table: TableDef, other: TableDef | undefined): boolean =>
-    other !== undefined && Buffer.compare(encodeTable(table), encodeTable(other)) === 0;
+    other !== undefined && sameDefinition(table, other);
   const byId = (tables: ReadonlyMap<number, TableDef>) =>
     new Map([...tables.values()].map((table) => [table.id, table]));
   const [idsBefore, idsNow] = [byId(before), byId(now)];
@@ -74,44 +74,66 @@ function tablesOf(tenant: Tenant): ReadonlyMap<number, TableDef> {
   }
 }
 
-/** Rows that are not as they were, in the order of their keys. */
-export async function* rowDifferences(
-  request: Request,
+/** An entry that is not as it was. */
+export interface KeyChange {
+  /** Of the origin. */
+  readonly key: Uint8Array;
+  readonly base: Uint8Array | undefined;
+  readonly theirs: Uint8Array | undefined;
+}
+
+/** Entries that a branch has changed, in the order of their keys, up to the first space that is not wanted. */
+export async function* keyChanges(
+  layers: LayeredEngine,
   number: number,
   { origin, start }: Branch,
-  { now, before }: BranchTables,
-): AsyncIterable<RowDifference> {
-  const layers = request.partition.shard.layers!;
+  yieldTurn: () => Promise<void>,
+  isWanted: (space: number) => boolean = () => true,
+): AsyncIterable<KeyChange> {
   for (let keys = layers.changedKeys(number, null, KEYS_AT_ONCE); keys.length > 0; ) {
-    for (const key of keys) {
-      if (key[4] !== SPACE.rows) continue;
-      const storageId = storageIdOf(key);
-      const [tableNow, tableBefore] = [now.get(storageId), before.get(storageId)];
-      const table = tableNow ?? tableBefore;
-      if (table === undefined) continue;
-      const originKey = ofTenant(key, origin);
-      const [recordBefore, recordAfter] = recordsOf(layers, key, originKey, start.sequence);
-      if (same(recordBefore, recordAfter)) continue;
-      yield {
-        ...{ table, key: originKey },
-        before: tableBefore === undefined ? null : rowOf(tableBefore, recordBefore),
-        after: tableNow === undefined ? null : rowOf(tableNow, recordAfter),
-      };
+    for (const own of keys) {
+      if (!isWanted(own[4]!)) return;
+      const key = ofTenant(own, origin);
+      const change = { key, base: layers.getAsOf(key, start.sequence), theirs: layers.get(own) };
+      if (!sameBytes(change.base, change.theirs)) yield change;
     }
     if (keys.length < KEYS_AT_ONCE) return;
     const last = Buffer.from(keys.at(-1)!);
-    await request.yieldTurn();
+    await yieldTurn();
     keys = layers.changedKeys(number, last, KEYS_AT_ONCE);
   }
 }
 
-function recordsOf(layers: LayeredEngine, key: Uint8Array, originKey: Uint8Array, sequence: number) {
-  return [layers.getAsOf(originKey, sequence), layers.get(key)] as const;
+/** Rows that are not as they were, in the order of their keys. */
+export async function* rowDifferences(
+  { partition, yieldTurn }: Pick<Request, "partition" | "yieldTurn">,
+  number: number,
+  branch: Branch,
+  { now, before }: BranchTables,
+): AsyncIterable<RowDifference> {
+  const isWanted = (space: number): boolean => space <= SPACE.rows;
+  for await (const change of keyChanges(partition.shard.layers!, number, branch, yieldTurn, isWanted)) {
+    const { key, base, theirs } = change;
+    if (key[4] !== SPACE.rows) continue;
+    const storageId = storageIdOf(key);
+    const [tableNow, tableBefore] = [now.get(storageId), before.get(storageId)];
+    const table = tableNow ?? tableBefore;
+    if (table === undefined) continue;
+    yield {
+      ...{ table, key },
+      before: tableBefore === undefined ? null : rowOf(tableBefore, base),
+      after: tableNow === undefined ? null : rowOf(tableNow, theirs),
+    };
+  }
 }
 
-function same(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+export function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   return Buffer.compare(a, b) === 0;
+}
+
+export function sameDefinition(a: TableDef, b: TableDef): boolean {
+  return sameBytes(encodeTable(a), encodeTable(b));
 }
 
 function rowOf(table: TableDef, record: Uint8Array | undefined): Row | null {
