@@ -5,7 +5,7 @@
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import t, { type Test } from "tap";
+import t from "tap";
 import { type Reply, TestServer } from "./server.js";
 
 /** Two partitions. From a restart on one actor has both. */
@@ -32,18 +32,6 @@ async function restored(tenant: string, body: object): Promise<Reply["body"]> {
     const { data } = (await server.expect(200, "GET", `/admin/tenants/${tenant}/restore`)).body;
     if (data.finished_at !== null) return data;
     await pause(25);
-  }
-}
-
-/**
- * The same, asked for up to three times, as its message says that one may: one of many runs on a busy machine saw it fail. The comment
- * tells why.
- */
-async function restoredAtLast(t: Test, tenant: string, body: object): Promise<Reply["body"]> {
-  for (let attempt = 1; ; attempt++) {
-    const data = await restored(tenant, body);
-    if (data.state === "completed" || attempt === 3) return data;
-    t.comment(`restore ${attempt}: ${JSON.stringify(data.error)} ${server.lines.slice(-5).join(" ")}`);
   }
 }
 
@@ -120,7 +108,7 @@ t.test("an incremental backup holds what came since, and every moment of it", as
     verified: null,
   });
   t.strictSame(await server.rows("SELECT name FROM item WHERE id = 1", [], copy), [["renamed"]]);
-  t.match(await restoredAtLast(t, "earlier", { backup: next.id, from: "acme", replace: true }), {
+  t.match(await restored("earlier", { backup: next.id, from: "acme", replace: true }), {
     state: "completed",
     verified: true,
   });

@@ -20,14 +20,13 @@ import type { RestoreOrder, RestoreReport, RestoreState } from "../../protocol/p
 import { keyOfTenant } from "../../storage/backup-entries.js";
 import { FORMAT_VERSION } from "../../storage/format.js";
 import { prefixRange, tenantPrefix } from "../../storage/keys.js";
-import type { Operation } from "../../storage/operation.js";
 import { FEED } from "../feed/feed.js";
 import { JOBS } from "../jobs/jobs.js";
 import { removeTenant } from "../placement/remove-tenant.js";
+import { engineHasAll, writeEntries } from "../placement/write-entries.js";
 import type { BackupFolders } from "./backups.js";
 import { tenantDigest } from "./tenant-digest.js";
 
-const WRITTEN_AT_ONCE = 256;
 /** How long requests of the tenant may take to end. */
 const ENDING_MS = 10_000;
 const POLL_MS = 2;
@@ -172,13 +171,12 @@ export class Restores {
     await removeTenant(partition, tenant, this.host.scheduler, () => this.closing || running.undone !== null);
     let entries = 0;
     for await (const operations of operationsOf(chain, source, order.untilMicros)) {
-      for (let at = 0; at < operations.length; at += WRITTEN_AT_ONCE) {
-        await turn();
-        write(partition, tenant, operations.slice(at, at + WRITTEN_AT_ONCE));
-      }
+      const own = operations.map(({ key, value }) => ({ key: keyOfTenant(tenant, key), value }));
+      await writeEntries(partition, tenant, own, turn);
       entries += operations.length;
       report("restoring", entries);
     }
+    await engineHasAll(partition, turn);
     await partition.durable();
     isWhole();
     const verified = await this.verify(partition, order, manifest, turn, () => report("verifying", entries));
@@ -261,15 +259,4 @@ export function isEmpty({ shard }: Pick<Partition, "shard">, tenant: number): bo
   } finally {
     tx.rollback();
   }
-}
-
-function write(partition: Partition, tenant: number, operations: readonly Operation[]): void {
-  const tx = partition.shard.begin({ isolation: "read committed" });
-  for (const { key, value } of operations) {
-    const own = keyOfTenant(tenant, key);
-    if (value === null) tx.delete(own);
-    else tx.put(own, value);
-  }
-  tx.commit();
-  partition.wroteSomething(tenant);
 }

@@ -19,6 +19,7 @@ import { replaceJobs } from "../jobs/job-records.js";
 import { JOBS } from "../jobs/jobs.js";
 import { removeTenant } from "./remove-tenant.js";
 import { type ExportHost, TenantExport } from "./tenant-export.js";
+import { writeEntries } from "./write-entries.js";
 
 /** How long requests wait for a decision before clients are asked to retry. */
 const HELD_MS_MAX = 5_000;
@@ -39,6 +40,8 @@ interface Import {
   readonly move: string;
   readonly from: number;
   memory: TenantMemory | null;
+  /** Of the entries that came so far: they are written one message after the other. */
+  written: Promise<void>;
 }
 
 /** What is under way for one tenant in one partition. */
@@ -82,7 +85,7 @@ export class Placement {
         this.send(partition, message);
         break;
       case "entries":
-        void this.takeEntries(partition, message);
+        this.takeEntries(partition, message);
         break;
       case "taken":
         this.sendingOf(partition, message)?.taken(message.bytes);
@@ -151,7 +154,7 @@ export class Placement {
 
   private async receive(partition: Partition, { tenant, move, from }: MessageOf<"receive">): Promise<void> {
     const passage = this.passageOf(partition, tenant);
-    passage.receiving = { move, from, memory: null };
+    passage.receiving = { move, from, memory: null, written: Promise.resolve() };
     try {
       await passage.removal;
       if (passage.receiving?.move !== move) return;
@@ -190,32 +193,42 @@ export class Placement {
     sending.run().catch((error: unknown) => this.failed(tenant, move, error));
   }
 
-  private async takeEntries(partition: Partition, { tenant, move, data, last }: MessageOf<"entries">): Promise<void> {
+  private takeEntries(partition: Partition, message: MessageOf<"entries">): void {
+    const { tenant, move } = message;
     const receiving = this.receivingOf(partition, tenant, move);
     if (receiving === null) return;
-    try {
-      const operations = decodeEntries(data);
-      if (operations.length > 0 || last !== null) {
-        const tx = partition.shard.begin({ isolation: "read committed" });
-        for (const { key, value } of operations) {
-          if (value === null) tx.delete(key);
-          else tx.put(key, value);
-        }
-        if (last !== null) replaceJobs(tx, tenant, last.jobs);
-        tx.commit();
-        partition.wroteSomething(tenant);
-      }
-      if (last !== null) {
-        receiving.memory = last;
-        await partition.durable();
-        this.report(tenant, move, { did: "received" });
-        return;
-      }
+    receiving.written = receiving.written
+      .then(() => this.write(partition, message, receiving))
+      .catch((error: unknown) => {
+        if (this.receivingOf(partition, tenant, move) === receiving) this.failed(tenant, move, error);
+      });
+  }
+
+  private async write(
+    partition: Partition,
+    { tenant, move, data, last }: MessageOf<"entries">,
+    receiving: Import,
+  ): Promise<void> {
+    const isCurrent = () => !this.closing && this.receivingOf(partition, tenant, move) === receiving;
+    if (!isCurrent()) return;
+    const work = { usedMs: 0 };
+    const pause = async (): Promise<void> => {
+      await this.host.scheduler.yieldTurn(tenant, work);
+      if (!isCurrent()) throw new DbError("shutting_down");
+    };
+    await writeEntries(partition, tenant, decodeEntries(data), pause);
+    if (last === null) {
       const taken: PlacementMessage = { do: "taken", tenant, move, bytes: data.byteLength };
       this.host.say({ kind: "placement", partition: receiving.from, message: taken });
-    } catch (error) {
-      this.failed(tenant, move, error);
+      return;
     }
+    const tx = partition.shard.begin({ isolation: "read committed" });
+    replaceJobs(tx, tenant, last.jobs);
+    tx.commit();
+    partition.wroteSomething(tenant);
+    receiving.memory = last;
+    await partition.durable();
+    this.report(tenant, move, { did: "received" });
   }
 
   private settle(partition: Partition, { tenant, at }: MessageOf<"settle">): void {

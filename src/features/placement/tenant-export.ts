@@ -20,6 +20,7 @@ import type { Operation } from "../../storage/operation.js";
 import { FEED } from "../feed/feed.js";
 import { JOBS } from "../jobs/jobs.js";
 import { TenantCopy } from "./tenant-copy.js";
+import { engineHasAll } from "./write-entries.js";
 
 /** Bytes that the target may have yet to work off. */
 const WINDOW_BYTES = 1024 * 1024;
@@ -95,7 +96,11 @@ export class TenantExport {
     }
     this.options.progress("draining", this.entries, this.bytes);
     await this.drain();
-    await this.everythingApplied();
+    // Every commit of the tenant is among the changes then.
+    await engineHasAll(this.partition, async () => {
+      this.check();
+      await sleep(0);
+    });
     const { places } = this.partition;
     this.answers = this.host.takeAnswers(this.tenant);
     const memory = this.memory();
@@ -134,20 +139,6 @@ export class TenantExport {
     }
     transactions.endAll(MOVED, true);
     partition.sequences.release(tenant);
-  }
-
-  /** Every commit of the tenant is in the engine, and hence among the changes. */
-  private async everythingApplied(): Promise<void> {
-    const { shard } = this.partition;
-    const committed = shard.committedSequence;
-    for (;;) {
-      shard.flush();
-      this.check();
-      if (shard.failed !== null) throw new Error(shard.failed.message);
-      if (shard.appliedSequence >= committed) return;
-      if (shard.hasBacklog) await shard.largeCommitDone();
-      await sleep(0);
-    }
   }
 
   private memory(): TenantMemory {

@@ -20,7 +20,7 @@ import { DbError } from "../../../src/protocol/errors.js";
 import type { RestoreReport } from "../../../src/protocol/placement.js";
 import type { CommitLog } from "../../../src/storage/commit-log.js";
 import { FileCommitLog } from "../../../src/storage/file-commit-log.js";
-import { prefixRange, rowPrefix, tenantPrefix } from "../../../src/storage/keys.js";
+import { CLEARED, isOfRetired, prefixRange, retiredKey, rowPrefix, tenantPrefix } from "../../../src/storage/keys.js";
 import { MemoryCommitLog } from "../../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../../src/storage/memory-engine.js";
 import { Shard } from "../../../src/storage/shard.js";
@@ -52,6 +52,8 @@ class World {
   /** So many turns until the backup is to end; null: it may end by itself. */
   turnsLeft: number | null = null;
   private content: Content = new Map();
+  /** A table of the tenant that is filled, dropped and removed, again and again. */
+  private dropping = { storageId: 2, step: 0, orderedAt: 0 };
 
   private constructor(
     readonly partition: Partition,
@@ -84,6 +86,7 @@ class World {
   /** A transaction over some keys of the tenant; now and then one of another tenant, which is no part of it. */
   write(): void {
     const { random, partition } = this;
+    if (random.chance(0.3)) this.dropSome();
     const tenant = random.chance(0.2) ? OTHER : TENANT;
     const content = new Map(this.content);
     const tx = partition.shard.begin({ isolation: "read committed" });
@@ -100,7 +103,35 @@ class World {
       }
     }
     const sequence = tx.commit();
-    if (tenant !== TENANT) return;
+    if (tenant === TENANT) this.committed(sequence, content);
+  }
+
+  /** The next step of what actor/remove-retired.ts does: rows, the record that nobody needs them, the order, the record's end. */
+  private dropSome(): void {
+    const { random, partition, dropping } = this;
+    if (dropping.step === 3 && partition.shard.appliedSequence < dropping.orderedAt) return;
+    const content = new Map(this.content);
+    const prefix = rowPrefix(TENANT, dropping.storageId);
+    const record = retiredKey(TENANT, prefix);
+    const tx = partition.shard.begin({ isolation: "read committed" });
+    for (let n = 0; n < 5; n++) {
+      const name = `${dropping.storageId}/${n}`;
+      const value = `dropped ${random.next()}`;
+      if (dropping.step === 0) tx.put(Buffer.concat([prefix, Buffer.from(name)]), Buffer.from(value));
+      if (dropping.step === 0) content.set(name, value);
+      if (dropping.step === 2) content.delete(name);
+    }
+    if (dropping.step === 1) tx.put(record, Buffer.alloc(0));
+    else if (dropping.step === 2) tx.put(record, CLEARED);
+    else if (dropping.step === 3) tx.delete(record);
+    const sequence = tx.commit();
+    this.dropping = { ...dropping, step: (dropping.step + 1) % 4, orderedAt: sequence };
+    if (dropping.step === 3) this.dropping.storageId++;
+    this.committed(sequence, content);
+  }
+
+  private committed(sequence: number, content: Content): void {
+    const { partition } = this;
     this.content = content;
     partition.flush(() => undefined);
     for (const entry of partition.shard.log.replay(sequence)) {
@@ -166,6 +197,7 @@ async function restored(world: World, backup: string, untilMicros: number | null
     const { keys, values } = cursor.next(100);
     if (keys.length === 0) break;
     for (const [i, key] of keys.entries()) {
+      if (isOfRetired(key)) continue;
       found.set(Buffer.from(key.subarray(prefix)).toString(), Buffer.from(values[i]!).toString());
     }
   }
