@@ -197,19 +197,18 @@ export function boxNearSegment(box: Box, segment: Segment): Nearest {
 const least = (distances: readonly number[]): number | null =>
   distances.length === 0 ? null : distances.reduce((a, b) => (b < a ? b : a));
 
-export const distanceToPath = (path: Path, point: Point): number =>
-  least(segmentsOf(path).map((segment) => nearestOnSegment(segment, point).distance)) ?? 0;
+/** Nanoseconds for two segments: whether they meet, and how near they are. */
+const MEET_NANOS = 150;
+const NEAR_NANOS = 1000;
 
-/** Nanoseconds for two segments. */
-const PAIR_NANOS = 150;
-
-/** Says how long it takes to compare all of these with all of the others. Throws Overrun. */
-function spendOnPairs(a: readonly unknown[], b: readonly unknown[]): void {
-  spend(a.length * b.length * PAIR_NANOS);
+export function distanceToPath(path: Path, point: Point): number {
+  const segments = segmentsOf(path);
+  spend(segments.length * NEAR_NANOS);
+  return least(segments.map((segment) => nearestOnSegment(segment, point).distance)) ?? 0;
 }
 
 function leastOfPairs(a: readonly Segment[], b: readonly Segment[]): number | null {
-  spendOnPairs(a, b);
+  spend(a.length * b.length * NEAR_NANOS);
   let found: number | null = null;
   for (const segment of a) {
     for (const other of b) {
@@ -221,7 +220,7 @@ function leastOfPairs(a: readonly Segment[], b: readonly Segment[]): number | nu
 }
 
 function anyMeet(a: readonly Segment[], b: readonly Segment[]): boolean {
-  spendOnPairs(a, b);
+  spend(a.length * b.length * MEET_NANOS);
   return a.some((segment) => b.some((other) => segmentsMeet(segment, other) !== null));
 }
 
@@ -278,7 +277,7 @@ export function polygonsOverlap(a: Polygon, b: Polygon): boolean {
 
 export function polygonContains(outer: Polygon, inner: Polygon): boolean {
   if (!boxContainsBox(boundsOf(outer), boundsOf(inner))) return false;
-  spendOnPairs(outer, inner);
+  spend(outer.length * inner.length * MEET_NANOS);
   return edgesOf(inner).every(({ a, b }) => isSegmentInside(a, b, outer, 0));
 }
 
@@ -326,7 +325,7 @@ export function polygonDistance(a: Polygon, b: Polygon): number {
 /** The same points in the same or the opposite order, from whichever on. */
 export function isSamePolygon(a: Polygon, b: Polygon): boolean {
   if (a.length !== b.length) return false;
-  spendOnPairs(a, b);
+  spend(a.length * b.length * MEET_NANOS);
   const count = a.length;
   return b.some((first, start) => {
     if (!isSamePoint(first, a[0]!)) return false;

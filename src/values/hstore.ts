@@ -7,20 +7,17 @@ import { sqlError } from "../protocol/errors.js";
 /** Null: the key is there without a value. */
 export type Pairs = ReadonlyMap<string, string | null>;
 
-const byLength = (a: string, b: string) =>
-  Buffer.byteLength(a) - Buffer.byteLength(b) || Buffer.compare(Buffer.from(a), Buffer.from(b));
-
 const quoted = (text: string) => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
 export function hstoreText(pairs: Pairs): string {
-  return [...pairs.keys()]
-    .sort(byLength)
-    .map((key) => {
-      const value = pairs.get(key)!;
-      return `${quoted(key)}=>${value === null ? "NULL" : quoted(value)}`;
-    })
-    .join(", ");
+  const keys = Array.from(pairs.keys(), (key) => ({ key, bytes: Buffer.from(key) }));
+  keys.sort((a, b) => a.bytes.length - b.bytes.length || Buffer.compare(a.bytes, b.bytes));
+  return textInOrder(keys.map(({ key }) => [key, pairs.get(key)!]));
 }
+
+/** Of pairs that are in the order of their keys. */
+export const textInOrder = (pairs: readonly (readonly [string, string | null])[]): string =>
+  pairs.map(([key, value]) => `${quoted(key)}=>${value === null ? "NULL" : quoted(value)}`).join(", ");
 
 const QUOTED = /"((?:[^"\\]|\\.)*)"/sy;
 const BARE_KEY = /((?:[^\s=,"\\]|\\.|=(?!>))(?:[^\s=,\\]|\\.|=(?!>))*)/sy;

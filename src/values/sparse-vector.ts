@@ -118,17 +118,30 @@ export function sparseOf(vector: Float32Array): string {
   );
 }
 
-/** Member by member, zeros too; of those alike the shorter one is first. */
+/** Member by member, zeros too; of those alike the shorter one is first. Reads no more than the first members that differ. */
 export function compareSparse(x: string, y: string): number {
-  const [a, b] = [sparseIn(x), sparseIn(y)];
-  let [i, j] = [0, 0];
-  while (i < a.places.length || j < b.places.length) {
-    const [p, q] = [a.places[i] ?? Number.POSITIVE_INFINITY, b.places[j] ?? Number.POSITIVE_INFINITY];
-    if (Math.min(p, q) >= Math.min(a.dimensions, b.dimensions)) break;
-    const difference = (p <= q ? a.members[i++]! : 0) - (q <= p ? b.members[j++]! : 0);
+  if (x === y) return 0;
+  let same = 0;
+  while (x.charCodeAt(same) === y.charCodeAt(same)) same++;
+  // The pair in which they part.
+  const from = Math.max(x.lastIndexOf(",", same - 1), 0) + 1;
+  const [a, b] = [sparseIn(`{${restOf(x, from)}`), sparseIn(`{${restOf(y, from)}`)];
+  const shorter = Math.min(a.dimensions, b.dimensions);
+  for (let i = 0; i < Math.max(a.places.length, b.places.length); i++) {
+    const [p, q] = [a.places[i] ?? Number.POSITIVE_INFINITY, b.places[i] ?? Number.POSITIVE_INFINITY];
+    if (Math.min(p, q) >= shorter) break;
+    const difference = (p <= q ? a.members[i]! : 0) - (q <= p ? b.members[i]! : 0);
     if (difference !== 0) return difference;
   }
   return a.dimensions - b.dimensions;
+}
+
+/** Two pairs are enough: those that are alike, where one text ends behind them, and the next. */
+function restOf(text: string, from: number): string {
+  const end = text.lastIndexOf("}");
+  const second = text.indexOf(",", from);
+  const third = second < 0 ? -1 : text.indexOf(",", second + 1);
+  return `${text.slice(Math.min(from, end), third < 0 ? end : third)}${text.slice(end)}`;
 }
 
 /** Both members at each place where one of the two has any. Throws 22000 for other dimensions. */

@@ -1,6 +1,6 @@
 /** Functions and operators of the extension hstore: maps of texts. */
 import { sqlError } from "../../../protocol/errors.js";
-import { hstoreText, pairsOf } from "../../../values/hstore.js";
+import { hstoreText, pairsOf, textInOrder } from "../../../values/hstore.js";
 import { toText } from "../../../values/text-format.js";
 import { sqlArray } from "../../../values/text-format-array.js";
 import {
@@ -58,10 +58,19 @@ function ofKeysAndValues(keys: SqlArray, values: SqlArray | null): string {
 const joined = (a: string, b: string) => hstoreText(new Map([...pairsOf(a), ...pairsOf(b)]));
 
 function kept(text: string, isKept: (key: string, value: string | null) => boolean): string {
-  return hstoreText(new Map([...pairsOf(text)].filter(([key, value]) => isKept(key, value))));
+  return textInOrder([...pairsOf(text)].filter(([key, value]) => isKept(key, value)));
 }
 
-const withoutKeys = (text: string, keys: SqlArray) => kept(text, (key) => !textsIn(keys).includes(key));
+function withoutKeys(text: string, keys: SqlArray): string {
+  const left = new Set(textsIn(keys));
+  return kept(text, (key) => !left.has(key));
+}
+
+function withKeys(text: string, keys: SqlArray): string {
+  const wanted = new Set(textsIn(keys));
+  return kept(text, (key) => wanted.has(key));
+}
+
 function withoutPairs(text: string, other: string): string {
   const pairs = pairsOf(other);
   return kept(text, (key, value) => !pairs.has(key) || pairs.get(key) !== value);
@@ -153,9 +162,7 @@ export const HSTORE_FUNCTIONS: readonly ScalarFunction[] = taking(NANOS, [
   fn("delete", [HSTORE, TEXT], HSTORE, (text: string, key: string) => kept(text, (other) => other !== key)),
   fn("delete", [HSTORE, TEXTS], HSTORE, withoutKeys),
   fn("delete", [HSTORE, HSTORE], HSTORE, withoutPairs),
-  fn("slice", [HSTORE, TEXTS], HSTORE, (text: string, keys: SqlArray) =>
-    kept(text, (key) => textsIn(keys).includes(key)),
-  ),
+  fn("slice", [HSTORE, TEXTS], HSTORE, withKeys),
   fn("slice_array", [HSTORE, TEXTS], TEXTS, fetchedAll),
   fn("hstore_to_array", [HSTORE], TEXTS, flat),
   fn("hstore_to_matrix", [HSTORE], TEXTS, matrix),
