@@ -39,7 +39,6 @@ export const EXCEPTIONS: Readonly<Record<Rule, Readonly<Record<string, string>>>
     "pattern-planner.ts": "one search over one state",
     "plan.ts": "types of the plan only",
     "plpgsql-parser.ts": "one grammar",
-    "read-question.ts": "one grammar",
     "shard.ts": "what a shard offers, each a few lines",
     "walk.ts": "a case for each kind of plan node",
   },

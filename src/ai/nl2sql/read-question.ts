@@ -24,12 +24,11 @@ import {
 import { projectedColumns } from "./projected-columns.js";
 import type { Aggregate, AggregateFn, GroupKey, Order, QueryShape } from "./query-shape.js";
 import type { Question } from "./question.js";
-import { type ColumnRef, namingColumns, pathBetween, type SchemaFacts, type TableFacts } from "./schema-facts.js";
+import { type ColumnRef, namingColumns, type SchemaFacts, type TableFacts } from "./schema-facts.js";
+import { SURE, SuperlativeReader } from "./superlative-reader.js";
 import { isColumnMeant, type ValueMention } from "./value-mentions.js";
 import { AGGREGATES } from "./vocabulary.js";
 
-/** Below this a word hardly names a table. */
-const SURE = 0.9;
 /** Below this a word hardly names a column. */
 const PROJECTED = 0.5;
 
@@ -48,6 +47,7 @@ export class QuestionReader {
   private readonly values: readonly ValueMention[];
   private readonly columns: ColumnFinder;
   private readonly conditions: ConditionReader;
+  private readonly superlatives: SuperlativeReader;
   private ranking: QueryShape["ranking"] = null;
   private order: Order | null = null;
   private limit: number | null = null;
@@ -67,6 +67,7 @@ export class QuestionReader {
     this.names = { tables: names.tables.filter(isFree), columns: names.columns.filter(isFree) };
     this.columns = new ColumnFinder(question, schema, this.names);
     this.conditions = new ConditionReader(question, this.names, values, this.columns);
+    this.superlatives = new SuperlativeReader(question, schema, this.names, this.columns);
   }
 
   /** Words that conditions were read from, and that no column was found for. */
@@ -358,116 +359,12 @@ export class QuestionReader {
   }
 
   private superlative(first: Superlative, groups: readonly GroupKey[]): void {
-    const { question } = this;
-    const measure = first.measure;
-    const count = first.count ?? 1;
-    let next = first.to;
-    while (question.says(next, "of|the|number|total|different|rated|in|their")) next++;
-    // "top 5 members by number of visits"
-    const by = namedAt(this.names, next)?.mention.to ?? next;
-    if (measure === null && question.says(by, "by")) {
-      let at = by + 1;
-      while (question.says(at, "the|number|count|of")) at++;
-      const named = namedAt(this.names, at);
-      if (named?.kind === "table" && named.mention.table !== this.columns.base && at > by + 2) {
-        question.use(by, named.mention.to);
-        this.limit = count;
-        this.ranking = { table: named.mention.table, descending: question.lower(first.at) !== "bottom" };
-        return;
-      }
-    }
-    if (first.isMost) {
-      const named = namedAt(this.names, next);
-      if (named?.kind === "table") {
-        question.use(named.mention.from, named.mention.to);
-        this.limit = count;
-        this.ranking = { table: named.mention.table, descending: measure!.descending };
-        return;
-      }
-    }
-    // "Largest order of each customer": rows of groups are not written, only their values.
-    const isThing =
-      namedAt(this.names, next)?.kind === "table" || this.names.tables.some(({ from }) => from === next + 1);
-    if (isThing && groups.length > 0 && first.count === null) {
-      for (let at = first.at; at < first.to; at++) this.columns.unuse(at);
-      return;
-    }
-    const ref = this.superlativeColumn(first, next);
-    if (ref === null) {
-      if (measure === null && first.count !== null && groups.length === 0) this.limit = count;
-      else for (let at = first.at; at < first.to; at++) this.columns.unuse(at);
-      return;
-    }
-    const descending = measure?.descending ?? question.lower(first.at) !== "bottom";
-    if (this.isExtreme(first, ref, groups)) {
-      this.aggregates.push({ fn: descending ? "max" : "min", ref });
-      return;
-    }
-    this.limit = count;
-    // Of ages the oldest is the highest.
-    const byAge = measure?.time !== undefined && ref.column.kind === "number" && !/year/i.test(ref.column.name);
-    this.order = { ref, descending: byAge ? !descending : descending };
-  }
-
-  private superlativeColumn({ measure, at, to, isMost }: Superlative, next: number): ColumnRef | null {
-    // "Who earns the most": what there is most of stands before.
-    if (isMost) {
-      const before = this.columns.nearestMention(at, to, isNumber);
-      const ref = before && this.columns.takeColumn(before, isNumber);
-      if (ref) return ref;
-    }
-    const named = this.columns.mentionAt(next, (ref) => isNumber(ref) || isTime(ref));
-    if (named !== undefined && !this.question.isUsed(next)) {
-      const ref = this.columns.takeColumn(named, (each) => isNumber(each) || isTime(each));
-      if (ref !== null) return ref;
-    }
-    if (measure?.time !== undefined) {
-      const age = this.columns.columnByWords(measure.words, isNumber);
-      if (age !== null && age.table === this.columns.base) return age;
-      return this.ownTime(at, to, measure.time === "birth");
-    }
-    if (measure !== null && measure.words.length > 0) {
-      const ref = this.columns.columnByWords(measure.words, isNumber);
-      if (ref !== null) return ref;
-    }
-    // "top 5 students by GPA".
-    const by = this.question.tokens.findIndex((_, i) => this.question.says(i, "by|in|for|with") && i > at);
-    const measured =
-      by < 0
-        ? undefined
-        : this.names.columns.find(
-            ({ from, candidates }) => from > by && from <= by + 3 && candidates.some(({ ref }) => isNumber(ref)),
-          );
-    if (measured !== undefined) return this.columns.takeColumn(measured, isNumber);
-    const own = this.columns.base!.columns.filter((column) => isNumber({ table: this.columns.base!, column }));
-    return own.length === 1 && measure !== null ? { table: this.columns.base!, column: own[0]! } : null;
-  }
-
-  /**
-   * The time of a row: its own, or its year. The time of related rows only if there is one such row, or if it is named.
-   */
-  private ownTime(at: number, to: number, birthFirst: boolean): ColumnRef | null {
-    const { base } = this.columns;
-    const ref = this.columns.timeColumn(at, to, birthFirst);
-    if (ref?.table === base) return ref;
-    const year = base!.columns.find((column) => column.kind === "number" && /year/i.test(column.name));
-    if (year !== undefined) return { table: base!, column: year };
-    const steps = ref === null ? null : pathBetween(this.schema, base!, ref.table, this.columns.named);
-    const isNamed = ref !== null && this.columns.named.has(ref.table);
-    return isNamed || steps?.every(({ toMany }) => !toMany) === true ? ref : null;
-  }
-
-  /** Whether "the highest grade" asks for the value, not for the row that has it. */
-  private isExtreme({ at, to, count, measure }: Superlative, ref: ColumnRef, groups: readonly GroupKey[]): boolean {
-    if (count !== null || measure === null || measure.words.length > 0 || measure.time !== undefined) return false;
-    if (groups.length > 0) return true;
-    const { question } = this;
-    // "The largest transfer" is a row.
-    if (namedAt(this.names, to)?.kind === "table" && !this.names.columns.some(({ from }) => from > to)) return false;
-    const mention = this.names.columns.find(({ from }) => from >= to && from <= to + 2);
-    const followed = mention !== undefined && this.names.tables.some(({ from }) => from === mention.to);
-    const before = this.names.tables.some(({ from, score }) => from < at && score >= SURE) || question.says(0, "who");
-    return isNumber(ref) && !followed && !before;
+    const read = this.superlatives.read(first, groups);
+    if (read === null) return;
+    if (read.aggregate !== undefined) this.aggregates.push(read.aggregate);
+    this.ranking = read.ranking ?? this.ranking;
+    this.order = read.order ?? this.order;
+    this.limit = read.limit ?? this.limit;
   }
 
   private aggregateWords(): { fn: AggregateFn; at: number }[] {
@@ -528,12 +425,8 @@ export class QuestionReader {
     const { named, descending } = phrase;
     const [naming] = namingColumns(this.columns.base!);
     const own = { table: this.columns.base!, column: naming! };
-    const ref = named === null || named.kind === "table" ? own : this.namedColumn(named);
+    const ref = named === null || named.kind === "table" ? own : this.columns.resolve(named.mention, anyKind);
     if (ref !== null) this.order = { ref, descending };
-  }
-
-  private namedColumn(named: Named): ColumnRef | null {
-    return named.kind === "column" ? this.columns.resolve(named.mention, anyKind) : null;
   }
 
   private shape(counted: number | null, groups: GroupKey[]): QueryShape {

@@ -1,0 +1,136 @@
+/** What a superlative of a question asks for ("the oldest three", "most orders"). Used by read-question.ts. */
+import { type ColumnFinder, isNumber, isTime } from "./column-finder.js";
+import type { NameMentions } from "./name-mentions.js";
+import { namedAt, type Superlative } from "./phrases.js";
+import type { Aggregate, GroupKey, Order, QueryShape } from "./query-shape.js";
+import type { Question } from "./question.js";
+import { type ColumnRef, pathBetween, type SchemaFacts } from "./schema-facts.js";
+
+/** Below this a word hardly names a table. */
+export const SURE = 0.9;
+
+/** The parts of a shape that it gives. */
+export interface SuperlativeRead {
+  readonly ranking?: QueryShape["ranking"];
+  readonly order?: Order;
+  readonly aggregate?: Aggregate;
+  readonly limit?: number;
+}
+
+export class SuperlativeReader {
+  constructor(
+    private readonly question: Question,
+    private readonly schema: SchemaFacts,
+    private readonly names: NameMentions,
+    private readonly columns: ColumnFinder,
+  ) {}
+
+  /** Null: nothing can be told from it. */
+  read(first: Superlative, groups: readonly GroupKey[]): SuperlativeRead | null {
+    const { question } = this;
+    const measure = first.measure;
+    const count = first.count ?? 1;
+    let next = first.to;
+    while (question.says(next, "of|the|number|total|different|rated|in|their")) next++;
+    // "top 5 members by number of visits"
+    const by = namedAt(this.names, next)?.mention.to ?? next;
+    if (measure === null && question.says(by, "by")) {
+      let at = by + 1;
+      while (question.says(at, "the|number|count|of")) at++;
+      const named = namedAt(this.names, at);
+      if (named?.kind === "table" && named.mention.table !== this.columns.base && at > by + 2) {
+        question.use(by, named.mention.to);
+        const descending = question.lower(first.at) !== "bottom";
+        return { ranking: { table: named.mention.table, descending }, limit: count };
+      }
+    }
+    if (first.isMost) {
+      const named = namedAt(this.names, next);
+      if (named?.kind === "table") {
+        question.use(named.mention.from, named.mention.to);
+        return { ranking: { table: named.mention.table, descending: measure!.descending }, limit: count };
+      }
+    }
+    // "Largest order of each customer": rows of groups are not written, only their values.
+    const isThing =
+      namedAt(this.names, next)?.kind === "table" || this.names.tables.some(({ from }) => from === next + 1);
+    if (isThing && groups.length > 0 && first.count === null) {
+      for (let at = first.at; at < first.to; at++) this.columns.unuse(at);
+      return null;
+    }
+    const ref = this.column(first, next);
+    if (ref === null) {
+      if (measure === null && first.count !== null && groups.length === 0) return { limit: count };
+      for (let at = first.at; at < first.to; at++) this.columns.unuse(at);
+      return null;
+    }
+    const descending = measure?.descending ?? question.lower(first.at) !== "bottom";
+    if (this.isExtreme(first, ref, groups)) {
+      return { aggregate: { fn: descending ? "max" : "min", ref } };
+    }
+    // Of ages the oldest is the highest.
+    const byAge = measure?.time !== undefined && ref.column.kind === "number" && !/year/i.test(ref.column.name);
+    return { order: { ref, descending: byAge ? !descending : descending }, limit: count };
+  }
+
+  private column({ measure, at, to, isMost }: Superlative, next: number): ColumnRef | null {
+    // "Who earns the most": what there is most of stands before.
+    if (isMost) {
+      const before = this.columns.nearestMention(at, to, isNumber);
+      const ref = before && this.columns.takeColumn(before, isNumber);
+      if (ref) return ref;
+    }
+    const named = this.columns.mentionAt(next, (ref) => isNumber(ref) || isTime(ref));
+    if (named !== undefined && !this.question.isUsed(next)) {
+      const ref = this.columns.takeColumn(named, (each) => isNumber(each) || isTime(each));
+      if (ref !== null) return ref;
+    }
+    if (measure?.time !== undefined) {
+      const age = this.columns.columnByWords(measure.words, isNumber);
+      if (age !== null && age.table === this.columns.base) return age;
+      return this.ownTime(at, to, measure.time === "birth");
+    }
+    if (measure !== null && measure.words.length > 0) {
+      const ref = this.columns.columnByWords(measure.words, isNumber);
+      if (ref !== null) return ref;
+    }
+    // "top 5 students by GPA".
+    const by = this.question.tokens.findIndex((_, i) => this.question.says(i, "by|in|for|with") && i > at);
+    const measured =
+      by < 0
+        ? undefined
+        : this.names.columns.find(
+            ({ from, candidates }) => from > by && from <= by + 3 && candidates.some(({ ref }) => isNumber(ref)),
+          );
+    if (measured !== undefined) return this.columns.takeColumn(measured, isNumber);
+    const own = this.columns.base!.columns.filter((column) => isNumber({ table: this.columns.base!, column }));
+    return own.length === 1 && measure !== null ? { table: this.columns.base!, column: own[0]! } : null;
+  }
+
+  /**
+   * The time of a row: its own, or its year. The time of related rows only if there is one such row, or if it is named.
+   */
+  private ownTime(at: number, to: number, birthFirst: boolean): ColumnRef | null {
+    const { base } = this.columns;
+    const ref = this.columns.timeColumn(at, to, birthFirst);
+    if (ref?.table === base) return ref;
+    const year = base!.columns.find((column) => column.kind === "number" && /year/i.test(column.name));
+    if (year !== undefined) return { table: base!, column: year };
+    const steps = ref === null ? null : pathBetween(this.schema, base!, ref.table, this.columns.named);
+    const isNamed = ref !== null && this.columns.named.has(ref.table);
+    return isNamed || steps?.every(({ toMany }) => !toMany) === true ? ref : null;
+  }
+
+  /** Whether "the highest grade" asks for the value, not for the row that has it. */
+  private isExtreme({ at, to, count, measure }: Superlative, ref: ColumnRef, groups: readonly GroupKey[]): boolean {
+    if (count !== null || measure === null || measure.words.length > 0 || measure.time !== undefined) return false;
+    if (groups.length > 0) return true;
+    const { question } = this;
+    // "The largest transfer" is a row.
+    if (namedAt(this.names, to)?.kind === "table" && !this.names.columns.some(({ from }) => from > to)) return false;
+    const mention = this.names.columns.find(({ from }) => from >= to && from <= to + 2);
+    const followed = mention !== undefined && this.names.tables.some(({ from }) => from === mention.to);
+    const before = this.names.tables.some(({ from, score }) => from < at && score >= SURE) || question.says(0, "who");
+    return isNumber(ref) && !followed && !before;
+  }
+}
