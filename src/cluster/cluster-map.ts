@@ -86,24 +86,25 @@ export class ClusterMap {
     };
   }
 
-  async want(partition: number, node: string): Promise<void> {
-    await this.client.txn({ success: [put(this.key(`want/${partition}`), node)] });
+  /** Null: it goes where the placement has it. */
+  async want(partition: number, node: string | null): Promise<void> {
+    await this.set(`want/${partition}`, node);
   }
 
   /** An operator's order, until it is taken back. */
   drain(node: string, isDraining: boolean): Promise<void> {
-    return this.mark(`drain/${node}`, isDraining);
+    return this.set(`drain/${node}`, isDraining ? "1" : null);
   }
 
   /** The node is about to end, until it is started again. */
   leave(node: string, isLeaving: boolean): Promise<void> {
-    return this.mark(`leave/${node}`, isLeaving);
+    return this.set(`leave/${node}`, isLeaving ? "1" : null);
   }
 
-  private async mark(name: string, isSet: boolean): Promise<void> {
+  private async set(name: string, value: string | null): Promise<void> {
     const key = this.key(name);
     const gone: EtcdOperation = { request: { case: "requestDeleteRange", value: { key } } };
-    await this.client.txn({ success: [isSet ? put(key, "1") : gone] });
+    await this.client.txn({ success: [value === null ? gone : put(key, value)] });
   }
 
   close(): void {

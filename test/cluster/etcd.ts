@@ -21,24 +21,28 @@ export class EtcdMember {
   ) {}
 
   static async start({ quotaBytes = 0 } = {}): Promise<EtcdMember> {
-    const folder = mkdtempSync(join(tmpdir(), "tessera-etcd-"));
-    const [client, peer] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
-    const args = [
-      "--name",
-      "one",
-      "--data-dir",
-      folder,
-      "--log-level",
-      "error",
-      "--initial-cluster",
-      `one=http://${peer}`,
-    ];
-    args.push("--listen-client-urls", `http://${client}`, "--advertise-client-urls", `http://${client}`);
-    args.push("--listen-peer-urls", `http://${peer}`, "--initial-advertise-peer-urls", `http://${peer}`);
-    if (quotaBytes > 0) args.push("--quota-backend-bytes", String(quotaBytes));
-    const member = new EtcdMember(client, folder, args, run(args));
-    await member.ready();
-    return member;
+    const [member] = await EtcdMember.startMany(1, { quotaBytes });
+    return member!;
+  }
+
+  /** Of one cluster. */
+  static async startMany(count: number, { quotaBytes = 0 } = {}): Promise<readonly EtcdMember[]> {
+    const places: { name: string; client: string; peer: string }[] = [];
+    for (let number = 1; number <= count; number++) {
+      const [client, peer] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
+      places.push({ name: `m${number}`, client, peer });
+    }
+    const cluster = places.map(({ name, peer }) => `${name}=http://${peer}`).join(",");
+    const members = places.map(({ name, client, peer }) => {
+      const folder = mkdtempSync(join(tmpdir(), "tessera-etcd-"));
+      const args = ["--name", name, "--data-dir", folder, "--log-level", "error", "--initial-cluster", cluster];
+      args.push("--listen-client-urls", `http://${client}`, "--advertise-client-urls", `http://${client}`);
+      args.push("--listen-peer-urls", `http://${peer}`, "--initial-advertise-peer-urls", `http://${peer}`);
+      if (quotaBytes > 0) args.push("--quota-backend-bytes", String(quotaBytes));
+      return new EtcdMember(client, folder, args, run(args));
+    });
+    await Promise.all(members.map((member) => member.ready()));
+    return members;
   }
 
   /** Until it answers. */
@@ -91,11 +95,24 @@ function run(args: readonly string[]): ChildProcess {
   return spawn("etcd", args, { stdio: "ignore" });
 }
 
+/** TEST_PORTS=from-to: only of those, one after the other. */
+const [portFrom, portTo] = (process.env.TEST_PORTS ?? "").split("-").map(Number);
+let nextPort = portFrom || 0;
+
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const wanted = nextPort;
+    if (wanted > 0) nextPort = wanted < portTo! ? wanted + 1 : portFrom!;
+    const server = createServer().listen(wanted, "127.0.0.1");
+    try {
+      await once(server, "listening");
+    } catch (error) {
+      if (wanted > 0) continue;
+      throw error;
+    }
+    const { port } = server.address() as { port: number };
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }
