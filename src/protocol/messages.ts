@@ -80,6 +80,8 @@ export type ToActor =
   | IdentityQuery
   | { readonly kind: "key-usage"; readonly usage: readonly { keyId: string; count: number; lastUsedMs: number }[] }
   | { readonly kind: "metrics"; readonly id: number }
+  /** Nothing more comes for the partition. */
+  | { readonly kind: "partition-left"; readonly partition: number }
   /** Null: writes are taken again. */
   | { readonly kind: "refuse-writes"; readonly refusal: WriteRefusal | null }
   | { readonly kind: "log-level"; readonly level: LogLevel }
@@ -294,8 +296,8 @@ export type FromActor =
   | { readonly kind: "partition-damaged"; readonly partition: number; readonly message: string }
   /** The node owns the partition, and serves it from now on. `adminPassword` as with `ready`. */
   | { readonly kind: "partition-opened"; readonly partition: number; readonly adminPassword: string | null }
-  /** The actor shall be closed and started again: partitions of its are given to other nodes. */
-  | { readonly kind: "hand-over" }
+  /** The partition is about to be another node's: nothing more may be sent there. `partition-left` answers. */
+  | { readonly kind: "partition-leaving"; readonly partition: number }
   /** Everything is on disk and closed; the thread ends. */
   | { readonly kind: "closed" }
   /** The actor cannot start or go on; it ends itself after this. `fatal`: a restart cannot help. */

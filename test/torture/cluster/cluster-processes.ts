@@ -150,7 +150,11 @@ export class ClusterProcesses {
       signal: AbortSignal.timeout(timeoutMs),
     });
     const told = (await answer.json()) as { data: Answer["data"]; error?: { code: string } };
-    return { status: answer.status, data: told.data, code: told.error?.code ?? null };
+    return {
+      status: answer.status,
+      data: told.data,
+      code: told.error?.code ?? null,
+    };
   }
 
   async close(): Promise<void> {

@@ -30,6 +30,7 @@ export interface ClusterFindings {
   readonly problems: readonly string[];
   readonly acknowledged: number;
   readonly unknown: number;
+  readonly refusals: ReadonlyMap<string, number>;
   /** The longest time in each round in which nothing was acknowledged, milliseconds. */
   readonly gaps: readonly Gap[];
 }
@@ -45,6 +46,8 @@ export class ClusterTorture {
   private readonly problems: string[] = [];
   private readonly gaps: Gap[] = [];
   private unknown = 0;
+  /** Why appends were not acknowledged. */
+  private readonly refusals = new Map<string, number>();
   private next = 1;
   private lastMs = performance.now();
   private gapMs = 0;
@@ -98,10 +101,16 @@ export class ClusterTorture {
   private async append(node: NodeProcess, list: number): Promise<void> {
     const n = this.next++;
     let status = 0;
+    let why = "no answer";
     try {
-      ({ status } = await this.cluster.execute(node, APPEND, [list, n], ASKED_MS));
+      const answer = await this.cluster.execute(node, APPEND, [list, n], ASKED_MS);
+      ({ status } = answer);
+      why = answer.code ?? "";
     } finally {
-      if (status !== 200) this.unknown++;
+      if (status !== 200) {
+        this.unknown++;
+        this.refusals.set(why, (this.refusals.get(why) ?? 0) + 1);
+      }
     }
     if (status !== 200) {
       await sleep(20);
@@ -192,8 +201,8 @@ export class ClusterTorture {
     } finally {
       await this.cluster.close();
     }
-    const { problems, unknown, gaps } = this;
-    return { problems, acknowledged: this.acknowledgedCount, unknown, gaps };
+    const { problems, unknown, refusals, gaps } = this;
+    return { problems, acknowledged: this.acknowledgedCount, unknown, refusals, gaps };
   }
 
   private async check(list: number): Promise<void> {

@@ -18,7 +18,7 @@ for (let round = 0; round < rounds; round++) {
   const { ofOwner, ms } = await torture.round(fault);
   console.log(`${round + 1} ${fault} of ${ofOwner ? "the owner" : "another node"}: ${ms} ms`);
 }
-const { problems, acknowledged, unknown, gaps } = await torture.finish();
+const { problems, acknowledged, unknown, refusals, gaps } = await torture.finish();
 for (const problem of problems) console.log(problem);
 const show = (what: string, of: readonly Gap[]): void => {
   const all = of.map(({ ms }) => ms).sort((a, b) => a - b);
@@ -38,4 +38,5 @@ show(
   gaps.filter(({ fault, ofOwner }) => !ofOwner && fault !== "hand-over"),
 );
 console.log(`${rounds} rounds: ${acknowledged} appends acknowledged, ${unknown} not, ${problems.length} problems`);
+for (const [why, count] of refusals) console.log(`not acknowledged: ${count} ${why}`);
 process.exit(problems.length === 0 ? 0 : 1);
