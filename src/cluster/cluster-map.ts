@@ -101,10 +101,27 @@ export class ClusterMap {
     return this.set(`leave/${node}`, isLeaving ? "1" : null);
   }
 
+  /**
+   * Forgets the node: nothing waits for its copies any more, and it owns nothing. False: it has renewed since that revision, or has
+   * reported something else than this.
+   */
+  async remove(node: string, revision: number, reported: ReadonlyMap<number, number>): Promise<boolean> {
+    const at = (partition: number): Buffer => this.key(`at/${partition}/${node}`);
+    const names = [`node/${node}`, `drain/${node}`, `leave/${node}`];
+    const gone = [...names.map((name) => this.key(name)), ...[...reported.keys()].map(at)];
+    // etcd takes 128 operations in a transaction. What is left of a removal that was cut short is removed by the next.
+    const [first, ...rest] = inGroups(gone, OPERATIONS_MAX);
+    const { succeeded } = await this.client.txn({
+      compare: [isAt(this.key(`node/${node}`), revision)],
+      success: first!.map(deletion),
+    });
+    if (succeeded) for (const keys of rest) await this.client.txn({ success: keys.map(deletion) });
+    return succeeded;
+  }
+
   private async set(name: string, value: string | null): Promise<void> {
     const key = this.key(name);
-    const gone: EtcdOperation = { request: { case: "requestDeleteRange", value: { key } } };
-    await this.client.txn({ success: [value === null ? gone : put(key, value)] });
+    await this.client.txn({ success: [value === null ? deletion(key) : put(key, value)] });
   }
 
   close(): void {
@@ -114,6 +131,18 @@ export class ClusterMap {
   private key(name: string): Buffer {
     return Buffer.from(this.prefix + name);
   }
+}
+
+const OPERATIONS_MAX = 100;
+
+function deletion(key: Buffer): EtcdOperation {
+  return { request: { case: "requestDeleteRange", value: { key } } };
+}
+
+function inGroups<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, group) =>
+    all.slice(group * size, (group + 1) * size),
+  );
 }
 
 /** Of `cluster.url`: etcd://host:port,host:port/name. */

@@ -23,7 +23,7 @@ for (const problem of problems) console.log(problem);
 const show = (what: string, of: readonly Gap[]): void => {
   const all = of.map(({ ms }) => ms).sort((a, b) => a - b);
   if (all.length === 0) return;
-  const at = (part: number): number => all[Math.min(all.length - 1, Math.floor(all.length * part))]!;
+  const at = (part: number): number => all[Math.ceil(all.length * part) - 1]!;
   console.log(
     `${what}: ${all.length} rounds, nothing acknowledged for ${at(0.5)} ms (p50), ${at(0.9)} (p90), ${at(1)} (most)`,
   );
