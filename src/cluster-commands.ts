@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ClusterMap, type ClusterView, readClusterUrl } from "./cluster/cluster-map.js";
+import { readEtcdTls } from "./cluster/etcd-tls.js";
 import { TTL_MS } from "./cluster/lease.js";
 import { ConfigError } from "./config/config-error.js";
 import { lockDataDirectory } from "./config/data-lock.js";
@@ -20,7 +21,7 @@ const PARTITIONS_MAX = 1024;
 async function withMap<T>(config: Config, work: (map: ClusterMap) => Promise<T>): Promise<T> {
   if (config.cluster.url === "") throw new ConfigError(["cluster.url is missing: name the cluster (--cluster)"]);
   const { endpoints, name } = readClusterUrl(config.cluster.url);
-  const map = new ClusterMap(endpoints, name);
+  const map = new ClusterMap(endpoints, name, readEtcdTls(config.cluster));
   try {
     return await work(map);
   } finally {

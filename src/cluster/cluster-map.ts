@@ -1,5 +1,6 @@
 /** What etcd holds of a cluster besides its logs: which partitions it has, who owns them, which nodes are alive, what operators wish. */
 import { DbError } from "../protocol/errors.js";
+import type { EtcdTls } from "../protocol/messages.js";
 import { RangeRequest_SortOrder } from "./etcd_pb.js";
 import { EtcdClient } from "./etcd-client.js";
 import { type EtcdOperation, endOf, isAt, keysIn, ownerOf, put, range, text } from "./etcd-log-service.js";
@@ -31,8 +32,8 @@ export class ClusterMap {
   private readonly client: EtcdClient;
   private readonly prefix: string;
 
-  constructor(endpoints: readonly string[], name: string) {
-    this.client = new EtcdClient({ endpoints });
+  constructor(endpoints: readonly string[], name: string, tls?: EtcdTls) {
+    this.client = new EtcdClient({ endpoints, tls });
     this.prefix = `/tessera/${name}/`;
   }
 

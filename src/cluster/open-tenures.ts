@@ -12,12 +12,12 @@ import { Tenures, type TenuresOptions } from "./tenures.js";
 export type TenuresOutput = Pick<TenuresOptions, "failed" | "log">;
 
 export function openTenures(settings: ActorSettings, output: TenuresOutput): Tenures {
-  const { endpoints, name, node, reads, copies, lease } = settings.cluster!;
-  const service = new EtcdLogService({ endpoints, installation: name });
+  const { endpoints, tls, name, node, reads, copies, lease } = settings.cluster!;
+  const service = new EtcdLogService({ endpoints, tls, installation: name });
   const { failed, log } = output;
   return new Tenures({
     ...{ node, service, reads, copies, log },
-    map: new ClusterMap(endpoints, name),
+    map: new ClusterMap(endpoints, name, tls),
     lease: new LeaseMemory(lease),
     partitions: settings.partitionCount,
     mine: settings.partitions,

@@ -48,9 +48,18 @@ export interface ActorSettings {
 }
 
 /** Of a node of a cluster. */
+/** PEM texts: of the authority of etcd's members, and, where they ask for it, this node's certificate and key. */
+export interface EtcdTls {
+  readonly authority: string;
+  readonly certificate?: string;
+  readonly key?: string;
+}
+
 export interface ClusterSettings {
   /** host:port of etcd's members. */
   readonly endpoints: readonly string[];
+  /** Absent: connections to etcd are not encrypted. */
+  readonly tls?: EtcdTls;
   /** All keys in etcd begin with it. */
   readonly name: string;
   readonly node: string;

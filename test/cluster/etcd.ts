@@ -7,10 +7,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EtcdClient } from "../../src/cluster/etcd-client.js";
+import type { EtcdTls } from "../../src/protocol/messages.js";
 
 /** Why tests with etcd are skipped; false: they are not. */
 export const NO_ETCD =
   spawnSync("etcd", ["--version"]).status === 0 ? false : "no etcd on the path (Debian: apt-get install etcd-server)";
+
+export interface EtcdOptions {
+  readonly quotaBytes?: number;
+  /** Arguments that have it ask for TLS, and what clients need then. */
+  readonly secured?: { readonly args: readonly string[]; readonly tls: EtcdTls };
+}
 
 export class EtcdMember {
   private constructor(
@@ -18,15 +25,16 @@ export class EtcdMember {
     private readonly folder: string,
     private readonly args: readonly string[],
     private child: ChildProcess,
+    private readonly tls: EtcdTls | undefined,
   ) {}
 
-  static async start({ quotaBytes = 0 } = {}): Promise<EtcdMember> {
-    const [member] = await EtcdMember.startMany(1, { quotaBytes });
+  static async start(options: EtcdOptions = {}): Promise<EtcdMember> {
+    const [member] = await EtcdMember.startMany(1, options);
     return member!;
   }
 
   /** Of one cluster. */
-  static async startMany(count: number, { quotaBytes = 0 } = {}): Promise<readonly EtcdMember[]> {
+  static async startMany(count: number, { quotaBytes = 0, secured }: EtcdOptions = {}): Promise<readonly EtcdMember[]> {
     const places: { name: string; client: string; peer: string }[] = [];
     for (let number = 1; number <= count; number++) {
       const [client, peer] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
@@ -36,10 +44,11 @@ export class EtcdMember {
     const members = places.map(({ name, client, peer }) => {
       const folder = mkdtempSync(join(tmpdir(), "tessera-etcd-"));
       const args = ["--name", name, "--data-dir", folder, "--log-level", "error", "--initial-cluster", cluster];
-      args.push("--listen-client-urls", `http://${client}`, "--advertise-client-urls", `http://${client}`);
+      const url = `${secured === undefined ? "http" : "https"}://${client}`;
+      args.push("--listen-client-urls", url, "--advertise-client-urls", url, ...(secured?.args ?? []));
       args.push("--listen-peer-urls", `http://${peer}`, "--initial-advertise-peer-urls", `http://${peer}`);
       if (quotaBytes > 0) args.push("--quota-backend-bytes", String(quotaBytes));
-      return new EtcdMember(client, folder, args, run(args));
+      return new EtcdMember(client, folder, args, run(args), secured?.tls);
     });
     await Promise.all(members.map((member) => member.ready()));
     return members;
@@ -47,7 +56,7 @@ export class EtcdMember {
 
   /** Until it answers. */
   private async ready(): Promise<void> {
-    const client = new EtcdClient({ endpoints: [this.endpoint], deadlineMs: 500 });
+    const client = new EtcdClient({ endpoints: [this.endpoint], deadlineMs: 500, tls: this.tls });
     try {
       for (;;) {
         if (this.child.exitCode !== null) throw new Error(`etcd ended with ${this.child.exitCode}`);
