@@ -2,7 +2,10 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ClusterMap, readClusterUrl } from "./cluster/cluster-map.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ClusterMap, type ClusterView, readClusterUrl } from "./cluster/cluster-map.js";
+import { readEtcdTls } from "./cluster/etcd-tls.js";
+import { TTL_MS } from "./cluster/lease.js";
 import { ConfigError } from "./config/config-error.js";
 import { lockDataDirectory } from "./config/data-lock.js";
 import { openSecret, sealForNodes } from "./config/sealed-secret.js";
@@ -18,7 +21,7 @@ const PARTITIONS_MAX = 1024;
 async function withMap<T>(config: Config, work: (map: ClusterMap) => Promise<T>): Promise<T> {
   if (config.cluster.url === "") throw new ConfigError(["cluster.url is missing: name the cluster (--cluster)"]);
   const { endpoints, name } = readClusterUrl(config.cluster.url);
-  const map = new ClusterMap(endpoints, name);
+  const map = new ClusterMap(endpoints, name, readEtcdTls(config.cluster));
   try {
     return await work(map);
   } finally {
@@ -98,7 +101,39 @@ export function drainNode(config: Config, node: string, isOver: boolean): Promis
   });
 }
 
-export function handOver(config: Config, partition: string, node: string): Promise<string> {
+/** A node that is gone for good. It must be down, and must not have what no other node has. */
+export function removeNode(config: Config, node: string, silentMs = TTL_MS): Promise<string> {
+  return withMap(config, async (map) => {
+    const before = await map.view();
+    const revision = before.members.get(node)?.revision;
+    const reported = reportsOf(before, node);
+    if (revision === undefined && reported.size === 0)
+      throw new ConfigError([`there is no node ${node}: ${[...before.members.keys()].join(", ")}`]);
+    await sleep(silentMs);
+    const { members, durable } = await map.view();
+    if (members.get(node)?.revision !== revision) throw new ConfigError([`${node} is up: stop it first`]);
+    const alone = [...reported].filter(([partition, sequence]) =>
+      [...durable.get(partition)!].every(([other, there]) => other === node || there < sequence),
+    );
+    if (alone.length > 0) {
+      const numbers = alone.map(([partition]) => partition).join(", ");
+      throw new ConfigError([
+        `no other node has all that ${node} has of the partitions ${numbers} on its disk yet: see tessera cluster status, and try again when one has, or start ${node}`,
+      ]);
+    }
+    if (!(await map.remove(node, revision ?? 0, reported))) throw new ConfigError([`${node} is up: stop it first`]);
+    return `${node} is removed; its data directory may be deleted`;
+  });
+}
+
+function reportsOf({ durable }: ClusterView, node: string): Map<number, number> {
+  const found = [...durable].map(([partition, of]) => [partition, of.get(node)] as const);
+  return new Map(found.flatMap(([partition, sequence]) => (sequence === undefined ? [] : [[partition, sequence]])));
+}
+
+export function handOver(config: Config, partition: string, node: string | null, isOver: boolean): Promise<string> {
+  if ((node === null) !== isOver)
+    throw new ConfigError(["name the node that shall own the partition, or say --over without a node"]);
   return withMap(config, async (map) => {
     const meta = await map.meta();
     const { members } = await map.view();
@@ -107,6 +142,10 @@ export function handOver(config: Config, partition: string, node: string): Promi
       throw new ConfigError([
         `there is no partition ${partition}: they are numbered 0 to ${(meta?.partitions ?? 1) - 1}`,
       ]);
+    if (node === null) {
+      await map.want(number, null);
+      return `partition ${partition} goes wherever its turn is`;
+    }
     if (!members.has(node)) throw new ConfigError([`there is no node ${node}: ${[...members.keys()].join(", ")}`]);
     await map.want(number, node);
     return `partition ${partition} goes to ${node}; see tessera cluster status`;

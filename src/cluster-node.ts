@@ -6,6 +6,7 @@ import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import { ClusterMap, type ClusterMeta, readClusterUrl } from "./cluster/cluster-map.js";
 import { ClusterRoutes } from "./cluster/cluster-routes.js";
+import { readEtcdTls } from "./cluster/etcd-tls.js";
 import { LeaseMemory, newLeaseMemory } from "./cluster/lease-memory.js";
 import { listenToPeers, peerKey } from "./cluster/peer-link.js";
 import { ConfigError } from "./config/config-error.js";
@@ -38,7 +39,7 @@ export interface JoinedData {
 /** The data directory, which is locked, becomes one of the cluster's, unless it is. Throws what the operator has to do. */
 export async function joinCluster(config: Config, warn: (message: string) => void): Promise<JoinedData> {
   checkSettings(config);
-  const meta = await readMeta(config.cluster.url);
+  const meta = await readMeta(config.cluster);
   const { dir } = config.data;
   const shared = unsealFromNodes(meta.sealed, config.secrets);
   if (shared === null) {
@@ -72,9 +73,10 @@ function checkSettings({ cluster, secrets }: Config): void {
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-async function readMeta(url: string): Promise<ClusterMeta> {
+async function readMeta(cluster: Config["cluster"]): Promise<ClusterMeta> {
+  const { url } = cluster;
   const { endpoints, name } = readClusterUrl(url);
-  const map = new ClusterMap(endpoints, name);
+  const map = new ClusterMap(endpoints, name, readEtcdTls(cluster));
   try {
     const meta = await map.meta();
     if (meta !== null) return meta;
@@ -94,8 +96,9 @@ export async function startNode(
 ): Promise<ClusterNode> {
   const { url, node, advertise, listen, reads, copies } = config.cluster;
   const { endpoints, name } = readClusterUrl(url);
+  const tls = readEtcdTls(config.cluster);
   const memory = newLeaseMemory();
-  const map = new ClusterMap(endpoints, name);
+  const map = new ClusterMap(endpoints, name, tls);
   const key = peerKey(secret);
   const routes = new ClusterRoutes({
     ...{ node, partitions, map, key },
@@ -107,10 +110,12 @@ export async function startNode(
   let isClosing = false;
   return {
     routes,
-    settings: { endpoints, name, node, reads, copies, lease: memory },
+    settings: { endpoints, ...(tls && { tls }), name, node, reads, copies, lease: memory },
     async begin() {
       await map.leave(node, false);
-      thread = new Worker(threadEntry("lease"), { workerData: { endpoints, name, node, address: advertise, memory } });
+      thread = new Worker(threadEntry("lease"), {
+        workerData: { endpoints, tls, name, node, address: advertise, memory },
+      });
       thread.on("error", (error) => logger.error({ err: error }, "the thread of the lease threw"));
       thread.on("exit", (code) => {
         if (isClosing) return;

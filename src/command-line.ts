@@ -329,9 +329,13 @@ function addClusterCommands(program: Command, configOption: readonly [string, st
     .action((node: string, options: ClusterOptions & { over?: boolean }) =>
       tell(({ drainNode }) => drainNode(clusterConfig(options), node, options.over === true)),
     );
-  add("hand-over <partition> <node>", "have that node own the partition while it lives").action(
-    (partition: string, node: string, options: ClusterOptions) =>
-      tell(({ handOver }) => handOver(clusterConfig(options), partition, node)),
+  add("hand-over <partition> [node]", "have that node own the partition while it lives")
+    .option("--over", "its owner is found as before")
+    .action((partition: string, node: string | undefined, options: ClusterOptions & { over?: boolean }) =>
+      tell(({ handOver }) => handOver(clusterConfig(options), partition, node ?? null, options.over === true)),
+    );
+  add("remove <node>", "forget a node that is down and does not come back").action(
+    (node: string, options: ClusterOptions) => tell(({ removeNode }) => removeNode(clusterConfig(options), node)),
   );
 }
 

@@ -80,7 +80,7 @@ async function start(settings: ActorSettings): Promise<void> {
     const keep = (message: ArrayBuffer | ToActor): void => void early.push(message);
     port.on("message", keep);
     await parser;
-    const tenures = settings.cluster === undefined ? undefined : await clusterTenures(settings, failed, say, logger);
+    const tenures = settings.cluster === undefined ? undefined : await clusterTenures(settings, failed, logger);
     const actor = await Actor.open(
       settings,
       {
@@ -127,13 +127,11 @@ async function start(settings: ActorSettings): Promise<void> {
 async function clusterTenures(
   settings: ActorSettings,
   failed: (error: Error) => void,
-  say: (message: FromActor) => void,
   logger: Logger,
 ): Promise<ActorTenures> {
   const { openTenures } = await import("../src/cluster/open-tenures.js");
   return openTenures(settings, {
     failed,
-    handOver: () => say({ kind: "hand-over" }),
     log: (level, message, fields) => logger[level](fields, message),
   });
 }

@@ -74,6 +74,10 @@ export interface ActorFeatures {
   restoring(tenant: number): DbError;
   /** The client of that request has left; false: the request is no subscription. */
   left(requestId: number): boolean;
+  /** Something is under way in the partition that must end before another node can own it: a move, a backup, a restore. */
+  isTied(partition: Partition): boolean;
+  /** Another node is to own it. Resolves when nothing of it runs beside requests. */
+  leave(partition: Partition): Promise<void>;
   /** An audited request has ended so. */
   audited(request: Request, status: number, code: string | null): void;
   /** Work beside requests that is under way for the tenant. */

@@ -10,6 +10,8 @@ import { OutputGate } from "./output-gate.js";
 export interface TenuresHost {
   /** Opens the partition, which this actor owns now. */
   open(partition: number): Promise<void>;
+  /** Serves it no more, as another node is to own it. Resolves when it is closed; false: that cannot be now, and it is still served. */
+  close(partition: number): Promise<boolean>;
   /** Something was put among the replies. */
   armTurn(): void;
 }

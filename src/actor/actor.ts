@@ -47,6 +47,7 @@ import {
 import type { ActorShared } from "./actor-shared.js";
 import type { ActorTenures } from "./actor-tenures.js";
 import { Idempotency } from "./idempotency.js";
+import { letGo } from "./let-go.js";
 import { type OpenShard, openPartition, type PartitionEvents } from "./open-partition.js";
 import type { Partition } from "./partition.js";
 import { Requests } from "./requests.js";
@@ -99,6 +100,8 @@ export class Actor {
   private readonly turnCpu = new TurnCpu();
   /** Ends the looks for room; null: none is missing. */
   private roomLooks: (() => void) | null = null;
+  /** Partitions that are about to be other nodes', until the gateway knows. */
+  private readonly gatewayKnows = new Map<number, () => void>();
   /** For partitions that are opened later. */
   private refusal: WriteRefusal | null = null;
   private readonly unflushed = new Set<Partition>();
@@ -239,8 +242,21 @@ export class Actor {
     actor.features.begin();
     void actor.shared.claims.warmUp();
     for (const partition of actor.partitions.values()) actor.openSaved(partition);
-    tenures?.begin({ open: (number) => actor.openLater(number), armTurn: () => actor.armTurn() });
+    tenures?.begin({
+      ...{ open: (number: number) => actor.openLater(number), close: (number: number) => actor.letGo(number) },
+      armTurn: () => actor.armTurn(),
+    });
     return actor;
+  }
+
+  private letGo(number: number): Promise<boolean> {
+    const { partitions, requests, features, upkeep, idempotency, unflushed, gatewayKnows } = this;
+    return letGo(number, {
+      ...{ partitions, requests, features, upkeep, idempotency, unflushed, gatewayKnows },
+      tell: (partition) => this.output.control({ kind: "partition-leaving", partition }),
+      isClosing: () => this.closing !== null,
+      armTurn: () => this.armTurn(),
+    });
   }
 
   /** A partition that this node owns from now on. */
@@ -262,7 +278,7 @@ export class Actor {
   /** A damaged partition does not keep the others from being served; without the directory's nobody could sign in. */
   private async openOne(number: number): Promise<void> {
     const events: PartitionEvents = {
-      wroteSomething: () => this.wrote(this.partitions.get(number)!),
+      wroteSomething: () => this.wrote(this.partitions.get(number)),
       flushing: () => this.marks.flushing(),
       flushed: () => this.marks.flushed(),
       durable: (sequence) => this.durable(number, sequence),
@@ -353,6 +369,9 @@ export class Actor {
       case "identity-ended":
         for (const partition of this.partitions.values()) partition.identityEnded(message.change);
         break;
+      case "partition-left":
+        this.gatewayKnows.get(message.partition)?.();
+        break;
       case "metrics":
         this.output.control({ kind: "metrics", id: message.id, metrics: this.metrics() });
         break;
@@ -373,8 +392,9 @@ export class Actor {
     }
   }
 
-  private wrote(partition: Partition): void {
-    this.unflushed.add(partition);
+  /** Undefined: it is another node's now. */
+  private wrote(partition?: Partition): void {
+    if (partition !== undefined) this.unflushed.add(partition);
     this.armTurn();
   }
 

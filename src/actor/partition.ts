@@ -74,6 +74,10 @@ export class Partition implements TenantHost {
   rowNumbers: RowNumbers;
   sequences: Sequences;
   private readonly tenants = new Map<number, Tenant>();
+  /** All that have been in memory. */
+  private readonly known = new Set<number>();
+  /** Work in the background is to end. */
+  isEnding = false;
   private uses = 0;
   /** When `uses` was how much, oldest first, and what it was one idle time ago. */
   private readonly marks: { readonly atMs: number; readonly uses: number }[] = [];
@@ -197,6 +201,7 @@ export class Partition implements TenantHost {
     if (tenant === undefined) {
       tenant = new Tenant(this, number);
       this.tenants.set(number, tenant);
+      this.known.add(number);
     }
     tenant.lastUse = ++this.uses;
     return tenant;
@@ -337,6 +342,12 @@ export class Partition implements TenantHost {
     this.segments.dropTenant(tenant);
   }
 
+  /** After `close`, where the actor goes on: what it shares with other partitions is without this one's tenants; answers those. */
+  forgetAll(): Iterable<number> {
+    for (const tenant of this.known) this.segments.dropTenant(tenant);
+    return this.known;
+  }
+
   private forgetCaches(tenant: number): void {
     this.tenants.delete(tenant);
     this.transactions.delete(tenant);
@@ -419,6 +430,7 @@ export class Partition implements TenantHost {
 
   /** Work in the background ends the next time that it gives way. */
   endWork(): void {
+    this.isEnding = true;
     this.derived.endWork();
     this.columns?.endWork();
   }

@@ -64,6 +64,8 @@ export class Requests {
   private readonly bodies = new Map<number, BodySource>();
   /** Of requests whose turn has not come, by id. */
   private readonly traces = new Map<number, Trace>();
+  /** Partitions that are about to be another node's. */
+  private readonly leaving = new Set<number>();
   /** Ids of requests that were cancelled before they began. */
   private readonly cancelledEarly = new Set<number>();
   private readonly channel: RequestChannel;
@@ -104,6 +106,21 @@ export class Requests {
     return found;
   }
 
+  /** Those of the partition that run. */
+  in(partition: Partition): Request[] {
+    return [...this.running.values()].filter((request) => request.partition === partition);
+  }
+
+  /** The partition takes no more requests; those that have not begun find its next owner. */
+  leave(partition: number): void {
+    this.leaving.add(partition);
+  }
+
+  /** It is not here any more. */
+  left(partition: number): void {
+    this.leaving.delete(partition);
+  }
+
   tenants(): Tenant[] {
     return [...this.running.values()].map(({ tenant }) => tenant);
   }
@@ -123,7 +140,7 @@ export class Requests {
       this.toRunning(frame);
       return;
     }
-    if (!this.partitions.has(frame.partition)) {
+    if (!this.partitions.has(frame.partition) || this.leaving.has(frame.partition)) {
       if (this.host.isClustered === true) {
         this.sendElsewhere(frame);
         return;
@@ -173,6 +190,11 @@ export class Requests {
   /** It is the request's turn; answers whether it has ended. */
   private begin(frame: RequestFrame, route: Route, tenant: number, work: Work): boolean {
     this.host.marks.began(frame.id, tenant);
+    if (this.leaving.has(frame.partition) || !this.partitions.has(frame.partition)) {
+      this.bodies.delete(frame.id);
+      this.sendElsewhere(frame);
+      return true;
+    }
     const partition = this.partitions.get(frame.partition)!;
     const place = partition.places.size === 0 ? undefined : partition.places.get(tenant);
     if (place?.kind === "restoring") {

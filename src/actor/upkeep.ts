@@ -44,6 +44,10 @@ export class Upkeep {
     return [{ end: () => undefined }];
   }
 
+  isAt(partition: Partition): boolean {
+    return this.renewing?.partition === partition;
+  }
+
   private sweep(): void {
     const { partitions } = this.host;
     const now = Date.now();
@@ -71,7 +75,10 @@ export class Upkeep {
         if (partition.shard.failed !== null) continue;
         for (const tenant of [...partition.activeTenants()]) {
           const isStopped = () =>
-            this.host.isClosing() || partition.places.get(tenant.number) !== undefined || !partition.holds(tenant);
+            this.host.isClosing() ||
+            partition.isEnding ||
+            partition.places.get(tenant.number) !== undefined ||
+            !partition.holds(tenant);
           if (isStopped()) continue;
           this.renewing = tenant;
           await renewStatistics(tenant, scheduler, isStopped, partition.isBadTimeToRead);

@@ -1,5 +1,6 @@
 /** What etcd holds of a cluster besides its logs: which partitions it has, who owns them, which nodes are alive, what operators wish. */
 import { DbError } from "../protocol/errors.js";
+import type { EtcdTls } from "../protocol/messages.js";
 import { RangeRequest_SortOrder } from "./etcd_pb.js";
 import { EtcdClient } from "./etcd-client.js";
 import { type EtcdOperation, endOf, isAt, keysIn, ownerOf, put, range, text } from "./etcd-log-service.js";
@@ -31,8 +32,8 @@ export class ClusterMap {
   private readonly client: EtcdClient;
   private readonly prefix: string;
 
-  constructor(endpoints: readonly string[], name: string) {
-    this.client = new EtcdClient({ endpoints });
+  constructor(endpoints: readonly string[], name: string, tls?: EtcdTls) {
+    this.client = new EtcdClient({ endpoints, tls });
     this.prefix = `/tessera/${name}/`;
   }
 
@@ -86,24 +87,42 @@ export class ClusterMap {
     };
   }
 
-  async want(partition: number, node: string): Promise<void> {
-    await this.client.txn({ success: [put(this.key(`want/${partition}`), node)] });
+  /** Null: it goes where the placement has it. */
+  async want(partition: number, node: string | null): Promise<void> {
+    await this.set(`want/${partition}`, node);
   }
 
   /** An operator's order, until it is taken back. */
   drain(node: string, isDraining: boolean): Promise<void> {
-    return this.mark(`drain/${node}`, isDraining);
+    return this.set(`drain/${node}`, isDraining ? "1" : null);
   }
 
   /** The node is about to end, until it is started again. */
   leave(node: string, isLeaving: boolean): Promise<void> {
-    return this.mark(`leave/${node}`, isLeaving);
+    return this.set(`leave/${node}`, isLeaving ? "1" : null);
   }
 
-  private async mark(name: string, isSet: boolean): Promise<void> {
+  /**
+   * Forgets the node: nothing waits for its copies any more, and it owns nothing. False: it has renewed since that revision, or has
+   * reported something else than this.
+   */
+  async remove(node: string, revision: number, reported: ReadonlyMap<number, number>): Promise<boolean> {
+    const at = (partition: number): Buffer => this.key(`at/${partition}/${node}`);
+    const names = [`node/${node}`, `drain/${node}`, `leave/${node}`];
+    const gone = [...names.map((name) => this.key(name)), ...[...reported.keys()].map(at)];
+    // etcd takes 128 operations in a transaction. What is left of a removal that was cut short is removed by the next.
+    const [first, ...rest] = inGroups(gone, OPERATIONS_MAX);
+    const { succeeded } = await this.client.txn({
+      compare: [isAt(this.key(`node/${node}`), revision)],
+      success: first!.map(deletion),
+    });
+    if (succeeded) for (const keys of rest) await this.client.txn({ success: keys.map(deletion) });
+    return succeeded;
+  }
+
+  private async set(name: string, value: string | null): Promise<void> {
     const key = this.key(name);
-    const gone: EtcdOperation = { request: { case: "requestDeleteRange", value: { key } } };
-    await this.client.txn({ success: [isSet ? put(key, "1") : gone] });
+    await this.client.txn({ success: [value === null ? deletion(key) : put(key, value)] });
   }
 
   close(): void {
@@ -113,6 +132,18 @@ export class ClusterMap {
   private key(name: string): Buffer {
     return Buffer.from(this.prefix + name);
   }
+}
+
+const OPERATIONS_MAX = 100;
+
+function deletion(key: Buffer): EtcdOperation {
+  return { request: { case: "requestDeleteRange", value: { key } } };
+}
+
+function inGroups<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, group) =>
+    all.slice(group * size, (group + 1) * size),
+  );
 }
 
 /** Of `cluster.url`: etcd://host:port,host:port/name. */

@@ -62,6 +62,8 @@ interface Route {
 }
 
 const LOOK_MS = 250;
+/** While requests wait for an owner. */
+const LOOK_SOON_MS = 50;
 const REFUSED_MS = 100;
 const HEARD_MS_MAX = 3000;
 const DIRECTORY = 0;
@@ -83,7 +85,10 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   private actors!: LocalActors;
   private view: ClusterView | null = null;
   private looking: Promise<void> | null = null;
+  private lookedMs = 0;
   private readonly unknown = new Map<number, (() => void)[]>();
+  /** Partitions whose requests wait for an owner. */
+  private readonly waitedFor = new Set<number>();
   private timer: NodeJS.Timeout | null = null;
 
   constructor(private readonly options: ClusterRoutesOptions) {
@@ -96,7 +101,10 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
 
   bind(actors: LocalActors): void {
     this.actors = actors;
-    this.timer = setInterval(() => void this.look(), LOOK_MS);
+    this.timer = setInterval(() => {
+      const isWaitedFor = this.waitedFor.size > 0 || this.unknown.size > 0;
+      if (isWaitedFor || performance.now() - this.lookedMs >= LOOK_MS - LOOK_SOON_MS / 2) void this.look();
+    }, LOOK_SOON_MS);
     void this.look();
   }
 
@@ -112,6 +120,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   linkOf(partition: number): ActorLink {
     if (this.here.has(partition)) return this.actors.localLinkOf(partition);
     const { link, held } = this.routes[partition]!;
+    if (link === null) this.waitedFor.add(partition);
     return link ?? held;
   }
 
@@ -194,6 +203,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   }
 
   private look(): Promise<void> {
+    this.lookedMs = performance.now();
     this.looking ??= this.lookNow().finally(() => {
       this.looking = null;
     });
@@ -242,6 +252,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
 
   /** Those that have waited find the owner by themselves. */
   private release(partition: number): void {
+    this.waitedFor.delete(partition);
     const questions = this.routes[partition]!.held.redirectAll(() => null);
     for (const { by, value, answer } of questions) this.linkOf(partition).findIdentity(by, value, answer);
   }
@@ -296,23 +307,35 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
     const found = peer.links.get(partition);
     const route = this.routes[partition];
     if (found === undefined || route === undefined) return;
-    if (hasReplyMoved(frames) && route.link === found.link) {
-      // Before the requests ask for a link again: they wait until it is known who the owner is.
-      this.leave(partition);
-      route.refusedUntil = performance.now() + REFUSED_MS;
-      void (this.looking ?? Promise.resolve()).then(() => this.look());
-    }
+    // Before the requests ask for a link again: they wait until it is known who the owner is.
+    if (hasReplyMoved(frames) && route.link === found.link) this.refused(partition);
     found.port.heard(frames);
+  }
+
+  /** Who was the owner is not. */
+  private refused(partition: number): void {
+    this.leave(partition);
+    this.routes[partition]!.refusedUntil = performance.now() + REFUSED_MS;
+    void (this.looking ?? Promise.resolve()).then(() => this.look());
   }
 
   private told(peer: Peer, partition: number, message: FromActor | LostReply): void {
     const found = peer.links.get(partition);
     if (message.kind === "lost") found?.link.lose(message.id, message.loss);
-    else if (message.kind === "identity") found?.port.heard(message);
+    else if (message.kind === "identity" && message.identity !== undefined) found?.port.heard(message);
+    else if (message.kind === "identity") this.askElsewhere(partition, found?.link ?? null, message.id);
     else if (message.kind === "identity-changed") {
       this.actors.identityChanged(message.change);
       peer.connection?.control(DIRECTORY, { kind: "identity-heard", id: (message as unknown as IdentityHeard).id });
     }
+  }
+
+  /** The question waits until it is known who the owner is. */
+  private askElsewhere(partition: number, link: ActorLink | null, id: number): void {
+    const question = link?.takeIdentityQuestion(id) ?? null;
+    if (question === null) return;
+    if (this.routes[partition]!.link === link) this.refused(partition);
+    this.linkOf(partition).findIdentity(question.by, question.value, question.answer);
   }
 
   async describe(): Promise<object> {

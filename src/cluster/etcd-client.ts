@@ -13,6 +13,7 @@ import {
 } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { DbError } from "../protocol/errors.js";
+import type { EtcdTls } from "../protocol/messages.js";
 import {
   AlarmRequest_AlarmAction,
   AlarmRequestSchema,
@@ -37,6 +38,8 @@ export interface EtcdClientOptions {
   /** host:port of the members' client addresses. */
   readonly endpoints: readonly string[];
   readonly deadlineMs?: number;
+  /** Absent: without TLS. */
+  readonly tls?: EtcdTls | undefined;
 }
 
 /** etcd's NOSPACE alarm stands: it takes no writes, and has not done this one. */
@@ -61,14 +64,17 @@ export class EtcdClient {
   private readonly deadlineMs: number;
   private current = 0;
 
-  constructor({ endpoints, deadlineMs = DEADLINE_MS }: EtcdClientOptions) {
+  constructor({ endpoints, deadlineMs = DEADLINE_MS, tls }: EtcdClientOptions) {
     if (endpoints.length === 0)
       throw new DbError("invalid_request", "The cluster needs the address of an etcd member.");
     this.deadlineMs = deadlineMs;
-    this.members = endpoints.map((endpoint) => ({
-      endpoint,
-      client: new Client(endpoint, credentials.createInsecure(), CHANNEL),
-    }));
+    const { authority, key, certificate } = tls ?? {};
+    const bytes = (text: string | undefined): Buffer | null => (text === undefined ? null : Buffer.from(text));
+    const trust =
+      tls === undefined
+        ? credentials.createInsecure()
+        : credentials.createSsl(bytes(authority), bytes(key), bytes(certificate));
+    this.members = endpoints.map((endpoint) => ({ endpoint, client: new Client(endpoint, trust, CHANNEL) }));
   }
 
   txn(request: MessageInitShape<typeof TxnRequestSchema>): Promise<TxnResponse> {

@@ -3,12 +3,14 @@
  * cluster-node.ts by way of workers/lease.ts; ends when its process does.
  */
 import { randomUUID } from "node:crypto";
+import type { EtcdTls } from "../protocol/messages.js";
 import { EtcdLogService } from "./etcd-log-service.js";
 import { Lease, TTL_MS } from "./lease.js";
 import { LeaseMemory, SYSTEM_CLOCK } from "./lease-memory.js";
 
 export interface LeaseThreadSettings {
   readonly endpoints: readonly string[];
+  readonly tls?: EtcdTls | undefined;
   readonly name: string;
   readonly node: string;
   readonly address: string;
@@ -20,10 +22,10 @@ const RENEW_MS = TTL_MS / 5;
 const DEADLINE_MS = 2 * RENEW_MS;
 
 /** Renews for ever. */
-export async function keepLease({ endpoints, name, node, address, memory }: LeaseThreadSettings): Promise<never> {
+export async function keepLease({ endpoints, tls, name, node, address, memory }: LeaseThreadSettings): Promise<never> {
   const shared = new LeaseMemory(memory);
   const lease = new Lease({
-    service: new EtcdLogService({ endpoints, installation: name, deadlineMs: DEADLINE_MS }),
+    service: new EtcdLogService({ endpoints, tls, installation: name, deadlineMs: DEADLINE_MS }),
     ...{ node, address },
     clock: SYSTEM_CLOCK,
     newIncarnation: randomUUID,

@@ -9,15 +9,15 @@ import { LeaseMemory } from "./lease-memory.js";
 import { PartitionCopy } from "./partition-copy.js";
 import { Tenures, type TenuresOptions } from "./tenures.js";
 
-export type TenuresOutput = Pick<TenuresOptions, "failed" | "handOver" | "log">;
+export type TenuresOutput = Pick<TenuresOptions, "failed" | "log">;
 
 export function openTenures(settings: ActorSettings, output: TenuresOutput): Tenures {
-  const { endpoints, name, node, reads, copies, lease } = settings.cluster!;
-  const service = new EtcdLogService({ endpoints, installation: name });
-  const { failed, handOver, log } = output;
+  const { endpoints, tls, name, node, reads, copies, lease } = settings.cluster!;
+  const service = new EtcdLogService({ endpoints, tls, installation: name });
+  const { failed, log } = output;
   return new Tenures({
-    ...{ node, service, reads, copies, log, handOver },
-    map: new ClusterMap(endpoints, name),
+    ...{ node, service, reads, copies, log },
+    map: new ClusterMap(endpoints, name, tls),
     lease: new LeaseMemory(lease),
     partitions: settings.partitionCount,
     mine: settings.partitions,

@@ -1,7 +1,8 @@
 /**
  * Which partitions an actor of this node owns. It looks again and again at what etcd holds: takes partitions that have no owner, or
- * whose owner's node has not renewed its lease, follows the others, and gives away those that another node shall own. An actor that
- * loses anything ends, and its thread is started anew with nothing: that is how a partition is let go.
+ * whose owner's node has not renewed its lease, follows the others, and gives away those that another node shall own: such a partition
+ * is closed first, and then its successor named. An actor that loses anything without that ends, and its thread is started anew with
+ * nothing.
  *
  * Each decision is one transaction of the log service. Owned by workers/actor.ts.
  */
@@ -36,13 +37,13 @@ export interface TenuresOptions {
   readonly copyOf: (partition: number) => PartitionCopy;
   /** The thread must end and be started again. */
   readonly failed: (error: DbError) => void;
-  /** The actor shall close what it has and be started again, because partitions are to be given away. */
-  readonly handOver: () => void;
   readonly log: (level: "error" | "warn" | "info", message: string, fields: object) => void;
 }
 
 interface Host {
   open(partition: number): Promise<void>;
+  /** False: not now. */
+  close(partition: number): Promise<boolean>;
   armTurn(): void;
 }
 
@@ -53,6 +54,8 @@ interface Tenure {
 }
 
 const LOOK_MS = 200;
+/** While a partition is on its way here. */
+const LOOK_SOON_MS = 40;
 /** Between two nodes that could take the same partition. */
 const RANK_MS = 300;
 const CONFIRM_MS = 25;
@@ -80,7 +83,9 @@ export class Tenures {
   private readonly behind = new Map<number, number>();
   private readonly working = new Map<number, Promise<void>>();
   private readonly freeSince = new Map<number, number>();
-  private leaving = new Map<number, string>();
+  /** Another node is about to give a partition to this one. */
+  private isExpecting = false;
+  private lookedMs = 0;
   private nodes = "";
   private nodesSince = 0;
   private reported = "";
@@ -104,8 +109,12 @@ export class Tenures {
     const every = (ms: number, work: () => void): void => {
       this.timers.push(setInterval(work, ms));
     };
-    every(LOOK_MS, () => {
+    every(LOOK_SOON_MS, () => {
+      const now = performance.now();
+      // Timers are a little early at times.
+      if (!this.isExpecting && now - this.lookedMs < LOOK_MS - LOOK_SOON_MS / 2) return;
       this.looking ??= this.look().finally(() => {
+        this.lookedMs = now;
         this.looking = null;
       });
     });
@@ -193,15 +202,12 @@ export class Tenures {
     if (nodes.join() !== this.nodes) this.nodesSince = now;
     this.nodes = nodes.join();
     const orders = placePartitions({ partitions, nodes, draining: view.draining, wants: view.wants });
+    this.isExpecting = false;
     for (const partition of mine) {
       if (this.working.has(partition)) continue;
       if (this.tenures.has(partition)) this.keep(partition, view, orders[partition]!);
       else this.work(partition, view, orders[partition]!);
     }
-    if (this.leaving.size === 0) return;
-    this.isStopped = true;
-    this.options.log("info", "partitions are handed over", { partitions: Object.fromEntries(this.leaving) });
-    this.options.handOver();
   }
 
   private keep(partition: number, view: ClusterView, [first]: readonly string[]): void {
@@ -214,7 +220,24 @@ export class Tenures {
     if (first === undefined || first === this.options.node) return;
     const isSteady = performance.now() - this.nodesSince >= STEADY_MS;
     const copied = view.durable.get(partition)?.get(first) ?? -1;
-    if (isSteady && copied >= log.durableHere - LAG_MAX) this.leaving.set(partition, first);
+    if (isSteady && copied >= log.durableHere - LAG_MAX) this.start(partition, this.giveAway(partition, first, epoch));
+  }
+
+  /** Nothing of the partition is in use here any more when the successor is named. */
+  private async giveAway(partition: number, next: string, epoch: number): Promise<void> {
+    try {
+      if (!(await this.host!.close(partition))) return;
+    } catch (error) {
+      this.options.failed(
+        new DbError("partition_unavailable", `Partition ${partition} could not be closed: ${error}.`),
+      );
+      throw error;
+    }
+    this.tenures.delete(partition);
+    const claim = { partition, node: next, tenure: randomUUID(), epoch };
+    // If it is not known to be done, whoever is found to be the owner goes on.
+    const isGiven = await this.options.service.claim(claim).catch(() => null);
+    this.options.log("info", "the partition was given away", { partition, to: next, done: isGiven !== null });
   }
 
   /** Takes the partition, if nobody has it, or follows it. */
@@ -234,6 +257,7 @@ export class Tenures {
       return;
     }
     this.freeSince.delete(partition);
+    if (order[0] === node) this.isExpecting = true;
     const there = newestIn(view, partition);
     if (there > this.copyOf(partition).durable && !this.isBehind(partition))
       this.start(
@@ -360,7 +384,7 @@ export class Tenures {
     const others = this.nodes.split(",").filter((name) => name !== node && name !== "");
     for (const [partition, { epoch }] of this.tenures) {
       const reports = this.newest?.durable.get(partition);
-      const next = this.leaving.size > 0 ? this.leaving.get(partition) : others.find((name) => reports?.has(name));
+      const next = others.find((name) => reports?.has(name));
       if (next === undefined) continue;
       // What is not known to be done is seen to by those who look for free partitions.
       await service.claim({ partition, node: next, tenure: randomUUID(), epoch }).catch(() => null);

@@ -195,6 +195,20 @@ class FeaturesOfActor implements ActorFeatures {
     return this.live.left(requestId);
   }
 
+  isTied(partition: Partition): boolean {
+    if (this.backups.running > 0 || this.restores.isAt(partition) || this.placement.isAt(partition)) return true;
+    return partition.number === DIRECTORY_PARTITION && this.directory?.isTied === true;
+  }
+
+  async leave(partition: Partition): Promise<void> {
+    partition.part(FEED).subscriptions.partitionLeft();
+    await partition.part(JOBS).queue.close();
+    this.placement.leave(partition);
+    if (partition.number !== DIRECTORY_PARTITION) return;
+    await this.directory?.close();
+    this.directory = null;
+  }
+
   /** The answer of a request to the directory waits until its entry is on disk, too. */
   audited(request: Request, status: number, code: string | null): void {
     const event = auditEventOf(request, status, code, Date.now());

@@ -117,7 +117,6 @@ export class ActorLink {
     { readonly query: IdentityQuery; readonly answer: IdentityAnswer }
   >();
   private readonly metricsQueries = new Map<number, (metrics: ActorMetrics | null) => void>();
-
   private readonly diagnoses = new Map<number, (diagnosis: ThreadDiagnosis | null) => void>();
 
   /** `heard` gets the control messages that answer no question of this link's. */
@@ -239,12 +238,16 @@ export class ActorLink {
     return this.takeIdentityQuestions();
   }
 
-  /** Those that have no answer, for somebody else. */
-  takeIdentityQuestions(): readonly IdentityQuestion[] {
-    const questions = [...this.identityQueries.values()];
-    this.identityQueries.clear();
-    return questions.map(({ query: { by, value }, answer }) => ({ by, value, answer }));
+  /** One of them; null: it has its answer. */
+  takeIdentityQuestion(id: number): IdentityQuestion | null {
+    const asked = this.identityQueries.get(id);
+    this.identityQueries.delete(id);
+    return asked === undefined ? null : { ...asked.query, answer: asked.answer };
   }
+
+  /** All of them, for somebody else. */
+  takeIdentityQuestions = (): readonly IdentityQuestion[] =>
+    [...this.identityQueries.keys()].map((id) => this.takeIdentityQuestion(id)!);
 
   /** The frame of a request in flight; null: it is not kept. */
   frameOf(id: number): Uint8Array | null {
@@ -285,10 +288,9 @@ export class ActorLink {
   private endQuestions(): void {
     const metricsQueries = [...this.metricsQueries.values()];
     this.metricsQueries.clear();
-    for (const answer of metricsQueries) answer(null);
     const diagnoses = [...this.diagnoses.values()];
     this.diagnoses.clear();
-    for (const answer of diagnoses) answer(null);
+    for (const answer of [...metricsQueries, ...diagnoses]) answer(null);
   }
 
   /** Queues a request for the end of this turn and returns its id. `body` is copied at once. */

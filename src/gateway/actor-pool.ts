@@ -39,8 +39,6 @@ const CRASH_WINDOW_MS = 60_000;
 const STOPS_AT_ONCE = 10;
 const STOP_PAUSE_MS = 100;
 const STOP_PAUSE_MS_MAX = 2_000;
-/** What runs in an actor that is to be started again has so long to end. */
-const RESTART_WAIT_MS_MAX = 3_000;
 /** Requests wait no longer for the next thread. */
 const HELD_MS_MAX = 30_000;
 /** An actor that is busy for longer is left out of the report about the other actors. */
@@ -281,8 +279,11 @@ export class ActorPool {
         cancelTimeout();
         resolve();
       };
-      // Of other nodes: they find the next owner.
-      if (this.routes !== null) link.hold();
+      // They are other nodes' soon: what comes finds the next owner, and nothing is believed here any more.
+      if (this.routes !== null) {
+        link.hold();
+        this.ownsNothing(link, this.partitionsOf(link.actor));
+      }
       link.close();
     });
   }
@@ -337,8 +338,8 @@ export class ActorPool {
       case "partition-opened":
         this.opened(message.partition, message.adminPassword);
         break;
-      case "hand-over":
-        this.restart(one);
+      case "partition-leaving":
+        this.leaving(one.link, message.partition);
         break;
       case "spans":
         this.options.traced?.(message.spans);
@@ -408,18 +409,6 @@ export class ActorPool {
     if (partition === DIRECTORY_PARTITION) this.directoryIsBack();
     this.routes?.opened(partition);
     if (adminPassword !== null) this.options.adminPasswordMade?.(adminPassword);
-  }
-
-  /** Ends the thread when what runs has ended, or a little later; the next one is loaded meanwhile. */
-  private restart(one: Supervised): void {
-    if (this.closing || one.stop !== null) return;
-    const { clock, prepare } = this.options;
-    one.cancelPrepared ??= prepare?.(one.link.actor) ?? null;
-    const stop = this.holdRequests(one, null);
-    one.link.close();
-    clock.after(RESTART_WAIT_MS_MAX, () => {
-      if (one.stop === stop && !stop.isChanged) void one.link.terminate();
-    });
   }
 
   private heardOfLibrary(message: FromLibraryThread): void {
@@ -583,7 +572,7 @@ export class ActorPool {
   private threadEnded(one: Supervised, code: number): void {
     const { link } = one;
     this.watchdog.leave(link.actor);
-    this.ownsNothing(link);
+    this.ownsNothing(link, this.partitionsOf(link.actor));
     if (this.closing) {
       if (this.routes !== null) {
         const questions = link.redirectAll((id) => (link.isUnsent(id) ? null : OWNER_ENDED));
@@ -614,13 +603,18 @@ export class ActorPool {
     this.settleStart(one, complaint);
   }
 
-  /** In a cluster the next thread begins with nothing. */
-  private ownsNothing(link: ActorLink): void {
+  private leaving(link: ActorLink, partition: number): void {
+    this.ownsNothing(link, [partition]);
+    link.post({ kind: "partition-left", partition });
+  }
+
+  /** In a cluster: the partitions are not this thread's any more. The next thread begins with nothing. */
+  private ownsNothing(link: ActorLink, partitions: readonly number[]): void {
     if (this.routes === null) return;
-    const hadDirectory = this.directory === link;
-    this.routes.ended(this.partitionsOf(link.actor));
+    const hadDirectory = partitions.includes(DIRECTORY_PARTITION) && this.directory === link;
+    this.routes.ended(partitions);
     if (hadDirectory) this.options.directoryRestarted();
-    if (link.actor !== DIRECTORY_ACTOR || this.closing) return;
+    if (!partitions.includes(DIRECTORY_PARTITION) || this.closing) return;
     for (const { by, value, answer } of link.takeIdentityQuestions()) this.directory.findIdentity(by, value, answer);
   }
 

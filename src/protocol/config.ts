@@ -82,6 +82,10 @@ export const ConfigSchema = section({
     }),
     /** Where the peer link listens; empty: at `advertise`. */
     listen: Type.String({ pattern: "^([^\\s:]+:[0-9]{1,5})?$", description: "an address like 0.0.0.0:7443, or empty" }),
+    /** PEM files for TLS to etcd; empty: no TLS, or no certificate of this node. */
+    etcdCaFile: Type.String({ maxLength: 4096 }),
+    etcdCertificateFile: Type.String({ maxLength: 4096 }),
+    etcdKeyFile: Type.String({ maxLength: 4096 }),
     reads: Type.Enum(["lease", "quorum"]),
     copies: count(1, 9),
   }),

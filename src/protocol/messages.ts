@@ -48,9 +48,18 @@ export interface ActorSettings {
 }
 
 /** Of a node of a cluster. */
+/** PEM texts: of the authority of etcd's members, and, where they ask for it, this node's certificate and key. */
+export interface EtcdTls {
+  readonly authority: string;
+  readonly certificate?: string;
+  readonly key?: string;
+}
+
 export interface ClusterSettings {
   /** host:port of etcd's members. */
   readonly endpoints: readonly string[];
+  /** Absent: connections to etcd are not encrypted. */
+  readonly tls?: EtcdTls;
   /** All keys in etcd begin with it. */
   readonly name: string;
   readonly node: string;
@@ -80,6 +89,8 @@ export type ToActor =
   | IdentityQuery
   | { readonly kind: "key-usage"; readonly usage: readonly { keyId: string; count: number; lastUsedMs: number }[] }
   | { readonly kind: "metrics"; readonly id: number }
+  /** Nothing more comes for the partition. */
+  | { readonly kind: "partition-left"; readonly partition: number }
   /** Null: writes are taken again. */
   | { readonly kind: "refuse-writes"; readonly refusal: WriteRefusal | null }
   | { readonly kind: "log-level"; readonly level: LogLevel }
@@ -294,8 +305,8 @@ export type FromActor =
   | { readonly kind: "partition-damaged"; readonly partition: number; readonly message: string }
   /** The node owns the partition, and serves it from now on. `adminPassword` as with `ready`. */
   | { readonly kind: "partition-opened"; readonly partition: number; readonly adminPassword: string | null }
-  /** The actor shall be closed and started again: partitions of its are given to other nodes. */
-  | { readonly kind: "hand-over" }
+  /** The partition is about to be another node's: nothing more may be sent there. `partition-left` answers. */
+  | { readonly kind: "partition-leaving"; readonly partition: number }
   /** Everything is on disk and closed; the thread ends. */
   | { readonly kind: "closed" }
   /** The actor cannot start or go on; it ends itself after this. `fatal`: a restart cannot help. */

@@ -25,6 +25,7 @@ import {
   readRequests,
 } from "../../src/protocol/frames.js";
 import type { IdentityChange } from "../../src/protocol/identity.js";
+import type { ToActor } from "../../src/protocol/messages.js";
 import { freePort } from "./etcd.js";
 
 const CODE = ENDPOINTS.find(({ name }) => name === "query.execute")!.code;
@@ -78,6 +79,8 @@ class Node {
     const port: ActorPort = {
       postMessage: (message) => {
         if (message instanceof ArrayBuffer) this.answer(message, (replies) => say(replies));
+        const asked = message as ToActor;
+        if (asked.kind === "find-identity") say({ kind: "identity", id: asked.id, identity: { userId: this.name } });
       },
       on: (event: string, listener: (value: never) => void) => {
         if (event === "message") say = listener as (message: unknown) => void;
@@ -227,4 +230,26 @@ t.test("a change of an identity is known to other nodes before it is said to be 
   t.equal(a.lost, 0);
   await b.end();
   while (a.lost === 0) await sleep(10);
+});
+
+t.test("who is asked for while the directory gets another owner is asked of the next one", async (t) => {
+  const world = new World();
+  world.own(0, "a");
+  const a = await world.node(t, "a");
+  const b = await world.node(t, "b");
+  const c = await world.node(t, "c");
+  const ask = (): Promise<string | undefined> =>
+    new Promise((resolve) => {
+      c.routes.linkOf(0).findIdentity("user", "u", (identity) => resolve(identity?.userId));
+    });
+  a.routes.opened(0);
+  t.equal(await ask(), "a");
+  // It has closed the partition, and not named the next owner yet.
+  a.routes.ended([0]);
+  const asked = ask();
+  await sleep(100);
+  world.own(0, "b");
+  await sleep(100);
+  b.routes.opened(0);
+  t.equal(await asked, "b");
 });

@@ -7,10 +7,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EtcdClient } from "../../src/cluster/etcd-client.js";
+import type { EtcdTls } from "../../src/protocol/messages.js";
 
 /** Why tests with etcd are skipped; false: they are not. */
 export const NO_ETCD =
   spawnSync("etcd", ["--version"]).status === 0 ? false : "no etcd on the path (Debian: apt-get install etcd-server)";
+
+export interface EtcdOptions {
+  readonly quotaBytes?: number;
+  /** Arguments that have it ask for TLS, and what clients need then. */
+  readonly secured?: { readonly args: readonly string[]; readonly tls: EtcdTls };
+}
 
 export class EtcdMember {
   private constructor(
@@ -18,32 +25,38 @@ export class EtcdMember {
     private readonly folder: string,
     private readonly args: readonly string[],
     private child: ChildProcess,
+    private readonly tls: EtcdTls | undefined,
   ) {}
 
-  static async start({ quotaBytes = 0 } = {}): Promise<EtcdMember> {
-    const folder = mkdtempSync(join(tmpdir(), "tessera-etcd-"));
-    const [client, peer] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
-    const args = [
-      "--name",
-      "one",
-      "--data-dir",
-      folder,
-      "--log-level",
-      "error",
-      "--initial-cluster",
-      `one=http://${peer}`,
-    ];
-    args.push("--listen-client-urls", `http://${client}`, "--advertise-client-urls", `http://${client}`);
-    args.push("--listen-peer-urls", `http://${peer}`, "--initial-advertise-peer-urls", `http://${peer}`);
-    if (quotaBytes > 0) args.push("--quota-backend-bytes", String(quotaBytes));
-    const member = new EtcdMember(client, folder, args, run(args));
-    await member.ready();
-    return member;
+  static async start(options: EtcdOptions = {}): Promise<EtcdMember> {
+    const [member] = await EtcdMember.startMany(1, options);
+    return member!;
+  }
+
+  /** Of one cluster. */
+  static async startMany(count: number, { quotaBytes = 0, secured }: EtcdOptions = {}): Promise<readonly EtcdMember[]> {
+    const places: { name: string; client: string; peer: string }[] = [];
+    for (let number = 1; number <= count; number++) {
+      const [client, peer] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
+      places.push({ name: `m${number}`, client, peer });
+    }
+    const cluster = places.map(({ name, peer }) => `${name}=http://${peer}`).join(",");
+    const members = places.map(({ name, client, peer }) => {
+      const folder = mkdtempSync(join(tmpdir(), "tessera-etcd-"));
+      const args = ["--name", name, "--data-dir", folder, "--log-level", "error", "--initial-cluster", cluster];
+      const url = `${secured === undefined ? "http" : "https"}://${client}`;
+      args.push("--listen-client-urls", url, "--advertise-client-urls", url, ...(secured?.args ?? []));
+      args.push("--listen-peer-urls", `http://${peer}`, "--initial-advertise-peer-urls", `http://${peer}`);
+      if (quotaBytes > 0) args.push("--quota-backend-bytes", String(quotaBytes));
+      return new EtcdMember(client, folder, args, run(args), secured?.tls);
+    });
+    await Promise.all(members.map((member) => member.ready()));
+    return members;
   }
 
   /** Until it answers. */
   private async ready(): Promise<void> {
-    const client = new EtcdClient({ endpoints: [this.endpoint], deadlineMs: 500 });
+    const client = new EtcdClient({ endpoints: [this.endpoint], deadlineMs: 500, tls: this.tls });
     try {
       for (;;) {
         if (this.child.exitCode !== null) throw new Error(`etcd ended with ${this.child.exitCode}`);
@@ -91,11 +104,24 @@ function run(args: readonly string[]): ChildProcess {
   return spawn("etcd", args, { stdio: "ignore" });
 }
 
+/** TEST_PORTS=from-to: only of those, one after the other. */
+const [portFrom, portTo] = (process.env.TEST_PORTS ?? "").split("-").map(Number);
+let nextPort = portFrom || 0;
+
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const wanted = nextPort;
+    if (wanted > 0) nextPort = wanted < portTo! ? wanted + 1 : portFrom!;
+    const server = createServer().listen(wanted, "127.0.0.1");
+    try {
+      await once(server, "listening");
+    } catch (error) {
+      if (wanted > 0) continue;
+      throw error;
+    }
+    const { port } = server.address() as { port: number };
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }

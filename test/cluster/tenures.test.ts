@@ -80,7 +80,9 @@ class Node {
   readonly lease: InterruptedLease;
   readonly tenures: Tenures;
   failures = 0;
-  handOvers = 0;
+  /** Its actor cannot let go of anything. */
+  isTied = false;
+  closes = 0;
 
   constructor(
     readonly world: World,
@@ -106,7 +108,6 @@ class Node {
           apply: async () => undefined,
         }),
       failed: () => this.failures++,
-      handOver: () => this.handOvers++,
       log: (level, message, fields) => {
         if (level === "error") this.problems.push(`${message} ${JSON.stringify(fields)}`);
       },
@@ -115,6 +116,13 @@ class Node {
       open: async (partition) => {
         const local = await FileCommitLog.open({ directory: join(this.directory(partition), "log") });
         this.owned.set(partition, await this.tenures.replicate(partition, local));
+      },
+      close: async (partition) => {
+        this.closes++;
+        if (this.isTied) return false;
+        await this.owned.get(partition)!.close();
+        this.owned.delete(partition);
+        return true;
       },
       armTurn: () => undefined,
     });
@@ -200,12 +208,21 @@ t.test("an owner gives a partition to the node that is wished for", async (t) =>
   const b = await world.node(t, "b");
   world.wants.set(0, "a");
   world.wants.set(1, "b");
-  await world.until("a wants to give it away", () => a.handOvers > 0);
-  // As its actor's thread ends then.
-  await a.end();
+  a.isTied = true;
+  await world.until("a wants to give it away", () => a.closes > 1);
+  t.equal((await world.service.owner(1))!.node, "a", "it cannot yet");
+  await a.write(1, 1);
+  a.isTied = false;
   await world.until("b owns it", () => b.owned.has(1));
-  t.equal((await world.service.owner(0))!.node, "a");
+  t.equal(b.owned.get(1)!.lastSequence, 1, "with all that a has written");
   t.notOk(b.owned.has(0));
+  await a.write(0, 1);
+  t.equal((await world.service.owner(0))!.node, "a", "a goes on with the other");
+  world.wants.set(1, "a");
+  await world.until("a owns both again", () => a.owned.size === 2);
+  t.equal(a.owned.get(1)!.lastSequence, 1);
+  t.equal(a.failures + b.failures, 0);
+  t.same([...a.problems, ...b.problems], []);
 });
 
 t.test("a reply waits for the lease, and fails when it is lost", async (t) => {

@@ -11,6 +11,8 @@ export interface InstallationBackups {
   readonly backups: WholeBackups;
   readonly restores: WholeRestores;
   readonly schedules: Schedules;
+  /** A backup or a restore is under way. */
+  isBusy(): boolean;
   close(): Promise<void>;
 }
 
@@ -34,5 +36,6 @@ export async function openInstallationBackups(host: InstallationBackupsHost): Pr
   const close = async (): Promise<void> => {
     await Promise.all([schedules.close(), backups.close()]);
   };
-  return { backups, restores, schedules, close };
+  const isBusy = (): boolean => backups.isRunning || restores.isRunning || schedules.isBusy;
+  return { backups, restores, schedules, isBusy, close };
 }

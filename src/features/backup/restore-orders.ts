@@ -40,6 +40,10 @@ export class RestoreOrders {
 
   constructor(private readonly say: (message: FromActor) => void) {}
 
+  get isBusy(): boolean {
+    return [...this.newest.values()].some(({ view }) => view.finished_at === null);
+  }
+
   /** Throws conflict while one of the tenant runs. */
   start(
     place: RestorePlace,

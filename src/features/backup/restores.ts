@@ -120,6 +120,10 @@ export class Restores {
     for (const running of this.running.values()) if (running.partition === partition) running.undone ??= error;
   }
 
+  isAt(partition: Partition): boolean {
+    return [...this.running.values()].some((running) => running.partition === partition);
+  }
+
   async close(): Promise<void> {
     this.closing = true;
     await Promise.all([...this.running.values()].map(({ done }) => done));

@@ -111,6 +111,10 @@ export class Schedules {
     return this.running.has(id);
   }
 
+  get isBusy(): boolean {
+    return this.running.size > 0;
+  }
+
   setEnabled(schedule: ScheduleRecord, enabled: boolean): ScheduleRecord {
     const nextAt = enabled ? this.next(schedule) : null;
     return this.save({ ...schedule, enabled, nextAt, due: enabled ? schedule.due : null });

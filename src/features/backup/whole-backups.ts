@@ -66,6 +66,10 @@ export class WholeBackups {
 
   constructor(private readonly host: WholeBackupsHost) {}
 
+  get isRunning(): boolean {
+    return this.latest?.view.finished_at === null;
+  }
+
   /** Throws conflict while one is being made. */
   start(wish: WholeBackupWish): WholeBackupView {
     const { view, made } = this.begin(wish);

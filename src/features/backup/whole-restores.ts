@@ -52,6 +52,10 @@ export class WholeRestores {
 
   constructor(private readonly host: WholeRestoresHost) {}
 
+  get isRunning(): boolean {
+    return this.latest?.finished_at === null;
+  }
+
   /** Throws conflict while one runs, not_found. */
   start(plan: RestorePlan, passphrase: string | null): WholeRestoreView {
     if (this.latest?.finished_at === null) {

@@ -247,6 +247,11 @@ export class DirectoryServices {
     this.installation.schedules.sweep();
   }
 
+  /** Something is under way that another owner could not go on with. */
+  get isTied(): boolean {
+    return this.moves.isMoving || this.restoreOrders.isBusy || this.installation.isBusy();
+  }
+
   close(): Promise<void> {
     return this.installation.close();
   }

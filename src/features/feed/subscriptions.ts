@@ -319,9 +319,14 @@ export class Subscriptions {
     for (const subscription of [...(this.counts.get(tenant) ?? [])]) subscription.end(error);
   }
 
+  /** The partition gets another owner: likewise. */
+  partitionLeft(): void {
+    for (const tenant of [...this.counts.keys()]) this.tenantLeft(tenant, "The partition gets another owner");
+  }
+
   /** The tenant is elsewhere: its subscriptions end, and say where to go on. */
-  tenantLeft(tenant: number): void {
-    const message = "The tenant was moved to another partition: subscribe again with this sequence.";
+  tenantLeft(tenant: number, why = "The tenant was moved to another partition"): void {
+    const message = `${why}: subscribe again with this sequence.`;
     for (const subscription of [...(this.counts.get(tenant) ?? [])]) {
       const { group } = subscription;
       const details = group instanceof ChangeGroup ? { sequence: group.watch.lastChange } : {};

@@ -143,6 +143,21 @@ export class Placement {
     }
   }
 
+  /** Tenants come, go or are removed there. */
+  isAt(partition: Partition): boolean {
+    return [...this.passages].some(
+      ([name, { sending, receiving, removal, held }]) =>
+        name.startsWith(`${partition.number}/`) &&
+        (sending !== null || receiving !== null || removal !== null || held.length > 0),
+    );
+  }
+
+  /** The partition gets another owner. */
+  leave(partition: Partition): void {
+    for (const name of [...this.passages.keys()])
+      if (name.startsWith(`${partition.number}/`)) this.passages.delete(name);
+  }
+
   /** The actor ends. */
   close(): void {
     this.closing = true;

@@ -94,6 +94,10 @@ export class TenantMoves {
     return viewOf(move);
   }
 
+  get isMoving(): boolean {
+    return [...this.moves.values()].some(({ finishedAt }) => finishedAt === null);
+  }
+
   /** The newest move of the tenant. Throws tenant_not_found, and not_found when there is none. */
   get(tenantId: string): MoveView {
     return viewOf(this.newestOf(tenantId));

@@ -6,15 +6,22 @@ import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ClusterMap, readClusterUrl } from "../../../src/cluster/cluster-map.js";
 import { EtcdMember, freePort } from "../../cluster/etcd.js";
+import { LinkProxy } from "./link-proxy.js";
 
 const PASSWORD = "correct-horse";
 const PARTITIONS = 4;
+const ETCD_MEMBERS = 3;
 
 export interface NodeProcess {
   readonly name: string;
   readonly port: number;
-  readonly advertise: string;
+  /** Of the link between nodes. */
+  readonly listen: string;
+  /** To etcd's members, and from the other nodes. */
+  readonly toEtcd: readonly LinkProxy[];
+  readonly fromNodes: LinkProxy;
   child: ChildProcess | null;
 }
 
@@ -28,19 +35,21 @@ export class ClusterProcesses {
   readonly nodes: NodeProcess[] = [];
   private token = "";
 
+  private readonly map: ClusterMap;
+
   private constructor(
-    private readonly etcd: EtcdMember,
+    private readonly etcd: readonly EtcdMember[],
     private readonly folder: string,
-  ) {}
+  ) {
+    const { endpoints, name } = readClusterUrl(this.url);
+    this.map = new ClusterMap(endpoints, name);
+  }
 
   static async start(count: number): Promise<ClusterProcesses> {
     const folder = mkdtempSync(join(tmpdir(), "tessera-nodes-"));
     writeFileSync(join(folder, "key"), randomBytes(32).toString("hex"), { mode: 0o600 });
-    const cluster = new ClusterProcesses(await EtcdMember.start(), folder);
-    for (let number = 1; number <= count; number++) {
-      const advertise = `127.0.0.1:${await freePort()}`;
-      cluster.nodes.push({ name: `n${number}`, port: await freePort(), advertise, child: null });
-    }
+    const cluster = new ClusterProcesses(await EtcdMember.startMany(ETCD_MEMBERS), folder);
+    for (let number = 1; number <= count; number++) cluster.nodes.push(await cluster.newNode(`n${number}`));
     const [first] = cluster.nodes;
     const args = ["cluster", "init", "--cluster", cluster.url, "--node", "n1", "--partitions", String(PARTITIONS)];
     const made = spawnSync("bin/tessera", args, { env: cluster.environment(first!), encoding: "utf8" });
@@ -50,8 +59,39 @@ export class ClusterProcesses {
     return cluster;
   }
 
+  private async newNode(name: string): Promise<NodeProcess> {
+    const listen = `127.0.0.1:${await freePort()}`;
+    const toEtcd = await Promise.all(this.etcd.map(({ endpoint }) => LinkProxy.start(endpoint)));
+    return { name, port: await freePort(), listen, toEtcd, fromNodes: await LinkProxy.start(listen), child: null };
+  }
+
   get url(): string {
-    return `etcd://${this.etcd.endpoint}/test`;
+    return `etcd://${this.etcd.map(({ endpoint }) => endpoint).join(",")}/test`;
+  }
+
+  /** The newest sequence of each partition says which of them is written to. */
+  async busiestPartition(): Promise<{ readonly partition: number; readonly owner: string | null }> {
+    const { owners, durable } = await this.map.view();
+    const newest = [...durable].map(([partition, of]) => [partition, Math.max(...of.values())] as const);
+    newest.sort(([, a], [, b]) => b - a);
+    const partition = newest[0]?.[0] ?? 0;
+    return { partition, owner: owners.get(partition)?.node ?? null };
+  }
+
+  async ownerOf(partition: number): Promise<string | null> {
+    return (await this.map.view()).owners.get(partition)?.node ?? null;
+  }
+
+  /** As `tessera cluster hand-over` does; null takes it back. */
+  async handOver(partition: number, node: string | null): Promise<void> {
+    await this.map.want(partition, node);
+  }
+
+  /** Kills a member and starts it again. */
+  async killEtcd(member: number, downMs: number): Promise<void> {
+    await this.etcd[member]!.kill();
+    await sleep(downMs);
+    await this.etcd[member]!.restart();
   }
 
   private environment({ name, port }: NodeProcess): NodeJS.ProcessEnv {
@@ -65,7 +105,9 @@ export class ClusterProcesses {
 
   run(node: NodeProcess): void {
     const log = openSync(join(this.folder, `${node.name}.log`), "a");
-    const args = ["serve", "--cluster", this.url, "--node", node.name, "--advertise", node.advertise];
+    const url = `etcd://${node.toEtcd.map(({ address }) => address).join(",")}/test`;
+    const args = ["serve", "--cluster", url, "--node", node.name, "--advertise", node.fromNodes.address];
+    args.push("--set", `cluster.listen=${node.listen}`);
     node.child = spawn("bin/tessera", args, { env: this.environment(node), stdio: ["ignore", log, log] });
   }
 
@@ -108,13 +150,19 @@ export class ClusterProcesses {
       signal: AbortSignal.timeout(timeoutMs),
     });
     const told = (await answer.json()) as { data: Answer["data"]; error?: { code: string } };
-    return { status: answer.status, data: told.data, code: told.error?.code ?? null };
+    return {
+      status: answer.status,
+      data: told.data,
+      code: told.error?.code ?? null,
+    };
   }
 
   async close(): Promise<void> {
     for (const node of this.nodes) node.child?.kill("SIGCONT");
     await Promise.all(this.nodes.map((node) => this.end(node, "SIGKILL")));
-    await this.etcd.end();
+    for (const { toEtcd, fromNodes } of this.nodes) for (const link of [...toEtcd, fromNodes]) link.close();
+    this.map.close();
+    await Promise.all(this.etcd.map((member) => member.end()));
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

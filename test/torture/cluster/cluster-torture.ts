@@ -7,20 +7,32 @@ import { SeededRandom } from "../../simulation/seeded-random.js";
 import { ClusterProcesses, type NodeProcess } from "./cluster-processes.js";
 
 const LISTS = 3;
-const WRITERS = 4;
+const WRITERS = 6;
 const APPEND = "INSERT INTO list (k, n) VALUES ($1, $2)";
 const READ = "SELECT n FROM list WHERE k = $1 ORDER BY at";
 /** A client asks another node then: the one that it asked may stand still. */
 const ASKED_MS = 2000;
-const FAULTS = ["kill", "stop", "end"] as const;
-type Fault = (typeof FAULTS)[number];
+export const FAULTS = [
+  ...(["hand-over", "kill", "stop", "end", "cut-from-etcd", "cut-from-nodes", "cut-off", "slow", "etcd-kill"] as const),
+];
+export type Fault = (typeof FAULTS)[number];
+/** Of each link, each way. */
+const SLOW_MS = 200;
+
+export interface Gap {
+  readonly fault: Fault;
+  /** Of the node that owned the partition which is written to. */
+  readonly ofOwner: boolean;
+  readonly ms: number;
+}
 
 export interface ClusterFindings {
   readonly problems: readonly string[];
   readonly acknowledged: number;
   readonly unknown: number;
+  readonly refusals: ReadonlyMap<string, number>;
   /** The longest time in each round in which nothing was acknowledged, milliseconds. */
-  readonly gaps: readonly { readonly fault: Fault; readonly ms: number }[];
+  readonly gaps: readonly Gap[];
 }
 
 interface Read {
@@ -32,8 +44,10 @@ export class ClusterTorture {
   private readonly acknowledged: number[][] = Array.from({ length: LISTS }, () => []);
   private readonly reads: Read[] = [];
   private readonly problems: string[] = [];
-  private readonly gaps: { fault: Fault; ms: number }[] = [];
+  private readonly gaps: Gap[] = [];
   private unknown = 0;
+  /** Why appends were not acknowledged. */
+  private readonly refusals = new Map<string, number>();
   private next = 1;
   private lastMs = performance.now();
   private gapMs = 0;
@@ -87,10 +101,16 @@ export class ClusterTorture {
   private async append(node: NodeProcess, list: number): Promise<void> {
     const n = this.next++;
     let status = 0;
+    let why = "no answer";
     try {
-      ({ status } = await this.cluster.execute(node, APPEND, [list, n], ASKED_MS));
+      const answer = await this.cluster.execute(node, APPEND, [list, n], ASKED_MS);
+      ({ status } = answer);
+      why = answer.code ?? "";
     } finally {
-      if (status !== 200) this.unknown++;
+      if (status !== 200) {
+        this.unknown++;
+        this.refusals.set(why, (this.refusals.get(why) ?? 0) + 1);
+      }
     }
     if (status !== 200) {
       await sleep(20);
@@ -114,31 +134,59 @@ export class ClusterTorture {
     this.reads.push({ list, numbers });
   }
 
-  faultOf(round: number): Fault {
-    return FAULTS[(round - 1) % FAULTS.length]!;
-  }
-
-  /** One fault, and until nodes serve again. */
-  async round(fault: Fault): Promise<void> {
+  /** One fault, most of them of the node that owns what is written, and until nodes serve again. */
+  async round(fault: Fault): Promise<Gap> {
     await sleep(2000);
-    const node = this.cluster.nodes[Math.floor(this.random.next() * this.cluster.nodes.length)]!;
+    const { partition, owner } = await this.cluster.busiestPartition();
+    const others = this.cluster.nodes.filter(({ name }) => name !== owner);
+    const other = others[Math.floor(this.random.next() * others.length)]!;
+    const owning = this.cluster.nodes.find(({ name }) => name === owner) ?? other;
+    const node = fault === "hand-over" || this.random.next() < 0.3 ? other : owning;
     this.gapMs = 0;
     this.lastMs = performance.now();
-    if (fault === "stop") {
-      node.child!.kill("SIGSTOP");
-      await sleep(2000 + this.random.next() * 10_000);
-      node.child!.kill("SIGCONT");
-    } else {
-      await this.cluster.end(node, fault === "kill" ? "SIGKILL" : "SIGTERM");
-      await sleep(this.random.next() * 4000);
-      this.cluster.run(node);
-    }
+    await this.make(fault, node, partition);
     const seen = this.acknowledgedCount;
     for (let tries = 0; this.acknowledgedCount < seen + 20; tries++) {
       if (tries > 600) throw new Error(`nothing is acknowledged a minute after ${fault}: ${this.cluster.log(node)}`);
       await sleep(100);
     }
-    this.gaps.push({ fault, ms: Math.round(Math.max(this.gapMs, performance.now() - this.lastMs)) });
+    const gap = { fault, ofOwner: node === owning, ms: Math.round(this.gapMs) };
+    this.gaps.push(gap);
+    return gap;
+  }
+
+  private async make(fault: Fault, node: NodeProcess, partition: number): Promise<void> {
+    const during = 2000 + this.random.next() * 10_000;
+    if (fault === "hand-over") {
+      await this.cluster.handOver(partition, node.name);
+      for (let tries = 0; tries < 300; tries++) {
+        if ((await this.cluster.ownerOf(partition)) === node.name) break;
+        await sleep(100);
+      }
+      await sleep(1000);
+      await this.cluster.handOver(partition, null);
+    } else if (fault === "stop") {
+      node.child!.kill("SIGSTOP");
+      await sleep(during);
+      node.child!.kill("SIGCONT");
+    } else if (fault === "kill" || fault === "end") {
+      await this.cluster.end(node, fault === "kill" ? "SIGKILL" : "SIGTERM");
+      await sleep(this.random.next() * 4000);
+      this.cluster.run(node);
+    } else if (fault === "etcd-kill") {
+      await this.cluster.killEtcd(Math.floor(this.random.next() * 3), during);
+    } else {
+      const links = [
+        ...(fault === "cut-from-nodes" ? [] : node.toEtcd),
+        ...(fault === "cut-from-etcd" ? [] : [node.fromNodes]),
+      ];
+      for (const link of links) {
+        if (fault === "slow") link.delayMs = SLOW_MS;
+        else link.isCut = true;
+      }
+      await sleep(during);
+      for (const link of links) link.heal();
+    }
   }
 
   private get acknowledgedCount(): number {
@@ -153,8 +201,8 @@ export class ClusterTorture {
     } finally {
       await this.cluster.close();
     }
-    const { problems, unknown, gaps } = this;
-    return { problems, acknowledged: this.acknowledgedCount, unknown, gaps };
+    const { problems, unknown, refusals, gaps } = this;
+    return { problems, acknowledged: this.acknowledgedCount, unknown, refusals, gaps };
   }
 
   private async check(list: number): Promise<void> {

@@ -1,0 +1,52 @@
+/** What `tessera cluster remove` and `hand-over` do, on etcd. */
+import t from "tap";
+import { ClusterMap, readClusterUrl } from "../../src/cluster/cluster-map.js";
+import { EtcdLogService } from "../../src/cluster/etcd-log-service.js";
+import { handOver, removeNode } from "../../src/cluster-commands.js";
+import { loadConfig } from "../../src/config/load-config.js";
+import { EtcdMember, NO_ETCD } from "./etcd.js";
+
+t.test("a node is removed when it is down and others have what it has", { skip: NO_ETCD }, async (t) => {
+  const member = await EtcdMember.start();
+  const url = `etcd://${member.endpoint}/test`;
+  const { endpoints, name } = readClusterUrl(url);
+  const map = new ClusterMap(endpoints, name);
+  const service = new EtcdLogService({ endpoints, installation: name });
+  t.teardown(async () => {
+    map.close();
+    await service.close();
+    await member.end();
+  });
+  const config = loadConfig({ env: {}, overrides: { "cluster.url": url } });
+  await map.init({ installation: "i", format: 1, partitions: 2, sealed: "" }, "a", new Map([[0, 5]]));
+  const state = { incarnation: "x", counter: 1, isFenced: false };
+  const ofA = await service.renew("a", 0, state);
+  await service.renew("b", 0, state);
+  await service.claim({ partition: 0, node: "a", tenure: "t", epoch: 0 });
+  await map.drain("a", true);
+  await service.report("b", new Map([[0, 4]]));
+
+  await t.rejects(removeNode(config, "nobody", 10), /there is no node nobody: a, b/);
+  await t.rejects(removeNode(config, "a", 10), /no other node has all that a has of the partitions 0/);
+  await service.report("b", new Map([[0, 5]]));
+  const removal = removeNode(config, "a", 300);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await service.renew("a", ofA!, { ...state, counter: 2 });
+  await t.rejects(removal, /a is up: stop it first/);
+  t.same([...(await map.view()).members.keys()], ["a", "b"], "nothing was changed");
+
+  t.match(await removeNode(config, "a", 10), /a is removed/);
+  const { members, durable, draining } = await map.view();
+  t.same([...members.keys()], ["b"]);
+  t.same([...durable.get(0)!], [["b", 5]], "nothing waits for its copies");
+  t.equal(draining.size, 0);
+  const epoch = (await service.owner(0))!.epoch;
+  const claim = { partition: 0, node: "b", tenure: "u", epoch, unseen: { node: "a", revision: 0 } };
+  t.ok((await service.claim(claim))! > epoch, "what it owned can be taken");
+
+  await handOver(config, "1", "b", false);
+  t.same([...(await map.view()).wants], [[1, "b"]]);
+  await handOver(config, "1", null, true);
+  t.same([...(await map.view()).wants], [], "the wish is taken back");
+  t.throws(() => handOver(config, "1", null, false), /name the node/);
+});
