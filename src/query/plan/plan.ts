@@ -80,6 +80,8 @@ export interface ScanPlan extends Node {
   readonly membership?: readonly PartitionMembership[];
   /** Above, only the rows nearest to a vector are wanted: the scan need not give others (nearest-by-index.ts). */
   readonly nearest?: NearestSearch;
+  /** The rows' policy as it was bound, which the filter has or a node above: what is told of all rows tells of none it hides. */
+  readonly policy?: Expr;
 }
 
 /** By a vector index, as long as that is ready. */
@@ -127,6 +129,11 @@ export interface TextSearchPlan extends Node {
   readonly mode: Expr;
   /** Only so many of the best are wanted, with those as good as the last: the sum of these. Null: all. */
   readonly counts: readonly Expr[] | null;
+  /**
+   * Under a policy: scores go by the rows that pass the filter, which has the policy in it, or by none. Absent: by all of the
+   * table.
+   */
+  readonly statistics?: "passing" | "none";
 }
 
 export interface ValuesPlan extends Node {
