@@ -371,6 +371,8 @@ export interface BoundCheck {
   readonly view?: boolean;
   /** Row security of the table of this name: the policy, or "" for all that permit. NULL fails, too. */
   readonly policy?: string;
+  /** The policy's USING is asked, of a row that is there. */
+  readonly using?: true;
 }
 
 /** `input` gives one column per live table column, in table order, defaults already filled in. */
@@ -399,6 +401,8 @@ export interface OnConflict {
   readonly excluded: readonly OutputColumn[];
   readonly assignments: readonly { readonly columnId: number; readonly expr: Expr }[];
   readonly where: Expr | null;
+  /** Where policies decide: over `existing`, and over the columns of the new row. */
+  readonly policies?: { readonly using: readonly BoundCheck[]; readonly checks: readonly BoundCheck[] };
 }
 
 /** A table whose rows a statement changes that names one from which it inherits, or itself. */

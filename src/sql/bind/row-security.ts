@@ -73,6 +73,21 @@ export function policyChecks(
   return [...checks(command, "check"), ...(reads ? checks("select", "using") : [])];
 }
 
+/** Checks of a stored row that ON CONFLICT DO UPDATE is about to change: it has to be seen, and may be changed. */
+export function conflictChecks(
+  table: TableDef,
+  columns: readonly OutputColumn[],
+  rights: Rights,
+  binding: Binding,
+): BoundCheck[] {
+  return (["update", "select"] as const).flatMap((command) => {
+    const { permissive, restrictive } = conditionsOf(table, columns, command, "using", rights, binding);
+    return [{ name: table.name, predicate: permissive, policy: "" }, ...restrictive].map(
+      (check): BoundCheck => ({ ...check, using: true }),
+    );
+  });
+}
+
 interface Conditions {
   readonly permissive: Expr;
   readonly restrictive: readonly BoundCheck[];
