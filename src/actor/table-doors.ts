@@ -3,19 +3,19 @@
  * cannot be declared without its place here: the type wants all names.
  *
  * - `statements`: it reads and writes tables by statements of a session, which knows who it acts for; the binder asks.
+ * - `parts`: it does many things, each of which asks (a tool by its own place, a subscription by what it follows).
  * - `whole`: it reads tables in ways of its own, too. Callers who may not see or change all of the tenant are refused.
  * - `none`: it reaches no table of the tenant's.
  */
-import type { CatalogView } from "../catalog/catalog-view.js";
-import { actingAs, type Rights, rightsOf } from "../catalog/rights.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import type { EndpointName } from "../protocol/endpoints.js";
 import { DbError } from "../protocol/errors.js";
 import type { Tenant } from "../session/tenant.js";
 import { requireWholeTenant } from "../session/whole-rights.js";
+import { rightsOfCaller } from "./caller-rights.js";
 import type { Request } from "./request.js";
 
-export type Door = "statements" | "whole" | "none";
+export type Door = "statements" | "parts" | "whole" | "none";
 
 export const DOORS: Readonly<Record<EndpointName, Door>> = {
   "server.health": "none",
@@ -58,31 +58,31 @@ export const DOORS: Readonly<Record<EndpointName, Door>> = {
   "data.importParquet": "statements",
   "data.importArrow": "statements",
   "data.export": "statements",
-  "collections.create": "whole",
-  "collections.list": "whole",
-  "collections.get": "whole",
+  "collections.create": "statements",
+  "collections.list": "statements",
+  "collections.get": "statements",
   "collections.replace": "whole",
   "collections.update": "whole",
-  "collections.delete": "whole",
-  "documents.insert": "whole",
-  "documents.bulk": "whole",
-  "documents.list": "whole",
-  "documents.get": "whole",
-  "documents.replace": "whole",
-  "documents.patch": "whole",
-  "documents.delete": "whole",
-  "documents.search": "whole",
-  "vectors.collections.create": "whole",
-  "vectors.collections.list": "whole",
-  "vectors.collections.get": "whole",
-  "vectors.collections.delete": "whole",
-  "vectors.collections.count": "whole",
-  "vectors.upsert": "whole",
-  "vectors.batch": "whole",
-  "vectors.deleteMany": "whole",
-  "vectors.get": "whole",
-  "vectors.delete": "whole",
-  "vectors.search": "whole",
+  "collections.delete": "statements",
+  "documents.insert": "statements",
+  "documents.bulk": "statements",
+  "documents.list": "statements",
+  "documents.get": "statements",
+  "documents.replace": "statements",
+  "documents.patch": "statements",
+  "documents.delete": "statements",
+  "documents.search": "statements",
+  "vectors.collections.create": "statements",
+  "vectors.collections.list": "statements",
+  "vectors.collections.get": "statements",
+  "vectors.collections.delete": "statements",
+  "vectors.collections.count": "statements",
+  "vectors.upsert": "statements",
+  "vectors.batch": "statements",
+  "vectors.deleteMany": "statements",
+  "vectors.get": "statements",
+  "vectors.delete": "statements",
+  "vectors.search": "statements",
   "files.create": "whole",
   "files.list": "whole",
   "files.get": "whole",
@@ -125,8 +125,8 @@ export const DOORS: Readonly<Record<EndpointName, Door>> = {
   "chat.sessions.messages": "whole",
   "chat.send": "whole",
   "chat.stream": "whole",
-  "mcp.call": "whole",
-  "mcp.batch": "whole",
+  "mcp.call": "parts",
+  "mcp.batch": "parts",
   "mcp.info": "none",
   "mcp.bridge": "none",
   "mcp.connect": "whole",
@@ -214,7 +214,7 @@ export const DOORS: Readonly<Record<EndpointName, Door>> = {
   "socket.ticket.revoke": "none",
   "socket.connect": "none",
   "socket.connect.bearer": "none",
-  "changes.subscribe": "whole",
+  "changes.subscribe": "parts",
   "changes.listen": "none",
   "automl.train": "whole",
   "automl.jobs": "whole",
@@ -239,12 +239,12 @@ export const DOORS: Readonly<Record<EndpointName, Door>> = {
   "openai.responses.delete": "whole",
   "files.progress": "whole",
   "graph.algorithms.message": "whole",
-  "mcp.message": "whole",
+  "mcp.message": "parts",
   "socket.query": "statements",
   "socket.transaction.begin": "statements",
   "socket.transaction.commit": "statements",
   "socket.transaction.rollback": "statements",
-  "socket.subscribe": "whole",
+  "socket.subscribe": "parts",
   "socket.listen": "none",
   "socket.models.pull": "none",
   "socket.chat": "whole",
@@ -272,8 +272,8 @@ export const DOORS: Readonly<Record<EndpointName, Door>> = {
 };
 
 /** Throws 403 where roles or policies keep something of the tenant from the caller. */
-export function requireWhole({ tenant, head, endpoint }: Request): void {
-  requireWholeTenant(tenant, rightsOfCaller(head), endpoint.name);
+export function requireWhole({ tenant, head, endpoint }: Request, what: string = endpoint.name): void {
+  requireWholeTenant(tenant, rightsOfCaller(head), what);
 }
 
 /**
@@ -296,9 +296,4 @@ export function requireReadsPast({ name }: Endpoint): void {
     field: "X-Tessera-As-Of",
     hint: "Statements, documents, searches, vectors and the graph can be read as of a moment.",
   });
-}
-
-function rightsOfCaller({ username, roles }: Request["head"]): (catalog: CatalogView) => Rights {
-  const administrator = roles.includes("admin") || roles.includes("super_admin");
-  return (catalog) => rightsOf(catalog, actingAs(catalog, { user: username, administrator }));
 }

@@ -3,8 +3,16 @@
  * routes that read tables in ways of their own ask it whether they may.
  */
 import { sqlError } from "../protocol/errors.js";
-import type { CatalogView } from "./catalog-view.js";
-import { type AccessDef, MEMBER_ROLE, type PolicyDef, type Privilege, PUBLIC_ID, type RoleDef } from "./role.js";
+import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
+import {
+  type AccessDef,
+  MEMBER_ROLE,
+  type PolicyDef,
+  type Privilege,
+  PUBLIC_ID,
+  PUBLIC_SCHEMA_ID,
+  type RoleDef,
+} from "./role.js";
 
 /** Who a statement runs as. */
 export interface Acting {
@@ -98,6 +106,14 @@ export class Rights {
         (policy.command === "all" || policy.command === command) &&
         policy.roles.some((id) => id === PUBLIC_ID || this.has.has(id)),
     );
+  }
+
+  /** Whether a query of its may name the relation: it may use the schema, and read a column at least. */
+  mayName({ id, schema }: { readonly id: number; readonly schema: string }): boolean {
+    const schemaId = schema === DEFAULT_SCHEMA ? PUBLIC_SCHEMA_ID : this.catalog.schema(schema)?.id;
+    if (schemaId !== undefined && !this.may(schemaId, "U")) return false;
+    const columns = this.columns(id, "r");
+    return columns === "all" || columns.size > 0;
   }
 
   /** Whether it may read and change all of the relation, as if nobody had ever said who may. */

@@ -9,7 +9,14 @@ import { calledWriter } from "../sql/bind/bind-statement.js";
 import type { BoundQuery, BoundStatement } from "../sql/bind/bound-statement.js";
 
 export function refusedToReader(what: string): DbError {
-  return new DbError("forbidden", `The credential has ReadOnly permission; ${what} is refused.`, { sqlstate: "42501" });
+  return new DbError("forbidden", `${READER} ${what} is refused.`, { sqlstate: "42501" });
+}
+
+const READER = "The credential has ReadOnly permission;";
+
+/** Not for what its role may not do. */
+export function isRefusedToReader({ code, message }: DbError): boolean {
+  return code === "forbidden" && message.startsWith(READER);
 }
 
 /** Throws 42501 for a statement that would be refused when it runs. Of blocks and procedures each statement is looked at then. */

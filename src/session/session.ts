@@ -55,7 +55,7 @@ const ATTEMPTS_MAX = 4;
 const BEFORE_QUERIES: ReadonlySet<string> = new Set(["set", "show", "set constraints", "deallocate"]);
 
 export class Session {
-  private readonly names: SessionNames;
+  readonly names: SessionNames;
   private readonly block: TransactionBlock;
   private readonly cursors = new SessionCursors();
   private readonly planner: StatementPlanner;

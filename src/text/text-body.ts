@@ -7,6 +7,7 @@ import type { IndexBody } from "../derived/index-body.js";
 import { type Analyzer, analyzerOf, atOnce } from "./analysis.js";
 import { DocumentTerms, type TextItem, termsInSteps } from "./document-terms.js";
 import { ENTRY_BYTES, PostingList } from "./posting-list.js";
+import type { TextStatistics } from "./text-statistics.js";
 
 /** Terms that a prefix is looked for among one by one. */
 const UNORDERED_MAX = 2000;
@@ -20,7 +21,7 @@ const TERM_BYTES = 120;
 const LENGTHS_ROOM_MIN = 64;
 const DOCUMENT_BYTES = 120;
 
-export class TextBody implements IndexBody<TextItem> {
+export class TextBody implements IndexBody<TextItem>, TextStatistics {
   readonly analyzer: Analyzer;
   /** By term. Documents hold the term's number. */
   private readonly numbers = new Map<string, number>();
@@ -115,6 +116,10 @@ export class TextBody implements IndexBody<TextItem> {
   list(term: string): PostingList | undefined {
     const number = this.numbers.get(term);
     return number === undefined ? undefined : this.lists[number];
+  }
+
+  documentsWith(term: string): number {
+    return this.list(term)?.length ?? 0;
   }
 
   number(term: string): number | undefined {

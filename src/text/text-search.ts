@@ -6,6 +6,7 @@ import { type DocumentTerms, type TextItem, termsOf } from "./document-terms.js"
 import { PostingList } from "./posting-list.js";
 import type { TextQuery } from "./query.js";
 import type { TextBody } from "./text-body.js";
+import type { TextStatistics } from "./text-statistics.js";
 
 /** How soon further occurrences of a term stop to count, and how much the length of a document counts. */
 const K1 = 1.2;
@@ -22,31 +23,31 @@ export interface Hits {
 const NO_DOCUMENTS = new PostingList();
 const NO_HITS: Hits = { slots: new Uint32Array(0), scores: new Float64Array(0) };
 
-export function searchText(body: TextBody, query: TextQuery): Hits {
+export function searchText(body: TextBody, query: TextQuery, all: TextStatistics = body): Hits {
   switch (query.kind) {
     case "term":
-      return hitsOfTerm(body, query.term);
+      return hitsOfTerm(body, query.term, all);
     case "prefix":
       return union(
-        body.termsWith(query.prefix, PREFIX_TERMS_MAX).map((term) => hitsOfTerm(body, term)),
+        body.termsWith(query.prefix, PREFIX_TERMS_MAX).map((term) => hitsOfTerm(body, term, all)),
         body,
       );
     case "phrase":
-      return hitsOfPhrase(body, query.terms, query.gaps);
+      return hitsOfPhrase(body, query.terms, query.gaps, all);
     case "or":
       return union(
-        query.parts.map((part) => searchText(body, part)),
+        query.parts.map((part) => searchText(body, part, all)),
         body,
       );
     case "and":
       return query.parts
-        .map((part) => searchText(body, part))
+        .map((part) => searchText(body, part, all))
         .sort((a, b) => a.slots.length - b.slots.length)
         .reduce(intersection);
     case "boosted":
-      return boosted(searchText(body, query.part), searchText(body, query.more));
+      return boosted(searchText(body, query.part, all), searchText(body, query.more, all));
     case "without":
-      return difference(searchText(body, query.part), searchText(body, query.not));
+      return difference(searchText(body, query.part, all), searchText(body, query.not, all));
     case "some":
       return hitsOfSome(body, query.terms, query.least);
     case "nothing":
@@ -59,7 +60,10 @@ export class Strangers {
   /** Numbers of terms that the index has not, after those that it has. */
   private readonly numbers = new Map<string, number>();
 
-  constructor(private readonly body: TextBody) {}
+  constructor(
+    private readonly body: TextBody,
+    private readonly all: TextStatistics = body,
+  ) {}
 
   /** Null: it does not answer the query. */
   score(query: TextQuery, item: TextItem): number | null {
@@ -79,12 +83,12 @@ export class Strangers {
   }
 
   private of(query: TextQuery, document: DocumentTerms): number | null {
-    const { body } = this;
+    const { body, all } = this;
     const part = (inner: TextQuery) => this.of(inner, document);
     switch (query.kind) {
       case "term": {
         const occurrences = document.positionsOf(this.numberOf(query.term)).length;
-        return occurrences === 0 ? null : weight(rarityOf(body, query.term), occurrences, document.length, body);
+        return occurrences === 0 ? null : weight(rarityOf(all, query.term), occurrences, document.length, all);
       }
       case "prefix": {
         const own = [...this.numbers.keys()].filter((term) => term.startsWith(query.prefix));
@@ -94,7 +98,7 @@ export class Strangers {
       case "phrase": {
         const numbers = query.terms.map((term) => this.numberOf(term));
         const count = phraseCount(document, numbers, query.gaps);
-        return count === 0 ? null : weight(phraseRarity(body, query.terms), count, document.length, body);
+        return count === 0 ? null : weight(phraseRarity(all, query.terms), count, document.length, all);
       }
       case "or":
         return sum(query.parts.map(part).filter((score) => score !== null));
@@ -123,33 +127,30 @@ function sum(scores: readonly number[]): number | null {
 }
 
 /** The weight of a term, by the number of documents that have it. */
-function rarity(body: TextBody, documents: number): number {
-  return Math.log(1 + (body.count - documents + 0.5) / (documents + 0.5));
-}
-
-function rarityOf(body: TextBody, term: string): number {
-  return rarity(body, body.list(term)?.length ?? 0);
+function rarityOf(all: TextStatistics, term: string): number {
+  const documents = all.documentsWith(term);
+  return Math.log(1 + (all.count - documents + 0.5) / (documents + 0.5));
 }
 
 /** A phrase is as rare as its words together. */
-function phraseRarity(body: TextBody, terms: readonly string[]): number {
+function phraseRarity(all: TextStatistics, terms: readonly string[]): number {
   let total = 0;
-  for (const term of terms) total += rarityOf(body, term);
+  for (const term of terms) total += rarityOf(all, term);
   return total;
 }
 
-function weight(rarity: number, occurrences: number, length: number, body: TextBody): number {
-  return (rarity * occurrences * (K1 + 1)) / (occurrences + K1 * (1 - B + (B * length) / body.meanLength));
+function weight(rarity: number, occurrences: number, length: number, all: TextStatistics): number {
+  return (rarity * occurrences * (K1 + 1)) / (occurrences + K1 * (1 - B + (B * length) / all.meanLength));
 }
 
-function hitsOfTerm(body: TextBody, term: string): Hits {
+function hitsOfTerm(body: TextBody, term: string, all: TextStatistics): Hits {
   const list = body.list(term);
   if (list === undefined || list.length === 0) return NO_HITS;
   const { length, slots, counts } = list;
   // Of weight(), what is the same for all.
-  const most = rarity(body, length) * (K1 + 1);
+  const most = rarityOf(all, term) * (K1 + 1);
   const base = K1 * (1 - B);
-  const perWord = (K1 * B) / body.meanLength;
+  const perWord = (K1 * B) / all.meanLength;
   const { documentLengths } = body;
   const scores = new Float64Array(length);
   for (let i = 0; i < length; i++) {
@@ -183,7 +184,7 @@ function hitsOfSome(body: TextBody, terms: readonly string[], least: number): Hi
 }
 
 /** Documents with all terms, the rarest first, whose positions then must fit. */
-function hitsOfPhrase(body: TextBody, terms: readonly string[], gaps: readonly number[]): Hits {
+function hitsOfPhrase(body: TextBody, terms: readonly string[], gaps: readonly number[], all: TextStatistics): Hits {
   const lists: PostingList[] = [];
   for (const term of terms) {
     const list = body.list(term);
@@ -191,7 +192,7 @@ function hitsOfPhrase(body: TextBody, terms: readonly string[], gaps: readonly n
     lists.push(list);
   }
   const numbers = terms.map((term) => body.number(term)!);
-  const rare = phraseRarity(body, terms);
+  const rare = phraseRarity(all, terms);
   const rarest = lists.reduce((a, b) => (a.length <= b.length ? a : b));
   const slots: number[] = [];
   const scores: number[] = [];
@@ -201,7 +202,7 @@ function hitsOfPhrase(body: TextBody, terms: readonly string[], gaps: readonly n
     const count = phraseCount(document, numbers, gaps);
     if (count === 0) continue;
     slots.push(slot);
-    scores.push(weight(rare, count, document.length, body));
+    scores.push(weight(rare, count, document.length, all));
   }
   return { slots: Uint32Array.from(slots), scores: Float64Array.from(scores) };
 }

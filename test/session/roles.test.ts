@@ -389,3 +389,51 @@ t.test("the catalogs say who may do what", (t) =>
     ["select has_table_privilege('t', 'select'), has_table_privilege('t', 'delete')", ["true|false"]],
   ]),
 );
+
+t.test("ON CONFLICT DO UPDATE changes a row only that may be seen and updated, and tells nothing of others", (t) =>
+  checkStatements(t, [
+    ["create role ann; create table s (id int primary key, owner text, n int)"],
+    ["insert into s values (1, 'ann', 1), (2, 'bob', 2), (3, 'ann', 3)"],
+    ["create policy see on s for select using (owner = 'ann')"],
+    ["create policy add on s for insert with check (owner = 'ann' and n < 100)"],
+    ["create policy change on s for update using (n < 3) with check (owner = 'ann' and n < 10)"],
+    ["alter table s enable row level security"],
+    ["set role ann"],
+    ["insert into s values (1, 'ann', 5) on conflict (id) do update set n = excluded.n returning n", ["5"]],
+    [
+      "insert into s values (1, 'ann', 6) on conflict (id) do update set n = 6",
+      '42501 new row violates row-level security policy (USING expression) for table "s"',
+    ],
+    [
+      "insert into s values (2, 'ann', 1) on conflict (id) do update set n = 0",
+      '42501 new row violates row-level security policy (USING expression) for table "s"',
+    ],
+    [
+      "insert into s values (2, 'ann', 1) on conflict (id) do update set n = 0 where s.n = 77",
+      '42501 new row violates row-level security policy (USING expression) for table "s"',
+    ],
+    [
+      "insert into s values (2, 'ann', 1) on conflict (id) do update set n = 1 / (s.n - 2)",
+      '42501 new row violates row-level security policy (USING expression) for table "s"',
+    ],
+    [
+      "insert into s values (1, 'bob', 1) on conflict (id) do update set n = 0",
+      '42501 new row violates row-level security policy for table "s"',
+    ],
+    ["insert into s values (2, 'ann', 1) on conflict (id) do nothing", []],
+    ["reset role"],
+    ["update s set n = 1 where id = 1"],
+    ["set role ann"],
+    [
+      "insert into s values (1, 'ann', 1) on conflict (id) do update set n = 50",
+      '42501 new row violates row-level security policy for table "s"',
+    ],
+    [
+      "insert into s values (1, 'ann', 1) on conflict (id) do update set owner = 'bob'",
+      '42501 new row violates row-level security policy for table "s"',
+    ],
+    ["insert into s values (1, 'ann', 50) on conflict (id) do update set n = 9"],
+    ["reset role"],
+    ["select * from s order by id", ["1|ann|9", "2|bob|2", "3|ann|3"]],
+  ]),
+);

@@ -104,7 +104,18 @@ function statement(c: Chance): string {
       const values = { id: `${10 + c.below(500)}`, who: `'${c.one(ROLES)}'`, grp: `${c.below(3)}`, n: `${c.below(8)}` };
       const given = ["id", ...columns.filter((column) => column !== "id" && c.below(3) > 0)] as (keyof typeof values)[];
       const returning = c.one(["", "", " returning id", " returning *"]);
-      return `insert into ${at} (${given}) values (${given.map((name) => values[name])})${returning}`;
+      // Of rows that are there, too. A view's policies are its owner's.
+      if (c.below(2) === 0 && !at.startsWith("v")) values.id = `${c.below(10)}`;
+      const set = c.one(["n = 3", `n = ${at}.n + 1`, "who = excluded.who", `grp = ${c.below(3)}`]);
+      const conflict = at.startsWith("v")
+        ? ""
+        : c.one([
+            "",
+            " on conflict do nothing",
+            " on conflict (id) do nothing",
+            ...Array(3).fill(` on conflict (id) do update set ${set}`),
+          ]);
+      return `insert into ${at} (${given}) values (${given.map((name) => values[name])})${conflict}${returning}`;
     }
     case 6:
     case 7: {

@@ -1,8 +1,10 @@
 /** What a collection is like. */
+import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Request } from "../../actor/request.js";
 import { describeCollection } from "../../document/collection.js";
 import { type IndexLife, indexLife } from "../../session/search-index-care.js";
 import { rowsOf } from "../statements/run-alone.js";
+import { withDefinitions } from "../statements/with-definitions.js";
 import { findCollection } from "./document-session.js";
 
 /** Its definition, how many documents it has, and how far its indexes are. Throws not_found. */
@@ -10,10 +12,15 @@ export async function collectionFacts(request: Request, name: string): Promise<o
   const collection = findCollection(request, name);
   const [row] = await rowsOf(request, { sql: `SELECT count(*) FROM ${collection.sqlName}`, params: [] });
   const { partition, number } = request.tenant;
+  // Who may not see all documents is not told how many there are.
+  const seesAll = withDefinitions(request, (catalog) =>
+    rightsOfCaller(request.head)(catalog).mayAll(collection.table.id, ["r"]),
+  );
   // Search indexes are made in the background; what they find is the same at any time.
   const indexes = collection.indexes.flatMap(({ name, type, search }) => {
     if (search === null) return [];
     const { state, items, waiting } = indexLife(partition.derived, number, search);
+    if (!seesAll) return [{ name, type, state: state === "ready" ? state : "building" }];
     return [{ name, type, state, progress: progressOf(state, items, waiting), items, items_waiting: waiting }];
   });
   const record = { ...describeCollection(collection), document_count: Number(row![0]), indexes };

@@ -1,5 +1,6 @@
 /** /v1/collections: document collections as a whole. Their documents are in documents.ts. */
 
+import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import { numberedPageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
@@ -53,7 +54,10 @@ async function changeSchema(request: Request, { params, body }: Input, replaces:
 
 async function listCollections(request: Request, { query }: Input): Promise<Answer> {
   const { limit, offset, page } = numberedPageOf(query);
-  const tables = withDefinitions(request, (catalog) => catalog.tables());
+  const tables = withDefinitions(request, (catalog) => {
+    const rights = rightsOfCaller(request.head)(catalog);
+    return catalog.tables().filter((table) => rights.mayName(table));
+  });
   const all = tables.flatMap((table) => collectionOf(table) ?? []);
   const items = all.slice(offset, offset + limit).map(describeCollection);
   return { plain: { items, total: all.length, page, page_size: limit } };

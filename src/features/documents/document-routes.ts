@@ -35,6 +35,7 @@ export const documentHandlers = {
     const { sqlName } = findCollection(request, params.name!);
     const statement = { sql: `DELETE FROM ${sqlName} WHERE id = $1::text`, params: [params.id!] };
     return runAlone(request, statement, ({ rowsAffected }) => {
+      // Hidden, kept by a policy, or not there: which of them is not told.
       if (rowsAffected === 0) throw noDocument(params.id!);
       return {};
     });
@@ -43,6 +44,13 @@ export const documentHandlers = {
 
 function noDocument(id: string): DbError {
   return new DbError("not_found", `The document "${id}" does not exist.`);
+}
+
+/** It can be seen, so it is there; a policy keeps it from being changed. */
+function hiddenFromUpdate(id: string): DbError {
+  return new DbError("forbidden", `permission denied for document "${id}": a policy does not let you change it`, {
+    sqlstate: "42501",
+  });
 }
 
 function insertDocument(request: Request, { params, body }: Input): Answer | Promise<Answer> {
@@ -198,11 +206,13 @@ function changeDocument(
     if (row.id !== id)
       throw new DbError("invalid_request", "id: the id of a document does not change", { field: "id" });
     await giveWay(request);
-    await run(updateStatement(collection, row));
+    if ((await run(updateStatement(collection, row))).affected === 0) throw hiddenFromUpdate(id);
     await giveWay(request);
     const [changed] = (await run({ sql, params: [id] })).rows;
+    // Another one than the caller may see: a trigger has made it so.
+    if (changed === undefined) throw noDocument(id);
     await giveWay(request);
-    return { plain: documentOfRow(collection, changed!) };
+    return { plain: documentOfRow(collection, changed) };
   });
 }
 

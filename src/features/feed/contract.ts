@@ -33,7 +33,7 @@ export interface LiveOutput {
 export interface FollowingRequest {
   readonly id: number;
   readonly tenant: Tenant;
-  readonly head: { readonly tenantId: string; readonly username: string };
+  readonly head: { readonly tenantId: string; readonly username: string; readonly roles: readonly string[] };
   deadlineMs: number;
   openReply(contentType: string, headers: readonly string[]): Promise<ReplySink>;
   checkpoint(): void;

@@ -1,10 +1,9 @@
 /** Changes of a partition as they are committed, and who follows them: the part that this feature keeps beside each partition. */
 import { type PartitionOfPart, type PartitionPart, PartitionPartKind } from "../../actor/partition-part.js";
-import { DbError } from "../../protocol/errors.js";
 import type { PartitionMetrics } from "../../protocol/messages.js";
 import type { Tenant } from "../../session/tenant.js";
 import { ChangeFeed } from "./change-feed.js";
-import { Subscriptions } from "./subscriptions.js";
+import { ACCESS_CHANGED, Subscriptions } from "./subscriptions.js";
 
 export class Feed implements PartitionPart {
   readonly changes: ChangeFeed;
@@ -42,10 +41,7 @@ export class Feed implements PartitionPart {
     const now = this.partition.definitions(number, (view) => JSON.stringify([view.roles(), view.accesses()]));
     if (this.accessOf.get(number) === now) return;
     this.accessOf.set(number, now);
-    this.subscriptions.endOf(
-      number,
-      new DbError("subscription_interrupted", "Who may see what has changed: subscribe again."),
-    );
+    this.subscriptions.endOf(number, ACCESS_CHANGED());
   }
 
   sweep(nowMs: number): void {

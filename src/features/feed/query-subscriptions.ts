@@ -3,6 +3,7 @@
  * Called by subscriptions.ts; owns the groups.
  */
 
+import { isAdministrator } from "../../actor/caller-rights.js";
 import type { ReplySink } from "../../actor/reply-sink.js";
 import type { TableDef } from "../../catalog/table.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
@@ -36,6 +37,8 @@ interface Owner {
   readonly number: number;
   readonly tenantId: string;
   readonly username: string;
+  /** Of the tenant: a superuser. */
+  readonly administrator: boolean;
 }
 
 /** Rows of one message of an answer. */
@@ -56,17 +59,28 @@ export class QuerySubscriptions {
     private readonly turnsOf: (tenant: number) => Client,
   ) {}
 
-  /** The group, with a first answer. Throws an error that says what is wrong with the query. */
+  /** The group of those that began by the same roles, with a first answer. Throws an error that says what is wrong with the query. */
   async groupOf(
     request: FollowingRequest,
     query: QueryRequest,
     form: ChangeForm,
     output: LiveOutput,
+    began: number,
   ): Promise<QueryGroup> {
     const { username, tenantId } = request.head;
-    const owner: Owner = { number: request.tenant.number, tenantId, username };
+    const administrator = isAdministrator(request.head);
+    const owner: Owner = { number: request.tenant.number, tenantId, username, administrator };
     const params = paramsOf(query);
-    const key = JSON.stringify([owner.number, username, query.sql, query.language ?? "", params, form.name]);
+    const key = JSON.stringify([
+      owner.number,
+      began,
+      username,
+      administrator,
+      query.sql,
+      query.language ?? "",
+      params,
+      form.name,
+    ]);
     let group = this.groups.get(key);
     if (group === undefined) {
       group = this.newGroup(key, owner, query, params, form, output);
@@ -132,18 +146,20 @@ export class QuerySubscriptions {
         throw sqlError("0A000", "a query that calls functions made by statements cannot be subscribed to");
       }
       const values = convertParameters(plan, params);
-      const delta = bound.command === "select" ? deltaOf(bound.plan, values) : null;
+      // Who may not see all has the whole query asked again: a changed row by itself knows nobody's rights.
+      const delta = bound.command === "select" && !session.names.hidesRows(tx) ? deltaOf(bound.plan, values) : null;
       return { plan, values, delta, tables: [...tablesOf(bound.plan).values()] };
     } finally {
       tx.rollback();
     }
   }
 
-  private session({ number, username, tenantId }: Owner): Session {
+  private session({ number, username, tenantId, administrator }: Owner): Session {
     const options = {
       isolation: null,
       readOnly: true,
       user: username,
+      administrator,
       tenantName: tenantId,
       control: "routes",
     } as const;

@@ -10,7 +10,10 @@
  * Owned by the partition; the actor gives it the way out.
  */
 
+import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { ReplySink } from "../../actor/reply-sink.js";
+import type { CatalogView } from "../../catalog/catalog-view.js";
+import type { TableDef } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
 import type { ExecContext } from "../../query/exec/context.js";
 import type { ChangeForm } from "./change-form.js";
@@ -33,6 +36,20 @@ const READINGS_MAX = 3;
 /** Looks at the log at the same time. */
 const LOG_READERS_MAX = 2;
 
+/** Of subscriptions that were allowed by roles and policies that no longer hold. */
+export const ACCESS_CHANGED = (): DbError =>
+  new DbError("subscription_interrupted", "Who may see what has changed: subscribe again.");
+
+/** Changed rows reach their followers as they are: throws 403 unless the caller may see all of the table. */
+function requireAllRows(catalog: CatalogView, table: TableDef, { head }: FollowingRequest): void {
+  const rights = rightsOfCaller(head)(catalog);
+  if (rights.mayName(table) && rights.mayAll(table.id, ["r"])) return;
+  throw new DbError("forbidden", `permission denied for the changes of ${table.name}: some of them you may not see.`, {
+    sqlstate: "42501",
+    hint: 'Subscribe to a query with "sql": it answers what you may see.',
+  });
+}
+
 export class Subscriptions {
   output: LiveOutput | null = null;
   private queries: QuerySubscriptions | null = null;
@@ -41,6 +58,8 @@ export class Subscriptions {
   private readonly counts = new Map<number, Set<Subscription>>();
   private logReaders = 0;
   private readonly logWaiters: (() => void)[] = [];
+  /** By tenant: how often all of its subscriptions were ended. What began before does not join those that began after. */
+  private readonly ends = new Map<number, number>();
 
   constructor(private readonly partition: SubscriptionHost) {}
 
@@ -55,7 +74,8 @@ export class Subscriptions {
     const { tenant } = request;
     const output = this.begin(tenant.number);
     this.queries ??= new QuerySubscriptions(this.partition, (number) => output.turnsOf(number));
-    const group = await this.queries.groupOf(request, query, way.form, output);
+    const began = this.endsOf(tenant.number);
+    const group = await this.queries.groupOf(request, query, way.form, output, began);
     tenant.sawEverything();
     request.deadlineMs = Number.POSITIVE_INFINITY;
     const subscription = new Subscription(request.id, tenant.number, way, group, this, output);
@@ -66,15 +86,26 @@ export class Subscriptions {
       output.began(request.id);
       await sendAnswer(group, sink, way, () => {
         request.checkpoint();
+        this.requireStill(tenant.number, began);
         if (subscription.ended !== null) throw subscription.ended;
       });
       request.checkpoint();
       if (subscription.ended !== null) throw subscription.ended;
+      this.requireStill(tenant.number, began);
     } catch (error) {
       group.leave(subscription);
       throw error;
     }
     this.live(request, subscription, output);
+  }
+
+  private endsOf(tenant: number): number {
+    return this.ends.get(tenant) ?? 0;
+  }
+
+  /** Throws where subscriptions were ended while this one was being made: it was made by what held then. */
+  private requireStill(tenant: number, began: number): void {
+    if (this.endsOf(tenant) !== began) throw ACCESS_CHANGED();
   }
 
   /** From now on it gets what its group gets. */
@@ -90,6 +121,7 @@ export class Subscriptions {
     const { tenant } = request;
     const { feed, shard } = this.partition;
     const output = this.begin(tenant.number);
+    const began = this.endsOf(tenant.number);
     const { target, watch, group } = this.prepare(request, options, way.form);
     // The client hears nothing before the record of the watch is on disk.
     tenant.sawEverything();
@@ -106,8 +138,9 @@ export class Subscriptions {
     const position = sequence ?? Math.max(feed.durableMicros, watch.since);
     const about = JSON.stringify({ collection: target.label ?? target.table.name, sequence: position });
     await sink.write(way.form.whole(way.id, way.form.shared("subscribed", about, position)));
-    await this.catchUp(request, sink, way, group, position);
+    await this.catchUp(request, sink, way, group, position, began);
     request.checkpoint();
+    this.requireStill(tenant.number, began);
     group.join(subscription);
     this.live(request, subscription, output);
   }
@@ -166,10 +199,19 @@ export class Subscriptions {
     try {
       const catalog = tenant.catalog.view(tx);
       const target = findTarget(catalog, options);
+      requireAllRows(catalog, target.table, request);
       // A wrong filter is reported before anything is watched.
       const view = viewOf(tenant, tx, target, options.filter);
       const watch = partition.feed.watch(tenant.number, target.table, catalog);
-      const key = JSON.stringify([tenant.number, target.table.id, target.label, options.filter ?? null, form.name]);
+      const began = this.endsOf(tenant.number);
+      const key = JSON.stringify([
+        tenant.number,
+        began,
+        target.table.id,
+        target.label,
+        options.filter ?? null,
+        form.name,
+      ]);
       let group = this.groups.get(key);
       if (group === undefined || group.watch !== watch) {
         group = this.newGroup(key, request, watch, target, options.filter, form, view);
@@ -234,6 +276,7 @@ export class Subscriptions {
     way: Way,
     group: ChangeGroup,
     from: number,
+    began: number,
   ): Promise<void> {
     const { feed } = this.partition;
     const { watch } = group;
@@ -241,11 +284,12 @@ export class Subscriptions {
     let position = from;
     let readings = 0;
     for (;;) {
+      this.requireStill(watch.tenant, began);
       const changes = feed.changesAfter(watch, position);
       if (changes === null) {
         if (position < watch.since) throw tooOld(position, watch);
         if (readings++ < READINGS_MAX) await feed.readBack(watch, turn);
-        if (position < watch.historySince) position = await this.fromLog(request, sink, way, group, position);
+        if (position < watch.historySince) position = await this.fromLog(request, sink, way, group, position, began);
         continue;
       }
       if (changes.length === 0) return;
@@ -266,6 +310,7 @@ export class Subscriptions {
     way: Way,
     group: ChangeGroup,
     from: number,
+    began: number,
   ): Promise<number> {
     const { watch } = group;
     const { shard } = this.partition;
@@ -279,6 +324,7 @@ export class Subscriptions {
       };
       for await (const { changes, gap } of logChanges(shard.log, range, () => request.yieldTurn())) {
         if (gap) throw tooOld(from, watch);
+        this.requireStill(watch.tenant, began);
         for (const { message } of group.messagesOf(watch.rowsOf(changes))) {
           await sink.write(way.form.whole(way.id, message));
         }
@@ -316,6 +362,7 @@ export class Subscriptions {
 
   /** Those of one tenant. */
   endOf(tenant: number, error: DbError): void {
+    this.ends.set(tenant, this.endsOf(tenant) + 1);
     for (const subscription of [...(this.counts.get(tenant) ?? [])]) subscription.end(error);
   }
 

@@ -16,6 +16,7 @@ import type {
   Tool as McpTool,
   ReadResourceResult,
 } from "@modelcontextprotocol/client";
+import { requireWhole } from "../../actor/table-doors.js";
 import { DbError } from "../../protocol/errors.js";
 import { VERSION } from "../../protocol/version.js";
 import type { Tool, ToolContext } from "../tools/tool.js";
@@ -67,6 +68,7 @@ export const METHODS: Readonly<Record<string, Method>> = {
   "tools/call": callTool,
   "resources/list": (context, params) => {
     requireNoCursor(params);
+    requireWhole(context.request, "resources/list");
     return listed<ListResourcesResult>(context, { resources: listResources(context.request) });
   },
   "resources/templates/list": (context, params) => {
@@ -146,6 +148,7 @@ async function callTool(context: MethodContext, { name, arguments: given = {} }:
     if (context.readOnly && !tool.forReaders) {
       throw new DbError("forbidden", `The credential has ReadOnly permission; the tool ${name} is refused.`);
     }
+    if (tool.door === "whole") requireWhole(context.request, `the tool ${name}`);
     const json = await tool.call(context, args);
     const content = JSON.stringify([{ type: "text", text: json }]);
     return `{"content":${content},"structuredContent":${json},"isError":false${ending}`;
@@ -166,6 +169,7 @@ function failed({ code, message, details }: DbError): string {
 
 async function readOne(context: MethodContext, { uri }: RpcParams): Promise<string> {
   if (typeof uri !== "string") throw invalidParams('"uri" must be a string.');
+  requireWhole(context.request, "resources/read");
   const text = await readResource(context, uri);
   if (text === null) {
     const code = context.stateless ? RPC_ERROR.invalidParams : RPC_ERROR.resourceNotFound;
@@ -202,6 +206,7 @@ function complete(context: MethodContext, { ref, argument }: RpcParams): string 
     throw invalidParams('"ref" and "argument" {name, value} are required.');
   }
   const { request } = context;
+  requireWhole(request, "completion/complete");
   const template = RESOURCE_TEMPLATES.find(({ uriTemplate }) => uriTemplate === ref.uri);
   const kind = template === undefined ? argument.name : template.name;
   let values: string[] = [];

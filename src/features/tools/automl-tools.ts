@@ -18,6 +18,7 @@ const { collection, target, task_type, max_trials, algorithms, metric, features,
 
 const trainModel: Tool = {
   name: "train_model",
+  door: "whole",
   title: "Train a model",
   description:
     "Trains a model on a collection, table or query, and waits for it. Reports progress. The result has best_score, algorithm and training_time_ms.",
@@ -49,6 +50,7 @@ const trainModel: Tool = {
 
 const predictTool: Tool = {
   name: "predict",
+  door: "whole",
   title: "Predict with a model",
   description: "Predicts rows with a trained model. For classes, it adds calibrated probabilities.",
   input: Strict({
@@ -78,6 +80,7 @@ const predictTool: Tool = {
 
 const listModelsTool: Tool = {
   name: "list_models",
+  door: "whole",
   title: "List trained models",
   description: "Lists the models that this tenant has trained, newest first. task_type limits the list to one task.",
   input: Strict({ task_type: Type.Optional(Type.String({ maxLength: 40 })) }),
@@ -90,6 +93,7 @@ const listModelsTool: Tool = {
 
 const describeModel: Tool = {
   name: "describe_model",
+  door: "whole",
   title: "Describe a model",
   description: "Describes a trained model: its algorithm, metrics, features with their importance, and its card.",
   input: Strict({ model_name: Type.String({ minLength: 1, maxLength: 200 }) }),

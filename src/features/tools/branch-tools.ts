@@ -20,6 +20,7 @@ const WRITES = { readOnlyHint: false, destructiveHint: false, idempotentHint: fa
 
 const branch: Tool = {
   name: "branch",
+  door: "whole",
   title: "Fork the data",
   description:
     "Makes a branch: a copy of all data that takes no time. Try changes there with branch_execute, look at them with diff, keep them with merge or throw them away with branch_delete.",
@@ -40,6 +41,7 @@ const branch: Tool = {
 
 const branchExecute: Tool = {
   name: "branch_execute",
+  door: "whole",
   title: "Run a statement in a branch",
   description: "Runs one statement of SQL or Cypher in a branch. The data outside of the branch does not change.",
   input: Strict({ branch: name, sql: Type.String({ minLength: 1 }), parameters: Type.Optional(Parameters) }),
@@ -56,6 +58,7 @@ const branchExecute: Tool = {
 
 const diff: Tool = {
   name: "diff",
+  door: "whole",
   title: "What a branch has changed",
   description: "Counts and shows the rows that a branch has added, removed and changed, with both values.",
   input: Strict({
@@ -74,6 +77,7 @@ const diff: Tool = {
 
 const merge: Tool = {
   name: "merge",
+  door: "whole",
   title: "Keep what a branch has changed",
   description:
     "Writes the branch's rows into the data that it was forked from, all or none. Rows that both have changed are conflicts, which are refused unless `conflicts` says which side counts.",
@@ -93,6 +97,7 @@ const merge: Tool = {
 
 const branchDelete: Tool = {
   name: "branch_delete",
+  door: "whole",
   title: "Throw a branch away",
   description: "Deletes a branch and all that was changed in it.",
   input: Strict({ branch: name }),

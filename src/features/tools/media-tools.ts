@@ -11,6 +11,7 @@ const search = multimodalEndpoints[1].body.properties;
 
 const describeImageTool: Tool = {
   name: "describe_image",
+  door: "none",
   title: "Describe an image",
   description:
     "Answers a prompt about an image (base64, or an address that the server may fetch). It uses the installed vision model or a provider. Without either, it reports size, colours, EXIF and the words in the image.",
@@ -29,6 +30,7 @@ const describeImageTool: Tool = {
 
 const searchMediaTool: Tool = {
   name: "search_media",
+  door: "whole",
   title: "Search texts, images and other media",
   description:
     "Finds what is most similar to a text or an image in collections of texts, images and other media, and says how each result was found.",

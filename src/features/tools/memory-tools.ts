@@ -27,6 +27,7 @@ async function oneValue(
 
 const memoryStore: Tool = {
   name: "memory_store",
+  door: "whole",
   title: "Store a memory",
   description: "Stores a text so that it can be recalled by meaning. The first memory creates the namespace.",
   input: Strict({ namespace, content, metadata }),
@@ -38,6 +39,7 @@ const memoryStore: Tool = {
 
 const memoryRecall: Tool = {
   name: "memory_recall",
+  door: "whole",
   title: "Recall memories",
   description:
     "Returns the memories of a namespace that are most similar to a query, best first. An unknown namespace has none.",
@@ -66,6 +68,7 @@ const memoryRecall: Tool = {
 
 const memoryForget: Tool = {
   name: "memory_forget",
+  door: "whole",
   title: "Forget a memory",
   description: "Removes one memory by its id. `forgotten` is false if it did not exist.",
   input: Strict({ namespace, id: Type.String({ minLength: 1, maxLength: MEMORY_ID_CHARACTERS_MAX }) }),

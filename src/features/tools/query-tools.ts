@@ -23,6 +23,7 @@ const graph = Type.Optional(Type.String({ description: 'A graph of the tenant. D
 
 const query: Tool = {
   name: "query",
+  door: "statements",
   title: "Query",
   description:
     "Runs one SELECT (or another statement that only reads) and returns its columns with types and its rows. Statements that write are rejected; use execute for them.",
@@ -34,6 +35,7 @@ const query: Tool = {
 
 const execute: Tool = {
   name: "execute",
+  door: "statements",
   title: "Execute",
   description:
     "Runs one statement that may change data or definitions: INSERT, UPDATE, DELETE, MERGE, CREATE, ALTER, DROP, or Cypher.",
@@ -45,6 +47,7 @@ const execute: Tool = {
 
 const validateQuery: Tool = {
   name: "validate_query",
+  door: "statements",
   title: "Validate a query",
   description:
     "Parses and plans a statement without running it: whether it is valid, the types of its parameters and columns, or what is wrong and where.",
@@ -78,6 +81,7 @@ const cypherInput = Strict({
 function cypherTool(name: string, wrap: (call: Tool["call"]) => Tool["call"] = (call) => call): Tool {
   return {
     name,
+    door: "statements",
     title: "Query the graph",
     description: "Runs one openCypher statement against the tenant's property graph and returns columns and rows.",
     input: cypherInput,

@@ -1,5 +1,6 @@
 /** Runs a statement for a tool, in a transaction of its own. Whether it may write is decided by its plan, not by its text. */
 import { DbError } from "../../protocol/errors.js";
+import { isRefusedToReader } from "../../session/reader.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import { jsonRows, type Outcome, resultAnswer } from "../../session/sql-result.js";
@@ -38,7 +39,8 @@ export async function runStatement(
 
 /** The tool does not write although the caller may. */
 function withRemedy(error: unknown): unknown {
-  if (!(error instanceof DbError) || error.code !== "forbidden") return error;
+  // What roles refuse is not for the other tool either.
+  if (!(error instanceof DbError) || !isRefusedToReader(error)) return error;
   return new DbError("forbidden", "This tool only reads, but the statement writes. Use the tool execute.", {
     ...error.details,
   });

@@ -7,6 +7,7 @@ import { READS, type Tool } from "./tool.js";
 
 const listTables: Tool = {
   name: "list_tables",
+  door: "whole",
   title: "List tables",
   description:
     "Lists the tables, views and collections of the current database with their kinds, column counts and row counts.",
@@ -17,6 +18,7 @@ const listTables: Tool = {
 
 const describeTable: Tool = {
   name: "describe_table",
+  door: "whole",
   title: "Describe a table",
   description: "Describes one table: columns with their types, indexes and constraints.",
   input: Strict({ table: Type.String({ minLength: 1, description: "A table, or schema.table." }) }),
@@ -26,6 +28,7 @@ const describeTable: Tool = {
 
 const sqlManual: Tool = {
   name: "sql_manual",
+  door: "none",
   title: "SQL manual",
   description:
     "Looks up a statement, function, operator, type or topic of this database's SQL: syntax, purpose and an example. Without a topic, it returns the table of contents.",

@@ -9,6 +9,7 @@ const { model, system, max_tokens, temperature, top_p, stop, seed } = GENERATE_O
 
 const generateTextTool: Tool = {
   name: "generate_text",
+  door: "none",
   title: "Generate a text",
   description:
     "Writes a text for a prompt with the configured language model, or with the small one that comes with the server.",

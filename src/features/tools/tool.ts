@@ -4,6 +4,7 @@
  */
 import type { TObject } from "typebox";
 import type { Request } from "../../actor/request.js";
+import type { Door } from "../../actor/table-doors.js";
 import type { Answer } from "../../session/answer.js";
 
 /** MCP's hints about a tool; nothing relies on them but a client's own caution. */
@@ -30,6 +31,8 @@ export type ToolResult = string;
 
 export interface Tool {
   readonly name: string;
+  /** As an endpoint's (actor/table-doors.ts). `statements`: the caller sees and changes what statements let it. */
+  readonly door: Exclude<Door, "parts">;
   readonly title: string;
   readonly description: string;
   /** JSON Schema of the arguments, which were checked against it when `call` gets them. */

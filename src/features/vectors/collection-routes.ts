@@ -3,6 +3,7 @@
  * search-routes.ts those of search.
  */
 
+import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
 import { pageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
@@ -79,7 +80,7 @@ async function createCollection(request: Request, { body }: Input): Promise<Answ
       editor.replaceTable(Object.freeze({ ...editor.view.table(null, name)!, collection }));
     });
     const made = vectorCollectionOf(tenant.catalog.view(tx).table(null, name)!)!;
-    const answer = { plain: description(made, 0, indexLife(request, made, 0)) };
+    const answer = { plain: description(made, 0, indexLife(request, made, 0, true)) };
     session.commit((done) => request.commit(done, answer));
     return answer;
   } finally {
@@ -139,11 +140,14 @@ function indexOptions({
 function listCollections(request: Request, { query }: Input): Promise<Answer> {
   const { limit = COLLECTIONS_PER_PAGE, offset = 0 } = pageOf(query);
   return readTogether(request, async ({ catalog }, ask) => {
-    const collections = catalog.tables().flatMap((table) => vectorCollectionOf(table) ?? []);
+    const rights = rightsOfCaller(request.head)(catalog);
+    const tables = catalog.tables().filter((table) => rights.mayName(table));
+    const collections = tables.flatMap((table) => vectorCollectionOf(table) ?? []);
     const plain: object[] = [];
     for (const collection of collections.slice(offset, offset + limit)) {
       const count = await countOf(collection, ask);
-      plain.push(description(collection, count, indexLife(request, collection, count)));
+      const seesAll = rights.mayAll(collection.table.id, ["r"]);
+      plain.push(description(collection, count, indexLife(request, collection, count, seesAll)));
     }
     return { plain };
   });
@@ -151,7 +155,10 @@ function listCollections(request: Request, { query }: Input): Promise<Answer> {
 
 async function described(request: Request, collection: VectorCollection): Promise<object> {
   const count = await countOf(collection, (text) => rowsOf(request, text));
-  return description(collection, count, indexLife(request, collection, count));
+  const seesAll = withDefinitions(request, (catalog) =>
+    rightsOfCaller(request.head)(catalog).mayAll(collection.table.id, ["r"]),
+  );
+  return description(collection, count, indexLife(request, collection, count, seesAll));
 }
 
 interface IndexLife {
@@ -161,11 +168,13 @@ interface IndexLife {
   readonly progress: number;
 }
 
-function indexLife({ tenant }: Request, { index }: VectorCollection, count: number): IndexLife {
+/** `seesAll`: otherwise `count` is not that of the index, and how far it is would tell that. */
+function indexLife({ tenant }: Request, { index }: VectorCollection, count: number, seesAll: boolean): IndexLife {
   if (index === null) return { state: "none", progress: 0 };
   const life = tenant.partition.derived.progress(tenant.number, index.id);
   if (life === null) return { state: "absent", progress: 0 };
   if (life.state === "ready" && !life.hasWork) return { state: "ready", progress: 1 };
+  if (!seesAll) return { state: "building", progress: 0 };
   const done = life.state === "ready" ? life.count - life.waiting : 0;
   return { state: "building", progress: count === 0 ? 0 : Math.min(0.99, Math.floor((100 * done) / count) / 100) };
 }

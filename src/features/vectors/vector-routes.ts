@@ -85,13 +85,18 @@ function sayingWhichIsThere<T>(store: () => T | Promise<T>): T | Promise<T> {
 
 function refuse(error: unknown): never {
   if (!(error instanceof DbError) || error.details?.sqlstate !== "23505") throw error;
+  // Who may not see all vectors is not told which it is.
   const id = /^Key \(id\)=\((.*)\) already exists\.$/s.exec(String(error.details.detail))?.[1];
-  throw new DbError("conflict", `The vector "${id}" already exists.`, {
-    sqlstate: "23505",
-    field: "id",
-    id,
-    hint: 'Send "on_conflict": "replace" to write over it, or "ignore" to leave it (in the body, or as ?on_conflict=replace).',
-  });
+  throw new DbError(
+    "conflict",
+    id === undefined ? "A vector of that id already exists." : `The vector "${id}" already exists.`,
+    {
+      sqlstate: "23505",
+      field: "id",
+      ...(id !== undefined && { id }),
+      hint: 'Send "on_conflict": "replace" to write over it, or "ignore" to leave it (in the body, or as ?on_conflict=replace).',
+    },
+  );
 }
 
 /** Of more, each statement takes so many. */

@@ -5,7 +5,7 @@
 import { toText } from "../../values/text-format.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
-import type { EvalContext, Evaluate, Expr, ParamExpr } from "../expr/expr.js";
+import type { EvalContext, Evaluate, Expr } from "../expr/expr.js";
 import { isLongConst, printExpr } from "../expr/print.js";
 import { mapExpr, walkExpr } from "../expr/walk.js";
 import type { ScanPlan } from "../plan/plan.js";
@@ -16,29 +16,41 @@ export interface FilterName {
   of(context: EvalContext): string;
 }
 
-export function filterNameOf(scan: ScanPlan, filter: Expr): FilterName | null {
+/** Functions of the session, by which policies mostly tell rows apart: the same for a whole statement. */
+const OF_SESSION: ReadonlySet<string> = new Set([
+  "current_user",
+  "user",
+  "current_role",
+  "session_user",
+  "current_setting",
+]);
+
+const isOfSession = (node: Expr): boolean =>
+  node.kind === "call" && OF_SESSION.has(node.fn.name) && node.args.every(({ kind }) => kind === "const");
+
+export function filterNameOf(scan: Pick<ScanPlan, "columns" | "source">, filter: Expr): FilterName | null {
   const columnIdOf = new Map(scan.columns.map(({ id }, i) => [id, scan.source[i]!]));
-  const params: ParamExpr[] = [];
+  const given: Expr[] = [];
   let isRepeatable = true;
   walkExpr(filter, (node) => {
-    if (node.kind === "param") params.push(node);
+    if (node.kind === "param" || isOfSession(node)) given.push(node);
     if (node.kind === "subquery" || (node.kind === "column" && !columnIdOf.has(node.id))) isRepeatable = false;
     if (node.kind === "const" && isLongConst(node)) isRepeatable = false;
-    if (node.kind === "call" && node.fn.volatility !== "immutable") isRepeatable = false;
+    if (node.kind === "call" && node.fn.volatility !== "immutable" && !isOfSession(node)) isRepeatable = false;
   });
   if (!isRepeatable) return null;
   const named = mapExpr(filter, (node) =>
     node.kind === "column" ? { ...node, name: `#${columnIdOf.get(node.id)!}` } : node,
   );
   const text = printExpr(named);
-  const values = params.map((param) => ({ param, evaluate: compileExpr(param, NO_SLOTS) }));
+  const values = given.map((expr) => ({ expr, evaluate: compileExpr(expr, NO_SLOTS) }));
   return {
     of: (context) =>
       JSON.stringify([text, context.timeZone, context.style, ...values.map((value) => valueText(value, context))]),
   };
 }
 
-function valueText({ param, evaluate }: { param: ParamExpr; evaluate: Evaluate }, context: EvalContext): string | null {
+function valueText({ expr, evaluate }: { expr: Expr; evaluate: Evaluate }, context: EvalContext): string | null {
   const value: Value = evaluate(EMPTY_ROW, 0, context);
-  return value === null ? null : toText(param.type, value, context.timeZone);
+  return value === null ? null : toText(expr.type, value, context.timeZone);
 }

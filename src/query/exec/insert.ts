@@ -3,7 +3,7 @@
  * the same table does not meet its own rows.
  */
 
-import type { IndexDef, TableDef } from "../../catalog/table.js";
+import type { IndexDef } from "../../catalog/table.js";
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr, type Predicate } from "../expr/compile.js";
@@ -71,6 +71,8 @@ interface ConflictProgram {
     /** By place among the columns. */
     readonly assignments: readonly { readonly place: number; readonly evaluate: Evaluate }[];
     readonly where: Predicate | null;
+    /** Null: no policy decides. Then those of the plan's checks do not count for the new row. */
+    readonly policies: { readonly using: readonly RowCheck[]; readonly checks: readonly RowCheck[] } | null;
   } | null;
 }
 
@@ -99,14 +101,14 @@ export function insertProgramOf(plan: InsertPlan): InsertProgram {
     own: { table, columnIds: table.columns.map(({ id }) => id), checks },
     viewChecks: partitions === undefined ? [] : checks.filter(({ ofView }) => ofView),
     routes: compileRoutes(partitions, membership, slotOf),
-    conflict: plan.onConflict && compileConflict(plan.onConflict, table),
+    conflict: plan.onConflict && compileConflict(plan.onConflict, plan),
     targets: new Map(),
     triggers,
     isTriggered: triggers !== null || hasTriggers(table, partitions),
   };
 }
 
-function compileConflict(conflict: OnConflict, table: TableDef): ConflictProgram {
+function compileConflict(conflict: OnConflict, { table, rowColumns }: InsertPlan): ConflictProgram {
   if (conflict.action === "nothing") return { arbiter: conflict.index, update: null };
   const slotOf = slotsOf([...conflict.existing, ...conflict.excluded]);
   return {
@@ -117,6 +119,13 @@ function compileConflict(conflict: OnConflict, table: TableDef): ConflictProgram
         evaluate: compileExpr(expr, slotOf),
       })),
       where: compileCondition(conflict.where, slotOf),
+      policies:
+        conflict.policies === undefined
+          ? null
+          : {
+              using: compileChecks(conflict.policies.using, slotOf),
+              checks: compileChecks(conflict.policies.checks, slotsOf(rowColumns)),
+            },
     },
   };
 }
@@ -409,11 +418,20 @@ export class Inserter {
     bulk!.addRow(row);
   };
 
-  private check({ writer, routed }: Target, row: Row, batch: Batch, number: number): void {
+  /** `policies`: those of an update; null: those of INSERT, which are among the checks. */
+  private check(
+    { writer, routed }: Target,
+    row: Row,
+    batch: Batch,
+    number: number,
+    policies: readonly RowCheck[] | null = null,
+  ): void {
     const { program, context } = this;
     writer.checkNotNull(row);
-    const failed =
-      failedCheck(routed.checks, batch, number, context) ?? failedCheck(program.viewChecks, batch, number, context);
+    const failedOf = (checks: readonly RowCheck[]) =>
+      failedCheck(policies === null ? checks : checks.filter(isNoPolicy), batch, number, context);
+    const refused = policies === null ? null : failedCheck(policies, batch, number, context);
+    const failed = refused ?? failedOf(routed.checks) ?? failedOf(program.viewChecks);
     if (failed !== null) throw writer.checkViolation(row, failed);
     const isOwn = program.routes.root === null;
     if (isOwn && !belongs(program.routes, batch, number, context)) throw writer.partitionViolation(row);
@@ -436,6 +454,9 @@ export class Inserter {
       columns: [...columnIds.map((id) => [existing[id]!]), ...rows.columns.map((values) => [values[number]!])],
       length: 1,
     };
+    // Before WHERE, which could otherwise be asked what a hidden row is like.
+    const hidden = update.policies === null ? null : failedCheck(update.policies.using, pair, 0, context);
+    if (hidden !== null) throw writer.checkViolation(existing, hidden);
     if (update.where !== null && !update.where(pair, 0, context)) return;
     const row = existing.slice();
     for (const { place, evaluate } of update.assignments) row[columnIds[place]!] = evaluate(pair, 0, context);
@@ -461,7 +482,7 @@ export class Inserter {
         detail: "The result tuple would appear in a different partition than the original tuple.",
       });
     }
-    this.check(target, row, shown, 0);
+    this.check(target, row, shown, 0, program.conflict!.update!.policies?.checks ?? null);
     const move = writer.takeOut(key, existing, row, assigned);
     writer.putBack(move, row, assigned);
     this.noteWritten(move.newKey);
@@ -470,6 +491,8 @@ export class Inserter {
     if (program.isTriggered) this.noteTriggers(target, "update", onUpdate, existing, row);
   }
 }
+
+const isNoPolicy = ({ policy }: RowCheck): boolean => policy === undefined;
 
 function keyText(key: Uint8Array): string {
   return Buffer.from(key).toString("latin1");

@@ -12,16 +12,14 @@ import { keyText } from "../../storage/ordered-map.js";
 import type { VectorBody } from "../../vector/vector-body.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
-import { columnsOf } from "../expr/walk.js";
 import type { NearestSearch, ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import { type FilterName, filterNameOf } from "./filter-name.js";
 import { limitValue } from "./limit.js";
 import { compileNearestRows, type FoundRows, type NearestRows, withVector } from "./nearest-rows.js";
 import type { Open, Operator, Pulled } from "./operator.js";
-import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { compileScan } from "./scan.js";
 import { findSearchIndex, vectorIndexKind } from "./search-index-kind.js";
+import { compileSlotFilter, SlotFilter, type SlotFilterProgram } from "./slot-filter.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
 import { type VectorIndex, vectorCorrections } from "./vector-corrections.js";
@@ -53,8 +51,8 @@ interface NearestProgram {
   readonly layout: TableLayout;
   readonly query: Evaluate;
   readonly counts: readonly (Evaluate | null)[];
-  /** Of one row: whether it passes. Null: all do. */
-  readonly filter: { readonly rows: RowDecoderProgram; readonly name: FilterName | null } | null;
+  /** Null: all rows pass. */
+  readonly filter: SlotFilterProgram | null;
   readonly kind: IndexKind<Float32Array, VectorBody>;
   readonly dimensions: number;
   /** Where the distance is a column, with the vector in its place. */
@@ -75,7 +73,7 @@ export function compileNearestScan(given: ScanPlan, search: NearestSearch): Open
     layout,
     query: compileExpr(search.query, NO_SLOTS),
     counts: search.counts.map((count) => compileMaybe(count, NO_SLOTS)),
-    filter: filterOf(plan),
+    filter: compileSlotFilter(plan),
     kind: vectorIndexKind(plan.table, search.index),
     dimensions: layout.types[columnId]!.modifier!,
     openScan: compileScan(distance === undefined ? plan : withVector(plan, distance.vector, columnId)),
@@ -85,40 +83,24 @@ export function compileNearestScan(given: ScanPlan, search: NearestSearch): Open
   return (context) => new NearestScanOperator(program, context);
 }
 
-/** Reads of a row no more than the filter does. */
-function filterOf(plan: ScanPlan): NearestProgram["filter"] {
-  const { filter, table } = plan;
-  if (filter === null) return null;
-  const read = columnsOf(filter);
-  const places = plan.columns.map((_, i) => i).filter((i) => read.has(plan.columns[i]!.id));
-  const columns = places.map((i) => plan.columns[i]!);
-  const source = places.map((i) => plan.source[i]!);
-  return {
-    rows: compileRowDecoder({ table, columns, source, filter, rowKey: null }),
-    name: filterNameOf(plan, filter),
-  };
-}
-
 interface Nearest {
   readonly slots: ArrayLike<number>;
   readonly distances: ArrayLike<number>;
 }
 
 class NearestScanOperator implements Operator {
-  private readonly filter: RowDecoder | null;
+  private readonly filter: SlotFilter<Float32Array, VectorBody> | null;
   private found: FoundRows | null = null;
   private rows: NearestRows | null = null;
   /** Reads the table instead. */
   private scan: Operator | null = null;
   private handsOutChunks = false;
-  private indexSearched: VectorIndex | null = null;
-  private ownMarks: SlotMarks | null = null;
 
   constructor(
     private readonly program: NearestProgram,
     private readonly context: ExecContext,
   ) {
-    this.filter = program.filter && new RowDecoder(program.filter.rows, context);
+    this.filter = program.filter && new SlotFilter(program.filter, context);
   }
 
   acceptChunks(): void {
@@ -140,7 +122,7 @@ class NearestScanOperator implements Operator {
 
   close(): void {
     this.scan?.close();
-    if (this.ownMarks !== null) this.indexSearched?.release(this.ownMarks);
+    this.filter?.close();
   }
 
   private index(): VectorIndex | null {
@@ -193,38 +175,18 @@ class NearestScanOperator implements Operator {
     const { context } = this;
     if (!index.fold(() => context.shouldYield())) return false;
     if (this.filter === null) return true;
-    const marks = this.marks(index);
-    if (marks.knownCount >= index.count || this.isLoose(index, marks, count)) return true;
-    for (let slot = 0, asked = 0; slot < index.slotCount; slot++) {
-      if (marks.isKnown(slot) || !index.isUsed(slot)) continue;
-      this.ask(index, marks, slot);
-      if (++asked % STEP_ROWS === 0 && context.shouldYield()) return false;
-    }
-    return true;
-  }
-
-  private marks(index: VectorIndex): SlotMarks {
-    this.indexSearched = index;
-    this.ownMarks ??= index.marksOf(this.program.filter!.name?.of(this.context) ?? null);
-    return this.ownMarks;
+    const marks = this.filter.marks(index);
+    return marks.knownCount >= index.count || this.isLoose(index, marks, count) || this.filter.askAll(index);
   }
 
   /** Enough rows pass that it suffices to test those that a search names. */
   private isLoose(index: VectorIndex, marks: SlotMarks, count: number): boolean {
     const stride = Math.max(1, Math.floor(index.slotCount / SAMPLE_ROWS));
     for (let slot = 0; marks.knownCount < SAMPLE_ROWS && slot < index.slotCount; slot += stride) {
-      if (!marks.isKnown(slot) && index.isUsed(slot)) this.ask(index, marks, slot);
+      if (!marks.isKnown(slot) && index.isUsed(slot)) this.filter!.ask(index, marks, slot);
     }
     const share = marks.passingCount / Math.max(1, marks.knownCount);
     return share >= this.looseShare() && marks.knownCount < index.count && count / share < COUNT_MAX / 4;
-  }
-
-  private ask(index: VectorIndex, marks: SlotMarks, slot: number): void {
-    const filter = this.filter!;
-    const record = index.recordOf(slot);
-    filter.add(NO_KEY, record);
-    marks.note(slot, filter.length > 0);
-    filter.take();
   }
 
   /** In one go: what it finds is of one state of the index. Null: the transaction sees too many other rows. */
@@ -253,13 +215,13 @@ class NearestScanOperator implements Operator {
     const { body } = index;
     const ef = Math.max(count, this.efSearch());
     if (this.filter === null) return body.search(query, count, ef, null);
-    const marks = this.marks(index);
+    const marks = this.filter.marks(index);
     const isKnown = marks.knownCount >= index.count;
     if (!isKnown) {
       const found = this.amongCandidates(index, marks, query, count, ef);
       if (found !== null) return found;
       for (let slot = 0; slot < index.slotCount; slot++) {
-        if (index.isUsed(slot) && !marks.isKnown(slot)) this.ask(index, marks, slot);
+        if (index.isUsed(slot) && !marks.isKnown(slot)) this.filter.ask(index, marks, slot);
       }
     }
     const passing = marks.passingCount;
@@ -286,7 +248,7 @@ class NearestScanOperator implements Operator {
     const distances: number[] = [];
     for (let i = 0; i < found.slots.length && slots.length < count; i++) {
       const slot = found.slots[i]!;
-      if (!marks.isKnown(slot)) this.ask(index, marks, slot);
+      if (!marks.isKnown(slot)) this.filter!.ask(index, marks, slot);
       if (!marks.passes(slot)) continue;
       slots.push(slot);
       distances.push(found.distances[i]!);
@@ -309,5 +271,3 @@ class NearestScanOperator implements Operator {
     return setting === null ? (this.program.search.index.vector!.efSearch ?? EF_SEARCH) : Number(setting);
   }
 }
-
-const NO_KEY = new Uint8Array(0);

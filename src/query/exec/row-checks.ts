@@ -14,11 +14,12 @@ export interface RowCheck {
   readonly ofView: boolean;
   /** As in BoundCheck. */
   readonly policy?: string | undefined;
+  readonly using?: true | undefined;
 }
 
 export function compileChecks(checks: readonly BoundCheck[], slotOf: SlotOf): readonly RowCheck[] {
-  return checks.map(({ name, predicate, view = false, policy }) => {
-    return { name, evaluate: compileExpr(predicate, slotOf), ofView: view || policy !== undefined, policy };
+  return checks.map(({ name, predicate, view = false, policy, using }) => {
+    return { name, evaluate: compileExpr(predicate, slotOf), ofView: view || policy !== undefined, policy, using };
   });
 }
 

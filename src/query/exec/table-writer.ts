@@ -85,10 +85,10 @@ export class TableWriter {
   }
 
   /** The error 23514, or 44000 of a view, or 42501 of row security. */
-  checkViolation(row: Row, { name: constraint, ofView, policy }: RowCheck): DbError {
+  checkViolation(row: Row, { name: constraint, ofView, policy, using }: RowCheck): DbError {
     const { table } = this.layout;
     if (policy !== undefined) {
-      const which = policy === "" ? "" : ` "${policy}"`;
+      const which = `${policy === "" ? "" : ` "${policy}"`}${using ? " (USING expression)" : ""}`;
       return sqlError("42501", `new row violates row-level security policy${which} for table "${constraint}"`);
     }
     if (ofView) {

@@ -16,6 +16,7 @@ import { either, parseTextQuery, phraseOf, type TextQuery } from "../../text/que
 import { TextBody } from "../../text/text-body.js";
 import { textQueryOf } from "../../text/text-query-of.js";
 import { Strangers, searchText } from "../../text/text-search.js";
+import { NO_STATISTICS, type TextStatistics, VisibleStatistics } from "../../text/text-statistics.js";
 import { requestOfText } from "../../values/trigrams.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
@@ -29,6 +30,7 @@ import type { Open, Operator, Pulled } from "./operator.js";
 import { compileRowDecoder, RowDecoder, type RowDecoderProgram } from "./row-decoder.js";
 import { compileScan } from "./scan.js";
 import { findSearchIndex, textIndexKind, textReader } from "./search-index-kind.js";
+import { compileSlotFilter, SlotFilter, type SlotFilterProgram } from "./slot-filter.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
 
@@ -60,6 +62,8 @@ interface TextProgram {
   readonly analyzer: Analyzer;
   /** Where each column stands in the primary key; null: rows must be read. */
   readonly inKey: readonly number[] | null;
+  /** Where scores go by the rows that pass the filter: that. */
+  readonly visible: SlotFilterProgram | null;
 }
 
 export function compileTextScan(plan: TextSearchPlan): Open {
@@ -77,6 +81,7 @@ export function compileTextScan(plan: TextSearchPlan): Open {
     kind: textIndexKind(plan.table, plan.index),
     analyzer: analyzerOf(plan.index.text!.language),
     inKey: placesInKey(plan),
+    visible: plan.statistics === "passing" ? compileSlotFilter(plan) : null,
   };
   return (context) => new TextScanOperator(program, context);
 }
@@ -92,6 +97,7 @@ const NO_ANSWERS: Iterator<Answer> = [].values();
 
 class TextScanOperator implements Operator {
   private readonly rows: RowDecoder;
+  private readonly visible: SlotFilter<TextItem, TextBody> | null;
   private answers: Iterator<Answer> | null = null;
   /** Rows that are still wanted. */
   private remaining = Number.POSITIVE_INFINITY;
@@ -106,6 +112,7 @@ class TextScanOperator implements Operator {
     private readonly context: ExecContext,
   ) {
     this.rows = new RowDecoder(program.rows, context);
+    this.visible = program.visible && new SlotFilter(program.visible, context);
   }
 
   next(): Pulled {
@@ -122,13 +129,24 @@ class TextScanOperator implements Operator {
     if (mode === TRIGRAM_MODE) return this.candidates(index, trigramQuery(text));
     if (mode === TSQUERY_MODE) return this.candidates(index, textQueryOf(text, program.plan.index.text!.language));
     const query = queryOf(text, mode, program.analyzer);
-    if (index?.fold(() => context.shouldYield())) return this.answer(index, query);
+    if (index !== null && this.isPrepared(index)) return this.answer(index, query);
     return this.later(index, query);
   }
 
   close(): void {
     this.own?.close();
     this.scan?.close();
+    this.visible?.close();
+  }
+
+  /** The index has all that the engine does, and it is known what of it counts; false when a turn ended before. */
+  private isPrepared(index: TextIndex): boolean {
+    return index.fold(() => this.context.shouldYield()) && (this.visible === null || this.visible.askAll(index));
+  }
+
+  private statisticsOf(index: TextIndex): TextStatistics {
+    if (this.visible !== null) return new VisibleStatistics(index.body, this.visible.marks(index));
+    return this.program.plan.statistics === undefined ? index.body : NO_STATISTICS;
   }
 
   /** Rows that may match; all of them where the index cannot tell: the filter knows which do. */
@@ -155,12 +173,12 @@ class TextScanOperator implements Operator {
   /** Without a promise where nobody waits: inside expressions. */
   private later(index: TextIndex | null, query: TextQuery): Pulled {
     if (index === null || index.state !== "ready") {
-      this.own = new OwnIndex(this.program, this.context);
+      this.own = new OwnIndex(this.program, this.context, this.visible);
       return this.makeOwn(this.own, query);
     }
     return this.context.yieldTurn().then(() => {
-      const isFolded = index.state === "ready" && index.fold(() => this.context.shouldYield());
-      return isFolded ? this.answer(index, query) : this.later(index, query);
+      const isReady = index.state === "ready" && this.isPrepared(index);
+      return isReady ? this.answer(index, query) : this.later(index, query);
     });
   }
 
@@ -182,7 +200,8 @@ class TextScanOperator implements Operator {
     const gte = program.layout.rowPrefixOf(context.tenantNumber);
     const corrections = context.tx.corrections({ gte, lt: prefixEnd(gte) }, index);
     const corrected: Answer[] = [];
-    const strangers = new Strangers(body);
+    const statistics = this.statisticsOf(index);
+    const strangers = new Strangers(body, statistics);
     const correctionsMax = CORRECTIONS_MIN + CORRECTIONS_SHARE * index.count;
     const slotsSeen = new Set<number>();
     for (let count = 0; corrections.text !== null; corrections.advance()) {
@@ -193,7 +212,7 @@ class TextScanOperator implements Operator {
       const score = strangers.score(query, program.itemOf(corrections.value));
       if (score !== null) corrected.push({ key: corrections.key, record: corrections.value, score });
     }
-    const { slots, scores } = searchText(body, query);
+    const { slots, scores } = searchText(body, query, statistics);
     const all = new Float64Array(slots.length + corrected.length);
     all.set(scores);
     corrected.forEach(({ score }, i) => {
@@ -272,6 +291,7 @@ class OwnIndex {
   constructor(
     private readonly program: TextProgram,
     private readonly context: ExecContext,
+    private readonly visible: SlotFilter<TextItem, TextBody> | null,
   ) {
     this.body = new TextBody(program.plan.index.text!.language);
     this.cursor = context.tx.scan(prefixRange(program.layout.rowPrefixOf(context.tenantNumber)));
@@ -293,6 +313,7 @@ class OwnIndex {
       const { keys: found, values } = this.cursor.next(STEP_ROWS);
       if (found.length === 0) break;
       for (let i = 0; i < found.length; i++) {
+        if (this.visible?.passes(values[i]!) === false) continue;
         const key = Buffer.from(found[i]!);
         keys[yield* body.addInSteps(program.itemOf(values[i]!))] = key;
       }
@@ -304,7 +325,9 @@ class OwnIndex {
   }
 
   answers(query: TextQuery, expected: number): Iterator<Answer> {
-    const { slots, scores } = searchText(this.body, query);
+    const { statistics } = this.program.plan;
+    const all = statistics === "none" ? NO_STATISTICS : this.body;
+    const { slots, scores } = searchText(this.body, query, all);
     return inOrder(scores, expected, (place) => ({
       key: this.keys[slots[place]!]!,
       record: null,

@@ -13,6 +13,7 @@
  */
 import { OID } from "../../values/values.js";
 import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
+import { TEXT_SCORE } from "../expr/functions/text-search.js";
 import { andOf, columnsOf, conjuncts, isVolatile, mapExpr, someExpr, takesLong } from "../expr/walk.js";
 import type {
   AggregatePlan,
@@ -106,7 +107,8 @@ function isLeakproof(expr: Expr): boolean {
       case "not":
         return false;
       case "call":
-        return !isComparison(node.fn);
+        // A text index names the rows that match; of a row there is nothing to compute.
+        return node.fn !== TEXT_SCORE && !isComparison(node.fn);
       default:
         return true;
     }

@@ -193,8 +193,17 @@ function columnIdOf(scan: ScanPlan, expr: Expr): number {
 }
 
 function searchOf(scan: ScanPlan, query: Expr, mode: Expr, index: SearchIndexDef, filter: Expr | null): TextSearchPlan {
-  const { table, alias, source, rowKey } = scan;
+  const { table, alias, source, rowKey, policy } = scan;
   const columns = [...scan.columns, scoreColumn()];
-  const found = { index, query, mode, counts: null };
+  const statistics = policy === undefined ? null : { statistics: statisticsUnder(policy, filter) };
+  const found = { index, query, mode, counts: null, ...statistics };
   return Object.freeze({ kind: "textsearch", table, alias, source, filter, rowKey, ...found, columns });
+}
+
+/** Where a part of the policy is not in the filter, nobody knows the rows that it lets through. */
+function statisticsUnder(policy: Expr, filter: Expr | null): TextSearchPlan["statistics"] {
+  const has = conjuncts(filter);
+  const isIn = (part: Expr) =>
+    (part.kind === "const" && part.value === true) || has.some((condition) => exprEquals(condition, part));
+  return conjuncts(policy).every(isIn) ? "passing" : "none";
 }

@@ -115,10 +115,10 @@ function withRowKey(scan: ScanPlan): ScanPlan {
 }
 
 /** All rows that match: their keys and their scores. */
-function searchFor({ table, alias }: ScanPlan, { args }: CallExpr, index: SearchIndexDef): TextSearchPlan {
+function searchFor({ table, alias, policy }: ScanPlan, { args }: CallExpr, index: SearchIndexDef): TextSearchPlan {
   const key: OutputColumn = { id: newColumnId(), name: "row key", type: BYTEA, nullable: false };
   const [query, mode] = args.slice(-2) as [Expr, Expr];
-  const asked = { index, query, mode, counts: null };
+  const asked = { index, query, mode, counts: null, ...(policy !== undefined && { statistics: "none" as const }) };
   const columns = [key, scoreColumn()];
   return Object.freeze({
     kind: "textsearch",

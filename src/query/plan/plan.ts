@@ -80,6 +80,8 @@ export interface ScanPlan extends Node {
   readonly membership?: readonly PartitionMembership[];
   /** Above, only the rows nearest to a vector are wanted: the scan need not give others (nearest-by-index.ts). */
   readonly nearest?: NearestSearch;
+  /** The rows' policy as it was bound, which the filter has or a node above: what is told of all rows tells of none it hides. */
+  readonly policy?: Expr;
 }
 
 /** By a vector index, as long as that is ready. */
@@ -127,6 +129,11 @@ export interface TextSearchPlan extends Node {
   readonly mode: Expr;
   /** Only so many of the best are wanted, with those as good as the last: the sum of these. Null: all. */
   readonly counts: readonly Expr[] | null;
+  /**
+   * Under a policy: scores go by the rows that pass the filter, which has the policy in it, or by none. Absent: by all of the
+   * table.
+   */
+  readonly statistics?: "passing" | "none";
 }
 
 export interface ValuesPlan extends Node {
@@ -364,6 +371,8 @@ export interface BoundCheck {
   readonly view?: boolean;
   /** Row security of the table of this name: the policy, or "" for all that permit. NULL fails, too. */
   readonly policy?: string;
+  /** The policy's USING is asked, of a row that is there. */
+  readonly using?: true;
 }
 
 /** `input` gives one column per live table column, in table order, defaults already filled in. */
@@ -392,6 +401,8 @@ export interface OnConflict {
   readonly excluded: readonly OutputColumn[];
   readonly assignments: readonly { readonly columnId: number; readonly expr: Expr }[];
   readonly where: Expr | null;
+  /** Where policies decide: over `existing`, and over the columns of the new row. */
+  readonly policies?: { readonly using: readonly BoundCheck[]; readonly checks: readonly BoundCheck[] };
 }
 
 /** A table whose rows a statement changes that names one from which it inherits, or itself. */

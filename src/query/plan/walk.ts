@@ -339,6 +339,9 @@ class ExprRewriter {
       ...conflict,
       assignments: this.assignments(conflict.assignments),
       where: this.maybe(conflict.where),
+      ...(conflict.policies && {
+        policies: { using: this.checks(conflict.policies.using), checks: this.checks(conflict.policies.checks) },
+      }),
     };
     return { ...plan, returning, checks, onConflict };
   }

@@ -5,7 +5,7 @@ import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { resolveFunction } from "../../query/expr/resolve.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
-import type { InsertPlan, OnConflict, Plan } from "../../query/plan/plan.js";
+import type { InsertPlan, OnConflict, OutputColumn, Plan } from "../../query/plan/plan.js";
 import { BOOL, OID, type SqlType } from "../../values/values.js";
 import type { ConflictTarget, InsertStatement, OnConflictNode } from "../parse/ast.js";
 import type { ColumnNode, ExprNode, QueryNode } from "../parse/ast-query.js";
@@ -20,8 +20,8 @@ import { bindWith } from "./bind-with.js";
 import { type Binding, mayBeNull } from "./binding.js";
 import { type ChangedRelation, changedRelation, notUpdatable } from "./changed-relation.js";
 import {
+  conflictPolicies,
   namesColumns,
-  refusePolicies,
   requireChanges,
   requireReads,
   requireViewed,
@@ -48,7 +48,9 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   const scope = new Scope(parent);
   bindWith(node.with, scope, binding);
   const named = changedRelation(node.table.name, "insert", binding);
-  const relation = withPolicies(named, "insert", namesColumns(node.returning), binding);
+  // A conflict's target reads rows that are there, so the new row must be one that may be read, as in PostgreSQL.
+  const reads = namesColumns(node.returning) || (node.onConflict !== null && readsKey(node.onConflict));
+  const relation = withPolicies(named, "insert", reads, binding);
   const { table, face } = relation;
   if (relation.instead !== undefined) checkReturned(table, "insert", node.returning);
   const targets = targetColumns(node, relation);
@@ -58,7 +60,8 @@ export function bindInsert(node: InsertStatement, binding: Binding, parent: Scop
   const name = node.table.alias?.name ?? face.name;
   const isBranch = table.partitionKey !== undefined;
   const oid = isBranch ? binding.newColumn("tableoid", OID, false) : null;
-  const onConflict = node.onConflict === null ? null : bindOnConflict(node.onConflict, relation, name, scope, binding);
+  const onConflict =
+    node.onConflict === null ? null : bindOnConflict(node.onConflict, relation, name, rowColumns, scope, binding);
   const row = relation.over(name, rowColumns);
   const stored = new Scope(scope);
   stored.items = [oid === null ? row.item : { ...row.item, tableOid: columnExpr(oid) }];
@@ -320,12 +323,12 @@ function bindOnConflict(
   node: OnConflictNode,
   relation: ChangedRelation,
   name: string,
+  rowColumns: readonly OutputColumn[],
   scope: Scope,
   binding: Binding,
 ): OnConflict {
   const { table, face } = relation;
   const { position } = node;
-  if (node.action !== "nothing") refusePolicies(relation, "ON CONFLICT DO UPDATE");
   const target = node.target === null ? null : ofTable(node.target, relation);
   if (target === null && table.indexes.some(({ deferrable }) => deferrable)) throw noArbiter(position);
   const index = target === null ? null : arbiter(target, table, node.action === "update");
@@ -352,7 +355,12 @@ function bindOnConflict(
   requireChanges(relation, "update", assigned, binding);
   const read = [where, ...assignments.map(({ expr }) => expr), ...arbiterColumns(index, table, existing)];
   for (const row of [existing, excluded]) requireReads(relation, row, read, binding);
-  return { index, action: "update", existing, excluded, assignments, where };
+  const policies = conflictPolicies(relation, existing, rowColumns, binding);
+  return { index, action: "update", existing, excluded, assignments, where, ...(policies && { policies }) };
+}
+
+function readsKey({ action, target }: OnConflictNode): boolean {
+  return action !== "nothing" || target !== null;
 }
 
 /** The target with the table's names for columns, where the statement names a view. */

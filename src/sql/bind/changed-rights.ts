@@ -5,11 +5,11 @@
 import type { Privilege } from "../../catalog/role.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
-import type { OutputColumn, Plan } from "../../query/plan/plan.js";
+import type { OnConflict, OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { Binding } from "./binding.js";
 import type { ChangedRelation } from "./changed-relation.js";
 import { checkedRights, requireChange, requireReadable } from "./relation-rights.js";
-import { policyChecks, policyFilter } from "./row-security.js";
+import { conflictChecks, policyChecks, policyFilter } from "./row-security.js";
 
 const PRIVILEGES = { insert: "a", update: "w", delete: "d" } as const;
 
@@ -102,6 +102,22 @@ export function withPolicies(
       return { ...row, checks: [...policies, ...row.checks] };
     },
   };
+}
+
+/** What ON CONFLICT DO UPDATE asks of the stored row and of what becomes of it; undefined: no policy decides. */
+export function conflictPolicies(
+  relation: ChangedRelation,
+  existing: readonly OutputColumn[],
+  row: readonly OutputColumn[],
+  binding: Binding,
+): OnConflict["policies"] {
+  if (!isRestricted(relation)) return undefined;
+  const { table } = relation;
+  const rights = relation.rights!;
+  return binding.within({ ...binding.env, rights }, () => ({
+    using: conflictChecks(table, existing, rights, binding),
+    checks: policyChecks(table, row, "update", true, rights, binding),
+  }));
 }
 
 /** Throws 0A000 for a command that does not know policies yet. */

@@ -9,6 +9,7 @@ import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
 import { columnExpr } from "../../query/plan/column-expr.js";
 import type { BoundCheck, OutputColumn, Plan } from "../../query/plan/plan.js";
+import { childrenOf, withChildren } from "../../query/plan/walk.js";
 import { BOOL } from "../../values/values.js";
 import type { PolicyStatement } from "../parse/ast-access.js";
 import { parseSql } from "../parse/parse.js";
@@ -36,8 +37,18 @@ export function policyFilter(
     return [permissive, ...restrictive.map(({ predicate }) => predicate)];
   });
   const predicate = logic("and", predicates);
-  const rows: Plan = Object.freeze({ kind: "filter", input: plan, predicate, trusted: true, columns: plan.columns });
+  const input = policed(plan, predicate);
+  const rows: Plan = Object.freeze({ kind: "filter", input, predicate, trusted: true, columns: plan.columns });
   return barrier(rows);
+}
+
+/** The stored rows, which know that a policy is above them. */
+function policed(plan: Plan, policy: Expr): Plan {
+  if (plan.kind === "scan") return Object.freeze({ ...plan, policy });
+  return withChildren(
+    plan,
+    childrenOf(plan).map((child) => policed(child, policy)),
+  );
 }
 
 /** Nothing that could tell of a row is computed for rows that the input does not give. */
@@ -60,6 +71,21 @@ export function policyChecks(
     return [{ name: table.name, predicate: permissive, policy: "" }, ...restrictive];
   };
   return [...checks(command, "check"), ...(reads ? checks("select", "using") : [])];
+}
+
+/** Checks of a stored row that ON CONFLICT DO UPDATE is about to change: it has to be seen, and may be changed. */
+export function conflictChecks(
+  table: TableDef,
+  columns: readonly OutputColumn[],
+  rights: Rights,
+  binding: Binding,
+): BoundCheck[] {
+  return (["update", "select"] as const).flatMap((command) => {
+    const { permissive, restrictive } = conditionsOf(table, columns, command, "using", rights, binding);
+    return [{ name: table.name, predicate: permissive, policy: "" }, ...restrictive].map(
+      (check): BoundCheck => ({ ...check, using: true }),
+    );
+  });
 }
 
 interface Conditions {

@@ -1,0 +1,78 @@
+/** The filter of a scan as a search index asks it: of a row in one of its slots, and remembered by slot. */
+import type { DerivedIndex } from "../../derived/derived-index.js";
+import type { IndexBody } from "../../derived/index-body.js";
+import type { SlotMarks } from "../../derived/slot-marks.js";
+import { columnsOf } from "../expr/walk.js";
+import type { ExecContext } from "./context.js";
+import { type FilterName, filterNameOf } from "./filter-name.js";
+import { compileRowDecoder, RowDecoder, type RowDecoderProgram, type TableOutput } from "./row-decoder.js";
+
+/** Rows between two looks at the clock. */
+const STEP_ROWS = 64;
+const NO_KEY = new Uint8Array(0);
+
+export interface SlotFilterProgram {
+  readonly rows: RowDecoderProgram;
+  readonly name: FilterName | null;
+}
+
+/** Reads of a row no more than the filter does. Null: all rows pass. */
+export function compileSlotFilter(plan: TableOutput): SlotFilterProgram | null {
+  const { filter, table } = plan;
+  if (filter === null) return null;
+  const read = columnsOf(filter);
+  const places = plan.source.map((_, i) => i).filter((i) => read.has(plan.columns[i]!.id));
+  const columns = places.map((i) => plan.columns[i]!);
+  const source = places.map((i) => plan.source[i]!);
+  return {
+    rows: compileRowDecoder({ table, columns, source, filter, rowKey: null }),
+    name: filterNameOf(plan, filter),
+  };
+}
+
+type SearchIndex<Item, Body extends IndexBody<Item>> = DerivedIndex<Item, Body>;
+
+/** Of one run over one index. */
+export class SlotFilter<Item, Body extends IndexBody<Item>> {
+  private readonly rows: RowDecoder;
+  private searched: SearchIndex<Item, Body> | null = null;
+  private own: SlotMarks | null = null;
+
+  constructor(
+    private readonly program: SlotFilterProgram,
+    private readonly context: ExecContext,
+  ) {
+    this.rows = new RowDecoder(program.rows, context);
+  }
+
+  passes(record: Uint8Array): boolean {
+    this.rows.add(NO_KEY, record);
+    return this.rows.take().length > 0;
+  }
+
+  marks(index: SearchIndex<Item, Body>): SlotMarks {
+    this.searched = index;
+    this.own ??= index.marksOf(this.program.name?.of(this.context) ?? null);
+    return this.own;
+  }
+
+  ask(index: SearchIndex<Item, Body>, marks: SlotMarks, slot: number): void {
+    marks.note(slot, this.passes(index.recordOf(slot)));
+  }
+
+  /** Asks of every row; false when a turn ended before. The index must hold all that the engine does. */
+  askAll(index: SearchIndex<Item, Body>): boolean {
+    const marks = this.marks(index);
+    if (marks.knownCount >= index.count) return true;
+    for (let slot = 0, asked = 0; slot < index.slotCount; slot++) {
+      if (marks.isKnown(slot) || !index.isUsed(slot)) continue;
+      this.ask(index, marks, slot);
+      if (++asked % STEP_ROWS === 0 && this.context.shouldYield()) return false;
+    }
+    return true;
+  }
+
+  close(): void {
+    if (this.own !== null) this.searched?.release(this.own);
+  }
+}
