@@ -57,10 +57,10 @@ export async function mergeBranch(
   const session = new Session(origin, { ...sessionOptions(request, "routes"), isolation: "serializable" });
   session.begin({});
   try {
-    const definitions: DefinitionMerge = {
-      ...{ layers, number, branch, origin, yieldTurn: request.yieldTurn },
-      tx: session.contextFor(request).tx as ShardTransaction,
-    };
+    const tx = session.contextFor(request).tx as ShardTransaction;
+    // Of what the transaction sees, the engine knows since when it is there.
+    await settled(request);
+    const definitions: DefinitionMerge = { layers, number, branch, origin, yieldTurn: request.yieldTurn, tx };
     const whole = await mergeDefinitions(definitions, tables);
     const merge = new Merge(session.contextFor(request), conflicts);
     for await (const difference of rowDifferences(request, number, branch, tables)) {
