@@ -46,6 +46,11 @@ import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
 import type { Cursor, Entries, KeyRange } from "./store.js";
 
+export interface WrittenKeys {
+  readonly keys: readonly Uint8Array[];
+  readonly next: Uint8Array | null;
+}
+
 export class LayeredEngine implements Engine {
   private readonly branches = new BranchList();
   /** Tenants with a record of their own that their past is kept. */
@@ -393,15 +398,16 @@ export class LayeredEngine implements Engine {
   }
 
   /**
-   * Whether a commit after that one has written in the range. The past of its tenant is kept since then. Looks at up to `max` entries;
-   * a key says where to go on (`from`, at first null), since nobody has so far.
+   * Keys of the range that commits after that one have written, of up to `max` replaced entries; the same key may come again. The past of
+   * the tenant is kept since then. `next` says where to go on (`from`, at first null); null: that were all.
    */
-  changedSince(range: KeyRange, sequence: number, from: Uint8Array | null, max: number): boolean | Uint8Array {
-    if (this.isUnchangedSince(tenantOfKey(range.gte), sequence)) return false;
+  writtenSince(range: KeyRange, sequence: number, from: Uint8Array | null, max: number): WrittenKeys {
+    if (this.isUnchangedSince(tenantOfKey(range.gte), sequence)) return { keys: [], next: null };
     const whole = replacedRange(range);
     const { keys } = this.first({ ...whole, gte: from ?? whole.gte, only: "keys" }, max);
-    if (keys.some((key) => readReplacedKey(key).sequence > sequence)) return true;
-    return keys.length < max ? false : Buffer.concat([keys.at(-1)!, Buffer.of(0)]);
+    const written = keys.map(readReplacedKey).filter((each) => each.sequence > sequence);
+    const next = keys.length < max ? null : Buffer.concat([keys.at(-1)!, Buffer.of(0)]);
+    return { keys: written.map(({ key }) => key), next };
   }
 
   /** Whether there is a moment that can still be read at which the key had another entry, or none. */

@@ -95,10 +95,10 @@ async function requireUntouched(merge: DefinitionMerge, table: TableDef): Promis
   // What is written from now on ends the merge at its commit.
   tx.noteRead(range);
   for (let from: Uint8Array | null = null; ; await yieldTurn()) {
-    const found = layers.changedSince(range, branch.start.sequence, from, CHANGES_AT_ONCE);
-    if (found === false) return;
-    if (found === true) break;
-    from = found;
+    const { keys, next } = layers.writtenSince(range, branch.start.sequence, from, CHANGES_AT_ONCE);
+    if (keys.length > 0) break;
+    if (next === null) return;
+    from = next;
   }
   const advice = "Make the same change of definitions in the origin, and fork again.";
   throw new DbError(

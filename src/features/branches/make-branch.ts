@@ -79,7 +79,8 @@ function requireFree(layers: LayeredEngine, root: number, name: string, making: 
   );
 }
 
-async function startOf(request: Request, origin: number, asOf: string | number): Promise<CommitStamp> {
+/** The commit that a time, or the number of one, means. */
+export async function startOf(request: Request, origin: number, asOf: string | number): Promise<CommitStamp> {
   const tenant = request.partition.tenant(origin);
   if (typeof asOf === "number") return stampOfMoment(tenant, { sequence: asOf });
   const moment = await plainMoment({ kind: "value", value: asOf }, (text) => rowsOf(request, text));
