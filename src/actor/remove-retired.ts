@@ -26,7 +26,7 @@ export async function removeRetired(
     for (;;) {
       // What was found once is waited for, not the newest change: where definitions go on changing and some transaction is
       // always open, one of them is always older than that.
-      tenant.retired ??= look(tenant);
+      tenant.retired ??= await look(tenant, scheduler);
       if (tenant.retired === null || partition.shard.oldestSnapshot < tenant.retired.changedAt) return;
       if (!(await orderAll(tenant, tenant.retired, scheduler, isStopped))) return;
       await scheduler.yieldTurn(tenant.number, { usedMs: 0 });
@@ -42,15 +42,14 @@ export async function removeRetired(
 }
 
 /** Null: nothing is retired, or nothing was since there was nothing. */
-function look(tenant: Tenant): RetiredRecords | null {
+async function look(tenant: Tenant, scheduler: Pick<Scheduler, "yieldTurn">): Promise<RetiredRecords | null> {
   const { changedAt } = tenant.catalog;
   if (tenant.retiredUpTo === changedAt) return null;
   const { layers } = tenant.partition.shard;
   const since = layers?.oldestOf(tenant.number)?.sequence ?? 0;
   if (tenant.rememberedAt?.changedAt === changedAt && tenant.rememberedAt.since === since) return null;
   const found = retiredRecords(tenant);
-  // What somebody may still read as of an earlier moment stays.
-  const records = layers?.oldestOf(tenant.number) == null ? found : found.filter((key) => !layers!.remembers(key));
+  const records = await forgotten(tenant, found, scheduler);
   if (found.length > records.length && records.length === 0) {
     tenant.rememberedAt = { changedAt, since };
     return null;
@@ -58,6 +57,23 @@ function look(tenant: Tenant): RetiredRecords | null {
   if (records.length > 0) return { changedAt, records, orderedAt: null };
   tenant.retiredUpTo = changedAt;
   return null;
+}
+
+/** What somebody may still read as of an earlier moment stays. */
+async function forgotten(
+  { number, partition }: Tenant,
+  found: readonly Uint8Array[],
+  scheduler: Pick<Scheduler, "yieldTurn">,
+): Promise<readonly Uint8Array[]> {
+  const { layers } = partition.shard;
+  if (layers?.oldestOf(number) == null) return found;
+  const turns = { usedMs: 0 };
+  const records: Uint8Array[] = [];
+  for (const [i, record] of found.entries()) {
+    if (i % RECORDS_PER_COMMIT === RECORDS_PER_COMMIT - 1) await scheduler.yieldTurn(number, turns);
+    if (!layers.remembers(record)) records.push(record);
+  }
+  return records;
 }
 
 function retiredRecords({ number, partition }: Tenant): readonly Uint8Array[] {

@@ -263,6 +263,7 @@ export const DOORS: Readonly<Record<EndpointName, Door>> = {
   "history.get": "none",
   "history.set": "none",
   "history.delete": "none",
+  "history.undo": "whole",
   "branches.create": "whole",
   "branches.list": "none",
   "branches.get": "none",

@@ -14,7 +14,7 @@ import type { Engine } from "../storage/engine.js";
 import { prefixRange } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import { createOrderedMap, keyText, type OrderedMap } from "../storage/ordered-map.js";
-import type { NewerEntries } from "../storage/store.js";
+import { type NewerEntries, readSome } from "../storage/store.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
 import { type IndexContent, type IndexFile, readIndexFile } from "./index-file.js";
 import { SlotMarks } from "./slot-marks.js";
@@ -377,7 +377,12 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     const cursor = this.store.engine.cursor(prefixRange(this.place.rowPrefix));
     try {
       for (;;) {
-        const { keys, values } = cursor.next(STEP_ENTRIES);
+        const entries = readSome(cursor, STEP_ENTRIES);
+        if (entries === null) {
+          await turns.yieldTurn();
+          continue;
+        }
+        const { keys, values } = entries;
         if (keys.length === 0) return;
         for (let i = 0; i < keys.length; i++) {
           for (const _ of visit(this.suffixOf(keys[i]!), values[i]!)) if (turns.shouldYield()) await turns.yieldTurn();

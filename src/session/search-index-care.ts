@@ -9,7 +9,7 @@ import type { DerivedIndexes } from "../derived/derived-indexes.js";
 import { adjacencyKindOf, adjacencyPlace } from "../query/exec/adjacency-index.js";
 import { searchIndexKind, searchIndexPlace } from "../query/exec/search-index-kind.js";
 import { prefixRange, rowPrefix } from "../storage/keys.js";
-import type { Transaction } from "../storage/store.js";
+import { readSome, type Transaction } from "../storage/store.js";
 import type { Tenant } from "./tenant.js";
 
 /** Saved indexes that are looked at after a start. */
@@ -101,7 +101,7 @@ function memoryIndexesOf(catalog: CatalogView): MemoryIndex[] {
 
 function hasRows(tx: Transaction, tenantNumber: number, table: TableDef): boolean {
   const cursor = tx.scan({ ...prefixRange(rowPrefix(tenantNumber, storageOf(table))), only: "keys" });
-  const { keys } = cursor.next(1);
+  const found = readSome(cursor, 1);
   cursor.close();
-  return keys.length > 0;
+  return found === null || found.keys.length > 0;
 }

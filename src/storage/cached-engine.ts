@@ -11,7 +11,7 @@ import { LoadPart } from "./load-run.js";
 import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
-import type { Cursor, KeyRange } from "./store.js";
+import { type Cursor, type KeyRange, readSome } from "./store.js";
 import { TableTops } from "./table-tops.js";
 
 /** Bound on keys of one read that are looked up here and kept; more would displace entries in frequent use. */
@@ -56,10 +56,13 @@ export class CachedEngine implements Engine {
     this.misses++;
     const value = this.engine.get(key);
     if (value === undefined && this.tops.isUnknown(text)) {
-      const cursor = this.engine.cursor(prefixRange(key.subarray(0, ROW_PREFIX_BYTES), true));
-      const [greatest] = cursor.next(1).keys;
+      const range = prefixRange(key.subarray(0, ROW_PREFIX_BYTES), true);
+      const cursor = this.engine.cursor(range);
+      const found = readSome(cursor, 1);
       cursor.close();
-      this.tops.learn(text, greatest === undefined ? null : keyText(greatest));
+      // To find the greatest one would take long: no key is known to be above it.
+      const greatest = found === null ? range.lt : (found.keys[0] ?? null);
+      this.tops.learn(text, greatest === null ? null : keyText(greatest));
     }
     return value;
   }

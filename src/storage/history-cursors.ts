@@ -1,14 +1,17 @@
 /** Cursors of layered-engine.ts: a range as it was after a commit, and a branch's range over that of its origin. */
 import { ofTenant, readHiddenKey, readReplacedKey, replacedKey, replacedRange } from "./history-keys.js";
 import { isOwnOnly } from "./keys.js";
-import { MergedCursor } from "./merged-cursor.js";
 import { keyText } from "./ordered-map.js";
-import type { Corrections, Cursor, Entries, KeyRange } from "./store.js";
+import { type Cursor, type Entries, type KeyRange, readSome } from "./store.js";
 
 /** Entries that an overlay reads at a time. */
 const READ_ENTRIES = 256;
 /** Older entries of a key after which the rest of them is stepped over. */
 const SKIPPED_MAX = 64;
+/** Entries that a cursor drops before it says that it has nothing yet. */
+const DROPPED_MAX = 1024;
+/** What keys begin with. */
+const TENANT_BYTES = 4;
 
 interface Correction {
   readonly key: Uint8Array;
@@ -29,24 +32,27 @@ export function* entriesOf(cursor: Cursor): IterableIterator<{ readonly key: Uin
   }
 }
 
-class CorrectionSteps implements Corrections {
-  text: string | null = null;
-  key: Uint8Array = new Uint8Array(0);
-  value: Uint8Array | null = null;
+/** Corrections that are read when they are needed: to find the next one may take several pieces of work. */
+class CorrectionSteps {
+  /** The next one; null: there is none. What `settle` has found. */
+  next: Correction | null = null;
+  private isSettled = false;
 
-  constructor(private readonly steps: Iterator<Correction>) {
-    this.advance();
+  /** Null among the steps: it has worked for a while. */
+  constructor(private readonly steps: Iterator<Correction | null>) {}
+
+  /** False: not yet. */
+  settle(): boolean {
+    if (this.isSettled) return true;
+    const step = this.steps.next();
+    if (step.done !== true && step.value === null) return false;
+    this.next = step.done === true ? null : step.value;
+    this.isSettled = true;
+    return true;
   }
 
   advance(): void {
-    const step = this.steps.next();
-    if (step.done === true) {
-      this.text = null;
-      return;
-    }
-    this.key = step.value.key;
-    this.value = step.value.value;
-    this.text = keyText(this.key);
+    this.isSettled = false;
   }
 
   close(): void {
@@ -62,7 +68,7 @@ export function cursorAsOf(
   range: KeyRange,
 ): Cursor {
   const overlay = new CorrectionSteps(firstReplacedAfter(replaced, sequence, range));
-  return closing([now], [overlay], now, range);
+  return new LayeredCursor(now, [now], [overlay], range, null);
 }
 
 /** Of each key the oldest value that a later commit replaced. Keys that were written very often before are stepped over. */
@@ -70,15 +76,17 @@ function* firstReplacedAfter(
   open: (range: KeyRange) => Cursor,
   sequence: number,
   range: KeyRange,
-): IterableIterator<Correction> {
+): IterableIterator<Correction | null> {
   const isReverse = range.reverse === true;
   let text: string | null = null;
   let found: Correction | null = null;
+  let looked = 0;
   for (let rest: KeyRange | null = replacedRange(range); rest !== null; ) {
     const entries: KeyRange = rest;
     rest = null;
     let skipped = 0;
     for (const entry of entriesOf(open(entries))) {
+      if (++looked % READ_ENTRIES === 0) yield null;
       const { key, sequence: commit } = readReplacedKey(entry.key);
       const ownText = keyText(key);
       if (ownText !== text) {
@@ -102,47 +110,141 @@ function* firstReplacedAfter(
 
 /** `own` and `hidden` are the branch's; `origin` is the origin's range as of the fork. All go in the same direction. */
 export function branchCursor(own: Cursor, hidden: Cursor, origin: Cursor, range: KeyRange, tenant: number): Cursor {
-  const overlays = [new CorrectionSteps(entriesOf(own)), new CorrectionSteps(hiddenKeys(hidden))].filter(
-    ({ text }) => text !== null,
-  );
-  return closing([own, hidden, origin], overlays, new OfTenant(origin, tenant), range);
+  const overlays = [new CorrectionSteps(entriesOf(own)), new CorrectionSteps(hiddenKeys(hidden))];
+  return new LayeredCursor(origin, [own, hidden, origin], overlays, range, tenant);
 }
 
 function* hiddenKeys(hidden: Cursor): IterableIterator<Correction> {
   for (const { key } of entriesOf(hidden)) yield { key: readHiddenKey(key), value: null };
 }
 
-/** The same entries under another tenant's number, but for those that only their owner has. */
-class OfTenant implements Cursor {
+/**
+ * Entries of a base under corrections. `tenant`: the base is its origin's, whose entries are given out under the tenant's number, but for
+ * those that only their owner has.
+ */
+class LayeredCursor implements Cursor {
+  at: Uint8Array | null = null;
+  private found: { readonly keys: Uint8Array[]; readonly values: Uint8Array[] } = { keys: [], values: [] };
+  private buffer: Entries = { keys: [], values: [] };
+  private position = 0;
+  /** Entries that the base is asked for: more each time, since many may be hidden. */
+  private size = 0;
+  private readonly isReverse: boolean;
+
   constructor(
-    private readonly cursor: Cursor,
-    private readonly tenant: number,
-  ) {}
+    private readonly base: Cursor,
+    private readonly all: readonly Cursor[],
+    private overlays: readonly CorrectionSteps[],
+    range: KeyRange,
+    private readonly tenant: number | null,
+  ) {
+    this.isReverse = range.reverse === true;
+  }
 
   next(max: number): Entries {
     for (;;) {
-      const { keys, values } = this.cursor.next(max);
-      // An empty answer means the end.
-      if (keys.length > 0 && keys.every(isOwnOnly)) continue;
-      const given = keys.some(isOwnOnly) ? keys.flatMap((key, i) => (isOwnOnly(key) ? [] : [i])) : null;
-      return {
-        keys: (given === null ? keys : given.map((i) => keys[i]!)).map((key) => ofTenant(key, this.tenant)),
-        values: given === null ? values : given.map((i) => values[i]!),
-      };
+      const entries = this.step(max);
+      if (entries !== null) return entries;
     }
   }
 
-  close(): void {
-    this.cursor.close();
+  step(max: number): Entries | null {
+    const { keys, values } = this.found;
+    if (this.isPlain) return readSome(this.base, max);
+    for (let dropped = 0; keys.length < max; ) {
+      if (dropped > DROPPED_MAX || !this.settle(max)) return null;
+      const overlay = this.nextOverlay();
+      const key = this.buffer.keys[this.position];
+      if (overlay === null && key === undefined) break;
+      const order = overlay === null ? 1 : key === undefined ? -1 : this.compare(overlay.key, key);
+      if (order > 0) {
+        const value = this.buffer.values[this.position++]!;
+        if (this.give(key!, value)) continue;
+      } else {
+        if (order === 0) this.position++;
+        this.at = overlay!.key;
+        this.advance(overlay!.key);
+        if (overlay!.value !== null) {
+          keys.push(overlay!.key);
+          values.push(overlay!.value);
+          continue;
+        }
+      }
+      dropped++;
+    }
+    this.found = { keys: keys.slice(max), values: values.slice(max) };
+    return keys.length <= max ? { keys, values } : { keys: keys.slice(0, max), values: values.slice(0, max) };
   }
-}
 
-function closing(all: readonly Cursor[], steps: readonly CorrectionSteps[], base: Cursor, range: KeyRange): Cursor {
-  const overlays = steps.filter(({ text }) => text !== null);
-  return new MergedCursor(base, overlays, range.reverse === true, null, () => {
-    for (const cursor of all) cursor.close();
-    for (const step of steps) step.close();
-  });
+  /** Nothing is left but the base. */
+  private get isPlain(): boolean {
+    if (this.tenant !== null || this.found.keys.length > 0 || this.position < this.buffer.keys.length) return false;
+    return this.overlays.every((overlay) => overlay.settle() && overlay.next === null);
+  }
+
+  /** The base and all overlays know their next entries. False: not yet. */
+  private settle(max: number): boolean {
+    for (const overlay of this.overlays) if (!overlay.settle()) return false;
+    if (this.position < this.buffer.keys.length) return true;
+    this.size = Math.min(Math.max(max, this.size * 2), Math.max(max, READ_ENTRIES));
+    const read = readSome(this.base, this.size);
+    if (read === null) {
+      this.at = this.boundAt(this.base.at ?? null) ?? this.at;
+      return false;
+    }
+    this.buffer = read;
+    this.position = 0;
+    return true;
+  }
+
+  /** What comes first: where the base stands, or a correction. */
+  private boundAt(key: Uint8Array | null): Uint8Array | null {
+    if (key === null) return null;
+    const own = this.tenant === null ? key : ofTenant(key, this.tenant);
+    const overlay = this.nextOverlay();
+    return overlay !== null && this.compare(overlay.key, own) < 0 ? overlay.key : own;
+  }
+
+  /** An entry of the base; false: it is none of the tenant's. */
+  private give(key: Uint8Array, value: Uint8Array): boolean {
+    if (this.tenant !== null && isOwnOnly(key)) return false;
+    this.found.keys.push(this.tenant === null ? key : ofTenant(key, this.tenant));
+    this.found.values.push(value);
+    return true;
+  }
+
+  /** The correction that comes next; of two for one key, the earlier overlay's. */
+  private nextOverlay(): Correction | null {
+    let first: Correction | null = null;
+    for (const { next } of this.overlays) {
+      if (next !== null && (first === null || this.compare(next.key, first.key) < 0)) first = next;
+    }
+    return first;
+  }
+
+  /** Moves all overlays past a key. */
+  private advance(key: Uint8Array): void {
+    for (const overlay of this.overlays) {
+      if (overlay.next !== null && this.compare(overlay.next.key, key) === 0) overlay.advance();
+    }
+  }
+
+  /** All keys are of one tenant, or its origin. */
+  private compare(a: Uint8Array, b: Uint8Array): number {
+    const length = Math.min(a.length, b.length);
+    let at = TENANT_BYTES;
+    while (at < length && a[at] === b[at]) at++;
+    const order = at < length ? a[at]! - b[at]! : a.length - b.length;
+    return this.isReverse ? -order : order;
+  }
+
+  close(): void {
+    for (const cursor of this.all) cursor.close();
+    for (const overlay of this.overlays) overlay.close();
+    this.overlays = [];
+    this.buffer = { keys: [], values: [] };
+    this.position = 0;
+  }
 }
 
 /** As stored under `replacedKey`: null says that there was no entry. */

@@ -8,6 +8,7 @@ import type { CommitStamp } from "./operation.js";
 import type { KeyRange } from "./store.js";
 
 const HEAD_BYTES = 9;
+const TENANT_BYTES = 4;
 const SEQUENCE_BYTES = 6;
 const MICROS_BYTES = 8;
 const ESCAPED = 0xff;
@@ -75,16 +76,21 @@ export function replacedKey(key: Uint8Array, sequence: number): Buffer {
 
 /** The key and the commit of a key made by `replacedKey`. */
 export function readReplacedKey(made: Uint8Array): { readonly key: Uint8Array; readonly sequence: number } {
-  const key = Buffer.allocUnsafe(made.length);
-  Buffer.from(made.buffer, made.byteOffset + 5, 4).copy(key);
-  let length = 4;
-  const end = made.length - SEQUENCE_BYTES - 2;
+  const key = readEscaped(made, made.length - SEQUENCE_BYTES - 2);
+  const sequence = Buffer.from(made.buffer, made.byteOffset).readUIntBE(made.length - SEQUENCE_BYTES, SEQUENCE_BYTES);
+  return { key, sequence };
+}
+
+/** The key whose tenant is in the head, and whose rest goes up to `end`. */
+function readEscaped(made: Uint8Array, end: number): Buffer {
+  const key = Buffer.allocUnsafe(end - HEAD_BYTES + TENANT_BYTES);
+  let length = 0;
+  for (let at = HEAD_BYTES - TENANT_BYTES; at < HEAD_BYTES; at++) key[length++] = made[at]!;
   for (let at = HEAD_BYTES; at < end; at++) {
     key[length++] = made[at]!;
     if (made[at] === 0) at++;
   }
-  const sequence = Buffer.from(made.buffer, made.byteOffset).readUIntBE(made.length - SEQUENCE_BYTES, SEQUENCE_BYTES);
-  return { key: key.subarray(0, length), sequence };
+  return key.subarray(0, length);
 }
 
 /** Of the entries that replaced ones of a tenant's range were. */
@@ -106,8 +112,7 @@ export function hiddenKey(key: Uint8Array): Buffer {
 }
 
 export function readHiddenKey(made: Uint8Array): Uint8Array {
-  // As if it were a replaced entry: the same but for its end.
-  return readReplacedKey(Buffer.concat([made, Buffer.alloc(2 + SEQUENCE_BYTES)])).key;
+  return readEscaped(made, made.length);
 }
 
 export function hiddenRange(range: KeyRange): KeyRange {

@@ -10,9 +10,11 @@
  * Both are ordered by records (history-keys.ts), which are commits like others, so that a replay of the log makes the same again. An
  * installation without such records pays a comparison per written operation.
  */
-import { DbError, sqlError } from "../protocol/errors.js";
+import { sqlError } from "../protocol/errors.js";
 import type { EngineMetrics, RecordCacheMetrics } from "../protocol/thread-metrics.js";
+import { type Branch, BranchList, type BranchRecord } from "./branch-list.js";
 import type { Engine } from "./engine.js";
+import { EngineAsOf } from "./engine-as-of.js";
 import { branchCursor, cursorAsOf, entriesOf, readReplaced, replacedValue } from "./history-cursors.js";
 import {
   branchPrefix,
@@ -42,35 +44,21 @@ import { LoadPart } from "./load-run.js";
 import type { CommitStamp, Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
-import type { Cursor, KeyRange } from "./store.js";
+import type { Cursor, Entries, KeyRange } from "./store.js";
 
-/** The record of a branch: what makes it, and what its feature keeps there. */
-export interface BranchRecord {
-  /** The tenant or branch that it was forked from. */
-  readonly origin: number;
-  /** The commit that it begins with: it has what its origin had after it. Null in the record: the one that makes the record. */
-  readonly start: CommitStamp | null;
-  /** The tenant that the branch, and those that it was forked from, belong to. */
-  readonly root: number;
-  readonly name: string;
-  readonly createdAt: string;
-  readonly createdBy: string;
-  /** Milliseconds since the epoch; null: it stays. */
-  readonly expiresAtMs: number | null;
-}
-
-export interface Branch extends BranchRecord {
-  readonly start: CommitStamp;
-  /** Operations since the engine was opened: whether somebody has written meanwhile. */
-  writes: number;
+export interface WrittenKeys {
+  readonly keys: readonly Uint8Array[];
+  readonly next: Uint8Array | null;
 }
 
 export class LayeredEngine implements Engine {
-  private readonly branches = new Map<number, Branch>();
+  private readonly branches = new BranchList();
   /** Tenants with a record of their own that their past is kept. */
   private readonly recorded = new Set<number>();
   /** Whose past is kept, and the oldest commit that can be read. */
   private readonly kept = new Map<number, CommitStamp>();
+  /** No later commit has replaced entries of a tenant; for those whose past is kept. */
+  private readonly replacedUpTo = new Map<number, number>();
   private isRecovering = true;
 
   constructor(private readonly engine: Engine) {
@@ -78,9 +66,12 @@ export class LayeredEngine implements Engine {
       this.learnBranch(layerRecordOf(key)!.tenant, value);
     for (const { key } of entriesOf(this.engine.cursor(prefixRange(historyRecordPrefix()))))
       this.recorded.add(layerRecordOf(key)!.tenant);
-    for (const tenant of [...this.recorded, ...[...this.branches.values()].map(({ origin }) => origin)]) {
+    for (const tenant of [...this.recorded, ...this.branches.origins()]) {
       const since = this.engine.get(sinceKey(tenant, "history"));
-      if (since !== undefined) this.kept.set(tenant, readStamp(since));
+      if (since === undefined) continue;
+      this.kept.set(tenant, readStamp(since));
+      const newest = this.newestStamp(tenant);
+      this.replacedUpTo.set(tenant, Math.max(newest?.sequence ?? 0, readStamp(since).sequence));
     }
   }
 
@@ -98,31 +89,22 @@ export class LayeredEngine implements Engine {
     return this.branches.get(tenant) ?? null;
   }
 
-  /** The number of a tenant's branch; null: it has none of that name. */
   branchNamed(root: number, name: string): number | null {
-    for (const [tenant, branch] of this.branches) if (branch.root === root && branch.name === name) return tenant;
-    return null;
+    return this.branches.named(root, name);
   }
 
-  /** All branches that belong to a tenant, by their numbers. */
   branchesUnder(root: number): readonly (readonly [number, Branch])[] {
-    return [...this.branches].filter(([, branch]) => branch.root === root);
+    return this.branches.under(root);
   }
 
   /** Up to `max` of those whose time is over and from which none was forked. */
   expired(nowMs: number, max: number): readonly number[] {
-    const found: number[] = [];
-    for (const [tenant, { expiresAtMs }] of this.branches) {
-      if (found.length === max) break;
-      const isOver = expiresAtMs !== null && expiresAtMs <= nowMs;
-      if (isOver && this.branchesOf(tenant).length === 0) found.push(tenant);
-    }
-    return found;
+    return this.branches.expired(nowMs, max);
   }
 
   /** Those that were forked from it. */
   branchesOf(origin: number): readonly number[] {
-    return [...this.branches].filter(([, branch]) => branch.origin === origin).map(([tenant]) => tenant);
+    return [...this.branches.forksOf(origin)];
   }
 
   /** The oldest commit after which a tenant can be read; null: its past is not kept. */
@@ -132,13 +114,10 @@ export class LayeredEngine implements Engine {
 
   /** A tenant's newest commit at that time; null: there was none since its past is kept. */
   commitAt(tenant: number, micros: number): CommitStamp | null {
-    const cursor = this.engine.cursor({
-      gte: stampKey(tenant, 0),
-      lt: stampKey(tenant, micros + 1),
-      reverse: true,
-    });
-    const { keys, values } = cursor.next(1);
-    cursor.close();
+    const { keys, values } = this.first(
+      { gte: stampKey(tenant, 0), lt: stampKey(tenant, micros + 1), reverse: true },
+      1,
+    );
     return keys.length === 0 ? null : stampOf(keys[0]!, values[0]!);
   }
 
@@ -154,36 +133,118 @@ export class LayeredEngine implements Engine {
     throw sqlError("72000", "the past that the statement reads has been forgotten meanwhile");
   }
 
-  /** The tenant's commit of that number, or the one before; null: it is not among the newest ones. */
+  /** The tenant's commit of that number, or the one before; null: its past does not go back to it. */
   stampOf(tenant: number, sequence: number): CommitStamp | null {
-    const cursor = this.engine.cursor({ ...prefixRange(stampsPrefix(tenant)), reverse: true });
-    const { keys, values } = cursor.next(STAMPS_MAX);
-    cursor.close();
-    for (let i = 0; i < keys.length; i++) {
-      const stamp = stampOf(keys[i]!, values[i]!);
-      if (stamp.sequence <= sequence) return stamp;
+    let [low, high] = [this.kept.get(tenant)?.micros ?? 0, this.newestStamp(tenant)?.micros ?? 0];
+    // Later commits have later times.
+    let found: CommitStamp | null = null;
+    while (low <= high) {
+      const middle = low + Math.floor((high - low) / 2);
+      const stamp = this.commitAt(tenant, middle);
+      if (stamp !== null && stamp.sequence > sequence) high = stamp.micros - 1;
+      else {
+        found = stamp ?? found;
+        low = middle + 1;
+      }
     }
-    return null;
+    return found;
+  }
+
+  private newestStamp(tenant: number): CommitStamp | null {
+    return this.commitAt(tenant, Number.MAX_SAFE_INTEGER - 1);
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
     const own = this.engine.get(key);
-    if (own !== undefined || this.branches.size === 0) return own;
+    if (own !== undefined || this.branches.isEmpty) return own;
     const branch = this.branches.get(tenantOfKey(key));
     if (branch === undefined || isOwnOnly(key) || this.engine.get(hiddenKey(key)) !== undefined) return undefined;
     return this.getAsOf(ofTenant(key, branch.origin), branch.start.sequence);
   }
 
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
-    if (this.branches.size === 0) return this.engine.getMany(keys);
-    return this.engine.getMany(keys).map((own, i) => own ?? this.get(keys[i]!));
+    const values = this.engine.getMany(keys);
+    if (this.branches.isEmpty) return values;
+    const missing = new Map<number, number[]>();
+    for (let i = 0; i < keys.length; i++) {
+      const tenant = tenantOfKey(keys[i]!);
+      if (values[i] !== undefined || this.branches.get(tenant) === undefined || isOwnOnly(keys[i]!)) continue;
+      const places = missing.get(tenant);
+      if (places === undefined) missing.set(tenant, [i]);
+      else places.push(i);
+    }
+    for (const [tenant, places] of missing) this.fill(values, keys, places, this.branches.get(tenant)!);
+    return values;
+  }
+
+  /** What a branch has of its origin. */
+  private fill(
+    values: (Uint8Array | undefined)[],
+    keys: readonly Uint8Array[],
+    places: readonly number[],
+    { origin, start }: Branch,
+  ): void {
+    const hidden = this.engine.getMany(places.map((i) => hiddenKey(keys[i]!)));
+    const shown = places.filter((_, j) => hidden[j] === undefined);
+    if (shown.length === 0) return;
+    const found = this.getManyAsOf(
+      shown.map((i) => ofTenant(keys[i]!, origin)),
+      start.sequence,
+    );
+    for (const [j, i] of shown.entries()) values[i] = found[j];
   }
 
   getAsOf(key: Uint8Array, sequence: number): Uint8Array | undefined {
-    const cursor = this.engine.cursor({ gte: replacedKey(key, sequence + 1), lt: prefixEnd(replacedKey(key, LATEST)) });
-    const { values } = cursor.next(1);
+    if (this.isUnchangedSince(tenantOfKey(key), sequence)) return this.get(key);
+    const replaced = this.replacedAfter(key, sequence);
+    return replaced === undefined ? this.get(key) : (replaced ?? undefined);
+  }
+
+  /** Keys of one tenant. */
+  getManyAsOf(keys: readonly Uint8Array[], sequence: number): (Uint8Array | undefined)[] {
+    const values = this.getMany(keys);
+    if (this.isUnchangedSince(tenantOfKey(keys[0]!), sequence)) return values;
+    const { replaced, upTo } = this.replacedAmong(keys, sequence);
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i]!;
+      const isKnown = upTo === null || Buffer.compare(key, upTo) < 0;
+      const before = isKnown ? replaced.get(keyText(key)) : this.replacedAfter(key, sequence);
+      if (before !== undefined) values[i] = before ?? undefined;
+    }
+    return values;
+  }
+
+  /** What the first commit after that one replaced; null: there was no entry; undefined: none has. */
+  private replacedAfter(key: Uint8Array, sequence: number): Uint8Array | null | undefined {
+    const { values } = this.first({ gte: replacedKey(key, sequence + 1), lt: prefixEnd(replacedKey(key, LATEST)) }, 1);
+    return values.length === 0 ? undefined : readReplaced(values[0]!);
+  }
+
+  /** The same for many keys by one cursor, which most often finds few; it knows all below `upTo` (null: all). */
+  private replacedAmong(keys: readonly Uint8Array[], sequence: number) {
+    const replaced = new Map<string, Uint8Array | null>();
+    const inOrder = keys.length === 1 ? keys : [...keys].sort(Buffer.compare);
+    const max = KEYS_AT_ONCE + 2 * keys.length;
+    const found = this.first({ gte: replacedKey(inOrder[0]!, 0), lt: replacedKey(inOrder.at(-1)!, LATEST) }, max);
+    let last: Uint8Array | null = null;
+    for (let i = 0; i < found.keys.length; i++) {
+      const { key, sequence: commit } = readReplacedKey(found.keys[i]!);
+      last = key;
+      const text = keyText(key);
+      if (commit > sequence && !replaced.has(text)) replaced.set(text, readReplaced(found.values[i]!));
+    }
+    return { replaced, upTo: found.keys.length < max ? null : last };
+  }
+
+  private isUnchangedSince(tenant: number, sequence: number): boolean {
+    return (this.replacedUpTo.get(tenant) ?? 0) <= sequence;
+  }
+
+  private first(range: KeyRange, max: number): Entries {
+    const cursor = this.engine.cursor(range);
+    const entries = cursor.next(max);
     cursor.close();
-    return values.length === 0 ? this.get(key) : (readReplaced(values[0]!) ?? undefined);
+    return entries;
   }
 
   cursor(range: KeyRange): Cursor {
@@ -199,11 +260,12 @@ export class LayeredEngine implements Engine {
 
   cursorAsOf(range: KeyRange, sequence: number): Cursor {
     const whole: KeyRange = { gte: range.gte, lt: range.lt, reverse: range.reverse === true };
+    if (this.isUnchangedSince(tenantOfKey(range.gte), sequence)) return this.cursor(range);
     return cursorAsOf(this.cursor(whole), (part) => this.engine.cursor(part), sequence, whole);
   }
 
   write(operations: readonly Operation[], persisted?: boolean): void {
-    const isPlain = this.kept.size === 0 && this.branches.size === 0 && !operations.some(({ key }) => isRecordKey(key));
+    const isPlain = this.kept.size === 0 && this.branches.isEmpty && !operations.some(({ key }) => isRecordKey(key));
     this.engine.write(isPlain ? operations : this.layered(operations), persisted);
   }
 
@@ -226,6 +288,7 @@ export class LayeredEngine implements Engine {
       if (this.keeps(tenant, key) && commit !== undefined && newest.get(text) !== commit.sequence) {
         const replaced = replacedKey(key, commit.sequence);
         newest.set(text, commit.sequence);
+        this.replacedUpTo.set(tenant, Math.max(this.replacedUpTo.get(tenant) ?? 0, commit.sequence));
         if (!mayHave || this.engine.get(replaced) === undefined) {
           made.push({ key: replaced, value: replacedValue(before(key)) });
         }
@@ -277,11 +340,12 @@ export class LayeredEngine implements Engine {
   }
 
   private keepWhatIsNeeded(tenant: number, commit: CommitStamp | undefined): Operation[] {
-    const isNeeded = this.recorded.has(tenant) || this.branchesOf(tenant).length > 0;
+    const isNeeded = this.recorded.has(tenant) || this.branches.forksOf(tenant).size > 0;
     if (isNeeded === this.kept.has(tenant)) return [];
     const since = sinceKey(tenant, "history");
     if (isNeeded) {
       this.kept.set(tenant, commit!);
+      this.replacedUpTo.set(tenant, commit!.sequence);
       return [
         { key: since, value: stampValue(commit!) },
         { key: stampKey(tenant, commit!.micros), value: sequenceValue(commit!.sequence) },
@@ -301,14 +365,13 @@ export class LayeredEngine implements Engine {
     const since = this.kept.get(tenant);
     if (since === undefined) return null;
     let to = before;
-    for (const { origin, start } of this.branches.values()) {
-      if (origin === tenant && start.sequence < to.sequence) to = start;
+    for (const number of this.branches.forksOf(tenant)) {
+      const { start } = this.branches.get(number)!;
+      if (start.sequence < to.sequence) to = start;
     }
     if (to.sequence < since.sequence || (to.sequence === since.sequence && from === null)) return null;
     const range = prefixRange(replacedPrefix(tenant));
-    const cursor = this.engine.cursor({ ...range, gte: from ?? range.gte, only: "keys" });
-    const { keys } = cursor.next(max);
-    cursor.close();
+    const { keys } = this.first({ ...range, gte: from ?? range.gte, only: "keys" }, max);
     const gone = keys.filter((key) => readReplacedKey(key).sequence <= to.sequence);
     this.kept.set(tenant, to);
     this.engine.write([
@@ -334,21 +397,25 @@ export class LayeredEngine implements Engine {
     return keys.sort(Buffer.compare).slice(0, max);
   }
 
-  /** Whether a commit after that one has written in the range. The past of its tenant is kept since then. */
-  changedSince(range: KeyRange, sequence: number): boolean {
-    for (const { key } of entriesOf(this.engine.cursor({ ...replacedRange(range), only: "keys" }))) {
-      if (readReplacedKey(key).sequence > sequence) return true;
-    }
-    return false;
+  /**
+   * Keys of the range that commits after that one have written, of up to `max` replaced entries; the same key may come again. The past of
+   * the tenant is kept since then. `next` says where to go on (`from`, at first null); null: that were all.
+   */
+  writtenSince(range: KeyRange, sequence: number, from: Uint8Array | null, max: number): WrittenKeys {
+    if (this.isUnchangedSince(tenantOfKey(range.gte), sequence)) return { keys: [], next: null };
+    const whole = replacedRange(range);
+    const { keys } = this.first({ ...whole, gte: from ?? whole.gte, only: "keys" }, max);
+    const written = keys.map(readReplacedKey).filter((each) => each.sequence > sequence);
+    const next = keys.length < max ? null : Buffer.concat([keys.at(-1)!, Buffer.of(0)]);
+    return { keys: written.map(({ key }) => key), next };
   }
 
   /** Whether there is a moment that can still be read at which the key had another entry, or none. */
   remembers(key: Uint8Array): boolean {
     if (!this.kept.has(tenantOfKey(key))) return false;
-    const cursor = this.engine.cursor({ gte: replacedKey(key, 0), lt: prefixEnd(replacedKey(key, LATEST)) });
-    const { keys } = cursor.next(1);
-    cursor.close();
-    return keys.length > 0;
+    return (
+      this.first({ gte: replacedKey(key, 0), lt: prefixEnd(replacedKey(key, LATEST)), only: "keys" }, 1).keys.length > 0
+    );
   }
 
   clear(range: Pick<KeyRange, "gte" | "lt">): void {
@@ -363,7 +430,7 @@ export class LayeredEngine implements Engine {
   private isLayered(parts: readonly OperationPart[]): boolean {
     const isOf = (key: Uint8Array): boolean => {
       const tenant = tenantOfKey(key);
-      return this.kept.has(tenant) || this.branches.has(tenant) || layerRecordOf(key) !== null;
+      return this.kept.has(tenant) || this.branches.get(tenant) !== undefined || layerRecordOf(key) !== null;
     };
     return parts.some((part) => (part instanceof LoadPart ? isOf(part.lastKey) : part.some(({ key }) => isOf(key))));
   }
@@ -389,64 +456,8 @@ export class LayeredEngine implements Engine {
   }
 }
 
-/** Reads the past only. */
-class EngineAsOf implements Engine {
-  constructor(
-    private readonly engine: LayeredEngine,
-    private readonly sequence: number,
-  ) {}
-
-  get(key: Uint8Array): Uint8Array | undefined {
-    this.engine.requireReadable(tenantOfKey(key), this.sequence);
-    return this.engine.getAsOf(key, this.sequence);
-  }
-
-  getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
-    return keys.map((key) => this.get(key));
-  }
-
-  cursor(range: KeyRange): Cursor {
-    const tenant = tenantOfKey(range.gte);
-    this.engine.requireReadable(tenant, this.sequence);
-    const cursor = this.engine.cursorAsOf(range, this.sequence);
-    return {
-      next: (max) => {
-        this.engine.requireReadable(tenant, this.sequence);
-        return cursor.next(max);
-      },
-      close: () => cursor.close(),
-    };
-  }
-
-  write(): never {
-    throw new DbError("read_only_transaction");
-  }
-
-  clear(): never {
-    throw new DbError("read_only_transaction");
-  }
-
-  entriesInMemory(): number {
-    return 0;
-  }
-
-  storedBytes(): number {
-    return 0;
-  }
-
-  metrics(): null {
-    return null;
-  }
-
-  recordCache(): null {
-    return null;
-  }
-
-  async close(): Promise<void> {}
-}
-
 const NO_BYTES = new Uint8Array(0);
-/** Commits that are looked through for the time of one. */
-const STAMPS_MAX = 10_000;
+/** Replaced entries that are read at least where those of several keys are looked for. */
+const KEYS_AT_ONCE = 64;
 /** No commit has a greater sequence. */
 const LATEST = 2 ** 48 - 1;

@@ -5,7 +5,7 @@
 import type { OrderedEntries } from "./ordered-map.js";
 import { keyText } from "./ordered-map.js";
 import type { RangeRead } from "./read-set.js";
-import type { Corrections, Cursor, Entries, KeyRange } from "./store.js";
+import { type Corrections, type Cursor, type Entries, type KeyRange, NO_ENTRIES, readSome } from "./store.js";
 import { type RecentVersions, valueAt } from "./versions.js";
 
 /** A source of corrections, in the cursor's order; `value` null hides the engine's entry. */
@@ -15,8 +15,9 @@ interface Keyed {
   readonly key: Uint8Array;
 }
 
-const NO_ENTRIES: Entries = { keys: [], values: [] };
 const NO_BYTES = new Uint8Array(0);
+/** Entries that a cursor drops before it says that it has nothing yet. */
+const DROPPED_MAX = 1024;
 
 /** Entries of an ordered map within a range; `correct` gives the value, undefined to skip an entry. Reads a clone of the map. */
 class MapOverlay<V extends Keyed> implements Overlay {
@@ -111,6 +112,7 @@ export class MergedCorrections implements Corrections {
 }
 
 export class MergedCursor implements Cursor {
+  at: Uint8Array | null = null;
   private readonly engine: Cursor;
   /** Own writes before versions: the earlier one wins where both have a key. */
   private overlays: Overlay[];
@@ -119,6 +121,8 @@ export class MergedCursor implements Cursor {
   private readonly onClose: (cursor: MergedCursor) => void;
   private buffer: Entries = NO_ENTRIES;
   private position = 0;
+  /** What was merged before it had to be said that there is nothing yet. */
+  private merged: { readonly keys: Uint8Array[]; readonly values: Uint8Array[] } = { keys: [], values: [] };
   private isOpen = true;
 
   constructor(
@@ -136,9 +140,21 @@ export class MergedCursor implements Cursor {
   }
 
   next(max: number): Entries {
+    for (;;) {
+      const entries = this.step(max);
+      if (entries !== null) return entries;
+    }
+  }
+
+  step(max: number): Entries | null {
     if (!this.isOpen) return NO_ENTRIES;
-    const isPlain = this.overlays.length === 0 && this.position === this.buffer.keys.length;
-    const entries = isPlain ? this.engine.next(max) : this.merge(max);
+    const isPlain =
+      this.overlays.length === 0 && this.position === this.buffer.keys.length && this.merged.keys.length === 0;
+    const entries = isPlain ? readSome(this.engine, max) : this.merge(max);
+    if (entries === null) {
+      if (isPlain) this.at = this.engine.at ?? null;
+      return null;
+    }
     const count = entries.keys.length;
     if (this.read !== null) {
       if (count > 0) this.read.last = entries.keys[count - 1]!;
@@ -157,12 +173,17 @@ export class MergedCursor implements Cursor {
     this.onClose(this);
   }
 
-  private merge(max: number): Entries {
-    const keys: Uint8Array[] = [];
-    const values: Uint8Array[] = [];
-    while (keys.length < max) {
+  private merge(max: number): Entries | null {
+    const { keys, values } = this.merged;
+    for (let dropped = 0; keys.length < max; ) {
+      if (dropped > DROPPED_MAX) return null;
       if (this.position === this.buffer.keys.length) {
-        this.buffer = this.engine.next(max);
+        const read = readSome(this.engine, max);
+        if (read === null) {
+          this.at = this.boundAt(this.engine.at ?? null) ?? this.at;
+          return null;
+        }
+        this.buffer = read;
         this.position = 0;
       }
       const engineKey = this.buffer.keys[this.position];
@@ -183,10 +204,19 @@ export class MergedCursor implements Cursor {
       if (overlay.value !== null) {
         keys.push(overlay.key);
         values.push(overlay.value);
-      }
+      } else dropped++;
+      this.at = overlay.key;
       this.skip(overlay.text!);
     }
-    return { keys, values };
+    this.merged = { keys: keys.slice(max), values: values.slice(max) };
+    return keys.length <= max ? { keys, values } : { keys: keys.slice(0, max), values: values.slice(0, max) };
+  }
+
+  /** What comes first: where the engine's cursor stands, or a correction. */
+  private boundAt(key: Uint8Array | null): Uint8Array | null {
+    const overlay = this.nextOverlay();
+    if (key === null || overlay === null) return key;
+    return this.compare(overlay.text!, keyText(key)) < 0 ? overlay.key : key;
   }
 
   /** The overlay whose correction comes next, null when none is left. */

@@ -22,10 +22,24 @@ export interface Entries {
   readonly values: readonly Uint8Array[];
 }
 
+export const NO_ENTRIES: Entries = { keys: [], values: [] };
+
 export interface Cursor {
   /** Up to `max` further entries, in order; an empty answer means the end. Synchronous. */
   next(max: number): Entries;
+  /**
+   * As `next`, but null when it has worked for about a millisecond and has nothing to show yet: the caller gives way and asks again.
+   * Absent: `next` takes no longer than its entries. Asked by `readSome`.
+   */
+  step?(max: number): Entries | null;
+  /** After `step` had nothing yet: everything that it has left comes after this key in its order. Null: it does not know. */
+  readonly at?: Uint8Array | null;
   close(): void;
+}
+
+/** Up to `max` further entries, or none yet (null); an empty answer means the end. For loops that give way. */
+export function readSome(cursor: Cursor, max: number): Entries | null {
+  return cursor.step === undefined ? cursor.next(max) : cursor.step(max);
 }
 
 /**
@@ -104,7 +118,7 @@ export interface Transaction {
    */
   beginLoad(): Load | null;
   attach(load: Load): void;
-  /** The greatest key that begins with the prefix; null: none does. Does not count as read. */
+  /** No key that begins with the prefix is greater; null: none does. Does not count as read. */
   greatestKey(prefix: Uint8Array): Uint8Array | null;
   delete(key: Uint8Array): void;
   /**

@@ -8,6 +8,7 @@ import { DbError, sqlError } from "../protocol/errors.js";
 import type { LockStrength } from "../protocol/lock-strength.js";
 import type { CheckedTurns } from "../protocol/turns.js";
 import type { CommitParts } from "./commit-log.js";
+import { boundOf } from "./cursor-bound.js";
 import { FollowedRanges } from "./followed-ranges.js";
 import { FrozenTransaction } from "./frozen-transaction.js";
 import { KeyConflict, KeyHolder } from "./key-locks.js";
@@ -144,10 +145,8 @@ export class ShardTransaction implements Transaction {
 
   greatestKey(prefix: Uint8Array): Uint8Array | null {
     const range: KeyRange = { ...prefixRange(prefix, true), only: "keys" };
-    const cursor = this.scanRange(range, this.view(), false);
-    const { keys } = cursor.next(1);
-    cursor.close();
-    return keys.length === 0 ? null : Buffer.from(keys[0]!);
+    const greatest = boundOf(this.scanRange(range, this.view(), false));
+    return greatest === null ? null : Buffer.from(greatest);
   }
 
   private scanRange(range: KeyRange, view: SnapshotView, isRead = true): Cursor {

@@ -202,6 +202,86 @@ t.test("differences and merges", async (t) => {
   t.match((await merge({})).error, { code: "conflict", message: /definition of "owner", and the origin its rows/ });
 });
 
+t.test("undo makes rows what they were", async (t) => {
+  const token = await server.tenant("undone", ["super_admin"]);
+  const undo = async (body: object) => (await server.call("POST", "/v1/history/undo", body, { token })).body;
+  await rows(token, "CREATE TABLE owner (id int PRIMARY KEY, name text UNIQUE)");
+  await rows(token, "CREATE TABLE pet (id int PRIMARY KEY, owner int REFERENCES owner (id), name text)");
+  await rows(token, "CREATE TABLE log (line text)");
+  await rows(token, "INSERT INTO owner VALUES (1, 'Ann'), (2, 'Bob'), (3, 'Cy'), (4, 'Di')");
+  await rows(token, "INSERT INTO log SELECT 'line ' || i FROM generate_series(1, 20) i");
+  await server.call("PUT", "/v1/history", { window_seconds: 3600 }, { token });
+  const as_of = await sequence(token);
+  await rows(token, "UPDATE owner SET name = 'Bob' || id WHERE id < 3");
+  await rows(token, "DELETE FROM owner WHERE id = 3");
+  await rows(token, "INSERT INTO owner VALUES (5, 'Eve')");
+  const all = "SELECT id, name FROM owner ORDER BY id";
+  t.match((await undo({ table: "owner", as_of, dry_run: true })).data, {
+    ...{ undone: false, added: 1, removed: 1, changed: 2, as_of: { sequence: as_of } },
+    rows: [
+      { change: "changed", before: { id: 1, name: "Bob1" }, after: { id: 1, name: "Ann" } },
+      { change: "changed", before: { id: 2, name: "Bob2" }, after: { id: 2, name: "Bob" } },
+      { change: "added", before: null, after: { id: 3, name: "Cy" } },
+      { change: "removed", before: { id: 5, name: "Eve" }, after: null },
+    ],
+  });
+  t.equal((await rows(token, all)).length, 4, "a dry run writes nothing");
+  const some = await undo({ table: "owner", as_of, where: "name = 'Bob' OR id = 3 -- a comment" });
+  t.match(some.data, { undone: true, added: 1, removed: 0, changed: 1 });
+  const expected = [
+    [1, "Bob1"],
+    [2, "Bob"],
+    [3, "Cy"],
+    [4, "Di"],
+    [5, "Eve"],
+  ];
+  t.same(await rows(token, all), expected, "only where the condition is true, now or then");
+  await rows(token, "INSERT INTO pet VALUES (1, 5, 'Rex')");
+  t.match((await undo({ table: "owner", as_of })).error, {
+    code: "constraint_violation",
+    details: { sqlstate: "23503" },
+  });
+  t.same(await rows(token, all), expected, "all or nothing");
+  await rows(token, "DELETE FROM pet");
+  t.match((await undo({ table: "public.owner", as_of })).data, { undone: true, added: 0, removed: 1, changed: 1 });
+  t.match((await undo({ table: "owner", as_of })).data, { added: 0, removed: 0, changed: 0 }, "it may be repeated");
+  t.same(await rows(token, "SELECT id FROM owner WHERE name = 'Ann'"), [[1]], "by its index, too");
+  await rows(token, "TRUNCATE log");
+  await rows(token, "INSERT INTO log VALUES ('another')");
+  t.match((await undo({ table: "log", as_of })).data, { undone: true, added: 19, changed: 1 });
+  t.same(await rows(token, "SELECT count(*), count(DISTINCT line) FROM log"), [[20, 20]]);
+  await rows(token, "INSERT INTO log VALUES ('one more')");
+  t.same(await rows(token, "SELECT count(*) FROM log"), [[21]], "new rows get new numbers");
+  t.match((await undo({ table: "log", as_of, where: "true" })).error, {
+    code: "invalid_request",
+    details: { field: "where" },
+  });
+  t.match((await undo({ table: "none", as_of })).error, { code: "not_found", details: { field: "table" } });
+  t.match((await undo({ table: "owner", as_of: 0 })).error, { details: { sqlstate: "72000" } });
+  t.match((await undo({ table: "owner", as_of, where: "nonsense = 1" })).error, { details: { sqlstate: "42703" } });
+  await rows(token, "ALTER TABLE owner ADD COLUMN since date");
+  t.match((await undo({ table: "owner", as_of })).error, { code: "conflict" });
+  const tool = { name: "undo", arguments: { table: "log", as_of, dry_run: true } };
+  const called = await server.call(
+    "POST",
+    "/v1/mcp",
+    { jsonrpc: "2.0", id: 1, method: "tools/call", params: tool },
+    { token },
+  );
+  t.match(JSON.stringify(called.body), /undone[^:]*:false/);
+});
+
+t.test("an insert into a table whose rows a branch has deleted goes on", async (t) => {
+  const token = await server.tenant("emptied", ["super_admin"]);
+  await rows(token, "CREATE TABLE item (v int)");
+  await rows(token, "INSERT INTO item SELECT i FROM generate_series(1, 6000) i");
+  await fork(token, { name: "b" });
+  await rows(token, "DELETE FROM item WHERE v > 0", "b");
+  await rows(token, "INSERT INTO item VALUES (1), (2)", "b");
+  t.same(await rows(token, "SELECT v FROM item ORDER BY v", "b"), [[1], [2]]);
+  t.same(await rows(token, "SELECT count(*) FROM item"), [[6000]]);
+});
+
 t.test("definitions are merged where only the branch has changed them", async (t) => {
   const token = await server.tenant("migrations", ["super_admin"]);
   const merge = async (name: string) => (await server.call("POST", `/v1/branches/${name}/merge`, {}, { token })).body;

@@ -71,6 +71,11 @@ const schedule = () => ({ params: { id: dataOf("backups.schedules.create").id } 
 const CHANGES: Readonly<Record<string, () => Change | Promise<Change>>> = {
   "admin.users.reset": () => ({ params: { tenant: "acme", user: dataOf("admin.users.create").id } }),
   "admin.users.update": () => ({ params: { tenant: "acme", user: dataOf("admin.users.create").id } }),
+  "history.undo": async () => {
+    await dataFrom("/v1/query/execute", { sql: "CREATE TABLE orders (id int PRIMARY KEY)" });
+    const as_of = (await server.call("GET", "/v1/history")).body.data.newest.sequence;
+    return { body: { table: "orders", as_of, where: "id < 100", dry_run: true } };
+  },
   "auth.password": async () => ({ token: await server.login("ben", OLD_PASSWORD) }),
   "auth.mfa.enroll": async () => {
     benToken = (await ofBen()).token;

@@ -3,6 +3,7 @@
  * every commit. Commits of three writes and more are large, and the engine takes them in parts.
  */
 import t, { type Test } from "tap";
+import { boundOf } from "../../src/storage/cursor-bound.js";
 import type { Engine } from "../../src/storage/engine.js";
 import {
   branchKey,
@@ -19,7 +20,7 @@ import { LayeredEngine } from "../../src/storage/layered-engine.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard } from "../../src/storage/shard.js";
-import type { Cursor } from "../../src/storage/store.js";
+import { type Cursor, type KeyRange, readSome } from "../../src/storage/store.js";
 import { Random } from "../fuzz/random.js";
 import { tries } from "../lengths.js";
 
@@ -35,7 +36,6 @@ function keyOf(tenant: number, name: string): Buffer {
 
 class Run {
   readonly log = new MemoryCommitLog();
-  readonly memory = new MemoryEngine();
   layers!: LayeredEngine;
   shard!: Shard;
   micros = 1_000_000;
@@ -44,7 +44,10 @@ class Run {
   readonly past = new Map<number, Map<number, Content>>();
   readonly times = new Map<number, number>();
 
-  constructor(readonly random: Random) {}
+  constructor(
+    readonly random: Random,
+    readonly memory = new MemoryEngine(),
+  ) {}
 
   async open(): Promise<void> {
     this.layers = new LayeredEngine(this.memory);
@@ -234,6 +237,108 @@ t.test("a key that was written very often is stepped over", async (t) => {
   }
   const middle = [...read(run.layers.asOf(2), ORIGIN, "", null, true)];
   t.strictSame(middle, [["b", "0"]], "the first of many");
+});
+
+/** Counts what cursors read. */
+class CountingEngine extends MemoryEngine {
+  read = 0;
+
+  override cursor(range: KeyRange): Cursor {
+    const cursor = super.cursor(range);
+    return {
+      next: (max) => {
+        const entries = cursor.next(max);
+        this.read += entries.keys.length;
+        return entries;
+      },
+      close: () => cursor.close(),
+    };
+  }
+}
+
+t.test("a cursor that drops very many entries says that it has nothing yet", async (t) => {
+  const run = new Run(new Random(1), new CountingEngine());
+  const memory = run.memory as CountingEngine;
+  await run.open();
+  const name = (i: number) => `${i}`.padStart(6, "0");
+  const put = (tenant: number, i: number, value: string | null) => ({
+    key: keyOf(tenant, name(i)),
+    value: value === null ? null : Buffer.from(value),
+  });
+  const count = 20_000;
+  const writes = (tenant: number, value: string | null) =>
+    Array.from({ length: count }, (_, i) => put(tenant, i, value)).filter((_, i) => i !== 15_000 || value !== null);
+  await run.commit(writes(ORIGIN, "old"));
+  await run.fork(ORIGIN, 100, null);
+  await run.commit(writes(100, null));
+  await run.fork(100, 101, null);
+  const before = run.shard.committedSequence;
+  // Replaced entries of the past that a reader of now has no use for, and those of a reader of the past.
+  await run.commit(writes(ORIGIN, "new"));
+  await run.flush();
+  const tx = run.shard.begin();
+  for (const { key } of writes(ORIGIN, null)) tx.delete(key);
+  const cases: [string, (range: KeyRange) => Cursor, number][] = [
+    ["a branch", (range) => run.layers.cursor(range), 100],
+    ["a branch of a branch", (range) => run.layers.cursor(range), 101],
+    ["its past", (range) => run.layers.asOf(before).cursor(range), 100],
+    ["a transaction's own deletions", (range) => tx.scan(range), ORIGIN],
+  ];
+  for (const [what, open, tenant] of cases) {
+    for (const reverse of [false, true]) {
+      const cursor = open({ ...prefixRange(tenantPrefix(tenant)), reverse });
+      const found: string[] = [];
+      let turns = 0;
+      for (; ; turns++) {
+        memory.read = 0;
+        const entries = readSome(cursor, 10);
+        if (memory.read > 5000) t.fail(`${what}: ${memory.read} entries in a turn`);
+        if (entries?.keys.length === 0) break;
+        for (const key of entries?.keys ?? []) found.push(Buffer.from(key.subarray(5)).toString());
+      }
+      cursor.close();
+      memory.read = 0;
+      const bound = Buffer.from(boundOf(open({ ...prefixRange(tenantPrefix(tenant)), reverse }))!);
+      t.ok(memory.read < 10_000, `${what}: ${memory.read} entries for a bound`);
+      const order = Buffer.compare(bound, keyOf(tenant, name(15_000)));
+      t.ok(reverse ? order >= 0 : order <= 0, `${what}: nothing comes before ${bound.toString("latin1")}`);
+      t.same(found, [name(15_000)], `${what} ${reverse ? "backwards" : ""}`);
+      t.ok(turns > 10, `${what}: in ${turns} turns`);
+    }
+  }
+  tx.rollback();
+});
+
+t.test("several keys at once, and the commit of a number", async (t) => {
+  const run = new Run(new Random(3));
+  await run.open();
+  for (let i = 0; i < 3; i++) await run.write(ORIGIN);
+  await run.fork(ORIGIN, 100, null);
+  const start = run.shard.committedSequence;
+  const stamps: [number, number][] = [];
+  for (let i = 0; i < 200; i++) {
+    await run.write(i % 5 === 0 ? 100 : ORIGIN);
+    if (i % 5 !== 0) stamps.push([run.shard.committedSequence, run.micros]);
+  }
+  await run.flush();
+  const keys = (tenant: number) => NAMES.map((name) => keyOf(tenant, name));
+  const text = (values: readonly (Uint8Array | undefined)[]) =>
+    values.map((each) => each && Buffer.from(each).toString());
+  const one = (engine: Pick<Engine, "get">, tenant: number) => text(keys(tenant).map((key) => engine.get(key)));
+  t.same(text(run.layers.getMany([...keys(100), ...keys(ORIGIN)])), [
+    ...one(run.layers, 100),
+    ...one(run.layers, ORIGIN),
+  ]);
+  for (const sequence of [start, start + 50, start + 199, start + 200]) {
+    const past = run.layers.asOf(sequence);
+    t.same(text(past.getMany(keys(ORIGIN))), one(past, ORIGIN), `after ${sequence}`);
+  }
+  for (const [sequence, micros] of stamps) {
+    t.same(run.layers.stampOf(ORIGIN, sequence), { sequence, micros }, `commit ${sequence}`);
+  }
+  const [last] = stamps.at(-1)!;
+  t.equal(run.layers.stampOf(ORIGIN, last + 1000)!.sequence, last, "the one before");
+  t.equal(run.layers.stampOf(ORIGIN, 0), null, "older than what is kept");
 });
 
 t.test("the bytes of the keys", async (t) => {

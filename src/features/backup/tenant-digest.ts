@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { isBackedUp, keyInTenant } from "../../storage/backup-entries.js";
 import { prefixRange, tenantPrefix } from "../../storage/keys.js";
-import type { Transaction } from "../../storage/store.js";
+import { NO_ENTRIES, readSome, type Transaction } from "../../storage/store.js";
 
 const READ_AT_ONCE = 256;
 
@@ -27,8 +27,9 @@ export async function tenantDigest(
   const cursor = tx.scan(prefixRange(tenantPrefix(tenant)));
   try {
     for (;;) {
-      const { keys, values } = cursor.next(READ_AT_ONCE);
-      if (keys.length === 0) break;
+      const found = readSome(cursor, READ_AT_ONCE);
+      if (found?.keys.length === 0) break;
+      const { keys, values } = found ?? NO_ENTRIES;
       for (const [i, key] of keys.entries()) {
         if (!isBackedUp(key)) continue;
         const inner = keyInTenant(key);

@@ -8,6 +8,7 @@ import { storageOf, type TableDef } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
 import { MERGED_ROWS_MAX } from "../../protocol/limits.js";
 import type { Tenant } from "../../session/tenant.js";
+import type { Branch } from "../../storage/branch-list.js";
 import { ofTenant } from "../../storage/history-keys.js";
 import {
   catalogKey,
@@ -18,10 +19,13 @@ import {
   SPACE,
   storageIdOf,
 } from "../../storage/keys.js";
-import type { Branch, LayeredEngine } from "../../storage/layered-engine.js";
+import type { LayeredEngine } from "../../storage/layered-engine.js";
 import type { Operation } from "../../storage/operation.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
 import { type BranchTables, type KeyChange, keyChanges, sameBytes, shownName } from "./row-changes.js";
+
+/** Replaced entries that are looked at in a turn. */
+const CHANGES_AT_ONCE = 1024;
 
 export interface DefinitionMerge {
   readonly layers: LayeredEngine;
@@ -50,7 +54,7 @@ export async function mergeDefinitions(
   if (!sameBytes(tx.get(nextId), layers.getAsOf(nextId, branch.start.sequence))) throw bothChanged();
   const branchNextId = layers.get(ofTenant(nextId, merge.number));
   if (branchNextId !== undefined) records.push({ key: nextId, value: branchNextId });
-  for (const table of changed) requireUntouched(merge, table);
+  for (const table of changed) await requireUntouched(merge, table);
   origin.catalog.adopt(tx, records);
   return new Set(changed.map(storageOf));
 }
@@ -85,9 +89,17 @@ function changesOf(
 }
 
 /** Rows that the origin has written meanwhile would miss the branch's new columns, indexes and checks. */
-function requireUntouched({ layers, branch, origin }: DefinitionMerge, table: TableDef): void {
+async function requireUntouched(merge: DefinitionMerge, table: TableDef): Promise<void> {
+  const { layers, branch, origin, tx, yieldTurn } = merge;
   const range = prefixRange(rowPrefix(origin.number, storageOf(table)));
-  if (!layers.changedSince(range, branch.start.sequence)) return;
+  // What is written from now on ends the merge at its commit.
+  tx.noteRead(range);
+  for (let from: Uint8Array | null = null; ; await yieldTurn()) {
+    const { keys, next } = layers.writtenSince(range, branch.start.sequence, from, CHANGES_AT_ONCE);
+    if (keys.length > 0) break;
+    if (next === null) return;
+    from = next;
+  }
   const advice = "Make the same change of definitions in the origin, and fork again.";
   throw new DbError(
     "conflict",

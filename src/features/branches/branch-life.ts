@@ -1,9 +1,9 @@
 /** The end of branches: by their tenant's wish, or when their time is over. */
 import type { Partition } from "../../actor/partition.js";
 import { DbError } from "../../protocol/errors.js";
+import type { Branch } from "../../storage/branch-list.js";
 import { branchKey, historyRecordKey } from "../../storage/history-keys.js";
 import { CLEARED, jobsOfTenantPrefix, prefixRange, retiredKey, tenantPrefix } from "../../storage/keys.js";
-import type { Branch } from "../../storage/layered-engine.js";
 import { FEED } from "../feed/feed.js";
 import { JOBS } from "../jobs/jobs.js";
 

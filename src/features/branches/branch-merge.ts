@@ -57,12 +57,12 @@ export async function mergeBranch(
   const session = new Session(origin, { ...sessionOptions(request, "routes"), isolation: "serializable" });
   session.begin({});
   try {
-    const definitions: DefinitionMerge = {
-      ...{ layers, number, branch, origin, yieldTurn: request.yieldTurn },
-      tx: session.contextFor(request).tx as ShardTransaction,
-    };
+    const tx = session.contextFor(request).tx as ShardTransaction;
+    // Of what the transaction sees, the engine knows since when it is there.
+    await settled(request);
+    const definitions: DefinitionMerge = { layers, number, branch, origin, yieldTurn: request.yieldTurn, tx };
     const whole = await mergeDefinitions(definitions, tables);
-    const merge = new Merge(session.contextFor(request), conflicts);
+    const merge = new RowMerge(session.contextFor(request), conflicts);
     for await (const difference of rowDifferences(request, number, branch, tables)) {
       if (whole.has(storageIdOf(difference.key))) merge.counts[changeOf(difference)]++;
       else merge.take(difference);
@@ -105,7 +105,8 @@ function nextOf({ last, called }: SequencePosition, { increment }: SequenceDef):
   return BigInt(last) + (called ? BigInt(increment) : 0n);
 }
 
-class Merge {
+/** Collects rows that are to be written, and writes them through the writers of statements. */
+export class RowMerge {
   readonly counts = { added: 0, removed: 0, changed: 0 };
   readonly conflicts: object[] = [];
   conflictCount = 0;
@@ -144,6 +145,22 @@ class Merge {
       if (this.resolution !== "theirs") return;
       if (before === null && layoutOf(table).primaryKey === null) throw sameNumber(table);
     }
+    this.keep({ table, key, before: ours, after });
+  }
+
+  /** The row is to be as given. False: it is. */
+  restore(table: TableDef, key: Uint8Array, given: Row | null): boolean {
+    const ours = this.writerOf(table).find(key);
+    if (sameRow(table, ours, given)) return false;
+    this.keep({ table, key, before: ours, after: given });
+    return true;
+  }
+
+  find(table: TableDef, key: Uint8Array): Row | null {
+    return this.writerOf(table).find(key);
+  }
+
+  private keep({ table, key, before: ours, after }: RowDifference): void {
     this.counts[changeOf({ before: ours, after })]++;
     if (this.removals.length + this.changes.length >= MERGED_ROWS_MAX) throw tooMany();
     if (after !== null) this.changes.push({ table, key, ours, theirs: after });
@@ -227,5 +244,5 @@ function sameNumber(table: TableDef): DbError {
 }
 
 function tooMany(): DbError {
-  return new DbError("payload_too_large", `A merge writes at most ${MERGED_ROWS_MAX} rows.`);
+  return new DbError("payload_too_large", `At most ${MERGED_ROWS_MAX} rows are written at once.`);
 }

@@ -1,13 +1,15 @@
 /**
- * /v1/branches: forks of a tenant. Requests say by a header which branch they are about.
+ * /v1/branches: forks of a tenant, and POST /v1/history/undo. Requests say by a header which branch they are about.
  */
 import type { Handlers } from "../../actor/handler.js";
 import { DIFF_ROWS_DEFAULT, diffOf } from "./branch-diff.js";
 import { endBranch } from "./branch-life.js";
 import { mergeBranch } from "./branch-merge.js";
 import { branchNumber, createBranch, layersOf, rootOf, shownBranch } from "./make-branch.js";
+import { undo } from "./undo.js";
 
 export const branchHandlers = {
+  "history.undo": (request, { body }) => undo(request, body),
   "branches.create": (request, { body }) => createBranch(request, body),
   "branches.list": (request, { query }) => {
     const { limit = 100, offset = 0 } = query;

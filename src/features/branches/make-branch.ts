@@ -8,9 +8,10 @@ import type { BodyOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import { BRANCHES_MAX } from "../../protocol/limits.js";
 import { plainMoment, stampOfMoment } from "../../session/as-of.js";
+import type { Branch, BranchRecord } from "../../storage/branch-list.js";
 import { branchKey } from "../../storage/history-keys.js";
 import { nextBranchKey } from "../../storage/keys.js";
-import type { Branch, BranchRecord, LayeredEngine } from "../../storage/layered-engine.js";
+import type { LayeredEngine } from "../../storage/layered-engine.js";
 import type { CommitStamp } from "../../storage/operation.js";
 import type { Transaction } from "../../storage/store.js";
 import { rowsOf } from "../statements/run-alone.js";
@@ -78,7 +79,8 @@ function requireFree(layers: LayeredEngine, root: number, name: string, making: 
   );
 }
 
-async function startOf(request: Request, origin: number, asOf: string | number): Promise<CommitStamp> {
+/** The commit that a time, or the number of one, means. */
+export async function startOf(request: Request, origin: number, asOf: string | number): Promise<CommitStamp> {
   const tenant = request.partition.tenant(origin);
   if (typeof asOf === "number") return stampOfMoment(tenant, { sequence: asOf });
   const moment = await plainMoment({ kind: "value", value: asOf }, (text) => rowsOf(request, text));

@@ -5,9 +5,10 @@ import { storageOf, type TableDef } from "../../catalog/table.js";
 import { layoutOf, rowOfRecord } from "../../query/exec/table-layout.js";
 import { pastTenant } from "../../session/as-of.js";
 import type { Tenant } from "../../session/tenant.js";
+import type { Branch } from "../../storage/branch-list.js";
 import { ofTenant } from "../../storage/history-keys.js";
 import { SPACE, storageIdOf } from "../../storage/keys.js";
-import type { Branch, LayeredEngine } from "../../storage/layered-engine.js";
+import type { LayeredEngine } from "../../storage/layered-engine.js";
 import { plainWriter } from "../../values/json-format.js";
 import type { Value } from "../../values/values.js";
 

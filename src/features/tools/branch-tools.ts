@@ -9,6 +9,7 @@ import { DIFF_ROWS_DEFAULT, diffOf } from "../branches/branch-diff.js";
 import { endBranch } from "../branches/branch-life.js";
 import { mergeBranch } from "../branches/branch-merge.js";
 import { branchNumber, createBranch } from "../branches/make-branch.js";
+import { undo } from "../branches/undo.js";
 import { runStatement } from "./run-statement.js";
 import { READS, resultOf, type Tool } from "./tool.js";
 
@@ -95,6 +96,29 @@ const merge: Tool = {
   },
 };
 
+const undoTool: Tool = {
+  name: "undo",
+  title: "Make rows what they were",
+  description:
+    "Makes the rows of a table what they were at an earlier moment, all or none. Look at it with dry_run first. The tenant's past has to be kept.",
+  input: Strict({
+    table: Type.String({ minLength: 1 }),
+    as_of: Type.Union([Type.String(), Type.Integer({ minimum: 0 })], {
+      description: "A time such as 2026-11-20T10:00:00Z, or the number of a commit.",
+    }),
+    where: Type.Optional(
+      Type.String({ minLength: 1, description: "A condition of SQL: only rows for which it is true, now or then." }),
+    ),
+    dry_run: Type.Optional(Type.Boolean({ description: "Nothing is written." })),
+  }),
+  hints: { ...WRITES, destructiveHint: true, idempotentHint: true },
+  forReaders: false,
+  call: async ({ request }, wanted) => {
+    requireAdministrator(request);
+    return resultOf(await undo(request, wanted, (tx) => request.commitPart(tx)), "undo");
+  },
+};
+
 const branchDelete: Tool = {
   name: "branch_delete",
   door: "whole",
@@ -118,4 +142,4 @@ function requireAdministrator({ head, readOnly }: Request): void {
   throw new DbError("forbidden", "Branches are for administrators of the tenant, by a credential that may write.");
 }
 
-export const BRANCH_TOOLS: readonly Tool[] = [branch, branchExecute, diff, merge, branchDelete];
+export const BRANCH_TOOLS: readonly Tool[] = [branch, branchExecute, diff, merge, undoTool, branchDelete];

@@ -61,6 +61,26 @@ const Merged = Type.Object({
   conflicts_total: Type.Integer(),
 });
 
+const Undo = Strict({
+  table: Type.String({ minLength: 1, description: "With the schema and a dot, where that is not `public`." }),
+  as_of: Type.Union([Type.String(), Type.Integer({ minimum: 0 })], {
+    description: "A time, or the number of a commit.",
+  }),
+  where: Type.Optional(
+    Type.String({ minLength: 1, description: "A condition of SQL: only rows for which it is true, now or then." }),
+  ),
+  dry_run: Type.Optional(Type.Boolean({ description: "Nothing is written." })),
+});
+
+const Undone = Type.Object({
+  undone: Type.Boolean({ description: "False: nothing was written, because of `dry_run`." }),
+  as_of: Moment,
+  ...Counts,
+  rows: Type.Array(Type.Object({ change: Type.Enum(["added", "removed", "changed"]), before: Row, after: Row }), {
+    description: "What is written, up to 100 rows: as they are now, and as they were.",
+  }),
+});
+
 export const branchEndpoints = [
   {
     name: "history.get",
@@ -98,6 +118,19 @@ export const branchEndpoints = [
     access: "admin",
     home: "tenant",
     status: 204,
+  },
+  {
+    name: "history.undo",
+    method: "POST",
+    path: "/v1/history/undo",
+    summary:
+      "Make the rows of a table what they were at an earlier moment, in one transaction, with all constraints checked. Triggers do not fire.",
+    tag: "branches",
+    access: "admin",
+    home: "tenant",
+    body: Undo,
+    example: { body: { table: "orders", as_of: "2026-11-20T10:00:00Z", where: "id < 100", dry_run: true } },
+    response: Undone,
   },
   {
     name: "branches.create",

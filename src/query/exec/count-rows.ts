@@ -1,6 +1,7 @@
 /** The number of a table's rows, exact, from column segments where the table has them, else by counting keys. */
 import type { TableDef } from "../../catalog/table.js";
 import { prefixRange } from "../../storage/keys.js";
+import { readSome } from "../../storage/store.js";
 import type { TableWork } from "./table-data.js";
 import { layoutOf } from "./table-layout.js";
 
@@ -18,9 +19,9 @@ export async function countRows(work: TableWork, table: TableDef, least: number)
   try {
     for (;;) {
       work.checkpoint();
-      const { length } = cursor.next(STEP_KEYS).keys;
-      rows += length;
-      if (length < STEP_KEYS) return rows < least ? null : rows;
+      const found = readSome(cursor, STEP_KEYS);
+      rows += found?.keys.length ?? 0;
+      if (found !== null && found.keys.length < STEP_KEYS) return rows < least ? null : rows;
       if (work.shouldYield()) await work.yieldTurn();
     }
   } finally {

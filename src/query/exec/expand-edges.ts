@@ -4,6 +4,7 @@
  */
 import { EDGE_COLUMN, type GraphTables } from "../../catalog/graph.js";
 import type { IndexDef } from "../../catalog/table.js";
+import { boundOf } from "../../storage/cursor-bound.js";
 import { decodeKey, encodeKey } from "../../storage/key-codec.js";
 import { prefixEnd } from "../../storage/keys.js";
 import type { Value } from "../../values/values.js";
@@ -117,10 +118,8 @@ class IndexedEdges implements EdgeSource {
     if (this.greatest !== null) return this.greatest;
     const { primaryKey } = layoutOf(this.program.graph.nodes);
     const prefix = primaryKey!.prefixOf(this.context.tenantNumber);
-    const cursor = this.context.tx.scan({ gte: prefix, lt: prefixEnd(prefix), reverse: true, only: "keys" });
-    const [last] = cursor.next(1).keys;
-    cursor.close();
-    this.greatest = last === undefined ? 0 : (decodeKey(last, prefix.length, primaryKey!.columns)[0] as number);
+    const last = boundOf(this.context.tx.scan({ gte: prefix, lt: prefixEnd(prefix), reverse: true, only: "keys" }));
+    this.greatest = last === null ? 0 : (decodeKey(last, prefix.length, primaryKey!.columns)[0] as number);
     return this.greatest;
   }
 

@@ -4,6 +4,7 @@
  */
 import type { SequenceDef, SequenceNumber } from "../../catalog/sequence.js";
 import type { TableDef } from "../../catalog/table.js";
+import { boundOf } from "../../storage/cursor-bound.js";
 import { decodeKey, encodeKey } from "../../storage/key-codec.js";
 import { prefixRange } from "../../storage/keys.js";
 import type { Transaction } from "../../storage/store.js";
@@ -34,8 +35,6 @@ export function greatestTaken(
 
 function greatestOf(key: KeyLayout, tx: Transaction, tenantNumber: number): SequenceNumber | null {
   const prefix = key.prefixOf(tenantNumber);
-  const cursor = tx.scan({ ...prefixRange(prefix), reverse: true, only: "keys" });
-  const [last] = cursor.next(1).keys;
-  cursor.close();
-  return last === undefined ? null : (decodeKey(last, prefix.length, key.columns)[0] as SequenceNumber);
+  const last = boundOf(tx.scan({ ...prefixRange(prefix), reverse: true, only: "keys" }));
+  return last === null ? null : (decodeKey(last, prefix.length, key.columns)[0] as SequenceNumber);
 }

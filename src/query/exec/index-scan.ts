@@ -4,7 +4,7 @@
  * their rows, unless the entries have everything that is read (an index-only scan). Segments are made for joins that
  * look up many rows of a table, and when ranges have read as much of its records as making them takes.
  */
-import type { Cursor, Entries } from "../../storage/store.js";
+import { type Cursor, readSome } from "../../storage/store.js";
 import type { IndexScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { type CoveredRows, compileCoveredRows } from "./covered-rows.js";
@@ -186,7 +186,8 @@ class IndexScanOperator implements Operator {
   private readRange(ranges: KeyRanges): void {
     const { rows } = this;
     this.cursor ??= this.context.tx.scan(ranges.at(this.position));
-    const entries: Entries = this.cursor.next(this.size);
+    const entries = readSome(this.cursor, this.size);
+    if (entries === null) return;
     if (this.program.byPrimaryKey) {
       for (let i = 0; i < entries.keys.length; i++) this.rows.add(entries.keys[i]!, entries.values[i]!);
     } else if (this.program.covered !== null) {

@@ -3,7 +3,7 @@
 import type { TableDef } from "../../catalog/table.js";
 import type { CheckedTurns } from "../../protocol/turns.js";
 import { prefixRange } from "../../storage/keys.js";
-import type { Cursor, Transaction } from "../../storage/store.js";
+import { type Cursor, NO_ENTRIES, readSome, type Transaction } from "../../storage/store.js";
 import { layoutOf } from "./table-layout.js";
 
 export interface TableSize {
@@ -36,8 +36,9 @@ async function measure(cursor: Cursor, turns: CheckedTurns): Promise<TableSize> 
   try {
     for (;;) {
       turns.checkpoint();
-      const { keys, values } = cursor.next(STEP_ENTRIES);
-      if (keys.length === 0) return { rows, bytes };
+      const entries = readSome(cursor, STEP_ENTRIES);
+      if (entries?.keys.length === 0) return { rows, bytes };
+      const { keys, values } = entries ?? NO_ENTRIES;
       rows += keys.length;
       for (let i = 0; i < keys.length; i++) bytes += keys[i]!.length + values[i]!.length;
       if (turns.shouldYield()) await turns.yieldTurn();

@@ -4,6 +4,7 @@
  * that a rolled-back transaction took is not used again until a restart.
  */
 
+import { boundOf } from "../../storage/cursor-bound.js";
 import { startKey, writeUint32 } from "../../storage/key-writer.js";
 import { prefixRange, rowPrefix } from "../../storage/keys.js";
 import type { KeyRange, Transaction } from "../../storage/store.js";
@@ -52,10 +53,8 @@ function firstUnused(begin: () => Transaction, prefix: Uint8Array): number {
   const tx = begin();
   try {
     const range: KeyRange = { ...prefixRange(prefix), reverse: true, only: "keys" };
-    const cursor = tx.scan(range);
-    const { keys } = cursor.next(1);
-    const highest = keys.length === 0 ? 0 : readRowNumber(keys[0]!, prefix.length);
-    cursor.close();
+    const greatest = boundOf(tx.scan(range));
+    const highest = greatest === null ? 0 : readRowNumber(greatest, prefix.length);
     return highest + 1;
   } finally {
     tx.rollback();

@@ -11,7 +11,7 @@ import type { TableDef } from "../../catalog/table.js";
 import { giveWay } from "../../protocol/turns.js";
 import { prefixRange } from "../../storage/keys.js";
 import type { RecordDecoder } from "../../storage/record-codec.js";
-import type { Corrections } from "../../storage/store.js";
+import { type Corrections, readSome } from "../../storage/store.js";
 import type { Value } from "../../values/values.js";
 import { inTurns } from "./operator.js";
 import { emptyColumns } from "./row-buffer.js";
@@ -113,8 +113,9 @@ export class TableSample {
     try {
       for (;;) {
         work.checkpoint();
-        const { values } = cursor.next(STEP_ENTRIES);
-        if (values.length === 0) break;
+        const entries = readSome(cursor, STEP_ENTRIES);
+        if (entries?.values.length === 0) break;
+        const values = entries?.values ?? [];
         for (let i = 0; i < values.length; i++, this.rows++) {
           if (this.rows < SAMPLE_ROWS) this.put(this.rows, values[i]!);
           else {
@@ -193,9 +194,9 @@ export class TableSample {
     try {
       for (;;) {
         work.checkpoint();
-        const { values } = cursor.next(STEP_ENTRIES);
-        if (values.length === 0) return;
-        for (const value of values) this.add(value, added);
+        const entries = readSome(cursor, STEP_ENTRIES);
+        if (entries?.values.length === 0) return;
+        for (const value of entries?.values ?? []) this.add(value, added);
         if (work.shouldYield()) await work.yieldTurn();
       }
     } finally {

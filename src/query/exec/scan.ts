@@ -5,7 +5,7 @@
 
 import { prefixRange } from "../../storage/keys.js";
 import { keyText } from "../../storage/ordered-map.js";
-import type { Cursor, KeyRange } from "../../storage/store.js";
+import { type Cursor, type KeyRange, readSome } from "../../storage/store.js";
 import type { Batch } from "../expr/expr.js";
 import type { ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
@@ -192,7 +192,9 @@ class ScanOperator implements Operator {
   private readRecords(): Batch | undefined {
     const { rows, context, program } = this;
     this.cursor ??= this.openRecords();
-    const { keys, values } = this.cursor.next(Math.min(this.size, this.rowsMax));
+    const entries = readSome(this.cursor, Math.min(this.size, this.rowsMax));
+    if (entries === null) return undefined;
+    const { keys, values } = entries;
     for (let i = 0; i < keys.length; i++) rows.add(keys[i]!, values[i]!);
     this.size = context.batchRows;
     if (keys.length === 0) {
@@ -303,7 +305,9 @@ class ScanOperator implements Operator {
 
   private readGap(cursor: Cursor): Batch | undefined {
     const { rows, context } = this;
-    const { keys, values } = cursor.next(Math.min(context.batchRows, this.rowsMax));
+    const entries = readSome(cursor, Math.min(context.batchRows, this.rowsMax));
+    if (entries === null) return undefined;
+    const { keys, values } = entries;
     this.gapRows += keys.length;
     if (keys.length === 0) this.closeCursor();
     else if (this.gapAwaited !== null && this.gapRows >= this.cache!.sizes.recordsBefore) {

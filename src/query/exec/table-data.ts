@@ -6,7 +6,7 @@ import { type IndexDef, storageOf, type TableDef } from "../../catalog/table.js"
 import { indexPrefix, prefixRange, retiredKey, rowPrefix } from "../../storage/keys.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
-import type { Cursor } from "../../storage/store.js";
+import { type Cursor, NO_ENTRIES, readSome } from "../../storage/store.js";
 import { BULK_ROWS } from "./bulk-writer.js";
 import type { ExecContext } from "./context.js";
 import { chainPrefix } from "./hash-chain.js";
@@ -58,9 +58,10 @@ export function holdsMany(work: TableWork, table: TableDef): boolean {
 
 function hasMany({ tx }: TableWork, prefix: Uint8Array): boolean {
   const cursor = tx.scan({ ...prefixRange(prefix), only: "keys" });
-  const { length } = cursor.next(BULK_ROWS).keys;
+  const found = readSome(cursor, BULK_ROWS);
   cursor.close();
-  return length === BULK_ROWS;
+  // To know it exactly would take long: there is much to step over.
+  return found === null || found.keys.length === BULK_ROWS;
 }
 
 function retire({ tx, tenantNumber }: TableWork, prefix: Uint8Array): void {
@@ -108,8 +109,9 @@ function visitEntries(work: TableWork, cursor: Cursor, visit: VisitEntry): void 
   try {
     for (;;) {
       work.checkpoint();
-      const { keys, values } = cursor.next(STEP_ENTRIES);
-      if (keys.length === 0) return;
+      const entries = readSome(cursor, STEP_ENTRIES);
+      if (entries?.keys.length === 0) return;
+      const { keys, values } = entries ?? NO_ENTRIES;
       for (let i = 0; i < keys.length; i++) visit(keys[i]!, values[i]!);
       if (work.shouldYield()) {
         paused = true;

@@ -8,7 +8,7 @@ import type { IndexKind } from "../../derived/index-body.js";
 import { sqlError } from "../../protocol/errors.js";
 import { decodeKey } from "../../storage/key-codec.js";
 import { prefixEnd, prefixRange } from "../../storage/keys.js";
-import type { Cursor } from "../../storage/store.js";
+import { type Cursor, readSome } from "../../storage/store.js";
 import { type Analyzer, analyzerOf } from "../../text/analysis.js";
 import { bestFirst } from "../../text/best-first.js";
 import type { TextItem } from "../../text/document-terms.js";
@@ -310,7 +310,12 @@ class OwnIndex {
   private *readInSteps(): Generator<undefined, void> {
     const { body, keys, program, context } = this;
     while (this.cursor !== null) {
-      const { keys: found, values } = this.cursor.next(STEP_ROWS);
+      const entries = readSome(this.cursor, STEP_ROWS);
+      if (entries === null) {
+        yield;
+        continue;
+      }
+      const { keys: found, values } = entries;
       if (found.length === 0) break;
       for (let i = 0; i < found.length; i++) {
         if (this.visible?.passes(values[i]!) === false) continue;

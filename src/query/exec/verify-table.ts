@@ -2,7 +2,7 @@
 import { storageOf, type TableDef } from "../../catalog/table.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import { prefixRange } from "../../storage/keys.js";
-import type { Cursor } from "../../storage/store.js";
+import { type Cursor, NO_ENTRIES, readSome } from "../../storage/store.js";
 import { fromText } from "../../values/text-format.js";
 import { BOOL, INT8, TEXT, type Value } from "../../values/values.js";
 import type { OutputColumn } from "../plan/plan.js";
@@ -105,8 +105,9 @@ function each<T>(
   try {
     for (;;) {
       context.checkpoint();
-      const { keys, values } = cursor.next(STEP_ENTRIES);
-      if (keys.length === 0) break;
+      const entries = readSome(cursor, STEP_ENTRIES);
+      if (entries?.keys.length === 0) break;
+      const { keys, values } = entries ?? NO_ENTRIES;
       for (let i = 0; i < keys.length; i++) visit(keys[i]!, values[i]!);
       if (context.shouldYield()) {
         paused = true;

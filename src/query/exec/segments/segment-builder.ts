@@ -7,7 +7,7 @@
 import { prefixRange } from "../../../storage/keys.js";
 import { keyText } from "../../../storage/ordered-map.js";
 import type { RecordDecoder } from "../../../storage/record-codec.js";
-import type { Cursor, Transaction } from "../../../storage/store.js";
+import { type Cursor, readSome, type Transaction } from "../../../storage/store.js";
 import type { Value } from "../../../values/values.js";
 import { emptyColumns } from "../row-buffer.js";
 import { decoderOf, type TableLayout } from "../table-layout.js";
@@ -77,7 +77,9 @@ export class SegmentBuilder {
       this.makeColumn();
       return this.ended;
     }
-    const { keys, values } = this.cursor.next(this.stepEntries);
+    const entries = readSome(this.cursor, this.stepEntries);
+    if (entries === null) return false;
+    const { keys, values } = entries;
     for (let i = 0; i < keys.length; i++) {
       if (this.keys !== null) this.addRow(this.keys, keys[i]!, values[i]!);
       else this.addValues(keys[i]!, values[i]!);

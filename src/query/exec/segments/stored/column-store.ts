@@ -18,6 +18,7 @@ import { prefixRange, rowPrefix, SPACE, storageIdOf, tenantOfKey } from "../../.
 import type { LoadPart } from "../../../../storage/load-run.js";
 import type { Operation } from "../../../../storage/operation.js";
 import type { LargeCommitMade } from "../../../../storage/shard.js";
+import { readSome } from "../../../../storage/store.js";
 import type { TableLayout } from "../../table-layout.js";
 import { TableSegments } from "../table-segments.js";
 import { catchUp, type FoundTable, openFiles } from "./open-stored.js";
@@ -329,9 +330,9 @@ export class ColumnStore implements TableBuildsHost {
     const turns = turnsOf(tenantNumber);
     try {
       for (let rows = 0; rows < cache.sizes.storedRowsMin; ) {
-        const { keys } = cursor.next(COUNT_STEP);
-        if (keys.length === 0) return false;
-        rows += keys.length;
+        const found = readSome(cursor, COUNT_STEP);
+        if (found?.keys.length === 0) return false;
+        rows += found?.keys.length ?? 0;
         await giveWay(turns);
       }
       return true;

@@ -1,0 +1,89 @@
+/** The branches of a partition, by number, by name and by what they were forked from. Kept by layered-engine.ts. */
+import type { CommitStamp } from "./operation.js";
+
+/** The record of a branch: what makes it, and what its feature keeps there. */
+export interface BranchRecord {
+  /** The tenant or branch that it was forked from. */
+  readonly origin: number;
+  /** The commit that it begins with: it has what its origin had after it. Null in the record: the one that makes the record. */
+  readonly start: CommitStamp | null;
+  /** The tenant that the branch, and those that it was forked from, belong to. */
+  readonly root: number;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly createdBy: string;
+  /** Milliseconds since the epoch; null: it stays. */
+  readonly expiresAtMs: number | null;
+}
+
+export interface Branch extends BranchRecord {
+  readonly start: CommitStamp;
+  /** Operations since the engine was opened: whether somebody has written meanwhile. */
+  writes: number;
+}
+
+const NONE: ReadonlySet<number> = new Set();
+
+export class BranchList {
+  private readonly all = new Map<number, Branch>();
+  /** Of a tenant, by name. */
+  private readonly names = new Map<number, Map<string, number>>();
+  private readonly forks = new Map<number, Set<number>>();
+
+  get isEmpty(): boolean {
+    return this.all.size === 0;
+  }
+
+  get(number: number): Branch | undefined {
+    return this.all.get(number);
+  }
+
+  /** The number of a tenant's branch; null: it has none of that name. */
+  named(root: number, name: string): number | null {
+    return this.names.get(root)?.get(name) ?? null;
+  }
+
+  /** All branches that belong to a tenant, by their numbers. */
+  under(root: number): readonly (readonly [number, Branch])[] {
+    return [...(this.names.get(root)?.values() ?? [])].map((number) => [number, this.all.get(number)!] as const);
+  }
+
+  /** Those that were forked from it. */
+  forksOf(origin: number): ReadonlySet<number> {
+    return this.forks.get(origin) ?? NONE;
+  }
+
+  origins(): Iterable<number> {
+    return this.forks.keys();
+  }
+
+  /** Up to `max` of those whose time is over and from which none was forked. */
+  expired(nowMs: number, max: number): readonly number[] {
+    const found: number[] = [];
+    for (const [number, { expiresAtMs }] of this.all) {
+      if (found.length === max) break;
+      if (expiresAtMs !== null && expiresAtMs <= nowMs && !this.forks.has(number)) found.push(number);
+    }
+    return found;
+  }
+
+  set(number: number, branch: Branch): void {
+    this.delete(number);
+    this.all.set(number, branch);
+    const names = this.names.get(branch.root) ?? new Map<string, number>();
+    this.names.set(branch.root, names.set(branch.name, number));
+    this.forks.set(branch.origin, (this.forks.get(branch.origin) ?? new Set<number>()).add(number));
+  }
+
+  delete(number: number): void {
+    const branch = this.all.get(number);
+    if (branch === undefined) return;
+    this.all.delete(number);
+    const names = this.names.get(branch.root)!;
+    if (names.get(branch.name) === number) names.delete(branch.name);
+    if (names.size === 0) this.names.delete(branch.root);
+    const forks = this.forks.get(branch.origin)!;
+    forks.delete(number);
+    if (forks.size === 0) this.forks.delete(branch.origin);
+  }
+}
