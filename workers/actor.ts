@@ -3,6 +3,7 @@
  * ends when it has closed. Started and restarted by the gateway's supervisor. Whatever is thrown here ends the thread, on
  * purpose: the actor's memory cannot be trusted after a broken invariant, its log can.
  */
+import { availableParallelism } from "node:os";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { type Logger, pino } from "pino";
 import { Actor } from "../src/actor/actor.js";
@@ -10,6 +11,7 @@ import type { ActorTenures } from "../src/actor/actor-tenures.js";
 import { actorFeatures } from "../src/features/actor-features.js";
 import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
 import { diagnoseThread, RecentLines } from "../src/protocol/thread-diagnosis.js";
+import type { IndexRunJob } from "../src/query/exec/index-run.js";
 import { loadParser } from "../src/sql/parse/parse.js";
 import { computeProcesses } from "./compute-processes.js";
 import { connectInference } from "./connect-inference.js";
@@ -23,6 +25,8 @@ import { watchThread } from "./watch-thread.js";
 const BUILDS_WAITING_MAX = 16;
 /** Threads that make indexes and columns hold hundreds of megabytes after it. */
 const BUILDS_IDLE_MS = 2_000;
+/** Of one index: what they give is merged by the actor. */
+const INDEX_THREADS_MAX = 4;
 
 const port = parentPort!;
 const parser = loadParser();
@@ -48,6 +52,12 @@ async function start(settings: ActorSettings): Promise<void> {
     ...{ name: "columns", threads: 1, waitingMax: settings.partitions.length },
     ...{ niceIncrement: 4, idleMs: BUILDS_IDLE_MS },
   });
+  const cores = availableParallelism();
+  const indexThreads = Math.min(cores, INDEX_THREADS_MAX);
+  const entries = taskPool({
+    ...{ name: "index entries", threads: indexThreads, waitingMax: indexThreads },
+    ...{ niceIncrement: 4, idleMs: BUILDS_IDLE_MS },
+  });
   const computing = computeProcesses();
   const files = fileTasks(settings.config.files.threads);
   const rows = rowReader(threads, settings.config.files.fileTimeoutSeconds * 1000);
@@ -59,6 +69,7 @@ async function start(settings: ActorSettings): Promise<void> {
         tasks.close(),
         builds.end(),
         columns.close(),
+        entries.end(),
         computing.end(),
         files.end(),
         rows.end(),
@@ -91,6 +102,10 @@ async function start(settings: ActorSettings): Promise<void> {
         tasks: {
           ...longTasks(tasks, computing, files, trained.models, rows.run),
           buildColumns: (job) => columns.run("buildColumns", job),
+          // On one core threads would only take the actor's time.
+          ...(cores > 1 && {
+            indexThreads: { count: indexThreads, make: (job: IndexRunJob) => entries.run("indexRun", job) },
+          }),
         },
         linkGraph: (parts) =>
           builds.run(

@@ -1,5 +1,5 @@
 /** Entry of a task thread: each export is a task, run by name through a piscina pool (task-pool.ts). */
-import { move } from "piscina";
+import { move, transferableSymbol, valueSymbol } from "piscina";
 import type { AlgorithmResult } from "../src/graph/algorithms/algorithm.js";
 import { type AlgorithmJob, runAlgorithm as run } from "../src/graph/algorithms/run-algorithm.js";
 import type { ExtractedGraph } from "../src/graph/extract/extract-graph.js";
@@ -22,6 +22,7 @@ import type { LookJob, ScanJob, ScanPage } from "../src/ingest/watch/scan-folder
 import type { CandidateSentence, Span } from "../src/language/answer-span.js";
 import type { Entity } from "../src/language/entities.js";
 import { DbError } from "../src/protocol/errors.js";
+import type { IndexRunAnswer, IndexRunJob } from "../src/query/exec/index-run.js";
 import type { BuildAnswer, BuildJob } from "../src/query/exec/segments/stored/build-columns.js";
 import type { RecipeSource } from "../src/recipe/read-recipe.js";
 import type { ReadRecipe } from "../src/recipe/recipe.js";
@@ -53,6 +54,13 @@ export function runAlgorithm(job: AlgorithmJob): {
 export async function buildColumns(job: BuildJob): Promise<BuildAnswer | null> {
   const { buildColumns: build } = await import("../src/query/exec/segments/stored/build-columns.js");
   return build(job);
+}
+
+/** Entries of an index; the answer is moved, not copied. */
+export async function indexRun(job: IndexRunJob): Promise<IndexRunAnswer> {
+  const { buffersOf, makeIndexRun } = await import("../src/query/exec/index-run.js");
+  const answer = await makeIndexRun(job);
+  return move({ [transferableSymbol]: buffersOf(answer), [valueSymbol]: answer }) as unknown as IndexRunAnswer;
 }
 
 /** Its library takes a while to load, which other tasks need not wait for. Throws DbError `invalid_request`. */

@@ -11,6 +11,7 @@ import type { SeenVideo, SoundJob, VideoJob } from "../ingest/media/listen-and-w
 import type { ImageJob, SeenImage } from "../ingest/media/look-at-image.js";
 import type { CandidateSentence, Span } from "../language/answer-span.js";
 import type { Entity } from "../language/entities.js";
+import type { IndexThreads } from "../query/exec/index-runs.js";
 import type { BuildColumns } from "../query/exec/segments/stored/table-builds.js";
 import type { Computed, ComputeJob } from "../query/expr/compute-elsewhere.js";
 import type { RecipeSource } from "../recipe/read-recipe.js";
@@ -29,6 +30,8 @@ export interface LongTasks {
   compute(job: ComputeJob, signal: AbortSignal): Promise<Computed>;
   /** Absent: there is no thread for it. */
   readonly buildColumns?: BuildColumns;
+  /** Absent: there is one core, or there are no threads. */
+  readonly indexThreads?: IndexThreads;
   extractGraph(text: string): Promise<ExtractedGraph>;
   entitiesOf(text: string): Promise<readonly Entity[]>;
   answerSpan(job: {

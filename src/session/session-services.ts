@@ -14,6 +14,7 @@ import { type AlgorithmJob, runAlgorithm } from "../graph/algorithms/run-algorit
 import { sqlError } from "../protocol/errors.js";
 import type { ExecContext, ExecServices, ProgressHearer, ProgressPhase } from "../query/exec/context.js";
 import { readGraphNode } from "../query/exec/graph-node.js";
+import type { IndexThreads } from "../query/exec/index-runs.js";
 import { runSubquery } from "../query/exec/subquery.js";
 import type { TriggerFiring } from "../query/exec/trigger-firing.js";
 import type { Capability } from "../query/expr/capability.js";
@@ -136,6 +137,10 @@ export class SessionServices implements ExecServices, AskingStatement {
   /** Not in a client's transaction, whose later statements may want what it has seen. */
   renewSnapshot(): void {
     if (this.isAlone && this.tx instanceof ShardTransaction && this.tx.isOpen) this.tx.refresh();
+  }
+
+  get indexThreads(): IndexThreads | null {
+    return this.memory.tenant.partition.tasks?.indexThreads ?? null;
   }
 
   runAlgorithm(job: AlgorithmJob): Promise<AlgorithmResult> {

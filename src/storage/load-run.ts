@@ -3,7 +3,7 @@
  * as the log has them (operation-frame.ts), and numbers in typed arrays, so a write costs its bytes and some twenty
  * more, and makes no object for the garbage collector. Filled in any order, then sorted once. Owned by a Load.
  */
-import { allocateMemory, copyBytes, type Memory } from "./copy-bytes.js";
+import { allocateMemory, copyBytes, type Memory, memoryOf } from "./copy-bytes.js";
 import { copyKeyTo, keyLength } from "./key-writer.js";
 import type { Operation } from "./operation.js";
 import { FRAME_HEAD_BYTES, FRAME_KIND, writeFrameHead } from "./operation-frame.js";
@@ -23,6 +23,18 @@ const PLACE_NUMBERS = 4;
 const START = 1;
 const KEY_LENGTH = 2;
 const VALUE_LENGTH = 3;
+
+/** Writes copied or merged between two looks at the clock, of a run that another one takes over. */
+const TAKEN_PER_LOOK = 4096;
+
+/** What a sorted run is made of, to be given to another thread. */
+export interface PackedRun {
+  readonly size: number;
+  readonly slabs: readonly Uint8Array<ArrayBuffer>[];
+  readonly blocks: readonly Int32Array<ArrayBuffer>[];
+  /** As `LoadRun.order`. */
+  readonly order: Int32Array<ArrayBuffer> | null;
+}
 
 let runs = 0;
 
@@ -221,6 +233,74 @@ export class LoadRun {
       },
     };
     this.order = yield* sortKeys(this.size, this.prefix.length, keys);
+  }
+
+  /** It must be sorted, without deletions, and is of no use afterwards. */
+  pack(): PackedRun {
+    const { size, order } = this;
+    const slabs = this.slabs.map(({ bytes }) => bytes as Uint8Array<ArrayBuffer>);
+    return { size, slabs, blocks: this.blocks as Int32Array<ArrayBuffer>[], order: order as PackedRun["order"] };
+  }
+
+  /** Has the writes of sorted runs from now on, sorted; in steps (in-steps.ts). It must be empty. */
+  *takeOver(parts: readonly PackedRun[]): Generator<undefined, void> {
+    const orders: Int32Array[] = [];
+    for (const { size, slabs, blocks, order } of parts) {
+      const first = this.size;
+      const firstSlab = this.slabs.length;
+      for (const slab of slabs) this.slabs.push(memoryOf(slab));
+      const numbers = new Int32Array(size);
+      for (let from = 0; from < size; from += TAKEN_PER_LOOK) {
+        const to = Math.min(from + TAKEN_PER_LOOK, size);
+        this.takePlaces(blocks, from, to, firstSlab);
+        for (let i = from; i < to; i++) numbers[i] = first + (order === null ? i : order[i]!);
+        yield;
+      }
+      orders.push(numbers);
+    }
+    // Nothing fits behind what was taken over.
+    this.free = Number.MAX_SAFE_INTEGER;
+    // The shortest first: a write takes part in few merges.
+    orders.sort((a, b) => b.length - a.length);
+    while (orders.length > 1) {
+      const merged = yield* this.merge(orders.pop()!, orders.pop()!);
+      orders.push(merged);
+      orders.sort((a, b) => b.length - a.length);
+    }
+    this.order = orders[0] ?? null;
+  }
+
+  private takePlaces(blocks: readonly Int32Array[], from: number, to: number, firstSlab: number): void {
+    for (let i = from; i < to; i++, this.size++) {
+      if (this.size === this.capacity) this.grow();
+      const source = blocks[i >>> BLOCK_BITS]!;
+      const block = this.blockOf(this.size);
+      const [at, place] = [placeOf(i), placeOf(this.size)];
+      block[place] = source[at]! + firstSlab;
+      for (let n = START; n < PLACE_NUMBERS; n++) block[place + n] = source[at + n]!;
+    }
+  }
+
+  private *merge(one: Int32Array, other: Int32Array): Generator<undefined, Int32Array> {
+    const merged = new Int32Array(one.length + other.length);
+    const at = { one: 0, other: 0 };
+    while (at.one + at.other < merged.length) {
+      this.mergeSome(one, other, merged, at);
+      yield;
+    }
+    return merged;
+  }
+
+  /** A function of its own: V8 makes slower code of loops that a generator pauses in. */
+  private mergeSome(one: Int32Array, other: Int32Array, merged: Int32Array, at: { one: number; other: number }): void {
+    let { one: a, other: b } = at;
+    const end = Math.min(a + b + TAKEN_PER_LOOK, merged.length);
+    for (let i = a + b; i < end; i++) {
+      const takesOne = b === other.length || (a < one.length && this.compareBytes(one[a]!, other[b]!) <= 0);
+      merged[i] = takesOne ? one[a++]! : other[b++]!;
+    }
+    at.one = a;
+    at.other = b;
   }
 
   keyLengthAt(place: number): number {

@@ -6,7 +6,7 @@
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../protocol/limits.js";
 import { keyLength } from "./key-writer.js";
-import { type LoadPart, LoadRun } from "./load-run.js";
+import { type LoadPart, LoadRun, type PackedRun } from "./load-run.js";
 import type { Operation } from "./operation.js";
 import { keyText, type OrderedEntries, STOP_WALK } from "./ordered-map.js";
 
@@ -27,7 +27,7 @@ export class Load implements OrderedEntries<LoadWrite> {
     /** Of the transaction. */
     readonly snapshot: number,
     /** Throws past it. */
-    private readonly bytesMax: number,
+    readonly bytesMax: number,
   ) {}
 
   get size(): number {
@@ -70,8 +70,18 @@ export class Load implements OrderedEntries<LoadWrite> {
     return true;
   }
 
+  /** As `LoadRun.takeOver`; `bytes`: of the loads that the parts come from. Throws 54000 past the transaction's bound. */
+  *takeOver(run: LoadRun, parts: readonly PackedRun[], bytes: number): Generator<undefined, void> {
+    this.count(bytes);
+    yield* run.takeOver(parts);
+  }
+
   private grow(bytes: number): void {
-    this.bytes += bytes + LOAD_WRITE_BYTES;
+    this.count(bytes + LOAD_WRITE_BYTES);
+  }
+
+  private count(bytes: number): void {
+    this.bytes += bytes;
     if (this.bytes <= this.bytesMax) return;
     throw sqlError("54000", `the transaction's changes exceed ${LOAD_BYTES_MAX} bytes`, {
       hint: "Change fewer rows in one transaction.",

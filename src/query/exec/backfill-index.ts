@@ -12,13 +12,14 @@ import { encodeKey } from "../../storage/key-codec.js";
 import { prefixRange } from "../../storage/keys.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
-import type { RangeFollower } from "../../storage/store.js";
+import type { RangeFollower, Transaction } from "../../storage/store.js";
 import { BYTEA, type Value } from "../../values/values.js";
 import type { Batch } from "../expr/expr.js";
 import { newColumnId } from "../optimize/new-column-id.js";
 import type { OutputColumn, ScanPlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { entryValue, suffixOf } from "./entry-value.js";
+import { IndexRuns } from "./index-runs.js";
 import { entryPlaces, loadEntry } from "./load-entry.js";
 import { drain, inTurns } from "./operator.js";
 import { compileScan } from "./scan.js";
@@ -87,13 +88,39 @@ class IndexFill implements RangeFollower {
   }
 
   run(): void | Promise<void> {
-    const { context, rowPrefix } = this;
-    const segments = this.isHeld() ? context.segments : null;
+    const { context, rowPrefix, load, key, layout } = this;
     // Entries that were written one by one are not followed: there, writers meanwhile are a conflict.
-    const tx = this.load === null ? context.tx : context.tx.frozen(false);
-    if (this.load !== null) context.tx.follow(prefixRange(rowPrefix), this);
-    const operator = compileScan(this.scanPlan())({ ...context, segments, tx });
+    const tx = load === null ? context.tx : context.tx.frozen(false);
+    if (load !== null) context.tx.follow(prefixRange(rowPrefix), this);
     const endShow = context.services.showBuild(this.build);
+    const ids = this.ids.filter((id) => key.columnIds.includes(id) || key.included?.ids.includes(id) === true);
+    const add = (to: Load, run: LoadRun, rowKey: Uint8Array, record: Uint8Array): void => {
+      const row = rowOfRecord(layout, record);
+      loadEntry(to, run, key, row, this.places, rowKey.subarray(rowPrefix.length), row);
+    };
+    const runs = load === null ? null : IndexRuns.of(context, tx, layout, key, ids, load, add);
+    return runs === null ? this.scan(tx, endShow) : this.fillInThreads(runs, tx, endShow);
+  }
+
+  private async fillInThreads(runs: IndexRuns, tx: Transaction, endShow: () => void): Promise<void> {
+    const showRows = (): void => {
+      this.build.rows = runs.rows;
+    };
+    let isScanned = false;
+    try {
+      if (await runs.fill(this.entries!, showRows)) return await inSteps(this.context, this.finish());
+      this.build.rows = 0;
+      isScanned = true;
+      await this.scan(tx, endShow);
+    } finally {
+      if (!isScanned) endShow();
+    }
+  }
+
+  private scan(tx: Transaction, endShow: () => void): void | Promise<void> {
+    const { context } = this;
+    const segments = this.isHeld() ? context.segments : null;
+    const operator = compileScan(this.scanPlan())({ ...context, segments, tx });
     const close = (): void => {
       endShow();
       operator.close();

@@ -19,6 +19,7 @@ import type { BoundTable } from "../plan/bound-table.js";
 import type { CommonTable } from "../plan/plan.js";
 import type { ConstraintEvent } from "./constraint-event.js";
 import type { GraphChanges } from "./graph-changes.js";
+import type { IndexThreads } from "./index-runs.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import type { SpillArea } from "./spill/spill-area.js";
@@ -44,6 +45,8 @@ export interface ExecServices extends EvalServices {
   readonly progress: ProgressHearer;
   /** Shows the tenant's sessions that an index is being built. Answers how to end that. */
   showBuild(build: IndexBuild): () => void;
+  /** Null or absent: indexes are built in this thread. */
+  readonly indexThreads?: IndexThreads | null;
   /** As the optimizer estimates. */
   estimatedRows(table: TableDef): number;
   /** An id for a new row of a graph's table, which no other row has or had. */

@@ -8,12 +8,12 @@
 
 import { encodeRecord, type RecordDecoder, recordDecoder } from "../../storage/record-codec.js";
 import type { Value } from "../../values/values.js";
-import type { KeyLayout } from "./table-layout.js";
+import type { EntryLayout, KeyLayout } from "./table-layout.js";
 
 const LENGTH_BYTES = 4;
 
 /** The value of the row's entry; the row is an array by column id. Throws 54000 for more than a record holds. */
-export function entryValue(index: KeyLayout, row: readonly Value[], suffix: Uint8Array): Uint8Array {
+export function entryValue(index: EntryLayout, row: readonly Value[], suffix: Uint8Array): Uint8Array {
   const { included } = index;
   if (included === null) return suffix;
   const record = encodeRecord(

@@ -4,12 +4,12 @@ import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
 import type { Value } from "../../values/values.js";
 import { entryValue } from "./entry-value.js";
-import { type KeyLayout, keyValues } from "./table-layout.js";
+import { type EntryLayout, type KeyLayout, keyValues } from "./table-layout.js";
 
 const NO_PREFIX = new Uint8Array(0);
 
 /** Where an index's values are among those that are given: a row's by column id, or computed ones in order. */
-export function entryPlaces({ computed, columnIds }: KeyLayout): readonly number[] {
+export function entryPlaces({ computed, columnIds }: EntryLayout): readonly number[] {
   return computed ? columnIds.map((_, i) => i) : columnIds;
 }
 
@@ -21,7 +21,7 @@ export function entryPlaces({ computed, columnIds }: KeyLayout): readonly number
 export function loadEntry(
   load: Load,
   run: LoadRun,
-  index: KeyLayout,
+  index: EntryLayout,
   values: readonly Value[],
   places: readonly number[],
   suffix: Uint8Array | KeyLayout,
@@ -38,7 +38,7 @@ export function loadEntry(
 export function loadRemoval(
   load: Load,
   run: LoadRun,
-  index: KeyLayout,
+  index: EntryLayout,
   values: readonly Value[],
   places: readonly number[],
   suffix: Uint8Array,
@@ -52,7 +52,7 @@ export function loadRemoval(
 function loadIncluding(
   load: Load,
   run: LoadRun,
-  index: KeyLayout,
+  index: EntryLayout,
   values: readonly Value[],
   places: readonly number[],
   suffix: Uint8Array | KeyLayout,
@@ -65,7 +65,7 @@ function loadIncluding(
 }
 
 /** Whether the suffix is part of the key; see entryKey. */
-function isWhole(index: KeyLayout, values: readonly Value[], places: readonly number[]): boolean {
+function isWhole(index: EntryLayout, values: readonly Value[], places: readonly number[]): boolean {
   if (!index.unique) return true;
   if (index.nullsNotDistinct) return false;
   for (let i = 0; i < places.length; i++) if (values[places[i]!] === null) return true;

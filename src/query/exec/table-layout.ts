@@ -44,6 +44,9 @@ export interface KeyLayout {
   readonly prefixOf: (tenantNumber: number) => Buffer;
 }
 
+/** What its entries are made of, as another thread may have it. */
+export type EntryLayout = Omit<KeyLayout, "prefixOf">;
+
 export interface TableLayout {
   readonly table: TableDef;
   /** By column id; null for columns that were dropped. */

@@ -76,6 +76,8 @@ export interface SegmentSizes {
   readonly correctionsMax: number;
   /** Rows of which segments are being made, at least, that a scan waits for instead of reading them from records. */
   readonly awaitedRowsMin: number;
+  /** Rows in files, at least, of which index entries are made in other threads; each thread has half as many at least. */
+  readonly threadRowsMin: number;
 }
 
 export const SEGMENT_SIZES: SegmentSizes = {
@@ -88,6 +90,7 @@ export const SEGMENT_SIZES: SegmentSizes = {
   correctionsFew: 16,
   correctionsMax: 4096,
   awaitedRowsMin: 100_000,
+  threadRowsMin: 100_000,
 };
 
 export class SegmentCache {

@@ -1,0 +1,141 @@
+/**
+ * Makes entries of a new index from column files and sorts them, in a task thread, so that the actor goes on meanwhile.
+ * index-runs.ts says which segments, and takes the entries over.
+ */
+import { DbError } from "../../protocol/errors.js";
+import { Load } from "../../storage/load.js";
+import type { LoadRun, PackedRun } from "../../storage/load-run.js";
+import type { SqlType, Value } from "../../values/values.js";
+import { entryPlaces, loadEntry } from "./load-entry.js";
+import { emptyColumns } from "./row-buffer.js";
+import { valuesOf } from "./segments/column.js";
+import type { SegmentKeys } from "./segments/segment.js";
+import { ColumnFile, DamagedColumns, type StoredSegment } from "./segments/stored/column-file.js";
+import type { EntryLayout } from "./table-layout.js";
+
+export interface IndexRunSegment {
+  readonly path: string;
+  /** Its place in the file. */
+  readonly number: number;
+  /** Whole keys of rows that are left out, if they are there. */
+  readonly without: readonly Uint8Array[];
+}
+
+export interface IndexRunJob {
+  readonly segments: readonly IndexRunSegment[];
+  /** Of the keys of rows. */
+  readonly prefixLength: number;
+  /** What the entries are made of. */
+  readonly columns: readonly { readonly id: number; readonly type: SqlType }[];
+  readonly index: EntryLayout;
+  /** Of the entries. */
+  readonly prefix: Uint8Array;
+  readonly bytesMax: number;
+  /** Not 0: end soon. */
+  readonly stop: Int32Array<SharedArrayBuffer>;
+  /** Rows that have been read are added to it. */
+  readonly rows: Int32Array<SharedArrayBuffer>;
+}
+
+export interface IndexRunAnswer {
+  /** Null: it was stopped, or there is an error; or neither, when a file is missing or damaged. */
+  readonly run: PackedRun | null;
+  /** As the load counts them. */
+  readonly bytes: number;
+  /** Errors lose their class on the way. */
+  readonly error: Pick<DbError, "code" | "message" | "details"> | null;
+}
+
+/** Gives entries for the segments' rows, sorted. */
+export type MakeIndexRun = (job: IndexRunJob) => Promise<IndexRunAnswer>;
+
+/** Rows between two looks whether it is to stop. */
+const STEP_ROWS = 4096;
+const NOTHING: IndexRunAnswer = { run: null, bytes: 0, error: null };
+
+export async function makeIndexRun(job: IndexRunJob): Promise<IndexRunAnswer> {
+  try {
+    const run = new RunMaker(job);
+    return run.make() ? { run: run.entries.pack(), bytes: run.load.bytes, error: null } : NOTHING;
+  } catch (error) {
+    if (error instanceof DbError) {
+      const { code, message, details } = error;
+      return { ...NOTHING, error: { code, message, details } };
+    }
+    // A file was replaced in the meantime; or the scan that follows reports the damage.
+    if (error instanceof DamagedColumns || (error as NodeJS.ErrnoException).code === "ENOENT") return NOTHING;
+    throw error;
+  }
+}
+
+/** What another thread may have without a copy. */
+export function buffersOf({ run }: IndexRunAnswer): ArrayBuffer[] {
+  if (run === null) return [];
+  const arrays = [...run.slabs, ...run.blocks, ...(run.order === null ? [] : [run.order])];
+  return arrays.map(({ buffer }) => buffer);
+}
+
+class RunMaker {
+  readonly entries: LoadRun;
+  readonly load: Load;
+  private readonly places: readonly number[];
+  private readonly row: Value[] = [];
+  private readonly scratch: Value[][];
+
+  constructor(private readonly job: IndexRunJob) {
+    this.load = new Load(0, job.bytesMax);
+    this.entries = this.load.run(job.prefix);
+    this.places = entryPlaces(job.index);
+    this.scratch = emptyColumns(job.columns.length);
+  }
+
+  /** False: it was stopped. */
+  make(): boolean {
+    const { job } = this;
+    let file: ColumnFile | null = null;
+    for (const { path, number, without } of job.segments) {
+      if (file?.path !== path) file = new ColumnFile(path, job.prefixLength);
+      if (!this.addSegment(file.segments[number]!, without)) return false;
+    }
+    for (const _ of this.load.sort()) if (this.isStopped) return false;
+    return true;
+  }
+
+  private get isStopped(): boolean {
+    return Atomics.load(this.job.stop, 0) !== 0;
+  }
+
+  private addSegment(segment: StoredSegment, without: readonly Uint8Array[]): boolean {
+    const keys = segment.readKeys();
+    const columns = this.job.columns.map(({ id, type }) => segment.readColumn(id, type));
+    const left = rowsOf(keys, without);
+    for (let from = 0; from < keys.length; from += STEP_ROWS) {
+      if (this.isStopped) return false;
+      const count = Math.min(STEP_ROWS, keys.length - from);
+      const values = columns.map((column, i) => valuesOf(column, null, from, count, this.scratch[i]!));
+      for (let i = 0; i < count; i++)
+        if (left === null || left[from + i] === 0) this.addRow(values, i, keys.at(from + i));
+      Atomics.add(this.job.rows, 0, count);
+    }
+    return true;
+  }
+
+  private addRow(values: readonly ArrayLike<Value>[], number: number, suffix: Uint8Array): void {
+    const { job, row } = this;
+    const { columns, index } = job;
+    for (let i = 0; i < columns.length; i++) row[columns[i]!.id] = values[i]![number]!;
+    loadEntry(this.load, this.entries, index, row, this.places, suffix, row);
+  }
+}
+
+/** 1 at each row that has one of the keys; null: none has. */
+function rowsOf(keys: SegmentKeys, wanted: readonly Uint8Array[]): Uint8Array | null {
+  if (wanted.length === 0) return null;
+  const marks = new Uint8Array(keys.length);
+  let at = 0;
+  for (const key of wanted) {
+    at = keys.nextBound(key, at);
+    if (at < keys.length && keys.compare(at, key) === 0) marks[at] = 1;
+  }
+  return marks;
+}
