@@ -110,7 +110,7 @@ async function start(settings: ActorSettings): Promise<void> {
         linkGraph: (parts) =>
           builds.run(
             "linkGraph",
-            parts,
+            [...parts],
             parts.map(({ buffer }) => buffer as ArrayBuffer),
           ),
         failed,

@@ -32,7 +32,7 @@ export { deriveKey } from "../src/directory/derive-key.js";
 export { evaluatePacked, forecastPacked, predictPacked, trainPacked } from "./model-task.js";
 
 /** The result is moved, not copied. */
-export function linkGraph(parts: readonly Uint8Array[]): Uint8Array {
+export function linkGraph(parts: Uint8Array[]): Uint8Array {
   return move(link(parts)) as unknown as Uint8Array;
 }
 

@@ -83,7 +83,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     readonly kind: IndexKind<Item, Body>,
     private readonly store: IndexStore,
   ) {
-    this.body = kind.create(this.itemAt);
+    this.body = kind.create(this.itemsAt);
   }
 
   get count(): number {
@@ -222,20 +222,19 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   async content(turns: Turns): Promise<IndexContent | null> {
     if (this.state !== "ready" || this.isFrozen || this.entries.size > 0 || this.store.hasBacklog) return null;
     const sequence = this.store.appliedSequence;
-    const body = await this.copy(turns);
+    const body: Uint8Array[] = [];
+    await this.eachPart(turns, (part) => body.push(part));
     return { definition: this.definition, sequence, keys: this.keys.slice(), rest: [...this.rest], body };
   }
 
-  /** The body's saved form. Nobody else may be copying. */
-  private async copy(turns: Turns): Promise<readonly Uint8Array[]> {
+  /** Visits the parts of the body's saved form. Nobody else may be copying. */
+  private async eachPart(turns: Turns, visit: (part: Uint8Array) => void): Promise<void> {
     this.isFrozen = true;
     try {
-      const parts: Uint8Array[] = [];
       for (const part of this.body.save()) {
-        parts.push(part);
+        visit(part);
         if (turns.shouldYield()) await turns.yieldTurn();
       }
-      return parts;
     } finally {
       this.isFrozen = false;
     }
@@ -244,9 +243,15 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   /** A copy of the body on which another thread does its long work; null: not now. */
   async handOver(turns: Turns): Promise<readonly Uint8Array[] | null> {
     if (this.isFrozen) return null;
-    const parts = await this.copy(turns);
+    const pieces: Uint8Array[] = [];
+    let parts: Uint8Array[] = [];
+    await this.eachPart(turns, (part) => {
+      if (parts.push(part) < PARTS_OF_PIECE) return;
+      pieces.push(joined(parts));
+      parts = [];
+    });
     this.body.longWork!.begin();
-    return joined(parts, turns);
+    return parts.length === 0 ? pieces : [...pieces, joined(parts)];
   }
 
   /** The copy, done, takes the body's place. Throws when it is of no use. */
@@ -286,9 +291,14 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     for (const marks of this.marksInUse) marks.forget(slot);
   }
 
-  private readonly itemAt = (slot: number): Item | undefined => {
-    const record = this.keys[slot] == null ? undefined : this.store.engine.get(this.keyOf(slot));
-    return record === undefined ? undefined : (this.kind.itemOf(record) ?? undefined);
+  private readonly itemsAt = (slots: readonly number[]): readonly (Item | undefined)[] => {
+    const used = slots.filter((slot) => this.keys[slot] != null);
+    const records = this.store.engine.getMany(used.map((slot) => this.keyOf(slot)));
+    const found = new Map(used.map((slot, i) => [slot, records[i]]));
+    return slots.map((slot) => {
+      const record = found.get(slot);
+      return record === undefined ? undefined : (this.kind.itemOf(record) ?? undefined);
+    });
   };
 
   private suffixOf(key: Uint8Array): string {
@@ -296,7 +306,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   private async load(file: IndexFile, turns: Turns, damaged: (reason: string) => void): Promise<boolean> {
-    const body = await inTurns(this.kind.load(file.body, this.itemAt), turns, damaged);
+    const body = await inTurns(this.kind.load(file.body, this.itemsAt), turns, damaged);
     if (body === null) return false;
     this.body = body;
     this.keys = file.keys;
@@ -345,7 +355,7 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   /** Mends a body that is not known to be what the engine holds. */
   private async compareRecords(turns: Turns): Promise<void> {
     if (this.kind.slotOf !== undefined) {
-      this.body = this.kind.create(this.itemAt);
+      this.body = this.kind.create(this.itemsAt);
       this.rest.clear();
       return this.readRecords(turns);
     }
@@ -441,21 +451,15 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 }
 
-/** In few pieces: each costs some 20 µs on its way to another thread. */
-async function joined(parts: readonly Uint8Array[], turns: Turns): Promise<readonly Uint8Array[]> {
-  const pieces: Uint8Array[] = [];
-  for (let at = 0; at < parts.length; at += PARTS_OF_PIECE) {
-    const some = parts.slice(at, at + PARTS_OF_PIECE);
-    const piece = new Uint8Array(some.reduce((sum, part) => sum + part.length, 0));
-    let end = 0;
-    for (const part of some) {
-      piece.set(part, end);
-      end += part.length;
-    }
-    pieces.push(piece);
-    if (turns.shouldYield()) await turns.yieldTurn();
+/** In one piece: each costs some 20 µs on its way to another thread. */
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const piece = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let end = 0;
+  for (const part of parts) {
+    piece.set(part, end);
+    end += part.length;
   }
-  return pieces;
+  return piece;
 }
 
 function sizeOf({ key, value }: Operation): number {

@@ -54,16 +54,16 @@ export interface LongWork {
   giveUp(): void;
 }
 
-export type ItemAt<Item> = (slot: number) => Item | undefined;
+export type ItemsAt<Item> = (slots: readonly number[]) => readonly (Item | undefined)[];
 
 /** One definition of an index. */
 export interface IndexKind<Item, Body extends IndexBody<Item>> {
   /** All that decides what the body holds (column, dimensions, language …): a saved body of another one is not used. */
   readonly definition: string;
-  /** `itemAt` reads the item of a slot that is in use out of its record, for bodies that do not keep all of it. */
-  create(itemAt: ItemAt<Item>): Body;
+  /** `itemsAt` reads the items of slots that are in use out of their records, for bodies that do not keep all of it. */
+  create(itemsAt: ItemsAt<Item>): Body;
   /** In short steps. Throws when the bytes are not what `save` gave. */
-  load(bytes: Uint8Array, itemAt: ItemAt<Item>): Generator<undefined, Body>;
+  load(bytes: Uint8Array, itemsAt: ItemsAt<Item>): Generator<undefined, Body>;
   /** Null: the row is not in the index. */
   itemOf(record: Uint8Array): Item | null;
   /**

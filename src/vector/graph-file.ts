@@ -12,7 +12,7 @@ import { type GraphModule, instantiateGraph } from "./graph-module.js";
 import { type GraphParameters, STORAGES } from "./graph-parameters.js";
 
 const MAGIC = 0x47565354;
-const FORMAT = 1;
+const FORMAT = 2;
 const HEADER_BYTES = 64;
 const PREFIX_BYTES = 16;
 const BLOCK_BYTES = 64 * 1024;
@@ -49,6 +49,11 @@ export function* saveGraph(
     if (stored > 0) bytes.set(block, PREFIX_BYTES);
     yield bytes;
   }
+}
+
+/** Of an image of so many bytes. */
+export function savedBytesMax(imageBytes: number): number {
+  return HEADER_BYTES + Math.ceil(imageBytes / BLOCK_BYTES) * PREFIX_BYTES + imageBytes;
 }
 
 /** Whether a graph, saved in these pieces, has the float32 vectors. */

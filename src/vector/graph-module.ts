@@ -39,15 +39,22 @@ export interface GraphModule {
   search(ef: number, filtered: number, wide: number, allowedCount: number): number;
   rerankPool(): void;
   startScan(k: number): number;
-  scanSlots(from: number, to: number, filtered: number, byCode: number): number;
-  offerBatchExact(count: number): number;
-  offerBatchByCode(count: number): number;
+  scanSlots(from: number, to: number, filtered: number, how: How): number;
+  offerWritten(count: number, how: How): number;
   distanceToOther(): number;
+  errorOf(slot: number): number;
+  inputHasCodeOf(slot: number): number;
   freeze(): void;
   growForImage(bytes: number): number;
   thaw(): void;
   checksum(at: number, bytes: number): bigint;
 }
+
+/** How slots are measured, as wasm/exact.ts numbers it; at least: the nearest that a code of int8 allows. */
+export const EXACTLY = 0;
+export const BY_CODE = 1;
+export const AT_LEAST = 2;
+type How = typeof EXACTLY | typeof BY_CODE | typeof AT_LEAST;
 
 let compiled: WebAssembly.Module | undefined;
 

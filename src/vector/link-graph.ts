@@ -9,17 +9,28 @@ import { VectorGraph } from "./vector-graph.js";
 /** Of the thread, on Linux; elsewhere of the process, where it is left alone. */
 const NICE = 10;
 
-/** Takes and gives what `VectorGraph.save` gives, the result in one piece. @throws DamagedGraphError. */
-export function linkGraph(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+/**
+ * Takes and gives what `VectorGraph.save` gives, the result in one piece. The list of pieces is empty afterwards: each is
+ * dropped when it has been read. @throws DamagedGraphError.
+ */
+export function linkGraph(pieces: Uint8Array[]): Uint8Array<ArrayBuffer> {
   if (process.platform === "linux") setPriority(NICE);
-  const graph = VectorGraph.load(pieces, savesOriginals(pieces) ? {} : { original: () => undefined });
+  const options = savesOriginals(pieces) ? {} : { originals: () => [] };
+  const graph = VectorGraph.load(taken(pieces), options);
   while (graph.linkOne());
-  const linked = [...graph.save()];
-  const bytes = new Uint8Array(linked.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of linked) {
-    bytes.set(piece, at);
-    at += piece.length;
+  const bytes = new Uint8Array(graph.savedBytesMax);
+  let length = 0;
+  for (const piece of graph.save()) {
+    bytes.set(piece, length);
+    length += piece.length;
   }
-  return bytes;
+  return bytes.subarray(0, length);
+}
+
+function* taken(pieces: Uint8Array[]): Generator<Uint8Array> {
+  for (;;) {
+    const piece = pieces.shift();
+    if (piece === undefined) return;
+    yield piece;
+  }
 }

@@ -4,21 +4,25 @@
  */
 import type { VectorIndexDef } from "../catalog/table.js";
 import type { IndexBody, LongWork } from "../derived/index-body.js";
-import { normalized } from "../values/vector-math.js";
 import type { VectorStorage } from "./graph-parameters.js";
+import type { Originals } from "./rank-originals.js";
 import { type Found, VectorGraph } from "./vector-graph.js";
 
 /** Indexes of fewer vectors are never linked: measuring all is as fast. */
 const LINKED_MIN = 1000;
 /** From this many waiting vectors on, another thread links them. */
 const LINKED_ELSEWHERE_MIN = 10_000;
+/**
+ * What a graph keeps: codes alone. The records have the vectors, so recall and distances are those of single precision
+ * for a quarter of the memory.
+ */
+const CODES: Readonly<Record<VectorIndexDef["storage"], VectorStorage>> = {
+  f32: "int8",
+  int8: "int8",
+  binary: "binary",
+};
 /** Vectors taken over between two pauses. */
 const STEP_VECTORS = 32;
-/** Per member: what single precision loses when a vector is normalised here and there. */
-const TOLERANCE = 1e-6;
-
-/** The stored vector of a slot, for storages that keep none. */
-export type VectorAt = (slot: number) => Float32Array | undefined;
 
 export class VectorBody implements IndexBody<Float32Array>, LongWork {
   /** Slots whose vector changed since a copy of the graph left to be linked elsewhere; null: none is away. */
@@ -26,8 +30,7 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
 
   private constructor(
     private graph: VectorGraph,
-    private readonly definition: VectorIndexDef,
-    private readonly original: VectorAt,
+    private readonly originals: Originals,
     private readonly linkedElsewhereMin: number,
   ) {}
 
@@ -35,22 +38,21 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   static create(
     definition: VectorIndexDef,
     dimensions: number,
-    original: VectorAt,
+    originals: Originals,
     linkedElsewhereMin = LINKED_ELSEWHERE_MIN,
   ): VectorBody {
-    const graph = new VectorGraph({ dimensions, ...definition, ...keptOf(definition, original) });
-    return new VectorBody(graph, definition, original, linkedElsewhereMin);
+    const graph = new VectorGraph({ dimensions, ...definition, storage: CODES[definition.storage], originals });
+    return new VectorBody(graph, originals, linkedElsewhereMin);
   }
 
   /** Throws when the bytes are not those of a body of this definition. */
   static *load(
-    definition: VectorIndexDef,
     bytes: Uint8Array,
-    original: VectorAt,
+    originals: Originals,
     linkedElsewhereMin = LINKED_ELSEWHERE_MIN,
   ): Generator<undefined, VectorBody> {
-    const graph = yield* VectorGraph.loadInSteps([bytes], originalOf(definition, original));
-    return new VectorBody(graph, definition, original, linkedElsewhereMin);
+    const graph = yield* VectorGraph.loadInSteps([bytes], { originals });
+    return new VectorBody(graph, originals, linkedElsewhereMin);
   }
 
   get count(): number {
@@ -72,12 +74,9 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
     this.changed?.add(slot);
   }
 
-  /** Of a quantised one nobody can tell. */
+  /** Vectors of one code are the same to the graph. */
   holds(slot: number, vector: Float32Array): boolean {
-    if (this.definition.storage !== "f32") return false;
-    const held = this.graph.vector(slot)!;
-    const wanted = this.definition.metric === "cosine" ? normalized(vector) : vector;
-    return held.every((x, i) => Math.abs(x - wanted[i]!) <= TOLERANCE * Math.abs(x));
+    return this.graph.holdsCode(slot, vector);
   }
 
   get hasWork(): boolean {
@@ -117,7 +116,7 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   }
 
   *takeBack(bytes: Uint8Array): Generator<undefined, ReadonlyMap<number, number>> {
-    const linked = yield* VectorGraph.loadInSteps([bytes], originalOf(this.definition, this.original));
+    const linked = yield* VectorGraph.loadInSteps([bytes], { originals: this.originals });
     const changed = this.changed!;
     /** Slots whose vector of then is gone from the linked graph, and where those of now are in it. */
     const emptied = new Set<number>();
@@ -157,19 +156,4 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   nearestOf(query: Float32Array, k: number, slots: Uint32Array): Found {
     return this.graph.exactOf(query, k, slots);
   }
-}
-
-/**
- * Where single precision is wanted the graph keeps it, and walks by int8 beside it: half the time to build, two thirds to
- * search, for a quarter more memory. Of the shorter forms the records have the whole vectors.
- */
-function keptOf(
-  { storage }: VectorIndexDef,
-  original: VectorAt,
-): { readonly storage: VectorStorage; readonly original?: VectorAt } {
-  return storage === "f32" ? { storage: "int8" } : { storage, original };
-}
-
-function originalOf({ storage }: VectorIndexDef, original: VectorAt): { readonly original?: VectorAt } {
-  return storage === "f32" ? {} : { original };
 }

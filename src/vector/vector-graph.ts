@@ -12,9 +12,10 @@
 
 import { sqlError } from "../protocol/errors.js";
 import { VECTOR_METRICS, type VectorMetric } from "../values/vector-metric.js";
-import { loadGraph, saveGraph } from "./graph-file.js";
-import { type GraphModule, instantiateGraph } from "./graph-module.js";
+import { loadGraph, savedBytesMax, saveGraph } from "./graph-file.js";
+import { AT_LEAST, BY_CODE, EXACTLY, type GraphModule, instantiateGraph } from "./graph-module.js";
 import { STORAGES, type VectorStorage } from "./graph-parameters.js";
+import { type Candidates, type Originals, type Ranked, rankOriginals } from "./rank-originals.js";
 
 export interface VectorGraphOptions {
   /** 1 to 16,000. */
@@ -30,10 +31,10 @@ export interface VectorGraphOptions {
   /** `add` refuses beyond this many bytes. Default and maximum: 4 GiB. */
   readonly bytesMax?: number;
   /**
-   * int8 and binary only: the vector in a slot, as added. With it the graph keeps codes alone and asks for the vectors
-   * that it compares exactly; without it it keeps the float32 vectors beside the codes. Undefined: not to be found.
+   * int8 and binary only: the vectors in slots, as added. With it the graph keeps codes alone and asks for the vectors
+   * that it compares exactly; without it it keeps the float32 vectors beside the codes.
    */
-  readonly original?: (slot: number) => Float32Array | undefined;
+  readonly originals?: Originals;
 }
 
 /** Nearest first; equally near ones by slot. */
@@ -48,10 +49,6 @@ export interface Found {
 export const EF_MAX = 16_384;
 export const DIMENSIONS_MAX = 16_000;
 const BYTES_MAX = 2 ** 32;
-/** Slots that one step of an exact search measures. */
-const SCAN_STEP_SLOTS = 4_096;
-/** As many may be removed while an exact search goes on in steps. */
-const SCAN_SPARE = 64;
 // What a filter asks for, measured with 50,000 vectors of 384 dimensions. From this share of matches on, a walk that heeds
 // no filter and is longer by as much costs least.
 const WIDE_SHARE = 0.2;
@@ -59,8 +56,14 @@ const WIDE_SHARE = 0.2;
 const SCAN_SHARE = 0.04;
 /** Up to this many matches per unit of `ef`, measuring all of them is as fast as a walk. */
 const SCAN_PER_EF = 24;
-/** Vectors of the owner that int8 compares exactly, besides twice as many as are wanted. */
-const INT8_SPARE = 8;
+/**
+ * The largest error of a code happens where all that was lost points to the query. What is lost points anywhere, so that
+ * errors have a deviation of that divided by the root of the dimensions: walks reckon with as many deviations.
+ */
+const DEVIATIONS = 4;
+/** Pools of exact searches by codes, per vector that is wanted. */
+const BOUNDED_FACTOR = 4;
+const BOUNDED_MIN = 64;
 const LINKED = 1;
 
 const NOTHING: Found = { slots: new Uint32Array(0), distances: new Float64Array(0), complete: true };
@@ -72,14 +75,13 @@ export class VectorGraph {
   readonly m: number;
   readonly efConstruction: number;
   readonly bytesMax: number;
-  private readonly original: ((slot: number) => Float32Array | undefined) | undefined;
+  private readonly originals: Originals | undefined;
   private readonly module: GraphModule;
   /** Slots without links yet, oldest first. */
   private readonly waiting = new Set<number>();
   private changes = 0;
   /** The metric's distance, from what the module measures. */
   private readonly ofMeasured: (measured: number) => number;
-  private removals = 0;
 
   /** @throws DbError 22023 for a parameter out of its range, 53200 when `bytesMax` holds not even the empty graph. */
   constructor(options: VectorGraphOptions) {
@@ -89,14 +91,14 @@ export class VectorGraph {
     this.metric = options.metric;
     this.storage = options.storage ?? "f32";
     this.bytesMax = Math.min(options.bytesMax ?? BYTES_MAX, BYTES_MAX);
-    this.original = this.storage === "f32" ? undefined : options.original;
+    this.originals = this.storage === "f32" ? undefined : options.originals;
     const metric = VECTOR_METRICS[this.metric];
     const storage = STORAGES.indexOf(this.storage);
     if (metric === undefined) throw sqlError("22023", `unknown vector metric "${this.metric}"`);
     if (storage < 0) throw sqlError("22023", `unknown vector storage "${this.storage}"`);
     this.module = instantiateGraph();
     this.ofMeasured = metric.ofMeasured ?? Number;
-    const keeps = this.original === undefined ? 1 : 0;
+    const keeps = this.originals === undefined ? 1 : 0;
     this.module.configure(metric.wasm, storage, this.dimensions, this.m, this.efConstruction, keeps, this.bytesMax);
     if (this.module.create((options.seed ?? 1) >>> 0) === 0) throw this.full();
   }
@@ -118,12 +120,17 @@ export class VectorGraph {
 
   /** True when int8 and binary keep the float32 vectors, and for f32. */
   get keepsOriginals(): boolean {
-    return this.original === undefined;
+    return this.originals === undefined;
   }
 
   /** Changes with every `add` and `remove`. */
   get version(): number {
     return this.changes;
+  }
+
+  /** What `save` gives is no longer. */
+  get savedBytesMax(): number {
+    return savedBytesMax(this.bytes);
   }
 
   /** The graph as bytes, in pieces, for `load`; it must not change until the last was taken. */
@@ -133,12 +140,12 @@ export class VectorGraph {
 
   /**
    * Loads the graph that `save` gave, from pieces of any lengths, by copying them into memory. `bytesMax` and
-   * `original` are not saved; `original` must be given if and only if the saved graph had one. @throws
+   * `originals` are not saved; `originals` must be given if and only if the saved graph had one. @throws
    * DamagedGraphError for anything but a complete saved graph of this version of the format.
    */
   static load(
     pieces: Iterable<Uint8Array>,
-    options: Pick<VectorGraphOptions, "bytesMax" | "original"> = {},
+    options: Pick<VectorGraphOptions, "bytesMax" | "originals"> = {},
   ): VectorGraph {
     const steps = VectorGraph.loadInSteps(pieces, options);
     let step = steps.next();
@@ -149,7 +156,7 @@ export class VectorGraph {
   /** `load` with a pause now and then. */
   static *loadInSteps(
     pieces: Iterable<Uint8Array>,
-    options: Pick<VectorGraphOptions, "bytesMax" | "original"> = {},
+    options: Pick<VectorGraphOptions, "bytesMax" | "originals"> = {},
   ): Generator<undefined, VectorGraph> {
     const loaded = yield* loadGraph(pieces, (parameters) => {
       const graph = new VectorGraph({ ...parameters, ...options });
@@ -205,7 +212,6 @@ export class VectorGraph {
   /** Takes the vector out, so that no search finds it from now on; its slot may be used again. False: there is none. */
   remove(slot: number): boolean {
     this.changes++;
-    this.removals++;
     this.waiting.delete(slot);
     return this.module.remove(slot) === 1;
   }
@@ -214,11 +220,17 @@ export class VectorGraph {
     return this.module.slotState(slot) !== 0;
   }
 
+  /** int8 and binary: whether the vector has the code that the slot has. Without originals the graph knows no more of one. */
+  holdsCode(slot: number, vector: Float32Array): boolean {
+    this.writeInput(vector);
+    return this.module.inputHasCodeOf(slot) === 1;
+  }
+
   /** A copy of the vector as kept: normalised under cosine. Undefined for a free slot, or when the owner does not know. */
   vector(slot: number): Float32Array | undefined {
     if (!this.has(slot)) return undefined;
     const at = this.module.vectorAt(slot) >>> 0;
-    if (at === 0) return this.original?.(slot);
+    if (at === 0) return this.originals?.([slot])[0];
     return new Float32Array(this.module.memory.buffer, at, this.dimensions).slice();
   }
 
@@ -230,80 +242,93 @@ export class VectorGraph {
     const wanted = inRange("k", k, 1, EF_MAX);
     const width = Math.max(wanted, inRange("ef", ef, 1, EF_MAX));
     if (!this.writeQuery(query)) return NOTHING;
+    const possible = allowed === undefined ? this.count : this.writeAllowed(allowed);
+    if (possible === 0) return NOTHING;
+    const isFiltered = allowed !== undefined;
+    const isScan = isFiltered ? this.isScanned(width, possible) : this.isMostlyWaiting();
+    if (isScan && this.hasBounds) return this.nearestByBounds(wanted, allowed);
     let size: number;
-    let possible = this.count;
-    if (allowed === undefined) size = this.searchAll(width);
-    else {
-      possible = this.writeAllowed(allowed);
-      if (possible === 0) return NOTHING;
-      size = this.searchAllowed(width, possible, allowed);
-    }
+    if (isScan)
+      size = this.scanAll(width, isFiltered, this.storage === "binary" && !this.originals ? EXACTLY : BY_CODE);
+    else size = isFiltered ? this.walkAllowed(width, possible, allowed) : this.walkAll(width);
     if (size < 0) throw this.full();
     const complete = size >= Math.min(wanted, possible);
-    if (this.original !== undefined) {
-      // By their codes of int8 the nearest are nearly in order; each one asked for costs as much as ten measured.
-      const asked = this.storage === "int8" ? Math.min(size, 2 * wanted + INT8_SPARE) : size;
-      return this.rerank(wanted, this.poolSlots(asked), complete);
-    }
+    if (this.originals !== undefined) return this.foundOf(this.rank(wanted, this.poolCandidates(size)), complete);
     this.module.rerankPool();
     return this.readPool(Math.min(size, wanted), complete);
   }
 
+  /** It has the codes of int8 alone, which say how far away vectors are at least. */
+  private get hasBounds(): boolean {
+    return this.originals !== undefined && this.storage === "int8";
+  }
+
+  /**
+   * The `k` nearest, exactly, of the slots given or else of those allowed (as written): all are measured by the least
+   * distance that their codes allow, with longer and longer pools, until the last of one cannot be among the nearest.
+   */
+  private nearestByBounds(k: number, allowed: Uint32Array | undefined, slots?: Iterable<number>): Found {
+    const listed = slots && [...slots];
+    for (let most = Math.max(BOUNDED_MIN, BOUNDED_FACTOR * k); most <= EF_MAX; most *= 4) {
+      if (this.module.startScan(most) === 0) throw this.full();
+      const size =
+        listed === undefined
+          ? this.module.scanSlots(0, this.slotCount, allowed === undefined ? 0 : 1, AT_LEAST)
+          : this.offer(listed, AT_LEAST);
+      const { slots: found, measured } = this.poolCandidates(size);
+      const best = this.rank(k, { slots: found, measured, errorShare: 0 });
+      if (size < most || (best.length >= k && measured![size - 1]! > best[k - 1]!.distance))
+        return this.foundOf(best, true);
+    }
+    return this.foundOf(this.rankAll(k, listed ?? this.allSlots(allowed)), true);
+  }
+
+  private rankAll(k: number, slots: Iterable<number>): Ranked[] {
+    return this.rank(k, { slots: [...slots], measured: null, errorShare: 1 });
+  }
+
+  private rank(k: number, candidates: Candidates, isTooFar?: (distance: number) => boolean): Ranked[] {
+    return rankOriginals(this.module, this.originals!, candidates, k, isTooFar);
+  }
+
+  private foundOf(ranked: readonly Ranked[], complete: boolean): Found {
+    return {
+      slots: Uint32Array.from(ranked, ({ slot }) => slot),
+      distances: Float64Array.from(ranked, ({ distance }) => this.ofMeasured(distance)),
+      complete,
+    };
+  }
+
+  /** The pool as a walk has left it. */
+  private poolCandidates(size: number): Candidates {
+    const slots = this.poolSlots(size);
+    if (this.storage === "binary") return { slots, measured: null, errorShare: 1 };
+    const words = new Float32Array(this.module.memory.buffer, this.module.poolAt() >>> 0, size * 2);
+    const measured = Float32Array.from(slots, (_, i) => words[2 * i]!);
+    return { slots, measured, errorShare: Math.min(1, DEVIATIONS / Math.sqrt(this.dimensions)) };
+  }
+
   /** The `k` nearest (of those allowed), by measuring all: linear in `slotCount`. */
   exact(query: Float32Array, k: number, allowed?: Uint32Array): Found {
-    const steps = this.scan(query, inRange("k", k, 1, EF_MAX), 0, allowed);
-    let step = steps.next();
-    while (step.done !== true) step = steps.next();
-    return step.value;
-  }
-
-  /**
-   * `exact` that may be interrupted between steps of some thousand slots, also by changes: it answers with the nearest
-   * of those that were there all the time, and perhaps some of those added meanwhile.
-   */
-  exactInSteps(query: Float32Array, k: number, allowed?: Uint32Array): Generator<undefined, Found> {
-    return this.scan(query, inRange("k", k, 1, EF_MAX), SCAN_SPARE, allowed);
-  }
-
-  /**
-   * Keeps `spare` more results than `k`, because some may be removed while it runs. If more are removed, it starts
-   * again and does not stop.
-   */
-  private *scan(query: Float32Array, k: number, spare: number, allowed?: Uint32Array): Generator<undefined, Found> {
-    const width = Math.min(EF_MAX, k + spare);
-    const removalsBefore = this.removals;
-    let isPatient = true;
-    let found = NOTHING;
-    for (let from = 0; from < this.slotCount; from += SCAN_STEP_SLOTS) {
-      if (from > 0 && isPatient) yield;
-      if (isPatient && this.removals - removalsBefore > width - k) {
-        isPatient = false;
-        from = 0;
-        found = NOTHING;
-      }
-      if (!this.writeQuery(query)) return NOTHING;
-      if (this.original !== undefined) {
-        const candidates = [...found.slots, ...this.slotsBetween(from, from + SCAN_STEP_SLOTS, allowed)];
-        found = this.rerank(width, candidates, true);
-        continue;
-      }
-      if (this.module.startScan(width) === 0) throw this.full();
-      if (allowed !== undefined) this.writeAllowed(allowed);
-      this.offer(found.slots);
-      const size = this.module.scanSlots(from, from + SCAN_STEP_SLOTS, allowed === undefined ? 0 : 1, 0);
-      this.module.rerankPool();
-      found = this.readPool(size, true);
-    }
-    return { ...found, slots: found.slots.slice(0, k), distances: found.distances.slice(0, k) };
+    const wanted = inRange("k", k, 1, EF_MAX);
+    if (!this.writeQuery(query)) return NOTHING;
+    if (allowed !== undefined) this.writeAllowed(allowed);
+    if (this.hasBounds) return this.nearestByBounds(wanted, allowed);
+    if (this.originals !== undefined) return this.foundOf(this.rankAll(wanted, this.allSlots(allowed)), true);
+    const size = this.scanAll(wanted, allowed !== undefined, EXACTLY);
+    if (size < 0) throw this.full();
+    this.module.rerankPool();
+    return this.readPool(size, true);
   }
 
   /** The `k` nearest of the given slots, exactly; those that are free are passed over. */
   exactOf(query: Float32Array, k: number, slots: Iterable<number>): Found {
     const wanted = inRange("k", k, 1, EF_MAX);
     if (!this.writeQuery(query)) return NOTHING;
-    if (this.original !== undefined) return this.rerank(wanted, slots, true);
+    if (this.hasBounds) return this.nearestByBounds(wanted, undefined, slots);
+    if (this.originals !== undefined) return this.foundOf(this.rankAll(wanted, slots), true);
     if (this.module.startScan(wanted) === 0) throw this.full();
-    const size = this.offer(slots);
+    const size = this.offer(slots, EXACTLY);
     this.module.rerankPool();
     return this.readPool(size, true);
   }
@@ -315,6 +340,11 @@ export class VectorGraph {
   withinRadius(query: Float32Array, radius: number, limit: number, allowed?: Uint32Array): Found {
     const most = inRange("limit", limit, 1, EF_MAX);
     for (let ef = 128; ef * 8 <= this.count && ef <= EF_MAX; ef *= 4) {
+      if (this.hasBounds && allowed === undefined) {
+        const near = this.walkWithin(query, radius, ef, most);
+        if (near !== null) return near;
+        continue;
+      }
       const found = this.search(query, ef, ef, allowed);
       if (!found.complete) break;
       const count = found.slots.length;
@@ -323,25 +353,38 @@ export class VectorGraph {
     return within(this.exact(query, most, allowed), radius, most);
   }
 
-  /** The way that costs least for as many as pass the filter, with recall; see the constants for what was measured. */
-  private searchAllowed(width: number, possible: number, allowed: Uint32Array): number {
+  /** Those within the radius that a walk finds; null: it does not reach beyond. */
+  private walkWithin(query: Float32Array, radius: number, ef: number, most: number): Found | null {
+    if (!this.writeQuery(query)) return NOTHING;
+    const size = this.isMostlyWaiting() ? this.scanAll(ef, false, BY_CODE) : this.walkAll(ef);
+    if (size < 0) throw this.full();
+    const candidates = this.poolCandidates(size);
+    const last = size - 1;
+    const isBeyond = size > most || (size === ef && this.ofMeasured(candidates.measured![last]!) > radius);
+    if (!isBeyond) return null;
+    const isTooFar = (distance: number): boolean => this.ofMeasured(distance) > radius;
+    return this.foundOf(this.rank(most, candidates, isTooFar), true);
+  }
+
+  /** Whether measuring all that pass costs least, with recall; see the constants for what was measured. */
+  private isScanned(width: number, possible: number): boolean {
+    return possible / this.count < SCAN_SHARE || possible <= width * SCAN_PER_EF || this.isMostlyWaiting();
+  }
+
+  private walkAllowed(width: number, possible: number, allowed: Uint32Array): number {
     const share = possible / this.count;
-    if (share < SCAN_SHARE || possible <= width * SCAN_PER_EF || this.isMostlyWaiting())
-      return this.measureAll(width, true);
     const wide = share >= WIDE_SHARE ? Math.min(EF_MAX, Math.ceil(width / share)) : 0;
     const size = this.module.search(width, 1, wide, possible);
     return this.withWaiting(size, (slot) => (((allowed[slot >>> 5] ?? 0) >>> (slot & 31)) & 1) === 1);
   }
 
-  private searchAll(width: number): number {
-    if (this.isMostlyWaiting()) return this.measureAll(width, false);
+  private walkAll(width: number): number {
     return this.withWaiting(this.module.search(width, 0, 0, 0), () => true);
   }
 
-  private measureAll(width: number, filtered: boolean): number {
-    if (this.module.startScan(width) === 0) throw this.full();
-    const byCode = this.storage !== "binary" || this.original !== undefined;
-    return this.module.scanSlots(0, this.slotCount, filtered ? 1 : 0, byCode ? 1 : 0);
+  private scanAll(width: number, filtered: boolean, how: typeof EXACTLY | typeof BY_CODE | typeof AT_LEAST): number {
+    if (this.module.startScan(width) === 0) return -1;
+    return this.module.scanSlots(0, this.slotCount, filtered ? 1 : 0, how);
   }
 
   private isMostlyWaiting(): boolean {
@@ -361,13 +404,13 @@ export class VectorGraph {
       if (!passes(slot)) continue;
       batch[count++] = slot;
       if (count < most) continue;
-      total = module.offerBatchByCode(count);
+      total = module.offerWritten(count, BY_CODE);
       count = 0;
     }
-    return count > 0 ? module.offerBatchByCode(count) : total;
+    return count > 0 ? module.offerWritten(count, BY_CODE) : total;
   }
 
-  private offer(slots: Iterable<number>): number {
+  private offer(slots: Iterable<number>, how: typeof EXACTLY | typeof AT_LEAST): number {
     const module = this.module;
     const most = module.batchLength();
     let count = 0;
@@ -377,35 +420,14 @@ export class VectorGraph {
       if (module.slotState(slot) !== LINKED) continue;
       batch[count++] = slot;
       if (count < most) continue;
-      size = module.offerBatchExact(count);
+      size = module.offerWritten(count, how);
       count = 0;
     }
-    return count > 0 ? module.offerBatchExact(count) : size;
+    return count > 0 ? module.offerWritten(count, how) : size;
   }
 
-  /** Sorts the slots by the exact distance of the owner's vectors to the query, which is the input. */
-  private rerank(k: number, slots: Iterable<number>, complete: boolean): Found {
-    const measured: { slot: number; distance: number }[] = [];
-    const other = new Float32Array(this.module.memory.buffer, this.module.otherAt() >>> 0, this.dimensions);
-    for (const slot of slots) {
-      if (this.module.slotState(slot) !== LINKED) continue;
-      const vector = this.original!(slot);
-      if (vector === undefined) continue;
-      other.set(vector);
-      const distance = this.module.distanceToOther();
-      if (!Number.isNaN(distance)) measured.push({ slot, distance });
-    }
-    measured.sort((a, b) => a.distance - b.distance || a.slot - b.slot);
-    measured.length = Math.min(measured.length, k);
-    return {
-      slots: Uint32Array.from(measured, (entry) => entry.slot),
-      distances: Float64Array.from(measured, (entry) => this.ofMeasured(entry.distance)),
-      complete,
-    };
-  }
-
-  private *slotsBetween(from: number, to: number, allowed: Uint32Array | undefined): Generator<number> {
-    for (let slot = from; slot < Math.min(to, this.slotCount); slot++) {
+  private *allSlots(allowed: Uint32Array | undefined): Generator<number> {
+    for (let slot = 0; slot < this.slotCount; slot++) {
       if (allowed === undefined || ((allowed[slot >>> 5] ?? 0) >>> (slot & 31)) & 1) yield slot;
     }
   }

@@ -18,8 +18,8 @@ export function vectorKind(
   const { metric } = kept;
   return {
     definition: JSON.stringify({ column: columnIds[0], dimensions, ...kept, ...CODES[kept.storage] }),
-    create: (itemAt) => VectorBody.create(definition, dimensions, itemAt),
-    load: (bytes, itemAt) => VectorBody.load(definition, bytes, itemAt),
+    create: (itemsAt) => VectorBody.create(definition, dimensions, itemsAt),
+    load: (bytes, itemsAt) => VectorBody.load(bytes, itemsAt),
     itemOf: (record) => {
       const found = vectorOf(record);
       return found !== null && metric === "cosine" && found.every((x) => x === 0) ? null : found;

@@ -26,7 +26,7 @@ t.test("recall among vectors of positive members", async (t) => {
     dimensions: DIMENSIONS,
     metric: "l2",
     storage: "binary",
-    original: (slot) => vectors[slot],
+    originals: (slots) => slots.map((slot) => vectors[slot]),
   });
   for (const vector of vectors) graph.add(vector);
   let hits = 0;

@@ -60,11 +60,11 @@ t.test("the empty graph", async (t) => {
 
 t.test("vectors that the owner keeps", async (t) => {
   const vectors = clusteredVectors(500, 16, 4);
-  const original = (slot: number) => vectors[slot];
-  const graph = new VectorGraph({ dimensions: 16, metric: "cosine", storage: "int8", original });
+  const originals = (slots: readonly number[]) => slots.map((slot) => vectors[slot]);
+  const graph = new VectorGraph({ dimensions: 16, metric: "cosine", storage: "int8", originals });
   for (const vector of vectors) graph.add(vector);
   const bytes = savedBytes(graph);
-  const loaded = VectorGraph.load([bytes], { original });
+  const loaded = VectorGraph.load([bytes], { originals });
   t.same(loaded.search(vectors[9]!, 5, 40), graph.search(vectors[9]!, 5, 40));
   t.throws(() => VectorGraph.load([bytes]), /elsewhere/);
 });

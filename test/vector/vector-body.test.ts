@@ -12,8 +12,8 @@ for (const storage of ["f32", "int8", "binary"] as const) {
     const random = randomNumbers(11);
     let bySlot = new Map<number, number>();
     const definition = { metric: "l2", m: 8, efConstruction: 32, storage } as const;
-    const vectorAt = (slot: number) => vectors[bySlot.get(slot)!];
-    const body = VectorBody.create(definition, DIMENSIONS, vectorAt, 100);
+    const vectorsAt = (slots: readonly number[]) => slots.map((slot) => vectors[bySlot.get(slot)!]);
+    const body = VectorBody.create(definition, DIMENSIONS, vectorsAt, 100);
     let next = 0;
     const add = () => {
       const slot = body.add(vectors[next]!);

@@ -4,7 +4,7 @@ import t from "tap";
 import { METRICS_BY_NUMBER as METRICS } from "../../src/values/vector-metric.js";
 import { STORAGES } from "../../src/vector/graph-parameters.js";
 import { VectorGraph } from "../../src/vector/vector-graph.js";
-import { bitmapOf, clusteredVectors, distanceOf } from "./vectors.js";
+import { bitmapOf, clusteredVectors, distanceOf, randomNumbers } from "./vectors.js";
 
 type Step =
   | { readonly kind: "add"; readonly vector: Float32Array }
@@ -46,8 +46,8 @@ t.test("any order of adds, removes and searches", async () => {
   fc.assert(
     fc.property(cases, ([{ owner, ...p }, steps]) => {
       const held = new Map<number, Float32Array>();
-      const original = (slot: number) => held.get(slot);
-      const graph = new VectorGraph({ ...p, efConstruction: 20, ...(owner ? { original } : {}) });
+      const originals = (slots: readonly number[]) => slots.map((slot) => held.get(slot));
+      const graph = new VectorGraph({ ...p, efConstruction: 20, ...(owner ? { originals } : {}) });
       for (const step of steps) {
         if (step.kind === "add") {
           const slot = graph.add(step.vector);
@@ -152,20 +152,44 @@ t.test("within a radius", async (t) => {
   }
 });
 
-t.test("an exact search in steps sees what changes in between", async (t) => {
-  const vectors = clusteredVectors(9_000, 4, 13);
-  for (const storage of ["f32", "int8"] as const) {
-    const graph = new VectorGraph({ dimensions: 4, metric: "l2", storage, m: 4, efConstruction: 8 });
-    for (const vector of vectors) graph.add(vector);
-    const query = vectors[100]!;
-    for (const removed of [1, 100]) {
-      const steps = graph.exactInSteps(query, 5);
-      t.equal(steps.next().done, false, "more than one step");
-      graph.search(vectors[8_000]!, 3, 10);
-      for (const slot of graph.exact(query, removed).slots) t.ok(graph.remove(slot));
-      let step = steps.next();
-      while (step.done !== true) step = steps.next();
-      t.same(step.value, graph.exact(query, 5), `${removed} removed`);
+t.test("codes alone: exact searches are exact, whatever the vectors are like, and read few of them", async (t) => {
+  const random = randomNumbers(17);
+  const kinds: Record<string, () => Float32Array> = {
+    even: () => Float32Array.from({ length: 40 }, () => random() - 0.5),
+    // The codes of all other members are zero.
+    "one member alone": () => Float32Array.from({ length: 40 }, (_, i) => (i === 0 ? 1000 : random() - 0.5)),
+    "of all sizes": () =>
+      Float32Array.from({ length: 40 }, () => (random() - 0.5) * 10 ** Math.floor(6 * random() - 3)),
+    alike: () => Float32Array.from({ length: 40 }, () => 1 + random() * 1e-4),
+  };
+  for (const [kind, make] of Object.entries(kinds)) {
+    for (const metric of ["cosine", "l2", "dot"] as const) {
+      const vectors = Array.from({ length: 1_200 }, make);
+      let reads = 0;
+      const originals = (slots: readonly number[]) => {
+        reads += slots.length;
+        return slots.map((slot) => vectors[slot]);
+      };
+      const codes = new VectorGraph({ dimensions: 40, metric, storage: "int8", originals });
+      for (const vector of vectors) codes.append(vector);
+      const every = [...vectors.keys()];
+      const third = every.filter((slot) => slot % 3 === 0);
+      for (let i = 0; i < 8; i++) {
+        const query = i < 4 ? vectors[i]! : make();
+        // By the vectors' own distances: which vectors are found may differ where two are as far.
+        const check = (slots: readonly number[], k: number, found: ArrayLike<number>, what: string): void => {
+          const far = slots.map((slot) => distanceOf(metric, query, vectors[slot]!)).sort((a, b) => a - b);
+          const wrong = far.slice(0, k).find((x, j) => !(Math.abs(found[j]! - x) <= 1e-5 * Math.max(1, Math.abs(x))));
+          t.equal(wrong, undefined, `${kind}, ${metric}: ${what}`);
+        };
+        check(every, 10, codes.exact(query, 10).distances, "all");
+        check(every, 10, codes.search(query, 10, 10).distances, "none is linked");
+        check(third, 5, codes.exact(query, 5, bitmapOf(third, vectors.length)).distances, "filtered");
+        check(third, 5, codes.exactOf(query, 5, third).distances, "of these");
+      }
+      if (kind === "even") t.ok(reads / 32 < 120, `${reads / 32} reads a search`);
+      t.ok(codes.holdsCode(7, vectors[7]!), "it knows a vector by its code");
+      if (kind === "even") t.notOk(codes.holdsCode(7, vectors[8]!));
     }
   }
 });

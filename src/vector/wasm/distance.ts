@@ -7,7 +7,7 @@
  * norms, l2² = |q|² + |x|² - 2 q·x. binary counts members that are above the vector's mean in one of the two only.
  */
 
-import { codeOf, codeStride, dimensions, F32, INT8, metric, padded, storage } from "./layout";
+import { codeOf, codeStride, dimensions, F32, INT8, metric, padded, query, storage } from "./layout";
 
 // Numbers of the metrics (values/vector-metric.ts). Saved graphs hold them: never change one.
 export const COSINE: i32 = 0;
@@ -246,19 +246,44 @@ export function prepare(vector: usize, to: usize): void {
 function quantise<T>(vector: usize, to: usize, levels: f64): void {
   let most: f64 = 0;
   let norm: f64 = 0;
+  let lost: f64 = 0;
   for (let i: u32 = 0; i < padded; i++) {
     const x = <f64>load<f32>(vector + ((<usize>i) << 2));
     most = max(most, Math.abs(x));
     norm += x * x;
   }
   const factor = most > 0 ? levels / most : 0;
+  const scale = <f32>(most / levels);
   for (let i: u32 = 0; i < padded; i++) {
     const x = <f64>load<f32>(vector + ((<usize>i) << 2)) * factor;
-    store<T>(to + ((<usize>i) << alignof<T>()), <T>(<i32>nearest(x)));
+    const code = nearest(x);
+    store<T>(to + ((<usize>i) << alignof<T>()), <T>(<i32>code));
+    const difference = <f64>load<f32>(vector + ((<usize>i) << 2)) - code * <f64>scale;
+    lost += difference * difference;
   }
   const end = to + ((<usize>padded) << alignof<T>());
-  store<f32>(end, <f32>(most / levels));
+  store<f32>(end, scale);
   store<f32>(end, <f32>norm, 4);
+  store<f32>(end, <f32>Math.sqrt(lost), 8);
+  store<f32>(end, 0, 12);
+}
+
+/**
+ * int8: the most by which the distance measured from the query to the slot may be wrong. A product of two vectors of
+ * which parts were lost is wrong by no more than the products of lengths with what was lost.
+ */
+export function errorMax(slot: u32): f32 {
+  const q = query + ((<usize>padded) << 1);
+  const code = codeOf(slot) + <usize>padded;
+  const lost = load<f32>(code, 8);
+  const error = Mathf.sqrt(load<f32>(q, 4)) * lost + load<f32>(q, 8) * (Mathf.sqrt(load<f32>(code, 4)) + lost);
+  return metric === L2 ? error * 2 : error;
+}
+
+/** Whether the code of the float32 vector at `vector` is the slot's. Takes the place of the query. */
+export function hasCode(slot: u32, vector: usize): bool {
+  encode(vector, query);
+  return memory.compare(query, codeOf(slot), codeStride) === 0;
 }
 
 /** The query for a slot's own vector, made of its code. */
@@ -269,5 +294,5 @@ export function prepareStored(slot: u32, to: usize): void {
     return;
   }
   for (let i: usize = 0; i < <usize>padded; i += 8) v128.store(to + (i << 1), v128.load_ext<i8>(code + i));
-  store<u64>(to + ((<usize>padded) << 1), load<u64>(code + <usize>padded));
+  v128.store(to + ((<usize>padded) << 1), v128.load(code + <usize>padded));
 }

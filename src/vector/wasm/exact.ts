@@ -1,17 +1,31 @@
 /**
- * Search by measuring every vector: exactly, which needs the originals in this memory, or by codes, as the walk does.
+ * Search by measuring every vector: exactly, which needs the originals in this memory, by codes, as the walk does, or by
+ * the least distance that a code of int8 allows.
  */
 
-import { exactDistance } from "./distance";
-import { allowedBits, batch, batchMax, F32, input, isFindable, originalOf, query, storage } from "./layout";
+import { errorMax, exactDistance, measure } from "./distance";
+import { allowedBits, batch, batchMax, distances, F32, input, isFindable, originalOf, query, storage } from "./layout";
 import { distanceAt, offer, rescore, size, slotAt } from "./pool";
 import { isSet } from "./twins";
 import { offerBatch } from "./walk";
 
-/** Offers the `count` linked slots of the batch to the pool, by their codes or by their exact distances. */
-export function offerSlots(count: i32, byCode: bool): void {
-  if (byCode || storage === F32) {
+// How slots are measured (graph-module.ts).
+export const EXACTLY: i32 = 0;
+export const BY_CODE: i32 = 1;
+export const AT_LEAST: i32 = 2;
+
+/** Offers the `count` linked slots of the batch to the pool. */
+export function offerSlots(count: i32, how: i32): void {
+  if (how === BY_CODE || storage === F32) {
     offerBatch(query, count);
+    return;
+  }
+  if (how === AT_LEAST) {
+    measure(query, batch, count, distances);
+    for (let i = 0; i < count; i++) {
+      const slot = load<u32>(batch + ((<usize>i) << 2));
+      offer(slot, load<f32>(distances + ((<usize>i) << 2)) - errorMax(slot));
+    }
     return;
   }
   for (let i = 0; i < count; i++) {
@@ -21,7 +35,7 @@ export function offerSlots(count: i32, byCode: bool): void {
 }
 
 /** Offers the (allowed) slots from `from` up to `to` to the pool. */
-export function scan(from: u32, to: u32, filtered: bool, byCode: bool): void {
+export function scan(from: u32, to: u32, filtered: bool, how: i32): void {
   let count = 0;
   for (let slot = from; slot < to; slot++) {
     if (filtered) {
@@ -36,11 +50,11 @@ export function scan(from: u32, to: u32, filtered: bool, byCode: bool): void {
     store<u32>(batch + ((<usize>count) << 2), slot);
     count++;
     if (<u32>count === batchMax) {
-      offerSlots(count, byCode);
+      offerSlots(count, how);
       count = 0;
     }
   }
-  offerSlots(count, byCode);
+  offerSlots(count, how);
 }
 
 /** Sorts the pool by exact distances in the place of the quantised ones, and equal ones by slot. */

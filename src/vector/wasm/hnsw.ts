@@ -5,7 +5,17 @@
 
 import { extract, free, insert, randomLevel } from "./change";
 import { xxh64 } from "./checksum";
-import { COSINE, cosineToAny, encode, exactDistance, normalise, prepare, prepareStored } from "./distance";
+import {
+  COSINE,
+  cosineToAny,
+  encode,
+  errorMax,
+  exactDistance,
+  hasCode,
+  normalise,
+  prepare,
+  prepareStored,
+} from "./distance";
 import { offerSlots, rerank, scan } from "./exact";
 import { countAllowed, walkAllowed, walkWide } from "./filtered-walk";
 import {
@@ -238,26 +248,31 @@ export function startScan(k: u32): i32 {
 }
 
 /** Offers slots from `from` up to `to`; returns how many the pool holds. */
-export function scanSlots(from: u32, to: u32, filtered: bool, byCode: bool): i32 {
-  scan(from, min(to, slots), filtered, byCode);
+export function scanSlots(from: u32, to: u32, filtered: bool, how: i32): i32 {
+  scan(from, min(to, slots), filtered, how);
   return size;
 }
 
 /** Offers the `count` slots written at `batchAt`, which are in the graph. */
-export function offerBatchExact(count: i32): i32 {
-  offerSlots(count, false);
-  return size;
-}
-
-/** The same by their codes, as walks measure. */
-export function offerBatchByCode(count: i32): i32 {
-  offerSlots(count, true);
+export function offerWritten(count: i32, how: i32): i32 {
+  offerSlots(count, how);
   return size;
 }
 
 /** The exact distance of the query (the input) to the vector at `otherAt`; NaN for a zero vector under cosine. */
 export function distanceToOther(): f32 {
   return metric === COSINE ? cosineToAny(input, other) : exactDistance(input, other);
+}
+
+/** int8: the most by which the pool's distance of the slot from the query may be wrong. */
+export function errorOf(slot: u32): f32 {
+  return errorMax(slot);
+}
+
+/** int8 and binary: whether the input has the slot's code. Takes the place of the query. */
+export function inputHasCodeOf(slot: u32): i32 {
+  if (metric === COSINE && !normalise(input)) return 0;
+  return hasCode(slot, input) ? 1 : 0;
 }
 
 /** Makes the image complete, so that it can be copied. */

@@ -148,9 +148,9 @@ export function setGeometry(
   linksMax0 = mOf * 2;
   efConstruction = efConstructionOf;
   keepsOriginals = keeps;
-  // int8 has its scale and squared norm behind the code.
+  // int8 has its scale, its squared norm and the length of what it has lost behind the code.
   if (storageOf === F32) codeStride = padded * 4;
-  else if (storageOf === INT8) codeStride = padded + 8;
+  else if (storageOf === INT8) codeStride = padded + 16;
   else codeStride = ((dimensionsOf + 63) >> 6) << 3;
   linksStride = ((linksMax0 + 1) * 4 + 7) & ~7;
   originalStride = storageOf !== F32 && keeps ? <usize>padded * 4 : 0;

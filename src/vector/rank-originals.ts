@@ -1,0 +1,71 @@
+/**
+ * Ranks what a graph of codes has found by the vectors that its owner keeps. Each vector is a read of a record, so only
+ * those are asked for that may still be among the nearest: the code says how far away a vector is at least. Called by
+ * vector-graph.ts; the query is the module's input.
+ */
+import type { GraphModule } from "./graph-module.js";
+
+/** The vectors in slots, as added; undefined: not to be found. */
+export type Originals = (slots: readonly number[]) => readonly (Float32Array | undefined)[];
+
+export interface Candidates {
+  readonly slots: ArrayLike<number>;
+  /** What the module measured by codes, ascending. Null: that says nothing of the distance, so all are asked for. */
+  readonly measured: ArrayLike<number> | null;
+  /** By how much of a code's largest error what was measured may be wrong. */
+  readonly errorShare: number;
+}
+
+export interface Ranked {
+  readonly slot: number;
+  /** As the module measures. */
+  readonly distance: number;
+}
+
+/** Vectors of one read. */
+const GROUP = 8;
+const GROUP_MAX = 128;
+const LINKED = 1;
+
+/** The nearest `k` of the candidates, nearest first; those for which `isTooFar` says so are not wanted. */
+export function rankOriginals(
+  module: GraphModule,
+  originals: Originals,
+  { slots, measured, errorShare }: Candidates,
+  k: number,
+  isTooFar: (distance: number) => boolean = () => false,
+): Ranked[] {
+  const measure = measureWith(module);
+  let best: Ranked[] = [];
+  // Not a number, where a code has no bound: then the vector is asked for.
+  const leastOf = (i: number): number => measured![i]! - errorShare * module.errorOf(slots[i]!);
+  const mayCount = (i: number): boolean => {
+    if (measured === null) return true;
+    const least = leastOf(i);
+    return !isTooFar(least) && !(best.length >= k && least > best[k - 1]!.distance);
+  };
+  for (let next = 0; next < slots.length; ) {
+    const asked: number[] = [];
+    const wanted = measured === null ? GROUP_MAX : Math.min(GROUP_MAX, Math.max(GROUP, k - best.length));
+    for (; next < slots.length && asked.length < wanted; next++) {
+      if (module.slotState(slots[next]!) === LINKED && mayCount(next)) asked.push(slots[next]!);
+    }
+    const vectors = originals(asked);
+    for (const [i, slot] of asked.entries()) {
+      const distance = measure(vectors[i]);
+      if (!Number.isNaN(distance) && !isTooFar(distance)) best.push({ slot, distance });
+    }
+    best.sort((a, b) => a.distance - b.distance || a.slot - b.slot);
+    if (best.length > k) best = best.slice(0, k);
+  }
+  return best;
+}
+
+/** Not a number for none, and for one that has no distance. */
+function measureWith(module: GraphModule): (vector: Float32Array | undefined) => number {
+  return (vector) => {
+    if (vector === undefined) return Number.NaN;
+    new Float32Array(module.memory.buffer, module.otherAt() >>> 0, vector.length).set(vector);
+    return module.distanceToOther();
+  };
+}
