@@ -6,6 +6,7 @@
  */
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { basename, dirname, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -21,15 +22,41 @@ const TEST_PROGRAMS = "dist/test-programs";
 /** It says where the entries of threads lie. */
 const PLACES = "src/protocol/places.ts";
 
+/**
+ * Packages in CommonJS that are loaded at every start. Where one is imported, node reads its text for the names that it exports, all of
+ * its files, in each thread: a tenth of a start. Here the names are found by the build, and `require` loads the package.
+ */
+const REQUIRED = new Set([
+  ...["commander", "fast-jwt", "jsonc-parser", "libpg-query", "pino", "piscina", "prom-client", "semver"],
+  ...["sorted-btree", "ws"],
+]);
+const require = createRequire(import.meta.url);
+
 const packagesStay = {
   name: "packages-stay",
-  setup({ onResolve }) {
-    onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
-      const isBundled = kind === "entry-point" || path.split("/")[0] === "typebox";
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^[^./]/ }, ({ path, kind, namespace }) => {
+      if (kind === "import-statement" && REQUIRED.has(path)) {
+        return { path, namespace: "required", sideEffects: false };
+      }
+      const isBundled = kind === "entry-point" || (path.split("/")[0] === "typebox" && namespace === "file");
       return isBundled ? undefined : { path, external: true };
     });
+    onLoad({ filter: /./, namespace: "required" }, async ({ path }) => ({ contents: await requiring(path) }));
   },
 };
+
+/** A module that exports what the package does. */
+async function requiring(name) {
+  const [imported, loaded] = [await import(name), require(name)];
+  const names = Object.keys(imported).filter(
+    (key) => /^\w+$/.test(key) && key !== "default" && loaded[key] === imported[key],
+  );
+  return `import { createRequire } from "node:module";
+    const loaded = createRequire(import.meta.url)("${name}");
+    export default loaded;
+    export const { ${names.join(", ")} } = loaded;`;
+}
 
 const OPTIONS = {
   bundle: true,
