@@ -98,6 +98,7 @@ const merge: Tool = {
 
 const undoTool: Tool = {
   name: "undo",
+  door: "whole",
   title: "Make rows what they were",
   description:
     "Makes the rows of a table what they were at an earlier moment, all or none. Look at it with dry_run first. The tenant's past has to be kept.",
