@@ -275,6 +275,7 @@ export class LayeredEngine implements Engine {
     // A commit that the engine gets in parts may come again after a crash, when it has some of them already.
     const mayHave = this.isRecovering || operations.at(-1)?.key !== APPLIED_SEQUENCE_KEY;
     const seen = new Map<string, Uint8Array | null>();
+    const absent = this.absentInBranches(operations);
     const newest = new Map<string, number>();
     const before = (key: Uint8Array): Uint8Array | undefined => {
       const text = keyText(key);
@@ -299,11 +300,24 @@ export class LayeredEngine implements Engine {
         branch.writes++;
         if (!isOwnOnly(key)) made.push({ key: hiddenKey(key), value: value === null ? NO_BYTES : null });
       }
-      made.push(operation);
+      // A marker of a deletion would have to be stepped over by who reads the range, for nothing.
+      if (value !== null || !absent.has(text) || seen.has(text)) made.push(operation);
       seen.set(text, value);
       if (isRecordKey(key)) made.push(...this.noteRecord(operation));
     }
     return made;
+  }
+
+  /** Which of the deleted keys a branch has no entry of its own for, as text. */
+  private absentInBranches(operations: readonly Operation[]): ReadonlySet<string> {
+    const absent = new Set<string>();
+    if (this.branches.isEmpty) return absent;
+    const keys = operations
+      .filter(({ key, value }) => value === null && this.branches.get(tenantOfKey(key)) !== undefined)
+      .map(({ key }) => key);
+    if (keys.length === 0) return absent;
+    for (const [i, own] of this.engine.getMany(keys).entries()) if (own === undefined) absent.add(keyText(keys[i]!));
+    return absent;
   }
 
   private keeps(tenant: number, key: Uint8Array): boolean {

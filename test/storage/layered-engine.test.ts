@@ -19,6 +19,7 @@ import { prefixRange, tenantPrefix } from "../../src/storage/keys.js";
 import { LayeredEngine } from "../../src/storage/layered-engine.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
+import type { Operation } from "../../src/storage/operation.js";
 import { Shard } from "../../src/storage/shard.js";
 import { type Cursor, type KeyRange, readSome } from "../../src/storage/store.js";
 import { Random } from "../fuzz/random.js";
@@ -239,9 +240,15 @@ t.test("a key that was written very often is stepped over", async (t) => {
   t.strictSame(middle, [["b", "0"]], "the first of many");
 });
 
-/** Counts what cursors read. */
+/** Counts what cursors read, and deletions. */
 class CountingEngine extends MemoryEngine {
   read = 0;
+  deleted = 0;
+
+  override write(operations: readonly Operation[]): void {
+    for (const { value } of operations) if (value === null) this.deleted++;
+    super.write(operations);
+  }
 
   override cursor(range: KeyRange): Cursor {
     const cursor = super.cursor(range);
@@ -270,7 +277,10 @@ t.test("a cursor that drops very many entries says that it has nothing yet", asy
     Array.from({ length: count }, (_, i) => put(tenant, i, value)).filter((_, i) => i !== 15_000 || value !== null);
   await run.commit(writes(ORIGIN, "old"));
   await run.fork(ORIGIN, 100, null);
+  memory.deleted = 0;
   await run.commit(writes(100, null));
+  await run.flush();
+  t.ok(memory.deleted < 10, "what a branch has of its origin leaves no markers of deletions");
   await run.fork(100, 101, null);
   const before = run.shard.committedSequence;
   // Replaced entries of the past that a reader of now has no use for, and those of a reader of the past.
