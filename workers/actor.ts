@@ -11,7 +11,8 @@ import type { ActorTenures } from "../src/actor/actor-tenures.js";
 import { actorFeatures } from "../src/features/actor-features.js";
 import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
 import { diagnoseThread, RecentLines } from "../src/protocol/thread-diagnosis.js";
-import type { IndexRunJob } from "../src/query/exec/index-run.js";
+import { buffersOf } from "../src/query/exec/index-run.js";
+import type { IndexMergeJob, IndexRunJob } from "../src/query/exec/index-threads.js";
 import { loadParser } from "../src/sql/parse/parse.js";
 import { computeProcesses } from "./compute-processes.js";
 import { connectInference } from "./connect-inference.js";
@@ -25,7 +26,7 @@ import { watchThread } from "./watch-thread.js";
 const BUILDS_WAITING_MAX = 16;
 /** Threads that make indexes and columns hold hundreds of megabytes after it. */
 const BUILDS_IDLE_MS = 2_000;
-/** Of one index: what they give is merged by the actor. */
+/** Of one index: beyond that the merge of what they give takes longer. */
 const INDEX_THREADS_MAX = 4;
 
 const port = parentPort!;
@@ -104,7 +105,11 @@ async function start(settings: ActorSettings): Promise<void> {
           buildColumns: (job) => columns.run("buildColumns", job),
           // On one core threads would only take the actor's time.
           ...(cores > 1 && {
-            indexThreads: { count: indexThreads, make: (job: IndexRunJob) => entries.run("indexRun", job) },
+            indexThreads: {
+              count: indexThreads,
+              make: (job: IndexRunJob) => entries.run("indexRun", job),
+              merge: (job: IndexMergeJob) => entries.run("mergeIndexRuns", job, job.parts.flatMap(buffersOf)),
+            },
           }),
         },
         linkGraph: (parts) =>

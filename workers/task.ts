@@ -22,10 +22,11 @@ import type { LookJob, ScanJob, ScanPage } from "../src/ingest/watch/scan-folder
 import type { CandidateSentence, Span } from "../src/language/answer-span.js";
 import type { Entity } from "../src/language/entities.js";
 import { DbError } from "../src/protocol/errors.js";
-import type { IndexRunAnswer, IndexRunJob } from "../src/query/exec/index-run.js";
+import type { IndexMergeJob, IndexRunAnswer, IndexRunJob } from "../src/query/exec/index-threads.js";
 import type { BuildAnswer, BuildJob } from "../src/query/exec/segments/stored/build-columns.js";
 import type { RecipeSource } from "../src/recipe/read-recipe.js";
 import type { ReadRecipe } from "../src/recipe/recipe.js";
+import type { PackedRun } from "../src/storage/load-run.js";
 import { linkGraph as link } from "../src/vector/link-graph.js";
 
 export { deriveKey } from "../src/directory/derive-key.js";
@@ -60,7 +61,17 @@ export async function buildColumns(job: BuildJob): Promise<BuildAnswer | null> {
 export async function indexRun(job: IndexRunJob): Promise<IndexRunAnswer> {
   const { buffersOf, makeIndexRun } = await import("../src/query/exec/index-run.js");
   const answer = await makeIndexRun(job);
-  return move({ [transferableSymbol]: buffersOf(answer), [valueSymbol]: answer }) as unknown as IndexRunAnswer;
+  return moved(answer, buffersOf(answer.run));
+}
+
+export async function mergeIndexRuns(job: IndexMergeJob): Promise<PackedRun | null> {
+  const { buffersOf, mergeIndexRuns: merge } = await import("../src/query/exec/index-run.js");
+  const run = merge(job);
+  return run === null ? null : moved(run, buffersOf(run));
+}
+
+function moved<T extends object>(value: T, buffers: readonly ArrayBuffer[]): T {
+  return move({ [transferableSymbol]: buffers, [valueSymbol]: value }) as unknown as T;
 }
 
 /** Its library takes a while to load, which other tasks need not wait for. Throws DbError `invalid_request`. */

@@ -11,7 +11,7 @@ import type { SeenVideo, SoundJob, VideoJob } from "../ingest/media/listen-and-w
 import type { ImageJob, SeenImage } from "../ingest/media/look-at-image.js";
 import type { CandidateSentence, Span } from "../language/answer-span.js";
 import type { Entity } from "../language/entities.js";
-import type { IndexThreads } from "../query/exec/index-runs.js";
+import type { IndexThreads } from "../query/exec/index-threads.js";
 import type { BuildColumns } from "../query/exec/segments/stored/table-builds.js";
 import type { Computed, ComputeJob } from "../query/expr/compute-elsewhere.js";
 import type { RecipeSource } from "../recipe/read-recipe.js";

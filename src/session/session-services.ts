@@ -14,7 +14,7 @@ import { type AlgorithmJob, runAlgorithm } from "../graph/algorithms/run-algorit
 import { sqlError } from "../protocol/errors.js";
 import type { ExecContext, ExecServices, ProgressHearer, ProgressPhase } from "../query/exec/context.js";
 import { readGraphNode } from "../query/exec/graph-node.js";
-import type { IndexThreads } from "../query/exec/index-runs.js";
+import type { IndexThreads } from "../query/exec/index-threads.js";
 import { runSubquery } from "../query/exec/subquery.js";
 import type { TriggerFiring } from "../query/exec/trigger-firing.js";
 import type { Capability } from "../query/expr/capability.js";

@@ -4,7 +4,8 @@
  */
 import t, { type Test } from "tap";
 import { storageOf } from "../../src/catalog/table.js";
-import { type IndexRunJob, makeIndexRun } from "../../src/query/exec/index-run.js";
+import { makeIndexRun, mergeIndexRuns } from "../../src/query/exec/index-run.js";
+import type { IndexMergeJob, IndexRunJob } from "../../src/query/exec/index-threads.js";
 import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
 import { buildColumns } from "../../src/query/exec/segments/stored/build-columns.js";
 import type { LongTasks } from "../../src/session/long-tasks.js";
@@ -35,10 +36,12 @@ class Built {
       await built.beforeAnswer();
       return makeIndexRun({ ...structuredClone({ ...job, stop: null, rows: null }), stop: job.stop, rows: job.rows });
     };
+    const merge = async (job: IndexMergeJob) =>
+      mergeIndexRuns({ ...job, prefix: new Uint8Array(job.prefix), parts: structuredClone(job.parts) });
     const tasks = {
       buildColumns,
       get indexThreads() {
-        return built.isOn ? { count: threads, make } : undefined;
+        return built.isOn ? { count: threads, make, merge } : undefined;
       },
     } as unknown as LongTasks;
     const sizes = { ...SIZES, storedRowsMin: 16 };

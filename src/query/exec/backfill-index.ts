@@ -2,7 +2,7 @@
  * Fills a new index: makes the entries of all rows as a load, sorted and checked as a whole. Rows come from a scan of
  * the columns that the entries need, which reads column segments where the table has them. Called by the session
  * within the statement's transaction. Writers go on meanwhile: what they commit is made up for before the transaction's
- * own commit (`Transaction.follow`).
+ * own commit (`Transaction.follow`). Of a long table whose columns are in files, task threads make them (index-runs.ts).
  */
 import type { IndexBuild } from "../../catalog/index-build.js";
 import { forbidsOverlap, type IndexDef, storageOf, type TableDef } from "../../catalog/table.js";
@@ -39,7 +39,7 @@ import { emptyRow, type Row, TableWriter } from "./table-writer.js";
 
 const NO_PREFIX = new Uint8Array(0);
 /** Entries between two looks at the clock. */
-const STEP_ENTRIES = 256;
+const STEP_ENTRIES = 1024;
 
 /**
  * Makes the entries of an index for all rows of the table; `index` need not be part of the definition yet. Throws 23505
@@ -228,9 +228,10 @@ class IndexFill implements RangeFollower {
     this.build.phase = "sorting live tuples";
     yield* load.sort();
     this.build.phase = "loading tuples in tree";
-    for (let place = 1; index.unique && place < entries.size; place++) {
-      if (entries.isSameKey(place - 1, place)) throw this.duplicate(this.valuesAt(place));
-      if (place % STEP_ENTRIES === 0) yield;
+    for (let from = 1; index.unique && from < entries.size; from += STEP_ENTRIES) {
+      const repeated = entries.firstRepeated(from, Math.min(from + STEP_ENTRIES, entries.size));
+      if (repeated >= 0) throw this.duplicate(this.valuesAt(repeated));
+      yield;
     }
     context.tx.attach(load);
   }

@@ -19,7 +19,7 @@ import type { BoundTable } from "../plan/bound-table.js";
 import type { CommonTable } from "../plan/plan.js";
 import type { ConstraintEvent } from "./constraint-event.js";
 import type { GraphChanges } from "./graph-changes.js";
-import type { IndexThreads } from "./index-runs.js";
+import type { IndexThreads } from "./index-threads.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import type { SpillArea } from "./spill/spill-area.js";

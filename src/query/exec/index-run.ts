@@ -4,50 +4,14 @@
  */
 import { DbError } from "../../protocol/errors.js";
 import { Load } from "../../storage/load.js";
-import type { LoadRun, PackedRun } from "../../storage/load-run.js";
-import type { SqlType, Value } from "../../values/values.js";
+import { LoadRun, type PackedRun } from "../../storage/load-run.js";
+import type { Value } from "../../values/values.js";
+import type { IndexMergeJob, IndexRunAnswer, IndexRunJob } from "./index-threads.js";
 import { entryPlaces, loadEntry } from "./load-entry.js";
 import { emptyColumns } from "./row-buffer.js";
 import { valuesOf } from "./segments/column.js";
 import type { SegmentKeys } from "./segments/segment.js";
 import { ColumnFile, DamagedColumns, type StoredSegment } from "./segments/stored/column-file.js";
-import type { EntryLayout } from "./table-layout.js";
-
-export interface IndexRunSegment {
-  readonly path: string;
-  /** Its place in the file. */
-  readonly number: number;
-  /** Whole keys of rows that are left out, if they are there. */
-  readonly without: readonly Uint8Array[];
-}
-
-export interface IndexRunJob {
-  readonly segments: readonly IndexRunSegment[];
-  /** Of the keys of rows. */
-  readonly prefixLength: number;
-  /** What the entries are made of. */
-  readonly columns: readonly { readonly id: number; readonly type: SqlType }[];
-  readonly index: EntryLayout;
-  /** Of the entries. */
-  readonly prefix: Uint8Array;
-  readonly bytesMax: number;
-  /** Not 0: end soon. */
-  readonly stop: Int32Array<SharedArrayBuffer>;
-  /** Rows that have been read are added to it. */
-  readonly rows: Int32Array<SharedArrayBuffer>;
-}
-
-export interface IndexRunAnswer {
-  /** Null: it was stopped, or there is an error; or neither, when a file is missing or damaged. */
-  readonly run: PackedRun | null;
-  /** As the load counts them. */
-  readonly bytes: number;
-  /** Errors lose their class on the way. */
-  readonly error: Pick<DbError, "code" | "message" | "details"> | null;
-}
-
-/** Gives entries for the segments' rows, sorted. */
-export type MakeIndexRun = (job: IndexRunJob) => Promise<IndexRunAnswer>;
 
 /** Rows between two looks whether it is to stop. */
 const STEP_ROWS = 4096;
@@ -68,8 +32,19 @@ export async function makeIndexRun(job: IndexRunJob): Promise<IndexRunAnswer> {
   }
 }
 
+export function mergeIndexRuns({ prefix, parts, stop }: IndexMergeJob): PackedRun | null {
+  const run = new LoadRun(prefix);
+  for (const _ of run.takeOver(parts)) if (Atomics.load(stop, 0) !== 0) return null;
+  const steps = run.inKeyOrder();
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value.pack();
+    if (Atomics.load(stop, 0) !== 0) return null;
+  }
+}
+
 /** What another thread may have without a copy. */
-export function buffersOf({ run }: IndexRunAnswer): ArrayBuffer[] {
+export function buffersOf(run: PackedRun | null): ArrayBuffer[] {
   if (run === null) return [];
   const arrays = [...run.slabs, ...run.blocks, ...(run.order === null ? [] : [run.order])];
   return arrays.map(({ buffer }) => buffer);

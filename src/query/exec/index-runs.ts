@@ -9,17 +9,11 @@ import { Load } from "../../storage/load.js";
 import type { LoadRun, PackedRun } from "../../storage/load-run.js";
 import type { Corrections, Transaction } from "../../storage/store.js";
 import type { ExecContext } from "./context.js";
-import type { IndexRunAnswer, IndexRunJob, IndexRunSegment, MakeIndexRun } from "./index-run.js";
+import type { IndexRunAnswer, IndexRunJob, IndexRunSegment, IndexThreads } from "./index-threads.js";
 import type { Segment } from "./segments/segment.js";
 import { CachedPages } from "./segments/stored/page-cache.js";
 import { gapsBetween, segmentIn, type TableSegments } from "./segments/table-segments.js";
 import type { EntryLayout, KeyLayout, TableLayout } from "./table-layout.js";
-
-/** Threads for index entries; see long-tasks.ts. */
-export interface IndexThreads {
-  readonly count: number;
-  readonly make: MakeIndexRun;
-}
 
 /** Rows between two looks at the clock. */
 const STEP_ROWS = 256;
@@ -104,37 +98,46 @@ export class IndexRuns {
       table.end,
     );
     if (!(await this.readCorrections(this.tx.corrections(range, table)))) return false;
-    const answers: IndexRunAnswer[] = [];
-    const jobs = this.jobs();
-    let failure: { readonly error: unknown } | null = null;
-    let left = jobs.length;
-    const running = jobs.map((job) =>
-      this.threads
-        .make(job)
-        .then((answer) => void answers.push(answer))
-        .catch((error: unknown) => {
-          failure ??= { error };
-        })
-        .finally(() => left--),
-    );
-    const ended = Promise.all(running);
     try {
+      const made = this.jobs().map((job) => this.threads.make(job));
+      // Of several that fail, one is told.
+      const all = Promise.all(made);
+      all.catch(() => undefined);
       for (const { from, to } of gaps) await this.readGap(from, to);
-      while (left > 0) {
-        await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, LOOK_MS))]);
-        showRows();
-        context.checkpoint();
-      }
+      const answers = await this.wait(all, showRows);
+      return answers !== null && (await this.take(entries, answers, showRows));
     } finally {
       Atomics.store(this.stop, 0, 1);
     }
-    await context.yieldTurn();
-    if (failure !== null) return hasNoRoom((failure as { readonly error: unknown }).error);
-    return this.take(entries, answers);
   }
 
-  private async take(entries: LoadRun, answers: readonly IndexRunAnswer[]): Promise<boolean> {
-    const { context, own, ownEntries, load } = this;
+  /** Null: there is no room for it in the threads. The statement may be cancelled meanwhile. */
+  private async wait<T>(work: Promise<T>, showRows: () => void): Promise<T | null> {
+    const { context } = this;
+    let outcome: { readonly value: T } | { readonly error: unknown } | null = null;
+    const noted = work.then(
+      (value) => {
+        outcome = { value };
+      },
+      (error: unknown) => {
+        outcome = { error };
+      },
+    );
+    const ended = (): typeof outcome => outcome;
+    while (ended() === null) {
+      await Promise.race([noted, new Promise((resolve) => setTimeout(resolve, LOOK_MS))]);
+      showRows();
+      context.checkpoint();
+    }
+    await context.yieldTurn();
+    const done = ended()!;
+    if ("value" in done) return done.value;
+    if (done.error instanceof DbError && done.error.code === "overloaded") return null;
+    throw done.error;
+  }
+
+  private async take(entries: LoadRun, answers: readonly IndexRunAnswer[], showRows: () => void): Promise<boolean> {
+    const { own, ownEntries, load } = this;
     const failed = answers.find(({ error }) => error !== null)?.error;
     if (failed) throw new DbError(failed.code, failed.message, failed.details);
     const parts: PackedRun[] = [];
@@ -144,11 +147,10 @@ export class IndexRuns {
     }
     for (const _ of own.sort()) await this.pause();
     if (ownEntries.size > 0) parts.push(ownEntries.pack());
+    const merged = await this.wait(this.threads.merge({ prefix: entries.prefix, parts, stop: this.stop }), showRows);
+    if (merged === null) return false;
     const bytes = answers.reduce((sum, answer) => sum + answer.bytes, own.bytes);
-    for (const _ of load.takeOver(entries, parts, bytes)) {
-      context.checkpoint();
-      if (context.shouldYield()) await context.yieldTurn();
-    }
+    for (const _ of load.takeOver(entries, [merged], bytes)) await this.pause();
     return true;
   }
 
@@ -222,10 +224,4 @@ export class IndexRuns {
         rows: this.counted,
       }));
   }
-}
-
-/** False, so that the statement does without threads where none is free; else throws the error. */
-function hasNoRoom(error: unknown): false {
-  if (error instanceof DbError && error.code === "overloaded") return false;
-  throw error;
 }
