@@ -7,7 +7,7 @@ import { cosineDistance, cosineSimilarity, innerProduct, l2Distance } from "./ve
 export interface MetricFacts {
   /** As clients write it, in collections, in SQL's WITH and in Cypher's OPTIONS. The first is the metric's own name. */
   readonly names: readonly string[];
-  /** pgvector's operator class. */
+  /** pgvector's operator class, for the type vector. */
   readonly operatorClass: string;
   /** SQL's operator for the distance. */
   readonly operator: string;
@@ -97,6 +97,11 @@ export function metricNamed(name: string): VectorMetric | undefined {
 export const METRICS_BY_NUMBER: readonly VectorMetric[] = ENTRIES.toSorted(([, a], [, b]) => a.wasm - b.wasm).map(
   ([metric]) => metric,
 );
+
+/** pgvector's operator class of the metric for a type of vectors. */
+export function operatorClassFor(metric: VectorMetric, type: string): string {
+  return VECTOR_METRICS[metric].operatorClass.replace("vector", type);
+}
 
 /** Their entries, for tables that are made of them. */
 export const METRIC_ENTRIES = ENTRIES;

@@ -91,9 +91,11 @@ function sidesOf({ args }: CallExpr, scan: ScanPlan): { column: ColumnExpr; quer
   return null;
 }
 
-/** A column of vector(n), also where it was made a plain vector for the function. */
+/** A column of vector(n) or halfvec(n), also where it was made a plain one for the function: that keeps all members. */
 function uncast(expr: Expr): ColumnExpr | null {
-  if (expr.kind === "cast" && expr.input.type.name === "vector") return uncast(expr.input);
+  if (expr.kind === "cast" && (expr.type.name === "vector" || expr.type.name === expr.input.type.name)) {
+    return ["vector", "halfvec"].includes(expr.input.type.name) ? uncast(expr.input) : null;
+  }
   return expr.kind === "column" ? expr : null;
 }
 

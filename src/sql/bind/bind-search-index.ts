@@ -15,6 +15,7 @@ import {
   METRIC_ENTRIES,
   METRIC_NAMES,
   metricNamed,
+  operatorClassFor,
   type VectorMetric,
 } from "../../values/vector-metric.js";
 import type { CreateIndexStatement, IndexElement, OptionNode } from "../parse/ast-definitions.js";
@@ -23,8 +24,11 @@ import type { ConstraintOf } from "./bind-constraint.js";
 import { lookUpTable } from "./bind-from.js";
 import type { Binding } from "./binding.js";
 
-const OPERATOR_CLASSES: Readonly<Record<string, VectorMetric>> = Object.fromEntries(
-  METRIC_ENTRIES.map(([metric, { operatorClass }]) => [operatorClass, metric]),
+/** Of each the type that it is for, and the metric. */
+const OPERATOR_CLASSES: ReadonlyMap<string, readonly [string, VectorMetric]> = new Map(
+  ["vector", "halfvec"].flatMap((type) =>
+    METRIC_ENTRIES.map(([metric]) => [operatorClassFor(metric, type), [type, metric]] as const),
+  ),
 );
 
 const METRICS: Readonly<Record<string, VectorMetric>> = Object.fromEntries(
@@ -117,11 +121,17 @@ function vectorIndex(node: CreateIndexStatement, table: TableDef): NewSearchInde
   }
   if (!canSearch("hnsw", column.type)) throw notSearchable("hnsw", column, position);
   const { operatorClass } = element;
-  const byClass = operatorClass === null ? null : OPERATOR_CLASSES[operatorClass];
-  if (byClass === undefined) {
+  const named = operatorClass === null ? null : OPERATOR_CLASSES.get(operatorClass);
+  if (named === undefined) {
     const message = `operator class "${operatorClass}" does not exist for access method "hnsw"`;
     throw sqlError("42704", message, { position });
   }
+  if (named !== null && named[0] !== column.type.name) {
+    const message = `operator class "${operatorClass}" does not accept data type ${column.type.name}`;
+    const hint = `Use one of the classes of ${column.type.name}, such as ${operatorClassFor(named[1], column.type.name)}.`;
+    throw sqlError("42804", message, { position, hint });
+  }
+  const byClass = named === null ? null : named[1];
   if (node.method === "ivfflat") checkLists(node.options);
   const options = node.method === "ivfflat" ? [] : node.options;
   return { method: "hnsw", columns: [column.name], vector: vectorOptions(options, byClass) };
@@ -277,10 +287,10 @@ function columnNamed(name: string, table: TableDef, position: number): ColumnDef
 }
 
 function notSearchable(method: SearchIndexDef["method"], { name, type }: ColumnDef, position: number): Error {
-  if (type.name === "vector" && type.element === null && method === "hnsw") {
+  if ((type.name === "vector" || type.name === "halfvec") && type.element === null && method === "hnsw") {
     return sqlError("22023", "column does not have dimensions", {
       position,
-      hint: `Declare "${name}" as vector(n), with the length of its vectors.`,
+      hint: `Declare "${name}" as ${type.name}(n), with the length of its vectors.`,
     });
   }
   const message = `data type ${displayName(type)} has no default operator class for access method "${method}"`;
@@ -288,7 +298,7 @@ function notSearchable(method: SearchIndexDef["method"], { name, type }: ColumnD
     position,
     hint:
       method === "hnsw"
-        ? "An hnsw index needs a column of type vector(n)."
+        ? "An hnsw index needs a column of type vector(n) or halfvec(n)."
         : "A text index needs columns of type text.",
   });
 }

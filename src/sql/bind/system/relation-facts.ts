@@ -12,7 +12,7 @@ import type {
 import { quoteIdentifier } from "../../../query/expr/print.js";
 import { displayName, oidOfId, pgOidOf } from "../../../query/expr/types.js";
 import type { SqlType, Value } from "../../../values/values.js";
-import { VECTOR_METRICS } from "../../../values/vector-metric.js";
+import { operatorClassFor } from "../../../values/vector-metric.js";
 import { indexKeyText, inParentheses } from "./sql-parentheses.js";
 import type { SystemView } from "./system-view.js";
 
@@ -162,7 +162,8 @@ function searchKeys(table: TableDef, { columnIds, vector, text, declared }: Sear
   const { metric, m, efConstruction, efSearch, storage } = vector;
   const compressed = storage === "f32" ? "" : `, storage='${storage}'`;
   const searched = efSearch === undefined ? "" : `, ef_search='${efSearch}'`;
-  return `(${columns} ${VECTOR_METRICS[metric].operatorClass}) WITH (m='${m}', ef_construction='${efConstruction}'${searched}${compressed})`;
+  const type = table.columns.find(({ id }) => id === columnIds[0])!.type.name;
+  return `(${columns} ${operatorClassFor(metric, type)}) WITH (m='${m}', ef_construction='${efConstruction}'${searched}${compressed})`;
 }
 
 function indexFacts(table: TableDef, index: IndexDef): IndexFacts {
