@@ -1,6 +1,6 @@
 /**
  * This process as a node of a cluster: brings the data directory into it, keeps the lease, and finds other nodes. Loaded by
- * command-line.ts where `cluster.url` is set.
+ * serve.ts where `cluster.url` is set.
  */
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";

@@ -1,4 +1,4 @@
-/** An inference thread (workers/inference.ts). Started by command-line.ts when an actor asks for one. */
+/** An inference thread (workers/inference.ts). Started by serve.ts when an actor asks for one. */
 import { type MessagePort, Worker } from "node:worker_threads";
 import { threadEntry } from "./protocol/places.js";
 

@@ -2,7 +2,7 @@
  * Space on the data directory's disk that is reserved with files of zeros and released when something else has filled
  * the disk. One file is released while the server runs, so that the log, RocksDB and deletions go on. The other is
  * released at a start, since whatever fills the disk may have taken the first one's space, too. Used before partitions
- * are opened (command-line.ts) and by the gateway's watermarks; the files are the state.
+ * are opened (serve.ts) and by the gateway's watermarks; the files are the state.
  */
 import { existsSync, rmSync, statfsSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
  * The models of claims: the bundles that were installed when the process started, by their names, and known names
- * without a bundle. Called by claim-verifier.ts and, once, when the process starts (command-line.ts); holds no state.
+ * without a bundle. Called by claim-verifier.ts and, once, when the process starts (serve.ts); holds no state.
  */
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";

@@ -1,0 +1,170 @@
+/**
+ * The command `tessera serve`, the only place that knows all parts: it locks the data directory, starts the gateway on this
+ * thread and one thread per actor. Loaded by command-line.ts when it is asked for, since loading what a server is made of
+ * takes longer than most other commands.
+ */
+import type { Worker } from "node:worker_threads";
+import { type Logger, pino } from "pino";
+import { BUNDLED_MODELS, modelRoots } from "./ai/models-options.js";
+import { findClaimBundles } from "./ai/nli/claim-models.js";
+import { boltDoor } from "./bolt/server.js";
+import { lockDataDirectory } from "./config/data-lock.js";
+import { openSecret } from "./config/sealed-secret.js";
+import type { ActorWatch } from "./gateway/actor-pool.js";
+import { startInferenceThread } from "./inference-thread.js";
+import { libraryThread } from "./library-thread.js";
+import type { Config } from "./protocol/config.js";
+import type { ActorSettings } from "./protocol/messages.js";
+import { RecentLines } from "./protocol/thread-diagnosis.js";
+import { VERSION } from "./protocol/version.js";
+import { DiskReserve, makeRoomToStart } from "./storage/disk-reserve.js";
+import { FORMAT_VERSION } from "./storage/format.js";
+import { formatOf, upgradeDataDirectory } from "./storage/format-upgrade.js";
+import { addPartitions, type Installation, InstallationError } from "./storage/installation.js";
+
+/** Starts the thread of an actor, which waits for its settings. */
+type StartThread = (actor: number) => Worker;
+
+/** Brings the data directory up to date and gives it as many partitions as there will be actors, if it has not more. */
+async function prepareData(config: Config, logger: Logger): Promise<Installation> {
+  const { dir, upgrade } = config.data;
+  const found = formatOf(dir);
+  if (upgrade === "refuse" && found !== null && found.oldest < FORMAT_VERSION) {
+    throw new InstallationError(
+      `${dir} has format ${found.oldest} of an older release and data.upgrade is "refuse": run \`tessera upgrade\` first.`,
+    );
+  }
+  const log = (message: string, fields: object): void => logger.info(fields, message);
+  const installation = await upgradeDataDirectory(dir, { keepsCopy: upgrade === "keep_copy", log });
+  return addPartitions(dir, installation, config.actors.count);
+}
+
+async function openData(config: Config, logger: Logger): Promise<Installation & { readonly secret: Uint8Array }> {
+  const secret = openSecret(config.data.dir, config.secrets, (message) => logger.warn(message));
+  return { secret, ...(await prepareData(config, logger)) };
+}
+
+function tellPassword(password: string): void {
+  console.log(`administrator: admin\npassword: ${password}\n(shown only now; change it with POST /v1/auth/password)`);
+}
+
+/** `firstActor`: the thread of actor 0, which waits for its settings. */
+export async function serve(
+  config: Config,
+  firstActor: Worker | null,
+  startThread: StartThread,
+  untilInputEnds: boolean,
+): Promise<void> {
+  const lines = new RecentLines();
+  const out = pino.destination({ fd: 1, sync: true });
+  const logger = pino(
+    { level: config.server.logLevel },
+    {
+      write: (line: string) => {
+        lines.add(line);
+        out.write(line);
+      },
+    },
+  );
+  const hasMadeRoom = makeRoomToStart(config.data.dir, config.storage.reserveBytes);
+  if (hasMadeRoom) logger.error("the disk is full: half of the reserve (storage.reserve_bytes) was given up to start");
+  const unlock = lockDataDirectory(config.data.dir);
+  const actors = config.actors.count;
+  // Loaded in clusters only.
+  const cluster = config.cluster.url === "" ? null : await import("./cluster-node.js");
+  const warn = (message: string): void => logger.warn(message);
+  const data = cluster === null ? await openData(config, logger) : await cluster.joinCluster(config, warn);
+  const { secret, id: installation, partitions } = data;
+  const node = cluster === null ? null : await cluster.startNode(config, data, logger);
+  const claimBundles = findClaimBundles(modelRoots(config));
+  /** Threads that load, or have loaded, and wait for their settings. */
+  const waiting = new Map<number, Worker>(firstActor === null ? [] : [[0, firstActor]]);
+  const spawn = (actor: number, watch: ActorWatch): Worker => {
+    const settings: ActorSettings = {
+      actor,
+      partitions: Array.from({ length: partitions }, (_, partition) => partition).filter((p) => p % actors === actor),
+      partitionCount: partitions,
+      dataDirectory: config.data.dir,
+      installation,
+      config,
+      secret,
+      claimBundles,
+      adminPassword: config.auth.adminPassword === "" ? null : config.auth.adminPassword,
+      ...(node !== null && { cluster: node.settings }),
+      ...watch,
+    };
+    const thread = waiting.get(actor) ?? startThread(actor);
+    waiting.delete(actor);
+    thread.postMessage(settings);
+    return thread;
+  };
+  const prepare = (actor: number): (() => void) => {
+    const thread = startThread(actor);
+    waiting.set(actor, thread);
+    const forget = (): void => {
+      if (waiting.get(actor) === thread) waiting.delete(actor);
+    };
+    thread.on("error", forget);
+    thread.on("exit", forget);
+    return () => {
+      if (waiting.get(actor) !== thread) return;
+      forget();
+      void thread.terminate();
+    };
+  };
+  const library = libraryThread({ config: config.ai, bundled: BUNDLED_MODELS }, (error) =>
+    logger.error({ err: error }, "the library of models threw"),
+  );
+  // Loaded here: the other commands do without it, and start in half the time.
+  const [{ startGateway }, { postgresDoor }] = await Promise.all([
+    import("./gateway/gateway.js"),
+    import("./postgres/server.js"),
+  ]);
+  const gateway = await startGateway({
+    config,
+    secret,
+    version: VERSION,
+    logger,
+    lines,
+    spawn,
+    prepare,
+    startInference: (port) =>
+      startInferenceThread(port, (error) => logger.error({ err: error }, "an inference thread threw")),
+    library,
+    actors,
+    partitions,
+    reserve: new DiskReserve(config.data.dir, config.storage.reserveBytes),
+    doors: [postgresDoor, boltDoor],
+    ...(node !== null && { routes: node.routes, adminPasswordMade: tellPassword }),
+  });
+  await node?.begin();
+  if (gateway.adminPassword !== null) tellPassword(gateway.adminPassword);
+  const scheme = config.server.tls.certFile === "" ? "http" : "https";
+  console.log(`listening on ${scheme}://${config.server.host}:${gateway.port}`);
+  for (const { name, port } of gateway.doors) console.log(`listening on ${name}://${config.server.host}:${port}`);
+  process.on("SIGHUP", () => {
+    gateway.renewCertificate().then(
+      () => logger.info("the certificate was read again"),
+      (error: unknown) => logger.error({ err: error }, "the certificate could not be renewed; the old one stays"),
+    );
+  });
+
+  let stopping = false;
+  const stop = async (signal: string): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    logger.info({ signal }, "shutting down");
+    // Before the actors: requests that wait for a pull end with it.
+    await library.close();
+    await node?.leave();
+    await gateway.close();
+    await node?.close();
+    unlock();
+    process.exit(0);
+  };
+  process.on("SIGTERM", (signal) => void stop(signal));
+  process.on("SIGINT", (signal) => void stop(signal));
+  if (!untilInputEnds) return;
+  const ended = () => void stop("end of input");
+  process.stdin.on("end", ended).on("error", ended).resume();
+}
