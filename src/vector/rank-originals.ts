@@ -14,7 +14,11 @@ export interface Candidates {
   readonly measured: ArrayLike<number> | null;
   /** By how much of a code's largest error what was measured may be wrong. */
   readonly errorShare: number;
+  /** Of those that may be among the nearest: whether it counts. Left out: all do. */
+  readonly passes?: Passes | undefined;
 }
+
+export type Passes = (slot: number) => boolean;
 
 export interface Ranked {
   readonly slot: number;
@@ -31,7 +35,7 @@ const LINKED = 1;
 export function rankOriginals(
   module: GraphModule,
   originals: Originals,
-  { slots, measured, errorShare }: Candidates,
+  { slots, measured, errorShare, passes = () => true }: Candidates,
   k: number,
   isTooFar: (distance: number) => boolean = () => false,
 ): Ranked[] {
@@ -48,7 +52,8 @@ export function rankOriginals(
     const asked: number[] = [];
     const wanted = measured === null ? GROUP_MAX : Math.min(GROUP_MAX, Math.max(GROUP, k - best.length));
     for (; next < slots.length && asked.length < wanted; next++) {
-      if (module.slotState(slots[next]!) === LINKED && mayCount(next)) asked.push(slots[next]!);
+      const slot = slots[next]!;
+      if (module.slotState(slot) === LINKED && mayCount(next) && passes(slot)) asked.push(slot);
     }
     const vectors = originals(asked);
     for (const [i, slot] of asked.entries()) {

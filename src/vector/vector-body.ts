@@ -147,6 +147,11 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
     return this.graph.search(query, k, ef, allowed ?? undefined);
   }
 
+  /** The same of those that pass, among the `ef` candidates that the walk keeps. */
+  searchPassing(query: Float32Array, k: number, ef: number, passes: (slot: number) => boolean): Found {
+    return this.graph.searchPassing(query, k, ef, passes);
+  }
+
   /** Approximately all within the radius, but no more than `limit`. */
   within(query: Float32Array, radius: number, limit: number): Found {
     return this.graph.withinRadius(query, radius, limit);

@@ -15,7 +15,7 @@ import { VECTOR_METRICS, type VectorMetric } from "../values/vector-metric.js";
 import { loadGraph, savedBytesMax, saveGraph } from "./graph-file.js";
 import { AT_LEAST, BY_CODE, EXACTLY, type GraphModule, instantiateGraph } from "./graph-module.js";
 import { STORAGES, type VectorStorage } from "./graph-parameters.js";
-import { type Candidates, type Originals, type Ranked, rankOriginals } from "./rank-originals.js";
+import { type Candidates, type Originals, type Passes, type Ranked, rankOriginals } from "./rank-originals.js";
 
 export interface VectorGraphOptions {
   /** 1 to 16,000. */
@@ -239,6 +239,11 @@ export class VectorGraph {
    * (bit s & 31 of word s >> 5; slots beyond its end are not). @throws DbError 22000, 22023, 53200.
    */
   search(query: Float32Array, k: number, ef: number, allowed?: Uint32Array): Found {
+    return this.searchPassing(query, k, ef, undefined, allowed);
+  }
+
+  /** The same of those that `passes` answers true for; it is asked of what the walk found. A graph with originals. */
+  searchPassing(query: Float32Array, k: number, ef: number, passes?: Passes, allowed?: Uint32Array): Found {
     const wanted = inRange("k", k, 1, EF_MAX);
     const width = Math.max(wanted, inRange("ef", ef, 1, EF_MAX));
     if (!this.writeQuery(query)) return NOTHING;
@@ -246,14 +251,15 @@ export class VectorGraph {
     if (possible === 0) return NOTHING;
     const isFiltered = allowed !== undefined;
     const isScan = isFiltered ? this.isScanned(width, possible) : this.isMostlyWaiting();
-    if (isScan && this.hasBounds) return this.nearestByBounds(wanted, allowed);
+    if (isScan && this.hasBounds) return this.nearestByBounds(wanted, allowed, undefined, passes);
     let size: number;
     if (isScan)
       size = this.scanAll(width, isFiltered, this.storage === "binary" && !this.originals ? EXACTLY : BY_CODE);
     else size = isFiltered ? this.walkAllowed(width, possible, allowed) : this.walkAll(width);
     if (size < 0) throw this.full();
     const complete = size >= Math.min(wanted, possible);
-    if (this.originals !== undefined) return this.foundOf(this.rank(wanted, this.poolCandidates(size)), complete);
+    if (this.originals !== undefined)
+      return this.foundOf(this.rank(wanted, { ...this.poolCandidates(size), passes }), complete);
     this.module.rerankPool();
     return this.readPool(Math.min(size, wanted), complete);
   }
@@ -267,7 +273,12 @@ export class VectorGraph {
    * The `k` nearest, exactly, of the slots given or else of those allowed (as written): all are measured by the least
    * distance that their codes allow, with longer and longer pools, until the last of one cannot be among the nearest.
    */
-  private nearestByBounds(k: number, allowed: Uint32Array | undefined, slots?: Iterable<number>): Found {
+  private nearestByBounds(
+    k: number,
+    allowed: Uint32Array | undefined,
+    slots?: Iterable<number>,
+    passes?: Passes,
+  ): Found {
     const listed = slots && [...slots];
     for (let most = Math.max(BOUNDED_MIN, BOUNDED_FACTOR * k); most <= EF_MAX; most *= 4) {
       if (this.module.startScan(most) === 0) throw this.full();
@@ -276,15 +287,15 @@ export class VectorGraph {
           ? this.module.scanSlots(0, this.slotCount, allowed === undefined ? 0 : 1, AT_LEAST)
           : this.offer(listed, AT_LEAST);
       const { slots: found, measured } = this.poolCandidates(size);
-      const best = this.rank(k, { slots: found, measured, errorShare: 0 });
+      const best = this.rank(k, { slots: found, measured, errorShare: 0, passes });
       if (size < most || (best.length >= k && measured![size - 1]! > best[k - 1]!.distance))
         return this.foundOf(best, true);
     }
-    return this.foundOf(this.rankAll(k, listed ?? this.allSlots(allowed)), true);
+    return this.foundOf(this.rankAll(k, listed ?? this.allSlots(allowed), passes), true);
   }
 
-  private rankAll(k: number, slots: Iterable<number>): Ranked[] {
-    return this.rank(k, { slots: [...slots], measured: null, errorShare: 1 });
+  private rankAll(k: number, slots: Iterable<number>, passes?: Passes): Ranked[] {
+    return this.rank(k, { slots: [...slots], measured: null, errorShare: 1, passes });
   }
 
   private rank(k: number, candidates: Candidates, isTooFar?: (distance: number) => boolean): Ranked[] {

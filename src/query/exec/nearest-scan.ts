@@ -243,17 +243,12 @@ class NearestScanOperator implements Operator {
   ): Nearest | null {
     const share = marks.passingCount / Math.max(1, marks.knownCount);
     const candidates = Math.ceil((count / Math.max(share, 0.01)) * SPARE_FACTOR) + STEP_ROWS;
-    const found = index.body.search(query, candidates, Math.max(ef, candidates), null);
-    const slots: number[] = [];
-    const distances: number[] = [];
-    for (let i = 0; i < found.slots.length && slots.length < count; i++) {
-      const slot = found.slots[i]!;
+    const passes = (slot: number): boolean => {
       if (!marks.isKnown(slot)) this.filter!.ask(index, marks, slot);
-      if (!marks.passes(slot)) continue;
-      slots.push(slot);
-      distances.push(found.distances[i]!);
-    }
-    return slots.length === count ? { slots, distances } : null;
+      return marks.passes(slot);
+    };
+    const found = index.body.searchPassing(query, count, Math.max(ef, candidates), passes);
+    return found.slots.length === count ? found : null;
   }
 
   private filterMode(): string | null {
