@@ -123,7 +123,8 @@ function* hiddenKeys(hidden: Cursor): IterableIterator<Correction> {
  * those that only their owner has.
  */
 class LayeredCursor implements Cursor {
-  at: Uint8Array | null = null;
+  /** No entry that was not found yet comes before it. */
+  private bound: Uint8Array | null = null;
   private found: { readonly keys: Uint8Array[]; readonly values: Uint8Array[] } = { keys: [], values: [] };
   private buffer: Entries = { keys: [], values: [] };
   private position = 0;
@@ -139,6 +140,10 @@ class LayeredCursor implements Cursor {
     private readonly tenant: number | null,
   ) {
     this.isReverse = range.reverse === true;
+  }
+
+  get at(): Uint8Array | null {
+    return this.found.keys[0] ?? this.bound;
   }
 
   next(max: number): Entries {
@@ -162,7 +167,7 @@ class LayeredCursor implements Cursor {
         if (this.give(key!, value)) continue;
       } else {
         if (order === 0) this.position++;
-        this.at = overlay!.key;
+        this.bound = overlay!.key;
         this.advance(overlay!.key);
         if (overlay!.value !== null) {
           keys.push(overlay!.key);
@@ -189,7 +194,7 @@ class LayeredCursor implements Cursor {
     this.size = Math.min(Math.max(max, this.size * 2), Math.max(max, READ_ENTRIES));
     const read = readSome(this.base, this.size);
     if (read === null) {
-      this.at = this.boundAt(this.base.at ?? null) ?? this.at;
+      this.bound = this.boundAt(this.base.at ?? null) ?? this.bound;
       return false;
     }
     this.buffer = read;

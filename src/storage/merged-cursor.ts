@@ -112,7 +112,8 @@ export class MergedCorrections implements Corrections {
 }
 
 export class MergedCursor implements Cursor {
-  at: Uint8Array | null = null;
+  /** No entry that was not merged yet comes before it. */
+  private bound: Uint8Array | null = null;
   private readonly engine: Cursor;
   /** Own writes before versions: the earlier one wins where both have a key. */
   private overlays: Overlay[];
@@ -139,6 +140,10 @@ export class MergedCursor implements Cursor {
     this.onClose = onClose;
   }
 
+  get at(): Uint8Array | null {
+    return this.merged.keys[0] ?? this.bound;
+  }
+
   next(max: number): Entries {
     for (;;) {
       const entries = this.step(max);
@@ -152,7 +157,7 @@ export class MergedCursor implements Cursor {
       this.overlays.length === 0 && this.position === this.buffer.keys.length && this.merged.keys.length === 0;
     const entries = isPlain ? readSome(this.engine, max) : this.merge(max);
     if (entries === null) {
-      if (isPlain) this.at = this.engine.at ?? null;
+      if (isPlain) this.bound = this.engine.at ?? null;
       return null;
     }
     const count = entries.keys.length;
@@ -180,7 +185,7 @@ export class MergedCursor implements Cursor {
       if (this.position === this.buffer.keys.length) {
         const read = readSome(this.engine, max);
         if (read === null) {
-          this.at = this.boundAt(this.engine.at ?? null) ?? this.at;
+          this.bound = this.boundAt(this.engine.at ?? null) ?? this.bound;
           return null;
         }
         this.buffer = read;
@@ -205,7 +210,7 @@ export class MergedCursor implements Cursor {
         keys.push(overlay.key);
         values.push(overlay.value);
       } else dropped++;
-      this.at = overlay.key;
+      this.bound = overlay.key;
       this.skip(overlay.text!);
     }
     this.merged = { keys: keys.slice(max), values: values.slice(max) };

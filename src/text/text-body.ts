@@ -7,7 +7,7 @@ import type { IndexBody } from "../derived/index-body.js";
 import { type Analyzer, analyzerOf, atOnce } from "./analysis.js";
 import { DocumentTerms, type TextItem, termsInSteps } from "./document-terms.js";
 import { ENTRY_BYTES, PostingList } from "./posting-list.js";
-import type { TextStatistics } from "./text-statistics.js";
+import { NO_STATISTICS, type TextStatistics } from "./text-statistics.js";
 
 /** Terms that a prefix is looked for among one by one. */
 const UNORDERED_MAX = 2000;
@@ -141,11 +141,13 @@ export class TextBody implements IndexBody<TextItem>, TextStatistics {
     return this.sums;
   }
 
-  /** Terms of documents that begin so, at most `most`. */
-  termsWith(prefix: string, most: number): readonly string[] {
+  /** Terms that begin so, of documents and of those that `all` counts, at most `most`. */
+  termsWith(prefix: string, most: number, all: TextStatistics): readonly string[] {
     const found: string[] = [];
+    // Without statistics nobody knows which documents count.
+    const isCounted = (term: string) => all === NO_STATISTICS || all.documentsWith(term) > 0;
     const offer = (term: string) => {
-      if (found.length < most && this.list(term)!.length > 0) found.push(term);
+      if (found.length < most && this.list(term)!.length > 0 && isCounted(term)) found.push(term);
     };
     const ordered = this.inOrder();
     let at = placeOf(prefix, ordered);

@@ -29,7 +29,7 @@ export function searchText(body: TextBody, query: TextQuery, all: TextStatistics
       return hitsOfTerm(body, query.term, all);
     case "prefix":
       return union(
-        body.termsWith(query.prefix, PREFIX_TERMS_MAX).map((term) => hitsOfTerm(body, term, all)),
+        body.termsWith(query.prefix, PREFIX_TERMS_MAX, all).map((term) => hitsOfTerm(body, term, all)),
         body,
       );
     case "phrase":
@@ -92,7 +92,7 @@ export class Strangers {
       }
       case "prefix": {
         const own = [...this.numbers.keys()].filter((term) => term.startsWith(query.prefix));
-        const terms = [...body.termsWith(query.prefix, PREFIX_TERMS_MAX), ...own];
+        const terms = [...body.termsWith(query.prefix, PREFIX_TERMS_MAX, all), ...own];
         return sum(terms.map((term) => part({ kind: "term", term })).filter((score) => score !== null));
       }
       case "phrase": {

@@ -280,7 +280,7 @@ export class VectorGraph {
     passes?: Passes,
   ): Found {
     const listed = slots && [...slots];
-    for (let most = Math.max(BOUNDED_MIN, BOUNDED_FACTOR * k); most <= EF_MAX; most *= 4) {
+    for (let most = Math.min(EF_MAX, Math.max(BOUNDED_MIN, BOUNDED_FACTOR * k)); most <= EF_MAX; most *= 4) {
       if (this.module.startScan(most) === 0) throw this.full();
       const size =
         listed === undefined

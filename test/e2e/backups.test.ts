@@ -124,6 +124,32 @@ t.test("an incremental backup holds what came since, and every moment of it", as
   t.strictSame(await server.rows("SELECT name FROM item WHERE id = 1", [], as), [["item 1"]], "in place");
 });
 
+t.test("the removal of a branch removes nothing of what is restored", async (t) => {
+  const token = await server.tenant("forked", ["super_admin"]);
+  const own = { token };
+  await server.rows("CREATE TABLE kept (id int PRIMARY KEY)", [], own);
+  await server.rows("INSERT INTO kept SELECT generate_series(1, 500)", [], own);
+  const backUpOwn = async (body: object): Promise<string> => {
+    const { id } = (await server.expect(202, "POST", "/v1/backups", body, own)).body.data;
+    for (;;) {
+      const { data } = (await server.expect(200, "GET", `/v1/backups/${id}`, undefined, own)).body;
+      if (data.status !== "running") return id;
+      await pause(25);
+    }
+  };
+  await backUpOwn({});
+  await server.expect(201, "POST", "/v1/branches", { name: "b" }, own);
+  await server.rows("DELETE FROM kept", [], { ...own, headers: { "X-Tessera-Branch": "b" } });
+  await server.expect(204, "DELETE", "/v1/branches/b", undefined, own);
+  const copy = { token: await server.tenant("unforked", ["super_admin"]) };
+  for (const body of [{ incremental: true }, {}]) {
+    const backup = await backUpOwn(body);
+    const done = await restored("unforked", { backup, from: "forked", replace: true });
+    t.match(done, { state: "completed", error: null }, JSON.stringify(body));
+    t.strictSame(await server.rows("SELECT count(*) FROM kept", [], copy), [[500]]);
+  }
+});
+
 t.test("an encrypted backup needs its passphrase", async (t) => {
   const passphrase = "correct horse battery";
   const sealed = await backUp({ passphrase });

@@ -263,3 +263,59 @@ t.test("what is hidden changes no answer", { timeout: 180_000 }, async (t) => {
   const found = await answer(CASES["documents.search"]![1]!, 0);
   t.match(found.text, "seen0");
 });
+
+t.test("policies that ask other rows, or what the session says", async (t) => {
+  const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+  t.teardown(() => server.stop());
+  const boss = await server.tenant("club", ["admin"]);
+  await server.expect(201, "POST", "/admin/tenants/club/users", {
+    ...{ username: "ann", password: PASSWORD, roles: ["user"] },
+  });
+  const ann = await server.login("ann", PASSWORD);
+  const run = (text: string, token = boss) => server.sql(text, [], { token });
+  const rows = async (text: string, token = ann) => {
+    const { status, body } = await run(text, token);
+    return status === 200 ? body.data.rows : body.error.details.sqlstate;
+  };
+  for (const text of [
+    "CREATE TABLE member_of (who text, team int)",
+    "INSERT INTO member_of VALUES ('ann', 1)",
+    "CREATE TABLE board (id int PRIMARY KEY, team int, secret text, note text, v vector(2))",
+    "INSERT INTO board VALUES (1, 1, 'mine', 'aazure common', '[1,0]'), (2, 2, 'hunter2', 'common rare', '[1,0.1]')",
+    "INSERT INTO board SELECT 100 + i, 2, 'x', (SELECT string_agg('aa' || (1000 + i * 10 + j), ' ') FROM generate_series(0, 9) j), '[0,1]' FROM generate_series(0, 99) i",
+    "CREATE INDEX ON board USING text (note)",
+    "CREATE INDEX ON board USING hnsw (v)",
+    "CREATE POLICY p ON board USING (EXISTS (SELECT 1 FROM member_of m WHERE m.team = board.team AND m.who = current_user))",
+    "ALTER TABLE board ENABLE ROW LEVEL SECURITY",
+  ])
+    t.equal((await run(text)).status, 200, text);
+  // No index answers it: that is an error of the statement, whatever a hidden row has.
+  const guess = (secret: string) =>
+    rows(`SELECT id FROM board WHERE secret = '${secret}' AND text_score(secret, 'x', 'any') > 0`);
+  t.same(await guess("hunter2"), await guess("hunter3"));
+  t.same(await rows("SELECT id FROM board WHERE MATCH (note) AGAINST ('common') > 0"), [[1]]);
+
+  await run("DROP POLICY p ON board");
+  await run("CREATE POLICY p ON board USING (team = 1 OR secret = current_setting('app.t'))");
+  t.same(await rows("SELECT id FROM board WHERE id = 1"), [[1]]);
+  await run("DROP POLICY p ON board");
+  await run("CREATE POLICY p ON board USING (CASE WHEN team = 1 THEN true ELSE id = 0 END)");
+  t.same(
+    await rows("SELECT id FROM board WHERE text_score(note, 'aa*', 'any') > 0"),
+    [[1]],
+    "hidden words are no words",
+  );
+  t.same(await rows("SELECT id FROM board ORDER BY v <-> '[0,1]' LIMIT 2"), [[1]]);
+
+  const scores =
+    "SELECT id, round(text_score(note, 'common', 'any')::numeric, 6) FROM board WHERE MATCH (note) AGAINST ('common') > 0";
+  const few = await rows(`${scores} AND team = 1`);
+  t.same(await rows(scores), few, "a score does not go by the other conditions");
+  await run("DROP POLICY p ON board");
+  await run("CREATE POLICY p ON board USING (true)");
+  t.same(
+    await rows(`${scores} ORDER BY id`),
+    await rows(`${scores} ORDER BY id`, boss),
+    "all rows: the owner's scores",
+  );
+});

@@ -17,7 +17,7 @@ import type { Manifest } from "../../backup/backup-folder.js";
 import { operationsOf, verifyBackups } from "../../backup/read-backups.js";
 import { DbError } from "../../protocol/errors.js";
 import type { RestoreOrder, RestoreReport, RestoreState } from "../../protocol/placement.js";
-import { keyOfTenant } from "../../storage/backup-entries.js";
+import { isOfBranch, keyOfTenant } from "../../storage/backup-entries.js";
 import { FORMAT_VERSION } from "../../storage/format.js";
 import { prefixRange, tenantPrefix } from "../../storage/keys.js";
 import { FEED } from "../feed/feed.js";
@@ -175,7 +175,9 @@ export class Restores {
     await removeTenant(partition, tenant, this.host.scheduler, () => this.closing || running.undone !== null);
     let entries = 0;
     for await (const operations of operationsOf(chain, source, order.untilMicros)) {
-      const own = operations.map(({ key, value }) => ({ key: keyOfTenant(tenant, key), value }));
+      const own = operations
+        .filter(({ key }) => !isOfBranch(key))
+        .map(({ key, value }) => ({ key: keyOfTenant(tenant, key), value }));
       await writeEntries(partition, tenant, own, turn);
       entries += operations.length;
       report("restoring", entries);

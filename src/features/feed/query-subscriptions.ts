@@ -219,6 +219,7 @@ export async function sendAnswer(group: QueryGroup, sink: ReplySink, way: Way, c
   const about = `{"columns":${columns},"mode":"${mode}","sequence":${first.micros}}`;
   const send = (type: string, json: string, micros: number) =>
     sink.write(way.form.whole(way.id, way.form.shared(type, json, micros)));
+  checkpoint();
   await send("subscribed", about, first.micros);
   let sent = first.rows;
   const rows = [...sent.values()];
@@ -231,6 +232,7 @@ export async function sendAnswer(group: QueryGroup, sink: ReplySink, way: Way, c
     const now = group.answer();
     const json = group.changesJson(differenceOf(sent, now.rows), now.micros);
     if (json === null) return;
+    checkpoint();
     sent = now.rows;
     await send("changes", json, now.micros);
     checkpoint();

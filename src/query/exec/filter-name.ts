@@ -2,6 +2,7 @@
  * A name for a filter over a table in one run: runs with the same name pass the same rows, as long as these do not
  * change. Null if that cannot be known: the filter depends on other rows, the time, or the surrounding statement.
  */
+import { DbError } from "../../protocol/errors.js";
 import { toText } from "../../values/text-format.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
@@ -12,8 +13,8 @@ import type { ScanPlan } from "../plan/plan.js";
 import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
 
 export interface FilterName {
-  /** Of the run with these parameters. */
-  of(context: EvalContext): string;
+  /** Of the run with these parameters; null: it has none. */
+  of(context: EvalContext): string | null;
 }
 
 /** Functions of the session, by which policies mostly tell rows apart: the same for a whole statement. */
@@ -45,8 +46,20 @@ export function filterNameOf(scan: Pick<ScanPlan, "columns" | "source">, filter:
   const text = printExpr(named);
   const values = given.map((expr) => ({ expr, evaluate: compileExpr(expr, NO_SLOTS) }));
   return {
-    of: (context) =>
-      JSON.stringify([text, context.timeZone, context.style, ...values.map((value) => valueText(value, context))]),
+    of: (context) => {
+      try {
+        return JSON.stringify([
+          text,
+          context.timeZone,
+          context.style,
+          ...values.map((value) => valueText(value, context)),
+        ]);
+      } catch (error) {
+        // The filter may never ask for that value: only it can tell whether this is an error.
+        if (error instanceof DbError) return null;
+        throw error;
+      }
+    },
   };
 }
 

@@ -10,6 +10,7 @@ import type { IndexKind } from "../../derived/index-body.js";
 import type { SlotMarks } from "../../derived/slot-marks.js";
 import { keyText } from "../../storage/ordered-map.js";
 import type { VectorBody } from "../../vector/vector-body.js";
+import { EF_MAX } from "../../vector/vector-graph.js";
 import { compileExpr } from "../expr/compile.js";
 import type { Batch, Evaluate } from "../expr/expr.js";
 import type { NearestSearch, ScanPlan } from "../plan/plan.js";
@@ -247,7 +248,7 @@ class NearestScanOperator implements Operator {
       if (!marks.isKnown(slot)) this.filter!.ask(index, marks, slot);
       return marks.passes(slot);
     };
-    const found = index.body.searchPassing(query, count, Math.max(ef, candidates), passes);
+    const found = index.body.searchPassing(query, count, Math.min(EF_MAX, Math.max(ef, candidates)), passes);
     return found.slots.length === count ? found : null;
   }
 

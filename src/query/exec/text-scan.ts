@@ -62,7 +62,7 @@ interface TextProgram {
   readonly analyzer: Analyzer;
   /** Where each column stands in the primary key; null: rows must be read. */
   readonly inKey: readonly number[] | null;
-  /** Where scores go by the rows that pass the filter: that. */
+  /** Where scores go by the rows that a policy lets through: that. */
   readonly visible: SlotFilterProgram | null;
 }
 
@@ -81,7 +81,7 @@ export function compileTextScan(plan: TextSearchPlan): Open {
     kind: textIndexKind(plan.table, plan.index),
     analyzer: analyzerOf(plan.index.text!.language),
     inKey: placesInKey(plan),
-    visible: plan.statistics === "passing" ? compileSlotFilter(plan) : null,
+    visible: plan.visible ? compileSlotFilter({ ...plan, filter: plan.visible }) : null,
   };
   return (context) => new TextScanOperator(program, context);
 }
@@ -146,7 +146,7 @@ class TextScanOperator implements Operator {
 
   private statisticsOf(index: TextIndex): TextStatistics {
     if (this.visible !== null) return new VisibleStatistics(index.body, this.visible.marks(index));
-    return this.program.plan.statistics === undefined ? index.body : NO_STATISTICS;
+    return this.program.plan.visible === undefined ? index.body : NO_STATISTICS;
   }
 
   /** Rows that may match; all of them where the index cannot tell: the filter knows which do. */
@@ -330,8 +330,7 @@ class OwnIndex {
   }
 
   answers(query: TextQuery, expected: number): Iterator<Answer> {
-    const { statistics } = this.program.plan;
-    const all = statistics === "none" ? NO_STATISTICS : this.body;
+    const all = this.program.plan.visible === null ? NO_STATISTICS : this.body;
     const { slots, scores } = searchText(this.body, query, all);
     return inOrder(scores, expected, (place) => ({
       key: this.keys[slots[place]!]!,

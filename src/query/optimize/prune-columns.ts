@@ -41,7 +41,8 @@ function prune(plan: Plan, needed: Ids): Plan {
       return pruneTable(plan, needed);
     case "textsearch": {
       if (plan.rowKey !== null) return plan;
-      const read = plan.filter === null ? needed : new Set([...needed, ...columnsOf(plan.filter)]);
+      const conditions = [plan.filter, plan.visible ?? null].filter((expr) => expr !== null);
+      const read = new Set([...needed, ...conditions.flatMap((expr) => [...columnsOf(expr)])]);
       const kept = indexesOf(plan.columns.slice(0, -1), read);
       if (kept.length === plan.source.length) return plan;
       const columns = [...pick(plan.columns, kept), plan.columns.at(-1)!];

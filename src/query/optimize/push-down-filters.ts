@@ -30,6 +30,7 @@ import { childrenOf, mapPlan, withChildren } from "../plan/walk.js";
 import { derivedConditions } from "./derived-conditions.js";
 import { simplifiedJoin } from "./null-rejection.js";
 import { filtered, type Rule } from "./rule.js";
+import { isAnswered } from "./text-by-index.js";
 
 export const pushDownFilters: Rule = {
   name: "push-down-filters",
@@ -91,12 +92,12 @@ function push(plan: Plan, conditions: readonly Expr[]): Plan {
 
 /** Conditions that could tell of a row, by an error or by what a function does, see no row that a policy hides. */
 function pushThroughBarrier(plan: FilterPlan, conditions: readonly Expr[]): Plan {
-  const [safe, others] = partition(conditions, isLeakproof);
+  const [safe, others] = partition(conditions, (condition) => isLeakproof(condition, plan.input));
   return filtered(withChildren(plan, [push(plan.input, safe)]), others);
 }
 
 /** Comparisons of values cannot fail, and answer nothing but yes, no or NULL. */
-function isLeakproof(expr: Expr): boolean {
+function isLeakproof(expr: Expr, below: Plan): boolean {
   return !someExpr(expr, (node) => {
     switch (node.kind) {
       case "const":
@@ -107,8 +108,8 @@ function isLeakproof(expr: Expr): boolean {
       case "not":
         return false;
       case "call":
-        // A text index names the rows that match; of a row there is nothing to compute.
-        return node.fn !== TEXT_SCORE && !isComparison(node.fn);
+        // A text index names the rows that match; of a row there is nothing to compute. Without one a row is an error.
+        return node.fn === TEXT_SCORE ? !isAnswered(below, node) : !isComparison(node.fn);
       default:
         return true;
     }

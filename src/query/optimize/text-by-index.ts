@@ -14,7 +14,17 @@ import type { AppendPlan, Plan, ProjectPlan, ScanPlan, TextSearchPlan } from "..
 import { childrenOf, withChildren } from "../plan/walk.js";
 import { documentSearch } from "./document-condition.js";
 import { type Rule, withColumns } from "./rule.js";
-import { callsOf, refersTo, replaced, type Score, type Scored, scoreColumn, withScores } from "./text-scores.js";
+import {
+  callsOf,
+  hides,
+  isTrue,
+  refersTo,
+  replaced,
+  type Score,
+  type Scored,
+  scoreColumn,
+  withScores,
+} from "./text-scores.js";
 import { trigramSearch } from "./trigram-condition.js";
 
 export const textByIndex: Rule = {
@@ -175,6 +185,21 @@ function matchOf(condition: Expr): CallExpr | null {
   return right.kind === "const" && right.value === 0 ? left : null;
 }
 
+/** Whether an index answers the MATCH, of which the columns are the plan's, for each row that there is. */
+export function isAnswered(plan: Plan, call: CallExpr): boolean {
+  if (plan.kind === "scan") return indexFor(plan, call) !== null;
+  if (handsOn(plan)) return childrenOf(plan).some((child) => isAnswered(child, call));
+  if (plan.kind !== "append") return false;
+  const places = new Map(plan.columns.map(({ id }, i) => [id, i]));
+  return plan.inputs.every((input) => {
+    const own = renamed(call, (id) => {
+      const column = places.has(id) ? input.columns[places.get(id)!] : undefined;
+      return column && refersTo(column);
+    });
+    return isAnswered(input, own);
+  });
+}
+
 function indexFor(scan: ScanPlan, { args }: CallExpr): SearchIndexDef | null {
   const own = new Set(scan.columns.map(({ id }) => id));
   if (args.slice(-2).some((expr) => [...columnsOf(expr)].some((id) => own.has(id)))) return null;
@@ -195,15 +220,14 @@ function columnIdOf(scan: ScanPlan, expr: Expr): number {
 function searchOf(scan: ScanPlan, query: Expr, mode: Expr, index: SearchIndexDef, filter: Expr | null): TextSearchPlan {
   const { table, alias, source, rowKey, policy } = scan;
   const columns = [...scan.columns, scoreColumn()];
-  const statistics = policy === undefined ? null : { statistics: statisticsUnder(policy, filter) };
-  const found = { index, query, mode, counts: null, ...statistics };
+  const hidesRows = policy !== undefined && hides(policy);
+  const found = { index, query, mode, counts: null, ...(hidesRows && { visible: visibleUnder(policy, filter) }) };
   return Object.freeze({ kind: "textsearch", table, alias, source, filter, rowKey, ...found, columns });
 }
 
-/** Where a part of the policy is not in the filter, nobody knows the rows that it lets through. */
-function statisticsUnder(policy: Expr, filter: Expr | null): TextSearchPlan["statistics"] {
+/** The policy, as far as it decides. Null: a part of it is not in the filter, so nobody knows the rows that it lets through. */
+function visibleUnder(policy: Expr, filter: Expr | null): Expr | null {
   const has = conjuncts(filter);
-  const isIn = (part: Expr) =>
-    (part.kind === "const" && part.value === true) || has.some((condition) => exprEquals(condition, part));
-  return conjuncts(policy).every(isIn) ? "passing" : "none";
+  const parts = conjuncts(policy).filter((part) => !isTrue(part));
+  return parts.every((part) => has.some((condition) => exprEquals(condition, part))) ? andOf(parts) : null;
 }

@@ -34,6 +34,11 @@ export function scoreColumn(): OutputColumn {
   return { id: newColumnId(), name: "score", type: FLOAT8, nullable: true };
 }
 
+export const isTrue = (expr: Expr): boolean => expr.kind === "const" && expr.value === true;
+
+/** Not so of a policy that lets all rows through. */
+export const hides = (policy: Expr): boolean => !conjuncts(policy).every(isTrue);
+
 export function refersTo({ id, name, type }: OutputColumn): ColumnExpr {
   return { kind: "column", id, name, type };
 }
@@ -118,7 +123,7 @@ function withRowKey(scan: ScanPlan): ScanPlan {
 function searchFor({ table, alias, policy }: ScanPlan, { args }: CallExpr, index: SearchIndexDef): TextSearchPlan {
   const key: OutputColumn = { id: newColumnId(), name: "row key", type: BYTEA, nullable: false };
   const [query, mode] = args.slice(-2) as [Expr, Expr];
-  const asked = { index, query, mode, counts: null, ...(policy !== undefined && { statistics: "none" as const }) };
+  const asked = { index, query, mode, counts: null, ...(policy !== undefined && hides(policy) && { visible: null }) };
   const columns = [key, scoreColumn()];
   return Object.freeze({
     kind: "textsearch",

@@ -129,11 +129,8 @@ export interface TextSearchPlan extends Node {
   readonly mode: Expr;
   /** Only so many of the best are wanted, with those as good as the last: the sum of these. Null: all. */
   readonly counts: readonly Expr[] | null;
-  /**
-   * Under a policy: scores go by the rows that pass the filter, which has the policy in it, or by none. Absent: by all of the
-   * table.
-   */
-  readonly statistics?: "passing" | "none";
+  /** Under a policy: scores go by the rows for which this is true; null: by none. Absent: by all of the table. */
+  readonly visible?: Expr | null;
 }
 
 export interface ValuesPlan extends Node {

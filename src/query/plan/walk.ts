@@ -181,6 +181,7 @@ class ExprRewriter {
           query: this.one(plan.query),
           mode: this.one(plan.mode),
           counts: plan.counts && this.all(plan.counts),
+          ...(plan.visible && { visible: this.one(plan.visible) }),
         };
       case "pointget":
         return { ...plan, key: this.all(plan.key), filter: this.maybe(plan.filter) };
