@@ -81,8 +81,13 @@ export class Load implements OrderedEntries<LoadWrite> {
   }
 
   private count(bytes: number): void {
+    this.requireRoom(bytes);
     this.bytes += bytes;
-    if (this.bytes <= this.bytesMax) return;
+  }
+
+  /** Throws 54000 past the transaction's bound. */
+  requireRoom(bytes: number): void {
+    if (this.bytes + bytes <= this.bytesMax) return;
     throw sqlError("54000", `the transaction's changes exceed ${LOAD_BYTES_MAX} bytes`, {
       hint: "Change fewer rows in one transaction.",
     });

@@ -7,7 +7,7 @@ import { DbError } from "../../protocol/errors.js";
 import { prefixRange } from "../../storage/keys.js";
 import { Load } from "../../storage/load.js";
 import type { LoadRun, PackedRun } from "../../storage/load-run.js";
-import type { Corrections, Transaction } from "../../storage/store.js";
+import { type Corrections, NO_ENTRIES, readSome, type Transaction } from "../../storage/store.js";
 import type { ExecContext } from "./context.js";
 import type { IndexRunAnswer, IndexRunJob, IndexRunSegment, IndexThreads } from "./index-threads.js";
 import type { Segment } from "./segments/segment.js";
@@ -21,6 +21,8 @@ const STEP_ROWS = 256;
 const LOOK_MS = 20;
 /** Of the rows in segments; where the transaction sees more of them otherwise, a scan takes no longer. */
 const CORRECTED_SHARE_MAX = 0.25;
+/** Their keys are sent to the threads in one turn. */
+const CORRECTED_MAX = 10_000;
 
 interface HeldSegment {
   readonly segment: Segment;
@@ -145,11 +147,12 @@ export class IndexRuns {
       if (run === null) return false;
       parts.push(run);
     }
+    const bytes = answers.reduce((sum, answer) => sum + answer.bytes, own.bytes);
+    load.requireRoom(bytes);
     for (const _ of own.sort()) await this.pause();
     if (ownEntries.size > 0) parts.push(ownEntries.pack());
     const merged = await this.wait(this.threads.merge({ prefix: entries.prefix, parts, stop: this.stop }), showRows);
     if (merged === null) return false;
-    const bytes = answers.reduce((sum, answer) => sum + answer.bytes, own.bytes);
     for (const _ of load.takeOver(entries, [merged], bytes)) await this.pause();
     return true;
   }
@@ -165,7 +168,7 @@ export class IndexRuns {
     const { held, own, ownEntries, table } = this;
     const segments = held.map(({ segment }) => segment);
     const bySegment = new Map(held.map((one) => [one.segment, one]));
-    const countMax = table.rows * CORRECTED_SHARE_MAX;
+    const countMax = Math.min(CORRECTED_MAX, table.rows * CORRECTED_SHARE_MAX);
     let segment: Segment | null = null;
     for (let count = 0; corrections.text !== null; count++) {
       const { text, key, value } = corrections;
@@ -173,7 +176,8 @@ export class IndexRuns {
       // Rows in gaps are read from records, which say the same.
       if (segment !== null) {
         if (count > countMax) return false;
-        bySegment.get(segment)!.without.push(key);
+        // A copy: to send a view is to send all that is behind it.
+        bySegment.get(segment)!.without.push(Uint8Array.from(key));
         if (value !== null) this.addRecord(own, ownEntries, key, value);
       }
       corrections.advance();
@@ -187,8 +191,9 @@ export class IndexRuns {
     const cursor = this.tx.scan({ gte: Buffer.from(from, "latin1"), lt: Buffer.from(to, "latin1") });
     try {
       for (;;) {
-        const { keys, values } = cursor.next(STEP_ROWS);
-        if (keys.length === 0) return;
+        const entries = readSome(cursor, STEP_ROWS);
+        if (entries?.keys.length === 0) return;
+        const { keys, values } = entries ?? NO_ENTRIES;
         for (let i = 0; i < keys.length; i++) this.addRecord(own, ownEntries, keys[i]!, values[i]!);
         await this.pause();
       }
