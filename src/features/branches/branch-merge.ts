@@ -1,7 +1,7 @@
 /**
  * POST /v1/branches/{name}/merge: writes what a branch has changed into its origin. A three-way merge by row: the row as it was at the
  * fork, as the origin has it (ours) and as the branch has it (theirs). One serializable transaction of the origin, in which rows go
- * through the same writer as those of statements: indexes, unique keys and foreign keys hold as always.
+ * through the same writer as those of statements: all constraints hold as always.
  */
 import type { Request } from "../../actor/request.js";
 import type { SequenceDef, SequencePosition } from "../../catalog/sequence.js";
@@ -9,6 +9,7 @@ import { storageOf, type TableDef } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
 import { MERGED_ROWS_MAX } from "../../protocol/limits.js";
 import type { ExecContext } from "../../query/exec/context.js";
+import { RowRuleChecks } from "../../query/exec/row-rules.js";
 import { layoutOf } from "../../query/exec/table-layout.js";
 import { type Move, TableWriter } from "../../query/exec/table-writer.js";
 import type { Answer } from "../../session/answer.js";
@@ -148,12 +149,9 @@ export class RowMerge {
     this.keep({ table, key, before: ours, after });
   }
 
-  /** The row is to be as given. False: it is. */
-  restore(table: TableDef, key: Uint8Array, given: Row | null): boolean {
-    const ours = this.writerOf(table).find(key);
-    if (sameRow(table, ours, given)) return false;
-    this.keep({ table, key, before: ours, after: given });
-    return true;
+  /** The row, which is another now, is to be as given. */
+  restore(table: TableDef, key: Uint8Array, given: Row | null): void {
+    this.keep({ table, key, before: this.find(table, key), after: given });
   }
 
   find(table: TableDef, key: Uint8Array): Row | null {
@@ -174,12 +172,18 @@ export class RowMerge {
     this.conflicts.push({ table: shownName(table), base: shown(base), ours: shown(ours), theirs: shown(theirs) });
   }
 
-  /** What goes makes room for unique values first, in all tables. */
+  /** What goes makes room for unique values first, in all tables. Throws what a statement that writes the rows would throw. */
   async write(yieldTurn: () => Promise<void>): Promise<void> {
     let count = 0;
     const step = async (): Promise<void> => {
       if (++count % ROWS_AT_ONCE === 0) await yieldTurn();
     };
+    const rules = new Map<TableDef, RowRuleChecks>();
+    for (const { table, theirs } of this.changes) {
+      if (!rules.has(table)) rules.set(table, new RowRuleChecks(table, this.writerOf(table), this.context));
+      rules.get(table)!.check(theirs);
+      await step();
+    }
     for (const { table, key, ours } of this.removals) {
       this.writerOf(table).remove(key, ours);
       await step();
@@ -220,7 +224,7 @@ function writtenMeanwhile(): DbError {
   return new DbError("serialization_failure", "The branch was written to, or ended, while it was merged. Try again.");
 }
 
-function sameRow(table: TableDef, a: Row | null, b: Row | null): boolean {
+export function sameRow(table: TableDef, a: Row | null, b: Row | null): boolean {
   if (a === null || b === null) return a === b;
   const { types } = layoutOf(table);
   return Buffer.compare(encodeRecord(types, a), encodeRecord(types, b)) === 0;

@@ -1,13 +1,12 @@
 /**
  * POST /v1/history/undo: makes a table's rows what they were at an earlier moment. The differences are written in one serializable
- * transaction, through the same writers as those of statements: indexes, unique keys and foreign keys hold as always.
+ * transaction, through the same writers as those of statements: all constraints hold as always.
  */
 import type { Request } from "../../actor/request.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import { storageOf, type TableDef } from "../../catalog/table.js";
 import type { BodyOf } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
-import { MERGED_ROWS_MAX } from "../../protocol/limits.js";
 import { layoutOf, rowOfRecord } from "../../query/exec/table-layout.js";
 import type { Answer } from "../../session/answer.js";
 import { pastTenant } from "../../session/as-of.js";
@@ -19,12 +18,12 @@ import { prefixRange, rowPrefix } from "../../storage/keys.js";
 import type { CommitStamp } from "../../storage/operation.js";
 import { type Cursor, NO_ENTRIES, readSome } from "../../storage/store.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
-import { rowsOf } from "../statements/run-alone.js";
 import { changeOf, DIFF_ROWS_DEFAULT } from "./branch-diff.js";
-import { RowMerge } from "./branch-merge.js";
+import { RowMerge, sameRow } from "./branch-merge.js";
 import { shownStamp } from "./history-routes.js";
 import { layersOf, startOf } from "./make-branch.js";
 import { type Row, settled, shownName, shownRow } from "./row-changes.js";
+import { condition, type Difference } from "./undo-condition.js";
 
 type Wanted = BodyOf<"history.undo">;
 
@@ -53,18 +52,21 @@ export async function undo(
     tx.noteRead(rowRange(tenant.number, table));
     await settled(request);
     const undoing: Undoing = { request, stamp, table, before, tx, engine: layersOf(request).asOf(stamp.sequence) };
-    const isWanted = where === undefined ? () => true : await condition(undoing, where);
+    const wantedOf = where === undefined ? (all: readonly Difference[]) => all : await condition(undoing, where);
     const rows: object[] = [];
-    for await (const { key, row } of rowsToRestore(undoing)) {
-      const own = merge.find(table, key);
-      if (!isWanted(own, row) || !merge.restore(table, key, row) || rows.length >= DIFF_ROWS_DEFAULT) continue;
-      const change = changeOf({ before: own, after: row });
-      rows.push({ change, before: shownRow(table, own), after: shownRow(table, row) });
+    for await (const differences of differencesOf(undoing, merge)) {
+      for (const { key, now, then } of await wantedOf(differences)) {
+        merge.restore(table, key, then);
+        if (rows.length >= DIFF_ROWS_DEFAULT) continue;
+        const change = changeOf({ before: now, after: then });
+        rows.push({ change, before: shownRow(table, now), after: shownRow(table, then) });
+      }
     }
+    requireKept(undoing);
     const answer = { plain: { undone: !dry_run, as_of: shownStamp(stamp), ...merge.counts, rows } };
-    if (dry_run) return answer;
     await merge.write(request.yieldTurn);
     await session.checkConstraints(context);
+    if (dry_run) return answer;
     await session.prepareCommit(request);
     session.commit((own) => commit(own, answer));
     // Rows without primary key may have come back above those that were there.
@@ -75,7 +77,7 @@ export async function undo(
   }
 }
 
-interface Undoing {
+export interface Undoing {
   readonly request: Request;
   readonly stamp: CommitStamp;
   readonly table: TableDef;
@@ -93,6 +95,26 @@ interface RowToRestore {
   readonly row: Row | null;
 }
 
+/** Rows that are not as they were, some at a time. */
+async function* differencesOf(undoing: Undoing, merge: RowMerge): AsyncIterable<readonly Difference[]> {
+  const { table } = undoing;
+  let found: Difference[] = [];
+  for await (const { key, row: then } of rowsToRestore(undoing)) {
+    const now = merge.find(table, key);
+    if (sameRow(table, now, then)) continue;
+    found.push({ key, now, then });
+    if (found.length < ENTRIES_AT_ONCE) continue;
+    yield found;
+    found = [];
+  }
+  if (found.length > 0) yield found;
+}
+
+/** Throws 72000: what was forgotten meanwhile may lack in what was read. */
+function requireKept({ request, stamp }: Undoing): void {
+  layersOf(request).requireReadable(request.tenant.number, stamp.sequence);
+}
+
 /** Rows that may be others than they were. */
 async function* rowsToRestore(undoing: Undoing): AsyncIterable<RowToRestore> {
   const { request, stamp, table, before, tx, engine } = undoing;
@@ -106,6 +128,7 @@ async function* rowsToRestore(undoing: Undoing): AsyncIterable<RowToRestore> {
   if (Buffer.compare(own, old) === 0) {
     for (let from: Uint8Array | null = null; ; await request.yieldTurn()) {
       const { keys, next } = layersOf(request).writtenSince(prefixRange(own), stamp.sequence, from, ENTRIES_AT_ONCE);
+      requireKept(undoing);
       yield* distinct(keys).map((key) => ({ key, row: rowAt(key) }));
       if (next === null) return;
       from = next;
@@ -141,32 +164,6 @@ async function* entriesIn(cursor: Cursor, { yieldTurn }: Request): AsyncIterable
   } finally {
     cursor.close();
   }
-}
-
-/** Rows for which the condition is true, now or then; told by their primary keys, as SQL writes them. */
-async function condition({ request, stamp, table }: Undoing, where: string) {
-  const ids = table.primaryKey;
-  if (ids === null) {
-    const advice = "Leave `where` out, or fork the moment with `as_of` and write what you want.";
-    throw new DbError("invalid_request", `"where" needs a table with a primary key. ${advice}`, { field: "where" });
-  }
-  const columns = ids.map((id) => table.columns.find((column) => column.id === id)!.name);
-  const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
-  const from = `${quoted(table.schema)}.${quoted(table.name)}`;
-  const select = `SELECT ${columns.map(quoted).join(", ")} FROM ${from} WHERE (${where}\n) LIMIT ${MERGED_ROWS_MAX + 1}`;
-  const wanted = new Set<string>();
-  for (const sql of [select, `${select} AS OF SEQUENCE ${stamp.sequence}`]) {
-    const found = await rowsOf(request, { sql, params: [], language: "sql" });
-    if (found.length > MERGED_ROWS_MAX) {
-      throw new DbError("payload_too_large", `"where" names more than ${MERGED_ROWS_MAX} rows. Undo fewer at once.`);
-    }
-    for (const values of found) wanted.add(JSON.stringify(values));
-  }
-  const isIn = (row: Row | null): boolean => {
-    const shown = shownRow(table, row);
-    return shown !== null && wanted.has(JSON.stringify(columns.map((name) => shown[name])));
-  };
-  return (now: Row | null, then: Row | null): boolean => isIn(now) || isIn(then);
 }
 
 function tableOf(tenant: Tenant, name: string): TableDef {

@@ -69,7 +69,12 @@ const Undo = Strict({
   where: Type.Optional(
     Type.String({ minLength: 1, description: "A condition of SQL: only rows for which it is true, now or then." }),
   ),
-  dry_run: Type.Optional(Type.Boolean({ description: "Nothing is written." })),
+  dry_run: Type.Optional(
+    Type.Boolean({
+      description:
+        "Nothing is written. Constraints are checked as if it were, except those that wait for the commit (`INITIALLY DEFERRED`).",
+    }),
+  ),
 });
 
 const Undone = Type.Object({

@@ -4,7 +4,8 @@
  */
 import type { Expr } from "../expr/expr.js";
 import type { IndexExprs } from "./index-exprs.js";
-import type { OutputColumn } from "./plan.js";
+import type { PartitionMembership } from "./partition-tree.js";
+import type { BoundCheck, OutputColumn } from "./plan.js";
 
 /** Expressions over `columns`, which are the table's, in its order. */
 export interface BoundTable {
@@ -14,6 +15,16 @@ export interface BoundTable {
   readonly indexes: IndexExprs;
   /** null: no trigger has a condition. */
   readonly triggers: TriggerConditions | null;
+  /** Bound when it is called. */
+  readonly rules: () => RowRules;
+}
+
+/** What a row has to satisfy that no statement has bound checks for. NOT NULL and keys are the writer's. */
+export interface RowRules {
+  readonly checks: readonly BoundCheck[];
+  /** Of columns that have domains: their values, which throw when a domain refuses them. */
+  readonly domains: readonly Expr[];
+  readonly membership: readonly PartitionMembership[];
 }
 
 /** WHEN of triggers, over the row as it was and as it will be; each is parallel to the table's columns. */
