@@ -3,6 +3,7 @@ import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
 import { deleteHistory, type HistoryRecord, historyOf, putHistory } from "../../storage/history-records.js";
 import type { CommitStamp } from "../../storage/operation.js";
+import { settled } from "./row-changes.js";
 
 export const historyHandlers = {
   "history.get": (request) => {
@@ -33,6 +34,7 @@ async function changed(request: Request, record: HistoryRecord | null) {
   }
   // The past is kept from the moment at which the engine has the record.
   await request.durable();
+  await settled(request);
   return { plain: record === null ? null : shown(request, record) };
 }
 

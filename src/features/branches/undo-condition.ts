@@ -1,12 +1,20 @@
 /** `where` of POST /v1/history/undo: the rows for which the condition is true, now or then. */
+import type { Request } from "../../actor/request.js";
 import { quotedTable } from "../../catalog/ddl-outcome.js";
 import { quotedIdentifier } from "../../catalog/relation-names.js";
-import type { ColumnDef } from "../../catalog/table.js";
+import type { ColumnDef, TableDef } from "../../catalog/table.js";
 import { DbError } from "../../protocol/errors.js";
+import type { CommitStamp } from "../../storage/operation.js";
 import { toText } from "../../values/text-format.js";
 import { rowsOf } from "../statements/run-alone.js";
 import { type Row, shownRow } from "./row-changes.js";
-import type { Undoing } from "./undo.js";
+
+/** Which table is to be what it was when. */
+export interface Moment {
+  readonly request: Request;
+  readonly stamp: CommitStamp;
+  readonly table: TableDef;
+}
 
 /** A row that is not as it was. */
 export interface Difference {
@@ -23,7 +31,7 @@ export type Condition = (differences: readonly Difference[]) => Promise<readonly
 const MATCHES_MAX = 10_000;
 
 /** Rows are told by their primary keys. */
-export async function condition(undoing: Undoing, where: string): Promise<Condition> {
+export async function condition(undoing: Moment, where: string): Promise<Condition> {
   const { table } = undoing;
   if (table.primaryKey === null) {
     const advice = "Leave `where` out, or fork the moment with `as_of` and write what you want.";
@@ -44,7 +52,7 @@ export async function condition(undoing: Undoing, where: string): Promise<Condit
 
 /** Primary keys of the rows that satisfy the condition, now or then. */
 async function matchesOf(
-  { request, stamp, table }: Undoing,
+  { request, stamp, table }: Moment,
   columns: readonly ColumnDef[],
   condition: string,
 ): Promise<ReadonlySet<string>> {

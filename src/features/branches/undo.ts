@@ -15,7 +15,6 @@ import { sessionOptions } from "../../session/session-options.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { Engine } from "../../storage/engine.js";
 import { prefixRange, rowPrefix } from "../../storage/keys.js";
-import type { CommitStamp } from "../../storage/operation.js";
 import { type Cursor, NO_ENTRIES, readSome } from "../../storage/store.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
 import { changeOf, DIFF_ROWS_DEFAULT } from "./branch-diff.js";
@@ -23,7 +22,7 @@ import { RowMerge, sameRow } from "./branch-merge.js";
 import { shownStamp } from "./history-routes.js";
 import { layersOf, startOf } from "./make-branch.js";
 import { type Row, settled, shownName, shownRow } from "./row-changes.js";
-import { condition, type Difference } from "./undo-condition.js";
+import { condition, type Difference, type Moment } from "./undo-condition.js";
 
 type Wanted = BodyOf<"history.undo">;
 
@@ -77,10 +76,7 @@ export async function undo(
   }
 }
 
-export interface Undoing {
-  readonly request: Request;
-  readonly stamp: CommitStamp;
-  readonly table: TableDef;
+interface Undoing extends Moment {
   /** Its definition at that moment. */
   readonly before: TableDef;
   readonly tx: ShardTransaction;
@@ -126,10 +122,13 @@ async function* rowsToRestore(undoing: Undoing): AsyncIterable<RowToRestore> {
     return record === undefined ? null : rowOfRecord(layout, record);
   };
   if (Buffer.compare(own, old) === 0) {
+    let last: Uint8Array = new Uint8Array(0);
     for (let from: Uint8Array | null = null; ; await request.yieldTurn()) {
       const { keys, next } = layersOf(request).writtenSince(prefixRange(own), stamp.sequence, from, ENTRIES_AT_ONCE);
       requireKept(undoing);
-      yield* distinct(keys).map((key) => ({ key, row: rowAt(key) }));
+      // A key's entries are neighbours, so one that was seen comes first.
+      for (const key of distinct(keys)) if (Buffer.compare(key, last) !== 0) yield { key, row: rowAt(key) };
+      last = keys.at(-1) ?? last;
       if (next === null) return;
       from = next;
     }
