@@ -76,7 +76,9 @@ export interface ActorFeatures {
   left(requestId: number): boolean;
   /** Something is under way in the partition that must end before another node can own it: a move, a backup, a restore. */
   isTied(partition: Partition): boolean;
-  /** Another node is to own it. Resolves when nothing of it runs beside requests. */
+  /** Another node is to own it: no orders are begun there any more, live replies and jobs end. Resolves when no job runs. */
+  leaving(partition: Partition): Promise<void>;
+  /** Its requests have ended, too: nothing of it is used after this. */
   leave(partition: Partition): Promise<void>;
   /** An audited request has ended so. */
   audited(request: Request, status: number, code: string | null): void;

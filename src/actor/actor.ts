@@ -111,6 +111,8 @@ export class Actor {
   /** Something waits for the scheduler's next run. */
   private workWaits = false;
   private closing: (() => void) | null = null;
+  /** Closing has begun: before `closing`, a partition that is being handed over comes to its end. */
+  private isEnding = false;
   private readonly upkeep: Upkeep;
 
   private constructor(
@@ -254,7 +256,7 @@ export class Actor {
     return letGo(number, {
       ...{ partitions, requests, features, upkeep, idempotency, unflushed, gatewayKnows },
       tell: (partition) => this.output.control({ kind: "partition-leaving", partition }),
-      isClosing: () => this.closing !== null,
+      isClosing: () => this.isEnding,
       armTurn: () => this.armTurn(),
     });
   }
@@ -277,20 +279,23 @@ export class Actor {
 
   /** A damaged partition does not keep the others from being served; without the directory's nobody could sign in. */
   private async openOne(number: number): Promise<void> {
+    let opened: Partition | undefined; // It writes, too, while it is being closed and the map has it no more.
     const events: PartitionEvents = {
-      wroteSomething: () => this.wrote(this.partitions.get(number)),
-      flushing: () => this.marks.flushing(),
-      flushed: () => this.marks.flushed(),
-      durable: (sequence) => this.durable(number, sequence),
-      undone: (first, error) => this.undone(this.partitions.get(number)!, first, error),
+      wroteSomething: () => this.wrote(opened),
+      ...{ flushing: () => this.marks.flushing(), flushed: () => this.marks.flushed() },
+      durable: (sequence) => {
+        opened?.onDisk(sequence);
+        this.armTurn();
+      },
+      undone: (first, error) => this.undone(opened!, first, error),
       failed: (error) => this.partitionFailed(number, error),
       readOnly: (error) => this.openedReadOnly(number, error),
     };
     try {
       const { openShard, tenures } = this.output;
-      const partition = await openPartition(this.settings, number, events, this.shared, openShard, tenures);
-      this.partitions.set(number, partition);
-      this.features.opened(partition);
+      opened = await openPartition(this.settings, number, events, this.shared, openShard, tenures);
+      this.partitions.set(number, opened);
+      this.features.opened(opened);
     } catch (error) {
       if (!isDamage(error) || number === DIRECTORY_PARTITION) throw error;
       this.output.control({ kind: "partition-damaged", partition: number, message: error.message });
@@ -392,14 +397,8 @@ export class Actor {
     }
   }
 
-  /** Undefined: it is another node's now. */
   private wrote(partition?: Partition): void {
     if (partition !== undefined) this.unflushed.add(partition);
-    this.armTurn();
-  }
-
-  private durable(number: number, sequence: number): void {
-    this.partitions.get(number)?.onDisk(sequence);
     this.armTurn();
   }
 
@@ -471,6 +470,7 @@ export class Actor {
    * refused from the beginning.
    */
   private async close(): Promise<void> {
+    this.isEnding = true;
     this.upkeep.stop();
     await this.output.tenures?.stop();
     for (const partition of this.partitions.values()) partition.endWork();

@@ -344,8 +344,10 @@ export class Partition implements TenantHost {
 
   /** After `close`, where the actor goes on: what it shares with other partitions is without this one's tenants; answers those. */
   forgetAll(): Iterable<number> {
-    for (const tenant of this.known) this.segments.dropTenant(tenant);
-    return this.known;
+    // Those that were moved may be another partition's of the same actor.
+    const own = [...this.known].filter((tenant) => this.places.get(tenant)?.kind !== "gone");
+    for (const tenant of own) this.segments.dropTenant(tenant);
+    return own;
   }
 
   private forgetCaches(tenant: number): void {
@@ -437,6 +439,8 @@ export class Partition implements TenantHost {
 
   /** Resolves when everything that was flushed is on disk. */
   durable(): Promise<void> {
+    // Its gate opens no more.
+    if (this.shard.failed !== null) return Promise.reject(this.shard.failed);
     return new Promise((resolve, reject) => this.gate.pass(this.shard.committedSequence, resolve, reject));
   }
 

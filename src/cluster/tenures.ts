@@ -65,6 +65,8 @@ const REPORT_MS = 2000;
 const STEADY_MS = 3000;
 /** A copy that cannot follow is looked at again after that. */
 const BEHIND_MS = 30_000;
+/** Between two log lines on a partition that stays, though another node is to own it. */
+const TOLD_MS = 10_000;
 /** Commits that a copy may lack when it is to become the owner's. */
 const LAG_MAX = 1000;
 
@@ -81,6 +83,8 @@ export class Tenures {
   private readonly copies = new Map<number, PartitionCopy>();
   /** Copies that cannot follow, and since when. */
   private readonly behind = new Map<number, number>();
+  /** Partitions that could not be given away, and when that was last told. */
+  private readonly tied = new Map<number, number>();
   private readonly working = new Map<number, Promise<void>>();
   private readonly freeSince = new Map<number, number>();
   /** Another node is about to give a partition to this one. */
@@ -226,18 +230,31 @@ export class Tenures {
   /** Nothing of the partition is in use here any more when the successor is named. */
   private async giveAway(partition: number, next: string, epoch: number): Promise<void> {
     try {
-      if (!(await this.host!.close(partition))) return;
+      if (!(await this.host!.close(partition))) {
+        this.notGiven(partition, next);
+        return;
+      }
     } catch (error) {
       this.options.failed(
         new DbError("partition_unavailable", `Partition ${partition} could not be closed: ${error}.`),
       );
       throw error;
     }
+    this.tied.delete(partition);
     this.tenures.delete(partition);
     const claim = { partition, node: next, tenure: randomUUID(), epoch };
     // If it is not known to be done, whoever is found to be the owner goes on.
     const isGiven = await this.options.service.claim(claim).catch(() => null);
     this.options.log("info", "the partition was given away", { partition, to: next, done: isGiven !== null });
+  }
+
+  /** It is tried again soon, so it is told now and then. */
+  private notGiven(partition: number, to: string): void {
+    const now = performance.now();
+    if (now - (this.tied.get(partition) ?? Number.NEGATIVE_INFINITY) < TOLD_MS) return;
+    this.tied.set(partition, now);
+    const why = "a move, a backup or a restore is under way there, or the node is ending";
+    this.options.log("info", "the partition could not be given away yet", { partition, to, why });
   }
 
   /** Takes the partition, if nobody has it, or follows it. */

@@ -38,6 +38,7 @@ import { BackgroundRequests } from "./jobs/background-request.js";
 import type { JobKind } from "./jobs/job-kind.js";
 import { JOBS } from "./jobs/jobs.js";
 import { Placement } from "./placement/placement.js";
+import { WIRE_SESSIONS } from "./postgres/wire-sessions.js";
 
 const JOB_STOPPED = "The job blocked other requests, so it was stopped.";
 
@@ -57,6 +58,8 @@ class FeaturesOfActor implements ActorFeatures {
   private readonly wholeFolder: WholeFolder;
   /** Null: it is another actor's. */
   private directory: DirectoryServices | null = null;
+  /** Partitions that other nodes are to own, or do. */
+  private readonly handedOver = new Set<number>();
 
   constructor(private readonly host: ActorHost) {
     const { settings, partitions, scheduler, replies, marks } = host;
@@ -87,6 +90,7 @@ class FeaturesOfActor implements ActorFeatures {
   }
 
   opened(partition: Partition): void {
+    this.handedOver.delete(partition.number);
     partition.part(FEED).subscriptions.output = this.live;
     partition.part(JOBS).progress.output = this.live;
     provideBackups(partition, this.backups, this.restoreAsks);
@@ -163,20 +167,23 @@ class FeaturesOfActor implements ActorFeatures {
     const { partitions } = this.host;
     switch (message.kind) {
       case "placement":
-        this.placement.hear(message.partition, message.message);
+        if (this.handedOver.has(message.partition)) this.placement.refuse(message.message);
+        else this.placement.hear(message.partition, message.message);
         break;
       case "report-unsettled":
         this.placement.reportAll();
         break;
       case "restore":
-        this.restores.start(partitions.get(message.partition)!, message.order);
+        if (this.handedOver.has(message.partition)) this.restores.refuse(message.order);
+        else this.restores.start(partitions.get(message.partition)!, message.order);
         break;
       case "restore-answer":
         this.restoreAsks.heard(message.answer);
         this.host.armTurn();
         break;
       case "backup":
-        this.backups.order(partitions.get(message.partition)!, message.order);
+        if (message.order.do === "create" && this.handedOver.has(message.partition)) this.backups.refuse(message.order);
+        else this.backups.order(partitions.get(message.partition)!, message.order);
         break;
       default:
         this.directory?.hear(message);
@@ -200,13 +207,23 @@ class FeaturesOfActor implements ActorFeatures {
     return partition.number === DIRECTORY_PARTITION && this.directory?.isTied === true;
   }
 
-  async leave(partition: Partition): Promise<void> {
+  async leaving(partition: Partition): Promise<void> {
+    this.handedOver.add(partition.number);
+    const { queue, progress } = partition.part(JOBS);
+    const jobs = queue.close();
     partition.part(FEED).subscriptions.partitionLeft();
-    await partition.part(JOBS).queue.close();
+    partition.part(WIRE_SESSIONS).partitionLeft();
+    await jobs;
+    // Jobs report how they end.
+    progress.partitionLeft();
+  }
+
+  async leave(partition: Partition): Promise<void> {
     this.placement.leave(partition);
     if (partition.number !== DIRECTORY_PARTITION) return;
-    await this.directory?.close();
+    const { directory } = this;
     this.directory = null;
+    await directory?.close();
   }
 
   /** The answer of a request to the directory waits until its entry is on disk, too. */
@@ -240,8 +257,9 @@ class FeaturesOfActor implements ActorFeatures {
 
   sweep(): void {
     this.placement.sweep();
-    this.directory?.sweep();
-    for (const partition of this.host.partitions.values()) endExpired(partition, Date.now());
+    if (!this.handedOver.has(DIRECTORY_PARTITION)) this.directory?.sweep();
+    for (const [number, partition] of this.host.partitions)
+      if (!this.handedOver.has(number)) endExpired(partition, Date.now());
   }
 
   heldIn(partition: Partition): number {

@@ -604,6 +604,7 @@ export class ActorPool {
   }
 
   private leaving(link: ActorLink, partition: number): void {
+    this.damaged.delete(partition);
     this.ownsNothing(link, [partition]);
     link.post({ kind: "partition-left", partition });
   }

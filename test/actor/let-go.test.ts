@@ -14,8 +14,9 @@ const NUMBER = 3;
 const TENANT = 7;
 
 /** An actor with one partition; `running` are its requests. */
-async function actor(running: Set<Request>, isTied = false) {
-  const shard = await Shard.open({ engine: new MemoryEngine(), log: new MemoryCommitLog() });
+async function actor(running: Set<Request>, isTied = false, log = new MemoryCommitLog()) {
+  const durable = (sequence: number): void => partition.onDisk(sequence);
+  const shard = await Shard.open({ engine: new MemoryEngine(), log, onDurable: durable });
   const partition = new Partition(NUMBER, shard, loadConfig({ env: {} }), () => undefined);
   partition.tenant(TENANT);
   const did: string[] = [];
@@ -29,6 +30,7 @@ async function actor(running: Set<Request>, isTied = false) {
     },
     features: {
       isTied: () => isTied,
+      leaving: async () => void did.push("jobs end"),
       leave: async () => void did.push("features leave"),
     },
     upkeep: { isAt: () => false },
@@ -69,13 +71,13 @@ t.test("what ran before ends first, what came later is ended, and the gateway mu
   request(running, did);
   early.finish();
   while (!host.gatewayKnows.has(NUMBER)) await sleep(1);
-  t.same(did, ["takes nothing for 3", "tells the gateway of 3"]);
+  t.same(did, ["jobs end", "takes nothing for 3", "tells the gateway of 3"]);
   await sleep(20);
   t.equal(host.partitions.size, 1, "it waits for the gateway");
   host.gatewayKnows.get(NUMBER)!();
   t.equal(await gone, true);
-  const after = ["features leave", "ended: partition_unavailable", "answers of 7 go", "left"];
-  t.same(did.slice(2), after);
+  const after = ["ended: partition_unavailable", "features leave", "answers of 7 go", "left"];
+  t.same(did.slice(3), after, "the audit trail is there as long as requests");
   t.equal(host.partitions.size, 0);
   t.throws(() => partition.shard.begin({ isolation: "snapshot" }), { code: "shutting_down" }, "the shard is closed");
 });
@@ -86,6 +88,85 @@ t.test("a partition where something is under way stays as it is", async (t) => {
   t.same(did, []);
   t.equal(host.partitions.size, 1);
   partition.shard.begin({ isolation: "snapshot" }).rollback();
-  t.equal(await letGo(NUMBER + 1, host), false, "nor is one let go that is not there");
   await partition.close();
+});
+
+t.test("one that is not open, as it is damaged, is let go as soon as the gateway knows", async (t) => {
+  const { host, did, partition } = await actor(new Set());
+  const gone = letGo(NUMBER + 1, host);
+  t.same(did, ["tells the gateway of 4"]);
+  host.gatewayKnows.get(NUMBER + 1)!();
+  t.equal(await gone, true);
+  t.equal(host.partitions.size, 1, "the other stays");
+  await partition.close();
+});
+
+/** Its disk is slow: a sync ends when `release` is called. */
+class SlowLog extends MemoryCommitLog {
+  private readonly waiting: (() => void)[] = [];
+  isSlow = false;
+
+  override async sync(): Promise<void> {
+    if (this.isSlow) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    await super.sync();
+  }
+
+  release(): void {
+    this.isSlow = false;
+    for (const resolve of this.waiting.splice(0)) resolve();
+  }
+}
+
+t.test("a commit for which no reply waits is on disk before the partition is closed", async (t) => {
+  const log = new SlowLog();
+  const { host, partition } = await actor(new Set(), false, log);
+  const { shard } = partition;
+  log.isSlow = true;
+  const tx = shard.begin();
+  tx.put(Buffer.from("key"), Buffer.from("value"));
+  tx.commit();
+  shard.flush();
+  const gone = letGo(NUMBER, host);
+  while (!host.gatewayKnows.has(NUMBER)) await sleep(1);
+  host.gatewayKnows.get(NUMBER)!();
+  await sleep(300);
+  t.equal(host.partitions.size, 1, "it waits for the disk");
+  const durable = partition.durable();
+  log.release();
+  t.equal(await gone, true);
+  await durable;
+  t.equal(shard.durableSequence, shard.committedSequence);
+});
+
+t.test("what does not end in time keeps the partition from being let go, and the thread must end", async (t) => {
+  const running = new Set<Request>();
+  const { host, did, partition } = await actor(running);
+  const gone = letGo(NUMBER, host, 20);
+  while (!host.gatewayKnows.has(NUMBER)) await sleep(1);
+  running.add({ end: () => did.push("told to end") } as unknown as Request);
+  host.gatewayKnows.get(NUMBER)!();
+  await t.rejects(gone, { code: "partition_unavailable" });
+  t.equal(did.at(-1), "told to end");
+  await partition.close();
+
+  const other = await actor(new Set());
+  const features = { ...other.host.features, leaving: () => new Promise<void>(() => undefined) };
+  const stuck = letGo(NUMBER, { ...other.host, features }, 20);
+  while (!other.host.gatewayKnows.has(NUMBER)) await sleep(1);
+  other.host.gatewayKnows.get(NUMBER)!();
+  await t.rejects(stuck, { code: "partition_unavailable" }, "nor a job");
+  await other.partition.close();
+});
+
+t.test("tenants that were moved away keep the answers that another partition of the actor has", async (t) => {
+  const { host, did, partition } = await actor(new Set());
+  partition.tenant(TENANT + 1);
+  partition.places.set(TENANT, { kind: "gone", to: 9, clean: true });
+  partition.shard.flush();
+  const gone = letGo(NUMBER, host);
+  while (!host.gatewayKnows.has(NUMBER)) await sleep(1);
+  host.gatewayKnows.get(NUMBER)!();
+  t.equal(await gone, true);
+  t.same(did.slice(-2), ["answers of 8 go", "left"]);
+  t.notOk(did.includes("answers of 7 go"));
 });

@@ -77,6 +77,7 @@ class Node {
   counter = 0;
   readonly owned = new Map<number, CommitLog>();
   readonly problems: string[] = [];
+  readonly told: string[] = [];
   readonly lease: InterruptedLease;
   readonly tenures: Tenures;
   failures = 0;
@@ -109,6 +110,7 @@ class Node {
         }),
       failed: () => this.failures++,
       log: (level, message, fields) => {
+        this.told.push(message);
         if (level === "error") this.problems.push(`${message} ${JSON.stringify(fields)}`);
       },
     });
@@ -211,6 +213,8 @@ t.test("an owner gives a partition to the node that is wished for", async (t) =>
   a.isTied = true;
   await world.until("a wants to give it away", () => a.closes > 1);
   t.equal((await world.service.owner(1))!.node, "a", "it cannot yet");
+  const refusals = a.told.filter((message) => message === "the partition could not be given away yet");
+  t.equal(refusals.length, 1, "which is told, and not at every try");
   await a.write(1, 1);
   a.isTied = false;
   await world.until("b owns it", () => b.owned.has(1));

@@ -102,6 +102,14 @@ export class Backups {
     );
   }
 
+  /** The partition is another node's, or is about to be. */
+  refuse({ ask }: CreateOrder): void {
+    const error = failureOf(
+      new DbError("partition_unavailable", "The partition gets another owner. Back it up again."),
+    );
+    this.host.report({ ask, entries: 0, bytes: 0, state: "failed", backup: null, error });
+  }
+
   private async carryOut(partition: Partition, order: CreateOrder, progress: Wish["progress"]): Promise<Manifest> {
     const ordered: { cancelled: boolean; making: Making | null } = { cancelled: false, making: null };
     this.ordered.set(order.ask, ordered);

@@ -112,6 +112,13 @@ export class Restores {
       .finally(() => this.running.delete(tenant));
   }
 
+  /** The partition is another node's, or is about to be. */
+  refuse({ tenant, restore }: RestoreOrder): void {
+    const message = "The partition gets another owner. Restore the tenant again.";
+    const error = { code: "partition_unavailable", message } as const;
+    this.host.report({ tenant, restore, state: "failed", entries: 0, verified: null, error });
+  }
+
   /**
    * The disk refused commits of the partition, which are undone. Those of a restore that runs there may be among them: it ends, and its
    * tenant stays refused until it is restored again.

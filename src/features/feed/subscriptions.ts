@@ -60,6 +60,8 @@ export class Subscriptions {
   private readonly logWaiters: (() => void)[] = [];
   /** By tenant: how often all of its subscriptions were ended. What began before does not join those that began after. */
   private readonly ends = new Map<number, number>();
+  /** The partition gets another owner. */
+  private isLeft = false;
 
   constructor(private readonly partition: SubscriptionHost) {}
 
@@ -105,7 +107,13 @@ export class Subscriptions {
 
   /** Throws where subscriptions were ended while this one was being made: it was made by what held then. */
   private requireStill(tenant: number, began: number): void {
+    this.requireHere();
     if (this.endsOf(tenant) !== began) throw ACCESS_CHANGED();
+  }
+
+  /** Throws where the subscription would outlive the partition, and hear nothing. */
+  private requireHere(): void {
+    if (this.isLeft) throw new DbError("subscription_interrupted", `${PARTITION_LEFT}: subscribe again.`);
   }
 
   /** From now on it gets what its group gets. */
@@ -173,6 +181,7 @@ export class Subscriptions {
     try {
       await sink.write(way.form.whole(way.id, way.form.shared("subscribed", JSON.stringify(about), 0)));
       request.checkpoint();
+      this.requireHere();
     } catch (error) {
       leave();
       throw error;
@@ -366,9 +375,10 @@ export class Subscriptions {
     for (const subscription of [...(this.counts.get(tenant) ?? [])]) subscription.end(error);
   }
 
-  /** The partition gets another owner: likewise. */
+  /** The partition gets another owner: likewise. Those that are being made end, too. */
   partitionLeft(): void {
-    for (const tenant of [...this.counts.keys()]) this.tenantLeft(tenant, "The partition gets another owner");
+    this.isLeft = true;
+    for (const tenant of [...this.counts.keys()]) this.tenantLeft(tenant, PARTITION_LEFT);
   }
 
   /** The tenant is elsewhere: its subscriptions end, and say where to go on. */
@@ -382,6 +392,7 @@ export class Subscriptions {
   }
 }
 
+const PARTITION_LEFT = "The partition gets another owner";
 const CHANGES_AT_ONCE = 64;
 const SSE_HEADERS: Readonly<Record<string, readonly string[]>> = {
   sse: ["Cache-Control: no-store", "X-Accel-Buffering: no"],

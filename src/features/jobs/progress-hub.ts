@@ -30,6 +30,8 @@ export class ProgressHub {
   /** By tenant, then by name. */
   private readonly topics = new Map<number, Map<string, Topic>>();
   private readonly counts = new Map<number, number>();
+  /** The partition gets another owner. */
+  private isLeft = false;
 
   constructor(private readonly followersPerTenantMax: number) {}
 
@@ -104,6 +106,7 @@ export class ProgressHub {
         sink.end(follower.written(topic.final));
         return;
       }
+      if (this.isLeft) throw new DbError("subscription_interrupted", PARTITION_LEFT);
       const channel = this.join(tenant, topic, follower);
       output.joined(request.id, channel);
       output.listen(request.id, follower);
@@ -113,9 +116,15 @@ export class ProgressHub {
     }
   }
 
+  /** Those of all tenants end, and nobody joins them any more. */
+  partitionLeft(): void {
+    this.isLeft = true;
+    for (const tenant of [...this.topics.keys()]) this.tenantLeft(tenant, PARTITION_LEFT);
+  }
+
   /** The tenant is elsewhere. */
-  tenantLeft(tenant: number): void {
-    const error = new DbError("subscription_interrupted", "The tenant was moved to another partition: follow again.");
+  tenantLeft(tenant: number, why = "The tenant was moved to another partition: follow again."): void {
+    const error = new DbError("subscription_interrupted", why);
     for (const [name, { channels }] of [...(this.topics.get(tenant) ?? [])]) {
       for (const { followers } of channels.values()) {
         for (const follower of [...followers]) follower.end(error.status, follower.way.errorMessage(error));
@@ -172,6 +181,8 @@ export class ProgressHub {
     if (topics?.size === 0) this.topics.delete(tenant);
   }
 }
+
+const PARTITION_LEFT = "The partition gets another owner: follow again.";
 
 class Follower implements Subscriber {
   constructor(

@@ -96,6 +96,13 @@ export class Placement {
     }
   }
 
+  /** The partition is another node's, or is about to be: no move begins there. */
+  refuse(message: PlacementMessage): void {
+    if (message.do !== "send" && message.do !== "receive") return;
+    const { tenant, move } = message;
+    this.report(tenant, move, { did: "failed", message: "the partition gets another owner; move the tenant again" });
+  }
+
   /** Tells the directory's actor, which answers with `settle` for each. */
   reportAll(): void {
     for (const partition of this.host.partitions.values()) this.reportUnsettled(partition);
@@ -125,7 +132,7 @@ export class Placement {
     const now = performance.now();
     for (const { held, heldSince } of this.passages.values()) {
       if (held.length === 0 || now - heldSince < HELD_MS_MAX) continue;
-      this.refuse(held, new DbError("partition_unavailable", "The tenant is being moved; retry shortly."));
+      this.refuseHeld(held, new DbError("partition_unavailable", "The tenant is being moved; retry shortly."));
     }
   }
 
@@ -163,7 +170,7 @@ export class Placement {
     this.closing = true;
     for (const { sending, held } of this.passages.values()) {
       sending?.stop();
-      this.refuse(held, new DbError("shutting_down"));
+      this.refuseHeld(held, new DbError("shutting_down"));
     }
   }
 
@@ -328,7 +335,7 @@ export class Placement {
     this.host.say({ kind: "move-report", report: { tenant, move, ...what } });
   }
 
-  private refuse(held: HeldRequest[], error: DbError): void {
+  private refuseHeld(held: HeldRequest[], error: DbError): void {
     for (const request of held.splice(0)) request.refuse(error);
   }
 

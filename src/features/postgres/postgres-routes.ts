@@ -32,13 +32,7 @@ export const postgresHandlers = {
     return { bytes: NOTHING };
   },
   "postgres.listen": (request, { body }) => {
-    const wire = sessionsOf(request).get(request, read(body).number);
-    const output = request.partition.part(FEED).subscriptions.output!;
-    const channel = output.newChannel();
-    output.began(request.id);
-    output.joined(request.id, channel);
-    output.listen(request.id, { left: () => undefined });
-    wire.takePushes((bytes) => output.publish(channel, 0, bytes));
+    sessionsOf(request).listen(request, read(body).number, request.partition.part(FEED).subscriptions.output!);
     return STREAMED;
   },
   "socket.listen": (request, { body }) => listen(request, body.channel, wayOfMessages(request)),

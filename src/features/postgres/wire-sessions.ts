@@ -1,11 +1,13 @@
 /** The sessions of PostgreSQL's protocol in one partition, by the number that the gateway gave their connections. */
 import { type PartitionOfPart, type PartitionPart, PartitionPartKind } from "../../actor/partition-part.js";
+import { errorJson } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { type IdentityChange, isAbout } from "../../protocol/identity.js";
 import { type Asker, mayUse } from "../../session/owner.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { LiveLock } from "../../sql/bind/system/system-view.js";
+import type { LiveOutput } from "../feed/contract.js";
 import { AdvisoryLocks } from "./advisory-locks.js";
 import { locksOf } from "./live-locks.js";
 import { Notifications } from "./notifications.js";
@@ -26,6 +28,8 @@ export class WireSessions implements PartitionPart {
   private readonly entries = new Map<number, Entry>();
   /** What the sessions of a tenant share. */
   private readonly shared = new Map<number, Common>();
+  /** Live replies by which sessions hear of others' notifications: how to end them, by request. */
+  private readonly listens = new Map<number, (error: DbError) => void>();
 
   constructor(private readonly partition: PartitionOfPart) {}
 
@@ -37,6 +41,29 @@ export class WireSessions implements PartitionPart {
     request.tenant.liveSessions.add(wire);
     this.entries.set(number, { wire, tenant, owner: { userId, keyId, tenantId } });
     return wire;
+  }
+
+  /** The request stays open: by it the session's client hears what others notify. */
+  listen(request: Request, number: number, output: LiveOutput): void {
+    const { id, requestId } = request;
+    const wire = this.get(request, number);
+    const channel = output.newChannel();
+    output.began(id);
+    output.joined(id, channel);
+    output.listen(id, { left: () => this.listens.delete(id) });
+    wire.takePushes((bytes) => output.publish(channel, 0, bytes));
+    this.listens.set(id, (error) => {
+      output.listen(id, null);
+      output.ended(id, error.status, Buffer.from(errorJson(error, requestId)));
+    });
+  }
+
+  /** The partition gets another owner: clients that wait for notifications would wait for ever. */
+  partitionLeft(): void {
+    const why = "The session was lost because its partition gets another owner. Connect again.";
+    const error = new DbError("partition_unavailable", why);
+    for (const end of this.listens.values()) end(error);
+    this.listens.clear();
   }
 
   private locksOf(tenant: number): Iterable<LiveLock> {
