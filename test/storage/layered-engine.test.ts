@@ -319,6 +319,33 @@ t.test("a cursor that drops very many entries says that it has nothing yet", asy
   tx.rollback();
 });
 
+t.test("the bound of a cursor is not behind what it has found", async (t) => {
+  const run = new Run(new Random(1));
+  await run.open();
+  const put = (tenant: number, i: number, value: string | null) => ({
+    key: keyOf(tenant, `${i}`.padStart(6, "0")),
+    value: value === null ? null : Buffer.from(value),
+  });
+  const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+  const boundFrom = (tenant: number) => {
+    const bound = boundOf(run.layers.cursor({ ...prefixRange(tenantPrefix(tenant)), reverse: true }))!;
+    return Number(Buffer.from(bound.subarray(-6)).toString());
+  };
+  await run.commit([put(ORIGIN, 900_000, "a"), put(ORIGIN, 900_001, "a")]);
+  await run.fork(ORIGIN, 100, null);
+  await run.commit(range(1, 3000).map((i) => put(ORIGIN, i, "new")));
+  await run.commit([put(100, 900_001, null)]);
+  await run.flush();
+  t.ok(boundFrom(100) >= 900_000, "a row of the origin, before many that came after the fork");
+  await run.fork(100, 101, null);
+  await run.commit([...range(1, 3000).map((i) => put(100, i, "own")), put(100, 3001, "own"), put(100, 3002, "own")]);
+  await run.fork(100, 102, null);
+  await run.commit([put(100, 900_000, null), ...range(1, 3000).map((i) => put(100, i, null)), put(102, 900_000, null)]);
+  await run.commit([put(102, 3002, null), ...range(1, 3000).map((i) => put(102, i, null))]);
+  await run.flush();
+  t.ok(boundFrom(102) >= 3001, "a row of a branch, before many that are deleted");
+});
+
 t.test("several keys at once, and the commit of a number", async (t) => {
   const run = new Run(new Random(3));
   await run.open();
