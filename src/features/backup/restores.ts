@@ -18,12 +18,13 @@ import { operationsOf, verifyBackups } from "../../backup/read-backups.js";
 import { DbError } from "../../protocol/errors.js";
 import type { RestoreOrder, RestoreReport, RestoreState } from "../../protocol/placement.js";
 import { isOfBranch, keyOfTenant } from "../../storage/backup-entries.js";
+import { engineHasAll } from "../../storage/engine-has-all.js";
 import { FORMAT_VERSION } from "../../storage/format.js";
 import { prefixRange, tenantPrefix } from "../../storage/keys.js";
 import { FEED } from "../feed/feed.js";
 import { JOBS } from "../jobs/jobs.js";
 import { removeTenant } from "../placement/remove-tenant.js";
-import { engineHasAll, writeEntries } from "../placement/write-entries.js";
+import { writeEntries } from "../placement/write-entries.js";
 import type { BackupFolders } from "./backups.js";
 import { tenantDigest } from "./tenant-digest.js";
 
@@ -189,7 +190,7 @@ export class Restores {
       entries += operations.length;
       report("restoring", entries);
     }
-    await engineHasAll(partition, turn);
+    await engineHasAll(partition.shard, turn);
     await partition.durable();
     isWhole();
     const verified = await this.verify(partition, order, manifest, turn, () => report("verifying", entries));

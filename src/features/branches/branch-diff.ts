@@ -1,6 +1,8 @@
 /** GET /v1/branches/{name}/diff: what a branch has changed since it was forked. */
+
 import type { Request } from "../../actor/request.js";
-import { branchTables, type RowDifference, rowDifferences, settled, shownName, shownRow } from "./row-changes.js";
+import { engineHasAll } from "../../storage/engine-has-all.js";
+import { branchTables, type RowDifference, rowDifferences, shownName, shownRow } from "./row-changes.js";
 
 /** Rows that an answer shows. */
 export const DIFF_ROWS_DEFAULT = 100;
@@ -9,7 +11,7 @@ export type Change = "added" | "removed" | "changed";
 
 /** `only`: that table's; `limit`: rows that are shown. */
 export async function diffOf(request: Request, number: number, only: string | undefined, limit: number) {
-  await settled(request);
+  await engineHasAll(request.partition.shard, request.yieldTurn);
   const branch = request.partition.shard.layers!.branchOf(number)!;
   const tables = await branchTables(request, number, branch);
   const counts = new Map<string, Record<Change, number>>();

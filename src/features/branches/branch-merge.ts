@@ -3,6 +3,7 @@
  * fork, as the origin has it (ours) and as the branch has it (theirs). One serializable transaction of the origin, in which rows go
  * through the same writer as those of statements: all constraints hold as always.
  */
+
 import type { Request } from "../../actor/request.js";
 import type { SequenceDef, SequencePosition } from "../../catalog/sequence.js";
 import { storageOf, type TableDef } from "../../catalog/table.js";
@@ -15,6 +16,7 @@ import { type Move, TableWriter } from "../../query/exec/table-writer.js";
 import type { Answer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
+import { engineHasAll } from "../../storage/engine-has-all.js";
 import { storageIdOf } from "../../storage/keys.js";
 import { encodeRecord } from "../../storage/record-codec.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
@@ -27,7 +29,6 @@ import {
   type RowDifference,
   rowDifferences,
   sameDefinition,
-  settled,
   shownName,
   shownRow,
 } from "./row-changes.js";
@@ -49,7 +50,7 @@ export async function mergeBranch(
   { conflicts = "refuse", dry_run = false }: Wanted,
   commit: (tx: ShardTransaction, answer: Answer) => void = (tx, answer) => request.commit(tx, answer),
 ) {
-  await settled(request);
+  await engineHasAll(request.partition.shard, request.yieldTurn);
   const layers = request.partition.shard.layers!;
   const branch = layers.branchOf(number)!;
   const { writes: before } = branch;
@@ -60,7 +61,7 @@ export async function mergeBranch(
   try {
     const tx = session.contextFor(request).tx as ShardTransaction;
     // Of what the transaction sees, the engine knows since when it is there.
-    await settled(request);
+    await engineHasAll(request.partition.shard, request.yieldTurn);
     const definitions: DefinitionMerge = { layers, number, branch, origin, yieldTurn: request.yieldTurn, tx };
     const whole = await mergeDefinitions(definitions, tables);
     const merge = new RowMerge(session.contextFor(request), conflicts);

@@ -1,9 +1,10 @@
 /** /v1/history: how long the tenant's past is kept, which statements with AS OF read. */
+
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
+import { engineHasAll } from "../../storage/engine-has-all.js";
 import { deleteHistory, type HistoryRecord, historyOf, putHistory } from "../../storage/history-records.js";
 import type { CommitStamp } from "../../storage/operation.js";
-import { settled } from "./row-changes.js";
 
 export const historyHandlers = {
   "history.get": (request) => {
@@ -34,7 +35,7 @@ async function changed(request: Request, record: HistoryRecord | null) {
   }
   // The past is kept from the moment at which the engine has the record.
   await request.durable();
-  await settled(request);
+  await engineHasAll(request.partition.shard, request.yieldTurn);
   return { plain: record === null ? null : shown(request, record) };
 }
 

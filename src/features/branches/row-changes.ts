@@ -33,18 +33,6 @@ export interface BranchTables {
 
 const KEYS_AT_ONCE = 256;
 
-/** Everything that is committed is in the engine, which knows what a branch has changed. */
-export async function settled({
-  partition: { shard },
-  yieldTurn,
-}: Pick<Request, "partition" | "yieldTurn">): Promise<void> {
-  const { committedSequence } = shard;
-  while (shard.appliedSequence < committedSequence) {
-    shard.flush();
-    await yieldTurn();
-  }
-}
-
 export async function branchTables(request: Request, number: number, { origin, start }: Branch): Promise<BranchTables> {
   const { partition } = request;
   const past = await pastTenant(partition.tenant(origin), start, request);

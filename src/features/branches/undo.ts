@@ -2,6 +2,7 @@
  * POST /v1/history/undo: makes a table's rows what they were at an earlier moment. The differences are written in one serializable
  * transaction, through the same writers as those of statements: all constraints hold as always.
  */
+
 import type { Request } from "../../actor/request.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import { storageOf, type TableDef } from "../../catalog/table.js";
@@ -14,6 +15,7 @@ import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import type { Tenant } from "../../session/tenant.js";
 import type { Engine } from "../../storage/engine.js";
+import { engineHasAll } from "../../storage/engine-has-all.js";
 import { prefixRange, rowPrefix } from "../../storage/keys.js";
 import { type Cursor, NO_ENTRIES, readSome } from "../../storage/store.js";
 import type { ShardTransaction } from "../../storage/transaction.js";
@@ -21,7 +23,7 @@ import { changeOf, DIFF_ROWS_DEFAULT } from "./branch-diff.js";
 import { RowMerge, sameRow } from "./branch-merge.js";
 import { shownStamp } from "./history-routes.js";
 import { layersOf, startOf } from "./make-branch.js";
-import { type Row, settled, shownName, shownRow } from "./row-changes.js";
+import { type Row, shownName, shownRow } from "./row-changes.js";
 import { condition, type Difference, type Moment } from "./undo-condition.js";
 
 type Wanted = BodyOf<"history.undo">;
@@ -49,7 +51,7 @@ export async function undo(
     const tx = context.tx as ShardTransaction;
     // All that is written from now on ends this at its commit. What the transaction sees, the engine has.
     tx.noteRead(rowRange(tenant.number, table));
-    await settled(request);
+    await engineHasAll(request.partition.shard, request.yieldTurn);
     const undoing: Undoing = { request, stamp, table, before, tx, engine: layersOf(request).asOf(stamp.sequence) };
     const wantedOf = where === undefined ? (all: readonly Difference[]) => all : await condition(undoing, where);
     const rows: object[] = [];

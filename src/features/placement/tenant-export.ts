@@ -16,11 +16,11 @@ import type { Scheduler } from "../../actor/scheduler.js";
 import { encodeEntries } from "../../backup/entries-buffer.js";
 import { DbError } from "../../protocol/errors.js";
 import type { TenantMemory } from "../../protocol/placement.js";
+import { engineHasAll } from "../../storage/engine-has-all.js";
 import type { Operation } from "../../storage/operation.js";
 import { FEED } from "../feed/feed.js";
 import { JOBS } from "../jobs/jobs.js";
 import { TenantCopy } from "./tenant-copy.js";
-import { engineHasAll } from "./write-entries.js";
 
 /** Bytes that the target may have yet to work off. */
 const WINDOW_BYTES = 1024 * 1024;
@@ -97,7 +97,7 @@ export class TenantExport {
     this.options.progress("draining", this.entries, this.bytes);
     await this.drain();
     // Every commit of the tenant is among the changes then.
-    await engineHasAll(this.partition, async () => {
+    await engineHasAll(this.partition.shard, async () => {
       this.check();
       await sleep(0);
     });

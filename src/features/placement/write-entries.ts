@@ -1,14 +1,12 @@
 /** Writes a tenant's entries that come from another partition or a backup, in their order. For moves and restores. */
 
 import type { Partition } from "../../actor/partition.js";
+import { engineHasAll } from "../../storage/engine-has-all.js";
 import { rangeClearedBy } from "../../storage/keys.js";
 import type { Operation } from "../../storage/operation.js";
 
 /** Entries of one commit. */
 const WRITTEN_AT_ONCE = 256;
-
-/** Gives way, and throws where the work is to end. */
-type Pause = () => Promise<void>;
 
 /**
  * An order to remove a range ends its commit, and the engine takes it before anything else is written: the end of its record, in the
@@ -18,7 +16,8 @@ export async function writeEntries(
   partition: Partition,
   tenant: number,
   operations: readonly Operation[],
-  pause: Pause,
+  /** Gives way, and throws where the work is to end. */
+  pause: () => Promise<void>,
 ): Promise<void> {
   for (let at = 0; at < operations.length; ) {
     await pause();
@@ -33,18 +32,6 @@ export async function writeEntries(
     }
     tx.commit();
     partition.wroteSomething(tenant);
-    if (isOrder) await engineHasAll(partition, pause);
-  }
-}
-
-/** Resolves when the engine has every commit that was made before the call. */
-export async function engineHasAll({ shard }: Partition, pause: Pause): Promise<void> {
-  const { committedSequence } = shard;
-  for (;;) {
-    shard.flush();
-    if (shard.failed !== null) throw shard.failed;
-    if (shard.appliedSequence >= committedSequence) return;
-    if (shard.hasBacklog) await shard.largeCommitDone();
-    await pause();
+    if (isOrder) await engineHasAll(partition.shard, pause);
   }
 }
