@@ -4,6 +4,7 @@
  */
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
+import { CheckpointServer } from "./cluster/checkpoint-server.js";
 import { ClusterMap, type ClusterMeta, readClusterUrl } from "./cluster/cluster-map.js";
 import { ClusterRoutes } from "./cluster/cluster-routes.js";
 import { readEtcdTls } from "./cluster/etcd-tls.js";
@@ -100,17 +101,18 @@ export async function startNode(
   const memory = newLeaseMemory();
   const map = new ClusterMap(endpoints, name, tls);
   const key = peerKey(secret);
+  const log = (level: "warn" | "info", message: string, fields: object): void => logger[level](fields, message);
+  const checkpoints = new CheckpointServer({ dataDirectory: config.data.dir, log });
   const routes = new ClusterRoutes({
-    ...{ node, partitions, map, key },
+    ...{ node, partitions, map, key, checkpoints, log },
     lease: new LeaseMemory(memory),
-    log: (level, message, fields) => logger[level](fields, message),
   });
   const server = await listenToPeers(listen === "" ? advertise : listen, key, (socket) => routes.accept(socket));
   let thread: Worker | null = null;
   let isClosing = false;
   return {
     routes,
-    settings: { endpoints, ...(tls && { tls }), name, node, reads, copies, lease: memory },
+    settings: { endpoints, ...(tls && { tls }), name, node, reads, copies, peerKey: key, lease: memory },
     async begin() {
       await map.leave(node, false);
       thread = new Worker(threadEntry("lease"), {
@@ -132,6 +134,7 @@ export async function startNode(
       isClosing = true;
       server.close();
       await routes.close();
+      await checkpoints.close();
       map.close();
       await thread?.terminate();
     },

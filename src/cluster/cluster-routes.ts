@@ -10,6 +10,8 @@ import { DbError } from "../protocol/errors.js";
 import { eachFrame, REPLY_MOVED, shiftDeadlines } from "../protocol/frames.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { FromActor, ToActor } from "../protocol/messages.js";
+import { isCheckpointRequest } from "./checkpoint-messages.js";
+import type { CheckpointServer } from "./checkpoint-server.js";
 import type { ClusterMap, ClusterView } from "./cluster-map.js";
 import { FrameRelay, type LostReply, type RelayHost } from "./frame-relay.js";
 import type { LeaseMemory } from "./lease-memory.js";
@@ -22,6 +24,7 @@ export interface ClusterRoutesOptions {
   readonly lease: LeaseMemory;
   /** Of the peer link. */
   readonly key: Buffer;
+  readonly checkpoints: Pick<CheckpointServer, "heard">;
   readonly log: (level: "warn" | "info", message: string, fields: object) => void;
 }
 
@@ -38,6 +41,8 @@ interface Caller {
   readonly connection: PeerConnection;
   /** Changes of identities that it has not heard of yet, as far as is known. */
   readonly unheard: Map<number, () => void>;
+  /** It is given a partition's files (checkpoint-server.ts), and caches nothing. */
+  isForFiles: boolean;
 }
 
 interface IdentityHeard {
@@ -141,8 +146,9 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
   }
 
   identityChanged(change: IdentityChange): Promise<void> | null {
-    if (this.callers.size === 0) return null;
-    return Promise.all([...this.callers].map((caller) => this.tell(caller, change))).then(() => undefined);
+    const callers = [...this.callers].filter(({ isForFiles }) => !isForFiles);
+    if (callers.length === 0) return null;
+    return Promise.all(callers.map((caller) => this.tell(caller, change))).then(() => undefined);
   }
 
   /** A node that does not say that it has heard loses its connection, and with that knows that it may have missed something. */
@@ -190,7 +196,11 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
       },
       control: (partition, message) => {
         if (message.kind === "identity-heard") unheard.get((message as IdentityHeard).id)?.();
-        else relay.control(partition, message as ToActor);
+        else if (isCheckpointRequest(message)) {
+          caller.isForFiles = true;
+          for (const heard of [...unheard.values()]) heard();
+          this.options.checkpoints.heard(partition, message, (answer) => connection.control(partition, answer));
+        } else relay.control(partition, message as ToActor);
       },
       closed: () => {
         this.callers.delete(caller);
@@ -198,7 +208,7 @@ export class ClusterRoutes implements PartitionRoutes, RelayHost {
         relay.close();
       },
     });
-    const caller: Caller = { connection, unheard };
+    const caller: Caller = { connection, unheard, isForFiles: false };
     this.callers.add(caller);
   }
 

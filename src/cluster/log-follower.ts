@@ -76,7 +76,7 @@ export class LogFollower {
         return;
       } catch (error) {
         if (!(error instanceof NeedsEarlier)) throw error;
-        if (error.sequence >= from) throw damagedLog(`what begins at ${error.sequence} is not there`);
+        if (error.sequence >= from) throw new CopyBehind(`what begins at ${error.sequence} is not in the replicated log`);
         from = error.sequence;
       }
     }
@@ -168,7 +168,7 @@ export class LogFollower {
         if (head.kind === RECORD_KIND.whole) this.dropParts(readPartsKey(record.operations[0]!.key).id);
         continue;
       }
-      if (record.sequence !== last + 1) throw tooFarBehind(last, record.sequence);
+      if (record.sequence !== last + 1) throw new CopyBehind(`the copy ends at commit ${last}, and the replicated log begins at ${record.sequence}`);
       last = record.sequence;
       commits.push(head.kind === RECORD_KIND.whole ? this.wholeOf(record) : commitOf(record));
     }
@@ -198,7 +198,9 @@ function commitOf({ sequence, micros, operations, before }: LogRecord): Commit {
   return before === undefined ? { sequence, micros, operations } : { sequence, micros, operations, before };
 }
 
-function tooFarBehind(last: number, first: number): DbError {
-  const why = `this node's copy of the partition ends at commit ${last}, and the replicated log begins at ${first}`;
-  return new DbError("partition_damaged", `The partition cannot be opened here: ${why}. Copy it from another node.`);
+/** What this node lacks was trimmed: only another node's state can help. */
+export class CopyBehind extends DbError {
+  constructor(why: string) {
+    super("partition_damaged", `This node cannot open the partition before it has been copied from its owner: ${why}.`);
+  }
 }

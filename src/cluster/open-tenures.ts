@@ -3,6 +3,7 @@ import type { DbError } from "../protocol/errors.js";
 import type { ActorSettings } from "../protocol/messages.js";
 import { partitionDirectory } from "../storage/partition-directory.js";
 import { openShardOnDisk } from "../storage/shard-on-disk.js";
+import { fetchCheckpoint } from "./checkpoint-fetch.js";
 import { ClusterMap } from "./cluster-map.js";
 import { EtcdLogService } from "./etcd-log-service.js";
 import { LeaseMemory } from "./lease-memory.js";
@@ -12,7 +13,7 @@ import { Tenures, type TenuresOptions } from "./tenures.js";
 export type TenuresOutput = Pick<TenuresOptions, "failed" | "log">;
 
 export function openTenures(settings: ActorSettings, output: TenuresOutput): Tenures {
-  const { endpoints, tls, name, node, reads, copies, lease } = settings.cluster!;
+  const { endpoints, tls, name, node, reads, copies, lease, peerKey } = settings.cluster!;
   const service = new EtcdLogService({ endpoints, tls, installation: name });
   const { failed, log } = output;
   return new Tenures({
@@ -22,6 +23,7 @@ export function openTenures(settings: ActorSettings, output: TenuresOutput): Ten
     partitions: settings.partitionCount,
     mine: settings.partitions,
     copyOf: (partition) => copyOf(settings, service, partition),
+    fetch: (partition, address, into, signal) => fetchCheckpoint({ partition, address, node, key: peerKey, into, signal }),
     failed: (error: DbError) => failed(error),
   });
 }
@@ -32,8 +34,8 @@ function copyOf(settings: ActorSettings, service: EtcdLogService, partition: num
   const log = { segmentBytes: storage.logSegmentBytes, retentionBytes: storage.logRetentionBytes };
   return new PartitionCopy({
     ...{ service, partition, directory, log },
-    apply: async () => {
-      const shard = await openShardOnDisk(directory, {
+    apply: async (place) => {
+      const shard = await openShardOnDisk(place, {
         ...log,
         memtableBytes: storage.memtableBytes,
         identity: { installation: settings.installation, partition },

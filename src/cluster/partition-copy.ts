@@ -3,8 +3,10 @@
  * at once and etcd may be trimmed. The engine is brought up to it now and then, so that the log stays short.
  */
 import { join } from "node:path";
+import { DbError } from "../protocol/errors.js";
 import type { CommitLog } from "../storage/commit-log.js";
 import { FileCommitLog, type FileCommitLogOptions } from "../storage/file-commit-log.js";
+import { finishReplacement, prepareReplacement } from "./copy-replacement.js";
 import { LogFollower } from "./log-follower.js";
 import type { LogService } from "./log-service.js";
 
@@ -14,8 +16,8 @@ export interface PartitionCopyOptions {
   /** Of the partition. */
   readonly directory: string;
   readonly log: Omit<FileCommitLogOptions, "directory">;
-  /** Has the engine take what the log has. The log is closed meanwhile. */
-  readonly apply: () => Promise<void>;
+  /** Has the engine of a partition's directory take what its log has. The log is closed meanwhile. */
+  readonly apply: (directory: string) => Promise<void>;
 }
 
 /** What the log may have grown by before the engine is brought up to it. */
@@ -33,14 +35,39 @@ export class PartitionCopy {
   /** Takes what the owner has written. Throws as LogFollower.catchUp does. */
   catchUp(): Promise<void> {
     return this.next(async () => {
-      const { service, partition, apply } = this.options;
+      const { service, partition, directory, apply } = this.options;
       const { local, follower } = await this.ensureOpen();
       await follower.catchUp(service, partition, () => undefined);
       await local.sync();
       this.durable = local.lastSequence;
       if (local.bytesAppended < APPLY_BYTES) return;
       await this.closeNow();
-      await apply();
+      await apply(directory);
+    });
+  }
+
+  /**
+   * Puts another node's state in the place of this one, which cannot follow the log any more. `fetch` fills the folder with the files of
+   * RocksDB. Throws partition_unavailable when that state has less than this copy, which then stays.
+   */
+  replace(fetch: (folder: string) => Promise<void>): Promise<void> {
+    return this.next(async () => {
+      const { directory, log, apply } = this.options;
+      await this.ensureOpen();
+      const aside = await prepareReplacement(directory);
+      await fetch(aside.engine);
+      await apply(aside.directory);
+      const newer = await FileCommitLog.open({ ...log, directory: aside.log });
+      const { lastSequence } = newer;
+      await newer.close();
+      if (lastSequence < this.durable) {
+        const why = `it ends at commit ${lastSequence}, and this node has ${this.durable}`;
+        throw new DbError("partition_unavailable", `The state of the other node is older than this one: ${why}.`);
+      }
+      aside.complete();
+      await this.closeNow();
+      await finishReplacement(directory);
+      await this.ensureOpen();
     });
   }
 
@@ -57,6 +84,7 @@ export class PartitionCopy {
   private async ensureOpen(): Promise<{ local: CommitLog; follower: LogFollower }> {
     const { directory, log } = this.options;
     if (this.local === null) {
+      await finishReplacement(directory);
       this.local = await FileCommitLog.open({ ...log, directory: join(directory, "log") });
       await this.local.sync();
       this.durable = this.local.lastSequence;

@@ -18,6 +18,7 @@ import type { Claim, LogService } from "./log-service.js";
 import { NodeWatch } from "./node-watch.js";
 import type { PartitionCopy } from "./partition-copy.js";
 import { placePartitions } from "./placement.js";
+import { CopyBehind } from "./log-follower.js";
 import { ReplicatedCommitLog } from "./replicated-commit-log.js";
 
 export interface TenuresOptions {
@@ -35,6 +36,8 @@ export interface TenuresOptions {
   /** This machine's, where there is no other. */
   readonly clock?: NodeClock;
   readonly copyOf: (partition: number) => PartitionCopy;
+  /** Has another node's state of the partition brought into the folder; gives its bytes. */
+  readonly fetch: (partition: number, address: string, folder: string, signal: AbortSignal) => Promise<number>;
   /** The thread must end and be started again. */
   readonly failed: (error: DbError) => void;
   readonly log: (level: "error" | "warn" | "info", message: string, fields: object) => void;
@@ -45,6 +48,12 @@ interface Host {
   /** False: not now. */
   close(partition: number): Promise<boolean>;
   armTurn(): void;
+}
+
+/** A node that serves a partition. */
+interface Source {
+  readonly node: string;
+  readonly address: string;
 }
 
 interface Tenure {
@@ -86,6 +95,9 @@ export class Tenures {
   /** Partitions that could not be given away, and when that was last told. */
   private readonly tied = new Map<number, number>();
   private readonly working = new Map<number, Promise<void>>();
+  /** One partition is copied from another node at a time. */
+  private copying: Promise<unknown> = Promise.resolve();
+  private readonly stopping = new AbortController();
   private readonly freeSince = new Map<number, number>();
   /** Another node is about to give a partition to this one. */
   private isExpecting = false;
@@ -277,10 +289,45 @@ export class Tenures {
     if (order[0] === node) this.isExpecting = true;
     const there = newestIn(view, partition);
     if (there > this.copyOf(partition).durable && !this.isBehind(partition))
-      this.start(
-        partition,
-        this.follow(partition).then(() => undefined),
-      );
+      this.start(partition, this.followOwner(partition, there, sourceIn(view, partition)));
+  }
+
+  /** Where the log does not have what this copy lacks any more, the owner's state takes its place. */
+  private async followOwner(partition: number, there: number, source: Source | null): Promise<void> {
+    const why = await this.follow(partition);
+    // All that was reported before had been acknowledged, so it is in the log that was read, unless it was trimmed.
+    const isTrimmed = why instanceof CopyBehind || (why === null && this.copyOf(partition).durable < there);
+    if (isTrimmed && source !== null) await this.copyFrom(partition, source);
+  }
+
+  private async copyFrom(partition: number, { node, address }: Source): Promise<void> {
+    const before = this.copying;
+    const { log, fetch } = this.options;
+    const { signal } = this.stopping;
+    const work = async (): Promise<void> => {
+      await before;
+      if (this.isStopped) return;
+      const began = performance.now();
+      log("info", "the partition is copied from its owner", { partition, from: node });
+      let bytes = 0;
+      const copy = this.copyOf(partition);
+      await copy.replace(async (folder) => {
+        bytes = await fetch(partition, address, folder, signal);
+      });
+      this.behind.delete(partition);
+      const seconds = Math.round(performance.now() - began) / 1000;
+      log("info", "the partition was copied", { partition, from: node, bytes, seconds, upTo: copy.durable });
+    };
+    const done = work();
+    this.copying = done.catch(() => undefined);
+    try {
+      await done;
+    } catch (error) {
+      if (this.isStopped) return;
+      this.behind.set(partition, performance.now());
+      const why = error instanceof Error ? error.message : String(error);
+      log("warn", "the partition could not be copied from its owner; it is tried again", { partition, from: node, why });
+    }
   }
 
   private start(partition: number, work: Promise<void>): void {
@@ -310,22 +357,27 @@ export class Tenures {
     return this.behind.has(partition);
   }
 
-  private async follow(partition: number): Promise<boolean> {
+  /** Null: the copy has all that the log has. Else why it cannot follow. */
+  private async follow(partition: number): Promise<DbError | null> {
     const copy = this.copyOf(partition);
     try {
       await copy.catchUp();
-      return true;
+      return null;
     } catch (error) {
       if (!(error instanceof DbError && error.code === "partition_damaged")) throw error;
       this.behind.set(partition, performance.now());
-      this.options.log("error", "this node's copy of the partition cannot follow", { partition, why: error.message });
-      return false;
+      const level = error instanceof CopyBehind ? "warn" : "error";
+      this.options.log(level, "this node's copy of the partition cannot follow", { partition, why: error.message });
+      return error;
     }
   }
 
   private async take(claim: Claim, view: ClusterView): Promise<void> {
     const { partition } = claim;
-    if (this.isBehind(partition) || !(await this.follow(partition))) return;
+    if (this.isBehind(partition) || (await this.follow(partition)) !== null) {
+      await this.giveUp(claim, view);
+      return;
+    }
     const copy = this.copyOf(partition);
     // All that any node has reported was acknowledged before, so it is in the log that was read, unless that was trimmed.
     const there = newestIn(view, partition);
@@ -333,6 +385,7 @@ export class Tenures {
       this.behind.set(partition, performance.now());
       const why = `it ends at commit ${copy.durable}, and another node has ${there}`;
       this.options.log("error", "this node's copy of the partition cannot follow", { partition, why });
+      await this.giveUp(claim, view);
       return;
     }
     await copy.close();
@@ -344,6 +397,19 @@ export class Tenures {
     await this.host!.open(partition);
     this.epochs.delete(partition);
     this.options.log("info", "the partition is owned", { partition, epoch });
+  }
+
+  /** This node has lost what it had of a partition that is still its own: whoever has most is the owner instead. */
+  private async giveUp(claim: Claim, view: ClusterView): Promise<void> {
+    const { node, log } = this.options;
+    const { partition } = claim;
+    if (view.owners.get(partition)?.node !== node) return;
+    const [next] = [...(view.durable.get(partition) ?? [])]
+      .filter(([name]) => name !== node && view.members.get(name)?.isFenced === false)
+      .sort(([, a], [, b]) => b - a);
+    if (next === undefined) return;
+    const epoch = await this.options.service.claim({ ...claim, node: next[0] });
+    log("warn", "the partition was given to a node that has more of it", { partition, to: next[0], done: epoch !== null });
   }
 
   private copyOf(partition: number): PartitionCopy {
@@ -389,6 +455,7 @@ export class Tenures {
 
   async stop(): Promise<void> {
     this.isStopped = true;
+    this.stopping.abort(new DbError("shutting_down"));
     await Promise.all([this.looking, this.reporting, ...this.working.values()]);
   }
 
@@ -407,6 +474,13 @@ export class Tenures {
       await service.claim({ partition, node: next, tenure: randomUUID(), epoch }).catch(() => null);
     }
   }
+}
+
+/** The owner, where another node can reach it. */
+function sourceIn({ owners, members }: ClusterView, partition: number): Source | null {
+  const node = owners.get(partition)?.node;
+  const member = node === undefined ? undefined : members.get(node);
+  return member?.address === undefined || member.isFenced ? null : { node: node!, address: member.address };
 }
 
 /** That any node has on its disk. */

@@ -65,6 +65,8 @@ export interface ClusterSettings {
   readonly node: string;
   readonly reads: Config["cluster"]["reads"];
   readonly copies: number;
+  /** Of the links between nodes. */
+  readonly peerKey: Uint8Array;
   /** What the node may believe about its lease. */
   readonly lease: SharedArrayBuffer;
 }

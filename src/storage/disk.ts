@@ -106,7 +106,12 @@ export function writeFileDurably(path: string, text: string, mode = 0o666): void
     fs.closeSync(file);
   }
   fs.renameSync(temporary, path);
-  const directory = fs.openSync(dirname(path), "r");
+  syncDirectoryNow(dirname(path));
+}
+
+/** Puts the names in it on the device. */
+export function syncDirectoryNow(path: string): void {
+  const directory = fs.openSync(path, "r");
   try {
     fs.fsyncSync(directory);
   } finally {

@@ -72,6 +72,7 @@ class Node {
     readonly name: string,
   ) {
     this.routes = new ClusterRoutes({
+      checkpoints: { heard: () => undefined },
       ...{ node: name, partitions: 2, map: world, key: world.key, log: () => undefined },
       lease: new LeaseMemory(newLeaseMemory(), SYSTEM_CLOCK),
     });

@@ -40,6 +40,11 @@ class World {
     return { owners, durable, members, wants: this.wants, draining: new Set() };
   }
 
+  /** How a node is given another's state of a partition. */
+  given: (to: Node, partition: number, folder: string) => number = () => {
+    throw new Error("nobody gives anything");
+  };
+
   async node(t: Test, name: string): Promise<Node> {
     const node = new Node(this, name);
     this.nodes.push(node);
@@ -81,6 +86,7 @@ class Node {
   readonly lease: InterruptedLease;
   readonly tenures: Tenures;
   failures = 0;
+  readonly fetched: string[] = [];
   /** Its actor cannot let go of anything. */
   isTied = false;
   closes = 0;
@@ -108,6 +114,10 @@ class Node {
           ...{ service: world.service, partition, directory: this.directory(partition), log: {} },
           apply: async () => undefined,
         }),
+      fetch: async (partition, address, folder) => {
+        this.fetched.push(`${partition} ${address}`);
+        return this.world.given(this, partition, folder);
+      },
       failed: () => this.failures++,
       log: (level, message, fields) => {
         this.told.push(message);

@@ -100,7 +100,7 @@ function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {
 }
 
 async function buildFromEngine(job: BuildJob, directory: string): Promise<BuildAnswer | null> {
-  copyEngine(directory, job.scratch);
+  await copyEngine(directory, job.scratch);
   try {
     const engine = await RocksEngine.open({
       directory: job.scratch,

@@ -1,0 +1,67 @@
+/**
+ * Puts a partition's files that came from another node in the place of those that this node has. They are made complete in a folder aside.
+ * From then on a crash at any moment is made good by the next call of `finishReplacement`, with the new files.
+ */
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { syncDirectoryNow, writeFileDurably } from "../storage/disk.js";
+import { createShardDirectory, readShardFormat, type ShardIdentity, writeShardFormat } from "../storage/format.js";
+
+export interface Replacement {
+  /** Of a whole partition. */
+  readonly directory: string;
+  readonly engine: string;
+  readonly log: string;
+  /** All is there, and on the device. */
+  complete(): void;
+}
+
+const FORMAT = "FORMAT";
+const COMPLETE = "COMPLETE";
+/** What it replaces, until it is removed. */
+const OLD = "old";
+/** In this order: with a new engine and no log the partition counts as empty, and is copied again. */
+const PARTS = ["rocksdb", "log"];
+
+const asideOf = (directory: string): string => `${directory}.new`;
+
+/** An empty directory for the same partition. What an unfinished attempt has left is removed. */
+export async function prepareReplacement(directory: string): Promise<Replacement> {
+  const aside = asideOf(directory);
+  await rm(aside, { recursive: true, force: true });
+  const { installation, partition } = readShardFormat(directory) ?? {};
+  const isKnown = installation !== undefined && partition !== undefined;
+  const identity: ShardIdentity | null = isKnown ? { installation, partition } : null;
+  createShardDirectory(aside, identity);
+  mkdirSync(join(aside, OLD));
+  return {
+    directory: aside,
+    engine: join(aside, "rocksdb"),
+    log: join(aside, "log"),
+    complete: () => writeFileDurably(join(aside, COMPLETE), ""),
+  };
+}
+
+/** Does nothing where no replacement is complete. Nobody has the partition's files open. */
+export async function finishReplacement(directory: string): Promise<void> {
+  const aside = asideOf(directory);
+  if (!existsSync(join(aside, COMPLETE))) return;
+  const { unopened: _unopened, ...format } = readShardFormat(aside)!;
+  // What is missing from now on is not a loss.
+  writeShardFormat(directory, { ...format, unopened: true });
+  for (const name of readdirSync(directory)) {
+    const isNew = PARTS.includes(name) && !existsSync(join(aside, name));
+    if (name === FORMAT || isNew) continue;
+    await rm(join(aside, OLD, name), { recursive: true, force: true });
+    renameSync(join(directory, name), join(aside, OLD, name));
+  }
+  for (const part of PARTS) {
+    if (existsSync(join(aside, part))) renameSync(join(aside, part), join(directory, part));
+    syncDirectoryNow(directory);
+  }
+  writeShardFormat(directory, format);
+  rmSync(join(aside, COMPLETE));
+  syncDirectoryNow(aside);
+  await rm(aside, { recursive: true, force: true });
+}
