@@ -90,7 +90,12 @@ async function fetchSome(fetch: CheckpointFetch, progress: Progress): Promise<vo
   }
 }
 
-async function fetchFile(link: CheckpointLink, id: number, { name, bytes }: CheckpointFile, into: string): Promise<void> {
+async function fetchFile(
+  link: CheckpointLink,
+  id: number,
+  { name, bytes }: CheckpointFile,
+  into: string,
+): Promise<void> {
   if (basename(name) !== name) throw new DbError("internal_error", `A file of a checkpoint is called ${name}.`);
   const handle = await open(join(into, name), "w");
   let next = 0;

@@ -76,7 +76,8 @@ export class LogFollower {
         return;
       } catch (error) {
         if (!(error instanceof NeedsEarlier)) throw error;
-        if (error.sequence >= from) throw new CopyBehind(`what begins at ${error.sequence} is not in the replicated log`);
+        if (error.sequence >= from)
+          throw new CopyBehind(`what begins at ${error.sequence} is not in the replicated log`);
         from = error.sequence;
       }
     }
@@ -168,7 +169,8 @@ export class LogFollower {
         if (head.kind === RECORD_KIND.whole) this.dropParts(readPartsKey(record.operations[0]!.key).id);
         continue;
       }
-      if (record.sequence !== last + 1) throw new CopyBehind(`the copy ends at commit ${last}, and the replicated log begins at ${record.sequence}`);
+      if (record.sequence !== last + 1)
+        throw new CopyBehind(`the copy ends at commit ${last}, and the replicated log begins at ${record.sequence}`);
       last = record.sequence;
       commits.push(head.kind === RECORD_KIND.whole ? this.wholeOf(record) : commitOf(record));
     }

@@ -23,7 +23,8 @@ export function openTenures(settings: ActorSettings, output: TenuresOutput): Ten
     partitions: settings.partitionCount,
     mine: settings.partitions,
     copyOf: (partition) => copyOf(settings, service, partition),
-    fetch: (partition, address, into, signal) => fetchCheckpoint({ partition, address, node, key: peerKey, into, signal }),
+    fetch: (partition, address, into, signal) =>
+      fetchCheckpoint({ partition, address, node, key: peerKey, into, signal }),
     failed: (error: DbError) => failed(error),
   });
 }

@@ -14,11 +14,11 @@ import type { ClusterMap, ClusterView } from "./cluster-map.js";
 import { type Confirmations, LeaseConfirmations, QuorumConfirmations } from "./confirmations.js";
 import type { NodeClock } from "./lease.js";
 import { type LeaseMemory, SYSTEM_CLOCK } from "./lease-memory.js";
+import { CopyBehind } from "./log-follower.js";
 import type { Claim, LogService } from "./log-service.js";
 import { NodeWatch } from "./node-watch.js";
 import type { PartitionCopy } from "./partition-copy.js";
 import { placePartitions } from "./placement.js";
-import { CopyBehind } from "./log-follower.js";
 import { ReplicatedCommitLog } from "./replicated-commit-log.js";
 
 export interface TenuresOptions {
@@ -326,7 +326,11 @@ export class Tenures {
       if (this.isStopped) return;
       this.behind.set(partition, performance.now());
       const why = error instanceof Error ? error.message : String(error);
-      log("warn", "the partition could not be copied from its owner; it is tried again", { partition, from: node, why });
+      log("warn", "the partition could not be copied from its owner; it is tried again", {
+        partition,
+        from: node,
+        why,
+      });
     }
   }
 
@@ -409,7 +413,11 @@ export class Tenures {
       .sort(([, a], [, b]) => b - a);
     if (next === undefined) return;
     const epoch = await this.options.service.claim({ ...claim, node: next[0] });
-    log("warn", "the partition was given to a node that has more of it", { partition, to: next[0], done: epoch !== null });
+    log("warn", "the partition was given to a node that has more of it", {
+      partition,
+      to: next[0],
+      done: epoch !== null,
+    });
   }
 
   private copyOf(partition: number): PartitionCopy {

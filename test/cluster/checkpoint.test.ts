@@ -230,7 +230,11 @@ t.test("a crash during the replacement is made good with the new state", async (
   const aside = await prepareReplacement(directory);
   await writeKeys(aside.directory, 9);
   await finishReplacement(directory);
-  t.equal((await contentOf(join(directory, "rocksdb"))).numbers.length, 5, "what is not complete takes nothing's place");
+  t.equal(
+    (await contentOf(join(directory, "rocksdb"))).numbers.length,
+    5,
+    "what is not complete takes nothing's place",
+  );
 });
 
 async function writeKeys(directory: string, count: number): Promise<void> {

@@ -45,18 +45,54 @@ export class ClusterProcesses {
     this.map = new ClusterMap(endpoints, name);
   }
 
-  static async start(count: number): Promise<ClusterProcesses> {
+  /** `before`: statements that the first node runs while it is one machine by itself. */
+  static async start(count: number, before: readonly string[] = []): Promise<ClusterProcesses> {
     const folder = mkdtempSync(join(tmpdir(), "tessera-nodes-"));
     writeFileSync(join(folder, "key"), randomBytes(32).toString("hex"), { mode: 0o600 });
     const cluster = new ClusterProcesses(await EtcdMember.startMany(ETCD_MEMBERS), folder);
     for (let number = 1; number <= count; number++) cluster.nodes.push(await cluster.newNode(`n${number}`));
     const [first] = cluster.nodes;
+    if (before.length > 0) await cluster.runAlone(first!, before);
     const args = ["cluster", "init", "--cluster", cluster.url, "--node", "n1", "--partitions", String(PARTITIONS)];
     const made = spawnSync("bin/tessera", args, { env: cluster.environment(first!), encoding: "utf8" });
     if (made.status !== 0) throw new Error(`tessera cluster init: ${made.stderr}`);
     for (const node of cluster.nodes) cluster.run(node);
     await cluster.signIn();
     return cluster;
+  }
+
+  private async runAlone(node: NodeProcess, statements: readonly string[]): Promise<void> {
+    const log = openSync(join(this.folder, `${node.name}.log`), "a");
+    node.child = spawn("bin/tessera", ["serve"], { env: this.environment(node), stdio: ["ignore", log, log] });
+    await this.signIn();
+    for (const sql of statements) {
+      const { status } = await this.execute(node, sql, []);
+      if (status !== 200) throw new Error(`${sql} answered ${status}`);
+    }
+    await this.end(node, "SIGTERM");
+    this.token = "";
+  }
+
+  /** A further node, with an empty data directory. */
+  async join(name: string): Promise<NodeProcess> {
+    const node = await this.newNode(name);
+    this.nodes.push(node);
+    this.run(node);
+    return node;
+  }
+
+  /** The node's data are gone; it is not running. */
+  loseData(node: NodeProcess): void {
+    rmSync(join(this.folder, node.name), { recursive: true });
+  }
+
+  /** By partition: who owns it, and the newest sequence of each node. */
+  async copies(): Promise<readonly { readonly owner: string | null; readonly durable: ReadonlyMap<string, number> }[]> {
+    const { owners, durable } = await this.map.view();
+    return Array.from({ length: PARTITIONS }, (_, partition) => ({
+      owner: owners.get(partition)?.node ?? null,
+      durable: durable.get(partition) ?? new Map<string, number>(),
+    }));
   }
 
   private async newNode(name: string): Promise<NodeProcess> {
