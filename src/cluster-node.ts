@@ -40,7 +40,7 @@ export interface JoinedData {
 /** The data directory, which is locked, becomes one of the cluster's, unless it is. Throws what the operator has to do. */
 export async function joinCluster(config: Config, warn: (message: string) => void): Promise<JoinedData> {
   checkSettings(config);
-  const meta = await readMeta(config.cluster);
+  const meta = await readMeta(config.cluster, warn);
   const { dir } = config.data;
   const shared = unsealFromNodes(meta.sealed, config.secrets);
   if (shared === null) {
@@ -74,11 +74,14 @@ function checkSettings({ cluster, secrets }: Config): void {
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-async function readMeta(cluster: Config["cluster"]): Promise<ClusterMeta> {
+async function readMeta(cluster: Config["cluster"], warn: (message: string) => void): Promise<ClusterMeta> {
   const { url } = cluster;
   const { endpoints, name } = readClusterUrl(url);
   const map = new ClusterMap(endpoints, name, readEtcdTls(cluster));
   try {
+    const { refused, warnings } = await map.examine();
+    for (const warning of warnings) warn(warning);
+    if (refused.length > 0) throw new DataDirectoryError(`${refused.join(". ")}.`);
     const meta = await map.meta();
     if (meta !== null) return meta;
   } finally {

@@ -4,6 +4,7 @@
  */
 
 import type { DbError } from "../protocol/errors.js";
+import type { ClusterMetrics } from "../protocol/messages.js";
 import type { CommitLog } from "../storage/commit-log.js";
 import { OutputGate } from "./output-gate.js";
 
@@ -23,6 +24,7 @@ export interface ActorTenures {
   replicate(partition: number, local: CommitLog): Promise<CommitLog>;
   /** Has a reply leave when it is known that the partition was owned when the reply was computed. One of both is called. */
   confirm(partition: number, send: () => void, fail: (error: DbError) => void): void;
+  metrics(): ClusterMetrics;
   /** No more partitions are opened. */
   stop(): Promise<void>;
   /** The partitions are closed: they are given to their next owners. */

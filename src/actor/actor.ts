@@ -442,9 +442,7 @@ export class Actor {
     const { shared } = this;
     const partitions = [...this.partitions.values()];
     return {
-      actor: this.settings.actor,
-      requests: this.requests.count,
-      running: this.requests.runningCount,
+      ...{ actor: this.settings.actor, requests: this.requests.count, running: this.requests.runningCount },
       waiting: this.scheduler.waiting,
       ...this.scheduler.metrics,
       ...this.turnCpu.metrics,
@@ -462,6 +460,7 @@ export class Actor {
       modelUsage: [...shared.models.usage.values()],
       inference: shared.models.laneMetrics,
       partitions: partitions.map((one) => ({ ...one.metrics, requestsHeld: this.features.heldIn(one) })),
+      cluster: this.output.tenures?.metrics() ?? null,
     };
   }
 

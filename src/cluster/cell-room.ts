@@ -18,6 +18,8 @@ export class CellRoom {
   refusal: DbError | null = null;
   /** Half of what may be held is: what can be spared had better be trimmed. */
   isFilling = false;
+  /** That the service held when it was last looked at. */
+  bytes = 0;
   private readonly service: CellRoomOptions["service"];
   private readonly bytesMax: number;
   /** At the beginning nobody knows what others have trimmed. */
@@ -42,6 +44,7 @@ export class CellRoom {
       usage = await this.service.usage();
     }
     const { bytes } = usage;
+    this.bytes = bytes;
     this.isFilling = usage.isFull || bytes > this.bytesMax / 2;
     if (usage.isFull) this.refusal = refusal("the log service has no room (etcd: alarm NOSPACE)");
     else if (bytes > this.bytesMax) {

@@ -3,6 +3,7 @@ import { DbError } from "../protocol/errors.js";
 import type { EtcdTls } from "../protocol/messages.js";
 import { RangeRequest_SortOrder } from "./etcd_pb.js";
 import { EtcdClient } from "./etcd-client.js";
+import { type EtcdFindings, judgeEtcd } from "./etcd-health.js";
 import { type EtcdOperation, endOf, isAt, keysIn, ownerOf, put, range, text } from "./etcd-log-service.js";
 import type { Member, MemberState, Owner } from "./log-service.js";
 
@@ -35,6 +36,11 @@ export class ClusterMap {
   constructor(endpoints: readonly string[], name: string, tls?: EtcdTls) {
     this.client = new EtcdClient({ endpoints, tls });
     this.prefix = `/tessera/${name}/`;
+  }
+
+  /** Whether etcd can be relied on. */
+  async examine(): Promise<EtcdFindings> {
+    return judgeEtcd(await this.client.memberStatus());
   }
 
   /** Null: `tessera cluster init` has not been run. */

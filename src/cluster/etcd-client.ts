@@ -33,6 +33,7 @@ import {
   type TxnResponse,
   TxnResponseSchema,
 } from "./etcd_pb.js";
+import type { MemberStatus } from "./etcd-health.js";
 
 export interface EtcdClientOptions {
   /** host:port of the members' client addresses. */
@@ -97,6 +98,20 @@ export class EtcdClient {
 
   status(): Promise<StatusResponse> {
     return this.call("Maintenance/Status", StatusRequestSchema, StatusResponseSchema, {});
+  }
+
+  /** Each member by itself. */
+  memberStatus(): Promise<readonly MemberStatus[]> {
+    return Promise.all(
+      this.members.map(async ({ endpoint }, member) => {
+        const asked = this.call("Maintenance/Status", StatusRequestSchema, StatusResponseSchema, {}, { member });
+        const version = await asked.then(
+          (answer) => answer.version,
+          () => null,
+        );
+        return { endpoint, version };
+      }),
+    );
   }
 
   /** The ids of members that have run out of space. */

@@ -10,6 +10,7 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DbError } from "../protocol/errors.js";
+import type { OwnedMetrics } from "../protocol/messages.js";
 import type { CommitLog, CommitParts, LogEntry, PartsFiles } from "../storage/commit-log.js";
 import type { LoadPart } from "../storage/load-run.js";
 import { type Loggable, PARTS_IDS, partsKey, RECORD_KIND, recordBytes, writeRecord } from "../storage/log-record.js";
@@ -63,6 +64,7 @@ export class ReplicatedCommitLog implements CommitLog {
   /** Not acknowledged, oldest first; the first ones may be under way. */
   private queue: Queued[] = [];
   private queueBytes = 0;
+  private readonly counted = { appends: 0, appendSeconds: 0, appendedBytes: 0 };
   private queued = 0;
   private acknowledged = 0;
   /** The newest commit that was queued. */
@@ -99,6 +101,10 @@ export class ReplicatedCommitLog implements CommitLog {
     this.follower = new LogFollower(options.local);
     this.last = options.local.lastSequence;
     this.durableHere = 0;
+  }
+
+  get metrics(): Omit<OwnedMetrics, "partition" | "epoch"> {
+    return { ...this.counted, unacknowledgedBytes: this.queueBytes };
   }
 
   append(commits: readonly Loggable[]): void {
@@ -269,6 +275,9 @@ export class ReplicatedCommitLog implements CommitLog {
       if (outcome === "full" && this.isClosing) throw new DbError("log_unavailable", "The log service has no room.");
       await sleep(RETRY_MS);
     }
+    this.counted.appendSeconds += (performance.now() - this.sentAt) / 1000;
+    this.counted.appends++;
+    this.counted.appendedBytes += append.bytes.length;
     this.sentAt = null;
   }
 

@@ -8,6 +8,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { DbError } from "../protocol/errors.js";
+import type { ClusterMetrics } from "../protocol/messages.js";
 import type { CommitLog } from "../storage/commit-log.js";
 import { CellRoom } from "./cell-room.js";
 import type { ClusterMap, ClusterView } from "./cluster-map.js";
@@ -17,6 +18,7 @@ import { type LeaseMemory, SYSTEM_CLOCK } from "./lease-memory.js";
 import { CopyBehind } from "./log-follower.js";
 import type { Claim, LogService } from "./log-service.js";
 import { NodeWatch } from "./node-watch.js";
+import { OwnerCopies, type OwnerCopiesOptions, type Source, sourceIn } from "./owner-copies.js";
 import type { PartitionCopy } from "./partition-copy.js";
 import { placePartitions } from "./placement.js";
 import { ReplicatedCommitLog } from "./replicated-commit-log.js";
@@ -36,8 +38,7 @@ export interface TenuresOptions {
   /** This machine's, where there is no other. */
   readonly clock?: NodeClock;
   readonly copyOf: (partition: number) => PartitionCopy;
-  /** Has another node's state of the partition brought into the folder; gives its bytes. */
-  readonly fetch: (partition: number, address: string, folder: string, signal: AbortSignal) => Promise<number>;
+  readonly fetch: OwnerCopiesOptions["fetch"];
   /** The thread must end and be started again. */
   readonly failed: (error: DbError) => void;
   readonly log: (level: "error" | "warn" | "info", message: string, fields: object) => void;
@@ -48,12 +49,6 @@ interface Host {
   /** False: not now. */
   close(partition: number): Promise<boolean>;
   armTurn(): void;
-}
-
-/** A node that serves a partition. */
-interface Source {
-  readonly node: string;
-  readonly address: string;
 }
 
 interface Tenure {
@@ -95,10 +90,9 @@ export class Tenures {
   /** Partitions that could not be given away, and when that was last told. */
   private readonly tied = new Map<number, number>();
   private readonly working = new Map<number, Promise<void>>();
-  /** One partition is copied from another node at a time. */
-  private copying: Promise<unknown> = Promise.resolve();
-  private readonly stopping = new AbortController();
+  private readonly ownerCopies: OwnerCopies;
   private readonly freeSince = new Map<number, number>();
+  private takeovers = 0;
   /** Another node is about to give a partition to this one. */
   private isExpecting = false;
   private lookedMs = 0;
@@ -116,6 +110,7 @@ export class Tenures {
     this.options = options;
     this.watch = new NodeWatch(options.service, options.clock ?? SYSTEM_CLOCK);
     this.room = new CellRoom({ service: options.service });
+    this.ownerCopies = new OwnerCopies(options);
     this.life = options.lease.life;
     this.byLease = new LeaseConfirmations(options.lease, this.life);
   }
@@ -196,6 +191,19 @@ export class Tenures {
       reads === "lease" ? this.byLease : new QuorumConfirmations(service, partition, epoch, () => this.host!.armTurn());
     this.tenures.set(partition, { epoch, log, confirmations });
     return log;
+  }
+
+  metrics(): ClusterMetrics {
+    const { newest: view, copies, takeovers, room, tenures } = this;
+    return {
+      leaseLeftSeconds: this.options.lease.leftMs / 1000,
+      ...{ takeovers, logServiceBytes: room.bytes },
+      owned: [...tenures].map(([partition, { epoch, log }]) => ({ partition, epoch, ...log.metrics })),
+      copies: [...copies].map(([partition, copy]) => ({
+        partition,
+        lagCommits: Math.max(0, (view === null ? 0 : newestIn(view, partition)) - Math.max(0, copy.durable)),
+      })),
+    };
   }
 
   private async look(): Promise<void> {
@@ -300,38 +308,9 @@ export class Tenures {
     if (isTrimmed && source !== null) await this.copyFrom(partition, source);
   }
 
-  private async copyFrom(partition: number, { node, address }: Source): Promise<void> {
-    const before = this.copying;
-    const { log, fetch } = this.options;
-    const { signal } = this.stopping;
-    const work = async (): Promise<void> => {
-      await before;
-      if (this.isStopped) return;
-      const began = performance.now();
-      log("info", "the partition is copied from its owner", { partition, from: node });
-      let bytes = 0;
-      const copy = this.copyOf(partition);
-      await copy.replace(async (folder) => {
-        bytes = await fetch(partition, address, folder, signal);
-      });
-      this.behind.delete(partition);
-      const seconds = Math.round(performance.now() - began) / 1000;
-      log("info", "the partition was copied", { partition, from: node, bytes, seconds, upTo: copy.durable });
-    };
-    const done = work();
-    this.copying = done.catch(() => undefined);
-    try {
-      await done;
-    } catch (error) {
-      if (this.isStopped) return;
-      this.behind.set(partition, performance.now());
-      const why = error instanceof Error ? error.message : String(error);
-      log("warn", "the partition could not be copied from its owner; it is tried again", {
-        partition,
-        from: node,
-        why,
-      });
-    }
+  private async copyFrom(partition: number, source: Source): Promise<void> {
+    if (await this.ownerCopies.take(partition, this.copyOf(partition), source)) this.behind.delete(partition);
+    else this.behind.set(partition, performance.now());
   }
 
   private start(partition: number, work: Promise<void>): void {
@@ -400,6 +379,7 @@ export class Tenures {
     this.epochs.set(partition, epoch);
     await this.host!.open(partition);
     this.epochs.delete(partition);
+    this.takeovers++;
     this.options.log("info", "the partition is owned", { partition, epoch });
   }
 
@@ -463,7 +443,7 @@ export class Tenures {
 
   async stop(): Promise<void> {
     this.isStopped = true;
-    this.stopping.abort(new DbError("shutting_down"));
+    this.ownerCopies.stop();
     await Promise.all([this.looking, this.reporting, ...this.working.values()]);
   }
 
@@ -482,13 +462,6 @@ export class Tenures {
       await service.claim({ partition, node: next, tenure: randomUUID(), epoch }).catch(() => null);
     }
   }
-}
-
-/** The owner, where another node can reach it. */
-function sourceIn({ owners, members }: ClusterView, partition: number): Source | null {
-  const node = owners.get(partition)?.node;
-  const member = node === undefined ? undefined : members.get(node);
-  return member?.address === undefined || member.isFenced ? null : { node: node!, address: member.address };
 }
 
 /** That any node has on its disk. */

@@ -6,9 +6,11 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import {
   type ActorMetrics,
+  type ClusterMetrics,
   type Histogram as Counts,
   type InferenceMetrics,
   type ModelUsage,
+  type OwnedMetrics,
   type PartitionMetrics,
   SCHEDULER_BUCKETS_MS,
   type ScheduleMetrics,
@@ -172,6 +174,25 @@ const INFERENCE_GAUGES: readonly [keyof InferenceMetrics, string, string][] = [
   ["sessionBytes", "model_bytes", "Memory of those, about."],
 ];
 
+const CLUSTER_FAMILIES: readonly ["counter" | "gauge", Numbers<ClusterMetrics>, string, string][] = [
+  [
+    "gauge",
+    "leaseLeftSeconds",
+    "lease_left_seconds",
+    "How long the node may still believe in its lease; below 0: not any more.",
+  ],
+  ["counter", "takeovers", "takeovers_total", "Partitions that the actor has opened as their owner."],
+  ["gauge", "logServiceBytes", "log_service_bytes", "What etcd holds, when the actor last looked."],
+];
+
+const OWNED_FAMILIES: readonly ["counter" | "gauge", Numbers<OwnedMetrics>, string, string][] = [
+  ["gauge", "epoch", "epoch", "Of a partition that this node owns: since which revision of etcd."],
+  ["counter", "appends", "appends_total", "Appends to the replicated log that etcd has acknowledged."],
+  ["counter", "appendSeconds", "append_seconds_total", "How long those took."],
+  ["counter", "appendedBytes", "appended_bytes_total", "Bytes of those."],
+  ["gauge", "unacknowledgedBytes", "unacknowledged_bytes", "Bytes of commits that wait for etcd."],
+];
+
 /** Registers the actors' metrics; the returned function replaces their values. */
 export function actorMetrics(registry: Registry): (actors: readonly ActorMetrics[]) => void {
   const registers = [registry];
@@ -224,6 +245,7 @@ export function actorMetrics(registry: Registry): (actors: readonly ActorMetrics
     scheduleMetrics(registers),
     ...threadMetrics(registers),
     ...storageMetrics(registers),
+    ...clusterMetrics(registers),
   );
   return (actors) => {
     for (const each of set) each(actors);
@@ -304,6 +326,38 @@ function family(
     metric.reset();
     for (const [labels, value] of values(actors)) metric.set(labels, value);
   };
+}
+
+/** In a cluster alone: of what the actors own and follow. */
+function clusterMetrics(registers: Registry[]): Setter[] {
+  const nodes = (actors: readonly ActorMetrics[]) =>
+    actors.flatMap(({ actor, cluster }) => (cluster === null ? [] : [{ actor, cluster }]));
+  const ofActor = (field: Numbers<ClusterMetrics>) => (actors: readonly ActorMetrics[]) =>
+    nodes(actors).map(({ actor, cluster }) => [{ actor }, cluster[field]] as const);
+  const ofOwned = (field: Numbers<OwnedMetrics>) => (actors: readonly ActorMetrics[]) =>
+    nodes(actors).flatMap(({ cluster }) =>
+      cluster.owned.map((one) => [{ partition: one.partition }, one[field]] as const),
+    );
+  const lag = (actors: readonly ActorMetrics[]) =>
+    nodes(actors).flatMap(({ cluster }) =>
+      cluster.copies.map(({ partition, lagCommits }) => [{ partition }, lagCommits] as const),
+    );
+  return [
+    ...CLUSTER_FAMILIES.map(([kind, field, suffix, help]) =>
+      family(registers, kind, `cluster_${suffix}`, help, ["actor"], ofActor(field)),
+    ),
+    ...OWNED_FAMILIES.map(([kind, field, suffix, help]) =>
+      family(registers, kind, `cluster_${suffix}`, help, ["partition"], ofOwned(field)),
+    ),
+    family(
+      registers,
+      "gauge",
+      "cluster_copy_lag_commits",
+      "Of a partition that another node owns: commits that are on a disk elsewhere and not on this node's.",
+      ["partition"],
+      lag,
+    ),
+  ];
 }
 
 /** Of actors' threads and their pools. */

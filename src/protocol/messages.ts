@@ -227,6 +227,33 @@ export interface ActorMetrics extends SchedulerMetrics {
   /** Of the directory's actor. */
   readonly schedules: readonly ScheduleMetrics[];
   readonly partitions: readonly PartitionMetrics[];
+  /** Null: the installation is one machine. */
+  readonly cluster: ClusterMetrics | null;
+}
+
+/** Of an actor in a cluster. */
+export interface ClusterMetrics {
+  /** Of the node; negative: it has run out. */
+  readonly leaseLeftSeconds: number;
+  /** Partitions that the actor has opened as their owner since it started. */
+  readonly takeovers: number;
+  /** That etcd holds, when that was last looked at. */
+  readonly logServiceBytes: number;
+  readonly owned: readonly OwnedMetrics[];
+  /** Of partitions that other nodes own: commits on the owner's disk that are not on this node's. */
+  readonly copies: readonly { readonly partition: number; readonly lagCommits: number }[];
+}
+
+/** Of a partition that this actor owns. */
+export interface OwnedMetrics {
+  readonly partition: number;
+  readonly epoch: number;
+  /** Appends that etcd has acknowledged, and how long that took in all. */
+  readonly appends: number;
+  readonly appendSeconds: number;
+  readonly appendedBytes: number;
+  /** That wait for etcd. */
+  readonly unacknowledgedBytes: number;
 }
 
 /** A schedule of backups. */

@@ -13,7 +13,7 @@ const BEFORE = [
 ];
 
 t.test("nodes with an empty data directory are given what the log does not have", { skip: NO_ETCD }, async (t) => {
-  const cluster = await ClusterProcesses.start(2, BEFORE);
+  const cluster = await ClusterProcesses.start(2, { before: BEFORE, etcdMembers: 1 });
   t.teardown(() => cluster.close());
   const until = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
     for (const began = Date.now(); !(await isSo()); await sleep(200)) {
@@ -49,5 +49,9 @@ t.test("nodes with an empty data directory are given what the log does not have"
   await until("n2 owns the table again", async () => (await cluster.ownerOf(partition)) === "n2");
   t.same(await count(n1), [ROWS + 1, "note 999"], "nothing is lost");
   const found = await cluster.execute(n2, "SELECT id FROM item WHERE note = 'after'", []);
+  const metrics = await (await fetch(`http://127.0.0.1:${n2.port}/metrics`)).text();
+  t.match(metrics, new RegExp(`^tessera_cluster_epoch\\{partition="${partition}"\\} \\d+$`, "m"));
+  t.match(metrics, /^tessera_cluster_takeovers_total\{actor="0"\} [1-9]/m);
+  t.match(metrics, /^tessera_cluster_copy_lag_commits\{partition="\d"\} \d+$/m);
   t.same(found.data?.rows, [[ROWS + 1]], "the index has it, too");
 });

@@ -195,6 +195,7 @@ export class FakeActor implements ActorPort {
       modelUsage: [],
       inference: null,
       schedules: [],
+      cluster: null,
       eventLoopUtilization: 0.5,
       partitions: [partition],
     };

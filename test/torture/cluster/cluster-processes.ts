@@ -46,10 +46,13 @@ export class ClusterProcesses {
   }
 
   /** `before`: statements that the first node runs while it is one machine by itself. */
-  static async start(count: number, before: readonly string[] = []): Promise<ClusterProcesses> {
+  static async start(
+    count: number,
+    { before = [], etcdMembers = ETCD_MEMBERS }: { before?: readonly string[]; etcdMembers?: number } = {},
+  ): Promise<ClusterProcesses> {
     const folder = mkdtempSync(join(tmpdir(), "tessera-nodes-"));
     writeFileSync(join(folder, "key"), randomBytes(32).toString("hex"), { mode: 0o600 });
-    const cluster = new ClusterProcesses(await EtcdMember.startMany(ETCD_MEMBERS), folder);
+    const cluster = new ClusterProcesses(await EtcdMember.startMany(etcdMembers), folder);
     for (let number = 1; number <= count; number++) cluster.nodes.push(await cluster.newNode(`n${number}`));
     const [first] = cluster.nodes;
     if (before.length > 0) await cluster.runAlone(first!, before);
