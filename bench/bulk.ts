@@ -1,7 +1,8 @@
 /**
  * Statements over a whole table of ROWS rows (default 1,000,000): filling, indexing, changing and emptying it, beside
  * PostgreSQL and SQLite in the same run; milliseconds of each until the answer. RocksDB takes a large commit afterwards, on a
- * thread of its own: the last column has the time until it has done so, during which the next statement does not begin.
+ * thread of its own: "engine done" has the time until it has done so, during which the next statement does not begin. The
+ * columns behind it have the CPU of all threads and processes for all of that: on a busy machine it says more than the time.
  */
 import { postgresBinaries } from "./contenders/postgres-cluster.js";
 import { postgresSide } from "./tpch/postgres-side.js";
@@ -60,25 +61,41 @@ export async function bulk(): Promise<void> {
   const sqlite = wanted === "none" ? null : sqliteSide("", "");
   if (sqlite !== null) sides.push(sqlite);
   console.log(`\nstatements over ${ROWS} rows, milliseconds`);
-  console.log(`  ${"".padEnd(24)}${sides.map(({ name }) => name.padStart(12)).join("")}   to postgresql   engine done`);
+  const cpuNames = sides.map(({ name }) => `cpu ${name}`.padStart(16)).join("");
+  const names = sides.map(({ name }) => name.padStart(12)).join("");
+  console.log(`  ${"".padEnd(24)}${names}   to postgresql   engine done${cpuNames}   cpu to postgresql`);
   try {
-    for (const step of STEPS) {
-      const times: number[] = [];
-      let settled = 0;
-      for (const side of sides) {
-        const milliseconds = await timeOf(side, step);
-        times.push(milliseconds);
-        const started = performance.now();
-        await side.settle?.();
-        if (side === sides[0]) settled = milliseconds + performance.now() - started;
-      }
-      const ratio = binaries === null ? "" : (times[0]! / times[1]!).toFixed(2);
-      const columns = times.map((ms) => ms.toFixed(0).padStart(12)).join("");
-      console.log(`  ${step.name.padEnd(24)}${columns}${ratio.padStart(16)}${settled.toFixed(0).padStart(14)}`);
-    }
+    for (const step of STEPS) console.log(await measured(step, sides, binaries !== null));
   } finally {
     for (const side of sides) await side.stop();
   }
+}
+
+/** The step's line: times, and CPU, of each side. */
+async function measured(step: Step, sides: readonly Side[], hasPostgres: boolean): Promise<string> {
+  const times: number[] = [];
+  const cpu: number[] = [];
+  let settled = 0;
+  for (const side of sides) {
+    const cpuBefore = cpuMillisecondsOf(side);
+    const milliseconds = await timeOf(side, step);
+    times.push(milliseconds);
+    const started = performance.now();
+    await side.settle?.();
+    cpu.push(cpuMillisecondsOf(side) - cpuBefore);
+    if (side === sides[0]) settled = milliseconds + performance.now() - started;
+  }
+  const ratio = ([one, other]: readonly number[]) => (hasPostgres ? (one! / other!).toFixed(2) : "");
+  const columns = times.map((ms) => ms.toFixed(0).padStart(12)).join("");
+  const cpuColumns = cpu.map((ms) => ms.toFixed(0).padStart(16)).join("");
+  const timed = `${columns}${ratio(times).padStart(16)}${settled.toFixed(0).padStart(14)}`;
+  return `  ${step.name.padEnd(24)}${timed}${cpuColumns}${ratio(cpu).padStart(20)}`;
+}
+
+function cpuMillisecondsOf(side: Side): number {
+  if (side.cpuSeconds !== undefined) return 1000 * side.cpuSeconds();
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 async function timeOf(side: Side, { sql, sqlite }: Step): Promise<number> {
