@@ -11,7 +11,7 @@ export interface Side {
   query(sql: string): Promise<Answer>;
   /** Resolves when nothing of earlier statements goes on in the background; absent: nothing does. */
   settle?(): Promise<void>;
-  /** CPU seconds of its processes so far; absent: they are those of the bench's process. */
+  /** CPU seconds of its processes so far; absent: it is the bench's process. */
   cpuSeconds?(): number;
   stop(): Promise<void>;
 }
