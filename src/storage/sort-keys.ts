@@ -4,13 +4,14 @@
  * Computer Programming 3, §5.2.5). Keys that are alike so far are sorted again by what follows; where they are not too many,
  * in memory of their own (near-keys.ts). A million keys take a tenth of a second; comparisons take four times as long.
  */
+import type { Memory } from "./copy-bytes.js";
 import { type CopiedKeys, NEAR_MAX, sortNear } from "./near-keys.js";
 
 /** How the sort reads keys. */
 export interface SortedKeys extends CopiedKeys {
   byte(number: number, at: number): number;
-  /** Four bytes from `at` on as an unsigned number; beyond the key's end, zeros. */
-  word(number: number, at: number): number;
+  /** The `wordOf` of the bytes from `at` on of the keys numbers[from], …, numbers[to − 1], into the same places of `words`. */
+  words(numbers: Int32Array, from: number, to: number, at: number, words: Uint32Array): void;
   compare(a: number, b: number): number;
 }
 
@@ -68,11 +69,9 @@ export function* sortKeys(count: number, prefix: number, keys: SortedKeys): Gene
   return order;
 }
 
-/** The big-endian number of four bytes of which only `length` are there. */
-export function wordOf(bytes: Uint8Array, at: number, length: number): number {
-  if (length >= WORD_BYTES) {
-    return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
-  }
+/** The big-endian number of four bytes of a key that ends after `length` bytes; beyond its end, zeros. */
+export function wordOf({ bytes, view }: Memory, at: number, length: number): number {
+  if (length >= WORD_BYTES) return view.getUint32(at);
   let word = 0;
   for (let i = 0; i < WORD_BYTES; i++) word = (word << 8) | (i < length ? bytes[at + i]! : 0);
   return word >>> 0;
@@ -190,9 +189,9 @@ function readWords(
 ): void {
   const [low, middle, high] = digits as [Int32Array, Int32Array, Int32Array];
   const to = Math.min(from + KEYS_PER_LOOK, numbers.length);
+  keys.words(numbers, from, to, at, word);
   for (let i = from; i < to; i++) {
-    const value = keys.word(numbers[i]!, at);
-    word[i] = value;
+    const value = word[i]!;
     low[value & (DIGITS - 1)]!++;
     middle[(value >>> SHIFTS[1]) & (DIGITS - 1)]!++;
     high[value >>> SHIFTS[2]]!++;
