@@ -19,6 +19,7 @@ import {
   START,
   VALUE_LENGTH,
 } from "./packed-run.js";
+import { copyRecordTo, recordLength } from "./record-writer.js";
 import { type SortedKeys, sortKeys, wordOf } from "./sort-keys.js";
 
 const SLAB_BYTES = 256 * 1024;
@@ -78,8 +79,27 @@ export class LoadRun {
     return this.added(length, value === null ? DELETED : valueLength);
   }
 
+  /** The same with the record that record-codec.ts has built. */
+  addBuiltRow(): number {
+    const length = keyLength();
+    const valueLength = recordLength();
+    const slab = this.begin(length + valueLength);
+    copyKeyTo(0, length, slab, this.free);
+    copyRecordTo(slab, this.free + length);
+    return this.added(length, valueLength);
+  }
+
+  /** The same with a key of its own. */
+  addWithRecord(key: Uint8Array): number {
+    const valueLength = recordLength();
+    const slab = this.begin(key.length + valueLength);
+    copyAll(key, slab.bytes, this.free);
+    copyRecordTo(slab, this.free + key.length);
+    return this.added(key.length, valueLength);
+  }
+
   /**
-   * The same with that key alone. Its bytes from `mark` on are the value, and if `isWhole`, part of the key too.
+   * The same with the key that is being built, alone. Its bytes from `mark` on are the value, and if `isWhole`, part of the key too.
    */
   addBuilt(mark: number, isWhole: boolean): number {
     const end = keyLength();

@@ -10,6 +10,7 @@ import { type LoadPart, LoadRun } from "./load-run.js";
 import type { Operation } from "./operation.js";
 import { keyText, type OrderedEntries, STOP_WALK } from "./ordered-map.js";
 import type { PackedRun } from "./packed-run.js";
+import { recordLength } from "./record-writer.js";
 
 interface LoadWrite extends Operation {
   readonly text: string;
@@ -55,6 +56,18 @@ export class Load implements OrderedEntries<LoadWrite> {
   addBuiltKey(run: LoadRun, value: Uint8Array | null): number {
     this.grow(keyLength() + (value === null ? 0 : value.length));
     return run.addBuiltKey(value);
+  }
+
+  /** As `LoadRun.addBuiltRow`. */
+  addBuiltRow(run: LoadRun): number {
+    this.grow(keyLength() + recordLength());
+    return run.addBuiltRow();
+  }
+
+  /** As `LoadRun.addWithRecord`. */
+  addWithRecord(run: LoadRun, key: Uint8Array): number {
+    this.grow(key.length + recordLength());
+    return run.addWithRecord(key);
   }
 
   /** As `LoadRun.addBuilt`. */
