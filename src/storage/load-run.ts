@@ -20,7 +20,7 @@ import {
   VALUE_LENGTH,
 } from "./packed-run.js";
 import { copyRecordTo, recordLength } from "./record-writer.js";
-import { type SortedKeys, sortKeys, wordOf } from "./sort-keys.js";
+import { type Alike, type SortedKeys, sortKeys, wordOf } from "./sort-keys.js";
 
 const SLAB_BYTES = 256 * 1024;
 /** Longer pieces that have a view of their own are copied by the runtime, shorter ones byte by byte. */
@@ -242,11 +242,7 @@ export class LoadRun {
     const { slabs } = this;
     const keys: SortedKeys = {
       length: (number) => this.blockOf(number)[placeOf(number) + KEY_LENGTH]!,
-      byte: (number, index) => {
-        const block = this.blockOf(number);
-        const at = placeOf(number);
-        return slabs[block[at]!]!.bytes[block[at + START]! + index]!;
-      },
+      compareToFirst: (numbers, from, to, known, found) => this.compareToFirst(numbers, from, to, known, found),
       words: (numbers, from, to, index, words) => {
         for (let i = from; i < to; i++) {
           const number = numbers[i]!;
@@ -267,6 +263,33 @@ export class LoadRun {
       },
     };
     this.order = yield* sortKeys(this.size, this.prefix.length, keys);
+  }
+
+  private compareToFirst(numbers: Int32Array, from: number, to: number, known: number, found: Alike): void {
+    const { slabs } = this;
+    const firstBlock = this.blockOf(numbers[0]!);
+    const firstAt = placeOf(numbers[0]!);
+    const firstBytes = slabs[firstBlock[firstAt]!]!.bytes;
+    const firstStart = firstBlock[firstAt + START]!;
+    const firstLength = firstBlock[firstAt + KEY_LENGTH]!;
+    let { alike, shortest, longest } = found;
+    for (let i = from; i < to; i++) {
+      const number = numbers[i]!;
+      const block = this.blockOf(number);
+      const place = placeOf(number);
+      const { bytes } = slabs[block[place]!]!;
+      const start = block[place + START]!;
+      const length = block[place + KEY_LENGTH]!;
+      if (length < shortest) shortest = length;
+      if (length > longest) longest = length;
+      const end = Math.min(alike, length, firstLength);
+      let at = known;
+      while (at < end && bytes[start + at] === firstBytes[firstStart + at]) at++;
+      alike = at;
+    }
+    found.alike = alike;
+    found.shortest = shortest;
+    found.longest = longest;
   }
 
   /** It must be sorted, without deletions, and is of no use afterwards. */

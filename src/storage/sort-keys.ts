@@ -7,9 +7,18 @@
 import type { Memory } from "./copy-bytes.js";
 import { type CopiedKeys, NEAR_MAX, sortNear } from "./near-keys.js";
 
+/** Of keys that were looked at. */
+export interface Alike {
+  /** In how many bytes all of them are alike. */
+  alike: number;
+  shortest: number;
+  longest: number;
+}
+
 /** How the sort reads keys. */
 export interface SortedKeys extends CopiedKeys {
-  byte(number: number, at: number): number;
+  /** Looks at the keys numbers[from], …, numbers[to − 1], which have `known` bytes in common with that of numbers[0]. */
+  compareToFirst(numbers: Int32Array, from: number, to: number, known: number, found: Alike): void;
   /** The `wordOf` of the bytes from `at` on of the keys numbers[from], …, numbers[to − 1], into the same places of `words`. */
   words(numbers: Int32Array, from: number, to: number, at: number, words: Uint32Array): void;
   compare(a: number, b: number): number;
@@ -89,40 +98,15 @@ function sortCompared(numbers: Int32Array, { compare }: SortedKeys): void {
 
 /** In how many bytes all keys are alike; null: they are the same, or have been sorted here because some have ended. */
 function* alikeIn(numbers: Int32Array, known: number, keys: SortedKeys): Generator<undefined, number | null> {
-  const found = { alike: Number.POSITIVE_INFINITY, shortest: Number.POSITIVE_INFINITY, longest: 0 };
+  const found: Alike = { alike: Number.POSITIVE_INFINITY, shortest: Number.POSITIVE_INFINITY, longest: 0 };
   for (let from = 0; from < numbers.length; from += KEYS_PER_LOOK) {
-    compareToFirst(numbers, from, known, keys, found);
+    keys.compareToFirst(numbers, from, Math.min(from + KEYS_PER_LOOK, numbers.length), known, found);
     yield;
   }
   if (found.alike < found.shortest) return found.alike;
   // Zeros in place of bytes that are not there would hide which key is shorter.
   if (found.shortest < found.longest) numbers.set(Array.from(numbers).sort(keys.compare));
   return null;
-}
-
-function compareToFirst(
-  numbers: Int32Array,
-  from: number,
-  known: number,
-  keys: SortedKeys,
-  found: { alike: number; shortest: number; longest: number },
-): void {
-  const first = numbers[0]!;
-  const to = Math.min(from + KEYS_PER_LOOK, numbers.length);
-  let { alike, shortest, longest } = found;
-  for (let i = from; i < to; i++) {
-    const number = numbers[i]!;
-    const length = keys.length(number);
-    if (length < shortest) shortest = length;
-    if (length > longest) longest = length;
-    const end = Math.min(alike, length, keys.length(first));
-    let at = known;
-    while (at < end && keys.byte(number, at) === keys.byte(first, at)) at++;
-    alike = at;
-  }
-  found.alike = alike;
-  found.shortest = shortest;
-  found.longest = longest;
 }
 
 /** Sorts the numbers by twelve bytes of their keys; answers those bytes as words, in that order. */
