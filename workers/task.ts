@@ -26,7 +26,7 @@ import type { IndexMergeJob, IndexRunAnswer, IndexRunJob } from "../src/query/ex
 import type { BuildAnswer, BuildJob } from "../src/query/exec/segments/stored/build-columns.js";
 import type { RecipeSource } from "../src/recipe/read-recipe.js";
 import type { ReadRecipe } from "../src/recipe/recipe.js";
-import type { PackedRun } from "../src/storage/load-run.js";
+import type { PackedRun } from "../src/storage/packed-run.js";
 import { linkGraph as link } from "../src/vector/link-graph.js";
 
 export { deriveKey } from "../src/directory/derive-key.js";

@@ -4,6 +4,7 @@ import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { startPostgres } from "../contenders/postgres-cluster.js";
+import { cpuSecondsOf } from "../processes.js";
 import { generate, type Row, TABLES } from "./generate.js";
 import type { Answer, Cell, TpchSide } from "./side.js";
 
@@ -33,6 +34,7 @@ export async function postgresSide(binaries: string, schema: string, indexes: st
       await client.run("VACUUM ANALYZE;");
     },
     query: (sql) => client.run(sql),
+    cpuSeconds: () => cpuSecondsOf([cluster.pid]),
     restart: async () => {
       client.close();
       await cluster.end("SIGINT");

@@ -11,6 +11,8 @@ export interface Side {
   query(sql: string): Promise<Answer>;
   /** Resolves when nothing of earlier statements goes on in the background; absent: nothing does. */
   settle?(): Promise<void>;
+  /** CPU seconds of its processes so far; absent: it is the bench's process. */
+  cpuSeconds?(): number;
   stop(): Promise<void>;
 }
 

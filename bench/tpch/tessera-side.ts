@@ -1,93 +1,32 @@
-/** Tessera in this process for bench/bulk: a shard on disk and one session, without the gateway, as the peers run without theirs. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { Partition } from "../../src/actor/partition.js";
-import { loadConfig } from "../../src/config/load-config.js";
-import type { Batch } from "../../src/query/expr/expr.js";
-import { Session } from "../../src/session/session.js";
-import type { ResultShape, Rows } from "../../src/session/sql-result.js";
-import { loadParser } from "../../src/sql/parse/parse.js";
-import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
-import { toText } from "../../src/values/text-format.js";
-import type { Cell, Side } from "./side.js";
+/** Tessera for bench/bulk: a server with its default configuration, asked over HTTP. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { TesseraServer } from "../contenders/tessera-server.js";
+import { cpuSecondsOf } from "../processes.js";
+import type { Side } from "./side.js";
 
-const TENANT = 1;
-
-class TextRows implements Rows {
-  readonly plain: Cell[][] = [];
-
-  constructor(private readonly shape: ResultShape) {}
-
-  append({ columns }: Batch, count: number): number {
-    for (let r = 0; r < count; r++) {
-      this.plain.push(
-        this.shape.outputs.map(({ type }, c) => {
-          const value = columns[c]![r]!;
-          return value === null ? null : toText(type, value);
-        }),
-      );
-    }
-    return 0;
-  }
-}
-
-const alone = { checkpoint: () => undefined, shouldYield: () => false, yieldTurn: () => Promise.resolve() };
+/** The server is idle when it used less than a tenth of a core for so long. */
+const IDLE_MS = 500;
+const IDLE_SHARE = 0.1;
 
 export async function tesseraSide(): Promise<Side> {
-  await loadParser();
-  const directory = mkdtempSync(join(tmpdir(), "tessera-tpch-"));
-  const durable: (() => void)[] = [];
-  let taking: Promise<void> | null = null;
-  const shard = await openShardOnDisk(join(directory, "partition-0"), {
-    onDurable: () => {
-      for (const resolve of durable.splice(0)) resolve();
-    },
-  });
-  const config = loadConfig({ env: { TESSERA_QUERY_MEMORY_BYTES_MAX: String(2 ** 31) } });
-  const tenant = new Partition(0, shard, config, () => undefined).tenant(TENANT);
-  const session = new Session(tenant, {
-    isolation: "read committed",
-    readOnly: false,
-    user: "bench",
-    tenantName: "bench",
-    control: "statements",
-  });
-
-  async function run(sql: string): Promise<readonly (readonly Cell[])[]> {
-    const outcome = await session.execute(
-      { sql, params: [], maxRows: 1_000_000, collector: (shape) => new TextRows(shape), request: alone },
-      (tx) => tenant.commit(tx),
-    );
-    shard.flush();
-    // An answer goes out when all that it has seen is on disk. The engine takes a large commit afterwards.
-    while (shard.durableSequence < shard.committedSequence) await new Promise<void>((resolve) => durable.push(resolve));
-    taking ??= takeBacklog().finally(() => {
-      taking = null;
-    });
-    return outcome.rows.plain as Cell[][];
-  }
-
-  async function takeBacklog(): Promise<void> {
-    while (shard.hasBacklog) {
-      await shard.backlogReady();
-      shard.applySome();
-    }
-  }
-
+  const server = await TesseraServer.start();
+  const cpuSeconds = () => cpuSecondsOf([server.pid]);
   return {
     name: "tessera",
-    query: async (sql) => {
-      const started = performance.now();
-      const rows = await run(sql.trim().replace(/;$/, ""));
-      return { rows, milliseconds: performance.now() - started };
-    },
+    query: (sql) => server.ask(sql.trim().replace(/;$/, "")),
+    cpuSeconds,
     settle: async () => {
-      while (taking !== null) await taking;
+      for (let before = cpuSeconds(), used = 1; used > IDLE_SHARE; ) {
+        await sleep(IDLE_MS);
+        const now = cpuSeconds();
+        used = (1000 * (now - before)) / IDLE_MS;
+        before = now;
+      }
     },
     stop: async () => {
-      await shard.close();
-      rmSync(directory, { recursive: true, force: true });
+      // Threads write their profiles (SERVER_FLAGS) when they end by themselves.
+      await server.end("clean");
+      await server.stop();
     },
   };
 }

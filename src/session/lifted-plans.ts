@@ -6,6 +6,7 @@
  */
 import { DbError } from "../protocol/errors.js";
 import { Overrun } from "../protocol/stretch.js";
+import type { ScalarFunction } from "../query/expr/expr.js";
 import type { Plan } from "../query/plan/plan.js";
 import { subqueriesOf, walkPlan } from "../query/plan/walk.js";
 import type { BoundQuery } from "../sql/bind/bound-statement.js";
@@ -184,7 +185,9 @@ class Comparison {
   same(sent: unknown, lifted: unknown): boolean {
     if (Object.is(sent, lifted)) return true;
     if (typeof sent !== "object" || typeof lifted !== "object" || sent === null || lifted === null) return false;
-    if (isExpr(lifted, "param")) return isExpr(sent, "const") && this.sameConstant(sent, lifted);
+    const parameter = parameterOf(lifted);
+    if (parameter !== null && isExpr(sent, "const")) return this.sameConstant(sent, parameter);
+    if (isExpr(lifted, "param")) return false;
     if (Object.getPrototypeOf(sent) !== Object.getPrototypeOf(lifted)) return false;
     if (Array.isArray(sent)) {
       return (
@@ -206,6 +209,18 @@ class Comparison {
     this.found.add(index);
     return this.same(sent.type, type) && this.same(sent.value, this.values[index]);
   }
+}
+
+/**
+ * The parameter whose value an expression has, where that is not NULL: no constant of a text that is lifted is. A key that may be
+ * given as NULL, to get the next one, is bound as COALESCE; a constant in its place is bound as itself.
+ */
+function parameterOf(expr: object): Parameter | null {
+  if (isExpr(expr, "param")) return expr;
+  const { kind, fn, args } = expr as { kind?: unknown; fn?: ScalarFunction; args?: readonly object[] };
+  if (kind !== "call" || fn?.name !== "coalesce" || fn.lazy !== true) return null;
+  const first = args?.[0];
+  return first !== undefined && isExpr(first, "param") ? first : null;
 }
 
 type Constant = { readonly type: SqlType; readonly value: Value };

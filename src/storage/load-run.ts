@@ -7,34 +7,31 @@ import { allocateMemory, copyBytes, type Memory, memoryOf } from "./copy-bytes.j
 import { copyKeyTo, keyLength } from "./key-writer.js";
 import type { Operation } from "./operation.js";
 import { FRAME_HEAD_BYTES, FRAME_KIND, writeFrameHead } from "./operation-frame.js";
-import { type SortedKeys, sortKeys, wordOf } from "./sort-keys.js";
+import {
+  alikeInRuns,
+  BLOCK_BITS,
+  BLOCK_WRITES,
+  KEY_LENGTH,
+  type PackedRun,
+  PLACE_NUMBERS,
+  placeOf,
+  RunHead,
+  START,
+  VALUE_LENGTH,
+} from "./packed-run.js";
+import { copyRecordTo, recordLength } from "./record-writer.js";
+import { type Alike, type SortedKeys, sortKeys, wordOf } from "./sort-keys.js";
 
 const SLAB_BYTES = 256 * 1024;
 /** Longer pieces that have a view of their own are copied by the runtime, shorter ones byte by byte. */
 const SET_BYTES = 48;
 const DELETED = -1;
 const FIRST_CAPACITY = 256;
-/** Writes of a block of `blocks`: to make one array longer would take longer than a turn. */
-const BLOCK_BITS = 16;
-const BLOCK_WRITES = 1 << BLOCK_BITS;
-/** Numbers of a write in a block, and which of them is what. */
-const PLACE_NUMBERS = 4;
-/** Of the key; its frame's head is before it. */
-const START = 1;
-const KEY_LENGTH = 2;
-const VALUE_LENGTH = 3;
 
-/** Writes copied or merged between two looks at the clock, of a run that another one takes over. */
+/** Writes merged between two looks at the clock. */
 const TAKEN_PER_LOOK = 4096;
-
-/** What a sorted run is made of, to be given to another thread. */
-export interface PackedRun {
-  readonly size: number;
-  readonly slabs: readonly Uint8Array<ArrayBuffer>[];
-  readonly blocks: readonly Int32Array<ArrayBuffer>[];
-  /** As `LoadRun.order`. */
-  readonly order: Int32Array<ArrayBuffer> | null;
-}
+/** No place. */
+const NONE = -1;
 
 let runs = 0;
 
@@ -52,6 +49,8 @@ export class LoadRun {
   /** Places of writes in key order; null: they were added in that order. */
   private order: Int32Array | null = null;
   private inOrder = true;
+  /** The first place whose key is that of the place before it; null: not known. */
+  private repeated: number | null = null;
   size = 0;
 
   constructor(readonly prefix: Uint8Array) {}
@@ -80,8 +79,27 @@ export class LoadRun {
     return this.added(length, value === null ? DELETED : valueLength);
   }
 
+  /** The same with the record that record-codec.ts has built. */
+  addBuiltRow(): number {
+    const length = keyLength();
+    const valueLength = recordLength();
+    const slab = this.begin(length + valueLength);
+    copyKeyTo(0, length, slab, this.free);
+    copyRecordTo(slab, this.free + length);
+    return this.added(length, valueLength);
+  }
+
+  /** The same with a key of its own. */
+  addWithRecord(key: Uint8Array): number {
+    const valueLength = recordLength();
+    const slab = this.begin(key.length + valueLength);
+    copyAll(key, slab.bytes, this.free);
+    copyRecordTo(slab, this.free + key.length);
+    return this.added(key.length, valueLength);
+  }
+
   /**
-   * The same with that key alone. Its bytes from `mark` on are the value, and if `isWhole`, part of the key too.
+   * The same with the key that is being built, alone. Its bytes from `mark` on are the value, and if `isWhole`, part of the key too.
    */
   addBuilt(mark: number, isWhole: boolean): number {
     const end = keyLength();
@@ -142,16 +160,22 @@ export class LoadRun {
     const length = isDeletion ? 0 : valueLength;
     const kind = isDeletion ? FRAME_KIND.delete : FRAME_KIND.put;
     writeFrameHead(this.slabs[slabNumber]!.bytes, start - FRAME_HEAD_BYTES, kind, keyLength, length);
-    this.free = start + keyLength + length;
+    this.noted(keyLength, valueLength, keyLength + length);
+    if (isDeletion) this.deletions++;
+    if (this.inOrder && number > 0 && this.compareBytes(number - 1, number) > 0) this.inOrder = false;
+    return number;
+  }
+
+  private noted(keyLength: number, valueLength: number, length: number): number {
+    const number = this.size;
     const block = this.blockOf(number);
     const at = placeOf(number);
-    block[at] = slabNumber;
-    block[at + START] = start;
+    block[at] = this.slabs.length - 1;
+    block[at + START] = this.free;
     block[at + KEY_LENGTH] = keyLength;
     block[at + VALUE_LENGTH] = valueLength;
-    if (isDeletion) this.deletions++;
+    this.free += length;
     this.size = number + 1;
-    if (this.inOrder && number > 0 && this.compareBytes(number - 1, number) > 0) this.inOrder = false;
     return number;
   }
 
@@ -191,8 +215,9 @@ export class LoadRun {
 
   /** The first of the places from `from`, which is not 0, to `to` whose key is that of the place before it; −1: none is. */
   firstRepeated(from: number, to: number): number {
+    if (this.repeated !== null) return this.repeated >= from && this.repeated < to ? this.repeated : NONE;
     for (let place = from; place < to; place++) if (this.isSameKey(place - 1, place)) return place;
-    return -1;
+    return NONE;
   }
 
   /** The first place whose key is not before `key`. The run must be sorted. */
@@ -217,15 +242,14 @@ export class LoadRun {
     const { slabs } = this;
     const keys: SortedKeys = {
       length: (number) => this.blockOf(number)[placeOf(number) + KEY_LENGTH]!,
-      byte: (number, index) => {
-        const block = this.blockOf(number);
-        const at = placeOf(number);
-        return slabs[block[at]!]!.bytes[block[at + START]! + index]!;
-      },
-      word: (number, index) => {
-        const block = this.blockOf(number);
-        const at = placeOf(number);
-        return wordOf(slabs[block[at]!]!.bytes, block[at + START]! + index, block[at + KEY_LENGTH]! - index);
+      compareToFirst: (numbers, from, to, known, found) => this.compareToFirst(numbers, from, to, known, found),
+      words: (numbers, from, to, index, words) => {
+        for (let i = from; i < to; i++) {
+          const number = numbers[i]!;
+          const block = this.blockOf(number);
+          const at = placeOf(number);
+          words[i] = wordOf(slabs[block[at]!]!, block[at + START]! + index, block[at + KEY_LENGTH]! - index);
+        }
       },
       compare: (a, b) => this.compareBytes(a, b),
       copy: (number, from, to, place) => {
@@ -241,100 +265,83 @@ export class LoadRun {
     this.order = yield* sortKeys(this.size, this.prefix.length, keys);
   }
 
+  private compareToFirst(numbers: Int32Array, from: number, to: number, known: number, found: Alike): void {
+    const { slabs } = this;
+    const firstBlock = this.blockOf(numbers[0]!);
+    const firstAt = placeOf(numbers[0]!);
+    const firstBytes = slabs[firstBlock[firstAt]!]!.bytes;
+    const firstStart = firstBlock[firstAt + START]!;
+    const firstLength = firstBlock[firstAt + KEY_LENGTH]!;
+    let { alike, shortest, longest } = found;
+    for (let i = from; i < to; i++) {
+      const number = numbers[i]!;
+      const block = this.blockOf(number);
+      const place = placeOf(number);
+      const { bytes } = slabs[block[place]!]!;
+      const start = block[place + START]!;
+      const length = block[place + KEY_LENGTH]!;
+      if (length < shortest) shortest = length;
+      if (length > longest) longest = length;
+      const end = Math.min(alike, length, firstLength);
+      let at = known;
+      while (at < end && bytes[start + at] === firstBytes[firstStart + at]) at++;
+      alike = at;
+    }
+    found.alike = alike;
+    found.shortest = shortest;
+    found.longest = longest;
+  }
+
   /** It must be sorted, without deletions, and is of no use afterwards. */
   pack(): PackedRun {
-    const { size, order } = this;
+    const { size, order, repeated } = this;
     const slabs = this.slabs.map(({ bytes }) => bytes as Uint8Array<ArrayBuffer>);
-    return { size, slabs, blocks: this.blocks as Int32Array<ArrayBuffer>[], order: order as PackedRun["order"] };
+    const blocks = this.blocks as Int32Array<ArrayBuffer>[];
+    return { size, slabs, blocks, order: order as PackedRun["order"], repeated };
   }
 
-  /** Has the writes of sorted runs from now on, sorted; in steps (in-steps.ts). It must be empty. */
-  *takeOver(parts: readonly PackedRun[]): Generator<undefined, void> {
+  /** Has the writes of a sorted run from now on. It must be empty, and takes no more writes. */
+  takeOver({ size, slabs, blocks, order, repeated }: PackedRun): void {
     // Nothing fits behind what was taken over.
     this.free = Number.MAX_SAFE_INTEGER;
-    const [only] = parts;
-    if (only !== undefined && parts.length === 1) {
-      for (const slab of only.slabs) this.slabs.push(memoryOf(slab));
-      this.blocks.splice(0, 1, ...only.blocks);
-      this.size = only.size;
-      this.order = only.order;
-      return;
-    }
-    const orders: Int32Array[] = [];
-    for (const { size, slabs, blocks, order } of parts) {
-      const first = this.size;
-      const firstSlab = this.slabs.length;
-      for (const slab of slabs) this.slabs.push(memoryOf(slab));
-      const numbers = new Int32Array(size);
-      for (let from = 0; from < size; from += TAKEN_PER_LOOK) {
-        const to = Math.min(from + TAKEN_PER_LOOK, size);
-        this.takePlaces(blocks, from, to, firstSlab);
-        for (let i = from; i < to; i++) numbers[i] = first + (order === null ? i : order[i]!);
-        yield;
-      }
-      orders.push(numbers);
-    }
-    // The shortest first: a write takes part in few merges.
-    orders.sort((a, b) => b.length - a.length);
-    while (orders.length > 1) {
-      const merged = yield* this.merge(orders.pop()!, orders.pop()!);
-      orders.push(merged);
-      orders.sort((a, b) => b.length - a.length);
-    }
-    this.order = orders[0] ?? null;
+    for (const slab of slabs) this.slabs.push(memoryOf(slab));
+    this.blocks.splice(0, 1, ...blocks);
+    this.size = size;
+    this.order = order;
+    this.repeated = repeated;
   }
 
-  /** The same writes with their bytes in key order, which is read several times as fast. It must be sorted, without deletions. */
-  *inKeyOrder(): Generator<undefined, LoadRun> {
-    const run = new LoadRun(this.prefix);
-    for (let from = 0; from < this.size; from += TAKEN_PER_LOOK) {
-      const to = Math.min(from + TAKEN_PER_LOOK, this.size);
-      for (let place = from; place < to; place++) run.copyWrite(this, this.numberAt(place));
+  /**
+   * Adds the writes of sorted runs without deletions, their bytes in key order, which is read several times as fast; in
+   * steps (in-steps.ts). It must be empty.
+   */
+  *merge(parts: readonly PackedRun[]): Generator<undefined, void> {
+    const alike = alikeInRuns(parts, this.prefix.length);
+    const heads = parts.filter(({ size }) => size > 0).map((part) => new RunHead(part, alike));
+    this.repeated = NONE;
+    while (heads.length > 0) {
+      this.mergeSome(heads, this.size + TAKEN_PER_LOOK);
       yield;
     }
-    return run;
-  }
-
-  private copyWrite(from: LoadRun, number: number): void {
-    const block = from.blockOf(number);
-    const at = placeOf(number);
-    const [keyLength, valueLength] = [block[at + KEY_LENGTH]!, block[at + VALUE_LENGTH]!];
-    const slab = this.begin(keyLength + valueLength);
-    copyBytes(from.slabs[block[at]!]!, block[at + START]!, keyLength + valueLength, slab, this.free);
-    this.added(keyLength, valueLength);
-  }
-
-  private takePlaces(blocks: readonly Int32Array[], from: number, to: number, firstSlab: number): void {
-    for (let i = from; i < to; i++, this.size++) {
-      if (this.size === this.capacity) this.grow();
-      const source = blocks[i >>> BLOCK_BITS]!;
-      const block = this.blockOf(this.size);
-      const [at, place] = [placeOf(i), placeOf(this.size)];
-      block[place] = source[at]! + firstSlab;
-      for (let n = START; n < PLACE_NUMBERS; n++) block[place + n] = source[at + n]!;
-    }
-  }
-
-  private *merge(one: Int32Array, other: Int32Array): Generator<undefined, Int32Array> {
-    const merged = new Int32Array(one.length + other.length);
-    const at = { one: 0, other: 0 };
-    while (at.one + at.other < merged.length) {
-      this.mergeSome(one, other, merged, at);
-      yield;
-    }
-    return merged;
   }
 
   /** A function of its own: V8 makes slower code of loops that a generator pauses in. */
-  private mergeSome(one: Int32Array, other: Int32Array, merged: Int32Array, at: { one: number; other: number }): void {
-    let { one: a, other: b } = at;
-    const end = Math.min(a + b + TAKEN_PER_LOOK, merged.length);
-    for (let i = a + b; i < end; i++) {
-      const takesOne = b === other.length || (a < one.length && this.compareBytes(one[a]!, other[b]!) <= 0);
-      merged[i] = takesOne ? one[a++]! : other[b++]!;
+  private mergeSome(heads: RunHead[], sizeMax: number): void {
+    while (heads.length > 0 && this.size < sizeMax) {
+      let least = 0;
+      for (let i = 1; i < heads.length; i++) if (heads[i]!.isBefore(heads[least]!)) least = i;
+      const head = heads[least]!;
+      this.copyWrite(head);
+      if (!head.advance()) heads.splice(least, 1);
     }
-    at.one = a;
-    at.other = b;
+  }
+
+  private copyWrite({ slab, start, keyLength, valueLength }: RunHead): void {
+    const length = keyLength + valueLength;
+    const target = this.begin(length);
+    copyBytes(slab, start - FRAME_HEAD_BYTES, FRAME_HEAD_BYTES + length, target, this.free - FRAME_HEAD_BYTES);
+    const number = this.noted(keyLength, valueLength, length);
+    if (this.repeated === NONE && number > 0 && this.compareBytes(number - 1, number) === 0) this.repeated = number;
   }
 
   keyLengthAt(place: number): number {
@@ -438,11 +445,6 @@ export class LoadRun {
   private blockOf(number: number): Int32Array {
     return this.blocks[number >>> BLOCK_BITS]!;
   }
-}
-
-/** Where a write's numbers begin in its block. */
-function placeOf(number: number): number {
-  return PLACE_NUMBERS * (number & (BLOCK_WRITES - 1));
 }
 
 function copyAll(bytes: Uint8Array, to: Uint8Array, at: number): void {

@@ -6,9 +6,11 @@
 import { sqlError } from "../protocol/errors.js";
 import { LOAD_BYTES_MAX } from "../protocol/limits.js";
 import { keyLength } from "./key-writer.js";
-import { type LoadPart, LoadRun, type PackedRun } from "./load-run.js";
+import { type LoadPart, LoadRun } from "./load-run.js";
 import type { Operation } from "./operation.js";
 import { keyText, type OrderedEntries, STOP_WALK } from "./ordered-map.js";
+import type { PackedRun } from "./packed-run.js";
+import { recordLength } from "./record-writer.js";
 
 interface LoadWrite extends Operation {
   readonly text: string;
@@ -56,6 +58,18 @@ export class Load implements OrderedEntries<LoadWrite> {
     return run.addBuiltKey(value);
   }
 
+  /** As `LoadRun.addBuiltRow`. */
+  addBuiltRow(run: LoadRun): number {
+    this.grow(keyLength() + recordLength());
+    return run.addBuiltRow();
+  }
+
+  /** As `LoadRun.addWithRecord`. */
+  addWithRecord(run: LoadRun, key: Uint8Array): number {
+    this.grow(key.length + recordLength());
+    return run.addWithRecord(key);
+  }
+
   /** As `LoadRun.addBuilt`. */
   addBuilt(run: LoadRun, mark: number, isWhole: boolean): number {
     const length = keyLength();
@@ -70,10 +84,10 @@ export class Load implements OrderedEntries<LoadWrite> {
     return true;
   }
 
-  /** As `LoadRun.takeOver`; `bytes`: of the loads that the parts come from. Throws 54000 past the transaction's bound. */
-  *takeOver(run: LoadRun, parts: readonly PackedRun[], bytes: number): Generator<undefined, void> {
+  /** As `LoadRun.takeOver`; `bytes`: of the loads that it comes from. Throws 54000 past the transaction's bound. */
+  takeOver(run: LoadRun, packed: PackedRun, bytes: number): void {
     this.count(bytes);
-    yield* run.takeOver(parts);
+    run.takeOver(packed);
   }
 
   private grow(bytes: number): void {

@@ -16,7 +16,6 @@ import {
 } from "./record-reader.js";
 import {
   finishRecord,
-  lendRecord,
   markNull,
   startRecord,
   writeBitmap,
@@ -36,10 +35,9 @@ export function encodeRecord(types: readonly (SqlType | null)[], values: readonl
   return finishRecord();
 }
 
-/** The same for a load, which copies it: the bytes are valid until the next record is encoded. */
-export function lentRecord(types: readonly (SqlType | null)[], values: readonly Value[]): Uint8Array {
+/** The same for a load, which copies it from where it is put together (`copyRecordTo`) before the next one begins. */
+export function buildRecord(types: readonly (SqlType | null)[], values: readonly Value[]): void {
   writeRecord(types, values);
-  return lendRecord();
 }
 
 function writeRecord(types: readonly (SqlType | null)[], values: readonly Value[]): void {

@@ -11,6 +11,7 @@ import { jsonToCompactText, refuseNul } from "../values/json-text.js";
 import type { Numeric } from "../values/numeric.js";
 import type { Interval, Json, RecordField, SqlArray, SqlType, TimeTz, Value } from "../values/values.js";
 import type { Variant } from "../values/variant.js";
+import { copyBytes, type Memory, memoryOf } from "./copy-bytes.js";
 import { FRAME_U32, writeLength } from "./value-frame.js";
 import { encodeVariant } from "./variant-writer.js";
 
@@ -25,6 +26,7 @@ const SHORT_TEXT = 83;
 const TWO_32 = 2 ** 32;
 
 let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+let memory = memoryOf(scratch);
 let at = 0;
 
 const doubles = new Float64Array(1);
@@ -37,10 +39,16 @@ export function startRecord(): void {
   at = 0;
 }
 
-/** The finished record where it was put together: valid until the next one begins. Throws 54000 past RECORD_BYTES_MAX. */
-export function lendRecord(): Uint8Array {
+/** Bytes of the finished record. Throws 54000 past RECORD_BYTES_MAX. */
+export function recordLength(): number {
   refuseLargeRecord(at);
-  return new Uint8Array(scratch.buffer, scratch.byteOffset, at);
+  return at;
+}
+
+/** Copies the finished record, which is there until the next one begins. */
+export function copyRecordTo(to: Memory, place: number): void {
+  if (memory.bytes !== scratch) memory = memoryOf(scratch);
+  copyBytes(memory, 0, at, to, place);
 }
 
 /** The finished record in a buffer of its own. Throws 54000 past RECORD_BYTES_MAX. */

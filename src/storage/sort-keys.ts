@@ -4,13 +4,23 @@
  * Computer Programming 3, §5.2.5). Keys that are alike so far are sorted again by what follows; where they are not too many,
  * in memory of their own (near-keys.ts). A million keys take a tenth of a second; comparisons take four times as long.
  */
+import type { Memory } from "./copy-bytes.js";
 import { type CopiedKeys, NEAR_MAX, sortNear } from "./near-keys.js";
+
+/** Of keys that were looked at. */
+export interface Alike {
+  /** In how many bytes all of them are alike. */
+  alike: number;
+  shortest: number;
+  longest: number;
+}
 
 /** How the sort reads keys. */
 export interface SortedKeys extends CopiedKeys {
-  byte(number: number, at: number): number;
-  /** Four bytes from `at` on as an unsigned number; beyond the key's end, zeros. */
-  word(number: number, at: number): number;
+  /** Looks at the keys numbers[from], …, numbers[to − 1], which have `known` bytes in common with that of numbers[0]. */
+  compareToFirst(numbers: Int32Array, from: number, to: number, known: number, found: Alike): void;
+  /** The `wordOf` of the bytes from `at` on of the keys numbers[from], …, numbers[to − 1], into the same places of `words`. */
+  words(numbers: Int32Array, from: number, to: number, at: number, words: Uint32Array): void;
   compare(a: number, b: number): number;
 }
 
@@ -68,11 +78,9 @@ export function* sortKeys(count: number, prefix: number, keys: SortedKeys): Gene
   return order;
 }
 
-/** The big-endian number of four bytes of which only `length` are there. */
-export function wordOf(bytes: Uint8Array, at: number, length: number): number {
-  if (length >= WORD_BYTES) {
-    return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
-  }
+/** The big-endian number of four bytes of a key that ends after `length` bytes; beyond its end, zeros. */
+export function wordOf({ bytes, view }: Memory, at: number, length: number): number {
+  if (length >= WORD_BYTES) return view.getUint32(at);
   let word = 0;
   for (let i = 0; i < WORD_BYTES; i++) word = (word << 8) | (i < length ? bytes[at + i]! : 0);
   return word >>> 0;
@@ -90,40 +98,15 @@ function sortCompared(numbers: Int32Array, { compare }: SortedKeys): void {
 
 /** In how many bytes all keys are alike; null: they are the same, or have been sorted here because some have ended. */
 function* alikeIn(numbers: Int32Array, known: number, keys: SortedKeys): Generator<undefined, number | null> {
-  const found = { alike: Number.POSITIVE_INFINITY, shortest: Number.POSITIVE_INFINITY, longest: 0 };
+  const found: Alike = { alike: Number.POSITIVE_INFINITY, shortest: Number.POSITIVE_INFINITY, longest: 0 };
   for (let from = 0; from < numbers.length; from += KEYS_PER_LOOK) {
-    compareToFirst(numbers, from, known, keys, found);
+    keys.compareToFirst(numbers, from, Math.min(from + KEYS_PER_LOOK, numbers.length), known, found);
     yield;
   }
   if (found.alike < found.shortest) return found.alike;
   // Zeros in place of bytes that are not there would hide which key is shorter.
   if (found.shortest < found.longest) numbers.set(Array.from(numbers).sort(keys.compare));
   return null;
-}
-
-function compareToFirst(
-  numbers: Int32Array,
-  from: number,
-  known: number,
-  keys: SortedKeys,
-  found: { alike: number; shortest: number; longest: number },
-): void {
-  const first = numbers[0]!;
-  const to = Math.min(from + KEYS_PER_LOOK, numbers.length);
-  let { alike, shortest, longest } = found;
-  for (let i = from; i < to; i++) {
-    const number = numbers[i]!;
-    const length = keys.length(number);
-    if (length < shortest) shortest = length;
-    if (length > longest) longest = length;
-    const end = Math.min(alike, length, keys.length(first));
-    let at = known;
-    while (at < end && keys.byte(number, at) === keys.byte(first, at)) at++;
-    alike = at;
-  }
-  found.alike = alike;
-  found.shortest = shortest;
-  found.longest = longest;
 }
 
 /** Sorts the numbers by twelve bytes of their keys; answers those bytes as words, in that order. */
@@ -190,9 +173,9 @@ function readWords(
 ): void {
   const [low, middle, high] = digits as [Int32Array, Int32Array, Int32Array];
   const to = Math.min(from + KEYS_PER_LOOK, numbers.length);
+  keys.words(numbers, from, to, at, word);
   for (let i = from; i < to; i++) {
-    const value = keys.word(numbers[i]!, at);
-    word[i] = value;
+    const value = word[i]!;
     low[value & (DIGITS - 1)]!++;
     middle[(value >>> SHIFTS[1]) & (DIGITS - 1)]!++;
     high[value >>> SHIFTS[2]]!++;

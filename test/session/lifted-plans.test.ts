@@ -132,6 +132,18 @@ t.test("plans", async (t) => {
     t.end();
   });
 
+  await t.test("one plan for all rows of a table that gives out keys for NULL", async (t) => {
+    await run("CREATE TABLE numbered (id integer PRIMARY KEY, name text)");
+    const insert = (i: number) => `INSERT INTO numbered VALUES (${i}, 'name ${i}')`;
+    t.equal(await plansFor(insert, () => []), 2);
+    await run("INSERT INTO numbered VALUES (NULL, 'next')");
+    t.same(await run("SELECT id, name FROM numbered WHERE id > 5 ORDER BY id"), [
+      [6, "name 6"],
+      [7, "next"],
+    ]);
+    t.end();
+  });
+
   await t.test("a plan for each where the constant may matter", async (t) => {
     t.equal(
       await plansFor(

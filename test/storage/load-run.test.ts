@@ -101,3 +101,37 @@ t.test("frames of a run that was filled in order are copied across slabs", async
     Array.from({ length: 1000 }, (_, i) => run.operationAt(i)),
   );
 });
+
+t.test("sorted runs that are merged", async (t) => {
+  const bytes = fc.array(fc.constantFrom(0, 1, 128, 255), { maxLength: 12 });
+  const common = fc.constantFrom("", "a", "begins alike ", "\0\0\0\0\0\0\0\0");
+  const key = fc.tuple(common, bytes).map(([text, rest]) => Buffer.concat([Buffer.from(text), Buffer.from(rest)]));
+  fc.assert(
+    fc.property(fc.array(fc.array(key, { maxLength: 60 }), { minLength: 1, maxLength: 4 }), (lists) => {
+      const merged = new LoadRun(PREFIX);
+      const parts = lists.map((keys, part) => {
+        const run = new LoadRun(PREFIX);
+        for (const [i, key] of keys.entries()) run.add(Buffer.concat([PREFIX, key]), Buffer.from(`${part} ${i}`));
+        inSteps(TURNS, run.sort());
+        return run.pack();
+      });
+      inSteps(TURNS, merged.merge(parts));
+      const taken = new LoadRun(PREFIX);
+      taken.takeOver(merged.pack());
+      const wanted = lists
+        .flatMap((keys, part) => keys.map((key, i) => ({ key: Buffer.concat([PREFIX, key]), value: `${part} ${i}` })))
+        .map((one, i) => ({ ...one, i }))
+        .sort((a, b) => Buffer.compare(a.key, b.key) || a.i - b.i);
+      const found = Array.from({ length: taken.size }, (_, place) => taken.operationAt(place));
+      t.same(
+        found.map(({ key, value }) => [Buffer.from(key).toString("hex"), Buffer.from(value!).toString()]),
+        wanted.map(({ key, value }) => [key.toString("hex"), value]),
+      );
+      const repeated = wanted.findIndex(({ key }, i) => i > 0 && key.equals(wanted[i - 1]!.key));
+      t.equal(taken.firstRepeated(1, Math.max(1, taken.size)), repeated, "the first key that is there twice");
+      const copied = [...taken.parts(7, 1e6)].flatMap((part) => unpacked(packOperations([part])));
+      t.same(copied, found, "frames as the log has them");
+    }),
+    { numRuns: tries(100) },
+  );
+});

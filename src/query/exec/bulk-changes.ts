@@ -65,9 +65,9 @@ export class BulkChanges {
     loadRemoval(stale.load, stale.indexes[place]!, layout.indexes[place]!, values, places[place]!, suffix);
   }
 
-  /** Answers the row's number. */
-  putRow(key: Uint8Array, record: Uint8Array): number {
-    return this.fresh!.load.add(this.fresh!.rows, key, record);
+  /** With the record that record-codec.ts has built. Answers the row's number. */
+  putRow(key: Uint8Array): number {
+    return this.fresh!.load.addWithRecord(this.fresh!.rows, key);
   }
 
   /** `number`: of the row. */

@@ -9,7 +9,7 @@ import { inSteps } from "../../storage/in-steps.js";
 import { beginKey, encodeKey } from "../../storage/key-codec.js";
 import type { Load } from "../../storage/load.js";
 import type { LoadRun } from "../../storage/load-run.js";
-import { lentRecord } from "../../storage/record-codec.js";
+import { buildRecord } from "../../storage/record-codec.js";
 import type { Value } from "../../values/values.js";
 import type { ChunkRecords } from "./chunk-records.js";
 import type { ExecContext } from "./context.js";
@@ -121,7 +121,9 @@ export class BulkWriter {
 
   /** A row by column id; the array may be used again. */
   addRow(row: readonly Value[]): void {
-    this.add(row, lentRecord(this.layout.types, row));
+    buildRecord(this.layout.types, row);
+    this.beginRowKey(row);
+    this.addEntries(row, this.load.addBuiltRow(this.rows));
   }
 
   /** The same with its record. */

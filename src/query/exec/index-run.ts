@@ -4,7 +4,8 @@
  */
 import { DbError } from "../../protocol/errors.js";
 import { Load } from "../../storage/load.js";
-import { LoadRun, type PackedRun } from "../../storage/load-run.js";
+import { LoadRun } from "../../storage/load-run.js";
+import type { PackedRun } from "../../storage/packed-run.js";
 import type { Value } from "../../values/values.js";
 import type { IndexMergeJob, IndexRunAnswer, IndexRunJob } from "./index-threads.js";
 import { entryPlaces, loadEntry } from "./load-entry.js";
@@ -34,13 +35,8 @@ export async function makeIndexRun(job: IndexRunJob): Promise<IndexRunAnswer> {
 
 export function mergeIndexRuns({ prefix, parts, stop }: IndexMergeJob): PackedRun | null {
   const run = new LoadRun(prefix);
-  for (const _ of run.takeOver(parts)) if (Atomics.load(stop, 0) !== 0) return null;
-  const steps = run.inKeyOrder();
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value.pack();
-    if (Atomics.load(stop, 0) !== 0) return null;
-  }
+  for (const _ of run.merge(parts)) if (Atomics.load(stop, 0) !== 0) return null;
+  return run.pack();
 }
 
 /** What another thread may have without a copy. */

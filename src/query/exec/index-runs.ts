@@ -6,7 +6,8 @@
 import { DbError } from "../../protocol/errors.js";
 import { prefixRange } from "../../storage/keys.js";
 import { Load } from "../../storage/load.js";
-import type { LoadRun, PackedRun } from "../../storage/load-run.js";
+import type { LoadRun } from "../../storage/load-run.js";
+import type { PackedRun } from "../../storage/packed-run.js";
 import { type Corrections, NO_ENTRIES, readSome, type Transaction } from "../../storage/store.js";
 import type { ExecContext } from "./context.js";
 import type { IndexRunAnswer, IndexRunJob, IndexRunSegment, IndexThreads } from "./index-threads.js";
@@ -153,7 +154,7 @@ export class IndexRuns {
     if (ownEntries.size > 0) parts.push(ownEntries.pack());
     const merged = await this.wait(this.threads.merge({ prefix: entries.prefix, parts, stop: this.stop }), showRows);
     if (merged === null) return false;
-    for (const _ of load.takeOver(entries, [merged], bytes)) await this.pause();
+    load.takeOver(entries, merged, bytes);
     return true;
   }
 

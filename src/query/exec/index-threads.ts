@@ -1,6 +1,6 @@
 /** What threads that make entries of indexes are asked for, and what they give. index-run.ts works there, index-runs.ts asks. */
 import type { DbError } from "../../protocol/errors.js";
-import type { PackedRun } from "../../storage/load-run.js";
+import type { PackedRun } from "../../storage/packed-run.js";
 import type { SqlType } from "../../values/values.js";
 import type { EntryLayout } from "./table-layout.js";
 

@@ -9,7 +9,7 @@ import { type IndexDef, storageOf, type TableDef } from "../../catalog/table.js"
 import { type DbError, sqlError } from "../../protocol/errors.js";
 import { encodeKey } from "../../storage/key-codec.js";
 import { prefixRange, storageIdOf } from "../../storage/keys.js";
-import { encodeRecord, lentRecord } from "../../storage/record-codec.js";
+import { buildRecord, encodeRecord } from "../../storage/record-codec.js";
 import type { Value } from "../../values/values.js";
 import { BulkChanges } from "./bulk-changes.js";
 import type { ConstraintEvent } from "./constraint-event.js";
@@ -184,7 +184,8 @@ export class TableWriter {
     if (this.isKeyAssigned(assigned)) changes.removeRow(oldKey);
     const oldSuffix = oldKey.subarray(this.rowPrefix.length);
     const newSuffix = move.newKey.subarray(this.rowPrefix.length);
-    const number = changes.putRow(move.newKey, lentRecord(layout.types, newRow));
+    buildRecord(layout.types, newRow);
+    const number = changes.putRow(move.newKey);
     for (let i = 0; i < layout.indexes.length; i++) {
       const index = layout.indexes[i]!;
       if (!touches(index, move, assigned)) continue;
