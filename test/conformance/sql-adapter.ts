@@ -17,7 +17,8 @@ import type { ResultShape, Rows } from "../../src/session/sql-result.js";
 import { loadParser, parseSql } from "../../src/sql/parse/parse.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
-import { Shard, type ShardOptions } from "../../src/storage/shard.js";
+import { Shard } from "../../src/storage/shard.js";
+import type { ShardOptions } from "../../src/storage/shard-options.js";
 import { toText } from "../../src/values/text-format.js";
 
 const STATEMENT_MS_MAX = 60_000;
