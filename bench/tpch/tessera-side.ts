@@ -10,6 +10,7 @@ import type { ResultShape, Rows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
 import { toText } from "../../src/values/text-format.js";
+import { applyBacklog } from "../../test/storage/apply-backlog.js";
 import type { Cell, Side } from "./side.js";
 
 const TENANT = 1;
@@ -62,17 +63,10 @@ export async function tesseraSide(): Promise<Side> {
     shard.flush();
     // An answer goes out when all that it has seen is on disk. The engine takes a large commit afterwards.
     while (shard.durableSequence < shard.committedSequence) await new Promise<void>((resolve) => durable.push(resolve));
-    taking ??= takeBacklog().finally(() => {
+    taking ??= applyBacklog(shard).finally(() => {
       taking = null;
     });
     return outcome.rows.plain as Cell[][];
-  }
-
-  async function takeBacklog(): Promise<void> {
-    while (shard.hasBacklog) {
-      await shard.backlogReady();
-      shard.applySome();
-    }
   }
 
   return {

@@ -18,6 +18,7 @@ import { Shard } from "../../src/storage/shard.js";
 import { toText } from "../../src/values/text-format.js";
 import type { Value } from "../../src/values/values.js";
 import { Float } from "../../src/values/variant.js";
+import { applyBacklog } from "../storage/apply-backlog.js";
 import { SUITES } from "./sql-suites.js";
 
 export const LDBC = join(SUITES, "ldbc");
@@ -81,10 +82,7 @@ export async function openLdbc(): Promise<LdbcDatabase> {
       (tx) => tenant.commit(tx),
     );
     shard.flush();
-    while (shard.hasBacklog) {
-      await shard.backlogReady();
-      shard.applySome();
-    }
+    await applyBacklog(shard);
     return outcome.rows.plain as unknown[][];
   };
   const database: LdbcDatabase = {

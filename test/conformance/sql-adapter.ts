@@ -20,6 +20,7 @@ import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard } from "../../src/storage/shard.js";
 import type { ShardOptions } from "../../src/storage/shard-options.js";
 import { toText } from "../../src/values/text-format.js";
+import { applyBacklog } from "../storage/apply-backlog.js";
 
 const STATEMENT_MS_MAX = 60_000;
 const TINY = {
@@ -121,10 +122,7 @@ export async function open(
       (tx) => tenant.commit(tx),
     );
     shard.flush();
-    while (shard.hasBacklog) {
-      await shard.backlogReady();
-      shard.applySome();
-    }
+    await applyBacklog(shard);
     const { outputs } = outcome.shape;
     return {
       columns: outputs.map(({ name }) => name),

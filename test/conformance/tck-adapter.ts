@@ -26,6 +26,7 @@ import {
 import { temporalToText } from "../../src/values/temporal-text.js";
 import type { Value } from "../../src/values/values.js";
 import { Float, GraphNode, GraphPath, GraphRelationship } from "../../src/values/variant.js";
+import { applyBacklog } from "../storage/apply-backlog.js";
 import { type ProcedureTable, tckProcedure } from "./tck-procedure.js";
 
 const WAITS = { waits: true } as const;
@@ -126,10 +127,7 @@ export async function open(inTurns = false) {
         (tx) => tenant.commit(tx),
       );
       shard.flush();
-      while (shard.hasBacklog) {
-        await shard.backlogReady();
-        shard.applySome();
-      }
+      await applyBacklog(shard);
       return { columns: outcome.shape.outputs.map(({ name }) => name), rows: outcome.rows.plain as unknown[][] };
     } catch (error) {
       if (!(error instanceof DbError)) throw error;
