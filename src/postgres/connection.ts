@@ -10,7 +10,7 @@ import type { Bucket } from "../gateway/rate-limiter.js";
 import type { Services } from "../gateway/services.js";
 import type { PostgresKind } from "../gateway/wire-metrics.js";
 import { BRANCH_NAME } from "../protocol/endpoints/branches.js";
-import { type DbError, sqlError } from "../protocol/errors.js";
+import { DbError, sqlError } from "../protocol/errors.js";
 import { writeError } from "../protocol/postgres/error-message.js";
 import { violation } from "../protocol/postgres/message-reader.js";
 import { AUTHENTICATION, BACK, FRONT } from "../protocol/postgres/message-types.js";

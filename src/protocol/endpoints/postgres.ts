@@ -21,39 +21,46 @@ const signIn = { method: "WIRE", path: "/", tag: "postgres", access: "public", h
 export const postgresEndpoints = [
   {
     name: "postgres.open",
+    door: "none",
     ...shared,
     summary: "Begin a session. The body is the start-up message's parameters; the answer is ParameterStatus messages.",
   },
   {
     name: "postgres.messages",
+    door: "statements",
     ...shared,
     slow: true,
     summary: "Messages of the session's client, whole ones and in order. The answer is the messages for it.",
   },
   {
     name: "postgres.cancel",
+    door: "none",
     ...shared,
     summary: "Cancel the statement that the session runs.",
   },
   {
     name: "postgres.listen",
+    door: "none",
     ...shared,
     live: true,
     summary: "Take messages for the session's client at any time: what others notify.",
   },
   {
     name: "postgres.close",
+    door: "none",
     ...shared,
     summary: "End the session: its transaction is rolled back and its temporary relations go.",
   },
   {
     name: "postgres.challenge",
+    door: "none",
     ...signIn,
     summary: "What the user's client needs to prove the password by SCRAM-SHA-256; null: it has to send the password.",
     body: Strict({ username: Type.String() }),
   },
   {
     name: "postgres.login",
+    door: "none",
     ...signIn,
     summary: "Exchange a proof of SCRAM-SHA-256 for an access token.",
     audited: true,
