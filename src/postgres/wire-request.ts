@@ -3,6 +3,7 @@
  * tenant or its partition is at a bound, it is tried again and the client waits. Each connection owns one, here and of Bolt.
  */
 import type { Caller } from "../gateway/admission.js";
+import type { Cancel } from "../gateway/clock.js";
 import type { Bucket } from "../gateway/rate-limiter.js";
 import type { Services } from "../gateway/services.js";
 import type { WireMetrics } from "../gateway/wire-metrics.js";
@@ -27,7 +28,7 @@ const RETRY_MS = 10;
 
 export class WireRequest<K extends string> {
   private call: WireCall | null = null;
-  private retry: NodeJS.Timeout | null = null;
+  private cancelRetry: Cancel | null = null;
   /** The tenant's bucket while the request runs. */
   private inFlight: Bucket | null = null;
   private kind: K;
@@ -49,12 +50,12 @@ export class WireRequest<K extends string> {
 
   /** The actor has it, or will get it. */
   get isBusy(): boolean {
-    return this.call !== null || this.retry !== null;
+    return this.call !== null || this.cancelRetry !== null;
   }
 
   /** Tries until the tenant's rate limit and the partition's bounds let it through. */
   ask(endpoint: WireEndpoint, body: Uint8Array, isPaid = false): void {
-    this.retry = null;
+    this.cancelRetry = null;
     const { host } = this;
     if (host.isClosed) return;
     const { services, caller } = host;
@@ -83,7 +84,7 @@ export class WireRequest<K extends string> {
   }
 
   private askLater(ms: number, endpoint: WireEndpoint, body: Uint8Array, isPaid: boolean): void {
-    this.retry = setTimeout(() => this.ask(endpoint, body, isPaid), ms);
+    this.cancelRetry = this.host.services.clock.after(ms, () => this.ask(endpoint, body, isPaid));
   }
 
   /** The client can take more of the answer. */
@@ -102,7 +103,7 @@ export class WireRequest<K extends string> {
 
   /** The client has left. */
   cancel(): void {
-    if (this.retry !== null) clearTimeout(this.retry);
+    this.cancelRetry?.();
     this.call?.cancel();
     this.ended("lost");
   }
