@@ -1,4 +1,7 @@
-/** Checks of requests that reach tables in ways of their own (`Door` in protocol/endpoint.ts), and of those about the past. */
+/**
+ * Checks of requests that reach tables in ways of their own (`Door` in protocol/endpoint.ts), and of those about the
+ * past.
+ */
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
 import type { Tenant } from "../session/tenant.js";

@@ -1,4 +1,7 @@
-/** Tracks the appends that the log service holds for a partition, as the owner knows them, and how far they may be trimmed. */
+/**
+ * Tracks the appends that the log service holds for a partition, as the owner knows them, and how far they may be
+ * trimmed.
+ */
 import { comparePositions, type Position } from "./log-service.js";
 
 interface OpenParts {

@@ -1,6 +1,6 @@
 /**
- * The hash of the server's certificate, to which client and server bind an exchange of SCRAM (RFC 5929, tls-server-end-point).
- * Called by server.ts when it reads the certificate.
+ * The hash of the server's certificate, to which client and server bind an exchange of SCRAM (RFC 5929,
+ * tls-server-end-point). Called by server.ts when it reads the certificate.
  */
 import { createHash, X509Certificate } from "node:crypto";
 

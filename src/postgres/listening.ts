@@ -1,4 +1,6 @@
-/** What the servers of PostgreSQL's protocol and of Bolt have in common: their port, and numbers for their connections. */
+/**
+ * What the servers of PostgreSQL's protocol and of Bolt have in common: their port, and numbers for their connections.
+ */
 import type { Server } from "node:net";
 
 interface Port {

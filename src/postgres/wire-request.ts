@@ -1,6 +1,7 @@
 /**
- * The request that a connection has at its tenant's actor: one at a time, counted against the tenant's bounds. While the
- * tenant or its partition is at a bound, it is tried again and the client waits. Each connection owns one, here and of Bolt.
+ * The request that a connection has at its tenant's actor: one at a time, counted against the tenant's bounds. While
+ * the tenant or its partition is at a bound, it is tried again and the client waits. Each connection owns one, here and
+ * of Bolt.
  */
 import type { Caller } from "../gateway/admission.js";
 import type { Cancel } from "../gateway/clock.js";

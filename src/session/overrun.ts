@@ -58,7 +58,10 @@ export async function inItsOwnTurn({ request }: StatementRun, run: () => Outcome
   return run();
 }
 
-/** What a client is told of something thrown. What is no error of its statement is thrown on: the actor logs it and ends the connection. */
+/**
+ * What a client is told of something thrown. What is no error of its statement is thrown on: the actor logs it and ends
+ * the connection.
+ */
 export function expectedError(thrown: unknown): DbError {
   if (thrown instanceof DbError) return thrown;
   if (thrown instanceof Overrun) return overrunError();

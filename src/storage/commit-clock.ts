@@ -1,4 +1,7 @@
-/** Times of a shard's commits, in microseconds since the epoch. Each is later than the one before, whatever the wall clock does. */
+/**
+ * Times of a shard's commits, in microseconds since the epoch. Each is later than the one before, whatever the wall
+ * clock does.
+ */
 import { type Commit, lastMicrosOf } from "./commit-log.js";
 
 export class CommitClock {

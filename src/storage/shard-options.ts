@@ -15,8 +15,8 @@ export interface ShardOptions {
   /** When commits count as durable: after an fsync (the default), or at once with an fsync every so often. */
   readonly durability?: "fsync" | { readonly intervalMs: number };
   /**
-   * When the engine takes commits: at the end of their turn (the default), or not before they are durable, so that it never
-   * holds what the log may turn out not to have.
+   * When the engine takes commits: at the end of their turn (the default), or not before they are durable, so that it
+   * never holds what the log may turn out not to have.
    */
   readonly applyWhen?: "appended" | "durable";
   /** Memory for recent versions; past it the oldest transactions are ended. */
@@ -30,8 +30,8 @@ export interface ShardOptions {
   /** Everything up to `sequence` is durable. */
   readonly onDurable?: (sequence: number) => void;
   /**
-   * The log has no room, or takes nothing at the moment: the commits from `first` to `last` are undone, and the shard goes on
-   * without them. Replies that have seen any of them must fail too. The next commits get the same sequences.
+   * The log has no room, or takes nothing at the moment: the commits from `first` to `last` are undone, and the shard
+   * goes on without them. Replies that have seen any of them must fail too. The next commits get the same sequences.
    */
   readonly onFlushFailed?: (first: number, last: number, error: DbError) => void;
   /** The shard has failed; whether commits after `durableSequence` survive is unknown until it is opened again. */

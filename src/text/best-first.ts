@@ -1,6 +1,6 @@
 /**
- * Gives the positions of scores, best first; equal scores keep their order. A heap finds the first `expected` in one pass.
- * If the caller reads on, more of them are sorted.
+ * Gives the positions of scores, best first; equal scores keep their order. A heap finds the first `expected` in one
+ * pass. If the caller reads on, more of them are sorted.
  */
 export function* bestFirst(scores: Float64Array, expected: number): Generator<number> {
   let given = 0;

@@ -98,13 +98,19 @@ export function installFromNpm(folder: string): void {
   cpSync(lock!, installed!);
 }
 
-/** Node programs of a folder, with their packages, which lie beside the compiled tests so that `make clean` removes them. */
+/**
+ * Node programs of a folder, with their packages, which lie beside the compiled tests so that `make clean` removes
+ * them.
+ */
 export interface NodePrograms {
   readonly folder: string;
   readonly names: readonly string[];
 }
 
-/** Those of test/conformance/SOURCES, or what the command line names of them. `packages`: further ones, by name with their folders. */
+/**
+ * Those of test/conformance/SOURCES, or what the command line names of them. `packages`: further ones, by name with
+ * their folders.
+ */
 export function nodePrograms(
   sources: string,
   target: string,

@@ -1,4 +1,7 @@
-/** Undo of a table's changes, over HTTP: by condition, against constraints, of many changes, and while the past is forgotten. */
+/**
+ * Undo of a table's changes, over HTTP: by condition, against constraints, of many changes, and while the past is
+ * forgotten.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { sized } from "../lengths.js";

@@ -39,7 +39,9 @@ export function readArguments(text: string): Pick<ToolCall, "arguments" | "probl
   }
 }
 
-/** How a text is sampled, as OpenAI's interface and Ollama's name it. What was not asked for is left to the provider. */
+/**
+ * How a text is sampled, as OpenAI's interface and Ollama's name it. What was not asked for is left to the provider.
+ */
 export function samplingOf(request: ChatRequest) {
   const { temperature, topP, stop, seed, frequencyPenalty, presencePenalty } = request;
   return {

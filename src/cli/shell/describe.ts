@@ -1,4 +1,7 @@
-/** The shell's commands `\d…`, which describe tables, views, indexes, functions and schemas. They query the system catalog. */
+/**
+ * The shell's commands `\d…`, which describe tables, views, indexes, functions and schemas. They query the system
+ * catalog.
+ */
 import { CommandError, EXIT } from "../api-client.js";
 import type { ResultTable } from "../output-formats.js";
 

@@ -1,6 +1,7 @@
 /**
  * Functions about sessions, such as advisory locks and pg_notify, called by a request over HTTP or a WebSocket. Such a
- * request has no session, so their effects end with its transaction: then locks are released and notifications are sent.
+ * request has no session, so their effects end with its transaction: then locks are released and notifications are
+ * sent.
  */
 import { callerOf, type Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";

@@ -1,6 +1,7 @@
 /**
- * What the server of PostgreSQL's protocol asks of actors. A body about a session begins with the number that the gateway gave
- * the connection (u32, little endian). The number is not in the head, so all frames of a caller have the same head.
+ * What the server of PostgreSQL's protocol asks of actors. A body about a session begins with the number that the
+ * gateway gave the connection (u32, little endian). The number is not in the head, so all frames of a caller have the
+ * same head.
  */
 import Type from "typebox";
 import type { EndpointSpec } from "../endpoint.js";

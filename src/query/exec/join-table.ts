@@ -1,7 +1,8 @@
 /**
- * The table in which a hash join finds rows by their keys. Keys that are integers or points in time are numbers in typed
- * arrays. If there is one key and its values lie close together, it indexes an array; else they are hashed with open
- * addressing. Keys of other types go into a Map. Made by hash-join.ts, one per run. The statement accounts for its memory.
+ * The table in which a hash join finds rows by their keys. Keys that are integers or points in time are numbers in
+ * typed arrays. If there is one key and its values lie close together, it indexes an array; else they are hashed with
+ * open addressing. Keys of other types go into a Map. Made by hash-join.ts, one per run. The statement accounts for its
+ * memory.
  *
  * Rows are numbered as they come. Rows with the same key are chained in this order. A NULL key equals nothing.
  */

@@ -1,4 +1,6 @@
-/** Converts statements from the grammar's JSON to our syntax tree; definitions in from-pg-ddl.ts. Called by parse.ts. */
+/**
+ * Converts statements from the grammar's JSON to our syntax tree; definitions in from-pg-ddl.ts. Called by parse.ts.
+ */
 import type {
   DefElem,
   DeleteStmt,

@@ -1,9 +1,9 @@
 /**
- * Keeps the columns of a partition's long tables in files. So a scan reads columns, not records, right after a start and
- * also when the table does not fit into memory. A thread makes the files from the engine's entries (build-columns.ts).
- * From the moment when it begins, the segment cache notes every entry that the engine takes. So the files and the noted
- * entries together always equal the engine's content. The files are a cache: if they are lost or damaged, they are made
- * again. Owned by the partition.
+ * Keeps the columns of a partition's long tables in files. So a scan reads columns, not records, right after a start
+ * and also when the table does not fit into memory. A thread makes the files from the engine's entries
+ * (build-columns.ts). From the moment when it begins, the segment cache notes every entry that the engine takes. So the
+ * files and the noted entries together always equal the engine's content. The files are a cache: if they are lost or
+ * damaged, they are made again. Owned by the partition.
  *
  *   columns/TENANT-STORAGE/              without a manifest: the table is long, and its files are not made yet
  *   columns/TENANT-STORAGE/manifest      which files are valid, and as of which commit (table-manifest.ts)
