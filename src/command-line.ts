@@ -20,7 +20,7 @@ function run(action: () => void | Promise<void>): Promise<void> {
   });
 }
 
-/** Runs the command of `process.argv`. `firstActor`: a thread that was started for \`serve\`. */
+/** Runs the command of `process.argv`. `firstActor`: a thread that was started for `serve`. */
 export async function runCommandLine(firstActor: Worker | null, startThread = startActorThread): Promise<void> {
   const program = new Command("tessera").description("A multi-model AI database gateway.").version(VERSION);
   const configOption = ["--config <file>", "a TOML file (default: $TESSERA_CONFIG)"] as const;

@@ -10,7 +10,7 @@ import { findClaimBundles } from "./ai/nli/claim-models.js";
 import { boltDoor } from "./bolt/server.js";
 import { lockDataDirectory } from "./config/data-lock.js";
 import { openSecret } from "./config/sealed-secret.js";
-import type { ActorWatch } from "./gateway/actor-pool.js";
+import type { ActorWatch } from "./gateway/actor-life.js";
 import { startInferenceThread } from "./inference-thread.js";
 import { libraryThread } from "./library-thread.js";
 import type { Config } from "./protocol/config.js";

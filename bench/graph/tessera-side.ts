@@ -10,6 +10,7 @@ import { Session } from "../../src/session/session.js";
 import { plainRows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
+import { applyBacklog } from "../../test/storage/apply-backlog.js";
 import { computeProcesses } from "../../workers/compute-processes.js";
 import { longTasks } from "../../workers/long-tasks.js";
 import { taskPool } from "../../workers/task-pool.js";
@@ -57,10 +58,7 @@ export async function tesseraSide(): Promise<Side> {
     );
     shard.flush();
     // The engine takes a large commit afterwards; what follows would wait for it.
-    while (shard.hasBacklog) {
-      await shard.backlogReady();
-      shard.applySome();
-    }
+    await applyBacklog(shard);
     return outcome.rows.plain as unknown[][];
   }
 

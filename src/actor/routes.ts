@@ -8,7 +8,6 @@ import { ENDPOINTS, type EndpointName, MESSAGES, WIRE } from "../protocol/endpoi
 import type { Answer } from "../session/answer.js";
 import type { Handlers } from "./handler.js";
 import type { Request } from "./request.js";
-import { DOORS } from "./table-doors.js";
 import { type Input, type Validate, validatorOf } from "./validate.js";
 
 export interface Route {
@@ -25,7 +24,7 @@ export function compileRoutes(handlers: Handlers): Route[] {
   for (const endpoint of [...ENDPOINTS, ...MESSAGES, ...WIRE]) {
     // The endpoint's own validator makes the input that its handler is typed for.
     const handle = handlers[endpoint.name as EndpointName] as Route["handle"] | undefined;
-    const isWhole = DOORS[endpoint.name as EndpointName] === "whole";
+    const isWhole = endpoint.door === "whole";
     if (handle !== undefined) routes.push({ endpoint, handle, validate: validatorOf(endpoint), isWhole });
   }
   return routes;

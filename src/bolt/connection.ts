@@ -9,12 +9,13 @@ import type { Bucket } from "../gateway/rate-limiter.js";
 import type { Services } from "../gateway/services.js";
 import type { BoltKind } from "../gateway/wire-metrics.js";
 import { atTime } from "../postgres/at-time.js";
-import { closeWireSession, type Heard, NOBODY, WireCall, type WireEndpoint } from "../postgres/wire-call.js";
+import { closeWireSession, NOBODY, WireCall, type WireEndpoint } from "../postgres/wire-call.js";
+import { asDbError, type RequestHost, WireRequest } from "../postgres/wire-request.js";
 import { boltError, writeFailure } from "../protocol/bolt/failure-message.js";
 import { ASK, type BoltVersion, isSince, TELL } from "../protocol/bolt/message-tags.js";
 import { malformed, type PackMap, PackReader } from "../protocol/bolt/pack-reader.js";
 import { type PackValue, PackWriter } from "../protocol/bolt/pack-writer.js";
-import { DbError, ERRORS } from "../protocol/errors.js";
+import { DbError } from "../protocol/errors.js";
 import { ChunkQueue, tagOf } from "./chunk-queue.js";
 import { agree, HANDSHAKE_BYTES, readChoice } from "./handshake.js";
 import { signInBy } from "./sign-in.js";
@@ -32,8 +33,6 @@ export interface BoltHost {
 
 /** What a client must do within this time to be let in. */
 const START_MS = 30_000;
-/** Between two tries to send a request while the tenant or its partition is at a bound. */
-const RETRY_MS = 10;
 /** With more unsent bytes the client counts as one that does not read. */
 const UNSENT_BYTES = 256 * 1024;
 /** Drivers give up a connection that was silent for so long while they wait. */
@@ -46,7 +45,7 @@ const SERVER = "Neo4j/5.26.0";
 
 type Phase = "handshake" | "choice" | "hello" | "logon" | "signing in" | "opening" | "ready" | "closed";
 
-export class BoltConnection implements Heard {
+export class BoltConnection implements RequestHost<BoltKind> {
   private phase: Phase = "handshake";
   private readonly stream: Duplex;
   readonly address: string;
@@ -56,20 +55,14 @@ export class BoltConnection implements Heard {
   /** Moments are told in UTC. */
   private utc = true;
   private routing: string | null = null;
-  private call: WireCall | null = null;
-  private retry: NodeJS.Timeout | null = null;
+  private readonly request: WireRequest<BoltKind>;
   private startTimer: NodeJS.Timeout | null = null;
   /** The client must go, once what runs has ended. */
   private isLeaving: DbError | null = null;
   private hasSession = false;
   /** RESETs that have come; a session counts those that it has answered. */
   private resets = 0;
-  /** The tenant's bucket while a request of this connection runs. */
-  private inFlight: Bucket | null = null;
   private cancelExpiry: Cancel | null = null;
-  /** Of that request. */
-  private kind: BoltKind = "open";
-  private sentMs = 0;
   private lastWriteMs = 0;
   /** Null until sign-in. */
   caller: Caller | null = null;
@@ -80,10 +73,11 @@ export class BoltConnection implements Heard {
     /** Of its session; each sign-in has another one. */
     public session: number,
   ) {
+    this.request = new WireRequest(this, "bolt", host.services.bolt, "open");
     this.stream = stream;
     this.address = address;
     stream.on("data", (bytes: Buffer) => this.received(bytes));
-    stream.on("drain", () => this.call?.drained());
+    stream.on("drain", () => this.request.drained());
     stream.on("error", () => this.gone());
     stream.on("close", () => this.gone());
     stream.on("end", () => this.close());
@@ -96,6 +90,14 @@ export class BoltConnection implements Heard {
       this.fatal(boltError("unauthorized", "Neo.ClientError.Security.Unauthorized", "The sign-in took too long."));
     this.startTimer = setTimeout(late, START_MS);
     this.startTimer.unref();
+  }
+
+  get services(): Services {
+    return this.host.services;
+  }
+
+  get isClosed(): boolean {
+    return this.phase === "closed";
   }
 
   // From the client
@@ -146,7 +148,7 @@ export class BoltConnection implements Heard {
     const arrived = bytes.length === 0 ? [] : this.queue.push(bytes);
     const resets = arrived.filter((message) => tagOf(message) === ASK.reset).length;
     this.resets += resets;
-    if (resets > 0 && this.call !== null && this.hasSession) this.cancelUpTo(this.resets);
+    if (resets > 0 && this.request.isUnderWay && this.hasSession) this.cancelUpTo(this.resets);
     this.work();
     if (this.queue.isFull) this.stream.pause();
   }
@@ -156,14 +158,14 @@ export class BoltConnection implements Heard {
     const body = Buffer.alloc(4);
     body.writeUInt32LE(reset);
     try {
-      new WireCall(this.host.services, this.caller!, "bolt", "cancel", this.session, NOBODY).begin(body);
+      new WireCall(this.services, this.caller!, "bolt", "cancel", this.session, NOBODY).begin(body);
     } catch {
       // The partition is gone, and the statement with it.
     }
   }
 
   private work(): void {
-    if (this.call !== null || this.retry !== null || this.isLeaving !== null) return;
+    if (this.request.isBusy || this.isLeaving !== null) return;
     switch (this.phase) {
       case "hello":
       case "logon":
@@ -219,7 +221,7 @@ export class BoltConnection implements Heard {
 
   private signIn(said: PackMap, facts: PackValue): void {
     this.phase = "signing in";
-    signInBy(this.host.services, said, this.address).then(
+    signInBy(this.services, said, this.address).then(
       (caller) => this.admitted(caller, facts),
       (error: unknown) => this.fatal(asDbError(error)),
     );
@@ -239,7 +241,7 @@ export class BoltConnection implements Heard {
     const { version, utc } = this;
     const { advertisedAddress } = services.config.bolt;
     const routes = advertisedAddress === "" ? (this.routing ?? address) : advertisedAddress;
-    this.ask("open", Buffer.from(JSON.stringify({ version, utc, address: routes })));
+    this.request.ask("open", Buffer.from(JSON.stringify({ version, utc, address: routes })));
   }
 
   /** The API key's time is over then, for what is open with it, too. Null: it has no end. */
@@ -252,7 +254,7 @@ export class BoltConnection implements Heard {
       "Neo.ClientError.Security.TokenExpired",
       "The API key has expired. Connect with another one.",
     );
-    this.cancelExpiry = atTime(this.host.services.clock, atMs, () => this.end(expired));
+    this.cancelExpiry = atTime(this.services.clock, atMs, () => this.end(expired));
   }
 
   /** Sends the messages that came, unless some are being worked on. */
@@ -263,65 +265,26 @@ export class BoltConnection implements Heard {
       this.close();
       return;
     }
-    const { closing, config } = this.host.services;
+    const { closing, config } = this.services;
     const most = config.limits.requestBytesPerPartitionMax;
     const group = this.queue.group(ASK.logoff, most)!;
     if (closing) this.fatal(new DbError("shutting_down"));
     else if (group.length > most) {
       // The partition would never take it.
       this.fatal(new DbError("payload_too_large", `The message takes more than ${most} bytes. Send it in parts.`));
-    } else this.ask("messages", group, statementsIn(group));
+    } else this.request.ask("messages", group);
   }
 
   /** Each statement costs a token. The limit that tenants have who were given none is for HTTP unless configured. */
-  private takesTokens(bucket: Bucket, statements: number): boolean {
-    const { config, clock } = this.host.services;
+  pays(bucket: Bucket, endpoint: WireEndpoint, body: Uint8Array): boolean {
+    const { config, clock } = this.services;
+    const statements = endpoint === "messages" ? statementsIn(body) : 0;
     if (statements === 0) return true;
     if (this.caller!.identity.rateLimit === null && !config.bolt.defaultRateLimit) return true;
     return bucket.takeMany(clock.now(), statements);
   }
 
-  /**
-   * Tries until the tenant's rate limit and the partition's bounds let it through: the client waits meanwhile. `unpaid`:
-   * statements for which no token was taken yet.
-   */
-  private ask(endpoint: WireEndpoint, body: Uint8Array, unpaid = 0): void {
-    this.retry = null;
-    if (this.phase === "closed") return;
-    const { services } = this.host;
-    const { caller } = this;
-    const bucket = services.admission.bucketOf(caller!);
-    const isFull = bucket.inFlight >= services.config.limits.requestsPerTenantMax;
-    if (isFull || !this.takesTokens(bucket, unpaid)) {
-      this.retry = setTimeout(() => this.ask(endpoint, body, unpaid), isFull ? RETRY_MS : RETRY_MS * 5);
-      return;
-    }
-    const call = new WireCall(services, caller!, "bolt", endpoint, this.session, this);
-    try {
-      this.call = call;
-      if (call.begin(body)) {
-        bucket.inFlight++;
-        this.inFlight = bucket;
-        this.kind = kindOf(endpoint, body);
-        this.sentMs = services.clock.now();
-        return;
-      }
-      this.call = null;
-      this.retry = setTimeout(() => this.ask(endpoint, body), RETRY_MS);
-    } catch (error) {
-      this.call = null;
-      this.fatal(asDbError(error));
-    }
-  }
-
-  private callEnded(outcome: "answered" | "lost"): void {
-    this.call = null;
-    if (this.inFlight === null) return;
-    this.inFlight.inFlight--;
-    this.inFlight = null;
-    const { bolt, clock } = this.host.services;
-    bolt.count(this.kind, outcome, clock.now() - this.sentMs);
-  }
+  readonly kindOf = kindOf;
 
   // From the actor
 
@@ -330,7 +293,7 @@ export class BoltConnection implements Heard {
   }
 
   done(bytes: Buffer, note: string): void {
-    this.callEnded("answered");
+    this.request.ended("answered");
     if (this.phase === "opening") this.opened();
     else if (bytes.length > 0) this.write(bytes);
     if (this.phase === "closed") return;
@@ -344,12 +307,12 @@ export class BoltConnection implements Heard {
     clearTimeout(this.startTimer!);
     this.phase = "ready";
     this.hasSession = true;
-    this.queue.signedIn(this.host.services.config.server.bodyBytesMax);
+    this.queue.signedIn(this.services.config.server.bodyBytesMax);
     this.succeed(this.facts);
   }
 
   private loggedOff(): void {
-    closeWireSession(this.host.services, this.caller!, "bolt", this.session);
+    closeWireSession(this.services, this.caller!, "bolt", this.session);
     this.session = this.host.renumbered(this);
     this.hasSession = false;
     this.caller = null;
@@ -363,25 +326,25 @@ export class BoltConnection implements Heard {
   pushed(): void {}
 
   failed(error: DbError): void {
-    this.callEnded("lost");
+    this.request.ended("lost");
     this.fatal(error);
   }
 
   /** An empty chunk between messages, where the client waits and nothing else has come. */
   keepAlive(): void {
-    const { clock } = this.host.services;
-    if (this.call !== null && clock.now() - this.lastWriteMs > ALIVE_AFTER_MS) this.write(EMPTY_CHUNK);
+    const { clock } = this.services;
+    if (this.request.isUnderWay && clock.now() - this.lastWriteMs > ALIVE_AFTER_MS) this.write(EMPTY_CHUNK);
   }
 
   // The end
 
   /** Ends when what runs has ended, with an error that says why. */
   end(error: DbError): void {
-    if (this.call === null) this.fatal(error);
+    if (!this.request.isUnderWay) this.fatal(error);
     else this.isLeaving = error;
   }
 
-  private fatal(error: DbError): void {
+  fatal(error: DbError): void {
     if (this.phase === "closed") return;
     if (this.phase !== "handshake" && this.phase !== "choice") {
       const writer = new PackWriter();
@@ -404,11 +367,9 @@ export class BoltConnection implements Heard {
     this.phase = "closed";
     if (this.startTimer !== null) clearTimeout(this.startTimer);
     this.cancelExpiry?.();
-    if (this.retry !== null) clearTimeout(this.retry);
-    this.call?.cancel();
-    this.callEnded("lost");
+    this.request.cancel();
     // One that is being opened, too: the end comes after the beginning.
-    if (this.hasSession || isOpening) closeWireSession(this.host.services, this.caller!, "bolt", this.session);
+    if (this.hasSession || isOpening) closeWireSession(this.services, this.caller!, "bolt", this.session);
     this.host.closed(this);
     // A client that does not take the last words does not keep the socket.
     setTimeout(() => this.stream.destroy(), 1_000).unref();
@@ -425,7 +386,7 @@ export class BoltConnection implements Heard {
   /** The bytes are copied: an actor's are valid for a moment only. False: the client has much to read. */
   private write(bytes: Buffer): boolean {
     if (this.phase === "closed" || this.stream.destroyed) return true;
-    this.lastWriteMs = this.host.services.clock.now();
+    this.lastWriteMs = this.services.clock.now();
     this.stream.write(Buffer.from(bytes));
     return this.stream.writableLength < UNSENT_BYTES;
   }
@@ -435,25 +396,26 @@ export class BoltConnection implements Heard {
 const ALIVE_AFTER_MS = 15_000;
 
 /** Of messages, each after its length in four bytes. */
-function statementsIn(messages: Buffer): number {
+function statementsIn(messages: Uint8Array): number {
   let count = 0;
-  for (let at = 0; at < messages.length; at += 4 + messages.readUInt32LE(at)) if (messages[at + 5] === ASK.run) count++;
+  for (let at = 0; at < messages.length; at = endOf(messages, at)) if (messages[at + 5] === ASK.run) count++;
   return count;
 }
 
 /** `body`: messages, each after its length in four bytes. */
 function kindOf(endpoint: WireEndpoint, body: Uint8Array): BoltKind {
   if (endpoint === "open") return "open";
-  const view = Buffer.from(body.buffer, body.byteOffset, body.length);
   let kind: BoltKind = "other";
-  for (let at = 0; at + 6 <= view.length; at += 4 + view.readUInt32LE(at)) {
-    const tag = view[at + 5];
+  for (let at = 0; at + 6 <= body.length; at = endOf(body, at)) {
+    const tag = body[at + 5];
     if (tag === ASK.run) return "run";
     if (tag === ASK.pull || tag === ASK.discard) kind = "pull";
   }
   return kind;
 }
 
-function asDbError(error: unknown): DbError {
-  return error instanceof DbError ? error : new DbError("internal_error", ERRORS.internal_error.message);
+/** Of the message whose length is at that place. */
+function endOf(messages: Uint8Array, at: number): number {
+  const low = messages[at]! | (messages[at + 1]! << 8) | (messages[at + 2]! << 16);
+  return at + 4 + low + messages[at + 3]! * 0x1000000;
 }

@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { Door, OpenDoor } from "../gateway/door.js";
 import type { Services } from "../gateway/services.js";
 import { type Encryption, encryptionOf } from "../postgres/encryption.js";
+import { listenOn, SessionNumbers } from "../postgres/listening.js";
 import { boltError } from "../protocol/bolt/failure-message.js";
 import { DbError } from "../protocol/errors.js";
 import type { Identity } from "../protocol/identity.js";
@@ -32,7 +33,7 @@ class BoltServer implements OpenDoor, BoltHost {
   private readonly sockets = new Set<Socket>();
   private readonly connections = new Map<number, BoltConnection>();
   private readonly alive: NodeJS.Timeout;
-  private nextSession = 0;
+  private readonly numbers = new SessionNumbers(this.connections);
 
   constructor(readonly services: Services) {
     this.encryption = encryptionOf(services);
@@ -46,28 +47,9 @@ class BoltServer implements OpenDoor, BoltHost {
     }, ALIVE_MS).unref();
   }
 
-  /** Rejects where the address is in use, unless any port will do. */
   async listen(): Promise<void> {
     const { server, bolt } = this.services.config;
-    try {
-      this.port = await this.listenOn(server.host, bolt.port);
-    } catch (error) {
-      if (!bolt.anyPort) {
-        throw new Error(`Cannot listen on ${server.host}:${bolt.port} for Bolt: ${(error as Error).message}`);
-      }
-      this.port = await this.listenOn(server.host, 0);
-    }
-  }
-
-  private listenOn(host: string, port: number): Promise<number> {
-    const { server } = this;
-    return new Promise((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(port, host, () => {
-        server.removeListener("error", reject);
-        resolve((server.address() as { port: number }).port);
-      });
-    });
+    this.port = await listenOn(this.server, server.host, bolt, "Bolt");
   }
 
   private accepted(socket: Socket): void {
@@ -91,20 +73,13 @@ class BoltServer implements OpenDoor, BoltHost {
   }
 
   private connected(speaker: Speaker): void {
-    const session = this.takeNumber();
+    const session = this.numbers.take();
     this.connections.set(session, new BoltConnection(this, speaker, session));
-  }
-
-  /** A positive number of 31 bits that no open connection has. */
-  private takeNumber(): number {
-    do this.nextSession = (this.nextSession % 0x7fffffff) + 1;
-    while (this.connections.has(this.nextSession));
-    return this.nextSession;
   }
 
   renumbered(connection: BoltConnection): number {
     this.connections.delete(connection.session);
-    const session = this.takeNumber();
+    const session = this.numbers.take();
     this.connections.set(session, connection);
     return session;
   }

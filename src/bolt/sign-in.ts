@@ -1,4 +1,4 @@
-/** Finds the caller of a connection by what HELLO (before 5.1) or LOGON brings. Called by connection.ts. */
+/** Finds the caller of a connection by the credentials in HELLO (before 5.1) or LOGON. Called by connection.ts. */
 import type { Caller } from "../gateway/admission.js";
 import type { Services } from "../gateway/services.js";
 import type { SignInMethod } from "../gateway/wire-metrics.js";

@@ -1,4 +1,7 @@
-/** Which appends of a partition the log service has, as its owner knows, and before which of them it may be trimmed. */
+/**
+ * Tracks the appends that the log service holds for a partition, as the owner knows them, and how far they may be
+ * trimmed.
+ */
 import { comparePositions, type Position } from "./log-service.js";
 
 interface OpenParts {

@@ -132,7 +132,8 @@ export function checkOf(collection: string, field: NewField, fields: readonly Ne
   const name = `CONSTRAINT ${identifier(shapeName(collection, path))}`;
   if (path.length === 1) {
     const column = identifier(path[0]!);
-    // A value of the field lies in its column: in \`doc\` nobody would find it. There lies that it is null, or how a date was written.
+    // A value of the field lies in its column: in `doc` nobody would find it. There lies that it is null, or how a date
+    // was written.
     const isElsewhere = `coalesce(jsonb_typeof(doc -> ${literal(path[0]!)}), 'null') = 'null'`;
     const isInPlace = type === "date" ? `(${column} IS NOT NULL OR ${isElsewhere})` : isElsewhere;
     const isShaped =

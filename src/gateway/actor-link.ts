@@ -1,7 +1,7 @@
 /**
  * The gateway's end of one actor's thread. It collects the request frames of a loop turn and posts them as one
  * transferred buffer, hands reply frames to the requests that wait for them, and carries the control messages. It
- * outlives the thread: after a crash the supervisor (actor-pool.ts) gives it the next one. It owns the table of
+ * outlives the thread: after a crash actor-life.ts gives it the next one. It owns the table of
  * requests in flight.
  */
 import type { Endpoint } from "../protocol/endpoint.js";

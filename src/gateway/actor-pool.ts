@@ -1,24 +1,20 @@
 /**
- * All actors' threads and their supervisor. It starts the threads and restarts one that crashed, after a growing
- * pause; one that keeps crashing stays down for longer. The others go on serving. It also counts the requests in
- * flight per partition. Started and closed by gateway.ts; requests ask it which link serves a partition.
+ * All actors of this process: which link serves a partition and whether it takes requests, what the actors tell each
+ * other, and the requests in flight per partition. The life of each actor's thread is in actor-life.ts. Started and
+ * closed by gateway.ts.
  */
 import type { MessagePort } from "node:worker_threads";
-import type { Logger } from "pino";
-import { type AtWork, MarksReader, newActorMarks } from "../protocol/actor-marks.js";
 import type { BackupOrder } from "../protocol/backup-orders.js";
-import type { Config } from "../protocol/config.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { ActorMetrics, FromActor, ToActor, WriteRefusal } from "../protocol/messages.js";
 import type { FromLibraryThread, ToLibraryThread } from "../protocol/model-library.js";
 import { runQueueMs } from "../protocol/os-thread.js";
 import type { PlacementMessage, RestoreOrder } from "../protocol/placement.js";
-import type { StoppedStatement } from "../protocol/stopped-statement.js";
 import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
 import type { SpanRecord } from "../protocol/tracing.js";
-import { ActorLink, type ActorPort, type Loss, type PartitionState } from "./actor-link.js";
-import type { Cancel, Clock } from "./clock.js";
-import { judgeRequests } from "./judge-requests.js";
+import { ActorLife, type ActorLifeHost, type ActorLifeOptions, RESTART_PAUSE_MS_MAX } from "./actor-life.js";
+import type { ActorLink, PartitionState } from "./actor-link.js";
+import type { Cancel } from "./clock.js";
 import type { PartitionRoutes } from "./partition-routes.js";
 import { StoppedList } from "./stopped-list.js";
 import { Watchdog } from "./watchdog.js";
@@ -27,20 +23,6 @@ import { Watchdog } from "./watchdog.js";
 export const DIRECTORY_PARTITION = 0;
 const DIRECTORY_ACTOR = 0;
 
-const RESTART_PAUSE_MS = 100;
-const RESTART_PAUSE_MS_MAX = 5_000;
-/**
- * After this many crashes within the window, the actor stays down for as long as the window, because each start costs
- * the others, too.
- */
-const CRASHES_MAX = 5;
-const CRASH_WINDOW_MS = 60_000;
-/** Within the window, this many stopped threads are replaced at once; further ones after a growing pause. */
-const STOPS_AT_ONCE = 10;
-const STOP_PAUSE_MS = 100;
-const STOP_PAUSE_MS_MAX = 2_000;
-/** Requests wait no longer for the next thread. */
-const HELD_MS_MAX = 30_000;
 /** An actor that is busy for longer is left out of the report about the other actors. */
 const ACTORS_ANSWER_MS_MAX = 200;
 
@@ -53,21 +35,13 @@ export interface LibraryPort {
   onMessage: (message: FromLibraryThread) => void;
 }
 
-export interface ActorPoolOptions {
+export interface ActorPoolOptions extends ActorLifeOptions {
   readonly actors: number;
   readonly partitions: number;
-  /** Starts the thread of that actor. */
-  readonly spawn: (actor: number, watch: ActorWatch) => ActorPort;
-  /** Starts loading a thread for the actor's next `spawn`; the returned function ends it if that does not come. */
-  readonly prepare?: (actor: number) => Cancel;
-  /** Milliseconds and seconds; 0: not watched. */
-  readonly watch: Pick<Config["query"], "lateMs" | "stopMs" | "stoppedRefusedSeconds">;
   /** Starts an inference thread, which talks to its actor by that port. */
   readonly startInference: (port: MessagePort) => void;
   /** Absent: there is no library of models. */
   readonly library?: LibraryPort;
-  readonly logger: Logger;
-  readonly clock: Clock;
   /** Spans that an actor has sent. */
   readonly traced?: (spans: readonly SpanRecord[]) => void;
   readonly identityChanged: (change: IdentityChange) => void;
@@ -79,40 +53,6 @@ export interface ActorPoolOptions {
   readonly adminPasswordMade?: (password: string) => void;
 }
 
-/** Settings of a thread for the watchdog (ActorSettings). */
-export interface ActorWatch {
-  readonly marks: SharedArrayBuffer;
-  readonly stopped: readonly StoppedStatement[];
-}
-
-/** A thread that is being ended because it does not give way, or ended because it had no memory left. */
-interface Stop {
-  readonly culprit: AtWork | null;
-  readonly cancelHold: Cancel;
-  /** The thread is no more. */
-  isChanged: boolean;
-}
-
-interface Supervised {
-  readonly link: ActorLink;
-  /** Of the thread that runs. */
-  marks: SharedArrayBuffer;
-  stop: Stop | null;
-  /** Times of those within the window, on the steady clock. */
-  stops: number[];
-  cancelPrepared: Cancel | null;
-  /** Times of the crashes within the window, on the steady clock. */
-  crashes: number[];
-  /** What the actor said, or what it threw, before it ended. */
-  complaint: string | null;
-  fatal: boolean;
-  cancelRestart: Cancel | null;
-  retryAfterSeconds: number;
-  /** Settles the wait for the first start. */
-  started: ((failure: string | null) => void) | null;
-  exited: (() => void) | null;
-}
-
 export class ActorPool {
   /** By partition. */
   readonly requestsInFlight: Int32Array;
@@ -120,14 +60,14 @@ export class ActorPool {
   readonly bytesInFlight: Float64Array;
   /** The administrator's password that a first boot made up. */
   adminPassword: string | null = null;
-  private closing = false;
+  private isClosing = false;
   readonly stopped: StoppedList;
   readonly watchdog: Watchdog;
   /** Partitions whose files are damaged, as their actors found. */
   private readonly damaged = new Set<number>();
   /** What all actors were told last, by kind. */
   private readonly told = new Map<ToActor["kind"], ToActor>();
-  private readonly supervised: Supervised[];
+  private readonly lives: readonly ActorLife[];
   private readonly routes: PartitionRoutes | null;
 
   private constructor(private readonly options: ActorPoolOptions) {
@@ -137,16 +77,19 @@ export class ActorPool {
     this.stopped = new StoppedList(clock, watch.stoppedRefusedSeconds);
     this.watchdog = new Watchdog({
       ...{ clock, logger: options.logger, lateMs: watch.lateMs, stopMs: watch.stopMs },
-      prepare: (actor) => {
-        this.supervised[actor]!.cancelPrepared = options.prepare?.(actor) ?? null;
-      },
-      spare: (actor) => this.dropPrepared(this.supervised[actor]!),
-      stop: (actor) => this.stop(this.supervised[actor]!),
+      prepare: (actor) => this.lives[actor]!.prepare(),
+      spare: (actor) => this.lives[actor]!.dropPrepared(),
+      stop: (actor) => this.lives[actor]!.stop(),
       runQueueMs,
-      describe: (actor, request) => this.supervised[actor]!.link.describe(request),
+      describe: (actor, request) => this.lives[actor]!.link.describe(request),
     });
-    this.supervised = Array.from({ length: options.actors }, (_, actor) => this.supervise(actor));
     this.routes = options.routes ?? null;
+    const host = this.hostOfLives();
+    this.lives = Array.from({ length: options.actors }, (_, actor) => {
+      const all = Array.from({ length: options.partitions }, (_, partition) => partition);
+      const own = all.filter((partition) => partition % options.actors === actor);
+      return new ActorLife(actor, own, host, options);
+    });
     this.routes?.bind({
       localLinkOf: (partition) => this.localLinkOf(partition),
       identityChanged: (change) => options.identityChanged(change),
@@ -155,20 +98,33 @@ export class ActorPool {
     if (options.library !== undefined) options.library.onMessage = (message) => this.heardOfLibrary(message);
   }
 
+  private hostOfLives(): ActorLifeHost {
+    const pool = this;
+    return {
+      watchdog: this.watchdog,
+      stopped: this.stopped,
+      isInCluster: this.routes !== null,
+      get isClosing() {
+        return pool.isClosing;
+      },
+      heard: (life, message) => this.heard(life, message),
+      starts: ({ partitions }) => {
+        for (const partition of partitions) this.damaged.delete(partition);
+      },
+      ownsNothing: ({ link, partitions }) => this.ownsNothing(link, partitions),
+      ended: ({ link: { actor } }) => this.actorEnded(actor),
+      isBack: ({ link }) => this.perhapsDirectoryIsBack(link),
+      tellStopped: () => this.tellAll({ kind: "stopped-statements", stopped: this.stopped.list() }),
+    };
+  }
+
   /**
    * Starts all actors; resolves when each is ready or has failed once. Rejects, with everything closed again, when the
    * directory's actor does not come up: without it nobody can sign in.
    */
   static async start(options: ActorPoolOptions): Promise<ActorPool> {
     const pool = new ActorPool(options);
-    const waits = pool.supervised.map(
-      (one) =>
-        new Promise<string | null>((resolve) => {
-          one.started = resolve;
-        }),
-    );
-    for (const one of pool.supervised) pool.startThread(one);
-    const failures = await Promise.all(waits);
+    const failures = await Promise.all(pool.lives.map((life) => life.start()));
     const failure = failures[DIRECTORY_ACTOR];
     if (failure != null) {
       await pool.close(RESTART_PAUSE_MS_MAX);
@@ -186,7 +142,7 @@ export class ActorPool {
   }
 
   private localLinkOf(partition: number): ActorLink {
-    return this.supervised[partition % this.supervised.length]!.link;
+    return this.lives[partition % this.lives.length]!.link;
   }
 
   get directory(): ActorLink {
@@ -215,7 +171,7 @@ export class ActorPool {
 
   /** Whole seconds after which a request to that partition may find it up again. */
   retryAfterSeconds(partition: number): number {
-    return this.supervised[partition % this.supervised.length]!.retryAfterSeconds;
+    return this.lives[partition % this.lives.length]!.retryAfterSeconds;
   }
 
   /** What every actor that answers in time says; the silent ones are left out. */
@@ -234,7 +190,7 @@ export class ActorPool {
   ): Promise<T[]> {
     return new Promise((resolve) => {
       const answers: T[] = [];
-      let open = this.supervised.length;
+      let open = this.lives.length;
       const forget: Cancel[] = [];
       const finish = (): void => {
         cancelTimeout();
@@ -242,7 +198,7 @@ export class ActorPool {
         resolve(answers);
       };
       const cancelTimeout = this.options.clock.after(timeoutMs, finish);
-      for (const { link } of this.supervised) {
+      for (const { link } of this.lives) {
         forget.push(
           ask(link, (said) => {
             if (said !== null) answers.push(said);
@@ -255,100 +211,34 @@ export class ActorPool {
 
   /** Lets every thread finish its work and end; one that takes longer than the given time is terminated. */
   async close(timeoutMs: number): Promise<void> {
-    this.closing = true;
+    this.isClosing = true;
     this.watchdog.closing();
-    await Promise.all(this.supervised.map((one) => this.closeThread(one, timeoutMs)));
+    await Promise.all(this.lives.map((life) => life.close(timeoutMs)));
     this.watchdog.close();
   }
 
-  private closeThread(one: Supervised, timeoutMs: number): Promise<void> {
-    one.cancelRestart?.();
-    one.stop?.cancelHold();
-    this.dropPrepared(one);
-    const { link } = one;
-    if (!link.alive) {
-      link.state = "closed";
-      return Promise.resolve();
-    }
-    return new Promise((resolve) => {
-      const cancelTimeout = this.options.clock.after(timeoutMs, () => {
-        this.options.logger.error({ actor: link.actor }, "the actor did not end in time and is terminated");
-        void link.terminate();
-      });
-      one.exited = () => {
-        cancelTimeout();
-        resolve();
-      };
-      // They are other nodes' soon: what comes finds the next owner, and nothing is believed here any more.
-      if (this.routes !== null) {
-        link.hold();
-        this.ownsNothing(link, this.partitionsOf(link.actor));
-      }
-      link.close();
-    });
-  }
-
-  private supervise(actor: number): Supervised {
-    const one: Supervised = {
-      link: new ActorLink(actor, (message) => this.heard(one, message)),
-      marks: newActorMarks(),
-      stop: null,
-      stops: [],
-      cancelPrepared: null,
-      crashes: [],
-      complaint: null,
-      fatal: false,
-      cancelRestart: null,
-      retryAfterSeconds: 1,
-      started: null,
-      exited: null,
-    };
-    return one;
-  }
-
-  private startThread(one: Supervised): void {
-    one.complaint = null;
-    one.fatal = false;
-    one.cancelRestart = null;
-    for (const partition of this.partitionsOf(one.link.actor)) this.damaged.delete(partition);
-    one.marks = newActorMarks();
-    one.cancelPrepared = null;
-    const port = this.options.spawn(one.link.actor, { marks: one.marks, stopped: this.stopped.list() });
-    one.link.attach(port);
-    port.on("error", (error) => {
-      one.complaint ??= error.message;
-      this.options.logger.error({ actor: one.link.actor, err: error }, "the actor threw");
-      if ((error as NodeJS.ErrnoException).code === "ERR_WORKER_OUT_OF_MEMORY") this.outOfMemory(one);
-    });
-    port.on("exit", (code) => this.threadEnded(one, code));
-  }
-
-  private heard(one: Supervised, message: FromActor): void {
+  private heard(life: ActorLife, message: FromActor): void {
+    const { link } = life;
     switch (message.kind) {
       case "ready":
-        one.link.state = "ready";
-        one.retryAfterSeconds = 1;
-        for (const told of this.told.values()) one.link.post(told);
-        this.watchdog.watch(one.link.actor, one.marks, message.operators ?? []);
-        if (one.link.holds) this.resumed(one);
+        for (const told of this.told.values()) link.post(told);
         this.adminPassword ??= message.adminPassword;
-        if (one.crashes.length > 0) this.recovered(one.link);
-        this.settleStart(one, null);
+        life.isReady(message.operators ?? []);
         break;
       case "partition-opened":
         this.opened(message.partition, message.adminPassword);
         break;
       case "partition-leaving":
-        this.leaving(one.link, message.partition);
+        this.leaving(link, message.partition);
         break;
       case "spans":
         this.options.traced?.(message.spans);
         break;
       case "identity-changed":
-        this.identityChanged(one.link, message.change);
+        this.identityChanged(link, message.change);
         break;
       case "ask-actors":
-        void this.tellActors(one, message.id);
+        void this.tellActors(link, message.id);
         break;
       case "log-level":
         this.options.logger.level = message.level;
@@ -358,7 +248,7 @@ export class ActorPool {
         this.options.startInference(message.port);
         break;
       case "library":
-        this.options.library?.post({ kind: "from-actor", actor: one.link.actor, message: message.message });
+        this.options.library?.post({ kind: "from-actor", actor: link.actor, message: message.message });
         break;
       case "placement":
         this.carry(message.partition, message.message);
@@ -387,9 +277,7 @@ export class ActorPool {
         break;
       }
       case "failed":
-        one.complaint = message.message;
-        one.fatal = message.fatal;
-        this.storageFailed(one);
+        life.failed(message.message, message.fatal);
         break;
     }
   }
@@ -401,7 +289,7 @@ export class ActorPool {
     if (heard !== null) link.pauseUntil(heard);
   }
 
-  private async tellActors({ link }: Supervised, id: number): Promise<void> {
+  private async tellActors(link: ActorLink, id: number): Promise<void> {
     link.post({ kind: "actors", id, actors: await this.collectMetrics(ACTORS_ANSWER_MS_MAX) });
   }
 
@@ -417,10 +305,10 @@ export class ActorPool {
       return;
     }
     if (message.kind === "to-actor") {
-      this.supervised[message.actor]!.link.post({ kind: "library", message: message.message });
+      this.lives[message.actor]!.link.post({ kind: "library", message: message.message });
       return;
     }
-    const links = this.supervised.map(({ link }) => link).filter(({ alive }) => alive);
+    const links = this.lives.map(({ link }) => link).filter(({ alive }) => alive);
     for (const link of links) link.post({ kind: "library", message: message.message });
     if (message.message.kind !== "let-go") return;
     this.options.library!.post({ kind: "sent", ask: message.message.ask, actors: links.map(({ actor }) => actor) });
@@ -434,12 +322,7 @@ export class ActorPool {
   /** An actor that is started again later is told, too. */
   private tellAll(message: ToActor): void {
     this.told.set(message.kind, message);
-    for (const { link } of this.supervised) link.post(message);
-  }
-
-  private recovered(link: ActorLink): void {
-    this.options.logger.info({ actor: link.actor }, "the actor is up again");
-    this.perhapsDirectoryIsBack(link);
+    for (const { link } of this.lives) link.post(message);
   }
 
   private perhapsDirectoryIsBack(link: ActorLink): void {
@@ -449,7 +332,7 @@ export class ActorPool {
 
   private directoryIsBack(): void {
     this.options.directoryRestarted();
-    for (const { link: other } of this.supervised) other.post({ kind: "report-unsettled" });
+    for (const { link: other } of this.lives) other.post({ kind: "report-unsettled" });
   }
 
   /** From one actor to another. An actor that is not running asks for what it missed after its start. */
@@ -493,7 +376,7 @@ export class ActorPool {
 
   /** The subjects of the change were disabled or removed: what they have left open in actors ends. */
   identityEnded(change: IdentityChange): void {
-    for (const { link } of this.supervised) link.post({ kind: "identity-ended", change });
+    for (const { link } of this.lives) link.post({ kind: "identity-ended", change });
   }
 
   /** The server has begun to shut down: what does not give way is ended sooner. */
@@ -501,106 +384,10 @@ export class ActorPool {
     this.watchdog.closing();
   }
 
-  /** The thread is ended; `#threadEnded` goes on when it is no more. */
-  private stop(one: Supervised): void {
-    this.holdRequests(one, new MarksReader(one.marks).atWork);
-    void one.link.terminate();
-  }
-
-  /** The thread ended by itself. The request at work is to blame only if it had not given way for long. */
-  private outOfMemory(one: Supervised): void {
-    const marks = new MarksReader(one.marks);
-    // One that has no room to open would have none the next time.
-    if (this.closing || one.stop !== null || marks.beats === 0) return;
-    this.watchdog.stopped++;
-    this.holdRequests(one, this.watchdog.isLate(one.link.actor) ? marks.atWork : null);
-  }
-
-  /** The thread is about to end, since a partition of its cannot go on: the log and the engine have to be opened again. */
-  private storageFailed(one: Supervised): void {
-    if (this.closing || one.stop !== null || one.fatal || one.link.state !== "ready") return;
-    const { complaint } = one;
-    this.options.logger.error({ actor: one.link.actor, complaint }, "the actor ends and is started again");
-    this.holdRequests(one, null);
-  }
-
-  private holdRequests(one: Supervised, culprit: AtWork | null): Stop {
-    const { link } = one;
-    link.hold();
-    const cancelHold = this.options.clock.after(HELD_MS_MAX, () => {
-      this.options.logger.error({ actor: link.actor }, "requests have waited too long for the actor's next thread");
-      link.giveUpHeld();
-    });
-    one.stop = { culprit, cancelHold, isChanged: false };
-    return one.stop;
-  }
-
-  /** Requests that can be asked again wait for the next thread; it is started at once, unless that goes on and on. */
-  private changeThread(one: Supervised, { culprit }: Stop): void {
-    const { link } = one;
-    const { stoppedRefusedSeconds } = this.options.watch;
-    if (culprit !== null) {
-      this.stopped.add(culprit, culprit.request === null ? null : link.frameOf(culprit.request));
-      this.tellAll({ kind: "stopped-statements", stopped: this.stopped.list() });
-    }
-    const marks = new MarksReader(one.marks);
-    link.change(
-      judgeRequests({ marks, culprit, refusedSeconds: stoppedRefusedSeconds }),
-      (id) => id === culprit?.request,
-    );
-    const now = this.options.clock.now();
-    one.stops = [...one.stops.filter((at) => now - at < CRASH_WINDOW_MS), now];
-    const pauseMs = Math.min(Math.max(0, one.stops.length - STOPS_AT_ONCE) * STOP_PAUSE_MS, STOP_PAUSE_MS_MAX);
-    if (pauseMs === 0) this.startThread(one);
-    else one.cancelRestart = this.options.clock.after(pauseMs, () => this.startThread(one));
-  }
-
-  private resumed(one: Supervised): void {
-    one.stop?.cancelHold();
-    one.stop = null;
-    this.options.logger.info({ actor: one.link.actor }, "the actor is up again");
-    // What the directory has told lately may never have come to be.
-    this.perhapsDirectoryIsBack(one.link);
-    one.link.resume();
-  }
-
-  private dropPrepared(one: Supervised): void {
-    one.cancelPrepared?.();
-    one.cancelPrepared = null;
-  }
-
-  private threadEnded(one: Supervised, code: number): void {
-    const { link } = one;
-    this.watchdog.leave(link.actor);
-    this.ownsNothing(link, this.partitionsOf(link.actor));
-    if (this.closing) {
-      if (this.routes !== null) {
-        const questions = link.redirectAll((id) => (link.isUnsent(id) ? null : OWNER_ENDED));
-        for (const { answer } of questions) answer(undefined);
-      }
-      link.detach("closed");
-      one.exited?.();
-      this.settleStart(one, "the server is closing");
-      return;
-    }
-    this.directory.post({ kind: "actor-ended", actor: link.actor });
+  private actorEnded(actor: number): void {
+    this.directory.post({ kind: "actor-ended", actor });
     const { library } = this.options;
-    if (library?.started) library.post({ kind: "actor-ended", actor: link.actor });
-    if (one.stop !== null && !one.stop.isChanged) {
-      one.stop.isChanged = true;
-      this.changeThread(one, one.stop);
-      return;
-    }
-    one.stop?.cancelHold();
-    one.stop = null;
-    const complaint = one.complaint ?? `its thread ended with code ${code}`;
-    const now = this.options.clock.now();
-    one.crashes = one.crashes.filter((at) => now - at < CRASH_WINDOW_MS);
-    one.crashes.push(now);
-    if (one.fatal) this.giveUp(one, complaint);
-    else if (one.crashes.length >= CRASHES_MAX) this.restartMuchLater(one, complaint);
-    else this.restartLater(one, complaint);
-    this.settleStart(one, complaint);
+    if (library?.started) library.post({ kind: "actor-ended", actor });
   }
 
   private leaving(link: ActorLink, partition: number): void {
@@ -615,52 +402,10 @@ export class ActorPool {
     const hadDirectory = partitions.includes(DIRECTORY_PARTITION) && this.directory === link;
     this.routes.ended(partitions);
     if (hadDirectory) this.options.directoryRestarted();
-    if (!partitions.includes(DIRECTORY_PARTITION) || this.closing) return;
+    if (!partitions.includes(DIRECTORY_PARTITION) || this.isClosing) return;
     for (const { by, value, answer } of link.takeIdentityQuestions()) this.directory.findIdentity(by, value, answer);
   }
-
-  private giveUp(one: Supervised, complaint: string): void {
-    one.retryAfterSeconds = CRASH_WINDOW_MS / 1000;
-    one.link.detach("failed");
-    const { actor } = one.link;
-    this.options.logger.fatal({ actor, partitions: this.partitionsOf(actor), complaint }, "the actor is given up");
-  }
-
-  /** What made it crash may have ended by then: nobody should have to restart the server for it. */
-  private restartMuchLater(one: Supervised, complaint: string): void {
-    one.retryAfterSeconds = CRASH_WINDOW_MS / 1000;
-    one.link.detach("failed");
-    const { actor } = one.link;
-    const fields = { actor, partitions: this.partitionsOf(actor), complaint, pauseMs: CRASH_WINDOW_MS };
-    this.options.logger.fatal(fields, "the actor keeps crashing and is started again after a pause");
-    one.cancelRestart = this.options.clock.after(CRASH_WINDOW_MS, () => this.startThread(one));
-  }
-
-  private restartLater(one: Supervised, complaint: string): void {
-    const pauseMs = Math.min(RESTART_PAUSE_MS * 2 ** (one.crashes.length - 1), RESTART_PAUSE_MS_MAX);
-    one.retryAfterSeconds = Math.max(1, Math.ceil(pauseMs / 1000));
-    one.link.detach("restarting");
-    this.options.logger.error({ actor: one.link.actor, complaint, pauseMs }, "the actor ended and is started again");
-    one.cancelRestart = this.options.clock.after(pauseMs, () => this.startThread(one));
-  }
-
-  private settleStart(one: Supervised, failure: string | null): void {
-    one.started?.(failure);
-    one.started = null;
-  }
-
-  private partitionsOf(actor: number): number[] {
-    const all = Array.from({ length: this.options.partitions }, (_, partition) => partition);
-    return all.filter((partition) => partition % this.supervised.length === actor);
-  }
 }
-
-/** What the thread had begun and not answered. */
-const OWNER_ENDED: Loss = {
-  code: "partition_unavailable",
-  message: "The node was shut down before it answered. Whether the request was done is not known.",
-  retryAfterSeconds: 1,
-};
 
 function unavailable(partition: number): { readonly code: string; readonly message: string } {
   return { code: "partition_unavailable", message: `Partition ${partition} is not available here; try again.` };

@@ -1,8 +1,8 @@
 /**
  * The two body formats, JSON and MessagePack, in Accept and Content-Type headers (RFC 9110, sections 8.3 and 12.5.1).
- * Called by requests; pure.
+ * Called by requests; pure. No package: each takes many times as long on the path of every request
+ * (docs/decisions/packages-or-own-code.md).
  */
-
 import type { Endpoint } from "../protocol/endpoint.js";
 
 export type BodyFormat = "json" | "msgpack";

@@ -1,4 +1,4 @@
-/** Likeness of texts, for the helpers of this room. */
+/** Measures how alike texts are, for the helpers of this room. */
 
 /** Texts' vectors of length 1, by the configured model; gives way between texts. */
 export type EmbedTexts = (texts: readonly string[]) => Promise<readonly Float32Array[]>;

@@ -1,6 +1,6 @@
 /**
- * What a client and the server bind an exchange of SCRAM to: the hash of the server's certificate (RFC 5929, tls-server-end-point).
- * Called by server.ts when it reads the certificate.
+ * The hash of the server's certificate, to which client and server bind an exchange of SCRAM (RFC 5929,
+ * tls-server-end-point). Called by server.ts when it reads the certificate.
  */
 import { createHash, X509Certificate } from "node:crypto";
 

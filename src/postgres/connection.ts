@@ -10,7 +10,7 @@ import type { Bucket } from "../gateway/rate-limiter.js";
 import type { Services } from "../gateway/services.js";
 import type { PostgresKind } from "../gateway/wire-metrics.js";
 import { BRANCH_NAME } from "../protocol/endpoints/branches.js";
-import { DbError, ERRORS, sqlError } from "../protocol/errors.js";
+import { DbError, sqlError } from "../protocol/errors.js";
 import { writeError } from "../protocol/postgres/error-message.js";
 import { violation } from "../protocol/postgres/message-reader.js";
 import { AUTHENTICATION, BACK, FRONT } from "../protocol/postgres/message-types.js";
@@ -21,7 +21,8 @@ import { type FirstPacket, readFirstPacket } from "./first-packet.js";
 import { MessageQueue } from "./message-queue.js";
 import type { SignInClient } from "./scram.js";
 import { signIn } from "./sign-in.js";
-import { closeWireSession, type Heard, NOBODY, WireCall, type WireEndpoint } from "./wire-call.js";
+import { closeWireSession, NOBODY, WireCall, type WireEndpoint } from "./wire-call.js";
+import { asDbError, type RequestHost, WireRequest } from "./wire-request.js";
 
 /** What a connection needs of the server that has it. */
 export interface ConnectionHost {
@@ -35,14 +36,12 @@ export interface ConnectionHost {
 
 /** What a client must do within this time to be let in. */
 const START_MS = 30_000;
-/** Between two tries to send a request while the tenant or its partition is at a bound. */
-const RETRY_MS = 10;
 /** With more unsent bytes the client counts as one that does not read. */
 const UNSENT_BYTES = 256 * 1024;
 
 type Start = Extract<FirstPacket, { kind: "start" }>;
 
-export class Connection implements Heard {
+export class Connection implements RequestHost<PostgresKind> {
   private phase: "start" | "sign-in" | "opening" | "ready" | "closed" = "start";
   private socket: Socket;
   private first: Buffer = Buffer.alloc(0);
@@ -52,8 +51,7 @@ export class Connection implements Heard {
   private certificate: Buffer | null = null;
   /** Takes the client's next message of the sign-in; null: none is waited for. */
   private takeAnswer: ((body: Buffer) => void) | null = null;
-  private call: WireCall | null = null;
-  private retry: NodeJS.Timeout | null = null;
+  private readonly request: WireRequest<PostgresKind>;
   private readonly startTimer: NodeJS.Timeout;
   /** The client has said goodbye, or must go, once what runs has ended. */
   private isLeaving: DbError | "terminate" | null = null;
@@ -61,12 +59,7 @@ export class Connection implements Heard {
   private listening: WireCall | null = null;
   /** Messages that came while an answer was under way. */
   private unsaid: Uint8Array[] = [];
-  /** The tenant's bucket while a request of this connection runs. */
-  private inFlight: Bucket | null = null;
   private cancelExpiry: Cancel | null = null;
-  /** Of that request. */
-  private kind: PostgresKind = "open";
-  private sentMs = 0;
   /** Null until sign-in. */
   caller: Caller | null = null;
 
@@ -77,6 +70,7 @@ export class Connection implements Heard {
     readonly session: number,
     readonly secret: number,
   ) {
+    this.request = new WireRequest(this, "postgres", host.services.wire, "open");
     this.socket = socket;
     socket.setNoDelay(true);
     socket.setKeepAlive(true, 60_000);
@@ -90,9 +84,17 @@ export class Connection implements Heard {
 
   private listen(socket: Socket): void {
     socket.on("data", (bytes: Buffer) => this.received(bytes));
-    socket.on("drain", () => this.call?.drained());
+    socket.on("drain", () => this.request.drained());
     socket.on("error", () => this.gone());
     socket.on("close", () => this.gone());
+  }
+
+  get services(): Services {
+    return this.host.services;
+  }
+
+  get isClosed(): boolean {
+    return this.phase === "closed";
   }
 
   // From the client
@@ -157,7 +159,7 @@ export class Connection implements Heard {
     this.phase = "sign-in";
     this.queue.push(this.first);
     const { address, certificate } = this;
-    signIn(this.host.services, { user: nameOf(packet.user), address, certificate }, this.signInClient).then(
+    signIn(this.services, { user: nameOf(packet.user), address, certificate }, this.signInClient).then(
       (caller) => this.admitted(caller),
       (error: unknown) => this.refused(asDbError(error)),
     );
@@ -222,14 +224,14 @@ export class Connection implements Heard {
     }
     this.caller = atBranch(caller, branch);
     this.endWhenExpired(identity.expiresAtMs);
-    if (identity.keyId !== null) this.host.services.admission.countUse(caller, this.host.services.clock.wall());
-    this.ask("open", parameters);
+    if (identity.keyId !== null) this.services.admission.countUse(caller, this.services.clock.wall());
+    this.request.ask("open", parameters);
   }
 
   /** The API key's time is over then, for what is open with it, too. Null: it has no end. */
   private endWhenExpired(atMs: number | null): void {
     if (atMs === null) return;
-    const { clock } = this.host.services;
+    const { clock } = this.services;
     this.cancelExpiry = atTime(clock, atMs, () =>
       this.end(sqlError("57P01", "terminating connection: the API key has expired")),
     );
@@ -237,7 +239,7 @@ export class Connection implements Heard {
 
   /** Sends the next group of messages, unless one is being worked on. */
   private sendNext(): void {
-    if (this.call !== null || this.retry !== null || this.isLeaving !== null) return;
+    if (this.request.isBusy || this.isLeaving !== null) return;
     const group = this.queue.group();
     if (group === null) return;
     if (this.socket.isPaused() && !this.queue.isFull) this.socket.resume();
@@ -247,55 +249,18 @@ export class Connection implements Heard {
     }
     const { services } = this.host;
     if (services.closing) this.fatal(goingAway());
-    else this.ask("messages", group.bytes);
+    else this.request.ask("messages", group.bytes);
   }
 
   /** Rows of a COPY cost nothing, and the limit that tenants have who were given none is for HTTP unless configured. */
-  private takesToken(bucket: Bucket, endpoint: WireEndpoint, body: Uint8Array): boolean {
-    const { config, clock } = this.host.services;
+  pays(bucket: Bucket, endpoint: WireEndpoint, body: Uint8Array): boolean {
+    const { config, clock } = this.services;
     if (endpoint !== "messages" || body[0] === FRONT.copyData) return true;
     if (this.caller!.identity.rateLimit === null && !config.postgres.defaultRateLimit) return true;
     return bucket.take(clock.now());
   }
 
-  /** Tries until the tenant's rate limit and the partition's bounds let it through: the client waits meanwhile. */
-  private ask(endpoint: WireEndpoint, body: Uint8Array): void {
-    this.retry = null;
-    if (this.phase === "closed") return;
-    const { services } = this.host;
-    const { caller } = this;
-    const bucket = services.admission.bucketOf(caller!);
-    const isFull = bucket.inFlight >= services.config.limits.requestsPerTenantMax;
-    if (isFull || !this.takesToken(bucket, endpoint, body)) {
-      this.retry = setTimeout(() => this.ask(endpoint, body), isFull ? RETRY_MS : RETRY_MS * 5);
-      return;
-    }
-    const call = new WireCall(services, caller!, "postgres", endpoint, this.session, this);
-    try {
-      this.call = call;
-      if (call.begin(body)) {
-        bucket.inFlight++;
-        this.inFlight = bucket;
-        this.kind = kindOf(endpoint, body);
-        this.sentMs = services.clock.now();
-        return;
-      }
-      this.call = null;
-      this.retry = setTimeout(() => this.ask(endpoint, body), RETRY_MS);
-    } catch (error) {
-      this.call = null;
-      this.fatal(asDbError(error));
-    }
-  }
-
-  private callEnded(outcome: "answered" | "lost"): void {
-    this.call = null;
-    if (this.inFlight === null) return;
-    this.inFlight.inFlight--;
-    this.inFlight = null;
-    const { wire, clock } = this.host.services;
-    wire.count(this.kind, outcome, clock.now() - this.sentMs);
-  }
+  readonly kindOf = kindOf;
 
   // From the actor
 
@@ -308,7 +273,7 @@ export class Connection implements Heard {
   }
 
   done(bytes: Buffer, note: string): void {
-    this.callEnded("answered");
+    this.request.ended("answered");
     if (note === "listens") this.listenToOthers();
     if (this.phase === "opening") this.opened(bytes);
     else if (bytes.length > 0) this.write(bytes);
@@ -334,21 +299,21 @@ export class Connection implements Heard {
   }
 
   failed(error: DbError): void {
-    this.callEnded("lost");
+    this.request.ended("lost");
     this.fatal(error);
   }
 
   /** The session listens: what others notify comes by a request of its own. */
   private listenToOthers(): void {
     if (this.listening !== null) return;
-    this.listening = new WireCall(this.host.services, this.caller!, "postgres", "listen", this.session, this);
+    this.listening = new WireCall(this.services, this.caller!, "postgres", "listen", this.session, this);
     if (!this.listening.begin(NOTHING)) this.listening = null;
   }
 
   /** Between the messages of an answer nothing else may come. */
   pushed(messages: readonly Uint8Array[]): void {
     this.unsaid.push(...messages);
-    if (this.call === null) this.sendPushed();
+    if (!this.request.isUnderWay) this.sendPushed();
   }
 
   private sendPushed(): void {
@@ -359,22 +324,22 @@ export class Connection implements Heard {
 
   /** The client wants its statement to be cancelled. */
   cancelStatement(): void {
-    if (this.call === null || !this.hasSession || this.caller === null) return;
-    new WireCall(this.host.services, this.caller, "postgres", "cancel", this.session, NOBODY).begin(NOTHING);
+    if (!this.request.isUnderWay || !this.hasSession || this.caller === null) return;
+    new WireCall(this.services, this.caller, "postgres", "cancel", this.session, NOBODY).begin(NOTHING);
   }
 
   /** Ends when what runs has ended, with an error that says why. */
   end(error: DbError): void {
-    if (this.call === null) this.fatal(error);
+    if (!this.request.isUnderWay) this.fatal(error);
     else this.isLeaving = error;
   }
 
   private leave(): void {
-    if (this.call === null) this.close();
+    if (!this.request.isUnderWay) this.close();
     else this.isLeaving = "terminate";
   }
 
-  private fatal(error: DbError): void {
+  fatal(error: DbError): void {
     if (this.phase === "closed") return;
     this.say((writer) => writeError(writer, error, "FATAL"));
     this.close();
@@ -393,12 +358,10 @@ export class Connection implements Heard {
     this.phase = "closed";
     clearTimeout(this.startTimer);
     this.cancelExpiry?.();
-    if (this.retry !== null) clearTimeout(this.retry);
-    this.call?.cancel();
-    this.callEnded("lost");
+    this.request.cancel();
     this.listening?.cancel();
     // One that is being opened, too: the end comes after the beginning.
-    if (this.hasSession || isOpening) closeWireSession(this.host.services, this.caller!, "postgres", this.session);
+    if (this.hasSession || isOpening) closeWireSession(this.services, this.caller!, "postgres", this.session);
     this.host.closed(this);
     // A client that does not take the last words does not keep the socket.
     setTimeout(() => this.socket.destroy(), 1_000).unref();
@@ -445,10 +408,6 @@ function writeAuthentication(writer: MessageWriter, kind: number, body: Uint8Arr
   writer.int32(kind);
   writer.bytes(body);
   writer.end();
-}
-
-function asDbError(error: unknown): DbError {
-  return error instanceof DbError ? error : new DbError("internal_error", ERRORS.internal_error.message);
 }
 
 /** `name@tenant` is the user `name`; a name that has the form of an address is one. */

@@ -9,6 +9,7 @@ import { writeError } from "../protocol/postgres/error-message.js";
 import { MessageWriter } from "../protocol/postgres/message-writer.js";
 import { Connection, type ConnectionHost, goingAway } from "./connection.js";
 import { type Encryption, encryptionOf } from "./encryption.js";
+import { listenOn, SessionNumbers } from "./listening.js";
 
 export const postgresDoor: Door = {
   async open(services) {
@@ -26,37 +27,16 @@ class PostgresServer implements OpenDoor, ConnectionHost {
   encryption: Encryption | null;
   private readonly server: Server;
   private readonly connections = new Map<number, Connection>();
-  private nextSession = 0;
+  private readonly numbers = new SessionNumbers(this.connections);
 
   constructor(readonly services: Services) {
     this.encryption = encryptionOf(services);
     this.server = createServer((socket) => this.connected(socket));
   }
 
-  /** Rejects where the address is in use, unless any port will do. */
   async listen(): Promise<void> {
     const { server, postgres } = this.services.config;
-    try {
-      this.port = await this.listenOn(server.host, postgres.port);
-    } catch (error) {
-      if (!postgres.anyPort) {
-        throw new Error(
-          `Cannot listen on ${server.host}:${postgres.port} for PostgreSQL's protocol: ${(error as Error).message}`,
-        );
-      }
-      this.port = await this.listenOn(server.host, 0);
-    }
-  }
-
-  private listenOn(host: string, port: number): Promise<number> {
-    const { server } = this;
-    return new Promise((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(port, host, () => {
-        server.removeListener("error", reject);
-        resolve((server.address() as { port: number }).port);
-      });
-    });
+    this.port = await listenOn(this.server, server.host, postgres, "PostgreSQL's protocol");
   }
 
   private connected(socket: Socket): void {
@@ -68,15 +48,8 @@ class PostgresServer implements OpenDoor, ConnectionHost {
     }
     services.connections++;
     services.wire.connections++;
-    const session = this.takeNumber();
+    const session = this.numbers.take();
     this.connections.set(session, new Connection(this, socket, session, randomInt(-0x80000000, 0x7fffffff)));
-  }
-
-  /** A positive number of 31 bits that no open connection has. */
-  private takeNumber(): number {
-    do this.nextSession = (this.nextSession % 0x7fffffff) + 1;
-    while (this.connections.has(this.nextSession));
-    return this.nextSession;
   }
 
   cancel(session: number, secret: number): void {

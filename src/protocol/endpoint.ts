@@ -21,6 +21,16 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "MESSAGE" | "
  */
 export type Access = "public" | "member" | "writer" | "admin" | "system";
 
+/**
+ * How a request reaches the tenant's tables, and what keeps it from showing what its caller may not see.
+ *
+ * - `statements`: by statements of a session, which knows who it acts for: the binder checks them.
+ * - `parts`: it does many things, each of which checks: a tool by its own door, a subscription by what it follows.
+ * - `whole`: in ways of its own, too. Callers who may not see or change all of the tenant are refused (table-doors.ts).
+ * - `none`: it reaches none of them.
+ */
+export type Door = "statements" | "parts" | "whole" | "none";
+
 /** A request as a newcomer might send it. */
 export interface RequestExample {
   /** Of path variables. */
@@ -33,6 +43,7 @@ export interface RequestExample {
 export interface EndpointSpec {
   /** Unique, dotted: "query.execute". Also the OpenAPI operationId. */
   readonly name: string;
+  readonly door: Door;
   readonly method: Method;
   /** With `{name}` for path variables; paths under /v1 are served under /v2 too. */
   readonly path: string;

@@ -1,7 +1,7 @@
 /**
- * `SELECT … AS OF moment`: a statement of either language that reads everything as it was, definitions included. A moment is a time
- * (any constant expression that gives one) or `SEQUENCE n`, the number of a commit. The session runs what is before the clause on
- * `pastTenant`.
+ * `SELECT … AS OF moment`: a statement of SQL or Cypher that reads all data and definitions as they were. A moment is a
+ * time (any constant expression that gives one) or `SEQUENCE n`, the number of a commit. The session takes the clause
+ * off and runs the rest on `pastTenant`.
  */
 import type { Sequences } from "../catalog/sequences.js";
 import { DbError, sqlError } from "../protocol/errors.js";

@@ -1,8 +1,8 @@
 /**
- * Plans for texts that differ in their constants alone. A text is seen as one with parameters (lifted-constants.ts), and its
- * plan is used with other constants once two things are known: with its own constants in place of the parameters it is, node
- * by node, what was bound from the text itself; and it finds its rows by key, so that no constant would have made a better
- * one. Every other text is planned as it was sent. One per tenant.
+ * Plans for texts that differ only in their constants. A text is planned with parameters in place of its constants
+ * (lifted-constants.ts). That plan is used with other constants under two conditions. With its own constants put back,
+ * it equals, node by node, what was bound from the text. And it finds its rows by key, so no constant would give a
+ * better plan. Every other text is planned as it was sent. One per tenant.
  */
 import { DbError } from "../protocol/errors.js";
 import { Overrun } from "../protocol/stretch.js";

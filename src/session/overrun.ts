@@ -4,8 +4,9 @@
  * body), it is run once more in long turns; after that it ends with an error. Used by the session, which runs each
  * attempt.
  */
-import { sqlError } from "../protocol/errors.js";
+import { DbError, sqlError } from "../protocol/errors.js";
 import { UNINTERRUPTED_MS_MAX } from "../protocol/limits.js";
+import { sizeError } from "../protocol/size-errors.js";
 import { allowLongStretch, Overrun } from "../protocol/stretch.js";
 import type { Outcome } from "./sql-result.js";
 import type { StatementPlan } from "./statement-plan.js";
@@ -55,4 +56,16 @@ export function overrunError() {
 export async function inItsOwnTurn({ request }: StatementRun, run: () => Outcome | Promise<Outcome>): Promise<Outcome> {
   await request.yieldTurn();
   return run();
+}
+
+/**
+ * What a client is told of something thrown. What is no error of its statement is thrown on: the actor logs it and ends
+ * the connection.
+ */
+export function expectedError(thrown: unknown): DbError {
+  if (thrown instanceof DbError) return thrown;
+  if (thrown instanceof Overrun) return overrunError();
+  const tooLarge = sizeError(thrown);
+  if (tooLarge !== null) return tooLarge;
+  throw thrown;
 }

@@ -3,6 +3,7 @@
  * per actor; handlers and statements reach it through their tenant's partition. A tenant's provider is stored sealed
  * in its data, so it moves with the tenant; keys are sent to the provider only.
  */
+
 import { readFileSync } from "node:fs";
 import type { Models } from "../ai/models.js";
 import { NativeProvider } from "../ai/providers/native-provider.js";
@@ -14,6 +15,7 @@ import { type OwnProvider, seal, sealingKey, unseal } from "../ai/providers/seal
 import { checkPublicUrl } from "../net/public-address.js";
 import type { Config } from "../protocol/config.js";
 import { DbError } from "../protocol/errors.js";
+import { RUNS_LOCALLY } from "../protocol/provider-kinds.js";
 import { providerKey } from "../storage/keys.js";
 import type { ReadableShard } from "../storage/past-shard.js";
 import type { Transaction } from "../storage/store.js";
@@ -109,10 +111,14 @@ export class TenantProviders {
         });
       }
       if (!tenantPrivateAddresses) checkPublicUrl(url, privateProviderError);
-    } else if (own.kind === "ollama" && !tenantPrivateAddresses) {
-      throw new DbError("invalid_request", "base_url: Ollama's usual address is this server itself; name yours", {
-        field: "base_url",
-      });
+    } else if (RUNS_LOCALLY[own.kind] && !tenantPrivateAddresses) {
+      throw new DbError(
+        "invalid_request",
+        `base_url: the usual address of ${own.kind} is this server itself; name yours`,
+        {
+          field: "base_url",
+        },
+      );
     }
     tx.put(providerKey(tenant), seal(own, tenant, this.sealing));
   }

@@ -1,4 +1,7 @@
-/** Whether somebody may see and change all of a tenant, for what cannot leave out rows: some routes, the past, branches. */
+/**
+ * Checks that a caller may see and change all of a tenant. Needed where rows cannot be left out: some routes, the past,
+ * branches.
+ */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import type { Rights } from "../catalog/rights.js";
 import { DbError } from "../protocol/errors.js";

@@ -60,7 +60,7 @@ export class FileCommitLog implements CommitLog {
   private readonly segmentBytes: number;
   private readonly retentionBytes: number;
   private readonly isReadOnly: boolean;
-  /** Oldest first; the last one is appended to, through `#file`. */
+  /** Oldest first; the last one is appended to, through `file`. */
   private readonly segments: Segment[];
   private file: number | null = null;
   /** Full segments with bytes that are not synced yet. */
@@ -70,7 +70,7 @@ export class FileCommitLog implements CommitLog {
   private dirty = false;
   private last: number;
   private durable: number;
-  /** The last record is a mark for `#last`. */
+  /** The last record is a mark for `last`. */
   private marked: boolean;
   private failure: DbError | null = null;
   private running: Promise<void> | null = null;

@@ -1,6 +1,6 @@
 /**
- * The file INSTALLATION of a data directory: its format, its id and its number of partitions, so that a partition that
- * vanishes is missed. Called before any actor starts, under the directory's lock; the file is the state.
+ * The file INSTALLATION of a data directory: its format, its id, and its number of partitions, by which a missing
+ * partition is noticed. Called before any actor starts, under the directory's lock. The file is the only state.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";

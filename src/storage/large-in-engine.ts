@@ -22,7 +22,7 @@ export interface LargeHost {
   writeSequence(sequence: number): void;
   /** The other thread has written them. */
   written(operations: OperationPart): void;
-  /** There is something to do for \`takeSome\`. */
+  /** There is something to do for `takeSome`. */
   wake(): void;
   /** The engine has all of it. */
   done(): void;

@@ -8,7 +8,8 @@ import { FileCommitLog, type FileCommitLogOptions } from "./file-commit-log.js";
 import { checkShardDirectory, markOpened, type ShardIdentity } from "./format.js";
 import { LayeredEngine } from "./layered-engine.js";
 import { RocksEngine, type RocksEngineOptions } from "./rocksdb-engine.js";
-import { Shard, type ShardOptions } from "./shard.js";
+import { Shard } from "./shard.js";
+import type { ShardOptions } from "./shard-options.js";
 
 export type ShardOnDiskOptions = Omit<ShardOptions, "engine" | "log"> &
   Omit<RocksEngineOptions, "directory"> &

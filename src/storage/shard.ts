@@ -11,105 +11,32 @@
  * is ahead of the engine at all times, and is replayed into it at open. A power cut may take commits from the log that
  * the engine already had. Nobody was told of them, and a gap entry in the log marks the place.
  */
-
 import { DbError } from "../protocol/errors.js";
-import { type Commit, type CommitLog, type CommitParts, lastMicrosOf } from "./commit-log.js";
+import { CommitClock } from "./commit-clock.js";
+import type { Commit, CommitLog, CommitParts } from "./commit-log.js";
 import type { Engine } from "./engine.js";
 import { isRecordKey } from "./history-keys.js";
 import { KeyLocks } from "./key-locks.js";
 import { APPLIED_SEQUENCE_KEY, withoutCleared } from "./keys.js";
 import { LARGE_COMMIT_SIZES, type LargeCommitSizes, mergedOperationsOf, textOperationsOf } from "./large-commit.js";
-import { type LargeHost, LargeInEngine } from "./large-in-engine.js";
+import { type LargeCommitMade, LargeCommits, type LargeCommitsHost } from "./large-commits.js";
 import type { LayeredEngine } from "./layered-engine.js";
 import { LoadPart } from "./load-run.js";
+import { LogTrim } from "./log-trim.js";
 import { OpenTransactions } from "./open-transactions.js";
-import type { CommitStamp, Operation } from "./operation.js";
+import type { Operation } from "./operation.js";
 import { keyText } from "./ordered-map.js";
 import type { OperationPart } from "./packed-operations.js";
 import { appliedBy, encodeSequence, recoverEngine } from "./recovery.js";
-import { type Isolation, ShardTransaction } from "./transaction.js";
+import type { BeginOptions, CommitWatcher, ShardMetrics, ShardOptions } from "./shard-options.js";
+import { ShardTransaction } from "./transaction.js";
 import type { TransactionHost } from "./transaction-host.js";
 import { type LargeSource, RecentVersions } from "./versions.js";
 import type { Write } from "./write-set.js";
 
-export interface ShardOptions {
-  readonly engine: Engine;
-  /** The same, or what stands behind it: keeps the past and the branches. Absent: there is no such thing. */
-  readonly layers?: LayeredEngine;
-  readonly log: CommitLog;
-  /** When commits count as durable: after an fsync (the default), or at once with an fsync every so often. */
-  readonly durability?: "fsync" | { readonly intervalMs: number };
-  /**
-   * When the engine takes commits: at the end of their turn (the default), or not before they are durable, so that it never
-   * holds what the log may turn out not to have.
-   */
-  readonly applyWhen?: "appended" | "durable";
-  /** Memory for recent versions; past it the oldest transactions are ended. */
-  readonly versionBytesMax?: number;
-  readonly largeSizes?: LargeCommitSizes;
-  /** Wall clock, microseconds since the epoch. */
-  readonly now?: () => number;
-  /** Commits are about to be given to the log; it and the engine have them. */
-  readonly onFlush?: (() => void) | undefined;
-  readonly onFlushed?: (() => void) | undefined;
-  /** Everything up to `sequence` is durable. */
-  readonly onDurable?: (sequence: number) => void;
-  /**
-   * The log has no room, or takes nothing at the moment: the commits from `first` to `last` are undone, and the shard goes on
-   * without them. Replies that have seen any of them must fail too. The next commits get the same sequences.
-   */
-  readonly onFlushFailed?: (first: number, last: number, error: DbError) => void;
-  /** The shard has failed; whether commits after `durableSequence` survive is unknown until it is opened again. */
-  readonly onFailed?: (error: DbError) => void;
-}
-
-export interface LargeCommitMade extends CommitStamp {
-  /** Where two have a key, the earlier one counts. */
-  readonly sources: readonly LargeSource[];
-  readonly parts: CommitParts;
-}
-
-export interface BeginOptions {
-  readonly readOnly?: boolean;
-  readonly isolation?: Isolation;
-}
-
-/** The follower of the changes of some keys. */
-export interface CommitWatcher {
-  /**
-   * A commit is being made; `micros` is its time. Answers what those keys hold before it, which goes into the log with
-   * it. What it writes cannot be read yet, and may still be undone.
-   */
-  committing(sequence: number, micros: number, writes: Iterable<Operation>): readonly Operation[] | undefined;
-  /** The commits from `first` on never came to be. */
-  undone(first: number): void;
-}
-
-/** Counters since open. */
-export interface ShardMetrics {
-  commits: number;
-  conflicts: number;
-  flushes: number;
-  syncs: number;
-  syncMicros: number;
-  /** The longest sync. */
-  syncMicrosMax: number;
-  /** Commits of the largest group that went to the log in one write. */
-  groupMax: number;
-  /** Transactions ended because their snapshots needed too much memory. */
-  abortedForMemory: number;
-  readonly logBytes: number;
-  readonly openTransactions: number;
-  readonly versionBytes: number;
-}
-
 const VERSION_BYTES_MAX = 256 * 1024 * 1024;
-/** The log is looked through for segments to drop each time it has grown by this much. */
-const TRIM_EVERY_BYTES = 4 * 1024 * 1024;
 /** What the log refuses an append with when it is as it was before and takes later ones. */
 const LOG_STAYS_USABLE: ReadonlySet<string> = new Set(["disk_full", "overloaded", "log_unavailable"]);
-/** Operations between two points at which it is noted how far the engine was. */
-const CHECKPOINT_OPERATIONS = 1024;
 
 export class Shard implements TransactionHost<ShardTransaction> {
   readonly engine: Engine;
@@ -146,28 +73,18 @@ export class Shard implements TransactionHost<ShardTransaction> {
   private synced = 0;
   /** The newest commit in the log. */
   private appended = 0;
-  /** The large commit that the engine is taking. */
-  private large: LargeInEngine | null = null;
-  private readonly largeWaiters: (() => void)[] = [];
-  /** Transactions that wait for their turn to make a large commit, and the one that has it. */
-  private readonly largeTurns: (() => void)[] = [];
-  private readonly turnWaiters = new Set<ShardTransaction>();
-  private turnHolder: ShardTransaction | null = null;
-  private readonly syncWaiters: (() => void)[] = [];
+  private readonly large: LargeCommits<ShardTransaction>;
   /** Commits of this turn. */
   private turn: Commit[] = [];
   private prunedTo = 0;
-  private newestMicros = 0;
   /** A commit that the engine has not applied orders that the past of a tenant is kept, or makes a branch. */
   private hasLayerRecord = false;
   private failure: DbError | null = null;
   private isClosed = false;
   private syncing: Promise<void> | null = null;
   private timer: NodeJS.Timeout | null = null;
-  /** Operations given to the engine since open, and where it stood after some of them, oldest first. */
-  private operations = 0;
-  private checkpoints: { readonly sequence: number; readonly operations: number }[] = [];
-  private trimAt = TRIM_EVERY_BYTES;
+  private readonly trim: LogTrim;
+  private readonly clock: CommitClock;
 
   /** Replays what the engine lacks from the log. The shard owns both, and closes them if it cannot be opened. */
   static async open(options: ShardOptions): Promise<Shard> {
@@ -177,7 +94,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
       recoverEngine(
         options.engine,
         options.log,
-        () => shard.now(),
+        () => shard.clock.now(),
         (operations, sequence) => shard.writeEngine(operations, sequence),
       );
       options.layers?.recovered();
@@ -192,7 +109,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     shard.synced = sequence;
     shard.appended = sequence;
     shard.prunedTo = sequence;
-    shard.newestMicros = options.log.lastMicros;
+    shard.clock.newest = options.log.lastMicros;
     return shard;
   }
 
@@ -202,6 +119,28 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.layers = options.layers ?? null;
     this.log = options.log;
     this.largeSizes = options.largeSizes ?? LARGE_COMMIT_SIZES;
+    this.large = new LargeCommits(this.hostOfLarge());
+    this.trim = new LogTrim(this.log, this.engine);
+    this.clock = new CommitClock(options.now);
+  }
+
+  private hostOfLarge(): LargeCommitsHost {
+    const shard = this;
+    return {
+      engine: this.engine,
+      layers: this.layers,
+      versions: this.versions,
+      sizes: this.largeSizes,
+      get synced() {
+        return shard.synced;
+      },
+      begins: (commit) => this.onLarge?.(commit),
+      isNewTo: (sequence) => this.open.oldest !== null && this.open.oldest.since < sequence,
+      writeSequence: (sequence) => this.writeEngine([], sequence),
+      written: (operations) => this.noteWritten(operations),
+      applied: () => this.largeApplied(),
+      fail: (error) => this.fail(error),
+    };
   }
 
   /** Why the shard cannot be used any more; it must be opened again. */
@@ -248,7 +187,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.appended = this.committedSequence;
     try {
       // Later commits wait until the engine has all of a large commit.
-      if (this.large === null && this.options.applyWhen !== "durable") this.apply();
+      if (this.large.isEmpty && this.options.applyWhen !== "durable") this.apply();
     } catch (error) {
       this.fail(error);
       return;
@@ -259,7 +198,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
       this.durable(this.appended);
     }
     this.endOldestBeyondMemory();
-    if (this.log.bytesAppended >= this.trimAt) this.trim();
+    this.trim.flushed(this.synced);
   }
 
   /** Flushes, waits until all is durable, and closes log and engine. Open transactions end with shutting_down. */
@@ -273,7 +212,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     // What was appended meanwhile; the engine gets it only then.
     while (this.options.applyWhen === "durable" && this.syncing !== null) await this.syncing;
     try {
-      if (this.large !== null) {
+      if (this.hasBacklog) {
         await this.log.sync();
         this.synced = this.appended;
         while (this.hasBacklog) {
@@ -298,13 +237,13 @@ export class Shard implements TransactionHost<ShardTransaction> {
   /** For transactions only: the sequence of the new commit. */
   commit(writes: readonly Write[]): number {
     this.checkUsable();
-    const micros = this.nextMicros();
+    const micros = this.clock.next();
     const before = this.watcher?.committing(this.committedSequence + 1, micros, writes);
     const sequence = ++this.committedSequence;
     this.versions.add(sequence, writes, micros);
     if (this.layers !== null && writes.some(({ key }) => isRecordKey(key))) this.hasLayerRecord = true;
     if (before === undefined) this.turn.push({ sequence, micros, operations: writes });
-    else this.turn.push(this.followed({ sequence, micros, operations: writes, before }));
+    else this.turn.push(this.clock.followed({ sequence, micros, operations: writes, before }));
     this.counters.commits++;
     return sequence;
   }
@@ -315,88 +254,48 @@ export class Shard implements TransactionHost<ShardTransaction> {
     // The engine takes commits in order: those before this one now.
     this.flush();
     this.checkUsable();
-    const micros = this.nextMicros();
+    const micros = this.clock.next();
     const before = this.watcher?.committing(this.committedSequence + 1, micros, mergedOperationsOf(sources));
     const sequence = ++this.committedSequence;
-    if (this.large === null) {
+    if (this.large.isEmpty) {
       this.versions.addLarge({ sequence, sources });
-      const host = this.largeHostOf({ sequence, micros, sources, parts });
-      this.large = new LargeInEngine(sequence, sources, this.largeSizes, host);
+      this.large.take({ sequence, micros, sources, parts });
     } else this.versions.add(sequence, textOperationsOf(sources), micros);
     const commit = { sequence, micros, operations: late, parts };
-    this.turn.push(before === undefined ? commit : this.followed({ ...commit, before }));
+    this.turn.push(before === undefined ? commit : this.clock.followed({ ...commit, before }));
     this.counters.commits++;
     return sequence;
   }
 
   /** A large commit waits for the engine to take it: call `applySome` now and then. */
   get hasBacklog(): boolean {
-    return this.large !== null;
+    return !this.large.isEmpty;
   }
 
   /** False: `applySome` would do nothing now. */
   get canApplySome(): boolean {
-    return this.large !== null && this.large.sequence <= this.synced && !this.large.isUnderWay;
+    return this.large.canApplySome;
   }
 
   /** Resolves when `applySome` has something to do, or there is no backlog any more. */
-  async backlogReady(): Promise<void> {
-    while (this.large !== null && !this.canApplySome) {
-      await new Promise<void>((resolve) => this.syncWaiters.push(resolve));
-    }
+  backlogReady(): Promise<void> {
+    return this.large.ready();
   }
 
-  async largeCommitDone(): Promise<void> {
-    while (this.large !== null) await new Promise<void>((resolve) => this.largeWaiters.push(resolve));
+  largeCommitDone(): Promise<void> {
+    return this.large.done();
   }
 
-  async takeLargeTurn(transaction: ShardTransaction): Promise<void> {
-    this.turnWaiters.add(transaction);
-    while (this.large !== null || this.turnHolder !== null) {
-      await new Promise<void>((resolve) => this.largeTurns.push(resolve));
-    }
-    if (this.turnWaiters.delete(transaction)) this.turnHolder = transaction;
-    // It has ended meanwhile.
-    else this.nextLargeTurn();
+  takeLargeTurn(transaction: ShardTransaction): Promise<void> {
+    return this.large.takeTurn(transaction);
   }
 
-  private nextLargeTurn(): void {
-    if (this.large === null && this.turnHolder === null) this.largeTurns.shift()?.();
-  }
-
-  /**
-   * Lets the engine take some operations of the large commit, but only when the commit is on disk: after a power cut
-   * the engine may keep any part of what it took, and then the log must have the rest. Never throws.
-   */
+  /** Lets the engine take some operations of the large commit, once that is on disk. Never throws. */
   applySome(): void {
-    const large = this.large;
-    if (large === null || large.sequence > this.synced) return;
-    large.takeSome();
-  }
-
-  private largeHostOf(commit: LargeCommitMade): LargeHost {
-    const { engine } = this;
-    return {
-      engine,
-      begins: () => this.onLarge?.(commit),
-      isNewTo: (sequence) => this.open.oldest !== null && this.open.oldest.since < sequence,
-      keepReplaced: (operations) => this.versions.keepReplacedBy([...operations], (keys) => engine.getMany(keys)),
-      write: (operations) => {
-        engine.write(this.layers?.keepsHistory ? stamped(operations, commit) : [...operations]);
-        this.noteWritten(operations);
-      },
-      writeSequence: (sequence) => this.writeEngine([], sequence),
-      written: (operations) => this.noteWritten(operations),
-      wake: () => {
-        for (const resolve of this.syncWaiters.splice(0)) resolve();
-      },
-      done: () => this.largeApplied(),
-      fail: (error) => this.fail(error),
-    };
+    this.large.applySome();
   }
 
   private largeApplied(): void {
-    this.endLarge();
     if (this.options.applyWhen === "durable") {
       this.applyDurable();
       this.prune();
@@ -405,13 +304,6 @@ export class Shard implements TransactionHost<ShardTransaction> {
     // Commits of a turn that has not ended are not in the log yet; its end applies them.
     if (this.turn.length === 0 && this.versions.hasPending) this.apply();
     else this.prune();
-  }
-
-  private endLarge(): void {
-    this.large?.giveUp();
-    this.large = null;
-    for (const resolve of [...this.largeWaiters.splice(0), ...this.syncWaiters.splice(0)]) resolve();
-    this.nextLargeTurn();
   }
 
   hasOtherWriters(transaction: ShardTransaction): boolean {
@@ -433,11 +325,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
 
   ended(transaction: ShardTransaction): void {
     this.open.remove(transaction);
-    if (this.turnWaiters.size > 0) this.turnWaiters.delete(transaction);
-    if (this.turnHolder === transaction) {
-      this.turnHolder = null;
-      this.nextLargeTurn();
-    }
+    this.large.leave(transaction);
     this.prune();
   }
 
@@ -446,34 +334,20 @@ export class Shard implements TransactionHost<ShardTransaction> {
     if (this.failure !== null) throw new DbError("partition_unavailable", this.failure.message);
   }
 
-  private followed(commit: Commit): Commit {
-    this.newestMicros = lastMicrosOf(commit);
-    return commit;
-  }
-
   /** The time of the newest change; every later one has a greater. */
   get lastMicros(): number {
-    return this.newestMicros;
+    return this.clock.newest;
   }
 
   /** Later changes get greater times than that one. */
   advanceTime(micros: number): void {
-    this.newestMicros = Math.max(this.newestMicros, micros);
-  }
-
-  private nextMicros(): number {
-    this.newestMicros = Math.max(this.now(), this.newestMicros + 1);
-    return this.newestMicros;
+    this.clock.advance(micros);
   }
 
   /** What the newest commit left under the key. */
   newestOf(key: Uint8Array): Uint8Array | undefined {
     const recent = this.versions.size === 0 ? undefined : this.versions.valueOf(keyText(key), this.committedSequence);
     return recent === undefined ? this.engine.get(key) : (recent ?? undefined);
-  }
-
-  private now(): number {
-    return this.options.now === undefined ? Date.now() * 1000 : this.options.now();
   }
 
   /** The engine takes the turn's commits, and recent versions that no reader needs are dropped. */
@@ -490,7 +364,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
 
   /** The engine takes what has become durable, up to a large commit, which it takes in its own time. */
   private applyDurable(): void {
-    const upTo = this.large === null ? this.synced : Math.min(this.synced, this.large.sequence - 1);
+    const upTo = this.large.before(this.synced);
     if (upTo <= this.appliedSequence) return;
     this.applyUpTo(upTo, this.open.oldest !== null);
     this.prune();
@@ -514,17 +388,14 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.engine.write(kept);
     if (sequence !== null) this.appliedSequence = sequence;
     this.noteWritten(kept);
-    if (sequence === null) return;
-    if (this.operations - (this.checkpoints.at(-1)?.operations ?? 0) >= CHECKPOINT_OPERATIONS) {
-      this.checkpoints.push({ sequence, operations: this.operations });
-    }
+    if (sequence !== null) this.trim.applied(sequence);
   }
 
   private noteWritten(operations: OperationPart): void {
     if (!(operations instanceof LoadPart)) this.onApplied?.(operations);
     else if (this.onAppliedLoad !== null) this.onAppliedLoad(operations);
     else this.onApplied?.([...operations]);
-    this.operations += operations.length;
+    this.trim.written(operations.length);
   }
 
   private prune(): void {
@@ -553,7 +424,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     const first = commits[0]!.sequence;
     const last = this.committedSequence;
     for (const { parts } of commits) if (parts !== undefined) this.log.dropParts(parts);
-    if (this.large !== null && this.large.sequence >= first) this.endLarge();
+    this.large.undo(first);
     this.versions.undo(first);
     this.watcher?.undone(first);
     this.committedSequence = first - 1;
@@ -594,7 +465,7 @@ export class Shard implements TransactionHost<ShardTransaction> {
     this.counters.syncMicrosMax = Math.max(this.counters.syncMicrosMax, micros);
     this.synced = upTo;
     if (this.options.applyWhen === "durable" && !this.takesDurable()) return;
-    for (const resolve of this.syncWaiters.splice(0)) resolve();
+    this.large.wake();
     if (this.appended > upTo) this.startSync();
     this.durable(upTo);
   }
@@ -620,28 +491,10 @@ export class Shard implements TransactionHost<ShardTransaction> {
     const error = cause instanceof DbError ? cause : new DbError("internal_error", `The shard failed: ${cause}`);
     this.failure = error;
     this.turn = [];
-    this.endLarge();
+    this.large.end();
     for (const transaction of this.open.list()) {
       transaction.abort(new DbError("partition_unavailable", error.message));
     }
     this.options.onFailed?.(error);
   }
-
-  /** Drops log segments whose commits the engine has written to its files. */
-  private trim(): void {
-    this.trimAt = this.log.bytesAppended + TRIM_EVERY_BYTES;
-    const persisted = this.operations - this.engine.entriesInMemory();
-    let sequence = 0;
-    while (this.checkpoints.length > 0 && this.checkpoints[0]!.operations <= persisted) {
-      sequence = this.checkpoints.shift()!.sequence;
-    }
-    // Unsynced segments cannot be dropped, even if the engine was quicker.
-    if (sequence > 0) this.log.trim(Math.min(sequence, this.synced));
-  }
-}
-
-/** With the commit that they are of. */
-function stamped(operations: Iterable<Operation>, { sequence, micros }: CommitStamp): Operation[] {
-  const commit = { sequence, micros };
-  return Array.from(operations, ({ key, value }) => ({ key, value, commit }));
 }

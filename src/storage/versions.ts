@@ -75,7 +75,7 @@ export class RecentVersions {
   private readonly keys = new Map<string, VersionedKey>();
   /** The same keys in order; made when somebody needs order, kept until the map is empty again. */
   private orderedKeys: OrderedMap<VersionedKey> | null = null;
-  /** What is to be pruned, in commit order from `#oldest` on. */
+  /** What is to be pruned, in commit order from `oldest` on. */
   private history: Commit[] = [];
   private oldest = 0;
   /** Commits that the engine has not applied; large ones are the shard's affair. */

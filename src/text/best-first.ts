@@ -1,6 +1,6 @@
 /**
- * Positions of scores, the best first, equal ones in order. The first `expected` are found with a heap of that size,
- * in one look at each score; a caller that reads on has more of them sorted.
+ * Gives the positions of scores, best first; equal scores keep their order. A heap finds the first `expected` in one
+ * pass. If the caller reads on, more of them are sorted.
  */
 export function* bestFirst(scores: Float64Array, expected: number): Generator<number> {
   let given = 0;

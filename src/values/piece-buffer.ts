@@ -1,7 +1,7 @@
 /**
- * The part of a file that has arrived and was not read yet, in one buffer. Each byte is copied a constant number of
- * times however long a record is, and is offered once to the caller that checks it. Readers of lines and records own
- * one each.
+ * Collects the pieces of a file that have arrived and are not read yet, in one buffer. However long a record is, each
+ * byte is copied a constant number of times and is shown to the caller's check once. Each reader of lines or records
+ * owns one.
  */
 
 const LF = 10;

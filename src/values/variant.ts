@@ -29,6 +29,13 @@ export function floatValue(value: number): number | Float {
   return Number.isInteger(value) ? new Float(value) : value;
 }
 
+/** Of a variant number the nearest float64; of anything else NaN. */
+export function doubleOf(value: unknown): number {
+  if (typeof value === "number") return value;
+  if (value instanceof Float) return value.value;
+  return typeof value === "bigint" ? Number(value) : Number.NaN;
+}
+
 /** Whether a variant number is an INTEGER. */
 export function isIntegerValue(value: unknown): value is number | bigint {
   return typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value));

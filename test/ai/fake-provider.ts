@@ -58,6 +58,15 @@ export class FakeProvider {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
+  /** Settings of a server that uses it. */
+  settings(model: string): Record<string, string> {
+    return {
+      TESSERA_QUERY_AI_SERVICE_PROVIDER: "openai",
+      TESSERA_QUERY_AI_SERVICE_BASE_URL: `${this.url}/v1`,
+      TESSERA_QUERY_AI_SERVICE_MODEL: model,
+    };
+  }
+
   async close(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));

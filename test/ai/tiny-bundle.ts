@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { wordTokenizer } from "./word-tokenizer.js";
 
 const WORDS = ["[UNK]", "a", "dog", "cat", "runs", "sleeps", "red", "blue"];
 const DIMENSIONS = 4;
@@ -17,7 +18,7 @@ export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update
 /** `padding`: bytes of a further file that nobody reads. */
 export function tinyBundle(id: string, padding = 0, extra: object = {}): TinyBundle {
   const files = new Map<string, Buffer>();
-  files.set("tokenizer.json", Buffer.from(JSON.stringify(tokenizer())));
+  files.set("tokenizer.json", Buffer.from(JSON.stringify(wordTokenizer({ words: WORDS, hasDecoder: false }))));
   files.set("weights.bin", weights());
   if (padding > 0) files.set("padding.bin", pseudoRandom(padding));
   const manifest = {
@@ -43,32 +44,6 @@ export function publish(folder: string, { files }: TinyBundle, name: string, tag
   mkdirSync(directory, { recursive: true });
   for (const [file, bytes] of files) writeFileSync(join(directory, file), bytes);
   return directory;
-}
-
-function tokenizer(): object {
-  return {
-    version: "1.0",
-    truncation: null,
-    padding: null,
-    added_tokens: [],
-    normalizer: {
-      type: "BertNormalizer",
-      clean_text: true,
-      handle_chinese_chars: true,
-      strip_accents: null,
-      lowercase: true,
-    },
-    pre_tokenizer: { type: "BertPreTokenizer" },
-    post_processor: null,
-    decoder: null,
-    model: {
-      type: "WordPiece",
-      unk_token: "[UNK]",
-      continuing_subword_prefix: "##",
-      max_input_chars_per_word: 100,
-      vocab: Object.fromEntries(WORDS.map((word, id) => [word, id])),
-    },
-  };
 }
 
 /** int8 rows, then a float32 scale for each. */

@@ -7,7 +7,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Partition } from "../../src/actor/partition.js";
 import { loadConfig } from "../../src/config/load-config.js";
-import { DbError } from "../../src/protocol/errors.js";
 import type { Batch } from "../../src/query/expr/expr.js";
 import { Session } from "../../src/session/session.js";
 import type { ResultShape, Rows } from "../../src/session/sql-result.js";
@@ -18,7 +17,9 @@ import { Shard } from "../../src/storage/shard.js";
 import { toText } from "../../src/values/text-format.js";
 import type { Value } from "../../src/values/values.js";
 import { Float } from "../../src/values/variant.js";
+import { applyBacklog } from "../storage/apply-backlog.js";
 import { SUITES } from "./sql-suites.js";
+import { statementClient } from "./statement-client.js";
 
 export const LDBC = join(SUITES, "ldbc");
 
@@ -77,14 +78,11 @@ export async function openLdbc(): Promise<LdbcDatabase> {
     const collector = (shape: ResultShape) => new PlainRows(shape, language);
     const given = language === "sql" ? [] : params;
     const outcome = await session.execute(
-      { sql, params: given, language, maxRows: 1_000_000, collector, request: client() },
+      { sql, params: given, language, maxRows: 1_000_000, collector, request: statementClient(STATEMENT_MS_MAX) },
       (tx) => tenant.commit(tx),
     );
     shard.flush();
-    while (shard.hasBacklog) {
-      await shard.backlogReady();
-      shard.applySome();
-    }
+    await applyBacklog(shard);
     return outcome.rows.plain as unknown[][];
   };
   const database: LdbcDatabase = {
@@ -96,17 +94,6 @@ export async function openLdbc(): Promise<LdbcDatabase> {
   await loadGraph(database);
   await database.sql("ANALYZE");
   return database;
-}
-
-function client() {
-  const deadline = Date.now() + STATEMENT_MS_MAX;
-  return {
-    checkpoint: () => {
-      if (Date.now() > deadline) throw new DbError("request_timeout");
-    },
-    shouldYield: () => false,
-    yieldTurn: () => Promise.resolve(),
-  };
 }
 
 const text = (...path: string[]): string => readFileSync(join(LDBC, ...path), "utf8");

@@ -1,5 +1,5 @@
 /** Random scalar expressions over the types whose functions and operators are many: see expressions.test.ts. */
-import { randomFrom } from "./random-sql.js";
+import { randomFrom } from "../fuzz/random.js";
 
 type Kind = "int" | "numeric" | "text" | "bool" | "date" | "interval" | "jsonb" | "array" | "path";
 

@@ -3,9 +3,10 @@
  * PostgreSQL's binaries; skipped without them.
  */
 import t from "tap";
+import { randomFrom } from "../fuzz/random.js";
 import { sized } from "../lengths.js";
 import { startPostgres } from "./postgres.js";
-import { QueryGenerator, randomFrom, SETUP } from "./random-sql.js";
+import { QueryGenerator, SETUP } from "./random-sql.js";
 import { open } from "./sql-adapter.js";
 
 const QUERIES = Number(process.env.RANDOM_SQL_QUERIES ?? sized(80, 400));

@@ -20,17 +20,6 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, Type>>>> = {
   c: { k: "int", v: "text" },
 };
 
-/** A small generator with a seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let z = Math.imul(state ^ (state >>> 15), 1 | state);
-    z = (z + Math.imul(z ^ (z >>> 7), 61 | z)) ^ z;
-    return ((z ^ (z >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 interface Source {
   readonly alias: string;
   readonly table: string;

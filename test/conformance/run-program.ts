@@ -1,6 +1,6 @@
 /** Runs programs that use a client and print what they did, line by line; installs their packages. Called by make's conformance targets. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Outcome {
@@ -96,6 +96,55 @@ export function installFromNpm(folder: string): void {
   const { status, stderr } = spawnSync("npm", arguments_, { cwd: folder, encoding: "utf8", timeout: INSTALL_MS });
   if (status !== 0) throw new Error(`npm ci failed in ${folder}:\n${stderr}`);
   cpSync(lock!, installed!);
+}
+
+/**
+ * Node programs of a folder, with their packages, which lie beside the compiled tests so that `make clean` removes
+ * them.
+ */
+export interface NodePrograms {
+  readonly folder: string;
+  readonly names: readonly string[];
+}
+
+/**
+ * Those of test/conformance/SOURCES, or what the command line names of them. `packages`: further ones, by name with
+ * their folders.
+ */
+export function nodePrograms(
+  sources: string,
+  target: string,
+  packages: Readonly<Record<string, string>> = {},
+): NodePrograms {
+  const root = new URL("../../../", import.meta.url).pathname;
+  const from = `${root}test/conformance/${sources}`;
+  const folder = new URL(`../../${target}/`, import.meta.url).pathname;
+  cpSync(from, folder, { recursive: true });
+  cpSync(`${root}test/conformance/clients/steps.mjs`, `${folder}steps.mjs`);
+  installFromNpm(folder);
+  for (const [name, path] of Object.entries(packages)) {
+    cpSync(root + path, `${folder}node_modules/${name}`, { recursive: true });
+  }
+  const all = readdirSync(from)
+    .filter((name) => name.endsWith(".mjs"))
+    .map((name) => name.slice(0, -".mjs".length));
+  const wanted = process.argv.slice(2);
+  const unknown = wanted.filter((name) => !all.includes(name));
+  if (unknown.length > 0) throw new Error(`there is no ${unknown.join(", ")}; there are ${all.join(", ")}`);
+  return { folder, names: all.filter((name) => wanted.length === 0 || wanted.includes(name)) };
+}
+
+/** Runs each and prints what it did. */
+export async function runPrograms(
+  { folder, names }: NodePrograms,
+  environmentOf: (name: string) => NodeJS.ProcessEnv | Promise<NodeJS.ProcessEnv>,
+): Promise<void> {
+  const width = Math.max(...names.map(({ length }) => length));
+  for (const name of names) {
+    const environment = { PATH: process.env.PATH ?? "", HOME: folder, ...(await environmentOf(name)) };
+    const program = { name, command: [process.execPath, `${name}.mjs`] as const };
+    print(name, width, await runProgram(folder, program, environment));
+  }
 }
 
 const counts = { passed: 0, failed: 0, skipped: 0 };

@@ -17,8 +17,11 @@ import type { ResultShape, Rows } from "../../src/session/sql-result.js";
 import { loadParser, parseSql } from "../../src/sql/parse/parse.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
-import { Shard, type ShardOptions } from "../../src/storage/shard.js";
+import { Shard } from "../../src/storage/shard.js";
+import type { ShardOptions } from "../../src/storage/shard-options.js";
 import { toText } from "../../src/values/text-format.js";
+import { applyBacklog } from "../storage/apply-backlog.js";
+import { statementClient } from "./statement-client.js";
 
 const STATEMENT_MS_MAX = 60_000;
 const TINY = {
@@ -58,18 +61,6 @@ class TextRows implements Rows {
 
 function inMemory(): Pick<ShardOptions, "engine" | "log"> {
   return { engine: new MemoryEngine(), log: new MemoryCommitLog() };
-}
-
-/** Ends a statement that runs too long; everything is in memory, so giving way needs only the next tick. */
-function client() {
-  const deadline = Date.now() + STATEMENT_MS_MAX;
-  return {
-    checkpoint: () => {
-      if (Date.now() > deadline) throw new DbError("request_timeout");
-    },
-    shouldYield: () => false,
-    yieldTurn: () => Promise.resolve(),
-  };
 }
 
 /** None when it is not SQL: then the session says what it is. */
@@ -114,16 +105,13 @@ export async function open(
         params,
         maxRows: 1_000_000,
         collector: (shape) => new TextRows(shape),
-        request: client(),
+        request: statementClient(STATEMENT_MS_MAX),
         ...(inTurns && WAITS),
       },
       (tx) => tenant.commit(tx),
     );
     shard.flush();
-    while (shard.hasBacklog) {
-      await shard.backlogReady();
-      shard.applySome();
-    }
+    await applyBacklog(shard);
     const { outputs } = outcome.shape;
     return {
       columns: outputs.map(({ name }) => name),

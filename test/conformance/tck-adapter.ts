@@ -26,6 +26,8 @@ import {
 import { temporalToText } from "../../src/values/temporal-text.js";
 import type { Value } from "../../src/values/values.js";
 import { Float, GraphNode, GraphPath, GraphRelationship } from "../../src/values/variant.js";
+import { applyBacklog } from "../storage/apply-backlog.js";
+import { statementClient } from "./statement-client.js";
 import { type ProcedureTable, tckProcedure } from "./tck-procedure.js";
 
 const WAITS = { waits: true } as const;
@@ -80,17 +82,6 @@ class TckRows implements Rows {
   }
 }
 
-function client() {
-  const deadline = Date.now() + STATEMENT_MS_MAX;
-  return {
-    checkpoint: () => {
-      if (Date.now() > deadline) throw new DbError("request_timeout");
-    },
-    shouldYield: () => false,
-    yieldTurn: () => Promise.resolve(),
-  };
-}
-
 /** `inTurns`: every statement is run as those that took long without giving way are run again (src/session/overrun.ts). */
 export async function open(inTurns = false) {
   await loadParser();
@@ -120,16 +111,13 @@ export async function open(inTurns = false) {
           language: "cypher",
           maxRows: 1_000_000,
           collector: (shape) => new TckRows(shape),
-          request: client(),
+          request: statementClient(STATEMENT_MS_MAX),
           ...(inTurns && WAITS),
         },
         (tx) => tenant.commit(tx),
       );
       shard.flush();
-      while (shard.hasBacklog) {
-        await shard.backlogReady();
-        shard.applySome();
-      }
+      await applyBacklog(shard);
       return { columns: outcome.shape.outputs.map(({ name }) => name), rows: outcome.rows.plain as unknown[][] };
     } catch (error) {
       if (!(error instanceof DbError)) throw error;

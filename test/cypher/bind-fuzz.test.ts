@@ -8,7 +8,7 @@ import { DbError } from "../../src/protocol/errors.js";
 import { compilePlan } from "../../src/query/exec/compile-plan.js";
 import { optimize } from "../../src/query/optimize/optimize.js";
 import { explainText } from "../../src/query/plan/explain.js";
-import { randomFrom } from "../conformance/random-sql.js";
+import { randomFrom } from "../fuzz/random.js";
 import { tries } from "../lengths.js";
 import { GraphDatabase } from "../query/graphs.js";
 import { tckPresent, tckQueries } from "./tck-features.js";

@@ -9,7 +9,7 @@ import { optimize, RULES } from "../../src/query/optimize/optimize.js";
 import type { Plan } from "../../src/query/plan/plan.js";
 import type { Transaction } from "../../src/storage/store.js";
 import { variantToJson } from "../../src/values/variant-format.js";
-import { randomFrom } from "../conformance/random-sql.js";
+import { randomFrom } from "../fuzz/random.js";
 import { tries } from "../lengths.js";
 import { GraphDatabase } from "../query/graphs.js";
 import { QueryGenerator, SETUP } from "./random-queries.js";

@@ -15,6 +15,7 @@ import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { keyText } from "../../src/storage/ordered-map.js";
 import { Shard } from "../../src/storage/shard.js";
 import { tries } from "../lengths.js";
+import { applyBacklog } from "../storage/apply-backlog.js";
 import { directory } from "../storage/shards.js";
 
 /** The words of rows, in a list; slots that are free are used again. */
@@ -254,10 +255,7 @@ class Node {
   }
 
   async quiet(): Promise<void> {
-    while (this.shard.hasBacklog) {
-      await this.shard.backlogReady();
-      this.shard.applySome();
-    }
+    await applyBacklog(this.shard);
     await this.indexes.idle();
   }
 }

@@ -1,5 +1,6 @@
 /** Subscriptions to aggregates over one table: after each change the answer that a client keeps is the query's. */
 import t from "tap";
+import { Random } from "../fuzz/random.js";
 import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 import { SocketClient } from "./socket-client.js";
@@ -95,15 +96,10 @@ const RERUN = [
   "SELECT count(*) FROM pool WHERE made < now()",
 ];
 
-/** A generator of numbers below n that a seed repeats (mulberry32). */
+/** Whole numbers below n, from a seed. */
 function generator(seed: number): (n: number) => number {
-  let state = seed;
-  return (n) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let x = Math.imul(state ^ (state >>> 15), 1 | state);
-    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x;
-    return Math.floor((((x ^ (x >>> 14)) >>> 0) / 2 ** 32) * n);
-  };
+  const random = new Random(seed);
+  return (n) => random.below(n);
 }
 
 t.test("random changes", async (t) => {

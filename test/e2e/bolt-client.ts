@@ -1,9 +1,9 @@
 /** A bare client of Bolt: sends what tests want, chunk by chunk, and reads what comes. */
-import { connect, type Socket } from "node:net";
 import { ASK, TELL } from "../../src/protocol/bolt/message-tags.js";
 import { type Hydrate, PackReader } from "../../src/protocol/bolt/pack-reader.js";
 import { type PackValue, PackWriter } from "../../src/protocol/bolt/pack-writer.js";
 import type { TestServer } from "./server.js";
+import { connected, SocketReader } from "./socket-reader.js";
 
 /** Switches the server's protocol on, at any free port. */
 export const WITH_BOLT = { TESSERA_BOLT_PORT: "7687", TESSERA_BOLT_ANY_PORT: "true" } as const;
@@ -78,32 +78,12 @@ export interface Credentials {
 
 const MAGIC = [0x60, 0x60, 0xb0, 0x17];
 
-export class BoltClient {
-  private bytes = Buffer.alloc(0);
-  private wake: (() => void) | null = null;
-  isClosed = false;
+export class BoltClient extends SocketReader {
   /** Empty chunks between messages. */
   noops = 0;
 
-  private constructor(readonly socket: Socket) {
-    socket.on("data", (piece: Buffer) => {
-      this.bytes = Buffer.concat([this.bytes, piece]);
-      this.wake?.();
-    });
-    socket.on("error", () => undefined);
-    socket.on("close", () => {
-      this.isClosed = true;
-      this.wake?.();
-    });
-  }
-
   static async connect(port: number): Promise<BoltClient> {
-    const socket = connect(port, "127.0.0.1");
-    await new Promise<void>((resolve, reject) => {
-      socket.once("connect", resolve);
-      socket.once("error", reject);
-    });
-    return new BoltClient(socket);
+    return new BoltClient(await connected(port));
   }
 
   /** Connects and signs in; answers once the server is ready. */
@@ -128,24 +108,6 @@ export class BoltClient {
     const all = [...proposals, ...Array.from({ length: 4 - proposals.length }, () => [0, 0, 0, 0])];
     this.send(Buffer.from([...MAGIC, ...all.flat()]));
     return this.take(4);
-  }
-
-  send(...bytes: readonly Buffer[]): void {
-    this.socket.write(Buffer.concat(bytes));
-  }
-
-  /** So many bytes; fewer at the end. */
-  async take(length: number): Promise<Buffer> {
-    while (this.bytes.length < length && !this.isClosed) await this.more();
-    const taken = this.bytes.subarray(0, length);
-    this.bytes = this.bytes.subarray(taken.length);
-    return taken;
-  }
-
-  private more(): Promise<void> {
-    return new Promise((resolve) => {
-      this.wake = resolve;
-    });
   }
 
   /** The next message; null: the server has closed the connection. */
@@ -187,15 +149,6 @@ export class BoltClient {
     if (failure === undefined) return all.filter(({ kind }) => kind === "record").map(({ data }) => data);
     await this.ask(reset);
     return codeOf(failure);
-  }
-
-  /** Resolves when the server has closed the connection. */
-  async closed(): Promise<void> {
-    while (!this.isClosed) await this.more();
-  }
-
-  close(): void {
-    this.socket.destroy();
   }
 }
 

@@ -8,9 +8,7 @@ const SECRET = "sk-of-the-installation";
 
 const fake = await FakeProvider.start(() => ({ pieces: [] }));
 const server = await TestServer.start({
-  TESSERA_QUERY_AI_SERVICE_PROVIDER: "openai",
-  TESSERA_QUERY_AI_SERVICE_BASE_URL: `${fake.url}/v1`,
-  TESSERA_QUERY_AI_SERVICE_MODEL: "m-1",
+  ...fake.settings("m-1"),
   TESSERA_QUERY_AI_SERVICE_API_KEY_ENV: "LLM_KEY",
   LLM_KEY: SECRET,
 });

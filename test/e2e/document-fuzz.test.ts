@@ -3,6 +3,7 @@
  * its negation part the documents between them. DOCUMENT_FILTERS sets how many.
  */
 import t from "tap";
+import { randomFrom } from "../fuzz/random.js";
 import { tries } from "../lengths.js";
 import { TestServer } from "./server.js";
 
@@ -10,17 +11,6 @@ const FILTERS = tries(60);
 
 const server = await TestServer.shared();
 t.teardown(() => server.stop());
-
-/** A small generator with a seed, so that a failure can be repeated (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let x = Math.imul(state ^ (state >>> 15), 1 | state);
-    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x;
-    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const seed = Number(process.env.DOCUMENT_SEED ?? 7);
 const random = randomFrom(seed);

@@ -3,6 +3,7 @@
  * folder, and what had been finished was not read again. FILES_CHANGES makes it longer.
  */
 import t from "tap";
+import { randomFrom } from "../fuzz/random.js";
 import { sized } from "../lengths.js";
 import { filesOf, ROUTE, TestFolder, untilEqual } from "./filesystem-folder.js";
 import { TestServer } from "./server.js";
@@ -10,21 +11,16 @@ import { TestServer } from "./server.js";
 const CHANGES = Number(process.env.FILES_CHANGES ?? sized(20, 60));
 const KILLS = 1;
 
-/** Mulberry32. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let value = Math.imul(state ^ (state >>> 15), 1 | state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-    return ((value ^ (value >>> 14)) >>> 0) % below;
-  };
+/** Whole numbers below n, from a seed. */
+function generator(seed: number): (below: number) => number {
+  const random = randomFrom(seed);
+  return (below) => (random() * 2 ** 32) % below;
 }
 
 t.test("random changes and SIGKILL", async (t) => {
   const seed = Number(process.env.FILES_SEED ?? Date.now() % 100_000);
   t.comment(`FILES_SEED=${seed}`);
-  const random = randomFrom(seed);
+  const random = generator(seed);
   const folder = new TestFolder();
   const server = await TestServer.start({
     TESSERA_FILES_ROOTS: folder.root,

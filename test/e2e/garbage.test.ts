@@ -1,6 +1,7 @@
 /** Random and mutated paths, headers and bodies: the server answers 4xx, never 5xx, and goes on serving. */
 import { connect, type Socket } from "node:net";
 import t from "tap";
+import { randomFrom } from "../fuzz/random.js";
 import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
@@ -9,17 +10,6 @@ const server = await TestServer.start();
 t.teardown(() => server.stop());
 await server.rows("CREATE TABLE item (id integer PRIMARY KEY, name text)");
 await server.expect(201, "POST", "/v1/vectors/collections", { name: "place", dimensions: 2 });
-
-/** A small generator with a seed, so that a failure can be repeated (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let z = Math.imul(state ^ (state >>> 15), 1 | state);
-    z = (z + Math.imul(z ^ (z >>> 7), 61 | z)) ^ z;
-    return ((z ^ (z >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 const seed = Number(process.env.GARBAGE_SEED ?? Date.now() % 1_000_000);
 const random = randomFrom(seed);

@@ -16,9 +16,7 @@ const fake = await FakeProvider.start(() => ({ pieces: openaiPieces([JSON.string
 t.teardown(() => fake.close());
 const server = await TestServer.start({
   TESSERA_ACTORS: "1",
-  TESSERA_QUERY_AI_SERVICE_PROVIDER: "openai",
-  TESSERA_QUERY_AI_SERVICE_BASE_URL: `${fake.url}/v1`,
-  TESSERA_QUERY_AI_SERVICE_MODEL: "m-1",
+  ...fake.settings("m-1"),
   TESSERA_QUERY_AI_SERVICE_RETRIES_MAX: "0",
 });
 t.teardown(() => server.stop());

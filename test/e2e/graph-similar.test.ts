@@ -1,5 +1,6 @@
 /** Nodes that are similar, by a vector index and without one, beside what comparing all pairs here gives. */
 import t from "tap";
+import { randomFrom } from "../fuzz/random.js";
 import { TestServer } from "./server.js";
 
 const server = await TestServer.shared();
@@ -8,17 +9,6 @@ t.teardown(() => server.stop());
 const NODES = 400;
 const DIMENSIONS = 16;
 const THRESHOLD = 0.6;
-
-/** mulberry32. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let x = Math.imul(state ^ (state >>> 15), 1 | state);
-    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x;
-    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 interface Doc {
   readonly n: number;

@@ -9,9 +9,7 @@ t.teardown(() => fake.close());
 let reply = "";
 
 const server = await TestServer.start({
-  TESSERA_QUERY_AI_SERVICE_PROVIDER: "openai",
-  TESSERA_QUERY_AI_SERVICE_BASE_URL: `${fake.url}/v1`,
-  TESSERA_QUERY_AI_SERVICE_MODEL: "scripted",
+  ...fake.settings("scripted"),
 });
 t.teardown(() => server.stop());
 t.setTimeout(300_000);

@@ -142,9 +142,7 @@ t.test("by a provider", async (t) => {
   }));
   t.teardown(() => fake.close());
   const server = await TestServer.start({
-    TESSERA_QUERY_AI_SERVICE_PROVIDER: "openai",
-    TESSERA_QUERY_AI_SERVICE_BASE_URL: `${fake.url}/v1`,
-    TESSERA_QUERY_AI_SERVICE_MODEL: "scripted",
+    ...fake.settings("scripted"),
   });
   t.teardown(() => server.stop());
   for (const sql of schemaSql("shop")) await server.rows(sql);

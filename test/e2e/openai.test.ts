@@ -6,9 +6,7 @@ import { TestServer } from "./server.js";
 
 const fake = await FakeProvider.start(() => ({ pieces: [] }));
 const server = await TestServer.start({
-  TESSERA_QUERY_AI_SERVICE_PROVIDER: "openai",
-  TESSERA_QUERY_AI_SERVICE_BASE_URL: `${fake.url}/v1`,
-  TESSERA_QUERY_AI_SERVICE_MODEL: "m-1",
+  ...fake.settings("m-1"),
   TESSERA_QUERY_AI_SERVICE_RETRIES_MAX: "0",
   TESSERA_ACTORS: "1",
 });

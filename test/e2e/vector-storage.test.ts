@@ -1,5 +1,6 @@
 /** Recall of each storage of vectors over HTTP, without and with a filter: whole, a byte and a bit per number. */
 import t from "tap";
+import { randomFrom } from "../fuzz/random.js";
 import { sized } from "../lengths.js";
 import { TestServer } from "./server.js";
 
@@ -10,17 +11,6 @@ const QUERIES = 25;
 const CLOUDS = 30;
 /** What each storage finds at least of the ten nearest. */
 const LEAST = { none: 0.98, int8: 0.98, binary: 0.9 } as const;
-
-/** Numbers that follow from a seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const random = randomFrom(7);
 const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());

@@ -1,7 +1,7 @@
 /** A bare client of PostgreSQL's protocol: sends messages byte by byte as tests want them, and reads what comes. */
-import { connect, type Socket } from "node:net";
 import { MessageFields } from "../../src/protocol/postgres/message-reader.js";
 import type { TestServer } from "./server.js";
+import { connected, SocketReader } from "./socket-reader.js";
 import { signIn } from "./wire-sign-in.js";
 
 /** Switches the server's protocol on, at any free port. */
@@ -76,30 +76,9 @@ export function valuesOf({ body }: Received): (string | null)[] {
   });
 }
 
-export class WireClient {
-  private bytes = Buffer.alloc(0);
-  private wake: (() => void) | null = null;
-  isClosed = false;
-
-  private constructor(readonly socket: Socket) {
-    socket.on("data", (piece: Buffer) => {
-      this.bytes = Buffer.concat([this.bytes, piece]);
-      this.wake?.();
-    });
-    socket.on("error", () => undefined);
-    socket.on("close", () => {
-      this.isClosed = true;
-      this.wake?.();
-    });
-  }
-
+export class WireClient extends SocketReader {
   static async connect(port: number): Promise<WireClient> {
-    const socket = connect(port, "127.0.0.1");
-    await new Promise<void>((resolve, reject) => {
-      socket.once("connect", resolve);
-      socket.once("error", reject);
-    });
-    return new WireClient(socket);
+    return new WireClient(await connected(port));
   }
 
   /** Connects and signs in; answers once the server is ready. */
@@ -111,10 +90,6 @@ export class WireClient {
     return client;
   }
 
-  send(...bytes: readonly Buffer[]): void {
-    this.socket.write(Buffer.concat(bytes));
-  }
-
   start(parameters: Readonly<Record<string, string>>, version = 0x30000): void {
     const names = Object.entries(parameters).flatMap(([name, value]) => [cstring(name), cstring(value)]);
     const body = Buffer.concat([int32(version), ...names, Buffer.alloc(1)]);
@@ -122,19 +97,15 @@ export class WireClient {
   }
 
   /** So many bytes without a message around them; fewer where the connection ends. */
-  async raw(length: number): Promise<Buffer> {
-    await this.filled(length);
-    return this.take(Math.min(length, this.bytes.length));
+  raw(length: number): Promise<Buffer> {
+    return this.take(length);
   }
 
   /** The next message; null: the connection has ended. */
   async receive(): Promise<Received | null> {
-    await this.filled(5);
-    if (this.bytes.length < 5) return null;
-    const length = this.bytes.readInt32BE(1) + 1;
-    await this.filled(length);
-    const whole = this.take(length);
-    return { type: String.fromCharCode(whole[0]!), body: whole.subarray(5) };
+    const head = await this.take(5);
+    if (head.length < 5) return null;
+    return { type: String.fromCharCode(head[0]!), body: await this.take(head.readInt32BE(1) - 4) };
   }
 
   /** All messages up to one of the type, or to the end of the connection. */
@@ -151,25 +122,6 @@ export class WireClient {
   ask(sql: string): Promise<Received[]> {
     this.send(query(sql));
     return this.until("Z");
-  }
-
-  close(): void {
-    this.socket.destroy();
-  }
-
-  private take(length: number): Buffer {
-    const taken = this.bytes.subarray(0, length);
-    this.bytes = this.bytes.subarray(length);
-    return taken;
-  }
-
-  private async filled(length: number): Promise<void> {
-    while (this.bytes.length < length && !this.isClosed) {
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
-      this.wake = null;
-    }
   }
 }
 

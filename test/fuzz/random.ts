@@ -31,3 +31,9 @@ export class Random {
     return Array.from({ length: this.below(max + 1) }, make);
   }
 }
+
+/** Its numbers from 0 to 1. */
+export function randomFrom(seed: number): () => number {
+  const random = new Random(seed);
+  return () => random.next();
+}

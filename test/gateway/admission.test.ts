@@ -82,7 +82,8 @@ t.test("credentials that do not hold", async (t) => {
     ["unknown user", token({ sub: "nobody" }), "unauthorized"],
     ["another audience", handMade({ alg: "HS256" }, { ...claims, aud: "tessera:mfa" }, SECRET), "unauthorized"],
     ["a claim is missing", handMade({ alg: "HS256" }, withoutTenant, SECRET), "missing_claims"],
-    ["tampered", token().replace(/.$/, (last) => (last === "A" ? "B" : "A")), "unauthorized"],
+    // The last character stands for four bits, so "B" would mean the same as "A".
+    ["tampered", token().replace(/.$/, (last) => (last === "A" ? "E" : "A")), "unauthorized"],
     ["no token", "garbage", "unauthorized"],
     ["unknown key", "ak_unknown", "unauthorized"],
     ["disabled key", "ak_disabled", "unauthorized"],

@@ -3,6 +3,7 @@ import { deflateRawSync, deflateSync } from "node:zlib";
 import t from "tap";
 import { chunkText } from "../../src/ingest/chunk/chunk-text.js";
 import { TextBuilder } from "../../src/ingest/chunk/extracted-text.js";
+import { randomFrom } from "../fuzz/random.js";
 import { sized } from "../lengths.js";
 import { ingestFolder } from "./ingest-folder.js";
 import { makeDocx, makeEmail, makeEpub, makePdf, makePptx, makeWav, makeXlsx, makeZip } from "./sample-files.js";
@@ -19,17 +20,10 @@ const NAMES =
     " ",
   );
 
-/** Bytes from a seed (mulberry32). */
+/** Bytes from a seed. */
 function randomBytes(seed: number, length: number): Buffer {
-  let state = seed;
-  const bytes = Buffer.alloc(length);
-  for (let i = 0; i < length; i++) {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    bytes[i] = (mixed ^ (mixed >>> 14)) & 0xff;
-  }
-  return bytes;
+  const random = randomFrom(seed);
+  return Buffer.from(Array.from({ length }, () => (random() * 2 ** 32) & 0xff));
 }
 
 async function samples(): Promise<Record<string, Buffer>> {

@@ -1,6 +1,7 @@
 /** INSERT … SELECT of many rows makes records of columns: they must be those that values would make. */
 import t from "tap";
 import { SegmentCache } from "../../src/query/exec/segments/segment-cache.js";
+import { applyBacklog } from "../storage/apply-backlog.js";
 import { Random } from "./random-plans.js";
 import { CREATE, SIZES, Side, write } from "./segment-histories.js";
 
@@ -11,10 +12,7 @@ const BOTH = SIZES.recordsBefore;
 async function settle(side: Side): Promise<void> {
   const { shard } = side.partition;
   side.flush();
-  while (shard.hasBacklog) {
-    await shard.backlogReady();
-    shard.applySome();
-  }
+  await applyBacklog(shard);
 }
 
 /** A side with segments of a table of all types and one without, with the same rows. */

@@ -11,6 +11,7 @@ import type { LongTasks } from "../../src/session/long-tasks.js";
 import { SPACE } from "../../src/storage/keys.js";
 import type { Shard } from "../../src/storage/shard.js";
 import { openShardOnDisk } from "../../src/storage/shard-on-disk.js";
+import { applyBacklog } from "../storage/apply-backlog.js";
 import { directory } from "../storage/shards.js";
 import { SIZES, Side } from "./segment-histories.js";
 
@@ -61,11 +62,7 @@ class Loaded {
   async apply(between: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     const { shard } = this;
     this.side.flush();
-    while (shard.hasBacklog) {
-      await shard.backlogReady();
-      shard.applySome();
-      await between();
-    }
+    await applyBacklog(shard, between);
   }
 
   /** Folders of the log's files for builds. */

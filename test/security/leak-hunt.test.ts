@@ -3,8 +3,8 @@
  * them asks every door that filters, in both: the answers are the same, to the last score and count, and have no secret.
  */
 import t from "tap";
-import { DOORS } from "../../src/actor/table-doors.js";
 import { TOOLS } from "../../src/features/tools/toolbox.js";
+import { ENDPOINTS, MESSAGES, WIRE } from "../../src/protocol/endpoints.js";
 import { TestServer } from "../e2e/server.js";
 
 const SECRET = "xyzzyhidden";
@@ -220,7 +220,7 @@ const TIMES =
   /\\?"(?:took_ms|(?:total_)?execution_time_ms|created_at|request_id|timestamp|meta)\\?":(?:\\?"[^"]*"|[\d.]+|\{[^}]*\}),?/g;
 
 t.test("each door that filters has a case, and each tool that does", (t) => {
-  const filters = Object.entries(DOORS).flatMap(([name, door]) =>
+  const filters = [...ENDPOINTS, ...MESSAGES, ...WIRE].flatMap(({ name, door }) =>
     door === "statements" || door === "parts" ? name : [],
   );
   t.same(

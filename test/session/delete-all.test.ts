@@ -7,6 +7,7 @@ import { Session } from "../../src/session/session.js";
 import { plainRows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 import { rowPrefix, watchKey } from "../../src/storage/keys.js";
+import { applyBacklog } from "../storage/apply-backlog.js";
 import { openShard } from "../storage/shards.js";
 
 const ROWS = 12_000;
@@ -36,10 +37,7 @@ async function opened(t: Test, isolation: "read committed" | "serializable" = "r
         (tx) => tenant.commit(tx),
       );
       shard.flush();
-      while (shard.hasBacklog) {
-        await shard.backlogReady();
-        shard.applySome();
-      }
+      await applyBacklog(shard);
       return { rows: outcome.rows.plain!, rowsAffected: outcome.rowsAffected };
     };
   };

@@ -6,6 +6,7 @@ import { Session } from "../../src/session/session.js";
 import { plainRows } from "../../src/session/sql-result.js";
 import { loadParser } from "../../src/sql/parse/parse.js";
 import { Random } from "../query/random-plans.js";
+import { applyBacklog } from "../storage/apply-backlog.js";
 import { openShard } from "../storage/shards.js";
 
 const ROWS = 3000;
@@ -30,10 +31,7 @@ async function opened(t: Test, isolation: (typeof ISOLATIONS)[number]) {
       const statement = { sql, params: [], maxRows: 100_000, collector: plainRows, request };
       const outcome = await session.execute(statement, (tx) => tenant.commit(tx));
       shard.flush();
-      while (shard.hasBacklog) {
-        await shard.backlogReady();
-        shard.applySome();
-      }
+      await applyBacklog(shard);
       return outcome.rows.plain ?? [];
     };
   };

@@ -1,8 +1,7 @@
 /** WITH run through a session: what is shared, what changes data, and how recursion ends. */
 import t, { type Test } from "tap";
 import { open } from "../conformance/sql-adapter.js";
-
-type Database = Awaited<ReturnType<typeof open>>;
+import { type Database, rows } from "./statements.js";
 
 async function opened(t: Test): Promise<Database> {
   const database = await open();
@@ -11,8 +10,6 @@ async function opened(t: Test): Promise<Database> {
   await database.exec("insert into t values (1, 'a'), (2, 'b'), (3, 'c')");
   return database;
 }
-
-const rows = async (database: Database, sql: string) => (await database.exec(sql)).rows.map((row) => row.join("|"));
 
 t.test("recursion: UNION ALL, UNION, and as many rows as are read", async (t) => {
   const database = await opened(t);

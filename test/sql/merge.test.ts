@@ -1,8 +1,7 @@
 /** MERGE run through a session: each kind of match, conditions in order, RETURNING, and its errors. */
 import t, { type Test } from "tap";
 import { open } from "../conformance/sql-adapter.js";
-
-type Database = Awaited<ReturnType<typeof open>>;
+import { type Database, failure, rows } from "./statements.js";
 
 async function opened(t: Test): Promise<Database> {
   const database = await open();
@@ -14,13 +13,6 @@ async function opened(t: Test): Promise<Database> {
   await database.exec("insert into s values (2, 5), (3, -30), (4, 40)");
   return database;
 }
-
-const rows = async (database: Database, sql: string) => (await database.exec(sql)).rows.map((row) => row.join("|"));
-const failure = (database: Database, sql: string) =>
-  database.exec(sql).then(
-    () => "none",
-    (error) => `${(error as { code: string }).code} ${(error as Error).message}`,
-  );
 
 t.test("the first action that fits is taken", async (t) => {
   const database = await opened(t);

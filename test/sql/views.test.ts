@@ -1,8 +1,7 @@
 /** Views run through a session: what they show, what they keep of names, and what depends on them. */
 import t, { type Test } from "tap";
 import { open } from "../conformance/sql-adapter.js";
-
-type Database = Awaited<ReturnType<typeof open>>;
+import { type Database, failure, rows } from "./statements.js";
 
 async function opened(t: Test): Promise<Database> {
   const database = await open();
@@ -11,13 +10,6 @@ async function opened(t: Test): Promise<Database> {
   await database.exec("insert into t values (1, 'a'), (2, 'b'), (3, 'c')");
   return database;
 }
-
-const rows = async (database: Database, sql: string) => (await database.exec(sql)).rows.map((row) => row.join("|"));
-const failure = (database: Database, sql: string) =>
-  database.exec(sql).then(
-    () => "none",
-    (error) => `${(error as { code: string }).code} ${(error as Error).message}`,
-  );
 
 t.test("a view shows the rows of now, under its own names", async (t) => {
   const database = await opened(t);

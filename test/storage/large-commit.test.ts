@@ -3,6 +3,7 @@ import t from "tap";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import type { Shard } from "../../src/storage/shard.js";
+import { applyBacklog } from "./apply-backlog.js";
 import { commit, content, get, key, openShard, put, scan } from "./shards.js";
 import { SimulatedDisk } from "./simulated-disk.js";
 
@@ -26,20 +27,13 @@ function fill(shard: Shard, value: string) {
 const valuesOf = (rows: readonly string[]) =>
   [...new Set(rows.filter((row) => row.startsWith("row")).map((row) => row.split("=")[1]))].join();
 
-async function applyAll(shard: Shard): Promise<void> {
-  while (shard.hasBacklog) {
-    await shard.backlogReady();
-    shard.applySome();
-  }
-}
-
 t.test("readers see all of it or nothing while the engine takes it, and others commit meanwhile", async (t) => {
   const shard = await openShard(t, { log: await logOf(new SimulatedDisk()), largeSizes: SIZES });
   const first = fill(shard, "1");
   await first.prepareCommit(AT_ONCE);
   first.commit();
   shard.flush();
-  await applyAll(shard);
+  await applyBacklog(shard);
   const before = shard.begin();
   const large = fill(shard, "2");
   const yields: string[] = [];
@@ -113,17 +107,17 @@ t.test("large commits are written into the log side by side, and made one after 
   await settle();
   t.same(ready, [], "while the engine takes the first");
   second!.rollback();
-  await applyAll(shard);
+  await applyBacklog(shard);
   await settle();
   t.same(ready, ["b has ended", "c"], "the next one has its turn, and only that one");
   third!.commit();
   shard.flush();
-  await applyAll(shard);
+  await applyBacklog(shard);
   await Promise.all(waiting);
   t.same(ready, ["b has ended", "c", "d"]);
   fourth!.commit();
   shard.flush();
-  await applyAll(shard);
+  await applyBacklog(shard);
   const found = content(shard).map((row) => row.split("=")[1]);
   t.same(
     ["a", "b", "c", "d"].map((name) => found.filter((value) => value === name).length),
@@ -144,7 +138,7 @@ t.test("conflicts are found from both sides", async (t) => {
   t.throws(() => small.commit(), { code: "serialization_failure" });
   t.throws(() => reader.commit(), { code: "serialization_failure" });
   shard.flush();
-  await applyAll(shard);
+  await applyBacklog(shard);
   const second = fill(shard, "2");
   await second.prepareCommit(AT_ONCE);
   commit(shard, ["row07", "9"]);
@@ -187,11 +181,7 @@ t.test("a kill or a power cut at any moment leaves all of it or nothing", async 
       commits.push(large.commit());
       shard.flush();
       cut();
-      while (shard.hasBacklog) {
-        await shard.backlogReady();
-        shard.applySome();
-        cut();
-      }
+      await applyBacklog(shard, cut);
     }
     for (const { disk: left, engine: behind, durable, last } of cuts) {
       const reopened = await openShard(t, { log: await logOf(left), engine: behind, largeSizes: SIZES });
@@ -227,7 +217,7 @@ t.test("the log keeps the parts that recovery needs", async (t) => {
   t.ok(files > 4);
   shard.log.trim(sequence);
   t.ok(disk.files.size < 3, "until the engine has it for good");
-  await applyAll(shard);
+  await applyBacklog(shard);
 });
 
 function commitOne(shard: Shard): void {

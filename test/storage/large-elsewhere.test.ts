@@ -12,6 +12,7 @@ import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
 import { Shard } from "../../src/storage/shard.js";
 import type { ShardTransaction } from "../../src/storage/transaction.js";
+import { applyBacklog } from "./apply-backlog.js";
 import { commit, directory, get, key, openShard, put, scan } from "./shards.js";
 
 const ROWS = 40_000;
@@ -35,13 +36,6 @@ async function commitLoads(shard: Shard, ...values: (((i: number) => string) | n
   shard.flush();
 }
 
-async function applyAll(shard: Shard): Promise<void> {
-  while (shard.hasBacklog) {
-    await shard.backlogReady();
-    shard.applySome();
-  }
-}
-
 async function opened(path: string): Promise<Shard> {
   const rocks = await RocksEngine.open({ directory: join(path, "rocksdb") });
   return Shard.open({
@@ -54,7 +48,7 @@ t.test("readers see one state throughout, whatever the engine has taken", async 
   const shard = await opened(directory(t));
   t.teardown(() => shard.close());
   await commitLoads(shard, (i) => `first ${i}`);
-  await applyAll(shard);
+  await applyBacklog(shard);
   // In the record cache.
   for (const i of [1, 20_000, ROWS - 1]) t.equal(get(shard.begin({ readOnly: true }), name(i)), `first ${i}`);
   const before = shard.begin({ readOnly: true });
@@ -74,7 +68,7 @@ t.test("readers see one state throughout, whatever the engine has taken", async 
     t.same(scan(before, low, name(20_000)), [`${low}=first 19998`, `${name(19_999)}=first 19999`]);
     t.same(scan(after, low, name(20_000), true), [`${name(19_999)}=second 19999`, `${low}=second 19998`]);
   };
-  const ended = applyAll(shard);
+  const ended = applyBacklog(shard);
   while (shard.hasBacklog) {
     look();
     await new Promise((resolve) => setTimeout(resolve, 1));

@@ -4,6 +4,7 @@ import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { inSteps } from "../../src/storage/in-steps.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
 import { Shard } from "../../src/storage/shard.js";
+import { applyBacklog } from "./apply-backlog.js";
 
 const TURNS = { checkpoint: () => {}, shouldYield: () => false, yieldTurn: async () => {} };
 const ROWS = 40_000;
@@ -28,10 +29,7 @@ async function replaceAll(value: string): Promise<void> {
 
 for (const value of ["1", "2"]) {
   await replaceAll(value);
-  while (shard.hasBacklog) {
-    await shard.backlogReady();
-    shard.applySome();
-  }
+  await applyBacklog(shard);
 }
 await replaceAll("3");
 await shard.backlogReady();

@@ -24,6 +24,7 @@ import { Shard } from "../../src/storage/shard.js";
 import { type Cursor, type KeyRange, readSome } from "../../src/storage/store.js";
 import { Random } from "../fuzz/random.js";
 import { tries } from "../lengths.js";
+import { applyBacklog } from "./apply-backlog.js";
 
 const SMALL = { operations: 3, bytes: 1e6, stepOperations: 1, stepBytes: 1e6 };
 /** Zeros and neighbours: what an encoding of keys gets wrong. */
@@ -58,10 +59,7 @@ class Run {
 
   async flush(): Promise<void> {
     this.shard.flush();
-    while (this.shard.hasBacklog) {
-      await this.shard.backlogReady();
-      this.shard.applySome();
-    }
+    await applyBacklog(this.shard);
     while (this.shard.durableSequence < this.shard.committedSequence) await Promise.resolve();
   }
 

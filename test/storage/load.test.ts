@@ -7,6 +7,7 @@ import { Load } from "../../src/storage/load.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { Shard } from "../../src/storage/shard.js";
 import type { ShardTransaction } from "../../src/storage/transaction.js";
+import { applyBacklog } from "./apply-backlog.js";
 import { commit, get, key, openShard, put, scan as scanFrom } from "./shards.js";
 import { SimulatedDisk } from "./simulated-disk.js";
 
@@ -24,14 +25,6 @@ async function append(transaction: ShardTransaction, from: number, to: number): 
 }
 
 const TURNS = { checkpoint: () => {}, shouldYield: () => false, yieldTurn: async () => {} };
-
-/** The engine takes what it has not got of large commits. */
-async function applyAll(shard: Shard): Promise<void> {
-  while (shard.hasBacklog) {
-    await shard.backlogReady();
-    shard.applySome();
-  }
-}
 
 for (const isPrepared of [false, true]) {
   t.test(
@@ -67,7 +60,7 @@ for (const isPrepared of [false, true]) {
         look();
         shard.flush();
         look();
-        await applyAll(shard);
+        await applyBacklog(shard);
         look();
         t.equal(Buffer.from(shard.engine.get(key(name(20)))!).toString(), "later");
         t.equal(Buffer.from(shard.engine.get(key(name(4000)))!).toString(), "late");
@@ -151,7 +144,7 @@ t.test(
     tx.commit();
     look(shard.begin({ readOnly: true }));
     shard.flush();
-    await applyAll(shard);
+    await applyBacklog(shard);
     look(shard.begin({ readOnly: true }));
     await shard.close();
     const again = await openShard(t, { engine: new MemoryEngine(), log: await log() });

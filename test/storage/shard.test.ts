@@ -4,7 +4,7 @@ import type { DbError } from "../../src/protocol/errors.js";
 import { FileCommitLog } from "../../src/storage/file-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import type { Operation } from "../../src/storage/operation.js";
-import type { ShardOptions } from "../../src/storage/shard.js";
+import type { ShardOptions } from "../../src/storage/shard-options.js";
 import { commit, content, get, key, openShard, put } from "./shards.js";
 import { SimulatedDisk } from "./simulated-disk.js";
 

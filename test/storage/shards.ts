@@ -8,7 +8,8 @@ import type { Engine } from "../../src/storage/engine.js";
 import { MemoryCommitLog } from "../../src/storage/memory-commit-log.js";
 import { MemoryEngine } from "../../src/storage/memory-engine.js";
 import { RocksEngine } from "../../src/storage/rocksdb-engine.js";
-import { Shard, type ShardOptions } from "../../src/storage/shard.js";
+import { Shard } from "../../src/storage/shard.js";
+import type { ShardOptions } from "../../src/storage/shard-options.js";
 import type { Cursor, Transaction } from "../../src/storage/store.js";
 
 export const ENGINES: Record<string, (t: Test) => Promise<Engine>> = {

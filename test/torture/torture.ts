@@ -80,9 +80,7 @@ export class Torture {
     const disk = SmallDisk.mount();
     const environment = {
       TESSERA_ACTORS: "2",
-      TESSERA_QUERY_AI_SERVICE_PROVIDER: "openai",
-      TESSERA_QUERY_AI_SERVICE_BASE_URL: `${provider.url}/v1`,
-      TESSERA_QUERY_AI_SERVICE_MODEL: "m-1",
+      ...provider.settings("m-1"),
       TESSERA_QUERY_AI_SERVICE_API_KEY_ENV: "LLM_KEY",
       LLM_KEY: "a key",
       TESSERA_STORAGE_LOG_SEGMENT_BYTES: String(256 * 1024),

@@ -4,7 +4,8 @@ import { METRICS_BY_NUMBER as METRICS } from "../../src/values/vector-metric.js"
 import { DamagedGraphError } from "../../src/vector/graph-file.js";
 import { STORAGES } from "../../src/vector/graph-parameters.js";
 import { VectorGraph, type VectorGraphOptions } from "../../src/vector/vector-graph.js";
-import { clusteredVectors, randomNumbers } from "./vectors.js";
+import { randomFrom } from "../fuzz/random.js";
+import { clusteredVectors } from "./vectors.js";
 
 /** A graph with removals and used-again slots behind it. */
 function grown(options: Omit<VectorGraphOptions, "dimensions">, vectors: readonly Float32Array[]): VectorGraph {
@@ -40,7 +41,7 @@ t.test("a loaded graph is the saved one", async (t) => {
 t.test("in pieces of any length", async (t) => {
   const graph = grown({ metric: "l2" }, clusteredVectors(2_000, 40, 2));
   const bytes = savedBytes(graph);
-  const random = randomNumbers(3);
+  const random = randomFrom(3);
   const pieces: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; ) {
     const length = Math.floor(random() * 100_000);
@@ -78,7 +79,7 @@ t.test("the same seed gives the same graph, another one another", async (t) => {
 
 t.test("a changed byte, a missing end and a longer one are refused", async (t) => {
   const bytes = savedBytes(grown({ metric: "cosine" }, clusteredVectors(300, 10, 6)));
-  const random = randomNumbers(7);
+  const random = randomFrom(7);
   const places = [...Array.from({ length: 80 }, (_, i) => i), ...Array.from({ length: 200 }, () => random())];
   for (const place of places) {
     const at = place < 1 && place > 0 ? Math.floor(place * bytes.length) : place;

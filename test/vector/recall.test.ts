@@ -6,8 +6,9 @@ import { METRICS_BY_NUMBER as METRICS, type VectorMetric } from "../../src/value
 import { STORAGES, type VectorStorage } from "../../src/vector/graph-parameters.js";
 import { VectorGraph } from "../../src/vector/vector-graph.js";
 import { SUITES } from "../conformance/sql-suites.js";
+import { randomFrom } from "../fuzz/random.js";
 import { sized } from "../lengths.js";
-import { bitmapOf, clusteredVectors, randomNumbers, recallOf } from "./vectors.js";
+import { bitmapOf, clusteredVectors, recallOf } from "./vectors.js";
 
 const K = 10;
 /** Vectors in most of the graphs. */
@@ -51,7 +52,7 @@ t.test("filters of every selectivity, with the exact search where the walk says 
   for (const storage of ["f32", "int8"] as const) {
     const graph = built(vectors, "cosine", storage);
     for (const share of [0.9, 0.5, 0.2, 0.05, 0.005, 0.0005]) {
-      const random = randomNumbers(3);
+      const random = randomFrom(3);
       const slots = vectors.map((_, slot) => slot).filter(() => random() < share);
       const allowed = bitmapOf(slots, graph.slotCount);
       const isAllowed = new Set(slots);
@@ -96,7 +97,7 @@ t.test("recall holds while all vectors are replaced again and again", async (t) 
   const queries = vectors.splice(count * 4);
   const graph = built(vectors.slice(0, count), "cosine", "f32");
   const before = recallAt(graph, queries, 32);
-  const random = randomNumbers(6);
+  const random = randomFrom(6);
   const slots = Array.from({ length: count }, (_, i) => i);
   for (const vector of vectors.slice(count)) {
     const at = Math.floor(random() * slots.length);
@@ -114,14 +115,14 @@ t.test("recall holds while all vectors are replaced again and again", async (t) 
 t.test("most vectors removed", async (t) => {
   const vectors = clusteredVectors(2_000, 32, 7);
   const graph = built(vectors, "l2", "int8");
-  const random = randomNumbers(8);
+  const random = randomFrom(8);
   for (let slot = 0; slot < vectors.length; slot++) if (random() < 0.9) graph.remove(slot);
   const recall = recallAt(graph, clusteredVectors(60, 32, 7), 48);
   t.ok(recall >= 0.97, `${recall}`);
 });
 
 t.test("large groups of nearly equal vectors", async (t) => {
-  const random = randomNumbers(10);
+  const random = randomFrom(10);
   const vectors = clusteredVectors(1_560, 24, 11, 60);
   const queries = vectors.splice(1_500);
   const graph = new VectorGraph({ dimensions: 24, metric: "l2" });

@@ -2,14 +2,15 @@
 import t from "tap";
 import { linkGraph } from "../../src/vector/link-graph.js";
 import { VectorBody } from "../../src/vector/vector-body.js";
-import { clusteredVectors, randomNumbers } from "./vectors.js";
+import { randomFrom } from "../fuzz/random.js";
+import { clusteredVectors } from "./vectors.js";
 
 const DIMENSIONS = 16;
 
 for (const storage of ["f32", "int8", "binary"] as const) {
   t.test(`linked elsewhere, ${storage}`, async (t) => {
     const vectors = clusteredVectors(3000, DIMENSIONS, 7);
-    const random = randomNumbers(11);
+    const random = randomFrom(11);
     let bySlot = new Map<number, number>();
     const definition = { metric: "l2", m: 8, efConstruction: 32, storage } as const;
     const vectorsAt = (slots: readonly number[]) => slots.map((slot) => vectors[bySlot.get(slot)!]);

@@ -4,7 +4,8 @@ import t from "tap";
 import { METRICS_BY_NUMBER as METRICS } from "../../src/values/vector-metric.js";
 import { STORAGES } from "../../src/vector/graph-parameters.js";
 import { VectorGraph } from "../../src/vector/vector-graph.js";
-import { bitmapOf, clusteredVectors, distanceOf, randomNumbers } from "./vectors.js";
+import { randomFrom } from "../fuzz/random.js";
+import { bitmapOf, clusteredVectors, distanceOf } from "./vectors.js";
 
 type Step =
   | { readonly kind: "add"; readonly vector: Float32Array }
@@ -153,7 +154,7 @@ t.test("within a radius", async (t) => {
 });
 
 t.test("codes alone: exact searches are exact, whatever the vectors are like, and read few of them", async (t) => {
-  const random = randomNumbers(17);
+  const random = randomFrom(17);
   const kinds: Record<string, () => Float32Array> = {
     even: () => Float32Array.from({ length: 40 }, () => random() - 0.5),
     // The codes of all other members are zero.

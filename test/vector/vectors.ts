@@ -1,21 +1,11 @@
 /** Vectors and truths for the tests of the vector index: clusters from a seed, distances by the definition. */
 import type { VectorMetric } from "../../src/values/vector-metric.js";
 import type { Found } from "../../src/vector/vector-graph.js";
-
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
-export function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let x = Math.imul(state ^ (state >>> 15), 1 | state);
-    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x;
-    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { randomFrom } from "../fuzz/random.js";
 
 /** Vectors around random centres, so that near ones are nearer than chance. */
 export function clusteredVectors(count: number, dimensions: number, seed: number, clusters = 30): Float32Array[] {
-  const random = randomNumbers(seed);
+  const random = randomFrom(seed);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   const centres = Array.from({ length: clusters }, () => Float32Array.from({ length: dimensions }, normal));
   return Array.from({ length: count }, () => {

@@ -1,8 +1,10 @@
-/** Values as texts for people. Pure. */
+/** Values as texts for people; those that may be absent give "" then. Pure. */
 
 const COUNT = new Intl.NumberFormat("en");
 const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const MEASURE = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
+
+type Perhaps<T> = T | null | undefined;
 
 export function countText(count: number): string {
   return COUNT.format(count);
@@ -16,15 +18,31 @@ export function measureText(value: number): string {
   return Number.isFinite(value) ? MEASURE.format(value) : String(value);
 }
 
+/** With so many significant digits. */
+export function roundedText(value: Perhaps<number>, digits = 3): string {
+  return value == null ? "" : measureText(Number(value.toPrecision(digits)));
+}
+
+/** Of a score between 0 and 1. */
+export function scoreText(score: Perhaps<number>): string {
+  return score == null ? "" : measureText(Number(score.toFixed(3)));
+}
+
+export function percentText(share: Perhaps<number>): string {
+  return share == null ? "" : `${Math.round(share * 100)}%`;
+}
+
 const UNITS = ["B", "KB", "MB", "GB", "TB", "PB"];
 
-export function bytesText(bytes: number): string {
+export function bytesText(bytes: Perhaps<number>): string {
+  if (bytes == null) return "";
   let [value, unit] = [bytes, 0];
   while (value >= 1000 && unit < UNITS.length - 1) [value, unit] = [value / 1000, unit + 1];
   return `${unit === 0 ? value : value.toPrecision(3)} ${UNITS[unit]}`;
 }
 
-export function durationText(ms: number): string {
+export function durationText(ms: Perhaps<number>): string {
+  if (ms == null) return "";
   if (ms < 1) return `${ms.toFixed(2)} ms`;
   if (ms < 1000) return `${ms.toPrecision(3)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toPrecision(3)} s`;
@@ -37,11 +55,16 @@ export function plural(count: number, one: string, several = `${one}s`): string 
   return `${countText(count)} ${count === 1 ? one : several}`;
 }
 
-export function timeText(iso: string | null | undefined): string {
-  if (iso === null || iso === undefined) return "";
+export function timeText(iso: Perhaps<string>): string {
+  if (iso == null) return "";
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;
   return date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** The time of the day. */
+export function clockText(at: Date | number | string): string {
+  return new Date(at).toLocaleTimeString("en-GB");
 }
 
 /** A value of a result in one line. */

@@ -1,6 +1,7 @@
 /** Data that a component asks for when it is shown, and again when what it depends on changes. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { isAbort } from "./errors.js";
+import { client } from "./session.js";
 
 export interface Loaded<T> {
   /** The newest answer; it stays while the next one is under way. */
@@ -34,6 +35,13 @@ export function useLoad<T>(ask: (signal: AbortSignal) => Promise<T>, on: readonl
     return () => stop.abort();
   }, [key, round]);
   return { ...state, again: useCallback(() => setRound((count) => count + 1), []) };
+}
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** What an address of the server answers. */
+export function useGet<T>(path: string, query: Query = {}): Loaded<T> {
+  return useLoad((signal) => client().request<T>("GET", path, { query, signal }), [path, query]);
 }
 
 /** Calls again and again while the component is shown and the page is in front. */

@@ -34,6 +34,10 @@ export function Button({ onClick, children, icon, label, kind = "plain", type = 
   );
 }
 
+export function ReloadButton({ onClick }: { readonly onClick: () => void }) {
+  return <Button kind="quiet" icon="refresh" label="Load again" onClick={onClick} />;
+}
+
 type Tone = "neutral" | "good" | "warn" | "bad" | "accent";
 
 export function Badge({ tone = "neutral", children }: { readonly tone?: Tone; readonly children: ComponentChildren }) {

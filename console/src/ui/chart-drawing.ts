@@ -1,5 +1,5 @@
 /** Draws charts, and finds the value under the pointer. Used by chart.tsx. */
-import { measureText } from "../lib/format.js";
+import { clockText, measureText } from "../lib/format.js";
 import type { ChartData, Reading } from "./chart.js";
 
 interface Size {
@@ -79,7 +79,7 @@ const DAY_MS = 86_400_000;
 function timeOfAxis(value: number, x: readonly number[]): string {
   const date = new Date(value);
   const span = (x.at(-1) ?? 0) - (x[0] ?? 0);
-  if (span < DAY_MS) return date.toLocaleTimeString("en-GB");
+  if (span < DAY_MS) return clockText(date);
   return date.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "2-digit" });
 }
 

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Button } from "./button.js";
+import { Failure } from "./notice.js";
 
 interface DialogProps {
   readonly title: string;
@@ -37,6 +38,36 @@ export function Dialog({ title, onClose, children, actions, isWide }: DialogProp
   );
 }
 
+interface ActionDialogProps extends Omit<DialogProps, "actions"> {
+  readonly action: string;
+  readonly onAction: () => void;
+  readonly isDangerous?: boolean;
+  readonly disabled?: boolean;
+  /** How the action failed the last time. */
+  readonly error?: unknown;
+  /** A button before the others. */
+  readonly other?: ComponentChildren;
+}
+
+/** A dialog that ends with one action, or is left. */
+export function ActionDialog({ action, onAction, isDangerous, disabled, error, other, ...dialog }: ActionDialogProps) {
+  const actions = (
+    <>
+      {other}
+      <Button onClick={dialog.onClose}>Cancel</Button>
+      <Button kind={isDangerous === true ? "danger" : "primary"} disabled={disabled} onClick={onAction}>
+        {action}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog {...dialog} actions={actions}>
+      {dialog.children}
+      <Failure error={error} />
+    </Dialog>
+  );
+}
+
 interface ConfirmProps {
   readonly title: string;
   readonly children: ComponentChildren;
@@ -46,24 +77,10 @@ interface ConfirmProps {
 }
 
 /** Before what cannot be taken back. */
-export function Confirm({ title, children, action, onConfirm, onClose }: ConfirmProps) {
-  const actions = (
-    <>
-      <Button onClick={onClose}>Cancel</Button>
-      <Button
-        kind="danger"
-        onClick={() => {
-          onClose();
-          onConfirm();
-        }}
-      >
-        {action}
-      </Button>
-    </>
-  );
-  return (
-    <Dialog title={title} onClose={onClose} actions={actions}>
-      {children}
-    </Dialog>
-  );
+export function Confirm({ onConfirm, ...dialog }: ConfirmProps) {
+  const confirmed = (): void => {
+    dialog.onClose();
+    onConfirm();
+  };
+  return <ActionDialog {...dialog} onAction={confirmed} isDangerous />;
 }

@@ -46,6 +46,26 @@ export function TextField({ value, onInput, type = "text", isCode, isFocused, ..
   );
 }
 
+interface FilterInputProps {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly class?: string;
+}
+
+/** Over a list: leaves what matches. */
+export function FilterInput({ value, onInput, class: className = "" }: FilterInputProps) {
+  return (
+    <input
+      class={`input ${className}`.trimEnd()}
+      type="search"
+      aria-label="Filter"
+      placeholder="Filter"
+      value={value}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
+  );
+}
+
 interface TextAreaProps extends FieldProps {
   readonly value: string;
   readonly onInput: (value: string) => void;

@@ -1,5 +1,6 @@
 /** A table of some rows that a page has at hand. For results of statements there is data-grid.tsx. */
 import type { ComponentChildren } from "preact";
+import { Panel } from "./panel.js";
 
 export interface ListColumn<T> {
   /** "": of buttons. */
@@ -12,13 +13,14 @@ export interface ListColumn<T> {
 interface ListTableProps<T> {
   readonly label: string;
   readonly columns: readonly ListColumn<T>[];
-  readonly rows: readonly T[];
+  /** Undefined: not loaded yet. */
+  readonly rows: readonly T[] | undefined;
   readonly keyOf: (row: T, index: number) => string;
   /** Instead of rows, where there are none. */
   readonly none: string;
 }
 
-export function ListTable<T>({ label, columns, rows, keyOf, none }: ListTableProps<T>) {
+export function ListTable<T>({ label, columns, rows = [], keyOf, none }: ListTableProps<T>) {
   if (rows.length === 0) return <p class="none">{none}</p>;
   const classOf = ({ isNumber, isWide }: ListColumn<T>) =>
     isNumber === true ? "number" : isWide === true ? "wide" : undefined;
@@ -49,5 +51,27 @@ export function ListTable<T>({ label, columns, rows, keyOf, none }: ListTablePro
         </tbody>
       </table>
     </div>
+  );
+}
+
+interface ListPanelProps<T> extends Omit<ListTableProps<T>, "label"> {
+  readonly title: string;
+  /** Read aloud; absent: the title. */
+  readonly label?: string;
+  readonly actions?: ComponentChildren;
+  /** Above the table. */
+  readonly children?: ComponentChildren;
+  /** Below it. */
+  readonly foot?: ComponentChildren;
+}
+
+/** A panel that is one table. */
+export function ListPanel<T>({ title, actions, children, foot, label = title, ...table }: ListPanelProps<T>) {
+  return (
+    <Panel title={title} isFlush actions={actions}>
+      {children}
+      <ListTable label={label} {...table} />
+      {foot}
+    </Panel>
   );
 }

@@ -1,6 +1,7 @@
 /** What the reader should know: an error, a hint, or that there is nothing. */
 import type { ComponentChildren } from "preact";
 import { messageOf } from "../lib/errors.js";
+import { Busy } from "./button.js";
 import { Icon, type IconName } from "./icon.js";
 
 interface NoticeProps {
@@ -21,6 +22,11 @@ export function Notice({ tone = "info", children }: NoticeProps) {
 export function Failure({ error }: { readonly error: unknown }) {
   if (error === null || error === undefined) return null;
   return <Notice tone="bad">{messageOf(error)}</Notice>;
+}
+
+/** In place of data that is not there yet, or could not be had. */
+export function Waiting({ error }: { readonly error: unknown }) {
+  return error === null ? <Busy /> : <Failure error={error} />;
 }
 
 interface EmptyProps {

@@ -1,6 +1,6 @@
 /** A row of tabs; arrows move between them. What a tab shows is its owner's business. */
 
-interface Tab<T extends string> {
+export interface Tab<T extends string> {
   readonly id: T;
   readonly label: string;
   readonly count?: string;

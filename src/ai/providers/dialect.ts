@@ -38,3 +38,18 @@ export function readArguments(text: string): Pick<ToolCall, "arguments" | "probl
     return { arguments: {}, problem: `the arguments are not valid JSON: ${(error as Error).message}`, sent: text };
   }
 }
+
+/**
+ * How a text is sampled, as OpenAI's interface and Ollama's name it. What was not asked for is left to the provider.
+ */
+export function samplingOf(request: ChatRequest) {
+  const { temperature, topP, stop, seed, frequencyPenalty, presencePenalty } = request;
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...(stop !== undefined && stop.length > 0 && { stop: [...stop] }),
+    ...(seed !== undefined && { seed }),
+    ...(frequencyPenalty !== undefined && { frequency_penalty: frequencyPenalty }),
+    ...(presencePenalty !== undefined && { presence_penalty: presencePenalty }),
+  };
+}

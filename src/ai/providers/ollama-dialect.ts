@@ -1,6 +1,6 @@
 /** Ollama's chat, by Ollama's own library. Called by remote-provider.ts; the library is loaded by the first request. */
 import type { Message, ChatRequest as OllamaRequest, Tool } from "ollama/browser";
-import { type Attempt, BrokenAnswer, type Dialect, readArguments } from "./dialect.js";
+import { type Attempt, BrokenAnswer, type Dialect, readArguments, samplingOf } from "./dialect.js";
 import type { ChatEvent, ChatMessage, ChatRequest } from "./provider.js";
 
 export const OLLAMA: Dialect = { baseUrl: "http://127.0.0.1:11434", model: "llama3.2", speak };
@@ -31,8 +31,7 @@ async function* speak(request: ChatRequest, attempt: Attempt): AsyncGenerator<Ch
 }
 
 function bodyOf(request: ChatRequest, { model, maxTokens }: Attempt): OllamaRequest {
-  const { messages, temperature, topP, stop, seed, tools, toolChoice, format, schema } = request;
-  const { frequencyPenalty, presencePenalty } = request;
+  const { messages, tools, toolChoice, format, schema } = request;
   // This interface has no choice of tools beside having none.
   const offered = toolChoice === "none" ? [] : (tools ?? []);
   return {
@@ -40,12 +39,7 @@ function bodyOf(request: ChatRequest, { model, maxTokens }: Attempt): OllamaRequ
     messages: messages.map((message) => messageOf(message, messages)),
     options: {
       num_predict: maxTokens,
-      ...(temperature !== undefined && { temperature }),
-      ...(topP !== undefined && { top_p: topP }),
-      ...(stop !== undefined && stop.length > 0 && { stop: [...stop] }),
-      ...(seed !== undefined && { seed }),
-      ...(frequencyPenalty !== undefined && { frequency_penalty: frequencyPenalty }),
-      ...(presencePenalty !== undefined && { presence_penalty: presencePenalty }),
+      ...samplingOf(request),
     },
     ...(offered.length > 0 && {
       tools: offered.map((tool) => ({ type: "function", function: { ...tool } }) as Tool),

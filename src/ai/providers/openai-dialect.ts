@@ -7,7 +7,7 @@ import type {
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
 import type { ReasoningEffort } from "openai/resources/shared";
-import { type Attempt, BrokenAnswer, type Dialect, readArguments } from "./dialect.js";
+import { type Attempt, BrokenAnswer, type Dialect, readArguments, samplingOf } from "./dialect.js";
 import type { ChatEvent, ChatMessage, ChatRequest, DoneReason } from "./provider.js";
 
 const USUAL_URL = "https://api.openai.com/v1";
@@ -57,8 +57,7 @@ async function* speak(request: ChatRequest, attempt: Attempt): AsyncGenerator<Ch
 }
 
 function bodyOf(request: ChatRequest, { model, maxTokens, baseUrl }: Attempt): ChatCompletionCreateParamsStreaming {
-  const { messages, temperature, topP, stop, seed, tools = [], parallelToolCalls } = request;
-  const { frequencyPenalty, presencePenalty, logitBias, reasoningEffort } = request;
+  const { messages, tools = [], parallelToolCalls, logitBias, reasoningEffort } = request;
   const format = formatOf(request);
   return {
     model: request.model ?? model,
@@ -67,12 +66,7 @@ function bodyOf(request: ChatRequest, { model, maxTokens, baseUrl }: Attempt): C
     stream_options: { include_usage: true },
     // OpenAI's newer models refuse the older name, other servers do not know the newer.
     ...(baseUrl === USUAL_URL ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }),
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { top_p: topP }),
-    ...(stop !== undefined && stop.length > 0 && { stop: [...stop] }),
-    ...(seed !== undefined && { seed }),
-    ...(frequencyPenalty !== undefined && { frequency_penalty: frequencyPenalty }),
-    ...(presencePenalty !== undefined && { presence_penalty: presencePenalty }),
+    ...samplingOf(request),
     ...(logitBias !== undefined && { logit_bias: logitBias }),
     ...(reasoningEffort !== undefined && { reasoning_effort: reasoningEffort as ReasoningEffort }),
     ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function" as const, function: { ...tool } })) }),

@@ -1,4 +1,7 @@
-/** `\d` and its like: what the shell tells of tables, views, indexes, functions and schemas. Queries the system catalog. */
+/**
+ * The shell's commands `\d…`, which describe tables, views, indexes, functions and schemas. They query the system
+ * catalog.
+ */
 import { CommandError, EXIT } from "../api-client.js";
 import type { ResultTable } from "../output-formats.js";
 

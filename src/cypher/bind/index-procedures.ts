@@ -12,7 +12,7 @@ import { columnExpr } from "../../query/plan/column-expr.js";
 import type { OutputColumn, Plan } from "../../query/plan/plan.js";
 import { cypherError } from "../../values/cypher-error.js";
 import { BOOL, FLOAT8, INT8, TEXT, VARIANT, VECTOR } from "../../values/values.js";
-import { Float, floatValue, isIntegerValue, type Variant, type VariantMap } from "../../values/variant.js";
+import { doubleOf, floatValue, isIntegerValue, type Variant, type VariantMap } from "../../values/variant.js";
 import { METRIC_ENTRIES, VECTOR_METRICS, type VectorMetric } from "../../values/vector-metric.js";
 import type { Procedure, ProcedureStatement } from "./procedure.js";
 import type { ProcedureField } from "./procedure-catalog.js";
@@ -155,15 +155,10 @@ const SCORES = Object.fromEntries(
 const AS_IT_IS = scoreOf("text_score", (score) => score);
 
 const VECTOR_OF = plain("vector_of", VARIANT, VECTOR, (list: Variant) => {
-  const numbers = Array.isArray(list) ? (list as readonly Variant[]).map(numberOf) : [];
+  const numbers = Array.isArray(list) ? (list as readonly Variant[]).map(doubleOf) : [];
   if (numbers.length > 0 && numbers.every(Number.isFinite)) return Float32Array.from(numbers);
   throw cypherError("TypeError", "InvalidArgumentType", "a vector index is asked with a list of numbers");
 });
-
-function numberOf(value: Variant): number {
-  if (value instanceof Float) return value.value;
-  return typeof value === "number" || typeof value === "bigint" ? Number(value) : Number.NaN;
-}
 
 const COUNT_OF = plain("count_of", VARIANT, INT8, (count: Variant) => {
   if (isIntegerValue(count) && count >= 1) return count;

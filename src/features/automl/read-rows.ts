@@ -1,4 +1,4 @@
-/** Rows of a source as objects by column, for what is compared with predictions. Called by the handlers. */
+/** Reads the rows of a source as objects by column, for comparisons with predictions. Called by the handlers. */
 
 import type { Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";

@@ -8,11 +8,9 @@ import { boltError, writeFailure } from "../../protocol/bolt/failure-message.js"
 import { ASK, type BoltVersion, TELL } from "../../protocol/bolt/message-tags.js";
 import { malformed, PackReader } from "../../protocol/bolt/pack-reader.js";
 import { type PackValue, PackWriter } from "../../protocol/bolt/pack-writer.js";
-import { DbError } from "../../protocol/errors.js";
-import { sizeError } from "../../protocol/size-errors.js";
-import { Overrun } from "../../protocol/stretch.js";
+import type { DbError } from "../../protocol/errors.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
-import { overrunError } from "../../session/overrun.js";
+import { expectedError } from "../../session/overrun.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import { WireClient } from "../postgres/wire-client.js";
@@ -344,7 +342,7 @@ export class BoltSession implements RowSink {
   // Errors
 
   private failed(thrown: unknown): void {
-    const error = this.expected(thrown);
+    const error = expectedError(thrown);
     const isViolation = error.details?.bolt === VIOLATION;
     // Rows that were given stay; half a one does not.
     this.writer.abandon();
@@ -353,15 +351,6 @@ export class BoltSession implements RowSink {
     if (!this.isOpen && this.session.inTransaction) this.session.rollback();
     this.isFailed = true;
     if (isViolation || this.ended !== null) this.note = CLOSES;
-  }
-
-  private expected(thrown: unknown): DbError {
-    if (thrown instanceof DbError) return thrown;
-    if (thrown instanceof Overrun) return overrunError();
-    const tooLarge = sizeError(thrown);
-    if (tooLarge !== null) return tooLarge;
-    // Ours: the actor logs it and ends the connection.
-    throw thrown;
   }
 
   // From outside

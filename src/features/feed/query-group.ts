@@ -1,8 +1,8 @@
 /**
- * Subscriptions to one query: the answer, and then what is added to it, removed and changed as the data changes. If
- * the answer follows from the changed rows (query-delta.ts, aggregate-delta.ts), only that is computed. Otherwise the
- * query runs again, soon but not for every commit, and its answers are compared. The newest answer is kept for that,
- * and for clients that join later. Made by query-subscriptions.ts with its first member.
+ * All subscriptions to one query. A client gets the answer, then what is added, removed and changed as the data
+ * changes. If the changes follow from the changed rows, only they are computed (query-delta.ts, aggregate-delta.ts).
+ * Otherwise the query runs again, soon but not for every commit, and the two answers are compared. The newest answer is
+ * kept for that comparison and for clients that join later. Made by query-subscriptions.ts with its first member.
  */
 import { DbError } from "../../protocol/errors.js";
 import type { ExecContext } from "../../query/exec/context.js";

@@ -5,6 +5,7 @@ import type { Request } from "../../actor/request.js";
 import type { Input } from "../../actor/validate.js";
 import type { OwnProvider } from "../../ai/providers/sealed-settings.js";
 import { DbError } from "../../protocol/errors.js";
+import { type ProviderKind, RUNS_LOCALLY } from "../../protocol/provider-kinds.js";
 import type { Answer } from "../../session/answer.js";
 
 export const providerHandlers = {
@@ -37,11 +38,12 @@ function shown(request: Request, own: OwnProvider | null): object {
 
 function setProvider(request: Request, { body }: Input): Answer {
   requireAdmin(request);
-  const { provider: kind, base_url: baseUrl = "", model = "", api_key: given } = body;
+  const { provider, base_url: baseUrl = "", model = "", api_key: given } = body;
+  const kind: ProviderKind = provider;
   const { providers } = request.partition;
   const { tenant } = request;
   const apiKey = given === undefined ? keptKey(request, kind, baseUrl) : given || null;
-  if (apiKey === null && baseUrl === "" && kind !== "ollama") {
+  if (apiKey === null && baseUrl === "" && !RUNS_LOCALLY[kind]) {
     throw new DbError("invalid_request", `The field "api_key" is missing: ${kind} requires one.`, {
       field: "api_key",
       hint: 'Send "api_key". Or send "base_url" with the address of your own server that needs no key.',

@@ -16,6 +16,7 @@ import type { Tenant } from "../../session/tenant.js";
 /** Its answer, if any, goes nowhere. */
 const NO_ENDPOINT = {
   name: "background",
+  door: "none",
   method: "POST",
   path: "",
   summary: "",

@@ -5,6 +5,7 @@
 import type { Request } from "../../actor/request.js";
 import type { Manifest } from "../../ai/manifest.js";
 import { DbError } from "../../protocol/errors.js";
+import { PROVIDER_KINDS } from "../../protocol/provider-kinds.js";
 
 export interface DualEncoderFacts {
   readonly name: string;
@@ -38,10 +39,12 @@ export function visionModel({ partition }: Request): string {
   const found = models.firstOf("vision");
   if (found !== null) return found.name;
   throw new DbError("model_unavailable", "No model that describes images is installed.", {
-    hint: `An administrator can pull one: POST /v1/ai/models/pull {"model": "${VISION_PULL}"}, or SELECT PULL_MODEL('${VISION_PULL}'). Or name a provider that is configured: "provider": "openai", "anthropic" or "ollama".`,
+    hint: `An administrator can pull one: POST /v1/ai/models/pull {"model": "${VISION_PULL}"}, or SELECT PULL_MODEL('${VISION_PULL}'). Or name a provider that is configured: "provider": ${PROVIDER_NAMES}.`,
     pull: VISION_PULL,
   });
 }
+
+const PROVIDER_NAMES = PROVIDER_KINDS.map((kind) => `"${kind}"`).join(" or ");
 
 /** Of ai/library/known-models.ts. */
 const VISION_PULL = "vit-gpt2-image-captioning";

@@ -1,6 +1,7 @@
 /**
- * What functions about sessions do for a request of HTTP or the WebSocket. It has no session, so what lasts lasts as long as its
- * transaction: locks are given back and notifications sent when that ends.
+ * Functions about sessions, such as advisory locks and pg_notify, called by a request over HTTP or a WebSocket. Such a
+ * request has no session, so their effects end with its transaction: then locks are released and notifications are
+ * sent.
  */
 import { callerOf, type Request } from "../../actor/request.js";
 import { DbError } from "../../protocol/errors.js";

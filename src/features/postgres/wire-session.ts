@@ -3,15 +3,13 @@
  * 15's manual). What it runs it gives to a Session as HTTP's routes do. Owned by wire-sessions.ts; one request at a time.
  */
 import type { Request } from "../../actor/request.js";
-import { DbError, sqlError } from "../../protocol/errors.js";
+import { type DbError, sqlError } from "../../protocol/errors.js";
 import { writeError } from "../../protocol/postgres/error-message.js";
 import { MessageFields, messagesOf, violation, type WireMessage } from "../../protocol/postgres/message-reader.js";
 import { BACK, FRONT, STATUS } from "../../protocol/postgres/message-types.js";
 import { MessageWriter } from "../../protocol/postgres/message-writer.js";
-import { sizeError } from "../../protocol/size-errors.js";
-import { Overrun } from "../../protocol/stretch.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
-import { overrunError } from "../../session/overrun.js";
+import { expectedError } from "../../session/overrun.js";
 import { Session } from "../../session/session.js";
 import { sessionOptions } from "../../session/session-options.js";
 import type { LiveSession } from "../../sql/bind/system/system-view.js";
@@ -401,7 +399,7 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
 
   /** The error as a message; what the protocol does after one. */
   private failed(thrown: unknown, type: number): void {
-    const error = this.expected(thrown);
+    const error = expectedError(thrown);
     // The simple protocol goes on at once, also after a COPY whose rows are still on their way.
     const isSimple = type === FRONT.query || type === FRONT.sync || this.copying?.isSimple === true;
     this.endCopy();
@@ -414,15 +412,6 @@ export class WireSession implements WireHost, Listener, LockOwner, LiveSession {
     if (!this.session.inTransaction) this.transactionEnded(false);
     if (isSimple) this.readyWithSettings();
     else this.isSkipping = true;
-  }
-
-  private expected(thrown: unknown): DbError {
-    if (thrown instanceof DbError) return thrown;
-    if (thrown instanceof Overrun) return overrunError();
-    const tooLarge = sizeError(thrown);
-    if (tooLarge !== null) return tooLarge;
-    // Ours: the actor logs it and ends the connection.
-    throw thrown;
   }
 
   // COPY

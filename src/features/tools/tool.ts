@@ -4,7 +4,7 @@
  */
 import type { TObject } from "typebox";
 import type { Request } from "../../actor/request.js";
-import type { Door } from "../../actor/table-doors.js";
+import type { Door } from "../../protocol/endpoint.js";
 import type { Answer } from "../../session/answer.js";
 
 /** MCP's hints about a tool; nothing relies on them but a client's own caution. */
@@ -31,7 +31,7 @@ export type ToolResult = string;
 
 export interface Tool {
   readonly name: string;
-  /** As an endpoint's (actor/table-doors.ts). `statements`: the caller sees and changes what statements let it. */
+  /** As an endpoint's. `statements`: the caller sees and changes what statements let it. */
   readonly door: Exclude<Door, "parts">;
   readonly title: string;
   readonly description: string;

@@ -1,4 +1,4 @@
-/** CSV and TSV, RFC 4180 and what spreadsheets make of it, by csv-parse. */
+/** Reads CSV and TSV files with csv-parse: RFC 4180, and the variants that spreadsheets write. */
 import { parse } from "csv-parse/sync";
 import { DbError } from "../../protocol/errors.js";
 import { decodeText } from "./decode-text.js";

@@ -97,6 +97,7 @@ const AuditQuery = Strict({
 export const adminEndpoints = [
   {
     name: "admin.tenants.list",
+    door: "none",
     method: "GET",
     path: "/admin/tenants",
     summary: "All tenants.",
@@ -108,6 +109,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.tenants.create",
+    door: "none",
     method: "POST",
     path: "/admin/tenants",
     summary: "Create a tenant. It goes to the least loaded partition.",
@@ -125,6 +127,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.tenants.get",
+    door: "none",
     method: "GET",
     path: "/admin/tenants/{tenant}",
     summary: "One tenant.",
@@ -136,6 +139,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.tenants.update",
+    door: "none",
     method: "PATCH",
     path: "/admin/tenants/{tenant}",
     summary:
@@ -157,6 +161,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.tenants.move",
+    door: "none",
     method: "POST",
     path: "/admin/tenants/{tenant}/move",
     summary:
@@ -183,6 +188,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.tenants.move.get",
+    door: "none",
     method: "GET",
     path: "/admin/tenants/{tenant}/move",
     summary: "The progress or outcome of the tenant's newest move.",
@@ -194,6 +200,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.tenants.move.cancel",
+    door: "none",
     method: "DELETE",
     path: "/admin/tenants/{tenant}/move",
     summary: "Cancel a move before the tenant is handed over. The tenant stays where it is.",
@@ -205,6 +212,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.placement",
+    door: "none",
     method: "GET",
     path: "/admin/placement",
     summary: "Actors and partitions with their tenants, bytes and load.",
@@ -215,6 +223,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.audit.list",
+    door: "none",
     method: "GET",
     path: "/admin/audit",
     summary:
@@ -227,6 +236,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.log-level.set",
+    door: "none",
     method: "PUT",
     path: "/admin/log-level",
     summary: "Set the log level of all threads until the server restarts.",
@@ -240,6 +250,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.diagnostics",
+    door: "none",
     method: "GET",
     path: "/v1/admin/diagnostics",
     summary:
@@ -255,6 +266,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.cluster",
+    door: "none",
     method: "GET",
     path: "/admin/cluster",
     summary: "The cluster: its nodes, who owns which partition, and how far copies are. On one machine: none.",
@@ -265,6 +277,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.users.list",
+    door: "none",
     method: "GET",
     path: "/admin/tenants/{tenant}/users",
     summary: "A tenant's users.",
@@ -277,6 +290,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.users.create",
+    door: "none",
     method: "POST",
     path: "/admin/tenants/{tenant}/users",
     summary: "Create a user in the tenant.",
@@ -303,6 +317,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.users.update",
+    door: "none",
     method: "PATCH",
     path: "/admin/tenants/{tenant}/users/{user}",
     summary: "Disable or enable a user; a disabled user's tokens and keys stop working at once.",
@@ -316,6 +331,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.users.reset",
+    door: "none",
     method: "POST",
     path: "/admin/tenants/{tenant}/users/{user}/reset-password",
     summary: "Set a new password (a random one when none is given) and revoke the user's tokens.",
@@ -331,6 +347,7 @@ export const adminEndpoints = [
   },
   {
     name: "admin.users.delete",
+    door: "none",
     method: "DELETE",
     path: "/admin/tenants/{tenant}/users/{user}",
     summary: "Delete a user with its API keys.",

@@ -17,6 +17,7 @@ const said = {
 export const aiEndpoints = [
   {
     name: "ai.embed",
+    door: "none",
     method: "POST",
     path: "/v1/ai/embeddings",
     summary: "Embed a text. The model reads as much of a long text as fits.",
@@ -29,6 +30,7 @@ export const aiEndpoints = [
   },
   {
     name: "ai.embedBatch",
+    door: "none",
     method: "POST",
     path: "/v1/ai/embeddings/batch",
     summary: "Embed several texts, in order. The body may also be the list of texts itself.",

@@ -47,6 +47,7 @@ const ApiKey = Type.Object({
 export const authEndpoints = [
   {
     name: "auth.login",
+    door: "none",
     method: "POST",
     path: "/v1/auth/login",
     summary: "Exchange a user name and password for an access token.",
@@ -65,6 +66,7 @@ export const authEndpoints = [
   },
   {
     name: "auth.mfa.verify",
+    door: "none",
     method: "POST",
     path: "/v1/auth/mfa/verify",
     summary: "Complete a sign-in with a one-time code or a recovery code.",
@@ -80,6 +82,7 @@ export const authEndpoints = [
   },
   {
     name: "auth.mfa.enroll",
+    door: "none",
     method: "POST",
     path: "/v1/auth/mfa/enroll",
     summary: "Begin the enrolment of an authenticator. Confirm it with a first code.",
@@ -99,6 +102,7 @@ export const authEndpoints = [
   },
   {
     name: "auth.mfa.confirm",
+    door: "none",
     method: "POST",
     path: "/v1/auth/mfa/confirm",
     summary: "Confirm the enrolment with the authenticator's current code. From then on, sign-in asks for a code.",
@@ -112,6 +116,7 @@ export const authEndpoints = [
   },
   {
     name: "auth.mfa.disable",
+    door: "none",
     method: "POST",
     path: "/v1/auth/mfa/disable",
     summary: "Turn the second factor off; needs a current code and the password.",
@@ -125,6 +130,7 @@ export const authEndpoints = [
   },
   {
     name: "auth.register",
+    door: "none",
     method: "POST",
     path: "/v1/auth/register",
     summary: "Create an account, if the operator has enabled registration.",
@@ -144,6 +150,7 @@ export const authEndpoints = [
   },
   {
     name: "auth.password",
+    door: "none",
     method: "POST",
     path: "/v1/auth/password",
     summary: "Change the caller's password; tokens issued before stop working.",
@@ -157,6 +164,7 @@ export const authEndpoints = [
   },
   {
     name: "users.me",
+    door: "none",
     method: "GET",
     path: "/v1/users/me",
     summary: "The authenticated user.",
@@ -167,6 +175,7 @@ export const authEndpoints = [
   },
   {
     name: "apikeys.create",
+    door: "none",
     method: "POST",
     path: "/v1/api-keys",
     summary: "Create an API key for the caller's tenant; the key itself is shown only in this answer.",
@@ -187,6 +196,7 @@ export const authEndpoints = [
   },
   {
     name: "apikeys.list",
+    door: "none",
     method: "GET",
     path: "/v1/api-keys",
     summary: "The tenant's API keys, newest first.",
@@ -199,6 +209,7 @@ export const authEndpoints = [
   },
   {
     name: "apikeys.delete",
+    door: "none",
     method: "DELETE",
     path: "/v1/api-keys/{id}",
     summary: "Delete an API key; it stops working at once.",

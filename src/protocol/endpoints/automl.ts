@@ -149,6 +149,7 @@ const rowsOf = (max: number) => ({
 export const automlEndpoints = [
   {
     name: "automl.train",
+    door: "whole",
     method: "POST",
     path: "/v1/automl/train",
     summary:
@@ -180,6 +181,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.jobs",
+    door: "whole",
     method: "GET",
     path: "/v1/automl/jobs",
     summary: "The tenant's trainings, newest first.",
@@ -191,6 +193,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.job",
+    door: "whole",
     method: "GET",
     path: "/v1/automl/jobs/{id}",
     summary: "One training and its progress.",
@@ -202,6 +205,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.stop",
+    door: "whole",
     method: "POST",
     path: "/v1/automl/jobs/{id}/stop",
     summary: "Stop a training. A finished training does not change.",
@@ -216,6 +220,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.datasets.create",
+    door: "whole",
     method: "POST",
     path: "/v1/automl/datasets",
     summary: "Create a data set from a table, collection or query, or by uploading rows.",
@@ -235,6 +240,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.datasets",
+    door: "whole",
     method: "GET",
     path: "/v1/automl/datasets",
     summary: "The tenant's data sets, oldest first.",
@@ -246,6 +252,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.dataset",
+    door: "whole",
     method: "GET",
     path: "/v1/automl/datasets/{id}",
     summary: "A data set, by id or name.",
@@ -257,6 +264,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.dataset.delete",
+    door: "whole",
     method: "DELETE",
     path: "/v1/automl/datasets/{id}",
     summary: "Delete a data set, including uploaded rows.",
@@ -268,6 +276,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.models",
+    door: "whole",
     method: "GET",
     path: "/v1/automl/models",
     summary: "The tenant's models, newest first.",
@@ -279,6 +288,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.model",
+    door: "whole",
     method: "GET",
     path: "/v1/automl/models/{id}",
     summary: "One model with its card, features and trials, by id, or by name for the newest version.",
@@ -290,6 +300,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.model.delete",
+    door: "whole",
     method: "DELETE",
     path: "/v1/automl/models/{id}",
     summary: "Delete a model by id, or all versions of a name.",
@@ -301,6 +312,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.predict",
+    door: "whole",
     method: "POST",
     path: "/v1/automl/models/{id}/predict",
     summary: "Predict rows, or the next steps of a series.",
@@ -329,6 +341,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.evaluate",
+    door: "whole",
     method: "POST",
     path: "/v1/automl/models/{id}/evaluate",
     summary: "Compute a model's metrics on rows, a table, collection, query or data set with known targets.",
@@ -347,6 +360,7 @@ export const automlEndpoints = [
   },
   {
     name: "automl.webhook_secret",
+    door: "whole",
     method: "GET",
     path: "/v1/automl/webhook-secret",
     summary: "The secret that signs posts to callback_url.",
@@ -357,6 +371,7 @@ export const automlEndpoints = [
   },
   {
     name: "socket.automl.follow",
+    door: "whole",
     method: "MESSAGE",
     path: "/ws",
     messages: ["automl.follow"],

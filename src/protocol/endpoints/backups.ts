@@ -122,6 +122,7 @@ const ofTenant = Type.Object({ tenant: Type.String() });
 export const backupEndpoints = [
   {
     name: "backups.create",
+    door: "whole",
     method: "POST",
     path: "/v1/backups",
     summary:
@@ -138,6 +139,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.list",
+    door: "whole",
     method: "GET",
     path: "/v1/backups",
     summary: "The tenant's backups, newest first.",
@@ -149,6 +151,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.get",
+    door: "whole",
     method: "GET",
     path: "/v1/backups/{id}",
     summary: "One backup.",
@@ -160,6 +163,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.delete",
+    door: "whole",
     method: "DELETE",
     path: "/v1/backups/{id}",
     summary: "Delete a backup that no other backup continues. A running backup is cancelled.",
@@ -171,6 +175,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.verify",
+    door: "whole",
     method: "POST",
     path: "/v1/backups/{id}/verify",
     summary: "Verify a backup and those that it continues by reading all of them.",
@@ -187,6 +192,7 @@ export const backupEndpoints = [
   },
   {
     name: "admin.tenants.restore",
+    door: "none",
     method: "POST",
     path: "/admin/tenants/{tenant}/restore",
     summary:
@@ -215,6 +221,7 @@ export const backupEndpoints = [
   },
   {
     name: "admin.tenants.restore.get",
+    door: "none",
     method: "GET",
     path: "/admin/tenants/{tenant}/restore",
     summary: "The progress or outcome of the tenant's newest restore.",
@@ -226,6 +233,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.download",
+    door: "whole",
     method: "GET",
     path: "/v1/backups/{id}/download",
     summary:
@@ -240,6 +248,7 @@ export const backupEndpoints = [
   },
   {
     name: "admin.tenants.backups.import",
+    door: "none",
     method: "POST",
     path: "/admin/tenants/{tenant}/backups",
     summary:
@@ -256,6 +265,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.schedules.create",
+    door: "whole",
     method: "POST",
     path: "/v1/backup-schedules",
     earlierPath: "/v1/backups/schedules",
@@ -290,6 +300,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.schedules.list",
+    door: "whole",
     method: "GET",
     path: "/v1/backup-schedules",
     earlierPath: "/v1/backups/schedules",
@@ -302,6 +313,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.schedules.get",
+    door: "whole",
     method: "GET",
     path: "/v1/backup-schedules/{id}",
     earlierPath: "/v1/backups/schedules/{id}",
@@ -314,6 +326,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.schedules.update",
+    door: "whole",
     method: "PATCH",
     path: "/v1/backup-schedules/{id}",
     earlierPath: "/v1/backups/schedules/{id}",
@@ -329,6 +342,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.schedules.delete",
+    door: "whole",
     method: "DELETE",
     path: "/v1/backup-schedules/{id}",
     earlierPath: "/v1/backups/schedules/{id}",
@@ -342,6 +356,7 @@ export const backupEndpoints = [
   },
   {
     name: "backups.schedules.run",
+    door: "whole",
     method: "POST",
     path: "/v1/backup-schedules/{id}/run",
     earlierPath: "/v1/backups/schedules/{id}/run",
@@ -359,6 +374,7 @@ export const backupEndpoints = [
   },
   {
     name: "admin.backups.create",
+    door: "none",
     method: "POST",
     path: "/admin/backups",
     summary:
@@ -375,6 +391,7 @@ export const backupEndpoints = [
   },
   {
     name: "admin.backups.list",
+    door: "none",
     method: "GET",
     path: "/admin/backups",
     summary: "Backups of the whole installation, newest first.",
@@ -386,6 +403,7 @@ export const backupEndpoints = [
   },
   {
     name: "admin.backups.get",
+    door: "none",
     method: "GET",
     path: "/admin/backups/{id}",
     summary: "One backup of the whole installation, or its progress.",
@@ -397,6 +415,7 @@ export const backupEndpoints = [
   },
   {
     name: "admin.backups.delete",
+    door: "none",
     method: "DELETE",
     path: "/admin/backups/{id}",
     summary: "Delete a backup of the whole installation that no other backup continues. A running backup is cancelled.",
@@ -408,6 +427,7 @@ export const backupEndpoints = [
   },
   {
     name: "admin.backups.verify",
+    door: "none",
     method: "POST",
     path: "/admin/backups/{id}/verify",
     summary: "Verify a backup of the whole installation and those that it continues by reading all of them.",
@@ -424,6 +444,7 @@ export const backupEndpoints = [
   },
   {
     name: "admin.backups.restore",
+    door: "none",
     method: "POST",
     path: "/admin/backups/{id}/restore",
     summary:
@@ -451,6 +472,7 @@ export const backupEndpoints = [
   },
   {
     name: "admin.backups.restore.get",
+    door: "none",
     method: "GET",
     path: "/admin/backups/{id}/restore",
     summary: "The progress or outcome of its restore.",

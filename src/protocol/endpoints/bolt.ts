@@ -16,11 +16,13 @@ const shared = {
 export const boltEndpoints = [
   {
     name: "bolt.open",
+    door: "none",
     ...shared,
     summary: "Begin a session. The body is JSON: the revision, whether moments are in UTC, the server's address.",
   },
   {
     name: "bolt.messages",
+    door: "statements",
     ...shared,
     slow: true,
     summary:
@@ -28,12 +30,14 @@ export const boltEndpoints = [
   },
   {
     name: "bolt.cancel",
+    door: "none",
     ...shared,
     summary:
       "The client has sent its n-th RESET (u32, little endian): what runs ends, and what is before it is ignored.",
   },
   {
     name: "bolt.close",
+    door: "none",
     ...shared,
     summary: "End the session: its transaction is rolled back.",
   },

@@ -89,6 +89,7 @@ const Undone = Type.Object({
 export const branchEndpoints = [
   {
     name: "history.get",
+    door: "none",
     method: "GET",
     path: "/v1/history",
     summary: "Whether the tenant's past is kept, and the moments that `SELECT … AS OF` can read.",
@@ -99,6 +100,7 @@ export const branchEndpoints = [
   },
   {
     name: "history.set",
+    door: "none",
     method: "PUT",
     path: "/v1/history",
     summary:
@@ -116,6 +118,7 @@ export const branchEndpoints = [
   },
   {
     name: "history.delete",
+    door: "none",
     method: "DELETE",
     path: "/v1/history",
     summary: "Forget the tenant's past, but for what its branches need.",
@@ -126,6 +129,7 @@ export const branchEndpoints = [
   },
   {
     name: "history.undo",
+    door: "whole",
     method: "POST",
     path: "/v1/history/undo",
     summary:
@@ -139,6 +143,7 @@ export const branchEndpoints = [
   },
   {
     name: "branches.create",
+    door: "whole",
     method: "POST",
     path: "/v1/branches",
     summary:
@@ -165,6 +170,7 @@ export const branchEndpoints = [
   },
   {
     name: "branches.list",
+    door: "none",
     method: "GET",
     path: "/v1/branches",
     summary: "The tenant's branches.",
@@ -176,6 +182,7 @@ export const branchEndpoints = [
   },
   {
     name: "branches.get",
+    door: "none",
     method: "GET",
     path: "/v1/branches/{name}",
     summary: "One branch.",
@@ -187,6 +194,7 @@ export const branchEndpoints = [
   },
   {
     name: "branches.delete",
+    door: "none",
     method: "DELETE",
     path: "/v1/branches/{name}",
     summary:
@@ -199,6 +207,7 @@ export const branchEndpoints = [
   },
   {
     name: "branches.diff",
+    door: "whole",
     method: "GET",
     path: "/v1/branches/{name}/diff",
     summary:
@@ -217,6 +226,7 @@ export const branchEndpoints = [
   },
   {
     name: "branches.merge",
+    door: "whole",
     method: "POST",
     path: "/v1/branches/{name}/merge",
     summary:

@@ -91,6 +91,7 @@ const ChatAnswer = Type.Object({
 export const chatEndpoints = [
   {
     name: "chat.sessions.create",
+    door: "whole",
     method: "POST",
     path: "/v1/ai/sessions",
     summary: "Begin a chat. With collections, their passages are put into each prompt and cited in the answers.",
@@ -120,6 +121,7 @@ export const chatEndpoints = [
   },
   {
     name: "chat.sessions.list",
+    door: "whole",
     method: "GET",
     path: "/v1/ai/sessions",
     summary: "The caller's chats, most recently used first.",
@@ -132,6 +134,7 @@ export const chatEndpoints = [
   },
   {
     name: "chat.sessions.get",
+    door: "whole",
     method: "GET",
     path: "/v1/ai/sessions/{id}",
     summary: "One chat.",
@@ -144,6 +147,7 @@ export const chatEndpoints = [
   },
   {
     name: "chat.sessions.delete",
+    door: "whole",
     method: "DELETE",
     path: "/v1/ai/sessions/{id}",
     summary: "Removes a chat with its messages.",
@@ -155,6 +159,7 @@ export const chatEndpoints = [
   },
   {
     name: "chat.sessions.messages",
+    door: "whole",
     method: "GET",
     path: "/v1/ai/sessions/{id}/messages",
     summary: "A chat's messages, oldest first.",
@@ -167,6 +172,7 @@ export const chatEndpoints = [
   },
   {
     name: "chat.send",
+    door: "whole",
     method: "POST",
     path: "/v1/ai/chat",
     summary:
@@ -180,6 +186,7 @@ export const chatEndpoints = [
   },
   {
     name: "chat.stream",
+    door: "whole",
     method: "POST",
     path: "/v1/ai/chat/stream",
     summary:

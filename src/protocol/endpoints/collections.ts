@@ -50,6 +50,7 @@ const tag = "collections";
 export const collectionEndpoints = [
   {
     name: "collections.create",
+    door: "statements",
     method: "POST",
     path: "/v1/collections",
     summary: "Create a document collection.",
@@ -74,6 +75,7 @@ export const collectionEndpoints = [
   },
   {
     name: "collections.list",
+    door: "statements",
     method: "GET",
     path: "/v1/collections",
     summary: "The tenant's document collections.",
@@ -90,6 +92,7 @@ export const collectionEndpoints = [
   },
   {
     name: "collections.get",
+    door: "statements",
     method: "GET",
     path: "/v1/collections/{name}",
     summary: "One collection with its schema and its number of documents.",
@@ -101,6 +104,7 @@ export const collectionEndpoints = [
   },
   {
     name: "collections.replace",
+    door: "whole",
     method: "PUT",
     path: "/v1/collections/{name}",
     summary: "Replace a collection's schema: like PATCH, and fields that the new schema does not name are dropped.",
@@ -127,6 +131,7 @@ export const collectionEndpoints = [
   },
   {
     name: "collections.update",
+    door: "whole",
     method: "PATCH",
     path: "/v1/collections/{name}",
     summary:
@@ -142,6 +147,7 @@ export const collectionEndpoints = [
   },
   {
     name: "collections.delete",
+    door: "statements",
     method: "DELETE",
     path: "/v1/collections/{name}",
     summary: "Drop a collection with all its documents.",
@@ -153,6 +159,7 @@ export const collectionEndpoints = [
   },
   {
     name: "documents.insert",
+    door: "statements",
     keepsIntegers: true,
     method: "POST",
     path: "/v1/collections/{name}/documents",
@@ -168,6 +175,7 @@ export const collectionEndpoints = [
   },
   {
     name: "documents.bulk",
+    door: "statements",
     keepsIntegers: true,
     method: "POST",
     path: "/v1/collections/{name}/documents/bulk",
@@ -201,6 +209,7 @@ export const collectionEndpoints = [
   },
   {
     name: "documents.list",
+    door: "statements",
     method: "GET",
     path: "/v1/collections/{name}/documents",
     summary: "Documents in the order of their ids. Generated ids are in the order of creation.",
@@ -223,6 +232,7 @@ export const collectionEndpoints = [
   },
   {
     name: "documents.get",
+    door: "statements",
     method: "GET",
     path: "/v1/collections/{name}/documents/{id}",
     summary: "One document.",
@@ -234,6 +244,7 @@ export const collectionEndpoints = [
   },
   {
     name: "documents.replace",
+    door: "statements",
     keepsIntegers: true,
     method: "PUT",
     path: "/v1/collections/{name}/documents/{id}",
@@ -257,6 +268,7 @@ export const collectionEndpoints = [
   },
   {
     name: "documents.patch",
+    door: "statements",
     keepsIntegers: true,
     method: "PATCH",
     path: "/v1/collections/{name}/documents/{id}",
@@ -272,6 +284,7 @@ export const collectionEndpoints = [
   },
   {
     name: "documents.delete",
+    door: "statements",
     method: "DELETE",
     path: "/v1/collections/{name}/documents/{id}",
     summary: "Delete a document.",
@@ -283,6 +296,7 @@ export const collectionEndpoints = [
   },
   {
     name: "documents.search",
+    door: "statements",
     keepsIntegers: true,
     method: "POST",
     path: "/v1/collections/{name}/search",

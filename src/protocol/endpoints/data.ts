@@ -63,6 +63,7 @@ const replies = ["application/x-ndjson", "text/event-stream"] as const;
 export const dataEndpoints = [
   {
     name: "data.importCsv",
+    door: "statements",
     method: "POST",
     path: "/v1/data/import/csv",
     summary:
@@ -79,6 +80,7 @@ export const dataEndpoints = [
   },
   {
     name: "data.importNdjson",
+    door: "statements",
     method: "POST",
     path: "/v1/data/import/ndjson",
     summary:
@@ -98,6 +100,7 @@ export const dataEndpoints = [
   },
   {
     name: "data.importParquet",
+    door: "statements",
     method: "POST",
     path: "/v1/data/import/parquet",
     summary:
@@ -113,6 +116,7 @@ export const dataEndpoints = [
   },
   {
     name: "data.importArrow",
+    door: "statements",
     method: "POST",
     path: "/v1/data/import/arrow",
     summary: "Import the rows of a stream or file of Arrow's IPC format. Otherwise like the import of Parquet.",
@@ -127,6 +131,7 @@ export const dataEndpoints = [
   },
   {
     name: "data.export",
+    door: "statements",
     method: "GET",
     path: "/v1/data/export",
     summary:

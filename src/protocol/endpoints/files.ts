@@ -104,6 +104,7 @@ const path = "/v1/filesystem-collections";
 export const fileEndpoints = [
   {
     name: "files.create",
+    door: "whole",
     method: "POST",
     path,
     summary:
@@ -125,6 +126,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.list",
+    door: "whole",
     method: "GET",
     path,
     summary: "The tenant's filesystem collections.",
@@ -136,6 +138,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.get",
+    door: "whole",
     method: "GET",
     path: `${path}/{id}`,
     summary: "One filesystem collection and its progress.",
@@ -147,6 +150,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.update",
+    door: "whole",
     method: "PATCH",
     path: `${path}/{id}`,
     summary:
@@ -170,6 +174,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.delete",
+    door: "whole",
     method: "DELETE",
     path: `${path}/{id}`,
     summary: "Stop watching the folder. Its collection is dropped too, unless retain_data is true.",
@@ -182,6 +187,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.documents",
+    door: "whole",
     method: "GET",
     path: `${path}/{id}/documents`,
     summary: "Its files in the order of their paths, each with its status.",
@@ -194,6 +200,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.reprocess",
+    door: "whole",
     method: "POST",
     path: `${path}/{id}/reprocess`,
     summary: "Read all files again, or one, including failed ones.",
@@ -212,6 +219,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.thumbnail",
+    door: "whole",
     method: "GET",
     path: `${path}/{id}/documents/{document_id}/thumbnail`,
     summary: `A thumbnail of an image or a video: WebP, at most ${THUMBNAIL_PIXELS} pixels wide and high.`,
@@ -226,6 +234,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.progress.connect",
+    door: "whole",
     method: "GET",
     path: "/ws/filesystem-collections/{id}/progress",
     summary:
@@ -238,6 +247,7 @@ export const fileEndpoints = [
   },
   {
     name: "files.progress",
+    door: "whole",
     method: "MESSAGE",
     path: "/ws",
     messages: ["files.follow"],

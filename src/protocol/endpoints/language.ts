@@ -44,7 +44,7 @@ const Classes = Type.Object({
   classifications: Type.Array(Type.Object({ category: Type.String(), confidence: Confidence })),
 });
 const category = Type.String({ minLength: 1, maxLength: 200 });
-const common = { method: "POST", tag: "ai", access: "member", home: "tenant" } as const;
+const common = { method: "POST", tag: "ai", access: "member", home: "tenant", door: "none" } as const;
 
 export const languageEndpoints = [
   {

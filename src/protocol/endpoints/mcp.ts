@@ -19,6 +19,7 @@ const headers = ["mcp-protocol-version", "mcp-method", "mcp-name"];
 export const mcpEndpoints = [
   {
     name: "mcp.call",
+    door: "parts",
     method: "POST",
     path: "/v1/mcp",
     summary:
@@ -41,6 +42,7 @@ export const mcpEndpoints = [
   },
   {
     name: "mcp.batch",
+    door: "parts",
     method: "POST",
     path: "/v1/mcp/batch",
     summary: "Several messages, processed in order. The answers come as an array.",
@@ -59,6 +61,7 @@ export const mcpEndpoints = [
   },
   {
     name: "mcp.info",
+    door: "none",
     method: "GET",
     path: "/v1/mcp/info",
     summary: "The revisions, transports and tools that the MCP server offers the caller.",
@@ -77,6 +80,7 @@ export const mcpEndpoints = [
   },
   {
     name: "mcp.bridge",
+    door: "none",
     method: "GET",
     path: "/v1/mcp/bridge",
     summary:
@@ -87,6 +91,7 @@ export const mcpEndpoints = [
   },
   {
     name: "mcp.connect",
+    door: "whole",
     method: "GET",
     path: "/mcp",
     summary:
@@ -98,6 +103,7 @@ export const mcpEndpoints = [
   },
   {
     name: "mcp.message",
+    door: "parts",
     method: "MESSAGE",
     path: "/mcp",
     messages: [],

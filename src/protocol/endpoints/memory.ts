@@ -25,6 +25,7 @@ const share = (description: string) => Type.Optional(Type.Number({ minimum: 0, m
 export const memoryEndpoints = [
   {
     name: "memory.list",
+    door: "whole",
     method: "GET",
     path: "/v1/ai/memory",
     summary: "The tenant's memory namespaces.",
@@ -37,6 +38,7 @@ export const memoryEndpoints = [
   },
   {
     name: "memory.store",
+    door: "whole",
     method: "POST",
     path: "/v1/ai/memory/{namespace}",
     summary: "Store a memory. The first memory creates the namespace and its table _memory_<namespace>.",
@@ -51,6 +53,7 @@ export const memoryEndpoints = [
   },
   {
     name: "memory.get",
+    door: "whole",
     method: "GET",
     path: "/v1/ai/memory/{namespace}",
     summary: "The memories of a namespace, newest first.",
@@ -63,6 +66,7 @@ export const memoryEndpoints = [
   },
   {
     name: "memory.drop",
+    door: "whole",
     method: "DELETE",
     path: "/v1/ai/memory/{namespace}",
     summary: "Delete a namespace with all its memories.",
@@ -74,6 +78,7 @@ export const memoryEndpoints = [
   },
   {
     name: "memory.recall",
+    door: "whole",
     method: "POST",
     path: "/v1/ai/memory/{namespace}/recall",
     summary: "The memories most similar to a query. An unknown namespace has none.",
@@ -98,6 +103,7 @@ export const memoryEndpoints = [
   },
   {
     name: "memory.put",
+    door: "whole",
     method: "PUT",
     path: "/v1/ai/memory/{namespace}/{id}",
     summary: "Store a memory under an id. It replaces an existing one.",
@@ -111,6 +117,7 @@ export const memoryEndpoints = [
   },
   {
     name: "memory.forget",
+    door: "whole",
     method: "DELETE",
     path: "/v1/ai/memory/{namespace}/{id}",
     summary: "Forget one memory.",

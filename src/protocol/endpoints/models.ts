@@ -69,6 +69,7 @@ const pullParam = Type.Object({ id: Type.String() });
 export const modelEndpoints = [
   {
     name: "ai.models.list",
+    door: "none",
     method: "GET",
     path: "/v1/ai/models",
     summary: "The installed models, the sources of others, and which of those are known.",
@@ -85,6 +86,7 @@ export const modelEndpoints = [
   },
   {
     name: "ai.models.pull",
+    door: "none",
     method: "POST",
     path: "/v1/ai/models/pull",
     summary:
@@ -101,6 +103,7 @@ export const modelEndpoints = [
   },
   {
     name: "ai.models.pulls.list",
+    door: "none",
     method: "GET",
     path: "/v1/ai/models/pulls",
     summary: "Running and recent pulls, newest first.",
@@ -111,6 +114,7 @@ export const modelEndpoints = [
   },
   {
     name: "ai.models.pulls.get",
+    door: "none",
     method: "GET",
     path: "/v1/ai/models/pulls/{id}",
     summary: "The progress or outcome of a pull.",
@@ -122,6 +126,7 @@ export const modelEndpoints = [
   },
   {
     name: "ai.models.pulls.cancel",
+    door: "none",
     method: "DELETE",
     path: "/v1/ai/models/pulls/{id}",
     summary: "Cancel a pull and remove what it has downloaded. A finished pull does not change.",
@@ -133,6 +138,7 @@ export const modelEndpoints = [
   },
   {
     name: "ai.models.get",
+    door: "none",
     method: "GET",
     path: "/v1/ai/models/{name}",
     summary: "One installed model, by name, alias or name:tag.",
@@ -144,6 +150,7 @@ export const modelEndpoints = [
   },
   {
     name: "ai.models.delete",
+    door: "none",
     method: "DELETE",
     path: "/v1/ai/models/{name}",
     summary:

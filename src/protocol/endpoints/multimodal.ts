@@ -55,6 +55,7 @@ const embedded = {
 export const multimodalEndpoints = [
   {
     name: "multimodal.describe",
+    door: "none",
     method: "POST",
     path: "/v1/multimodal/describe",
     summary:
@@ -112,6 +113,7 @@ export const multimodalEndpoints = [
   },
   {
     name: "multimodal.search",
+    door: "whole",
     method: "POST",
     path: "/v1/multimodal/search",
     summary:
@@ -161,6 +163,7 @@ export const multimodalEndpoints = [
   },
   {
     name: "multimodal.embed",
+    door: "none",
     method: "POST",
     path: "/v1/multimodal/embed",
     summary: "Embed one text, image, sound or video: {input: {text: …}}, or its members without input.",
@@ -193,6 +196,7 @@ export const multimodalEndpoints = [
   },
   {
     name: "multimodal.addImage",
+    door: "whole",
     method: "POST",
     path: "/v1/multimodal/images",
     summary:
@@ -225,6 +229,7 @@ export const multimodalEndpoints = [
   },
   {
     name: "multimodal.transcribe",
+    door: "none",
     method: "POST",
     path: "/v1/multimodal/transcribe",
     summary: "Transcribe a sound, with times, by the installed speech model.",

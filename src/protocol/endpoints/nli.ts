@@ -77,6 +77,7 @@ const own = {
 export const nliEndpoints = [
   {
     name: "nli.models",
+    door: "none",
     method: "GET",
     path: "/v1/ai/nli/models",
     summary: "The claim models and their states.",
@@ -103,6 +104,7 @@ export const nliEndpoints = [
   },
   {
     name: "nli.verify",
+    door: "none",
     method: "POST",
     path: "/v1/ai/nli/verify",
     summary: "Decide whether a statement is the truth or a lie, from texts that are known to be true.",
@@ -147,6 +149,7 @@ export const nliEndpoints = [
   },
   {
     name: "nli.pairs",
+    door: "none",
     method: "POST",
     path: "/v1/ai/nli/pairs",
     summary: "Compare each premise (evidence) with its hypothesis (claim).",

@@ -125,6 +125,7 @@ const tag = "openai";
 export const openaiEndpoints = [
   {
     name: "openai.models.list",
+    door: "whole",
     method: "GET",
     path: "/v1/models",
     summary: "The models that the caller can name: embeddings, chat models, collections and agents.",
@@ -136,6 +137,7 @@ export const openaiEndpoints = [
   },
   {
     name: "openai.models.get",
+    door: "whole",
     method: "GET",
     path: "/v1/models/{id}",
     summary: "One of them.",
@@ -148,6 +150,7 @@ export const openaiEndpoints = [
   },
   {
     name: "openai.embeddings",
+    door: "none",
     method: "POST",
     path: "/v1/embeddings",
     summary: "Embed a text or several, as numbers or as base64 of little-endian 32-bit floats.",
@@ -186,6 +189,7 @@ export const openaiEndpoints = [
   },
   {
     name: "openai.completions",
+    door: "whole",
     method: "POST",
     path: "/v1/chat/completions",
     summary:
@@ -245,6 +249,7 @@ export const openaiEndpoints = [
   },
   {
     name: "openai.responses.create",
+    door: "whole",
     method: "POST",
     path: "/v1/responses",
     summary:
@@ -290,6 +295,7 @@ export const openaiEndpoints = [
   },
   {
     name: "openai.responses.get",
+    door: "whole",
     method: "GET",
     path: "/v1/responses/{id}",
     summary: "A response that was kept. Each user sees their own.",
@@ -302,6 +308,7 @@ export const openaiEndpoints = [
   },
   {
     name: "openai.responses.delete",
+    door: "whole",
     method: "DELETE",
     path: "/v1/responses/{id}",
     summary: "Removes a response that was kept. Those that follow it can be followed no more.",

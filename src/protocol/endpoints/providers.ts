@@ -22,6 +22,7 @@ const Chosen = Type.Object({
 export const providerEndpoints = [
   {
     name: "ai.provider.get",
+    door: "none",
     method: "GET",
     path: "/v1/ai/provider",
     summary: "The provider that writes texts for the tenant. Keys are never returned.",
@@ -32,6 +33,7 @@ export const providerEndpoints = [
   },
   {
     name: "ai.provider.set",
+    door: "none",
     method: "PUT",
     path: "/v1/ai/provider",
     summary: "Set the tenant's own provider (its admins only). The key is stored encrypted and never returned.",
@@ -66,6 +68,7 @@ export const providerEndpoints = [
   },
   {
     name: "ai.provider.delete",
+    door: "none",
     method: "DELETE",
     path: "/v1/ai/provider",
     summary: "Remove the tenant's own provider (its admins only). The installation's provider applies again.",

@@ -95,6 +95,7 @@ const flag = (description: string) => Type.Optional(Type.Enum(["true", "false"],
 export const queryEndpoints = [
   {
     name: "query.execute",
+    door: "statements",
     keepsIntegers: true,
     method: "POST",
     path: "/v1/query/execute",
@@ -114,6 +115,7 @@ export const queryEndpoints = [
   },
   {
     name: "query.batch",
+    door: "statements",
     keepsIntegers: true,
     method: "POST",
     path: "/v1/query/execute/batch",
@@ -148,6 +150,7 @@ export const queryEndpoints = [
   },
   {
     name: "query.script",
+    door: "statements",
     method: "POST",
     path: "/v1/query/script",
     summary:
@@ -185,6 +188,7 @@ export const queryEndpoints = [
   },
   {
     name: "query.prepare",
+    door: "statements",
     method: "POST",
     path: "/v1/query/prepare",
     summary: "Parse and plan a statement once; run it by id.",
@@ -209,6 +213,7 @@ export const queryEndpoints = [
   },
   {
     name: "query.exec",
+    door: "statements",
     keepsIntegers: true,
     method: "POST",
     path: "/v1/query/exec",
@@ -222,6 +227,7 @@ export const queryEndpoints = [
   },
   {
     name: "query.close",
+    door: "statements",
     method: "POST",
     path: "/v1/query/close",
     summary: "Close a prepared statement.",
@@ -234,6 +240,7 @@ export const queryEndpoints = [
   },
   {
     name: "transactions.begin",
+    door: "statements",
     method: "POST",
     path: "/v1/transactions",
     summary: "Begin an interactive transaction. It is rolled back at its deadline.",
@@ -258,6 +265,7 @@ export const queryEndpoints = [
   },
   {
     name: "transactions.get",
+    door: "statements",
     method: "GET",
     path: "/v1/transactions/{id}",
     summary: "The state of an open transaction.",
@@ -269,6 +277,7 @@ export const queryEndpoints = [
   },
   {
     name: "transactions.execute",
+    door: "statements",
     keepsIntegers: true,
     method: "POST",
     path: "/v1/transactions/{id}/execute",
@@ -287,6 +296,7 @@ export const queryEndpoints = [
   },
   {
     name: "transactions.commit",
+    door: "statements",
     method: "POST",
     path: "/v1/transactions/{id}/commit",
     summary: "Commit; 409 serialization_failure when a concurrent change conflicts.",
@@ -301,6 +311,7 @@ export const queryEndpoints = [
   },
   {
     name: "transactions.rollback",
+    door: "statements",
     method: "POST",
     path: "/v1/transactions/{id}/rollback",
     summary: "Discard the transaction's changes.",
@@ -316,6 +327,7 @@ export const queryEndpoints = [
   },
   {
     name: "transactions.savepoint",
+    door: "statements",
     method: "POST",
     path: "/v1/transactions/{id}/savepoint",
     summary: "Set a savepoint.",
@@ -331,6 +343,7 @@ export const queryEndpoints = [
   },
   {
     name: "transactions.savepoint.rollback",
+    door: "statements",
     method: "POST",
     path: "/v1/transactions/{id}/savepoint/{name}/rollback",
     summary: "Roll back to a savepoint. The savepoint remains.",
@@ -346,6 +359,7 @@ export const queryEndpoints = [
   },
   {
     name: "schema.tables",
+    door: "whole",
     method: "GET",
     path: "/v1/schema/tables",
     summary: "The tenant's tables.",
@@ -376,6 +390,7 @@ export const queryEndpoints = [
   },
   {
     name: "schema.table",
+    door: "whole",
     method: "GET",
     path: "/v1/schema/tables/{table}",
     summary: "One table: columns, indexes, constraints.",
@@ -392,6 +407,7 @@ export const queryEndpoints = [
   },
   {
     name: "schema.columns",
+    door: "whole",
     method: "GET",
     path: "/v1/schema/tables/{table}/columns",
     summary: "One table's columns.",
@@ -403,6 +419,7 @@ export const queryEndpoints = [
   },
   {
     name: "schema.indexes",
+    door: "whole",
     method: "GET",
     path: "/v1/schema/tables/{table}/indexes",
     summary: "One table's indexes.",

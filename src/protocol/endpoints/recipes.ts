@@ -86,6 +86,7 @@ const brought = {
 export const recipeEndpoints = [
   {
     name: "recipes.list",
+    door: "whole",
     method: "GET",
     path: "/v1/recipes",
     summary: "The tenant's recipes and those that come with the server, each in its newest version.",
@@ -101,6 +102,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.schema",
+    door: "none",
     method: "GET",
     path: "/v1/recipes/schema",
     summary: "The JSON Schema of recipes.",
@@ -112,6 +114,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.import",
+    door: "whole",
     method: "POST",
     path: "/v1/recipes/import",
     summary:
@@ -149,6 +152,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.export",
+    door: "whole",
     method: "POST",
     path: "/v1/recipes/export",
     summary:
@@ -180,6 +184,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.get",
+    door: "whole",
     method: "GET",
     path: "/v1/recipes/{id}",
     summary: "One recipe with its document.",
@@ -192,6 +197,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.put",
+    door: "whole",
     method: "PUT",
     path: "/v1/recipes/{id}",
     summary: "Store a new version of a recipe. It is certified like an import. Existing versions never change.",
@@ -223,6 +229,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.delete",
+    door: "whole",
     method: "DELETE",
     path: "/v1/recipes/{id}",
     summary: "Delete a recipe, or one version of it. What it created remains.",
@@ -235,6 +242,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.versions",
+    door: "whole",
     method: "GET",
     path: "/v1/recipes/{id}/versions",
     summary: "All versions of a recipe, newest first.",
@@ -246,6 +254,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.certify",
+    door: "whole",
     method: "POST",
     path: "/v1/recipes/{id}/certify",
     summary: "Certify a recipe again, for instance after an update of the server.",
@@ -262,6 +271,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.execute",
+    door: "whole",
     method: "POST",
     path: "/v1/recipes/{id}/execute",
     summary:
@@ -294,6 +304,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.executions",
+    door: "whole",
     method: "GET",
     path: "/v1/recipes/{id}/executions",
     summary: "Executions of a recipe, newest first.",
@@ -306,6 +317,7 @@ export const recipeEndpoints = [
   },
   {
     name: "recipes.execution",
+    door: "whole",
     method: "GET",
     path: "/v1/recipes/{id}/executions/{execution_id}",
     summary: "One execution of a recipe.",

@@ -6,6 +6,7 @@ import { AnyObject } from "./schemas.js";
 export const serverEndpoints = [
   {
     name: "server.health",
+    door: "none",
     method: "GET",
     path: "/health",
     summary: "Liveness and the state of every partition.",
@@ -22,6 +23,7 @@ export const serverEndpoints = [
   },
   {
     name: "server.ready",
+    door: "none",
     method: "GET",
     path: "/health/ready",
     summary: "Whether every partition serves: 503 while one does not, or while the server is shutting down.",
@@ -39,6 +41,7 @@ export const serverEndpoints = [
   },
   {
     name: "server.echo",
+    door: "none",
     method: "POST",
     path: "/v1/echo",
     summary: "Return the body unchanged, through the tenant's actor. Shows the least that a request costs.",
@@ -51,6 +54,7 @@ export const serverEndpoints = [
   },
   {
     name: "server.metrics",
+    door: "none",
     method: "GET",
     path: "/metrics",
     summary: "Counters in the Prometheus text format.",
@@ -60,6 +64,7 @@ export const serverEndpoints = [
   },
   {
     name: "server.openapi",
+    door: "none",
     method: "GET",
     path: "/v1/openapi.json",
     summary: "This document.",
@@ -69,6 +74,7 @@ export const serverEndpoints = [
   },
   {
     name: "server.asyncapi",
+    door: "none",
     method: "GET",
     path: "/v1/asyncapi.json",
     summary: "The messages of the WebSocket, as AsyncAPI 3.",
@@ -78,6 +84,7 @@ export const serverEndpoints = [
   },
   {
     name: "server.docs",
+    door: "none",
     method: "GET",
     path: "/v1/api-docs",
     summary: "A browsable form of this document.",

@@ -21,6 +21,7 @@ const TransactionId = Type.String({ minLength: 1, maxLength: 128 });
 export const socketEndpoints = [
   {
     name: "socket.ticket",
+    door: "none",
     method: "POST",
     path: "/v1/ws/ticket",
     summary:
@@ -33,6 +34,7 @@ export const socketEndpoints = [
   },
   {
     name: "socket.ticket.revoke",
+    door: "none",
     method: "DELETE",
     path: "/v1/ws/ticket",
     summary: "Revoke the caller's unused tickets. Revoking a credential also revokes its tickets.",
@@ -43,6 +45,7 @@ export const socketEndpoints = [
   },
   {
     name: "socket.connect",
+    door: "none",
     method: "GET",
     path: "/ws",
     summary:
@@ -54,6 +57,7 @@ export const socketEndpoints = [
   },
   {
     name: "socket.connect.bearer",
+    door: "none",
     method: "GET",
     path: "/v1/ws",
     summary: "The same WebSocket for clients that can send an Authorization header with the upgrade.",
@@ -64,6 +68,7 @@ export const socketEndpoints = [
   },
   {
     name: "socket.query",
+    door: "statements",
     keepsIntegers: true,
     method: "MESSAGE",
     path: "/ws",
@@ -94,6 +99,7 @@ export const socketEndpoints = [
   },
   {
     name: "socket.transaction.begin",
+    door: "statements",
     method: "MESSAGE",
     path: "/ws",
     messages: ["transaction.begin"],
@@ -111,6 +117,7 @@ export const socketEndpoints = [
   },
   {
     name: "socket.transaction.commit",
+    door: "statements",
     method: "MESSAGE",
     path: "/ws",
     messages: ["transaction.commit"],
@@ -122,6 +129,7 @@ export const socketEndpoints = [
   },
   {
     name: "socket.transaction.rollback",
+    door: "statements",
     method: "MESSAGE",
     path: "/ws",
     messages: ["transaction.rollback"],
@@ -133,6 +141,7 @@ export const socketEndpoints = [
   },
   {
     name: "changes.subscribe",
+    door: "parts",
     method: "GET",
     path: "/v1/subscribe",
     summary:
@@ -154,6 +163,7 @@ export const socketEndpoints = [
   },
   {
     name: "changes.listen",
+    door: "none",
     method: "GET",
     path: "/v1/listen",
     summary:
@@ -167,6 +177,7 @@ export const socketEndpoints = [
   },
   {
     name: "socket.subscribe",
+    door: "parts",
     keepsIntegers: true,
     method: "MESSAGE",
     path: "/ws",
@@ -194,6 +205,7 @@ export const socketEndpoints = [
   },
   {
     name: "socket.listen",
+    door: "none",
     method: "MESSAGE",
     path: "/ws",
     messages: ["listen"],
@@ -211,6 +223,7 @@ export const socketEndpoints = [
   },
   {
     name: "socket.models.pull",
+    door: "none",
     method: "MESSAGE",
     path: "/ws",
     messages: ["model.pull"],
@@ -226,6 +239,7 @@ export const socketEndpoints = [
   },
   {
     name: "socket.chat",
+    door: "whole",
     method: "MESSAGE",
     path: "/ws",
     messages: ["send_message"],

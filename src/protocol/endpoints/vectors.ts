@@ -67,7 +67,7 @@ const count = Type.Integer({ minimum: 1, maximum: SEARCH_LIMIT_MAX });
 const collectionName = Type.Object({ name: CollectionName });
 const vectorId = Type.Object({ name: CollectionName, id: Type.String() });
 
-const shared = { tag: "vectors", home: "tenant" } as const;
+const shared = { tag: "vectors", home: "tenant", door: "statements" } as const;
 
 export const vectorEndpoints = [
   {

@@ -1,9 +1,10 @@
 /**
- * Where a hash join finds rows by their keys. Keys that are integers or points in time are compared as numbers in typed
- * arrays: one key whose values lie close together indexes an array, others are hashed with open addressing. Keys of
- * other types go into a Map. Made by hash-join.ts, one per run; the memory is counted against the statement.
+ * The table in which a hash join finds rows by their keys. Keys that are integers or points in time are numbers in
+ * typed arrays. If there is one key and its values lie close together, it indexes an array; else they are hashed with
+ * open addressing. Keys of other types go into a Map. Made by hash-join.ts, one per run. The statement accounts for its
+ * memory.
  *
- * Rows are numbered as they come. Those with the same key are chained in this order; a NULL key equals nothing.
+ * Rows are numbered as they come. Rows with the same key are chained in this order. A NULL key equals nothing.
  */
 import type { Value } from "../../values/values.js";
 import type { HashKey } from "../expr/compare.js";

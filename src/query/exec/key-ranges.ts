@@ -1,6 +1,6 @@
 /**
- * The byte ranges of keys that an index scan reads, from the values that its expressions have in one run. NULL equals
- * nothing and lies in no range, so a NULL bound gives no range, and open ranges leave out the keys' NULLs.
+ * Computes the ranges of keys, as bytes, that one run of an index scan reads: its expressions give the bounds. NULL is
+ * equal to nothing and in no range. So a NULL bound gives no range, and open ranges leave out keys that are NULL.
  */
 
 import { encodeKey } from "../../storage/key-codec.js";

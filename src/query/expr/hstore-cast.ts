@@ -1,4 +1,4 @@
-/** JSON of hstore values, for casts (cast.ts) and functions. */
+/** Converts hstore values to JSON, for casts (cast.ts) and functions. */
 import { pairsOf } from "../../values/hstore.js";
 import { Numeric } from "../../values/numeric.js";
 import { Json, type SqlType } from "../../values/values.js";

@@ -1,12 +1,12 @@
 /**
- * Expands whose rows are only counted are not made: how many there are is told by the adjacency.
+ * Replaces expands whose rows are only counted: the adjacency knows the number without making the rows.
  *
  *   Aggregate count(*)                    Aggregate sum of counts
  *     Expand (b)-->(c)               ⇒      Count Walks (a)-->(b)-->(c)
  *       Expand (a)-->(b)                      Scan nodes a
  *         Scan nodes a
  *
- * Where the walks begin at all nodes, not even those are read.
+ * If the walks begin at all nodes, the scan of the nodes goes, too.
  */
 import { INT8 } from "../../values/values.js";
 import type { AggregateFunction, ColumnId, Expr } from "../expr/expr.js";

@@ -1,7 +1,7 @@
 /**
- * Finds which of the functions that statements made a call means: names in the search path, notation by position and
- * by name, defaults, VARIADIC and pseudo-types, then PostgreSQL's rules for overloads (chapter 10.3) together with the
- * system's functions.
+ * Finds the function that a call means, among those made by CREATE FUNCTION. It looks the name up in the search path,
+ * then matches arguments by position and by name, defaults, VARIADIC and pseudo-types. Among several candidates,
+ * system functions included, PostgreSQL's rules for overloads decide (chapter 10.3).
  */
 import { type FunctionDef, inputsOf, outputsOf, type RoutineType } from "../../catalog/function.js";
 import { sqlError } from "../../protocol/errors.js";

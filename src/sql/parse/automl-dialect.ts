@@ -14,10 +14,9 @@
  *   AUTOML.PREDICT('m', a, x => b + 1)                 automl_predict('m', jsonb_build_object('a', a, 'x', b + 1))
  *   AUTOML.PREDICT('m', a)::float8                     automl_predict_number('m', …)::float8 (automl-uses.ts)
  */
-import { sqlError } from "../../protocol/errors.js";
 import { orderedAliases, useOf } from "./automl-uses.js";
 import type { Edit } from "./source-map.js";
-import { isName, isSymbol, isWord, nameOf, type Token } from "./tokens.js";
+import { isName, isSymbol, isWord, nameOf, syntaxErrorAt, type Token } from "./tokens.js";
 
 interface Statement {
   readonly text: string;
@@ -54,7 +53,8 @@ function callOf(statement: Statement): string | null {
   }
   if (isWord(verb, "deploy") && isWord(second, "model")) {
     const name = nameAt(statement, 2, false);
-    if (!isWord(tokens[3], "from") || !isWord(tokens[4], "experiment")) throw wrong(statement, 3, "FROM EXPERIMENT");
+    if (!isWord(tokens[3], "from") || !isWord(tokens[4], "experiment"))
+      throw syntaxErrorAt(statement, 3, "FROM EXPERIMENT");
     return `SELECT automl_deploy(${name}, ${nameAt(statement, 5, true)}) AS automl_result`;
   }
   if (isWord(verb, "show") && isWord(second, "experiments") && tokens.length === 2) {
@@ -68,12 +68,12 @@ function createExperiment(statement: Statement): string {
   const isAsync = isWord(tokens[2], "async") && isName(tokens[3]);
   const at = isAsync ? 3 : 2;
   const name = nameAt(statement, at, false);
-  if (!isWord(tokens[at + 1], "as")) throw wrong(statement, at + 1, "AS SELECT …");
+  if (!isWord(tokens[at + 1], "as")) throw syntaxErrorAt(statement, at + 1, "AS SELECT …");
   const first = tokens[at + 2];
   const last = tokens.findLastIndex(
     (token, i) => i > at + 2 && token.depth === 0 && isWord(token, "with") && isSymbol(tokens[i + 1], "("),
   );
-  if (first === undefined || last < 0) throw wrong(statement, tokens.length, "WITH (target_column = …)");
+  if (first === undefined || last < 0) throw syntaxErrorAt(statement, tokens.length, "WITH (target_column = …)");
   const select = text.slice(first.start, tokens[last - 1]!.end);
   const options = `jsonb_build_object(${optionsOf(statement, last + 2).join(", ")})`;
   const values = `jsonb_build_array(${parametersOf(tokens.slice(at + 2, last)).join(", ")})`;
@@ -105,15 +105,15 @@ export function optionsOf(statement: Statement, from: number): string[] {
   let at = from;
   while (!isSymbol(tokens[at], ")")) {
     const name = tokens[at];
-    if (!isName(name)) throw wrong(statement, at, "the name of an option");
-    if (!isSymbol(tokens[at + 1], "=")) throw wrong(statement, at + 1, '"="');
+    if (!isName(name)) throw syntaxErrorAt(statement, at, "the name of an option");
+    if (!isSymbol(tokens[at + 1], "=")) throw syntaxErrorAt(statement, at + 1, '"="');
     const { value, next } = valueAt(statement, at + 2);
     options.push(literal(nameOf(name)), value);
     at = next;
     if (isSymbol(tokens[at], ",")) at++;
-    else if (!isSymbol(tokens[at], ")")) throw wrong(statement, at, '"," or ")"');
+    else if (!isSymbol(tokens[at], ")")) throw syntaxErrorAt(statement, at, '"," or ")"');
   }
-  if (at !== tokens.length - 1) throw wrong(statement, at + 1, "the end of the statement");
+  if (at !== tokens.length - 1) throw syntaxErrorAt(statement, at + 1, "the end of the statement");
   return options;
 }
 
@@ -128,7 +128,7 @@ function valueAt(statement: Statement, from: number): { readonly value: string; 
     const { value, next } = scalarAt(statement, at);
     list.push(value);
     at = isSymbol(tokens[next], ",") ? next + 1 : next;
-    if (at === next && !isSymbol(tokens[at], "]")) throw wrong(statement, at, '"," or "]"');
+    if (at === next && !isSymbol(tokens[at], "]")) throw syntaxErrorAt(statement, at, '"," or "]"');
   }
   return { value: `jsonb_build_array(${list.join(", ")})`, next: at + 1 };
 }
@@ -139,30 +139,19 @@ function scalarAt(statement: Statement, at: number): { readonly value: string; r
     return { value: token.kind === "parameter" ? open(token.text) : token.text, next: at + 1 };
   }
   if (isName(token)) return { value: literal(nameOf(token)), next: at + 1 };
-  throw wrong(statement, at, "a value");
+  throw syntaxErrorAt(statement, at, "a value");
 }
 
 /** A name or parameter as an expression. */
 function nameAt(statement: Statement, at: number, isLast: boolean): string {
   const token = statement.tokens[at];
-  if (token?.kind !== "parameter" && !isName(token)) throw wrong(statement, at, "a name");
-  if (isLast && statement.tokens.length > at + 1) throw wrong(statement, at + 1, "the end of the statement");
+  if (token?.kind !== "parameter" && !isName(token)) throw syntaxErrorAt(statement, at, "a name");
+  if (isLast && statement.tokens.length > at + 1) throw syntaxErrorAt(statement, at + 1, "the end of the statement");
   return nameText(token);
 }
 
 function nameText(token: Token): string {
   return token.kind === "parameter" ? `${token.text}::text` : literal(nameOf(token));
-}
-
-/** `at` counts tokens. */
-function wrong({ text, tokens }: Statement, at: number, wanted: string): Error {
-  const token = tokens[at];
-  const start = token?.start ?? text.length;
-  const near = token === undefined ? "at end of input" : `at or near "${token.text}"`;
-  // Positions count characters, not UTF-16 units.
-  return sqlError("42601", `syntax error ${near}: expected ${wanted}`, {
-    position: [...text.slice(0, start)].length + 1,
-  });
 }
 
 /** `PREDICT c USING m AS SELECT …`, whose query stays where it is. */
@@ -171,12 +160,12 @@ export function predictStatement(statement: Statement): void {
   const at = predictAt(tokens);
   const [verb, column, using, model] = tokens.slice(at);
   if (!isWord(verb, "predict") || !isName(column) || !isWord(using, "using")) return;
-  if (model?.kind !== "parameter" && !isName(model)) throw wrong(statement, at + 3, "the name of a model");
+  if (model?.kind !== "parameter" && !isName(model)) throw syntaxErrorAt(statement, at + 3, "the name of a model");
   const withProbability = hasProbability(tokens, at + 4);
   const asAt = withProbability ? at + 6 : at + 4;
-  if (!isWord(tokens[asAt], "as")) throw wrong(statement, asAt, "AS SELECT …");
+  if (!isWord(tokens[asAt], "as")) throw syntaxErrorAt(statement, asAt, "AS SELECT …");
   const query = tokens[asAt + 1];
-  if (query === undefined) throw wrong(statement, asAt + 1, "SELECT …");
+  if (query === undefined) throw syntaxErrorAt(statement, asAt + 1, "SELECT …");
   const calls = [`automl_predict(${nameText(model)}, to_jsonb(q)) AS ${quoted(nameOf(column))}`];
   if (withProbability) {
     calls.push(

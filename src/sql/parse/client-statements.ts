@@ -10,9 +10,8 @@
  *   SHOW CONSTRAINTS [FROM t]                               SELECT … FROM pg_constraint
  *   RESTORE [DATABASE] [FROM] 'backup' [WITH (…)]           SELECT restore_backup(…) AS result
  */
-import { sqlError } from "../../protocol/errors.js";
 import { optionsOf } from "./automl-dialect.js";
-import { isName, isSymbol, isWord, nameOf, type Token, tableName } from "./tokens.js";
+import { isName, isSymbol, isWord, nameOf, syntaxErrorAt, type Token, tableName } from "./tokens.js";
 
 export const CLIENT_SUSPECT =
   /\b(?:create|drop|describe|desc|execute|replace|show)\s+(?:agents?|model|backups|constraints)\b|(?:^|;|\*\/|\n)\s*(?:backup|restore)\b/i;
@@ -43,25 +42,17 @@ export function clientStatement(statement: Statement): string | null {
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
-function wrong({ text, tokens }: Statement, at: number, wanted: string): Error {
-  const token = tokens[at];
-  const near = token === undefined ? "at end of input" : `at or near "${token.text}"`;
-  // Positions count characters, not UTF-16 units.
-  const position = [...text.slice(0, token?.start ?? text.length)].length + 1;
-  return sqlError("42601", `syntax error ${near}: expected ${wanted}`, { position });
-}
-
 /** A name, a text or a parameter as an expression. */
 function named(statement: Statement, at: number, what: string): string {
   const token = statement.tokens[at];
   if (token?.kind === "parameter") return `${token.text}::text`;
   if (token?.kind === "string") return token.text;
   if (isName(token)) return literal(nameOf(token));
-  throw wrong(statement, at, what);
+  throw syntaxErrorAt(statement, at, what);
 }
 
 function refuseRest(statement: Statement, at: number): void {
-  if (statement.tokens.length > at) throw wrong(statement, at, "the end of the statement");
+  if (statement.tokens.length > at) throw syntaxErrorAt(statement, at, "the end of the statement");
 }
 
 /** `WITH (name = value, …)` at the end, as JSON; without it `{}`. */
@@ -69,7 +60,7 @@ function options(statement: Statement, at: number): string {
   const { tokens } = statement;
   if (tokens[at] === undefined) return "'{}'::jsonb";
   if (!isWord(tokens[at], "with") || !isSymbol(tokens[at + 1], "("))
-    throw wrong(statement, at, "WITH (option = value, …)");
+    throw syntaxErrorAt(statement, at, "WITH (option = value, …)");
   return `jsonb_build_object(${optionsOf({ ...statement, edits: [] }, at + 2).join(", ")})`;
 }
 
@@ -109,8 +100,8 @@ function ofAgent(statement: Statement): string | null {
   if (inBrackets && isWord(tokens[at], "task") && isSymbol(tokens[at + 1], "=")) at += 2;
   else if (isSymbol(tokens[at], "=")) at++;
   const task = tokens[at];
-  if (task?.kind !== "string" && task?.kind !== "parameter") throw wrong(statement, at, "the task as a text");
-  if (inBrackets && !isSymbol(tokens[at + 1], ")")) throw wrong(statement, at + 1, '")"');
+  if (task?.kind !== "string" && task?.kind !== "parameter") throw syntaxErrorAt(statement, at, "the task as a text");
+  if (inBrackets && !isSymbol(tokens[at + 1], ")")) throw syntaxErrorAt(statement, at + 1, '")"');
   refuseRest(statement, inBrackets ? at + 2 : at + 1);
   return `SELECT execute_agent(${name}, ${named(statement, at, "the task")}) AS answer`;
 }

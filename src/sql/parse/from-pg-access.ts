@@ -1,4 +1,7 @@
-/** Statements of the grammar's JSON about roles, privileges and policies, converted to ours. Called by from-pg.ts. */
+/**
+ * Converts statements about roles, privileges and policies from the grammar's JSON to our syntax tree. Called by
+ * from-pg.ts.
+ */
 import type { AlterTableStmt, DefElem, GrantStmt, Node, RoleSpec } from "@pgsql/types";
 import type {
   AccessStatement,

@@ -1,4 +1,4 @@
-/** Definition statements of the grammar's JSON, converted to ours. Called by from-pg.ts. */
+/** Converts definition statements from the grammar's JSON to our syntax tree. Called by from-pg.ts. */
 import type {
   ColumnDef,
   CreateStmt,

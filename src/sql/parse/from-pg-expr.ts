@@ -1,6 +1,6 @@
 /**
- * Converts expressions of the grammar's JSON to ours. Called through `Conversion.expr`; EXPRESSIONS has one entry per
- * node that can occur in an expression.
+ * Converts expressions from the grammar's JSON to our syntax tree. Called through `Conversion.expr`; EXPRESSIONS has
+ * one entry per node that can occur in an expression.
  */
 import type {
   A_ArrayExpr,

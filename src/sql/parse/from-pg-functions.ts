@@ -1,4 +1,6 @@
-/** Statements of the grammar's JSON about functions and procedures, converted to ours. Called by from-pg.ts. */
+/**
+ * Converts statements about functions and procedures from the grammar's JSON to our syntax tree. Called by from-pg.ts.
+ */
 import type { DefElem, FunctionParameter, Node, ObjectType, ObjectWithArgs, TypeName } from "@pgsql/types";
 import { sqlError } from "../../protocol/errors.js";
 import type {

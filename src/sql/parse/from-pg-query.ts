@@ -1,4 +1,4 @@
-/** Queries and FROM items of the grammar's JSON, converted to ours. Called through `Conversion.query`. */
+/** Converts queries and FROM items from the grammar's JSON to our syntax tree. Called through `Conversion.query`. */
 import type {
   Alias,
   CTECycleClause,

@@ -1,4 +1,4 @@
-/** Statements about rules of the grammar's JSON, converted to ours. Called by from-pg.ts. */
+/** Converts statements about rules from the grammar's JSON to our syntax tree. Called by from-pg.ts. */
 import type { Node } from "@pgsql/types";
 import type { CreateRuleStatement, RuleStatement, StatementNode } from "./ast.js";
 import type { NameNode } from "./ast-query.js";

@@ -1,4 +1,4 @@
-/** CREATE, ALTER, DROP STATISTICS of the grammar's JSON, converted to ours. Called by from-pg-ddl.ts. */
+/** Converts CREATE, ALTER and DROP STATISTICS from the grammar's JSON to our syntax tree. Called by from-pg-ddl.ts. */
 import type { Node } from "@pgsql/types";
 import { sqlError } from "../../protocol/errors.js";
 import type { NameNode } from "./ast-query.js";

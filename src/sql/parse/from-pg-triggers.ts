@@ -1,4 +1,4 @@
-/** Statements about triggers of the grammar's JSON, converted to ours. Called by from-pg-ddl.ts. */
+/** Converts statements about triggers from the grammar's JSON to our syntax tree. Called by from-pg-ddl.ts. */
 import type { AlterTableCmd, CreateTrigStmt, Node } from "@pgsql/types";
 import type { AlterTableCommand } from "./ast-definitions.js";
 import type { NameNode } from "./ast-query.js";

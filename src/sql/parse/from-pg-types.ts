@@ -1,4 +1,7 @@
-/** Statements of the grammar's JSON about types, schemas and sessions, converted to ours. Called by from-pg.ts. */
+/**
+ * Converts statements about types, schemas and sessions from the grammar's JSON to our syntax tree. Called by
+ * from-pg.ts.
+ */
 import type { AlterDomainStmt, AlterObjectSchemaStmt, CompositeTypeStmt, Node } from "@pgsql/types";
 import { sqlError } from "../../protocol/errors.js";
 import type { StatementNode } from "./ast.js";

@@ -1,4 +1,6 @@
-/** Statements of the grammar's JSON (all but definitions: `from-pg-ddl.ts`), converted to ours. Called by parse.ts. */
+/**
+ * Converts statements from the grammar's JSON to our syntax tree; definitions in from-pg-ddl.ts. Called by parse.ts.
+ */
 import type {
   DefElem,
   DeleteStmt,

@@ -3,6 +3,7 @@
  * identifiers and nested comments are each passed over whole. It never fails: an unterminated token runs to the end,
  * and the grammar then reports the error.
  */
+import { sqlError } from "../../protocol/errors.js";
 
 export interface Token {
   readonly kind: "word" | "quoted" | "backtick" | "string" | "number" | "parameter" | "symbol";
@@ -120,3 +121,16 @@ export function tableName(tokens: readonly Token[], from: number) {
 
 /** What a quoted text says. */
 export const stringValue = (token: Token) => token.text.slice(1, -1).replaceAll("''", "'");
+
+/** Of a statement that goes wrong at the token of that number, where something else was expected. */
+export function syntaxErrorAt(
+  { text, tokens }: { readonly text: string; readonly tokens: readonly Token[] },
+  at: number,
+  wanted: string,
+): Error {
+  const token = tokens[at];
+  const near = token === undefined ? "at end of input" : `at or near "${token.text}"`;
+  // Positions count characters, not UTF-16 units.
+  const position = [...text.slice(0, token?.start ?? text.length)].length + 1;
+  return sqlError("42601", `syntax error ${near}: expected ${wanted}`, { position });
+}

@@ -2,33 +2,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import t, { type Test } from "tap";
+import t from "tap";
 import type { SoundItem } from "../../../src/ai/inference-messages.js";
 import { parseManifest } from "../../../src/ai/manifest.js";
-import { Models } from "../../../src/ai/models.js";
-import { startInferenceThread } from "../../../src/inference-thread.js";
-import { connectInference } from "../../../workers/connect-inference.js";
+import type { Models } from "../../../src/ai/models.js";
+import { modelsAt } from "../models-at.js";
 import { makeSpeech, melody, type Tone } from "./tiny-speech.js";
 
 const RATE = 16_000;
 const root = mkdtempSync(join(tmpdir(), "tessera-speech-"));
 t.teardown(() => rmSync(root, { recursive: true }));
-
-function modelsAt(t: Test, folder: string): Models {
-  const start = () => connectInference((port) => startInferenceThread(port, (error) => t.fail(error.message)));
-  const inference = {
-    start,
-    runThreads: 1,
-    idleMs: 1000,
-    sessionsMax: 4,
-    bytesMax: 1e9,
-    waitingMax: 4096,
-    generationsMax: 4,
-  };
-  const models = new Models({ roots: [folder], embeddingModel: "none", warn: () => undefined, inference });
-  t.teardown(() => models.close());
-  return models;
-}
 
 /** In parts that do not end where windows do. */
 function soundOf(tones: readonly (Tone | null)[], language: string | null = null): SoundItem {

@@ -7,6 +7,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onnxModel } from "../onnx-writer.js";
 import { sha256 } from "../tiny-bundle.js";
+import { wordTokenizer } from "../word-tokenizer.js";
 
 export const TONES = { low: 300, middle: 1000, high: 3000 } as const;
 export type Tone = keyof typeof TONES;
@@ -167,41 +168,17 @@ const CACHE = {
   ],
 } as const;
 
-function tokenizer(): object {
-  return {
-    version: "1.0",
-    truncation: null,
-    padding: null,
-    added_tokens: [QUIET, END, START, EN, DE, WRITE, NOBODY].map((id) => ({
-      id,
-      content: WORDS[id]!,
-      single_word: false,
-      lstrip: false,
-      rstrip: false,
-      normalized: false,
-      special: true,
-    })),
-    normalizer: null,
-    pre_tokenizer: { type: "BertPreTokenizer" },
-    post_processor: null,
-    decoder: { type: "WordPiece", prefix: "##", cleanup: false },
-    model: {
-      type: "WordPiece",
-      unk_token: "[UNK]",
-      continuing_subword_prefix: "##",
-      max_input_chars_per_word: 100,
-      vocab: Object.fromEntries(WORDS.map((word, id) => [word, id])),
-    },
-  };
-}
-
 /** Into a folder of models. */
 export function makeSpeech(root: string, options: TinySpeech = {}): void {
   const { id = "tiny-speech", cache = false, stretches = STRETCHES, extra = {} } = options;
   const directory = join(root, id);
   mkdirSync(directory, { recursive: true });
   const files = {
-    "tokenizer.json": Buffer.from(JSON.stringify(tokenizer())),
+    "tokenizer.json": Buffer.from(
+      JSON.stringify(
+        wordTokenizer({ words: WORDS, special: [QUIET, END, START, EN, DE, WRITE, NOBODY], isLowerCase: false }),
+      ),
+    ),
     "encoder.onnx": ears(),
     "decoder.onnx": mouth(stretches, cache),
   };

@@ -7,6 +7,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onnxModel } from "../onnx-writer.js";
 import { sha256 } from "../tiny-bundle.js";
+import { wordTokenizer } from "../word-tokenizer.js";
 
 export const SIZE = 8;
 export const DIMENSIONS = 4;
@@ -105,42 +106,13 @@ function mouth(): Buffer {
   });
 }
 
-function tokenizer(): object {
-  return {
-    version: "1.0",
-    truncation: null,
-    padding: null,
-    added_tokens: [START, END].map((id) => ({
-      id,
-      content: WORDS[id]!,
-      single_word: false,
-      lstrip: false,
-      rstrip: false,
-      normalized: false,
-      special: true,
-    })),
-    normalizer: {
-      type: "BertNormalizer",
-      clean_text: true,
-      handle_chinese_chars: true,
-      strip_accents: null,
-      lowercase: true,
-    },
-    pre_tokenizer: { type: "BertPreTokenizer" },
-    post_processor: null,
-    decoder: { type: "WordPiece", prefix: "##", cleanup: false },
-    model: {
-      type: "WordPiece",
-      unk_token: "[UNK]",
-      continuing_subword_prefix: "##",
-      max_input_chars_per_word: 100,
-      vocab: Object.fromEntries(WORDS.map((word, id) => [word, id])),
-    },
-  };
-}
-
 function bundle(directory: string, manifest: object, graphs: Readonly<Record<string, Buffer>>): void {
-  const files = new Map(Object.entries({ ...graphs, "tokenizer.json": Buffer.from(JSON.stringify(tokenizer())) }));
+  const files = new Map(
+    Object.entries({
+      ...graphs,
+      "tokenizer.json": Buffer.from(JSON.stringify(wordTokenizer({ words: WORDS, special: [START, END] }))),
+    }),
+  );
   mkdirSync(directory, { recursive: true });
   for (const [name, bytes] of files) writeFileSync(join(directory, name), bytes);
   const listed = [...files].map(([name, bytes]) => ({ name, bytes: bytes.length, sha256: sha256(bytes) }));

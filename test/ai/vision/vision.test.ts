@@ -2,32 +2,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import t, { type Test } from "tap";
+import t from "tap";
 import type { ImageItem } from "../../../src/ai/inference-messages.js";
 import { parseManifest } from "../../../src/ai/manifest.js";
-import { Models } from "../../../src/ai/models.js";
-import { startInferenceThread } from "../../../src/inference-thread.js";
-import { connectInference } from "../../../workers/connect-inference.js";
+import { modelsAt } from "../models-at.js";
 import { DIMENSIONS, makeCaptioner, makeDualEncoder, SIZE } from "./tiny-vision.js";
 
 const root = mkdtempSync(join(tmpdir(), "tessera-vision-"));
 t.teardown(() => rmSync(root, { recursive: true }));
-
-function modelsAt(t: Test, folder: string): Models {
-  const start = () => connectInference((port) => startInferenceThread(port, (error) => t.fail(error.message)));
-  const inference = {
-    start,
-    runThreads: 1,
-    idleMs: 1000,
-    sessionsMax: 4,
-    bytesMax: 1e9,
-    waitingMax: 4096,
-    generationsMax: 4,
-  };
-  const models = new Models({ roots: [folder], embeddingModel: "none", warn: () => undefined, inference });
-  t.teardown(() => models.close());
-  return models;
-}
 
 function plain(r: number, g: number, b: number, size = SIZE): ImageItem {
   const rgb = new Uint8Array(size * size * 3).map((_, i) => [r, g, b][i % 3]!);

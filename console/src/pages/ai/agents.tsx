@@ -6,7 +6,7 @@ import { useLoad } from "../../lib/load.js";
 import { client } from "../../lib/session.js";
 import { useStore } from "../../lib/store.js";
 import { DataGrid, type GridRow } from "../../ui/data-grid.js";
-import { ListTable } from "../../ui/list-table.js";
+import { ListPanel } from "../../ui/list-table.js";
 import { Failure } from "../../ui/notice.js";
 import { Panel } from "../../ui/panel.js";
 import { ValueDialog } from "../../ui/value-dialog.js";
@@ -29,20 +29,18 @@ export function Agents() {
   return (
     <>
       <Failure error={error} />
-      <Panel title="Agents" isFlush>
-        <ListTable
-          label="Agents"
-          rows={data ?? []}
-          keyOf={({ name }) => name}
-          none="There are none. CREATE AGENT makes one."
-          columns={[
-            { name: "Name", cell: ({ name }) => <strong>{name}</strong> },
-            { name: "Model", cell: ({ model }) => model ?? "" },
-            { name: "Tools", cell: ({ tools }) => (tools === null ? "all that read" : cellText(tools)), isWide: true },
-            { name: "Instructions", cell: (agent) => agent.instructions ?? "", isWide: true },
-          ]}
-        />
-      </Panel>
+      <ListPanel
+        title="Agents"
+        rows={data}
+        keyOf={({ name }) => name}
+        none="There are none. CREATE AGENT makes one."
+        columns={[
+          { name: "Name", cell: ({ name }) => <strong>{name}</strong> },
+          { name: "Model", cell: ({ model }) => model ?? "" },
+          { name: "Tools", cell: ({ tools }) => (tools === null ? "all that read" : cellText(tools)), isWide: true },
+          { name: "Instructions", cell: (agent) => agent.instructions ?? "", isWide: true },
+        ]}
+      />
       {hasRuns ? <Runs /> : <p class="muted">No agent has run yet. Their traces will be here.</p>}
     </>
   );

@@ -1,11 +1,14 @@
 /** A question in plain English becomes SQL, which can be changed before it runs. */
 import { useState } from "preact/hooks";
 import type { Column } from "../../../../clients/typescript/src/index.js";
+import { percentText } from "../../lib/format.js";
 import { goTo } from "../../lib/router.js";
+import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
 import { DataGrid } from "../../ui/data-grid.js";
 import { TextArea, TextField } from "../../ui/field.js";
+import { Form } from "../../ui/form.js";
 import { Failure } from "../../ui/notice.js";
 import { Panel } from "../../ui/panel.js";
 
@@ -25,19 +28,8 @@ export function Ask() {
   const [found, setFound] = useState<Translated | null>(null);
   const [sql, setSql] = useState("");
   const [rows, setRows] = useState<Rows | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
-  const work = async (task: () => Promise<void>): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
-      await task();
-    } catch (failure) {
-      setError(failure);
-    }
-    setBusy(false);
-  };
-  const ask = (): Promise<void> =>
+  const { error, isBusy, run: work } = useRun();
+  const ask = (): Promise<boolean> =>
     work(async () => {
       setRows(null);
       setFound(null);
@@ -46,20 +38,14 @@ export function Ask() {
       setFound(translated);
       setSql(translated.sql);
     });
-  const run = (): Promise<void> =>
+  const run = (): Promise<boolean> =>
     work(async () => {
       const { columns, lists } = await client().query(sql);
       setRows({ columns, lists });
     });
   return (
     <>
-      <form
-        class="form-row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void ask();
-        }}
-      >
+      <Form class="form-row" onSubmit={() => void ask()}>
         <TextField
           label="Question about your tables"
           placeholder="How many cities are there per country?"
@@ -70,7 +56,7 @@ export function Ask() {
         <Button kind="primary" type="submit" disabled={isBusy || question.trim() === ""}>
           Ask
         </Button>
-      </form>
+      </Form>
       <Failure error={error} />
       {found !== null && (
         <Panel
@@ -78,7 +64,7 @@ export function Ask() {
           actions={
             <>
               <Badge>by {found.method}</Badge>
-              <Badge tone={found.confidence >= 0.7 ? "good" : "warn"}>{Math.round(found.confidence * 100)}% sure</Badge>
+              <Badge tone={found.confidence >= 0.7 ? "good" : "warn"}>{percentText(found.confidence)} sure</Badge>
               <Button onClick={() => goTo(["query"], { sql, title: question.slice(0, 40) })}>Open in Query</Button>
               <Button kind="primary" icon="play" disabled={isBusy} onClick={() => void run()}>
                 Run

@@ -2,12 +2,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Citation } from "../../../../clients/typescript/src/index.js";
 import { isAbort } from "../../lib/errors.js";
-import { measureText, timeText } from "../../lib/format.js";
-import { useLoad } from "../../lib/load.js";
+import { roundedText, timeText } from "../../lib/format.js";
+import { useGet } from "../../lib/load.js";
 import { goTo, linkTo } from "../../lib/router.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
 import { TextArea } from "../../ui/field.js";
+import { Form } from "../../ui/form.js";
 import { Failure } from "../../ui/notice.js";
 import { attempt } from "../../ui/toast.js";
 
@@ -28,10 +29,7 @@ interface Said {
 }
 
 export function Chats({ id }: { readonly id: string | null }) {
-  const chats = useLoad(
-    (signal) => client().request<{ sessions: readonly ChatSession[] }>("GET", "/v1/ai/sessions", { signal }),
-    [],
-  );
+  const chats = useGet<{ sessions: readonly ChatSession[] }>("/v1/ai/sessions");
   const remove = (chat: ChatSession): void => {
     void attempt(() => client().chat.delete(chat.session_id)).then(() => {
       chats.again();
@@ -117,13 +115,7 @@ function Conversation({ id, onChanged }: { readonly id: string | null; readonly 
         <div ref={end} />
       </div>
       <Failure error={error} />
-      <form
-        class="chat-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send();
-        }}
-      >
+      <Form class="chat-form" onSubmit={() => void send()}>
         <TextArea
           label="Message"
           isBare
@@ -146,7 +138,7 @@ function Conversation({ id, onChanged }: { readonly id: string | null; readonly 
             Send
           </Button>
         )}
-      </form>
+      </Form>
     </div>
   );
 }
@@ -157,10 +149,7 @@ interface CollectionsProps {
 }
 
 function Collections({ chosen, onChange }: CollectionsProps) {
-  const { data } = useLoad(
-    (signal) => client().request<{ items: readonly { name: string }[] }>("GET", "/v1/collections", { signal }),
-    [],
-  );
+  const { data } = useGet<{ items: readonly { name: string }[] }>("/v1/collections");
   const toggle = (name: string): void =>
     onChange(chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name]);
   return (
@@ -191,9 +180,7 @@ function Message({ message: { role, content, citations = [] } }: { readonly mess
               <div class="row">
                 <Badge tone={passage.cited ? "accent" : "neutral"}>{passage.number}</Badge>
                 <span class="muted">{passage.file ?? passage.title ?? passage.collection}</span>
-                {passage.score != null && (
-                  <span class="number muted">{measureText(Number(passage.score.toPrecision(3)))}</span>
-                )}
+                {passage.score != null && <span class="number muted">{roundedText(passage.score)}</span>}
               </div>
               <p>{passage.text}</p>
             </li>

@@ -1,12 +1,12 @@
 /** Is a statement true, by the texts that are known to be true? */
 import { useState } from "preact/hooks";
-import { measureText } from "../../lib/format.js";
+import { scoreText } from "../../lib/format.js";
+import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
 import { TextArea } from "../../ui/field.js";
-import { ListTable } from "../../ui/list-table.js";
+import { ListPanel } from "../../ui/list-table.js";
 import { Failure } from "../../ui/notice.js";
-import { Panel } from "../../ui/panel.js";
 
 interface Verdict {
   readonly verdict: "TRUTH" | "LIE" | "UNVERIFIED_PLAUSIBLE";
@@ -22,21 +22,15 @@ export function Claims() {
   const [statement, setStatement] = useState("The museum is closed on Mondays.");
   const [texts, setTexts] = useState("The museum is open on Mondays.\nThe street is wet.");
   const [answer, setAnswer] = useState<(Verdict & { readonly anchors: readonly string[] }) | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const check = async (): Promise<void> => {
-    setError(null);
-    setAnswer(null);
-    const anchors = texts.split("\n").filter((line) => line.trim() !== "");
-    try {
+  const { error, run } = useRun();
+  const check = (): Promise<boolean> =>
+    run(async () => {
+      setAnswer(null);
+      const anchors = texts.split("\n").filter((line) => line.trim() !== "");
       const body = { statement, truth_anchors: anchors };
       const verdict = await client().request<Verdict>("POST", "/v1/ai/nli/verify", { body, idempotencyKey: "" });
       setAnswer({ ...verdict, anchors });
-    } catch (failure) {
-      setError(failure);
-    }
-  };
-  const score = (value: number | undefined): string =>
-    value === undefined ? "" : measureText(Number(value.toFixed(3)));
+    });
   return (
     <>
       <div class="charts">
@@ -50,39 +44,36 @@ export function Claims() {
       </div>
       <Failure error={error} />
       {answer !== null && (
-        <Panel
+        <ListPanel
           title="Verdict"
-          isFlush
           actions={<Badge tone={TONES[answer.verdict]}>{answer.verdict.replace("_", ", ").toLowerCase()}</Badge>}
+          label="Scores of each text"
+          rows={answer.anchors}
+          keyOf={(_, index) => String(index)}
+          none=""
+          columns={[
+            { name: "Text", cell: (anchor) => anchor, isWide: true },
+            {
+              name: "Contradicts",
+              cell: (anchor) => scoreText(answer.all_scores[answer.anchors.indexOf(anchor)]?.[0]),
+              isNumber: true,
+            },
+            {
+              name: "Entails",
+              cell: (anchor) => scoreText(answer.all_scores[answer.anchors.indexOf(anchor)]?.[1]),
+              isNumber: true,
+            },
+            {
+              name: "Neither",
+              cell: (anchor) => scoreText(answer.all_scores[answer.anchors.indexOf(anchor)]?.[2]),
+              isNumber: true,
+            },
+          ]}
         >
           <p class="none">
-            {answer.reason} Confidence {score(answer.confidence)}, by {answer.model}.
+            {answer.reason} Confidence {scoreText(answer.confidence)}, by {answer.model}.
           </p>
-          <ListTable
-            label="Scores of each text"
-            rows={answer.anchors}
-            keyOf={(_, index) => String(index)}
-            none=""
-            columns={[
-              { name: "Text", cell: (anchor) => anchor, isWide: true },
-              {
-                name: "Contradicts",
-                cell: (anchor) => score(answer.all_scores[answer.anchors.indexOf(anchor)]?.[0]),
-                isNumber: true,
-              },
-              {
-                name: "Entails",
-                cell: (anchor) => score(answer.all_scores[answer.anchors.indexOf(anchor)]?.[1]),
-                isNumber: true,
-              },
-              {
-                name: "Neither",
-                cell: (anchor) => score(answer.all_scores[answer.anchors.indexOf(anchor)]?.[2]),
-                isNumber: true,
-              },
-            ]}
-          />
-        </Panel>
+        </ListPanel>
       )}
     </>
   );

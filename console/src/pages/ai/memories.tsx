@@ -1,14 +1,14 @@
 /** What agents remember: namespaces, their memories, and what a question recalls. */
 import { useState } from "preact/hooks";
-import { cellText, measureText, timeText } from "../../lib/format.js";
-import { useLoad } from "../../lib/load.js";
+import { cellText, scoreText, timeText } from "../../lib/format.js";
+import { useGet, useLoad } from "../../lib/load.js";
 import { goTo } from "../../lib/router.js";
 import { client } from "../../lib/session.js";
 import { Button } from "../../ui/button.js";
 import { Select, TextField } from "../../ui/field.js";
-import { ListTable } from "../../ui/list-table.js";
+import { Form } from "../../ui/form.js";
+import { ListPanel } from "../../ui/list-table.js";
 import { Empty, Failure } from "../../ui/notice.js";
-import { Panel } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
 
 interface Memory {
@@ -25,10 +25,7 @@ interface Namespace {
 }
 
 export function Memories({ namespace }: { readonly namespace: string | null }) {
-  const { data, error } = useLoad(
-    (signal) => client().request<{ namespaces: readonly Namespace[] }>("GET", "/v1/ai/memory", { signal }),
-    [],
-  );
+  const { data, error } = useGet<{ namespaces: readonly Namespace[] }>("/v1/ai/memory");
   const spaces = data?.namespaces ?? [];
   const current = namespace ?? spaces[0]?.namespace;
   if (data === undefined || current === undefined) {
@@ -74,55 +71,48 @@ function MemoriesOf({ namespace }: { readonly namespace: string }) {
   };
   return (
     <>
-      <form
-        class="form-row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setAsked(typed.trim());
-        }}
-      >
+      <Form class="form-row" onSubmit={() => setAsked(typed.trim())}>
         <TextField label="Recall by a question" type="search" value={typed} onInput={setTyped} />
         <Button type="submit">Recall</Button>
         <TextField label="Add a memory" value={added} onInput={setAdded} />
         <Button disabled={added.trim() === ""} onClick={add}>
           Add
         </Button>
-      </form>
+      </Form>
       <Failure error={error} />
-      <Panel title={asked === "" ? "Memories, newest first" : `What “${asked}” recalls`} isFlush>
-        <ListTable
-          label="Memories"
-          rows={data?.memories ?? []}
-          keyOf={({ id }) => id}
-          none="There are none."
-          columns={[
-            { name: "Memory", cell: ({ content }) => content, isWide: true },
-            {
-              name: "Likeness",
-              cell: (one) => (one.similarity === undefined ? "" : measureText(Number(one.similarity.toFixed(3)))),
-              isNumber: true,
-            },
-            { name: "Metadata", cell: ({ metadata }) => (metadata === null ? "" : <code>{cellText(metadata)}</code>) },
-            { name: "Since", cell: (one) => timeText(one.created_at) },
-            {
-              name: "",
-              cell: ({ id }) => (
-                <Button
-                  kind="quiet"
-                  icon="trash"
-                  label="Forget it"
-                  onClick={() =>
-                    void attempt(
-                      () => client().request("DELETE", `${path}/${encodeURIComponent(id)}`),
-                      "Forgotten.",
-                    ).then(again)
-                  }
-                />
-              ),
-            },
-          ]}
-        />
-      </Panel>
+      <ListPanel
+        title={asked === "" ? "Memories, newest first" : `What “${asked}” recalls`}
+        label="Memories"
+        rows={data?.memories}
+        keyOf={({ id }) => id}
+        none="There are none."
+        columns={[
+          { name: "Memory", cell: ({ content }) => content, isWide: true },
+          {
+            name: "Likeness",
+            cell: (one) => scoreText(one.similarity),
+            isNumber: true,
+          },
+          { name: "Metadata", cell: ({ metadata }) => (metadata === null ? "" : <code>{cellText(metadata)}</code>) },
+          { name: "Since", cell: (one) => timeText(one.created_at) },
+          {
+            name: "",
+            cell: ({ id }) => (
+              <Button
+                kind="quiet"
+                icon="trash"
+                label="Forget it"
+                onClick={() =>
+                  void attempt(
+                    () => client().request("DELETE", `${path}/${encodeURIComponent(id)}`),
+                    "Forgotten.",
+                  ).then(again)
+                }
+              />
+            ),
+          },
+        ]}
+      />
     </>
   );
 }

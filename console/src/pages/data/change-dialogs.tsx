@@ -1,14 +1,14 @@
 /** Changes of rows. The statement is shown before it runs, and it runs in a transaction that changes one row or none. */
-
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { cellText } from "../../lib/format.js";
+import { useRun } from "../../lib/run.js";
 import { Button } from "../../ui/button.js";
 import { CodeBlock } from "../../ui/code-block.js";
 import type { GridColumn, GridRow } from "../../ui/data-grid.js";
-import { Dialog } from "../../ui/dialog.js";
+import { ActionDialog } from "../../ui/dialog.js";
 import { Switch, TextArea, TextField } from "../../ui/field.js";
-import { Failure, Notice } from "../../ui/notice.js";
+import { Notice } from "../../ui/notice.js";
 import { tell } from "../../ui/toast.js";
 import { ValueDialog, wholeText } from "../../ui/value-dialog.js";
 import { applyChange, type Change, deletionOf, insertionOf, type TableFacts, updateOf } from "./table-facts.js";
@@ -120,30 +120,22 @@ interface ChangeDialogProps {
 }
 
 function ChangeDialog({ title, change, action, isDangerous, children, onClose, onChanged }: ChangeDialogProps) {
-  const [error, setError] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
-  const run = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
-      await applyChange(change);
-      tell("One row changed.");
-      onChanged();
-    } catch (failure) {
-      setError(failure);
-      setBusy(false);
-    }
+  const { error, isBusy, run } = useRun();
+  const apply = async (): Promise<void> => {
+    if (!(await run(() => applyChange(change)))) return;
+    tell("One row changed.");
+    onChanged();
   };
-  const actions = (
-    <>
-      <Button onClick={onClose}>Cancel</Button>
-      <Button kind={isDangerous === true ? "danger" : "primary"} disabled={isBusy} onClick={() => void run()}>
-        {action}
-      </Button>
-    </>
-  );
   return (
-    <Dialog title={title} onClose={onClose} actions={actions}>
+    <ActionDialog
+      title={title}
+      action={action}
+      isDangerous={isDangerous}
+      onAction={() => void apply()}
+      disabled={isBusy}
+      error={error}
+      onClose={onClose}
+    >
       {children}
       <div>
         <h3>What will run</h3>
@@ -152,7 +144,6 @@ function ChangeDialog({ title, change, action, isDangerous, children, onClose, o
           {change.values.map((value, i) => `\n-- $${i + 1} = ${cellText(value).slice(0, 200)}`).join("")}
         </CodeBlock>
       </div>
-      <Failure error={error} />
-    </Dialog>
+    </ActionDialog>
   );
 }

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { PageProps } from "../../shell/pages.js";
 import { Busy, Button } from "../../ui/button.js";
+import { FilterInput } from "../../ui/field.js";
 import { Icon, type IconName } from "../../ui/icon.js";
 import { Empty, Failure } from "../../ui/notice.js";
 import { CollectionDetail } from "./collection-detail.js";
@@ -49,14 +50,7 @@ export function DataPage({ path }: PageProps) {
       <h1 class="unseen">Data</h1>
       <aside class="data-side" aria-label="What there is">
         <div class="data-side-head">
-          <input
-            class="input"
-            type="search"
-            aria-label="Filter"
-            placeholder="Filter"
-            value={filter}
-            onInput={(event) => setFilter(event.currentTarget.value)}
-          />
+          <FilterInput value={filter} onInput={setFilter} />
           <Button icon="upload" label="Import a file" onClick={() => setImported("choose")} />
           <Button icon="refresh" label="Load again" onClick={again} />
         </div>

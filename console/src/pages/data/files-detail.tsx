@@ -1,11 +1,11 @@
 /** A folder whose files are read into a collection: its progress and its files. */
 import { bytesText, timeText } from "../../lib/format.js";
-import { useEvery, useLoad } from "../../lib/load.js";
+import { useEvery, useGet } from "../../lib/load.js";
 import { client } from "../../lib/session.js";
-import { Badge, Busy, Button } from "../../ui/button.js";
-import { ListTable } from "../../ui/list-table.js";
-import { Failure } from "../../ui/notice.js";
-import { Facts, Page, Panel } from "../../ui/panel.js";
+import { Badge, Button } from "../../ui/button.js";
+import { ListPanel } from "../../ui/list-table.js";
+import { Failure, Waiting } from "../../ui/notice.js";
+import { Facts, Page } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
 
 interface Folder {
@@ -29,17 +29,14 @@ const REFRESH_MS = 5_000;
 
 export function FilesDetail({ id }: { readonly id: string }) {
   const path = `/v1/filesystem-collections/${encodeURIComponent(id)}`;
-  const folder = useLoad((signal) => client().request<Folder>("GET", path, { signal }), [path]);
-  const files = useLoad(
-    (signal) => client().request<{ documents: readonly FileEntry[] }>("GET", `${path}/documents`, { signal }),
-    [path],
-  );
+  const folder = useGet<Folder>(path);
+  const files = useGet<{ documents: readonly FileEntry[] }>(`${path}/documents`);
   useEvery(REFRESH_MS, () => {
     folder.again();
     files.again();
   });
   const { data } = folder;
-  if (data === undefined) return folder.error === null ? <Busy /> : <Failure error={folder.error} />;
+  if (data === undefined) return <Waiting error={folder.error} />;
   const isPaused = data.status === "paused";
   const toggle = (): void => {
     const body = { status: isPaused ? "active" : "paused" };
@@ -58,27 +55,25 @@ export function FilesDetail({ id }: { readonly id: string }) {
         ]}
       />
       <Failure error={files.error} />
-      <Panel title="Files" isFlush>
-        <ListTable
-          label="Files"
-          rows={files.data?.documents ?? []}
-          keyOf={(file) => file.id}
-          none="No file was found yet."
-          columns={[
-            { name: "File", cell: (file) => file.filename ?? file.path ?? file.id, isWide: true },
-            {
-              name: "State",
-              cell: (file) => <Badge tone={file.status === "failed" ? "bad" : "neutral"}>{file.status}</Badge>,
-            },
-            {
-              name: "Size",
-              cell: (file) => (file.size_bytes === undefined ? "" : bytesText(file.size_bytes)),
-              isNumber: true,
-            },
-            { name: "Problem", cell: (file) => file.error ?? "", isWide: true },
-          ]}
-        />
-      </Panel>
+      <ListPanel
+        title="Files"
+        rows={files.data?.documents}
+        keyOf={(file) => file.id}
+        none="No file was found yet."
+        columns={[
+          { name: "File", cell: (file) => file.filename ?? file.path ?? file.id, isWide: true },
+          {
+            name: "State",
+            cell: (file) => <Badge tone={file.status === "failed" ? "bad" : "neutral"}>{file.status}</Badge>,
+          },
+          {
+            name: "Size",
+            cell: (file) => bytesText(file.size_bytes),
+            isNumber: true,
+          },
+          { name: "Problem", cell: (file) => file.error ?? "", isWide: true },
+        ]}
+      />
     </Page>
   );
 }

@@ -5,11 +5,10 @@ import { loadCatalog } from "../../lib/catalog.js";
 import { bytesText, countText, plural } from "../../lib/format.js";
 import { goTo } from "../../lib/router.js";
 import { client } from "../../lib/session.js";
-import { Button } from "../../ui/button.js";
 import { DataGrid } from "../../ui/data-grid.js";
-import { Dialog } from "../../ui/dialog.js";
+import { ActionDialog } from "../../ui/dialog.js";
 import { Select, Switch, TextField } from "../../ui/field.js";
-import { Failure, Notice } from "../../ui/notice.js";
+import { Notice } from "../../ui/notice.js";
 import { tell } from "../../ui/toast.js";
 import { formatOf, type Preview, previewOf, tableNameOf } from "./import-preview.js";
 
@@ -90,20 +89,16 @@ export function ImportDialog({ file: dropped, onClose, onDone }: ImportDialogPro
     }
   };
   const isKnown = file === null || formatOf(file.name) !== null;
-  const actions = (
-    <>
-      <Button onClick={onClose}>Cancel</Button>
-      <Button
-        kind="primary"
-        disabled={file === null || !isKnown || table === "" || progress !== null}
-        onClick={() => void run()}
-      >
-        Import
-      </Button>
-    </>
-  );
   return (
-    <Dialog title="Import a file" onClose={onClose} actions={actions} isWide>
+    <ActionDialog
+      title="Import a file"
+      action="Import"
+      onAction={() => void run()}
+      disabled={file === null || !isKnown || table === "" || progress !== null}
+      error={error}
+      onClose={onClose}
+      isWide
+    >
       <label class="file-choice">
         <span>
           {file === null
@@ -142,7 +137,6 @@ export function ImportDialog({ file: dropped, onClose, onDone }: ImportDialogPro
           {progress.rows !== undefined && `${countText(progress.rows)} rows`}
         </div>
       )}
-      <Failure error={error} />
-    </Dialog>
+    </ActionDialog>
   );
 }

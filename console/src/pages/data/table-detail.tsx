@@ -4,16 +4,15 @@ import { countText } from "../../lib/format.js";
 import { useLoad } from "../../lib/load.js";
 import { goTo } from "../../lib/router.js";
 import { client } from "../../lib/session.js";
-import { Busy, Button } from "../../ui/button.js";
+import { Busy, Button, ReloadButton } from "../../ui/button.js";
 import { DataGrid, type GridRow } from "../../ui/data-grid.js";
-import { Confirm } from "../../ui/dialog.js";
+import { Form } from "../../ui/form.js";
 import { Failure } from "../../ui/notice.js";
-import { Tabs } from "../../ui/tabs.js";
-import { attempt } from "../../ui/toast.js";
 import { quotedName } from "../query/sidebar.js";
 import { InsertDialog, RowDialog } from "./change-dialogs.js";
 import { Definition } from "./definition.js";
 import { loadTable, named, type TableFacts } from "./table-facts.js";
+import { Thing } from "./thing.js";
 
 type Shown = "rows" | "definition";
 
@@ -30,40 +29,30 @@ interface TableDetailProps {
 
 export function TableDetail({ name, isView, onChanged }: TableDetailProps) {
   const [shown, setShown] = useState<Shown>("rows");
-  const [isDropping, setDropping] = useState(false);
   const { data: facts, error } = useLoad((signal) => loadTable(name, signal), [name]);
-  const drop = (): void => {
-    const done = client().query(`DROP ${isView ? "VIEW" : "TABLE"} ${named(name)}`);
-    void attempt(() => done, `${name} is gone.`).then((isDone) => {
-      if (!isDone) return;
-      goTo(["data"]);
-      onChanged();
-    });
-  };
   return (
-    <div class="thing">
-      <header class="thing-head">
-        <h2>{name}</h2>
-        <Tabs label={`About ${name}`} tabs={TABS} current={shown} onChange={setShown} />
-        <span class="spacer" />
+    <Thing
+      name={name}
+      tabs={TABS}
+      shown={shown}
+      onShow={setShown}
+      action={
         <Button
           icon="query"
           onClick={() => goTo(["query"], { sql: `SELECT *\nFROM ${named(name)}\nLIMIT 1000`, title: name })}
         >
           Query
         </Button>
-        <Button kind="quiet" icon="trash" label={`Drop ${name}`} onClick={() => setDropping(true)} />
-      </header>
+      }
+      drop={() => client().query(`DROP ${isView ? "VIEW" : "TABLE"} ${named(name)}`)}
+      loss="Its rows and indexes go with it."
+      onDropped={onChanged}
+    >
       <Failure error={error} />
       {facts === undefined && error === null && <Busy />}
       {facts !== undefined && shown === "rows" && <Rows name={name} facts={facts} isView={isView} />}
       {facts !== undefined && shown === "definition" && <Definition facts={facts} name={name} isView={isView} />}
-      {isDropping && (
-        <Confirm title={`Drop ${name}?`} action="Drop" onConfirm={drop} onClose={() => setDropping(false)}>
-          <p>Its rows and indexes go with it. This cannot be taken back.</p>
-        </Confirm>
-      )}
-    </div>
+    </Thing>
   );
 }
 
@@ -99,10 +88,9 @@ function Rows({ name, facts, isView }: RowsProps) {
   };
   return (
     <>
-      <form
+      <Form
         class="thing-tools"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           setWhere(typed.trim());
           setLimit(PAGE_ROWS);
         }}
@@ -121,8 +109,8 @@ function Rows({ name, facts, isView }: RowsProps) {
             Row
           </Button>
         )}
-        <Button kind="quiet" icon="refresh" label="Load again" onClick={again} />
-      </form>
+        <ReloadButton onClick={again} />
+      </Form>
       <Failure error={error} />
       <div class="thing-grid">
         {data === undefined ? (

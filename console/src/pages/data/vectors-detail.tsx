@@ -1,11 +1,11 @@
 /** A collection of vectors: its facts, and its first entries. */
 import { countText } from "../../lib/format.js";
-import { useLoad } from "../../lib/load.js";
+import { useGet, useLoad } from "../../lib/load.js";
 import { goTo } from "../../lib/router.js";
 import { client } from "../../lib/session.js";
-import { Badge, Busy, Button } from "../../ui/button.js";
+import { Badge, Button } from "../../ui/button.js";
 import { DataGrid } from "../../ui/data-grid.js";
-import { Failure } from "../../ui/notice.js";
+import { Failure, Waiting } from "../../ui/notice.js";
 import { Facts } from "../../ui/panel.js";
 import { quotedName } from "../query/sidebar.js";
 
@@ -24,13 +24,13 @@ const SHOWN = 500;
 
 export function VectorsDetail({ name }: { readonly name: string }) {
   const path = `/v1/vectors/collections/${encodeURIComponent(name)}`;
-  const { data, error } = useLoad((signal) => client().request<VectorFacts>("GET", path, { signal }), [path]);
+  const { data, error } = useGet<VectorFacts>(path);
   const rows = useLoad(
     (signal) =>
       client().query(`SELECT id, metadata FROM ${quotedName(name)} ORDER BY id`, [], { signal, maxRows: SHOWN }),
     [name],
   );
-  if (data === undefined) return error === null ? <Busy /> : <Failure error={error} />;
+  if (data === undefined) return <Waiting error={error} />;
   return (
     <div class="thing">
       <header class="thing-head">

@@ -1,16 +1,16 @@
 /** A graph to walk through: begin with a label, expand nodes, find the way between two, and see what is central. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { plural } from "../../lib/format.js";
-import { useLoad } from "../../lib/load.js";
+import { useGet, useLoad } from "../../lib/load.js";
 import { replacePlace } from "../../lib/router.js";
-import { client } from "../../lib/session.js";
 import type { PageProps } from "../../shell/pages.js";
-import { Badge, Busy, Button } from "../../ui/button.js";
+import { Badge, Button } from "../../ui/button.js";
 import { Select, TextField } from "../../ui/field.js";
+import { Form } from "../../ui/form.js";
 import { GraphCanvas } from "../../ui/graph-canvas.js";
 import { captionOf, GraphModel, type GraphNode } from "../../ui/graph-model.js";
 import { Legend, NodePanel } from "../../ui/node-panel.js";
-import { Empty, Failure } from "../../ui/notice.js";
+import { Empty, Waiting } from "../../ui/notice.js";
 import { attempt } from "../../ui/toast.js";
 import { GraphReader } from "./graph-reader.js";
 
@@ -26,11 +26,8 @@ const LIMITS: readonly (readonly [string, string])[] = [
 ];
 
 export function GraphPage({ query }: PageProps) {
-  const { data, error } = useLoad(
-    (signal) => client().request<{ graphs: readonly GraphFacts[] }>("GET", "/v1/graph/graphs", { signal }),
-    [],
-  );
-  if (data === undefined) return error === null ? <Busy /> : <Failure error={error} />;
+  const { data, error } = useGet<{ graphs: readonly GraphFacts[] }>("/v1/graph/graphs");
+  if (data === undefined) return <Waiting error={error} />;
   if (data.graphs.every(({ node_count: count }) => count === 0)) {
     return (
       <Empty icon="graph" title="There are no nodes yet">
@@ -92,13 +89,7 @@ function GraphWalk({ name, names, label: first }: GraphWalkProps) {
   return (
     <div class="graph-page">
       <h1 class="unseen">Graph</h1>
-      <form
-        class="graph-bar"
-        onSubmit={(event) => {
-          event.preventDefault();
-          begin();
-        }}
-      >
+      <Form class="graph-bar" onSubmit={() => begin()}>
         {names.length > 1 && (
           <Select
             label="Graph"
@@ -137,7 +128,7 @@ function GraphWalk({ name, names, label: first }: GraphWalkProps) {
             </Button>
           </>
         )}
-      </form>
+      </Form>
       <div class="graph-view">
         <GraphCanvas
           model={model}

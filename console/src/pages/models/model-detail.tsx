@@ -1,13 +1,13 @@
 /** A model's card: how good it is and beside what, what it looked at, what it left out, and a form to predict with it. */
 import { useState } from "preact/hooks";
-import { cellText, countText, durationText, measureText, timeText } from "../../lib/format.js";
-import { useLoad } from "../../lib/load.js";
+import { cellText, countText, durationText, roundedText, timeText } from "../../lib/format.js";
+import { useGet } from "../../lib/load.js";
 import { goTo } from "../../lib/router.js";
 import { client } from "../../lib/session.js";
-import { Badge, Busy, Button } from "../../ui/button.js";
+import { Badge, Button } from "../../ui/button.js";
 import { Confirm } from "../../ui/dialog.js";
-import { ListTable } from "../../ui/list-table.js";
-import { Failure, Notice } from "../../ui/notice.js";
+import { ListPanel } from "../../ui/list-table.js";
+import { Notice, Waiting } from "../../ui/notice.js";
 import { Facts, Page, Panel } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
 import { PredictForm } from "./predict-form.js";
@@ -47,8 +47,8 @@ interface Card {
 export function ModelDetail({ id }: { readonly id: string }) {
   const path = `/v1/automl/models/${encodeURIComponent(id)}`;
   const [isRemoving, setRemoving] = useState(false);
-  const { data: model, error } = useLoad((signal) => client().request<ModelFacts>("GET", path, { signal }), [path]);
-  if (model === undefined) return error === null ? <Busy /> : <Failure error={error} />;
+  const { data: model, error } = useGet<ModelFacts>(path);
+  if (model === undefined) return <Waiting error={error} />;
   const { card } = model;
   const remove = (): void => {
     void attempt(() => client().request("DELETE", path), `${model.name} is gone.`).then(
@@ -100,30 +100,27 @@ export function ModelDetail({ id }: { readonly id: string }) {
 }
 
 function Metrics({ model: { metrics, metric, card } }: { readonly model: ModelFacts }) {
-  const number = (value: number | undefined): string =>
-    value === undefined ? "" : measureText(Number(value.toPrecision(4)));
   return (
-    <Panel title="How good it is" isFlush>
-      <ListTable
-        label="Metrics"
-        rows={Object.entries(metrics)}
-        keyOf={([name]) => name}
-        none="There are no metrics."
-        columns={[
-          {
-            name: "Metric",
-            cell: ([name]) => (
-              <span class="row">
-                {name.replaceAll("_", " ")} {name === metric && <Badge tone="accent">decides</Badge>}
-              </span>
-            ),
-          },
-          { name: "Model", cell: ([, value]) => <strong>{number(value)}</strong>, isNumber: true },
-          { name: "Without a model", cell: ([name]) => number(card?.baseline?.[name]), isNumber: true },
-        ]}
-      />
-      {card?.validation !== undefined && <p class="none">{card.validation}</p>}
-    </Panel>
+    <ListPanel
+      title="How good it is"
+      label="Metrics"
+      rows={Object.entries(metrics)}
+      keyOf={([name]) => name}
+      none="There are no metrics."
+      columns={[
+        {
+          name: "Metric",
+          cell: ([name]) => (
+            <span class="row">
+              {name.replaceAll("_", " ")} {name === metric && <Badge tone="accent">decides</Badge>}
+            </span>
+          ),
+        },
+        { name: "Model", cell: ([, value]) => <strong>{roundedText(value, 4)}</strong>, isNumber: true },
+        { name: "Without a model", cell: ([name]) => roundedText(card?.baseline?.[name], 4), isNumber: true },
+      ]}
+      foot={card?.validation !== undefined && <p class="none">{card.validation}</p>}
+    />
   );
 }
 
@@ -138,7 +135,7 @@ function Importance({ card }: { readonly card: Card | undefined }) {
           <li key={feature}>
             <span class="top-bar" style={{ width: `${Math.max(0, value / most) * 100}%` }} />
             <span class="top-label">{feature}</span>
-            <span class="number">{measureText(Number(value.toPrecision(3)))}</span>
+            <span class="number">{roundedText(value)}</span>
           </li>
         ))}
       </ul>
@@ -150,22 +147,20 @@ function Columns({ card }: { readonly card: Card | undefined }) {
   const used = (card?.columnsUsed ?? []).map(({ name, treatment }) => ({ name, isUsed: true, why: treatment }));
   const dropped = (card?.columnsDropped ?? []).map(({ name, reason }) => ({ name, isUsed: false, why: reason }));
   return (
-    <Panel title="Columns" isFlush>
-      <ListTable
-        label="Columns"
-        rows={[...used, ...dropped]}
-        keyOf={({ name }) => name}
-        none="Not known."
-        columns={[
-          { name: "Column", cell: ({ name }) => <strong>{name}</strong> },
-          {
-            name: "Used",
-            cell: ({ isUsed }) => <Badge tone={isUsed ? "good" : "neutral"}>{isUsed ? "used" : "left out"}</Badge>,
-          },
-          { name: "How, or why not", cell: ({ why }) => why, isWide: true },
-        ]}
-      />
-    </Panel>
+    <ListPanel
+      title="Columns"
+      rows={[...used, ...dropped]}
+      keyOf={({ name }) => name}
+      none="Not known."
+      columns={[
+        { name: "Column", cell: ({ name }) => <strong>{name}</strong> },
+        {
+          name: "Used",
+          cell: ({ isUsed }) => <Badge tone={isUsed ? "good" : "neutral"}>{isUsed ? "used" : "left out"}</Badge>,
+        },
+        { name: "How, or why not", cell: ({ why }) => why, isWide: true },
+      ]}
+    />
   );
 }
 
@@ -182,7 +177,7 @@ function Limits({ card }: { readonly card: Card | undefined }) {
         <Facts
           facts={calibration.map(([name, value]): [string, string] => [
             `Calibration: ${name}`,
-            typeof value === "number" ? measureText(Number(value.toPrecision(4))) : cellText(value),
+            typeof value === "number" ? roundedText(value, 4) : cellText(value),
           ])}
         />
       )}

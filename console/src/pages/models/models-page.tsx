@@ -1,18 +1,19 @@
 /** Models that learn from the tenant's tables: start a training, follow it, read a model's card, and predict. */
 import { useState } from "preact/hooks";
 import { catalog } from "../../lib/catalog.js";
-import { durationText, measureText, timeText } from "../../lib/format.js";
-import { useEvery, useLoad } from "../../lib/load.js";
+import { durationText, measureText, roundedText, timeText } from "../../lib/format.js";
+import { useEvery, useGet } from "../../lib/load.js";
 import { linkTo } from "../../lib/router.js";
+import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
 import { useStore } from "../../lib/store.js";
 import type { PageProps } from "../../shell/pages.js";
 import { Badge, Button } from "../../ui/button.js";
-import { Dialog } from "../../ui/dialog.js";
+import { ActionDialog } from "../../ui/dialog.js";
 import { Select, TextField } from "../../ui/field.js";
-import { ListTable } from "../../ui/list-table.js";
+import { ListPanel } from "../../ui/list-table.js";
 import { Empty, Failure } from "../../ui/notice.js";
-import { Page, Panel } from "../../ui/panel.js";
+import { Page } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
 import { ModelDetail } from "./model-detail.js";
 
@@ -46,11 +47,8 @@ const EVERY_MS = 2_000;
 
 export function ModelsPage({ path }: PageProps) {
   const [isNew, setNew] = useState(false);
-  const models = useLoad((signal) => client().request<readonly ModelRow[]>("GET", "/v1/automl/models", { signal }), []);
-  const jobs = useLoad(
-    (signal) => client().request<{ jobs: readonly Job[] }>("GET", "/v1/automl/jobs", { signal }),
-    [],
-  );
+  const models = useGet<readonly ModelRow[]>("/v1/automl/models");
+  const jobs = useGet<{ jobs: readonly Job[] }>("/v1/automl/jobs");
   useEvery(EVERY_MS, () => {
     jobs.again();
     models.again();
@@ -74,31 +72,29 @@ export function ModelsPage({ path }: PageProps) {
           A model learns to predict one column of a table from the others.
         </Empty>
       ) : (
-        <Panel title="Models" isFlush>
-          <ListTable
-            label="Models"
-            rows={models.data ?? []}
-            keyOf={({ id }) => id}
-            none="Loading …"
-            columns={[
-              { name: "Name", cell: ({ id, name }) => <a href={linkTo(["models", id])}>{name}</a> },
-              { name: "Version", cell: ({ version }) => version, isNumber: true },
-              { name: "Task", cell: ({ task }) => task.replaceAll("_", " ") },
-              { name: "Algorithm", cell: ({ algorithm }) => algorithm },
-              { name: "Score", cell: (model) => scoreText(model.metric, model.best_score) },
-              { name: "Trained in", cell: (model) => durationText(model.training_time_ms), isNumber: true },
-              { name: "Since", cell: (model) => timeText(model.created_at) },
-            ]}
-          />
-        </Panel>
+        <ListPanel
+          title="Models"
+          rows={models.data}
+          keyOf={({ id }) => id}
+          none="Loading …"
+          columns={[
+            { name: "Name", cell: ({ id, name }) => <a href={linkTo(["models", id])}>{name}</a> },
+            { name: "Version", cell: ({ version }) => version, isNumber: true },
+            { name: "Task", cell: ({ task }) => task.replaceAll("_", " ") },
+            { name: "Algorithm", cell: ({ algorithm }) => algorithm },
+            { name: "Score", cell: bestText },
+            { name: "Trained in", cell: (model) => durationText(model.training_time_ms), isNumber: true },
+            { name: "Since", cell: (model) => timeText(model.created_at) },
+          ]}
+        />
       )}
       {isNew && <TrainDialog onClose={() => setNew(false)} onDone={jobs.again} />}
     </Page>
   );
 }
 
-function scoreText(metric: string, score: number | null): string {
-  return score === null ? "" : `${metric.replaceAll("_", " ")} ${measureText(Number(score.toPrecision(4)))}`;
+function bestText({ metric, best_score: score }: ModelRow): string {
+  return score === null ? "" : `${metric.replaceAll("_", " ")} ${roundedText(score, 4)}`;
 }
 
 const TONES = { pending: "neutral", running: "accent", completed: "good", failed: "bad", cancelled: "warn" } as const;
@@ -110,41 +106,39 @@ function Jobs({ jobs, onChanged }: { readonly jobs: readonly Job[]; readonly onC
     );
   };
   return (
-    <Panel title="Trainings" isFlush>
-      <ListTable
-        label="Trainings"
-        rows={jobs}
-        keyOf={({ id }) => id}
-        none=""
-        columns={[
-          { name: "Name", cell: ({ name }) => <strong>{name}</strong> },
-          { name: "State", cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge> },
-          {
-            name: "Progress",
-            cell: (job) => (
-              <span class="row">
-                <progress max={1} value={job.progress} aria-label={`Progress of ${job.name}`} />
-                {job.phase ?? ""} {job.current_trial} of {job.total_trials}
-              </span>
-            ),
-          },
-          {
-            name: "Best score",
-            cell: (job) => (job.best_score === null ? "" : measureText(job.best_score)),
-            isNumber: true,
-          },
-          { name: "Left", cell: (job) => (job.eta_ms === null ? "" : durationText(job.eta_ms)), isNumber: true },
-          { name: "Problem", cell: (job) => job.error?.message ?? "", isWide: true },
-          {
-            name: "",
-            cell: (job) =>
-              job.status === "running" || job.status === "pending" ? (
-                <Button onClick={() => stop(job)}>Stop</Button>
-              ) : null,
-          },
-        ]}
-      />
-    </Panel>
+    <ListPanel
+      title="Trainings"
+      rows={jobs}
+      keyOf={({ id }) => id}
+      none=""
+      columns={[
+        { name: "Name", cell: ({ name }) => <strong>{name}</strong> },
+        { name: "State", cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge> },
+        {
+          name: "Progress",
+          cell: (job) => (
+            <span class="row">
+              <progress max={1} value={job.progress} aria-label={`Progress of ${job.name}`} />
+              {job.phase ?? ""} {job.current_trial} of {job.total_trials}
+            </span>
+          ),
+        },
+        {
+          name: "Best score",
+          cell: (job) => (job.best_score === null ? "" : measureText(job.best_score)),
+          isNumber: true,
+        },
+        { name: "Left", cell: (job) => durationText(job.eta_ms), isNumber: true },
+        { name: "Problem", cell: (job) => job.error?.message ?? "", isWide: true },
+        {
+          name: "",
+          cell: (job) =>
+            job.status === "running" || job.status === "pending" ? (
+              <Button onClick={() => stop(job)}>Stop</Button>
+            ) : null,
+        },
+      ]}
+    />
   );
 }
 
@@ -156,33 +150,27 @@ function TrainDialog({ onClose, onDone }: { readonly onClose: () => void; readon
   const [target, setTarget] = useState("");
   const [name, setName] = useState("");
   const [trials, setTrials] = useState("10");
-  const [error, setError] = useState<unknown>(null);
+  const { error, run } = useRun();
   const chosen = columns.some((column) => column.name === target) ? target : (columns.at(-1)?.name ?? "");
   const start = async (): Promise<void> => {
-    try {
-      const body = { table, target: chosen, max_trials: Number(trials), ...(name !== "" && { name }) };
-      await client().request("POST", "/v1/automl/train", { body });
-      onDone();
-      onClose();
-    } catch (failure) {
-      setError(failure);
-    }
+    const body = { table, target: chosen, max_trials: Number(trials), ...(name !== "" && { name }) };
+    if (!(await run(() => client().request("POST", "/v1/automl/train", { body })))) return;
+    onDone();
+    onClose();
   };
-  const actions = (
-    <>
-      <Button onClick={onClose}>Cancel</Button>
-      <Button kind="primary" disabled={table === ""} onClick={() => void start()}>
-        Start
-      </Button>
-    </>
-  );
   return (
-    <Dialog title="Train a model" onClose={onClose} actions={actions}>
+    <ActionDialog
+      title="Train a model"
+      action="Start"
+      onAction={() => void start()}
+      disabled={table === ""}
+      error={error}
+      onClose={onClose}
+    >
       <Select label="From the table" value={table} options={tables.map((one) => one.name)} onChange={setTable} />
       <Select label="Predict the column" value={chosen} options={columns.map((one) => one.name)} onChange={setTarget} />
       <TextField label="Name" hint="Empty: one is made up." value={name} onInput={setName} />
       <TextField label="Trials" type="number" value={trials} onInput={setTrials} />
-      <Failure error={error} />
-    </Dialog>
+    </ActionDialog>
   );
 }

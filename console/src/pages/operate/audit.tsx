@@ -1,13 +1,11 @@
 /** Who did what: administration, sign-ins, keys, refused credentials. */
 import { useState } from "preact/hooks";
 import { timeText } from "../../lib/format.js";
-import { useLoad } from "../../lib/load.js";
-import { client } from "../../lib/session.js";
+import { useGet } from "../../lib/load.js";
 import { Badge, Button } from "../../ui/button.js";
 import { Select, TextField } from "../../ui/field.js";
-import { ListTable } from "../../ui/list-table.js";
+import { ListPanel } from "../../ui/list-table.js";
 import { Failure } from "../../ui/notice.js";
-import { Panel } from "../../ui/panel.js";
 
 interface Entry {
   readonly number: number;
@@ -34,13 +32,12 @@ export function Audit() {
   const [action, setAction] = useState("");
   const [outcome, setOutcome] = useState<"" | Entry["outcome"]>("");
   const [before, setBefore] = useState<readonly number[]>([]);
-  const { data, error, again } = useLoad(
-    (signal) => {
-      const query = { limit: LIMIT, before: before.at(-1), action: action || undefined, outcome: outcome || undefined };
-      return client().request<Trail>("GET", "/admin/audit", { query, signal });
-    },
-    [action, outcome, before.at(-1) ?? 0],
-  );
+  const { data, error, again } = useGet<Trail>("/admin/audit", {
+    limit: LIMIT,
+    before: before.at(-1),
+    action: action || undefined,
+    outcome: outcome || undefined,
+  });
   const options = [["", "All outcomes"] as const, "ok" as const, "refused" as const, "failed" as const];
   return (
     <>
@@ -52,9 +49,8 @@ export function Audit() {
         </Button>
       </div>
       <Failure error={error} />
-      <Panel
+      <ListPanel
         title="Audit trail"
-        isFlush
         actions={
           <>
             <Button disabled={before.length === 0} onClick={() => setBefore(before.slice(0, -1))}>
@@ -65,27 +61,23 @@ export function Audit() {
             </Button>
           </>
         }
-      >
-        <ListTable
-          label="Audit trail"
-          rows={data?.entries ?? []}
-          keyOf={({ number }) => String(number)}
-          none="Nothing is recorded."
-          columns={[
-            { name: "When", cell: ({ at }) => timeText(at) },
-            { name: "Action", cell: (entry) => <code>{entry.action}</code> },
-            {
-              name: "Outcome",
-              cell: (entry) => <Badge tone={TONES[entry.outcome]}>{entry.code ?? entry.outcome}</Badge>,
-            },
-            { name: "User", cell: ({ username }) => username ?? "" },
-            { name: "Tenant", cell: ({ tenant }) => tenant ?? "" },
-            { name: "Address", cell: ({ address }) => address ?? "" },
-            { name: "About", cell: ({ target }) => target.join(", "), isWide: true },
-            { name: "Times", cell: ({ count }) => count, isNumber: true },
-          ]}
-        />
-      </Panel>
+        rows={data?.entries}
+        keyOf={({ number }) => String(number)}
+        none="Nothing is recorded."
+        columns={[
+          { name: "When", cell: ({ at }) => timeText(at) },
+          { name: "Action", cell: (entry) => <code>{entry.action}</code> },
+          {
+            name: "Outcome",
+            cell: (entry) => <Badge tone={TONES[entry.outcome]}>{entry.code ?? entry.outcome}</Badge>,
+          },
+          { name: "User", cell: ({ username }) => username ?? "" },
+          { name: "Tenant", cell: ({ tenant }) => tenant ?? "" },
+          { name: "Address", cell: ({ address }) => address ?? "" },
+          { name: "About", cell: ({ target }) => target.join(", "), isWide: true },
+          { name: "Times", cell: ({ count }) => count, isNumber: true },
+        ]}
+      />
     </>
   );
 }

@@ -1,13 +1,12 @@
 /** Backups of the tenant, with their progress. */
 import { useState } from "preact/hooks";
 import { bytesText, countText, timeText } from "../../lib/format.js";
-import { useEvery, useLoad } from "../../lib/load.js";
+import { useEvery, useGet } from "../../lib/load.js";
 import { client, session } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
 import { Confirm } from "../../ui/dialog.js";
-import { ListTable } from "../../ui/list-table.js";
+import { ListPanel } from "../../ui/list-table.js";
 import { Failure } from "../../ui/notice.js";
-import { Panel } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
 
 interface BackupRow {
@@ -32,10 +31,7 @@ interface Chosen {
 
 export function Backups() {
   const [chosen, setChosen] = useState<Chosen | null>(null);
-  const { data, error, again } = useLoad(
-    (signal) => client().request<{ backups: readonly BackupRow[] }>("GET", "/v1/backups", { signal }),
-    [],
-  );
+  const { data, error, again } = useGet<{ backups: readonly BackupRow[] }>("/v1/backups");
   useEvery(EVERY_MS, again);
   const call = (method: "POST" | "DELETE", path: string, done: string, body?: object): void => {
     void attempt(() => client().request(method, path, body === undefined ? {} : { body }), done).then(again);
@@ -53,9 +49,8 @@ export function Backups() {
   return (
     <>
       <Failure error={error} />
-      <Panel
+      <ListPanel
         title="Backups"
-        isFlush
         actions={
           <>
             <Button onClick={() => call("POST", "/v1/backups", "The backup has begun.", { incremental: true })}>
@@ -66,41 +61,37 @@ export function Backups() {
             </Button>
           </>
         }
-      >
-        <ListTable
-          label="Backups"
-          rows={data?.backups ?? []}
-          keyOf={({ id }) => id}
-          none="There is none yet."
-          columns={[
-            { name: "Begun", cell: (one) => timeText(one.started_at) },
-            { name: "Kind", cell: ({ kind }) => kind },
-            { name: "State", cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge> },
-            { name: "Entries", cell: ({ entries }) => countText(entries), isNumber: true },
-            { name: "Size", cell: ({ bytes }) => bytesText(bytes), isNumber: true },
-            { name: "Restores up to", cell: (one) => timeText(one.holds_until) },
-            { name: "Verified", cell: (one) => timeText(one.verified_at) },
-            { name: "Problem", cell: (one) => one.error?.message ?? "", isWide: true },
-            {
-              name: "",
-              cell: (backup) => (
-                <span class="row">
-                  <Button onClick={() => call("POST", `/v1/backups/${backup.id}/verify`, "The backup is being read.")}>
-                    Verify
-                  </Button>
-                  <Button onClick={() => setChosen({ what: "restore", backup })}>Restore</Button>
-                  <Button
-                    kind="quiet"
-                    icon="trash"
-                    label="Delete this backup"
-                    onClick={() => setChosen({ what: "delete", backup })}
-                  />
-                </span>
-              ),
-            },
-          ]}
-        />
-      </Panel>
+        rows={data?.backups}
+        keyOf={({ id }) => id}
+        none="There is none yet."
+        columns={[
+          { name: "Begun", cell: (one) => timeText(one.started_at) },
+          { name: "Kind", cell: ({ kind }) => kind },
+          { name: "State", cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge> },
+          { name: "Entries", cell: ({ entries }) => countText(entries), isNumber: true },
+          { name: "Size", cell: ({ bytes }) => bytesText(bytes), isNumber: true },
+          { name: "Restores up to", cell: (one) => timeText(one.holds_until) },
+          { name: "Verified", cell: (one) => timeText(one.verified_at) },
+          { name: "Problem", cell: (one) => one.error?.message ?? "", isWide: true },
+          {
+            name: "",
+            cell: (backup) => (
+              <span class="row">
+                <Button onClick={() => call("POST", `/v1/backups/${backup.id}/verify`, "The backup is being read.")}>
+                  Verify
+                </Button>
+                <Button onClick={() => setChosen({ what: "restore", backup })}>Restore</Button>
+                <Button
+                  kind="quiet"
+                  icon="trash"
+                  label="Delete this backup"
+                  onClick={() => setChosen({ what: "delete", backup })}
+                />
+              </span>
+            ),
+          },
+        ]}
+      />
       {chosen !== null && (
         <Confirm
           title={chosen.what === "delete" ? "Delete this backup?" : "Restore this backup?"}

@@ -1,11 +1,11 @@
 /** The server's state, and charts of the last minutes, which begin when this page is opened. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { bytesText, durationText, measureText } from "../../lib/format.js";
-import { useEvery, useLoad } from "../../lib/load.js";
+import { bytesText, durationText, measureText, percentText } from "../../lib/format.js";
+import { useEvery, useGet } from "../../lib/load.js";
 import { client, isOperator, type User } from "../../lib/session.js";
 import { Badge } from "../../ui/button.js";
 import { Chart, type ChartData } from "../../ui/chart.js";
-import { ListTable } from "../../ui/list-table.js";
+import { ListPanel } from "../../ui/list-table.js";
 import { Failure } from "../../ui/notice.js";
 import { Facts, Panel } from "../../ui/panel.js";
 import { failedPerSecond, meanMs, perSecond, type Reading, readingOf } from "./metrics.js";
@@ -21,7 +21,7 @@ interface Status {
 }
 
 export function Health({ user }: { readonly user: User }) {
-  const status = useLoad((signal) => client().request<Status>("GET", "/health", { signal }), []);
+  const status = useGet<Status>("/health");
   const readings = useRef<Reading[]>([]);
   const [count, setCount] = useState(0);
   const [error, setError] = useState<unknown>(null);
@@ -121,47 +121,38 @@ interface Placed {
 }
 
 function Placement() {
-  const { data, error, again } = useLoad(
-    (signal) => client().request<Placed>("GET", "/admin/placement", { signal }),
-    [],
-  );
+  const { data, error, again } = useGet<Placed>("/admin/placement");
   useEvery(EVERY_MS * 2, again);
-  const share = (load: number | null): string => (load === null ? "" : `${Math.round(load * 100)}%`);
-  const size = (bytes: number | null): string => (bytes === null ? "" : bytesText(bytes));
   return (
     <>
       <Failure error={error} />
       <div class="charts">
-        <Panel title="Actors" isFlush>
-          <ListTable
-            label="Actors"
-            rows={data?.actors ?? []}
-            keyOf={({ actor }) => String(actor)}
-            none="None."
-            columns={[
-              { name: "Actor", cell: ({ actor }) => actor },
-              { name: "State", cell: ({ up }) => <Badge tone={up ? "good" : "bad"}>{up ? "up" : "down"}</Badge> },
-              { name: "Load", cell: ({ load }) => share(load), isNumber: true },
-              { name: "Heap", cell: (one) => size(one.heap_bytes), isNumber: true },
-              { name: "Running", cell: (one) => one.requests_running ?? "", isNumber: true },
-            ]}
-          />
-        </Panel>
-        <Panel title="Partitions" isFlush>
-          <ListTable
-            label="Partitions"
-            rows={data?.partitions ?? []}
-            keyOf={({ partition }) => String(partition)}
-            none="None."
-            columns={[
-              { name: "Partition", cell: ({ partition }) => partition },
-              { name: "Actor", cell: ({ actor }) => actor },
-              { name: "Tenants", cell: ({ tenants }) => tenants, isNumber: true },
-              { name: "Stored", cell: (one) => size(one.stored_bytes), isNumber: true },
-              { name: "Load", cell: ({ load }) => share(load), isNumber: true },
-            ]}
-          />
-        </Panel>
+        <ListPanel
+          title="Actors"
+          rows={data?.actors}
+          keyOf={({ actor }) => String(actor)}
+          none="None."
+          columns={[
+            { name: "Actor", cell: ({ actor }) => actor },
+            { name: "State", cell: ({ up }) => <Badge tone={up ? "good" : "bad"}>{up ? "up" : "down"}</Badge> },
+            { name: "Load", cell: ({ load }) => percentText(load), isNumber: true },
+            { name: "Heap", cell: (one) => bytesText(one.heap_bytes), isNumber: true },
+            { name: "Running", cell: (one) => one.requests_running ?? "", isNumber: true },
+          ]}
+        />
+        <ListPanel
+          title="Partitions"
+          rows={data?.partitions}
+          keyOf={({ partition }) => String(partition)}
+          none="None."
+          columns={[
+            { name: "Partition", cell: ({ partition }) => partition },
+            { name: "Actor", cell: ({ actor }) => actor },
+            { name: "Tenants", cell: ({ tenants }) => tenants, isNumber: true },
+            { name: "Stored", cell: (one) => bytesText(one.stored_bytes), isNumber: true },
+            { name: "Load", cell: ({ load }) => percentText(load), isNumber: true },
+          ]}
+        />
       </div>
     </>
   );

@@ -1,17 +1,16 @@
 /** API keys of the tenant. A key is shown once, when it is made. */
-
 import { useState } from "preact/hooks";
 import { copy } from "../../lib/clipboard.js";
 import { countText, timeText } from "../../lib/format.js";
-import { useLoad } from "../../lib/load.js";
+import { useGet } from "../../lib/load.js";
+import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
 import { CodeBlock } from "../../ui/code-block.js";
 import { Confirm, Dialog } from "../../ui/dialog.js";
 import { Select, TextField } from "../../ui/field.js";
-import { ListTable } from "../../ui/list-table.js";
+import { ListPanel } from "../../ui/list-table.js";
 import { Failure, Notice } from "../../ui/notice.js";
-import { Panel } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
 
 interface KeyRow {
@@ -27,10 +26,7 @@ interface KeyRow {
 export function Keys() {
   const [isNew, setNew] = useState(false);
   const [removed, setRemoved] = useState<KeyRow | null>(null);
-  const { data, error, again } = useLoad(
-    (signal) => client().request<{ keys: readonly KeyRow[] }>("GET", "/v1/api-keys", { signal }),
-    [],
-  );
+  const { data, error, again } = useGet<{ keys: readonly KeyRow[] }>("/v1/api-keys");
   const remove = ({ id, name }: KeyRow): void => {
     const work = () => client().request("DELETE", `/v1/api-keys/${encodeURIComponent(id)}`);
     void attempt(work, `${name} does not work any more.`).then(again);
@@ -38,36 +34,31 @@ export function Keys() {
   return (
     <>
       <Failure error={error} />
-      <Panel
+      <ListPanel
         title="API keys"
-        isFlush
         actions={
           <Button icon="plus" onClick={() => setNew(true)}>
             Key
           </Button>
         }
-      >
-        <ListTable
-          label="API keys"
-          rows={data?.keys ?? []}
-          keyOf={({ id }) => id}
-          none="There are none."
-          columns={[
-            { name: "Name", cell: ({ name }) => <strong>{name}</strong> },
-            { name: "Key", cell: (key) => <code>{key.key_preview}</code> },
-            { name: "May", cell: (key) => <Badge>{key.permission === "ReadOnly" ? "read" : "read and write"}</Badge> },
-            { name: "Until", cell: (key) => timeText(key.expires_at) || "for ever" },
-            { name: "Last used", cell: (key) => timeText(key.last_used) },
-            { name: "Requests", cell: (key) => countText(key.usage_count), isNumber: true },
-            {
-              name: "",
-              cell: (key) => (
-                <Button kind="quiet" icon="trash" label={`Delete ${key.name}`} onClick={() => setRemoved(key)} />
-              ),
-            },
-          ]}
-        />
-      </Panel>
+        rows={data?.keys}
+        keyOf={({ id }) => id}
+        none="There are none."
+        columns={[
+          { name: "Name", cell: ({ name }) => <strong>{name}</strong> },
+          { name: "Key", cell: (key) => <code>{key.key_preview}</code> },
+          { name: "May", cell: (key) => <Badge>{key.permission === "ReadOnly" ? "read" : "read and write"}</Badge> },
+          { name: "Until", cell: (key) => timeText(key.expires_at) || "for ever" },
+          { name: "Last used", cell: (key) => timeText(key.last_used) },
+          { name: "Requests", cell: (key) => countText(key.usage_count), isNumber: true },
+          {
+            name: "",
+            cell: (key) => (
+              <Button kind="quiet" icon="trash" label={`Delete ${key.name}`} onClick={() => setRemoved(key)} />
+            ),
+          },
+        ]}
+      />
       {isNew && <NewKey onClose={() => setNew(false)} onDone={again} />}
       {removed !== null && (
         <Confirm
@@ -87,17 +78,14 @@ function NewKey({ onClose, onDone }: { readonly onClose: () => void; readonly on
   const [name, setName] = useState("");
   const [permission, setPermission] = useState<"FullAccess" | "ReadOnly">("ReadOnly");
   const [made, setMade] = useState<string | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const make = async (): Promise<void> => {
-    try {
+  const { error, run } = useRun();
+  const make = (): Promise<boolean> =>
+    run(async () => {
       const body = { name, permission };
       const { raw_key: key } = await client().request<{ raw_key: string }>("POST", "/v1/api-keys", { body });
       setMade(key);
       onDone();
-    } catch (failure) {
-      setError(failure);
-    }
-  };
+    });
   const options = [["ReadOnly", "Read"] as const, ["FullAccess", "Read and write"] as const];
   const actions =
     made === null ? (

@@ -1,14 +1,12 @@
 /** Sessions of the tenant: those of PostgreSQL's protocol and of Bolt, with what each runs. */
-
 import { useState } from "preact/hooks";
 import { timeText } from "../../lib/format.js";
 import { useEvery, useLoad } from "../../lib/load.js";
 import { client } from "../../lib/session.js";
-import { Badge, Button } from "../../ui/button.js";
+import { Badge, Button, ReloadButton } from "../../ui/button.js";
 import { Confirm } from "../../ui/dialog.js";
-import { ListTable } from "../../ui/list-table.js";
+import { ListPanel } from "../../ui/list-table.js";
 import { Failure } from "../../ui/notice.js";
-import { Panel } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
 
 interface SessionRow {
@@ -35,41 +33,36 @@ export function Sessions() {
   return (
     <>
       <Failure error={error} />
-      <Panel
+      <ListPanel
         title="Sessions"
-        isFlush
-        actions={<Button kind="quiet" icon="refresh" label="Load again" onClick={again} />}
-      >
-        <ListTable
-          label="Sessions"
-          rows={data ?? []}
-          keyOf={({ pid }) => String(pid)}
-          none="Nobody is connected by PostgreSQL's protocol or Bolt. Requests over HTTP have no session."
-          columns={[
-            { name: "Number", cell: ({ pid }) => pid, isNumber: true },
-            { name: "User", cell: ({ usename }) => usename ?? "" },
-            { name: "Program", cell: (row) => row.application_name ?? "" },
-            { name: "Address", cell: (row) => row.client_addr ?? "" },
-            {
-              name: "State",
-              cell: ({ state }) => <Badge tone={state === "active" ? "accent" : "neutral"}>{state ?? ""}</Badge>,
-            },
-            { name: "Since", cell: (row) => timeText(row.query_start) },
-            { name: "Statement", cell: ({ query }) => <code>{(query ?? "").slice(0, 300)}</code>, isWide: true },
-            {
-              name: "",
-              cell: (row) => (
-                <span class="row">
-                  <Button onClick={() => call("pg_cancel_backend", row.pid, "Cancelled.")}>Cancel</Button>
-                  <Button kind="danger" onClick={() => setLeaving(row)}>
-                    End
-                  </Button>
-                </span>
-              ),
-            },
-          ]}
-        />
-      </Panel>
+        actions={<ReloadButton onClick={again} />}
+        rows={data}
+        keyOf={({ pid }) => String(pid)}
+        none="Nobody is connected by PostgreSQL's protocol or Bolt. Requests over HTTP have no session."
+        columns={[
+          { name: "Number", cell: ({ pid }) => pid, isNumber: true },
+          { name: "User", cell: ({ usename }) => usename ?? "" },
+          { name: "Program", cell: (row) => row.application_name ?? "" },
+          { name: "Address", cell: (row) => row.client_addr ?? "" },
+          {
+            name: "State",
+            cell: ({ state }) => <Badge tone={state === "active" ? "accent" : "neutral"}>{state ?? ""}</Badge>,
+          },
+          { name: "Since", cell: (row) => timeText(row.query_start) },
+          { name: "Statement", cell: ({ query }) => <code>{(query ?? "").slice(0, 300)}</code>, isWide: true },
+          {
+            name: "",
+            cell: (row) => (
+              <span class="row">
+                <Button onClick={() => call("pg_cancel_backend", row.pid, "Cancelled.")}>Cancel</Button>
+                <Button kind="danger" onClick={() => setLeaving(row)}>
+                  End
+                </Button>
+              </span>
+            ),
+          },
+        ]}
+      />
       {leaving !== null && (
         <Confirm
           title={`End session ${leaving.pid}?`}

@@ -1,14 +1,14 @@
 /** All tenants of the installation, with their limits. */
 import { useState } from "preact/hooks";
 import { timeText } from "../../lib/format.js";
-import { useLoad } from "../../lib/load.js";
+import { useGet } from "../../lib/load.js";
+import { useRun } from "../../lib/run.js";
 import { client } from "../../lib/session.js";
 import { Badge, Button } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
 import { TextField } from "../../ui/field.js";
-import { ListTable } from "../../ui/list-table.js";
+import { ListPanel } from "../../ui/list-table.js";
 import { Failure } from "../../ui/notice.js";
-import { Panel } from "../../ui/panel.js";
 import { attempt } from "../../ui/toast.js";
 
 interface TenantRow {
@@ -22,10 +22,7 @@ interface TenantRow {
 
 export function Tenants() {
   const [open, setOpen] = useState<TenantRow | "new" | null>(null);
-  const { data, error, again } = useLoad(
-    (signal) => client().request<{ tenants: readonly TenantRow[] }>("GET", "/admin/tenants", { signal }),
-    [],
-  );
+  const { data, error, again } = useGet<{ tenants: readonly TenantRow[] }>("/admin/tenants");
   const switchIt = (tenant: TenantRow): void => {
     const body = { is_active: !tenant.is_active };
     void attempt(() => client().request("PATCH", `/admin/tenants/${tenant.id}`, { body })).then(again);
@@ -33,46 +30,39 @@ export function Tenants() {
   return (
     <>
       <Failure error={error} />
-      <Panel
+      <ListPanel
         title="Tenants"
-        isFlush
         actions={
           <Button icon="plus" onClick={() => setOpen("new")}>
             Tenant
           </Button>
         }
-      >
-        <ListTable
-          label="Tenants"
-          rows={data?.tenants ?? []}
-          keyOf={({ id }) => id}
-          none="There are none."
-          columns={[
-            { name: "Tenant", cell: ({ id }) => <strong>{id}</strong> },
-            { name: "Name", cell: ({ name }) => name },
-            {
-              name: "State",
-              cell: (one) => (
-                <Badge tone={one.is_active ? "good" : "bad"}>{one.is_active ? "active" : "disabled"}</Badge>
-              ),
-            },
-            { name: "Partition", cell: ({ partition }) => partition, isNumber: true },
-            { name: "Requests a second", cell: (one) => one.rate_limit?.per_second ?? "as configured", isNumber: true },
-            { name: "Since", cell: (one) => timeText(one.created_at) },
-            {
-              name: "",
-              cell: (one) => (
-                <span class="row">
-                  <Button onClick={() => setOpen(one)}>Limit</Button>
-                  {one.id !== "system" && (
-                    <Button onClick={() => switchIt(one)}>{one.is_active ? "Disable" : "Enable"}</Button>
-                  )}
-                </span>
-              ),
-            },
-          ]}
-        />
-      </Panel>
+        rows={data?.tenants}
+        keyOf={({ id }) => id}
+        none="There are none."
+        columns={[
+          { name: "Tenant", cell: ({ id }) => <strong>{id}</strong> },
+          { name: "Name", cell: ({ name }) => name },
+          {
+            name: "State",
+            cell: (one) => <Badge tone={one.is_active ? "good" : "bad"}>{one.is_active ? "active" : "disabled"}</Badge>,
+          },
+          { name: "Partition", cell: ({ partition }) => partition, isNumber: true },
+          { name: "Requests a second", cell: (one) => one.rate_limit?.per_second ?? "as configured", isNumber: true },
+          { name: "Since", cell: (one) => timeText(one.created_at) },
+          {
+            name: "",
+            cell: (one) => (
+              <span class="row">
+                <Button onClick={() => setOpen(one)}>Limit</Button>
+                {one.id !== "system" && (
+                  <Button onClick={() => switchIt(one)}>{one.is_active ? "Disable" : "Enable"}</Button>
+                )}
+              </span>
+            ),
+          },
+        ]}
+      />
       {open !== null && (
         <TenantDialog tenant={open === "new" ? null : open} onClose={() => setOpen(null)} onDone={again} />
       )}
@@ -89,23 +79,21 @@ interface TenantDialogProps {
 function TenantDialog({ tenant, onClose, onDone }: TenantDialogProps) {
   const [id, setId] = useState("");
   const [limit, setLimit] = useState(String(tenant?.rate_limit?.per_second ?? ""));
-  const [error, setError] = useState<unknown>(null);
-  const run = async (): Promise<void> => {
-    try {
-      const perSecond = Number(limit);
-      if (tenant === null) await client().request("POST", "/admin/tenants", { body: { id } });
-      else {
-        const rate = limit === "" ? null : { per_second: perSecond, burst: Math.max(1, perSecond * 2) };
-        await client().request("PATCH", `/admin/tenants/${tenant.id}`, { body: { rate_limit: rate } });
-      }
-      onDone();
-      onClose();
-    } catch (failure) {
-      setError(failure);
-    }
+  const { error, run } = useRun();
+  const set = async (): Promise<void> => {
+    const perSecond = Number(limit);
+    const rate = limit === "" ? null : { per_second: perSecond, burst: Math.max(1, perSecond * 2) };
+    const isDone = await run(() =>
+      tenant === null
+        ? client().request("POST", "/admin/tenants", { body: { id } })
+        : client().request("PATCH", `/admin/tenants/${tenant.id}`, { body: { rate_limit: rate } }),
+    );
+    if (!isDone) return;
+    onDone();
+    onClose();
   };
   const actions = (
-    <Button kind="primary" onClick={() => void run()}>
+    <Button kind="primary" onClick={() => void set()}>
       {tenant === null ? "Make" : "Set"}
     </Button>
   );

@@ -1,6 +1,6 @@
 /** A plan as a tree: what each step takes, how many rows it gives, and where the time goes. */
 import { useMemo } from "preact/hooks";
-import { bytesText, countText, durationText, shortCount } from "../../lib/format.js";
+import { bytesText, countText, durationText, percentText, shortCount } from "../../lib/format.js";
 import { Badge } from "../../ui/button.js";
 import { Notice } from "../../ui/notice.js";
 import { misjudgement, ownMs, type Plan, type PlanNode, planOf } from "./plan.js";
@@ -102,7 +102,7 @@ function Step({ line: { node, depth }, plan, isMeasured }: StepProps) {
         <td class="plan-time">
           <span class="plan-bar" style={{ width: `${Math.max(share * 100, 1)}%` }} />
           <span class="number">
-            {own === null ? "" : durationText(own)} · {Math.round(share * 100)}%
+            {durationText(own)} · {percentText(share)}
           </span>
         </td>
       )}

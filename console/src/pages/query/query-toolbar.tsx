@@ -1,5 +1,6 @@
 /** What can be done with the statements of a tab. */
 import { useState } from "preact/hooks";
+import { clockText } from "../../lib/format.js";
 import { MOD } from "../../lib/keys.js";
 import { useStore } from "../../lib/store.js";
 import { Badge, Button } from "../../ui/button.js";
@@ -99,7 +100,7 @@ function TransactionButtons({ work, isRunning }: { readonly work: TabWork; reado
       </Button>
     );
   }
-  const until = new Date(open.expiresAt).toLocaleTimeString("en-GB");
+  const until = clockText(open.expiresAt);
   const end = (how: "commit" | "rollback"): void => {
     void attempt(() => closeTransaction(work, how), how === "commit" ? "Committed." : "Rolled back.");
   };

@@ -1,9 +1,10 @@
 /** Beside the editor: what can be queried, what was run, and what was saved. */
 import { useState } from "preact/hooks";
 import { type CatalogObject, catalog } from "../../lib/catalog.js";
-import { durationText, plural } from "../../lib/format.js";
+import { clockText, durationText, plural } from "../../lib/format.js";
 import { useStore } from "../../lib/store.js";
 import { Busy, Button } from "../../ui/button.js";
+import { FilterInput } from "../../ui/field.js";
 import { Icon } from "../../ui/icon.js";
 import { Tabs } from "../../ui/tabs.js";
 import { forget, kept, showQuery } from "./query-tabs.js";
@@ -29,14 +30,7 @@ export function Sidebar({ onClose }: { readonly onClose: () => void }) {
           <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
         </span>
       </div>
-      <input
-        class="input query-side-filter"
-        type="search"
-        aria-label="Filter"
-        placeholder="Filter"
-        value={filter}
-        onInput={(event) => setFilter(event.currentTarget.value)}
-      />
+      <FilterInput class="query-side-filter" value={filter} onInput={setFilter} />
       <div class="query-side-list">
         {shown === "schema" && <Schema wanted={wanted} />}
         {shown === "history" && <History wanted={wanted} />}
@@ -156,7 +150,7 @@ function History({ wanted }: { readonly wanted: string }) {
         <button key={at + text} type="button" class="side-query" onClick={() => showQuery(language, text)}>
           <code>{text}</code>
           <small class={error === null ? undefined : "bad"}>
-            {error ?? `${plural(rows, "row")} · ${durationText(ms)}`} · {new Date(at).toLocaleTimeString("en-GB")}
+            {error ?? `${plural(rows, "row")} · ${durationText(ms)}`} · {clockText(at)}
           </small>
         </button>
       ))}

@@ -1,8 +1,7 @@
 /** What a search has found: scores, passages and content. */
-
 import { Fragment } from "preact";
 import { useState } from "preact/hooks";
-import { measureText } from "../../lib/format.js";
+import { roundedText } from "../../lib/format.js";
 import { Button } from "../../ui/button.js";
 import { CodeBlock } from "../../ui/code-block.js";
 import { Dialog } from "../../ui/dialog.js";
@@ -57,7 +56,7 @@ function Score({ name, value, most, kind }: ScoreProps) {
   return (
     <div class="score">
       <span class="muted">{name}</span>
-      <span class="number">{value === null ? "–" : measureText(Number(value.toPrecision(3)))}</span>
+      <span class="number">{value === null ? "–" : roundedText(value)}</span>
       {value !== null && <span class={`score-bar ${kind}`} style={{ width: `${share * 100}%` }} />}
     </div>
   );

@@ -7,7 +7,8 @@ import { client } from "../../lib/session.js";
 import type { PageProps } from "../../shell/pages.js";
 import { Busy, Button } from "../../ui/button.js";
 import { Select, TextField } from "../../ui/field.js";
-import { Empty, Failure } from "../../ui/notice.js";
+import { Form } from "../../ui/form.js";
+import { Empty, Failure, Waiting } from "../../ui/notice.js";
 import { Page } from "../../ui/panel.js";
 import { Hits } from "./hits.js";
 import { type Answer, searchDocuments, searchVectors } from "./searches.js";
@@ -30,7 +31,7 @@ async function placesOf(signal: AbortSignal): Promise<readonly Place[]> {
 
 export function SearchPage({ query }: PageProps) {
   const { data: places, error } = useLoad(placesOf, []);
-  if (places === undefined) return error === null ? <Busy /> : <Failure error={error} />;
+  if (places === undefined) return <Waiting error={error} />;
   if (places.length === 0) {
     return (
       <Page title="Search">
@@ -73,13 +74,7 @@ function SearchIn({ places, first, query }: SearchInProps) {
   ]);
   return (
     <Page title="Search" lead="By words, by meaning, or both. Each hit shows what it scores by each.">
-      <form
-        class="search-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          search();
-        }}
-      >
+      <Form class="search-form" onSubmit={() => search()}>
         <Select
           label="In"
           value={`${place.kind}/${place.name}`}
@@ -97,7 +92,7 @@ function SearchIn({ places, first, query }: SearchInProps) {
         <Button kind="primary" type="submit" icon="search">
           Search
         </Button>
-      </form>
+      </Form>
       {asked !== null && <Results {...asked} />}
     </Page>
   );

@@ -1,6 +1,6 @@
 /** Similarity of two nodes, for patterns like `(a)-[:SIMILAR_TO > 0.5]-(b)`. */
 import { FLOAT8, VARIANT, type Value, VECTOR } from "../../../values/values.js";
-import { Float, floatValue } from "../../../values/variant.js";
+import { doubleOf, floatValue } from "../../../values/variant.js";
 import type { Expr, ScalarFunction } from "../expr.js";
 import { OPERATORS } from "./operators.js";
 
@@ -26,8 +26,8 @@ function similarity(a: Value, b: Value): Value {
   let squareA = 0;
   let squareB = 0;
   for (let i = 0; i < a.length; i++) {
-    const x = numberOf(a[i]);
-    const y = numberOf(b[i]);
+    const x = doubleOf(a[i]);
+    const y = doubleOf(b[i]);
     product += x * y;
     squareA += x * x;
     squareB += y * y;
@@ -42,19 +42,13 @@ function hasDirection(square: number): boolean {
   return square > 0 && square < Number.POSITIVE_INFINITY;
 }
 
-function numberOf(value: unknown): number {
-  if (typeof value === "number") return value;
-  if (value instanceof Float) return value.value;
-  return typeof value === "bigint" ? Number(value) : Number.NaN;
-}
-
 /** The vector of length 1 that points where the list does; null for what has no similarity to anything. */
 export function directionOf(list: Value): Float32Array | null {
   if (!Array.isArray(list)) return null;
   const numbers = new Float64Array(list.length);
   let square = 0;
   for (let i = 0; i < list.length; i++) {
-    const x = numberOf(list[i]);
+    const x = doubleOf(list[i]);
     numbers[i] = x;
     square += x * x;
   }
@@ -92,7 +86,7 @@ const RADIUS_OF: ScalarFunction = Object.freeze({
 
 /** Null for what no number is compared with. */
 export function thresholdOf(value: Value): number | null {
-  const least = numberOf(value);
+  const least = doubleOf(value);
   return Number.isNaN(least) ? null : least;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The duration from one temporal instant to another: duration.between() in months, days and seconds, the others in one
- * unit. A part that one of the two lacks is taken from the other: the date (or neither date counts) and the zone; a
- * date alone is its midnight.
+ * Computes the duration from one temporal instant to another: duration.between() in months, days and seconds, the
+ * others in one unit. If one instant has no zone, it gets the other's. If one has no date, neither date counts. A date
+ * without a time is its midnight.
  */
 import { civilFromDays } from "../../../values/datetime.js";
 import { type Duration, LocalDateTime, type Temporal, ZonedDateTime } from "../../../values/temporal.js";

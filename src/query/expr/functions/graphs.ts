@@ -3,7 +3,7 @@
  * each other and with SQL's values.
  */
 import { BOOL, INT4, INT8, type SqlType, TEXT, VARIANT, type Value, VECTOR } from "../../../values/values.js";
-import { Float, GraphNode, GraphRelationship, type Variant, type VariantMap } from "../../../values/variant.js";
+import { doubleOf, GraphNode, GraphRelationship, type Variant, type VariantMap } from "../../../values/variant.js";
 import { isList, variantToText } from "../../../values/variant-format.js";
 import { differs, equals, greater, greaterOrEqual, less, lessOrEqual } from "../cypher/comparison.js";
 import { HAS_LABEL, PROPERTY } from "../cypher/entities.js";
@@ -16,13 +16,8 @@ import { type FunctionFamily, family, fn, op } from "./define.js";
 function graphVector(isMeant: boolean, properties: VariantMap, key: string, dimensions: number): Float32Array | null {
   const list = isMeant ? properties.get(key) : null;
   if (!Array.isArray(list) || list.length !== dimensions) return null;
-  const vector = Float32Array.from(list as readonly Variant[], numberOf);
+  const vector = Float32Array.from(list as readonly Variant[], doubleOf);
   return vector.every(Number.isFinite) ? vector : null;
-}
-
-function numberOf(value: Variant): number {
-  if (value instanceof Float) return value.value;
-  return typeof value === "number" || typeof value === "bigint" ? Number(value) : Number.NaN;
 }
 
 /** For entities that pass `isMeant`: the texts among these properties, one per line; null if there are none. */

@@ -1,6 +1,7 @@
 /**
- * Strings as dates and times in SQL/JSON paths: by ISO 8601 or by a template of the standard's kind, which is stricter
- * than to_timestamp's: separators must be the same in both, and nothing may be left over (formatting.c, parse_datetime).
+ * Reads dates and times from strings in SQL/JSON paths: in ISO 8601, or by a template of the SQL standard. Such a
+ * template is stricter than to_timestamp's: separators must be equal, and nothing may be left over (formatting.c,
+ * parse_datetime).
  */
 
 import { sqlError } from "../../../protocol/errors.js";

@@ -1,4 +1,7 @@
-/** A tenant's definitions by OID, made once per version of them: what functions of the catalog look objects up in. */
+/**
+ * A tenant's definitions by OID, in which functions of the catalog look objects up. Made once per version of the
+ * definitions.
+ */
 import type { CatalogView } from "../../../catalog/catalog-view.js";
 import type { FunctionDef } from "../../../catalog/function.js";
 import type { TableDef } from "../../../catalog/table.js";

@@ -1,6 +1,6 @@
 /**
- * The sources of pg_catalog's and information_schema's relations: the definitions that a statement's transaction sees,
- * and the session that runs it.
+ * Where the relations of pg_catalog and information_schema get their rows: from the definitions that the statement's
+ * transaction sees, and from the session that runs it.
  */
 import type { CatalogView } from "../../../catalog/catalog-view.js";
 import type { IndexBuild } from "../../../catalog/index-build.js";

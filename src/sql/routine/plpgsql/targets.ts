@@ -1,4 +1,4 @@
-/** Assignment to variables, fields of records and members of arrays; rows into lists of them. */
+/** Assigns a value to a variable, a field of a record or a member of an array, and a row to a list of those. */
 import { sqlError } from "../../../protocol/errors.js";
 import { type SliceBounds, withElement, withSlice } from "../../../query/expr/functions/array-parts.js";
 import { displayName } from "../../../query/expr/types.js";

@@ -1,11 +1,12 @@
 /**
- * Keeps the columns of a partition's long tables in files, so that scans after a start, and of more than fits into memory, read
- * columns and not records. A thread makes the files (build-columns.ts) from what the engine holds; while it does, and ever
- * after, the segment cache notes what the engine takes, so files and newer entries together are always what the engine
- * holds. Files are a cache: they may be lost or damaged at any time, and are made again. Owned by the partition.
+ * Keeps the columns of a partition's long tables in files. So a scan reads columns, not records, right after a start
+ * and also when the table does not fit into memory. A thread makes the files from the engine's entries
+ * (build-columns.ts). From the moment when it begins, the segment cache notes every entry that the engine takes. So the
+ * files and the noted entries together always equal the engine's content. The files are a cache: if they are lost or
+ * damaged, they are made again. Owned by the partition.
  *
- *   columns/TENANT-STORAGE/              without a manifest: the table is long, and nothing was made of it yet
- *   columns/TENANT-STORAGE/manifest      what is of use, and at which commit (table-manifest.ts)
+ *   columns/TENANT-STORAGE/              without a manifest: the table is long, and its files are not made yet
+ *   columns/TENANT-STORAGE/manifest      which files are valid, and as of which commit (table-manifest.ts)
  *   columns/TENANT-STORAGE/N.columns     segments (column-file.ts)
  */
 
@@ -15,9 +16,9 @@ import { join } from "node:path";
 import { ALONE } from "../../../../derived/turns.js";
 import { giveWay } from "../../../../protocol/turns.js";
 import { prefixRange, rowPrefix, SPACE, storageIdOf, tenantOfKey } from "../../../../storage/keys.js";
+import type { LargeCommitMade } from "../../../../storage/large-commits.js";
 import type { LoadPart } from "../../../../storage/load-run.js";
 import type { Operation } from "../../../../storage/operation.js";
-import type { LargeCommitMade } from "../../../../storage/shard.js";
 import { readSome } from "../../../../storage/store.js";
 import type { TableLayout } from "../../table-layout.js";
 import { TableSegments } from "../table-segments.js";

@@ -1,0 +1,48 @@
+/**
+ * Drops segments of the commit log whose commits the engine has written to its files. It notes how many operations the
+ * engine had taken after which commit, because the engine tells only how many of them are still in memory. Owned by
+ * the shard.
+ */
+import type { CommitLog } from "./commit-log.js";
+import type { Engine } from "./engine.js";
+
+/** The log is looked through for segments to drop each time it has grown by this much. */
+const TRIM_EVERY_BYTES = 4 * 1024 * 1024;
+/** Operations between two points at which it is noted how far the engine was. */
+const CHECKPOINT_OPERATIONS = 1024;
+
+export class LogTrim {
+  /** Operations given to the engine since open, and where it stood after some of them, oldest first. */
+  private operations = 0;
+  private readonly checkpoints: { readonly sequence: number; readonly operations: number }[] = [];
+  private trimAt = TRIM_EVERY_BYTES;
+
+  constructor(
+    private readonly log: CommitLog,
+    private readonly engine: Engine,
+  ) {}
+
+  /** The engine has taken so many operations more. */
+  written(operations: number): void {
+    this.operations += operations;
+  }
+
+  /** The engine has all commits up to `sequence`. */
+  applied(sequence: number): void {
+    if (this.operations - (this.checkpoints.at(-1)?.operations ?? 0) < CHECKPOINT_OPERATIONS) return;
+    this.checkpoints.push({ sequence, operations: this.operations });
+  }
+
+  /** At the end of a flush; `synced` is the newest commit that the log has on disk. */
+  flushed(synced: number): void {
+    if (this.log.bytesAppended < this.trimAt) return;
+    this.trimAt = this.log.bytesAppended + TRIM_EVERY_BYTES;
+    const persisted = this.operations - this.engine.entriesInMemory();
+    let sequence = 0;
+    while (this.checkpoints.length > 0 && this.checkpoints[0]!.operations <= persisted) {
+      sequence = this.checkpoints.shift()!.sequence;
+    }
+    // Unsynced segments cannot be dropped, even if the engine was quicker.
+    if (sequence > 0) this.log.trim(Math.min(sequence, synced));
+  }
+}

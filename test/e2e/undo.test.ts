@@ -1,0 +1,190 @@
+/**
+ * Undo of a table's changes, over HTTP: by condition, against constraints, of many changes, and while the past is
+ * forgotten.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import t from "tap";
+import { sized } from "../lengths.js";
+import { branchCalls } from "./branch-calls.js";
+import { TestServer } from "./server.js";
+
+const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+t.teardown(() => server.stop());
+
+const { rows, sequence } = branchCalls(server);
+
+t.test("undo makes rows what they were", async (t) => {
+  const token = await server.tenant("undone", ["super_admin"]);
+  const undo = async (body: object) => (await server.call("POST", "/v1/history/undo", body, { token })).body;
+  await rows(token, "CREATE TABLE owner (id int PRIMARY KEY, name text UNIQUE)");
+  await rows(token, "CREATE TABLE pet (id int PRIMARY KEY, owner int REFERENCES owner (id), name text)");
+  await rows(token, "CREATE TABLE log (line text)");
+  await rows(token, "INSERT INTO owner VALUES (1, 'Ann'), (2, 'Bob'), (3, 'Cy'), (4, 'Di')");
+  await rows(token, "INSERT INTO log SELECT 'line ' || i FROM generate_series(1, 20) i");
+  await server.call("PUT", "/v1/history", { window_seconds: 3600 }, { token });
+  const as_of = await sequence(token);
+  await rows(token, "UPDATE owner SET name = 'Bob' || id WHERE id < 3");
+  await rows(token, "DELETE FROM owner WHERE id = 3");
+  await rows(token, "INSERT INTO owner VALUES (5, 'Eve')");
+  const all = "SELECT id, name FROM owner ORDER BY id";
+  t.match((await undo({ table: "owner", as_of, dry_run: true })).data, {
+    ...{ undone: false, added: 1, removed: 1, changed: 2, as_of: { sequence: as_of } },
+    rows: [
+      { change: "changed", before: { id: 1, name: "Bob1" }, after: { id: 1, name: "Ann" } },
+      { change: "changed", before: { id: 2, name: "Bob2" }, after: { id: 2, name: "Bob" } },
+      { change: "added", before: null, after: { id: 3, name: "Cy" } },
+      { change: "removed", before: { id: 5, name: "Eve" }, after: null },
+    ],
+  });
+  t.equal((await rows(token, all)).length, 4, "a dry run writes nothing");
+  const some = await undo({ table: "owner", as_of, where: "name = 'Bob' OR id = 3 -- a comment" });
+  t.match(some.data, { undone: true, added: 1, removed: 0, changed: 1 });
+  const expected = [
+    [1, "Bob1"],
+    [2, "Bob"],
+    [3, "Cy"],
+    [4, "Di"],
+    [5, "Eve"],
+  ];
+  t.same(await rows(token, all), expected, "only where the condition is true, now or then");
+  await rows(token, "INSERT INTO pet VALUES (1, 5, 'Rex')");
+  t.match((await undo({ table: "owner", as_of })).error, {
+    code: "constraint_violation",
+    details: { sqlstate: "23503" },
+  });
+  t.same(await rows(token, all), expected, "all or nothing");
+  await rows(token, "DELETE FROM pet");
+  t.match((await undo({ table: "public.owner", as_of })).data, { undone: true, added: 0, removed: 1, changed: 1 });
+  t.match((await undo({ table: "owner", as_of })).data, { added: 0, removed: 0, changed: 0 }, "it may be repeated");
+  t.same(await rows(token, "SELECT id FROM owner WHERE name = 'Ann'"), [[1]], "by its index, too");
+  await rows(token, "TRUNCATE log");
+  await rows(token, "INSERT INTO log VALUES ('another')");
+  t.match((await undo({ table: "log", as_of })).data, { undone: true, added: 19, changed: 1 });
+  t.same(await rows(token, "SELECT count(*), count(DISTINCT line) FROM log"), [[20, 20]]);
+  await rows(token, "INSERT INTO log VALUES ('one more')");
+  t.same(await rows(token, "SELECT count(*) FROM log"), [[21]], "new rows get new numbers");
+  t.match((await undo({ table: "log", as_of, where: "true" })).error, {
+    code: "invalid_request",
+    details: { field: "where" },
+  });
+  t.match((await undo({ table: "none", as_of })).error, { code: "not_found", details: { field: "table" } });
+  t.match((await undo({ table: "owner", as_of: 0 })).error, { details: { sqlstate: "72000" } });
+  t.match((await undo({ table: "owner", as_of, where: "nonsense = 1" })).error, { details: { sqlstate: "42703" } });
+  await rows(token, "ALTER TABLE owner ADD COLUMN since date");
+  t.match((await undo({ table: "owner", as_of })).error, { code: "conflict" });
+  const tool = { name: "undo", arguments: { table: "log", as_of, dry_run: true } };
+  const called = await server.call(
+    "POST",
+    "/v1/mcp",
+    { jsonrpc: "2.0", id: 1, method: "tools/call", params: tool },
+    { token },
+  );
+  t.match(JSON.stringify(called.body), /undone[^:]*:false/);
+
+  // The entries of one row fill more than is read at a time.
+  await rows(token, "CREATE TABLE often (id int PRIMARY KEY, v int)");
+  await rows(token, "INSERT INTO often VALUES (1, 0), (2, 0)");
+  const then = await sequence(token);
+  const statements = Array.from({ length: 600 }, () => "UPDATE often SET v = v + 1 WHERE id = 1");
+  for (const sql of statements) await rows(token, sql);
+  await rows(token, "DELETE FROM often");
+  t.match((await undo({ table: "often", as_of: then })).data, { undone: true, added: 2 });
+  t.same(await rows(token, "SELECT id, v FROM often ORDER BY id"), [
+    [1, 0],
+    [2, 0],
+  ]);
+});
+
+t.test("undo brings back no row that a constraint of now refuses", async (t) => {
+  const token = await server.tenant("refused", ["super_admin"]);
+  const undo = async (body: object) => (await server.call("POST", "/v1/history/undo", body, { token })).body;
+  await rows(token, "CREATE DOMAIN amount AS int");
+  await rows(token, "CREATE TABLE item (id int PRIMARY KEY, qty int, twice int GENERATED ALWAYS AS (qty * 2) STORED)");
+  await rows(token, "CREATE TABLE bill (id int PRIMARY KEY, sum amount, all_sums amount[])");
+  await rows(token, "CREATE TABLE part (id int PRIMARY KEY, v text)");
+  await rows(token, "CREATE TABLE whole (id int PRIMARY KEY, v text) PARTITION BY RANGE (id)");
+  await rows(token, "INSERT INTO item VALUES (1, -1), (2, NULL), (3, 3)");
+  await rows(token, "INSERT INTO bill VALUES (1, -1, '{1}'), (2, 2, '{-2}'), (3, 3, '{3}')");
+  await rows(token, "INSERT INTO part VALUES (1, 'one'), (200, 'outside')");
+  await server.call("PUT", "/v1/history", { window_seconds: 3600 }, { token });
+  const as_of = await sequence(token);
+  await rows(token, "UPDATE item SET qty = 10 * id");
+  await rows(token, "UPDATE bill SET sum = 10, all_sums = '{10}'");
+  await rows(token, "DELETE FROM part WHERE id > 100");
+  await rows(token, "UPDATE part SET v = 'another'");
+  await rows(token, "ALTER TABLE item ALTER COLUMN qty SET NOT NULL, ADD CONSTRAINT item_qty CHECK (qty > 0)");
+  await rows(token, "ALTER DOMAIN amount ADD CONSTRAINT amount_positive CHECK (VALUE > 0)");
+  await rows(token, "ALTER TABLE whole ATTACH PARTITION part FOR VALUES FROM (0) TO (100)");
+  for (const [table, where, sqlstate] of [
+    ["item", "id = 1", "23514"],
+    ["item", "id = 2", "23502"],
+    ["bill", "id = 1", "23514"],
+    ["bill", "id = 2", "23514"],
+    ["part", "id = 200", "23514"],
+  ]) {
+    for (const dry_run of [true, false]) {
+      const { error } = await undo({ table, as_of, where, dry_run });
+      t.match(error, { code: "constraint_violation", details: { sqlstate } }, `${table}: ${where}`);
+    }
+    t.match(await undo({ table, as_of }), { error: { details: { sqlstate: /^235/ } } }, `${table}: all or nothing`);
+  }
+  t.match((await undo({ table: "item", as_of, where: "id = 3" })).data, { undone: true, changed: 1 });
+  t.match((await undo({ table: "bill", as_of, where: "id = 3" })).data, { undone: true, changed: 1 });
+  t.match((await undo({ table: "part", as_of, where: "id = 1" })).data, { undone: true, changed: 1 });
+  t.same(await rows(token, "SELECT id, qty, twice FROM item ORDER BY id"), [
+    [1, 10, 20],
+    [2, 20, 40],
+    [3, 3, 6],
+  ]);
+  t.same(await rows(token, "SELECT id, sum FROM bill ORDER BY id"), [
+    [1, 10],
+    [2, 10],
+    [3, 3],
+  ]);
+  t.same(await rows(token, "SELECT id, v FROM whole"), [[1, "one"]]);
+});
+
+t.test("a condition of undo may be true for more rows than undo writes", async (t) => {
+  const token = await server.tenant("broad", ["super_admin"]);
+  const undo = async (body: object) => (await server.call("POST", "/v1/history/undo", body, { token })).body;
+  const count = sized(12_000, 100_001);
+  await rows(token, "CREATE TABLE item (id int PRIMARY KEY, v int)");
+  await rows(token, "CREATE TABLE pair (a text, b date, v int, PRIMARY KEY (a, b))");
+  await rows(token, `INSERT INTO item SELECT i, 0 FROM generate_series(1, ${count}) i`);
+  await rows(token, `INSERT INTO pair SELECT 'it''s ' || i, '2026-01-01', 0 FROM generate_series(1, ${count}) i`);
+  await server.call("PUT", "/v1/history", { window_seconds: 3600 }, { token });
+  const as_of = await sequence(token);
+  await rows(token, "UPDATE item SET v = 1 WHERE id IN (1, 7000)");
+  await rows(token, "DELETE FROM item WHERE id = 5");
+  await rows(token, `INSERT INTO item VALUES (${count + 1}, 0)`);
+  await rows(token, "UPDATE pair SET v = 1 WHERE a IN ('it''s 1', 'it''s 2')");
+  const where = "v >= 0 AND id <> 7000";
+  t.match(await undo({ table: "item", as_of, where }), { data: { undone: true, added: 1, changed: 1, removed: 1 } });
+  t.same(await rows(token, "SELECT id FROM item WHERE v = 1"), [[7000]]);
+  const pairs = await undo({ table: "pair", as_of, where: "v >= 0 AND a <> 'it''s 2'" });
+  t.match(pairs, { data: { undone: true, added: 0, changed: 1, removed: 0 } });
+  t.same(await rows(token, "SELECT a FROM pair WHERE v = 1"), [["it's 2"]]);
+});
+
+t.test("undo is whole, or refused, when the past is forgotten meanwhile", async (t) => {
+  const token = await server.tenant("forgetful", ["super_admin"]);
+  const count = 20_000;
+  await rows(token, "CREATE TABLE item (id int PRIMARY KEY, v int)");
+  await rows(token, `INSERT INTO item SELECT i, 0 FROM generate_series(1, ${count}) i`);
+  for (let round = 1; round <= sized(4, 20); round++) {
+    await server.call("PUT", "/v1/history", { window_seconds: 3600 }, { token });
+    const as_of = await sequence(token);
+    await rows(token, `UPDATE item SET v = ${round}`);
+    const undone = server.call("POST", "/v1/history/undo", { table: "item", as_of }, { token });
+    await sleep(round * 5);
+    await server.call("DELETE", "/v1/history", undefined, { token });
+    const { body } = await undone;
+    const left = await rows(token, `SELECT count(*) FROM item WHERE v = ${round}`);
+    if (body.error === undefined) t.same(left, [[0]], `round ${round}: all of it`);
+    else {
+      t.match(body.error.details.sqlstate, /^(72000|55000)$/);
+      t.same(left, [[count]], `round ${round}: nothing of it`);
+    }
+    await rows(token, "UPDATE item SET v = 0");
+  }
+});
