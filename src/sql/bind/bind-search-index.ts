@@ -122,8 +122,10 @@ function vectorIndex(node: CreateIndexStatement, table: TableDef): NewSearchInde
   if (!canSearch("hnsw", column.type)) throw notSearchable("hnsw", column, position);
   const { operatorClass } = element;
   const named = operatorClass === null ? null : OPERATOR_CLASSES.get(operatorClass);
-  if (named === undefined) {
-    const message = `operator class "${operatorClass}" does not exist for access method "hnsw"`;
+  // pgvector has no lists by that distance.
+  if (named === undefined || (node.method === "ivfflat" && named?.[1] === "l1")) {
+    const method = node.method === "ivfflat" ? "ivfflat" : "hnsw";
+    const message = `operator class "${operatorClass}" does not exist for access method "${method}"`;
     throw sqlError("42704", message, { position });
   }
   if (named !== null && named[0] !== column.type.name) {
