@@ -6,7 +6,16 @@ type Test = typeof t;
 type Database = Awaited<ReturnType<typeof open>>;
 
 const ROWS = 400;
-const DISTANCES = ["h <-> $1", "h <=> $1", "h <#> $1", "h <+> $1", "$1 <-> h", "l2_distance(h, $1)", "l1_distance(h, $1)", "h::vector <-> $1"];
+const DISTANCES = [
+  "h <-> $1",
+  "h <=> $1",
+  "h <#> $1",
+  "h <+> $1",
+  "$1 <-> h",
+  "l2_distance(h, $1)",
+  "l1_distance(h, $1)",
+  "h::vector <-> $1",
+];
 const FILTERS = ["true", "id % 3 = 0", "id % 40 = 1"];
 const QUERIES = ["[0.3,0.1,-0.2,0.9]", "[-0.7,0.01,0.4,0.2]", "[0.5,-0.5,0.25,0.1]"];
 

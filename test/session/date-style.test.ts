@@ -19,7 +19,10 @@ t.test("a session's DateStyle", (t) =>
     ["select d = '2026-04-03' from days where i is null", ["true"]],
     ["set datestyle = 'German'"],
     ["select d::text from days order by d", ["01.02.2026", "03.04.2026"]],
-    ["select '<' || d, d || '>', '<' || row(d, null) from days where i is not null", ["<01.02.2026|01.02.2026>|<(01.02.2026,)"]],
+    [
+      "select '<' || d, d || '>', '<' || row(d, null) from days where i is not null",
+      ["<01.02.2026|01.02.2026>|<(01.02.2026,)"],
+    ],
     ["set intervalstyle = 'sql_standard'"],
     ["select 'after ' || i from days where i is not null", ["after -1 2:00:00"]],
     ["set timezone = 'Europe/Berlin'"],
