@@ -110,8 +110,17 @@ export const METRICS_BY_NUMBER: readonly VectorMetric[] = ENTRIES.toSorted(([, a
   ([metric]) => metric,
 );
 
+/**
+ * Bits are indexed as numbers 0 and 1. The Euclidean distance of those is the root of how many bits differ, so it ranks as the Hamming
+ * distance does.
+ */
+export const HAMMING_METRIC: VectorMetric = "l2";
+export const HAMMING_CLASS = "bit_hamming_ops";
+export const HAMMING_NAMES: readonly string[] = ["<~>", "hamming_distance"];
+
 /** pgvector's operator class of the metric for a type of vectors. */
 export function operatorClassFor(metric: VectorMetric, type: string): string {
+  if (type === "bit") return HAMMING_CLASS;
   return VECTOR_METRICS[metric].operatorClass.replace("vector", type);
 }
 
