@@ -182,6 +182,18 @@ export function lqueryFromText(text: string): string {
     .join(".");
 }
 
+/** The path that everything which matches is below, or is: the levels at the beginning that take one label once. */
+export function lqueryPrefix(query: string): string {
+  const labels: string[] = [];
+  for (const { patterns, negated, low, high } of levelsOf(query)) {
+    const [pattern, ...others] = patterns;
+    if (pattern === undefined || others.length > 0 || negated || low !== 1 || high !== 1) break;
+    if (pattern.words || pattern.anyCase || pattern.prefix) break;
+    labels.push(pattern.text);
+  }
+  return labels.join(".");
+}
+
 const WORD = /[^_]+/g;
 
 export function matchesLabel({ text, words, anyCase, prefix }: LabelPattern, label: string): boolean {
