@@ -4,7 +4,8 @@
  * 1 - cos, l2 squared, dot negated, l1 as it is.
  *
  * int8 (a scale per vector: x ≈ scale · code) measures the query in 16 bits against the codes; with the exact squared
- * norms, l2² = |q|² + |x|² - 2 q·x. l1 takes the codes times their scales. binary counts members that are above the vector's mean in one of the two only.
+ * norms, l2² = |q|² + |x|² - 2 q·x. l1 takes the codes times their scales. binary counts members that are above the
+ * vector's mean in one of the two only.
  */
 
 import { codeOf, codeStride, dimensions, F32, INT8, metric, padded, query, storage } from "./layout";
