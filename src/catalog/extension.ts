@@ -25,6 +25,14 @@ export const AVAILABLE_EXTENSIONS: ReadonlyMap<string, AvailableExtension> = new
   ["btree_gist", { version: "1.7", comment: "exclusion constraints USING gist with = of plain types" }],
   ["citext", { version: "1.6", comment: "data type for case-insensitive character strings", types: ["citext"] }],
   ["hstore", { version: "1.8", comment: "data type for storing sets of (key, value) pairs", types: ["hstore"] }],
+  [
+    "ltree",
+    {
+      version: "1.2",
+      comment: "data type for hierarchical tree-like structures",
+      types: ["ltree", "lquery", "ltxtquery"],
+    },
+  ],
   ["pg_trgm", { version: "1.6", comment: "text similarity measurement and index searching based on trigrams" }],
   ["pgcrypto", { version: "1.3", comment: "cryptographic functions" }],
   ["plpgsql", { version: "1.0", comment: "PL/pgSQL procedural language" }],

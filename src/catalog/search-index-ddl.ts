@@ -85,7 +85,7 @@ export function withRetypedIndexes(editor: CatalogEditor, table: TableDef, colum
 export function canSearch(method: SearchIndexDef["method"], type: SqlType): boolean {
   if (type.element !== null) return false;
   if (method !== "hnsw" && method !== "text") return true;
-  if (method === "hnsw") return (type.name === "vector" || type.name === "halfvec") && type.modifier !== null;
+  if (method === "hnsw") return ["vector", "halfvec", "bit"].includes(type.name) && type.modifier !== null;
   return ["text", "varchar", "bpchar", "name"].includes(type.name);
 }
 

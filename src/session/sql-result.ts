@@ -204,6 +204,16 @@ export function countOutcome(rowsAffected: number, collector: RowCollector): Out
   return rowsOutcome(NO_COLUMNS, collector(NO_COLUMNS), false, rowsAffected);
 }
 
+const textColumn = (name: string): readonly OutputColumn[] => [{ id: 0, name, type: TEXT, nullable: false }];
+
+let shapeOfCommands: ResultShape | null = null;
+
+/** Every BEGIN and COMMIT has it. */
+function commandShape(): ResultShape {
+  shapeOfCommands ??= shapeOf(textColumn(COMMAND_COLUMN));
+  return shapeOfCommands;
+}
+
 /** One text column; how DDL (`result`), EXPLAIN and SHOW answer. */
 export function textOutcome(
   column: string,
@@ -211,7 +221,7 @@ export function textOutcome(
   collector: RowCollector,
   notices = NO_NOTICES,
 ): Outcome {
-  const shape = shapeOf([{ id: 0, name: column, type: TEXT, nullable: false }]);
+  const shape = column === COMMAND_COLUMN ? commandShape() : shapeOf(textColumn(column));
   const rows = collector(shape);
   rows.append({ columns: [lines], length: lines.length }, lines.length);
   const outcome = { shape, rows, rowsAffected: null, truncated: false, stats: null, notices };

@@ -201,6 +201,7 @@ function writeValue(type: SqlType, value: Value): void {
     case "macaddr8":
     case "name":
     case "hstore":
+    case "ltree":
     case "regconfig":
     case "char":
       writer.writeText(value as string);
@@ -281,6 +282,7 @@ function readValue(type: SqlType, reader: KeyReader): Value {
     case "macaddr8":
     case "name":
     case "hstore":
+    case "ltree":
     case "regconfig":
     case "char":
     case "bpchar":

@@ -95,6 +95,9 @@ export function payloadReader(type: SqlType): PayloadReader {
     case "bpchar":
     case "citext":
     case "hstore":
+    case "ltree":
+    case "lquery":
+    case "ltxtquery":
     case "sparsevec":
     case "bit":
     case "varbit":

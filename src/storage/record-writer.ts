@@ -124,6 +124,9 @@ export function writeValue(type: SqlType, value: Value): void {
     case "bpchar":
     case "citext":
     case "hstore":
+    case "ltree":
+    case "lquery":
+    case "ltxtquery":
     case "sparsevec":
     case "bit":
     case "varbit":

@@ -83,6 +83,9 @@ export function jsonWriter(type: SqlType, timeZone = "UTC"): JsonWriter {
     case "name":
     case "citext":
     case "hstore":
+    case "ltree":
+    case "lquery":
+    case "ltxtquery":
     case "sparsevec":
     case "tsvector":
     case "tsquery":

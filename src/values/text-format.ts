@@ -17,6 +17,9 @@ import { intervalToText, parseInterval } from "./interval.js";
 import { JsonPath } from "./json-path.js";
 import { parseJsonPath } from "./json-path-parse.js";
 import { checkJson, jsonbToText, parseJson } from "./json-text.js";
+import { lqueryFromText } from "./lquery.js";
+import { ltreeFromText } from "./ltree.js";
+import { ltxtqueryFromText } from "./ltxtquery.js";
 import { inetText, macFromText, networkFromText } from "./network.js";
 import { Numeric } from "./numeric.js";
 import { type Bound, rangeInZone, rangeOfMultirange, subtypeOf } from "./range.js";
@@ -260,6 +263,12 @@ export function fromText(type: SqlType, text: string, clock: Clock = systemClock
       return new Json(parseJson(text));
     case "hstore":
       return hstoreFromText(text);
+    case "ltree":
+      return ltreeFromText(text);
+    case "lquery":
+      return lqueryFromText(text);
+    case "ltxtquery":
+      return ltxtqueryFromText(text);
     case "tsvector":
       return tsVectorFromText(text);
     case "tsquery":

@@ -20,6 +20,9 @@ export function mayBeLarge({ name }: SqlType): boolean {
     case "bpchar":
     case "citext":
     case "hstore":
+    case "ltree":
+    case "lquery":
+    case "ltxtquery":
     case "int4multirange":
     case "int8multirange":
     case "nummultirange":

@@ -27,6 +27,7 @@
  * | polygon circle                | the same                                                                        |
  * | ranges and multiranges        | string: as PostgreSQL prints it, moments in UTC, see range.ts                   |
  * | hstore                        | string: as PostgreSQL prints it, see hstore.ts                                  |
+ * | ltree lquery ltxtquery        | string: as PostgreSQL prints it, see ltree.ts                                   |
  * | tid xid int2vector oidvector  | the same                                                                        |
  * | tsvector tsquery              | string: as PostgreSQL prints it, see ts-vector.ts, ts-query.ts                  |
  * | regconfig                     | string: the name of a text search configuration                                 |
@@ -64,6 +65,9 @@ export type TypeName =
   | "name"
   | "citext"
   | "hstore"
+  | "ltree"
+  | "lquery"
+  | "ltxtquery"
   | "uuid"
   | "bytea"
   | "date"
@@ -352,6 +356,9 @@ export const BPCHAR = typeOf("bpchar");
 export const NAME = typeOf("name");
 export const CITEXT = typeOf("citext");
 export const HSTORE = typeOf("hstore");
+export const LTREE = typeOf("ltree");
+export const LQUERY = typeOf("lquery");
+export const LTXTQUERY = typeOf("ltxtquery");
 export const UUID = typeOf("uuid");
 export const BYTEA = typeOf("bytea");
 export const DATE = typeOf("date");

@@ -2,7 +2,7 @@
  * The metrics that vectors are compared by: all that is to be said of one stands here. The walk of an index measures with code of its
  * own (vector/wasm/distance.ts), under the number that `wasm` gives.
  */
-import { cosineDistance, cosineSimilarity, innerProduct, l2Distance } from "./vector-math.js";
+import { cosineDistance, cosineSimilarity, innerProduct, l1Distance, l2Distance } from "./vector-math.js";
 
 export interface MetricFacts {
   /** As clients write it, in collections, in SQL's WITH and in Cypher's OPTIONS. The first is the metric's own name. */
@@ -71,6 +71,18 @@ const FACTS = {
     neo4jScoreOf: (distance: number) => 0 - distance,
     wasm: 2,
   },
+  l1: {
+    names: ["l1", "manhattan", "taxicab"],
+    operatorClass: "vector_l1_ops",
+    operator: "<+>",
+    distance: l1Distance,
+    distanceFunctions: ["l1_distance"],
+    scoreOf: (distance: number) => 1 / (1 + distance),
+    distanceOf: (score: number) => (score <= 0 ? Number.POSITIVE_INFINITY : 1 / score - 1),
+    scoreSql: (distance: string) => `1 / (1 + (${distance}))`,
+    neo4jScoreOf: (distance: number) => 1 / (1 + distance),
+    wasm: 3,
+  },
 } as const satisfies Readonly<Record<string, MetricFacts>>;
 
 export type VectorMetric = keyof typeof FACTS;
@@ -98,8 +110,17 @@ export const METRICS_BY_NUMBER: readonly VectorMetric[] = ENTRIES.toSorted(([, a
   ([metric]) => metric,
 );
 
+/**
+ * Bits are indexed as numbers 0 and 1. The Euclidean distance of those is the root of how many bits differ, so it ranks as the Hamming
+ * distance does.
+ */
+export const HAMMING_METRIC: VectorMetric = "l2";
+export const HAMMING_CLASS = "bit_hamming_ops";
+export const HAMMING_NAMES: readonly string[] = ["<~>", "hamming_distance"];
+
 /** pgvector's operator class of the metric for a type of vectors. */
 export function operatorClassFor(metric: VectorMetric, type: string): string {
+  if (type === "bit") return HAMMING_CLASS;
   return VECTOR_METRICS[metric].operatorClass.replace("vector", type);
 }
 

@@ -52,7 +52,9 @@ const TEXTS = [
 
 /** Types whose binary forms are read piece by piece, and what a client may send for any of them. */
 const BINARY_TYPES =
-  "int[] numeric timestamptz jsonb interval inet varbit int4range int4multirange vector polygon uuid timetz".split(" ");
+  "int[] numeric timestamptz jsonb interval inet varbit int4range int4multirange vector polygon uuid timetz hstore ltree lquery[] ltxtquery tsquery halfvec sparsevec".split(
+    " ",
+  );
 
 function binaryValue(random: Random): Buffer {
   const length = random.one([0, 1, 2, 4, 8, 12, 16, 20, 40]);

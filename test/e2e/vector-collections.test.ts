@@ -293,7 +293,7 @@ t.test("names that are words of SQL", async (t) => {
 t.test("what is refused names its field", async (t) => {
   const cases: [path: string, body: unknown, field: string, message: RegExp][] = [
     ["", { name: "n", dimensions: 0 }, "dimensions", /dimensions/],
-    ["", { name: "n", dimensions: 3, metric: "manhattan" }, "metric", /"manhattan" is not known/],
+    ["", { name: "n", dimensions: 3, metric: "chebyshev" }, "metric", /"chebyshev" is not known/],
     ["", { name: "n", dimensions: 3, metric: "l2", distance_metric: "dot" }, "distance_metric", /different/],
     ["", { name: "n", dimensions: 3, quantization: "int4" }, "quantization", /int4/],
     ["", { name: "n", dimensions: 3, ef: 0 }, "ef", /must be from 1 to 1000, not 0/],

@@ -6,7 +6,16 @@ type Test = typeof t;
 type Database = Awaited<ReturnType<typeof open>>;
 
 const ROWS = 400;
-const DISTANCES = ["h <-> $1", "h <=> $1", "h <#> $1", "$1 <-> h", "l2_distance(h, $1)", "h::vector <-> $1"];
+const DISTANCES = [
+  "h <-> $1",
+  "h <=> $1",
+  "h <#> $1",
+  "h <+> $1",
+  "$1 <-> h",
+  "l2_distance(h, $1)",
+  "l1_distance(h, $1)",
+  "h::vector <-> $1",
+];
 const FILTERS = ["true", "id % 3 = 0", "id % 40 = 1"];
 const QUERIES = ["[0.3,0.1,-0.2,0.9]", "[-0.7,0.01,0.4,0.2]", "[0.5,-0.5,0.25,0.1]"];
 
@@ -34,6 +43,7 @@ t.test("the same rows as without the index", async (t) => {
      FROM generate_series(1, ${ROWS}) i`,
     "CREATE INDEX item_l2 ON item USING hnsw (h halfvec_l2_ops)",
     "CREATE INDEX item_cosine ON item USING hnsw (h halfvec_cosine_ops)",
+    "CREATE INDEX item_l1 ON item USING hnsw (h halfvec_l1_ops)",
     "CREATE INDEX item_ip ON item USING hnsw (h halfvec_ip_ops)",
   ])
     await database.exec(sql);
@@ -59,10 +69,18 @@ t.test("definitions", async (t) => {
   for (const [key, message] of [
     ["h vector_l2_ops", 'operator class "vector_l2_ops" does not accept data type halfvec'],
     ["v halfvec_l2_ops", 'operator class "halfvec_l2_ops" does not accept data type vector'],
+    ["v vector_l3_ops", 'operator class "vector_l3_ops" does not exist for access method "hnsw"'],
     ["open halfvec_l2_ops", "column does not have dimensions"],
   ]) {
     await t.rejects(database.exec(`CREATE INDEX ON item USING hnsw (${key})`), { message }, key);
   }
+  // As in pgvector, lists are not for this distance.
+  await t.rejects(database.exec("CREATE INDEX ON item USING ivfflat (v vector_l1_ops)"), {
+    message: 'operator class "vector_l1_ops" does not exist for access method "ivfflat"',
+  });
+  await database.exec("CREATE INDEX ON item USING hnsw (v vector_l1_ops) WITH (storage = 'int8')");
+  const byGaps = await database.exec("EXPLAIN SELECT v FROM item ORDER BY v <+> '[1,2,3]' LIMIT 2");
+  t.match(byGaps.rows.join("\n"), /Vector Search/);
   // Members are rounded before they are compared: the index on whole numbers does not say how far those are.
   await database.exec("CREATE INDEX ON item USING hnsw (v vector_l2_ops)");
   const plan = await database.exec("EXPLAIN SELECT v FROM item ORDER BY v::halfvec <-> '[1,2,3]'::halfvec LIMIT 2");

@@ -19,7 +19,15 @@ t.test("a session's DateStyle", (t) =>
     ["select d = '2026-04-03' from days where i is null", ["true"]],
     ["set datestyle = 'German'"],
     ["select d::text from days order by d", ["01.02.2026", "03.04.2026"]],
+    [
+      "select '<' || d, d || '>', '<' || row(d, null) from days where i is not null",
+      ["<01.02.2026|01.02.2026>|<(01.02.2026,)"],
+    ],
     ["set intervalstyle = 'sql_standard'"],
+    ["select 'after ' || i from days where i is not null", ["after -1 2:00:00"]],
+    ["set timezone = 'Europe/Berlin'"],
+    ["select 'at ' || timestamptz '2026-02-01 12:00+00'", ["at 01.02.2026 13:00:00 CET"]],
+    ["set timezone = 'UTC'"],
     [
       "select i::text, extract(epoch from interval '-1 2:00:00')::int from days where i is not null",
       ["-1 2:00:00|-93600"],

@@ -83,7 +83,7 @@ t.test("what is refused", async (t) => {
     ["hnsw (v) with (m = 1)", '22023 value 1 out of bounds for option "m"'],
     ["hnsw (v) with (m = 'x')", '22023 invalid value for integer option "m": x'],
     ["hnsw (v) with (m = 16, ef_construction = 20)", "22023 ef_construction must be greater than or equal to 2 * m"],
-    ["hnsw (v) with (metric = 'manhattan')", '22023 invalid value for option "metric": manhattan'],
+    ["hnsw (v) with (metric = 'chebyshev')", '22023 invalid value for option "metric": chebyshev'],
     ["hnsw (v) with (metric = 'constructor')", '22023 invalid value for option "metric": constructor'],
     ["hnsw (v vector_l2_ops) with (metric = 'cosine')", "22023 the operator class is of the metric l2, not cosine"],
     ["hnsw (v) with (lists = 100)", '22023 unrecognized parameter "lists"'],

@@ -20,12 +20,15 @@ export function distanceOf(metric: VectorMetric, a: Float32Array, b: Float32Arra
   let squaredA = 0;
   let squaredB = 0;
   let squared = 0;
+  let gaps = 0;
   for (let i = 0; i < a.length; i++) {
     product += a[i]! * b[i]!;
     squaredA += a[i]! ** 2;
     squaredB += b[i]! ** 2;
     squared += (a[i]! - b[i]!) ** 2;
+    gaps += Math.abs(a[i]! - b[i]!);
   }
+  if (metric === "l1") return gaps;
   if (metric === "l2") return Math.sqrt(squared);
   return metric === "dot" ? -product : 1 - product / Math.sqrt(squaredA * squaredB);
 }

@@ -1,12 +1,15 @@
 /**
  * Binary forms of types whose values the engine keeps as the text that PostgreSQL prints, and whose bytes say more than the text:
- * tsvector, tsquery, hstore, jsonpath, tid, int2vector, oidvector (the send and receive functions of PostgreSQL 15).
+ * tsvector, tsquery, hstore, ltree, jsonpath, tid, int2vector, oidvector (the send and receive functions of PostgreSQL 15).
  */
 import { sqlError } from "../../protocol/errors.js";
 import type { MessageFields } from "../../protocol/postgres/message-reader.js";
 import type { MessageWriter } from "../../protocol/postgres/message-writer.js";
 import { pgOidOf } from "../../query/expr/types.js";
 import { hstoreText, pairsOf } from "../../values/hstore.js";
+import { lqueryFromText } from "../../values/lquery.js";
+import { ltreeFromText } from "../../values/ltree.js";
+import { ltxtqueryFromText } from "../../values/ltxtquery.js";
 import { toText } from "../../values/text-format.js";
 import { checkedDistance, checkedQuery, type TsQueryNode, tsQueryOf, tsQueryText } from "../../values/ts-query.js";
 import {
@@ -17,20 +20,21 @@ import {
   tsVectorOf,
   tsVectorText,
 } from "../../values/ts-vector.js";
-import { INT2, OID, type SqlType, typeOf } from "../../values/values.js";
+import { INT2, OID, type SqlType, typeOf, type Value } from "../../values/values.js";
 import type { ValueWriter } from "./text-values.js";
 
-const TEXT_TYPES = ["tsvector", "tsquery", "hstore", "jsonpath", "tid", "int2vector", "oidvector"] as const;
-type TextType = (typeof TEXT_TYPES)[number];
+type TextType =
+  | ("tsvector" | "tsquery" | "hstore" | "ltree" | "lquery" | "ltxtquery")
+  | ("jsonpath" | "tid" | "int2vector" | "oidvector");
 
 export const TEXT_TYPE_WRITERS: Readonly<Record<TextType, ValueWriter>> = {
   tsvector: (writer, value) => writeTsVector(writer, value as string),
   tsquery: (writer, value) => writeTsQuery(writer, value as string),
   hstore: (writer, value) => writeHstore(writer, value as string),
-  jsonpath: (writer, value) => {
-    writer.byte(JSONPATH_VERSION);
-    writer.text(toText(typeOf("jsonpath"), value));
-  },
+  ltree: writeVersioned,
+  lquery: writeVersioned,
+  ltxtquery: writeVersioned,
+  jsonpath: (writer, value) => writeVersioned(writer, toText(typeOf("jsonpath"), value)),
   tid: (writer, value) => {
     const [block, item] = (value as string).slice(1, -1).split(",");
     writer.uint32(Number(block));
@@ -44,10 +48,10 @@ const READERS: Readonly<Record<TextType, (fields: MessageFields) => string>> = {
   tsvector: readTsVector,
   tsquery: readTsQuery,
   hstore: readHstore,
-  jsonpath: (fields) => {
-    if (fields.byte() !== JSONPATH_VERSION) throw wrong("jsonpath");
-    return fields.rest().toString("utf8");
-  },
+  ltree: (fields) => ltreeFromText(readVersioned(fields, "ltree")),
+  lquery: (fields) => lqueryFromText(readVersioned(fields, "lquery")),
+  ltxtquery: (fields) => ltxtqueryFromText(readVersioned(fields, "ltxtquery")),
+  jsonpath: (fields) => readVersioned(fields, "jsonpath"),
   tid: (fields) => `(${fields.uint32()},${fields.uint16()})`,
   int2vector: (fields) => readNumbers(fields, "int2vector", INT2),
   oidvector: (fields) => readNumbers(fields, "oidvector", OID),
@@ -58,7 +62,18 @@ export function textFromBinary({ name }: SqlType, fields: MessageFields): string
   return Object.hasOwn(READERS, name) ? READERS[name as TextType](fields) : null;
 }
 
-const JSONPATH_VERSION = 1;
+/** Before the text of types that have no other form yet. */
+const TEXT_VERSION = 1;
+
+function writeVersioned(writer: MessageWriter, text: Value): void {
+  writer.byte(TEXT_VERSION);
+  writer.text(text as string);
+}
+
+function readVersioned(fields: MessageFields, type: TextType): string {
+  if (fields.byte() !== TEXT_VERSION) throw wrong(type);
+  return fields.rest().toString("utf8");
+}
 
 function wrong(type: TextType): Error {
   return sqlError("22P03", `incorrect binary data format for type ${type}`);

@@ -12,7 +12,7 @@ const VectorOut = Type.Array(Type.Number());
 const Metadata = Nullable(Type.Record(Type.String(), Type.Unknown()));
 
 const Metric = Type.String({
-  description: "cosine (the default), l2 or euclidean, dot or dot_product.",
+  description: "cosine (the default), l2 or euclidean, dot or dot_product, l1 or manhattan.",
   maxLength: 40,
 });
 
@@ -228,7 +228,7 @@ export const vectorEndpoints = [
     method: "POST",
     path: "/v1/vectors/collections/{name}/search",
     summary:
-      "Search the vectors nearest to a vector or a text, optionally with a filter. distance is the metric's (cosine: 1 − cosine, l2: Euclidean, dot: −inner product) and score grows with similarity (cosine: 1 − distance, l2: 1 / (1 + distance), dot: −distance).",
+      "Search the vectors nearest to a vector or a text, optionally with a filter. distance is the metric's (cosine: 1 − cosine, l2: Euclidean, dot: −inner product, l1: sum of differences) and score grows with similarity (cosine: 1 − distance, l2 and l1: 1 / (1 + distance), dot: −distance).",
     access: "member",
     ...shared,
     params: collectionName,

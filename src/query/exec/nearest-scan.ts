@@ -19,7 +19,7 @@ import { limitValue } from "./limit.js";
 import { compileNearestRows, type FoundRows, type NearestRows, withVector } from "./nearest-rows.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileScan } from "./scan.js";
-import { findSearchIndex, vectorIndexKind } from "./search-index-kind.js";
+import { asVector, findSearchIndex, vectorIndexKind } from "./search-index-kind.js";
 import { compileSlotFilter, SlotFilter, type SlotFilterProgram } from "./slot-filter.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
@@ -113,12 +113,16 @@ class NearestScanOperator implements Operator {
     if (this.found !== null) return this.openRows().next(this.found);
     this.context.checkpoint();
     const index = this.index();
-    const query = index === null ? null : (this.program.query(EMPTY_ROW, 0, this.context) as Float32Array | null);
+    const query = index === null ? null : this.query();
     const count = index === null ? 0 : this.wanted(index);
     if (index === null || query === null || query.length !== this.program.dimensions || count === 0)
       return this.readTable();
     const ready = this.ready(index, count);
     return ready === true ? this.finish(index, query, count) : ready.then(() => this.finish(index, query, count));
+  }
+
+  private query(): Float32Array | null {
+    return asVector(this.program.query(EMPTY_ROW, 0, this.context) as Float32Array | string | null);
   }
 
   close(): void {

@@ -46,11 +46,16 @@ export function findSearchIndex<Item, Body extends IndexBody<Item>>(
 /** Reads a column's vector out of a record. */
 function vectorReader(layout: TableLayout, columnId: number): (record: Uint8Array) => Float32Array | null {
   const decode = decoderOf(layout, [columnId]);
-  const found: [(Float32Array | null)[]] = [[]];
+  const found: [(Float32Array | string | null)[]] = [[]];
   return (record) => {
     decode(record, found, 0);
-    return found[0][0]!;
+    return asVector(found[0][0]!);
   };
+}
+
+/** Bits as numbers. */
+export function asVector(value: Float32Array | string | null): Float32Array | null {
+  return typeof value === "string" ? Float32Array.from(value, Number) : value;
 }
 
 /** Reads columns of text out of a record. */

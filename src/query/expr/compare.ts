@@ -53,6 +53,9 @@ export function comparatorOf(type: SqlType): Comparator {
       return (a, b) => compareText((a as string).toLowerCase(), (b as string).toLowerCase());
     case "text":
     case "hstore":
+    case "ltree":
+    case "lquery":
+    case "ltxtquery":
     case "varchar":
     case "name":
     case "uuid":

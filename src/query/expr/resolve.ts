@@ -277,8 +277,13 @@ function operatorMatch<F>(candidates: readonly Candidate<F>[], types: readonly S
   if (exact !== null || types.length !== 2) return exact;
   const [left, right] = types as [SqlType, SqlType];
   if ((left.name === "unknown") === (right.name === "unknown")) return null;
-  const known = left.name === "unknown" ? right : left;
-  return exactMatch(candidates, [known, known]);
+  const place = left.name === "unknown" ? 1 : 0;
+  const known = types[place]!;
+  const same = exactMatch(candidates, [known, known]);
+  if (same?.concrete !== false) return same;
+  // A family's overload is none that was declared with these types: one that was goes first, as in ltree[] @> 'a.b'.
+  const declared = candidates.filter(({ concrete, args }) => concrete && args[place] === known);
+  return declared.length === 1 ? declared[0]! : same;
 }
 
 /** `int8(x)`, `text(x)`: written as a function, meant as a cast (10.3, step 3). */

@@ -46,6 +46,9 @@ const TYPES: Record<TypeName, TypeFacts> = {
   // As vector's.
   citext: facts("S", "citext", 16_392, 16_393),
   hstore: facts("U", "hstore", 16_394, 16_395),
+  ltree: facts("U", "ltree", 16_400, 16_401),
+  lquery: facts("U", "lquery", 16_402, 16_403),
+  ltxtquery: facts("U", "ltxtquery", 16_404, 16_405),
   uuid: facts("U", "uuid", 2950, 2951),
   bytea: facts("U", "bytea", 17, 1001),
   date: facts("D", "date", 1082, 1182),
@@ -106,11 +109,13 @@ export function categoryOf(type: SqlType): TypeCategory {
   return TYPES[type.name].category;
 }
 
+const UNORDERED: ReadonlySet<TypeName> = new Set(["json", "lquery", "ltxtquery"]);
+
 /** Whether the type's values can be sorted and compared; each of a record's fields has to. */
 export function hasOrder(type: SqlType): boolean {
   if (type.element !== null) return hasOrder(type.element);
   if (type.name === "record") return type.fields?.every((field) => hasOrder(field.type)) ?? true;
-  return type.name !== "json" && categoryOf(type) !== "G";
+  return !UNORDERED.has(type.name) && categoryOf(type) !== "G";
 }
 
 /** The preferred type of its category, towards which unknown operands lean. */

@@ -52,8 +52,13 @@ function measured(project: ProjectPlan): Plan {
   const vectors = vectorsOf(scan, call);
   const read = new Set([...above, sorted].flatMap((node) => exprsOfPlan(node).flatMap((expr) => [...columnsOf(expr)])));
   const filtered = scan.filter === null ? new Set() : columnsOf(scan.filter);
-  // Somebody else reads the vector.
-  if (vectors.length !== 1 || vectors.some(({ id }) => read.has(id) || filtered.has(id))) return project;
+  // What the index measures of bits is a root. Or somebody else reads the vector.
+  if (
+    vectors.length !== 1 ||
+    vectors[0]!.type.name === "bit" ||
+    vectors.some(({ id }) => read.has(id) || filtered.has(id))
+  )
+    return project;
   const told = withDistance(scan, scan.nearest, call, column, read);
   const { columns } = told;
   let input: Plan = Object.freeze({ ...(sorted as TopNPlan), input: told, columns });

@@ -11,6 +11,7 @@ import { columnsOf, conjuncts, exprEquals, isVolatile } from "../expr/walk.js";
 import type { ScanPlan } from "../plan/plan.js";
 import { implies } from "./implied.js";
 import { likeRange } from "./like-range.js";
+import { pathRanges } from "./ltree-keys.js";
 import { callOf, INTEGER_KEY, INTEGER_KEYS, PREFIX_END, PREFIX_START } from "./variant-keys.js";
 
 /**
@@ -156,6 +157,8 @@ function comparisonsOf(condition: Expr): readonly SubjectComparison[] {
   }
   const inCypher = cypherComparisons(condition.fn, condition.args);
   if (inCypher !== null) return inCypher;
+  const ofPaths = pathRanges(condition.fn, condition.args);
+  if (ofPaths !== null) return ofPaths;
   const op = condition.fn.operator as Comparison | undefined;
   if (op === undefined || !(op in FLIPPED)) return [];
   const [left, right] = condition.args as [Expr, Expr];

@@ -7,7 +7,7 @@
  *       Seq Scan on t, Filter …                  Vector Search using t_v_idx on t, Filter …
  */
 import type { SearchIndexDef } from "../../catalog/table.js";
-import { METRIC_ENTRIES, type VectorMetric } from "../../values/vector-metric.js";
+import { HAMMING_METRIC, HAMMING_NAMES, METRIC_ENTRIES, type VectorMetric } from "../../values/vector-metric.js";
 import type { CallExpr, ColumnExpr, Expr } from "../expr/expr.js";
 import { columnsOf, isVolatile } from "../expr/walk.js";
 import type { Plan, ScanPlan, SortKey, TextSearchPlan, TopNPlan } from "../plan/plan.js";
@@ -25,12 +25,13 @@ interface Ranking {
   readonly descending: boolean;
 }
 
-const RANKINGS: Readonly<Record<string, Ranking>> = Object.fromEntries(
-  METRIC_ENTRIES.flatMap(([metric, { operator, distanceFunctions, likeness }]) => [
-    ...[operator, ...distanceFunctions].map((name) => [name, { metric, descending: false }]),
-    ...(likeness?.functions ?? []).map((name) => [name, { metric, descending: true }]),
+const RANKINGS: Readonly<Record<string, Ranking>> = Object.fromEntries([
+  ...METRIC_ENTRIES.flatMap(([metric, { operator, distanceFunctions, likeness }]) => [
+    ...[operator, ...distanceFunctions].map((name) => [name, { metric, descending: false }] as const),
+    ...(likeness?.functions ?? []).map((name) => [name, { metric, descending: true }] as const),
   ]),
-);
+  ...HAMMING_NAMES.map((name) => [name, { metric: HAMMING_METRIC, descending: false }] as const),
+]);
 
 function nearest(plan: TopNPlan): Plan {
   const [key, ...others] = plan.keys as [SortKey, ...SortKey[]];

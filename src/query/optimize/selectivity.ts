@@ -5,15 +5,17 @@
  */
 import type { ColumnStatistics } from "../../catalog/statistics.js";
 import { includesLabel } from "../../values/labels.js";
-import { type SqlArray, VARIANT } from "../../values/values.js";
+import { LTREE, type SqlArray, VARIANT, type Value } from "../../values/values.js";
 import { similarityCondition } from "../expr/cypher/similarity.js";
-import type { ColumnId, Expr } from "../expr/expr.js";
+import type { ColumnId, Expr, ScalarFunction } from "../expr/expr.js";
 import { columnsOf, conjuncts } from "../expr/walk.js";
 import { clamp, type KnownColumns, UNKNOWN_DISTINCT, UNKNOWN_RANGE } from "./known-columns.js";
 
 const UNKNOWN_CONDITION = 1 / 3;
 const LIKE_PREFIX = 0.02;
 const LIKE_INSIDE = 0.05;
+/** Of paths that are below one, above one, or match a pattern. */
+const PATHS_SHARE = 0.005;
 const UNKNOWN_LABEL = 0.1;
 /** Pairs of nodes that are as similar as a pattern wants them to be. */
 const SIMILAR_SHARE = 0.01;
@@ -108,7 +110,19 @@ export class Selectivity {
       return negated ? 1 - selectivity : selectivity;
     }
     if (like.startsWith("!~~")) return 1 - this.like(a, b);
-    return UNKNOWN_CONDITION;
+    return call.fn.args.includes(LTREE) ? this.ofPaths(call.fn, a, b) : UNKNOWN_CONDITION;
+  }
+
+  /** An operator of ltree on a column and a constant. */
+  private ofPaths({ apply }: ScalarFunction, a: Expr, b: Expr): number {
+    const id = columnIn(a) ?? columnIn(b);
+    const statistics = id === null ? null : (this.columns.of(id)?.statistics ?? null);
+    if (statistics === null) return PATHS_SHARE;
+    if (a.kind === "const" && a.value !== null) {
+      return sampled(statistics, (path) => apply(a.value, path) === true, PATHS_SHARE);
+    }
+    if (b.kind !== "const" || b.value === null) return PATHS_SHARE;
+    return sampled(statistics, (path) => apply(path, b.value) === true, PATHS_SHARE);
   }
 
   private equality(a: Expr, b: Expr): number {
@@ -146,19 +160,7 @@ export class Selectivity {
     const statistics = id === null ? null : (this.columns.of(id)?.statistics ?? null);
     if (statistics === null) return text.startsWith("%") ? LIKE_INSIDE : LIKE_PREFIX;
     const matches = matcherOf(text);
-    let part = 0;
-    let commonRows = 0;
-    for (const { value, fraction } of statistics.common) {
-      commonRows += fraction;
-      if (matches(String(value))) part += fraction;
-    }
-    const { histogram } = statistics;
-    const others = clamp(1 - commonRows - statistics.nullFraction);
-    const hits = histogram.filter((value) => matches(String(value))).length;
-    const guess = text.startsWith("%") ? LIKE_INSIDE : LIKE_PREFIX;
-    // The bounds are a small sample: they are weighed against the guess.
-    const fraction = histogram.length < HISTOGRAM_ENOUGH ? guess : (hits / histogram.length + guess) / 2;
-    return clamp(part + others * fraction);
+    return sampled(statistics, (value) => matches(String(value)), text.startsWith("%") ? LIKE_INSIDE : LIKE_PREFIX);
   }
 
   /** Nodes whose labels, a text as the column has it, have this one among them. */
@@ -167,6 +169,23 @@ export class Selectivity {
     const statistics = id === null ? null : (this.columns.of(id)?.statistics ?? null);
     return label?.kind === "const" ? labelShare(statistics, String(label.value)) : UNKNOWN_LABEL;
   }
+}
+
+/** The share of the known common values that pass, and of the others a guess that is weighed against the bounds, a small sample. */
+function sampled(
+  { common, histogram, nullFraction }: ColumnStatistics,
+  test: (value: Value) => boolean,
+  guess: number,
+) {
+  let part = 0;
+  let commonRows = 0;
+  for (const { value, fraction } of common) {
+    commonRows += fraction;
+    if (test(value)) part += fraction;
+  }
+  const hits = histogram.filter(test).length;
+  const fraction = histogram.length < HISTOGRAM_ENOUGH ? guess : (hits / histogram.length + guess) / 2;
+  return clamp(part + clamp(1 - commonRows - nullFraction) * fraction);
 }
 
 /** The column that the expression is, under casts. */

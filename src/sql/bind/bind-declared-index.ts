@@ -75,11 +75,28 @@ function hasDefaultClass(method: DeclaredMethod, { name, element }: SqlType): bo
   if (method === "gin") return element !== null || ["jsonb", "tsvector", "hstore"].includes(name);
   const isFigure = element === null && ["point", "box", "polygon"].includes(name);
   const isRange = isRangeType({ name, element, modifier: null });
-  if (method === "gist") return ["tsvector", "tsquery", "circle", "hstore"].includes(name) || isFigure || isRange;
+  if (method === "gist")
+    return (
+      ["tsvector", "tsquery", "circle", "hstore", "ltree"].includes(element?.name === "ltree" ? "ltree" : name) ||
+      isFigure ||
+      isRange
+    );
   if (method === "spgist") return ["text", "varchar", "bpchar", "inet", "cidr"].includes(name) || isFigure || isRange;
   return (
     element === null &&
-    !["json", "jsonb", "bool", "vector", "halfvec", "sparsevec", "tsvector", "tsquery", "record"].includes(name)
+    ![
+      "json",
+      "jsonb",
+      "bool",
+      "vector",
+      "halfvec",
+      "sparsevec",
+      "tsvector",
+      "tsquery",
+      "record",
+      "lquery",
+      "ltxtquery",
+    ].includes(name)
   );
 }
 

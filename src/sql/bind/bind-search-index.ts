@@ -7,11 +7,14 @@ import { missingColumn } from "../../catalog/did-you-mean.js";
 import { canSearch } from "../../catalog/search-index-ddl.js";
 import type { ColumnDef, SearchIndexDef, TableDef, VectorIndexDef } from "../../catalog/table.js";
 import { sqlError } from "../../protocol/errors.js";
+import { VECTOR_DIMENSIONS_MAX } from "../../protocol/limits.js";
 import { displayName } from "../../query/expr/types.js";
 import { TEXT_SEARCH_CONFIGS } from "../../values/text-search-configs.js";
 import { TRIGRAMS } from "../../values/trigrams.js";
 import {
   DEFAULT_METRIC,
+  HAMMING_CLASS,
+  HAMMING_METRIC,
   METRIC_ENTRIES,
   METRIC_NAMES,
   metricNamed,
@@ -25,11 +28,12 @@ import { lookUpTable } from "./bind-from.js";
 import type { Binding } from "./binding.js";
 
 /** Of each the type that it is for, and the metric. */
-const OPERATOR_CLASSES: ReadonlyMap<string, readonly [string, VectorMetric]> = new Map(
-  ["vector", "halfvec"].flatMap((type) =>
+const OPERATOR_CLASSES: ReadonlyMap<string, readonly [string, VectorMetric]> = new Map([
+  ...["vector", "halfvec"].flatMap((type) =>
     METRIC_ENTRIES.map(([metric]) => [operatorClassFor(metric, type), [type, metric]] as const),
   ),
-);
+  [HAMMING_CLASS, ["bit", HAMMING_METRIC]],
+]);
 
 const METRICS: Readonly<Record<string, VectorMetric>> = Object.fromEntries(
   METRIC_NAMES.map((name) => [name, metricNamed(name)!]),
@@ -122,8 +126,10 @@ function vectorIndex(node: CreateIndexStatement, table: TableDef): NewSearchInde
   if (!canSearch("hnsw", column.type)) throw notSearchable("hnsw", column, position);
   const { operatorClass } = element;
   const named = operatorClass === null ? null : OPERATOR_CLASSES.get(operatorClass);
-  if (named === undefined) {
-    const message = `operator class "${operatorClass}" does not exist for access method "hnsw"`;
+  // pgvector has no lists by that distance.
+  if (named === undefined || (node.method === "ivfflat" && named?.[1] === "l1")) {
+    const method = node.method === "ivfflat" ? "ivfflat" : "hnsw";
+    const message = `operator class "${operatorClass}" does not exist for access method "${method}"`;
     throw sqlError("42704", message, { position });
   }
   if (named !== null && named[0] !== column.type.name) {
@@ -131,10 +137,22 @@ function vectorIndex(node: CreateIndexStatement, table: TableDef): NewSearchInde
     const hint = `Use one of the classes of ${column.type.name}, such as ${operatorClassFor(named[1], column.type.name)}.`;
     throw sqlError("42804", message, { position, hint });
   }
+  if (column.type.name === "bit") checkBits(column, named, position);
   const byClass = named === null ? null : named[1];
   if (node.method === "ivfflat") checkLists(node.options);
   const options = node.method === "ivfflat" ? [] : node.options;
   return { method: "hnsw", columns: [column.name], vector: vectorOptions(options, byClass) };
+}
+
+/** Bits have no class by default, as in pgvector. Throws 42704, 54000. */
+function checkBits({ type }: ColumnDef, operatorClass: object | null, position: number): void {
+  if (operatorClass === null) {
+    const message = `data type ${displayName(type)} has no default operator class for access method "hnsw"`;
+    throw sqlError("42704", message, { position, hint: `Name the class: ${HAMMING_CLASS}.` });
+  }
+  if (type.modifier! <= VECTOR_DIMENSIONS_MAX) return;
+  const message = `column cannot have more than ${VECTOR_DIMENSIONS_MAX} dimensions for hnsw index`;
+  throw sqlError("54000", message, { position });
 }
 
 /** What pgvector takes for an index that keeps vectors in lists; the index that is made has none. */
@@ -298,7 +316,7 @@ function notSearchable(method: SearchIndexDef["method"], { name, type }: ColumnD
     position,
     hint:
       method === "hnsw"
-        ? "An hnsw index needs a column of type vector(n) or halfvec(n)."
+        ? "An hnsw index needs a column of type vector(n), halfvec(n) or bit(n)."
         : "A text index needs columns of type text.",
   });
 }

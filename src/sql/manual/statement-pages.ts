@@ -204,11 +204,11 @@ CREATE MATERIALIZED VIEW prices AS SELECT author_id, avg(price) AS price FROM bo
     syntax: `CREATE [UNIQUE] INDEX [IF NOT EXISTS] [name] ON table [USING btree]
   ({ column | (expr) } [ASC | DESC] [NULLS {FIRST | LAST}], …) [INCLUDE (columns)] [NULLS NOT DISTINCT] [WHERE condition]
 CREATE INDEX [IF NOT EXISTS] [name] ON table USING hnsw
-  (column [vector_cosine_ops | vector_l2_ops | vector_ip_ops]) [WITH (m = 16, ef_construction = 64, ef_search = 64, metric = 'cosine', storage = 'f32')]
+  (column [vector_cosine_ops | vector_l2_ops | vector_ip_ops | vector_l1_ops]) [WITH (m = 16, ef_construction = 64, ef_search = 64, metric = 'cosine', storage = 'f32')]
 CREATE INDEX [IF NOT EXISTS] [name] ON table USING text (column, …) [WITH (language = 'english')]
 CREATE INDEX [IF NOT EXISTS] [name] ON table USING gin (column gin_trgm_ops, …)`,
     description:
-      "Creates an index. A partial index has entries only for rows that match its condition. EXPLAIN shows which index a query uses. An hnsw index finds near vectors of a vector(n) or halfvec(n) column (halfvec_cosine_ops and so on) by the distance of its operator class or metric (cosine, l2 or dot; the default is cosine). Storage 'int8' or 'binary' makes it smaller. A text index finds words of text columns; gin (to_tsvector('english', column)) is another spelling of it. An index with gin_trgm_ops (or gist_trgm_ops) finds rows for LIKE and ILIKE patterns with three letters side by side, and for the operators of pg_trgm (%, <%, <<%).",
+      "Creates an index. A partial index has entries only for rows that match its condition. EXPLAIN shows which index a query uses. An hnsw index finds near vectors of a vector(n), halfvec(n) or bit(n) column (halfvec_cosine_ops and so on, bit_hamming_ops) by the distance of its operator class or metric (cosine, l2, dot or l1; the default is cosine). Storage 'int8' or 'binary' makes it smaller. A text index finds words of text columns; gin (to_tsvector('english', column)) is another spelling of it. An index with gin_trgm_ops (or gist_trgm_ops) finds rows for LIKE and ILIKE patterns with three letters side by side, and for the operators of pg_trgm (%, <%, <<%).",
     example: `CREATE INDEX book_price ON book (price DESC, id);
 CREATE UNIQUE INDEX author_name ON author (lower(name)) WHERE born IS NOT NULL;
 CREATE INDEX ON author USING text (name) WITH (language = 'simple')`,

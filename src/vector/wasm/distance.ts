@@ -1,10 +1,11 @@
 /**
  * Distances, many at a time. Vectors are measured four at once: the query's part is loaded once for four of them, and
  * four streams of memory are under way, which is what a walk waits for. Smaller is nearer under every metric: cosine
- * 1 - cos, l2 squared, dot negated.
+ * 1 - cos, l2 squared, dot negated, l1 as it is.
  *
  * int8 (a scale per vector: x ≈ scale · code) measures the query in 16 bits against the codes; with the exact squared
- * norms, l2² = |q|² + |x|² - 2 q·x. binary counts members that are above the vector's mean in one of the two only.
+ * norms, l2² = |q|² + |x|² - 2 q·x. l1 takes the codes times their scales. binary counts members that are above the
+ * vector's mean in one of the two only.
  */
 
 import { codeOf, codeStride, dimensions, F32, INT8, metric, padded, query, storage } from "./layout";
@@ -13,6 +14,7 @@ import { codeOf, codeStride, dimensions, F32, INT8, metric, padded, query, stora
 export const COSINE: i32 = 0;
 export const L2: i32 = 1;
 export const DOT: i32 = 2;
+export const L1: i32 = 3;
 
 /** Distances from the prepared query at `q` to `count` slots at `list`; room for 3 more is needed at both ends. */
 export function measure(q: usize, list: usize, count: i32, out: usize): void {
@@ -22,9 +24,12 @@ export function measure(q: usize, list: usize, count: i32, out: usize): void {
   for (let i = count; (i & 3) !== 0; i++) store<u32>(list + ((<usize>i) << 2), last);
   if (storage === F32) {
     if (metric === L2) squares(q, list, count, out);
+    else if (metric === L1) gaps(q, list, count, out);
     else products(q, list, count, out);
-  } else if (storage === INT8) codes<i16>(q, list, count, out);
-  else signs(q, list, count, out);
+  } else if (storage === INT8) {
+    if (metric === L1) codeGaps<i16>(q, list, count, out);
+    else codes<i16>(q, list, count, out);
+  } else signs(q, list, count, out);
 }
 
 /** Distances from the stored vector of `slot`. */
@@ -36,7 +41,8 @@ export function measureFrom(slot: u32, list: usize, count: i32, out: usize): voi
   if (count <= 0) return;
   const last = load<u32>(list + ((<usize>(count - 1)) << 2));
   for (let i = count; (i & 3) !== 0; i++) store<u32>(list + ((<usize>i) << 2), last);
-  codes<i8>(codeOf(slot), list, count, out);
+  if (metric === L1) codeGaps<i8>(codeOf(slot), list, count, out);
+  else codes<i8>(codeOf(slot), list, count, out);
 }
 
 /** Distance of two float32 vectors in the metric, of which each has `padded` elements. */
@@ -50,6 +56,13 @@ export function exactDistance(a: usize, b: usize): f32 {
       const y = f32x4.sub(v128.load(a, 16), v128.load(b, 16));
       even = f32x4.add(even, f32x4.mul(x, x));
       odd = f32x4.add(odd, f32x4.mul(y, y));
+    }
+    return sumOf(f32x4.add(even, odd));
+  }
+  if (metric === L1) {
+    for (; a < end; a += 32, b += 32) {
+      even = f32x4.add(even, gap(a, b));
+      odd = f32x4.add(odd, gap(a + 16, b + 16));
     }
     return sumOf(f32x4.add(even, odd));
   }
@@ -153,6 +166,54 @@ function squares(q: usize, list: usize, count: i32, out: usize): void {
       d0 = f32x4.add(d0, f32x4.mul(u, u));
     }
     v128.store(out, sums(a0, b0, c0, d0));
+  }
+}
+
+function gap(a: usize, b: usize): v128 {
+  return f32x4.abs(f32x4.sub(v128.load(a), v128.load(b)));
+}
+
+function gaps(q: usize, list: usize, count: i32, out: usize): void {
+  const end = q + ((<usize>padded) << 2);
+  for (let i = 0; i < count; i += 4, list += 16, out += 16) {
+    let a = codeOf(load<u32>(list));
+    let b = codeOf(load<u32>(list, 4));
+    let c = codeOf(load<u32>(list, 8));
+    let d = codeOf(load<u32>(list, 12));
+    let a0 = f32x4.splat(0);
+    let b0 = f32x4.splat(0);
+    let c0 = f32x4.splat(0);
+    let d0 = f32x4.splat(0);
+    for (let p = q; p < end; p += 16, a += 16, b += 16, c += 16, d += 16) {
+      a0 = f32x4.add(a0, gap(p, a));
+      b0 = f32x4.add(b0, gap(p, b));
+      c0 = f32x4.add(c0, gap(p, c));
+      d0 = f32x4.add(d0, gap(p, d));
+    }
+    v128.store(out, sums(a0, b0, c0, d0));
+  }
+}
+
+/** Each has a scale of its own, so the codes have to be numbers again before they are compared. */
+function codeGaps<T>(q: usize, list: usize, count: i32, out: usize): void {
+  const end = q + ((<usize>padded) << alignof<T>());
+  const scale = f32x4.splat(load<f32>(end));
+  for (let i = 0; i < count; i++) {
+    let code = codeOf(load<u32>(list + ((<usize>i) << 2)));
+    const other = f32x4.splat(load<f32>(code + <usize>padded));
+    let low = f32x4.splat(0);
+    let high = f32x4.splat(0);
+    for (let p = q; p < end; p += sizeof<T>() * 8, code += 8) {
+      const x = sizeof<T>() === 1 ? v128.load_ext<i8>(p) : v128.load(p);
+      const y = v128.load_ext<i8>(code);
+      const xs = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(x)), scale);
+      const ys = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(y)), other);
+      low = f32x4.add(low, f32x4.abs(f32x4.sub(xs, ys)));
+      const xt = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(x)), scale);
+      const yt = f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(y)), other);
+      high = f32x4.add(high, f32x4.abs(f32x4.sub(xt, yt)));
+    }
+    store<f32>(out + ((<usize>i) << 2), sumOf(f32x4.add(low, high)));
   }
 }
 
@@ -270,12 +331,14 @@ function quantise<T>(vector: usize, to: usize, levels: f64): void {
 
 /**
  * int8: the most by which the distance measured from the query to the slot may be wrong. A product of two vectors of
- * which parts were lost is wrong by no more than the products of lengths with what was lost.
+ * which parts were lost is wrong by no more than the products of lengths with what was lost. A sum of gaps is wrong by the
+ * sum of what was lost, which is no more than its length times the root of the dimensions.
  */
 export function errorMax(slot: u32): f32 {
   const q = query + ((<usize>padded) << 1);
   const code = codeOf(slot) + <usize>padded;
   const lost = load<f32>(code, 8);
+  if (metric === L1) return Mathf.sqrt(<f32>dimensions) * (lost + load<f32>(q, 8));
   const error = Mathf.sqrt(load<f32>(q, 4)) * lost + load<f32>(q, 8) * (Mathf.sqrt(load<f32>(code, 4)) + lost);
   return metric === L2 ? error * 2 : error;
 }

@@ -58,6 +58,10 @@ const KNOWN: readonly (readonly [SqlType, string, string])[] = [
   [V.TSQUERY, "", "00000000"],
   [V.HSTORE, 'a=>1, b=>NULL, "c d"=>"é"', "00000003000000016100000001310000000162ffffffff0000000363206400000002c3a9"],
   [V.HSTORE, "", "00000000"],
+  [V.LTREE, "a.b", "01612e62"],
+  [V.LTREE, "", "01"],
+  [V.LQUERY, "a.*", "01612e2a"],
+  [V.LTXTQUERY, "a & b*", "01612026" + "20622a"],
   [V.JSONPATH, "strict $.a[*] ? (@ > 1)", "0173747269637420242e2261225b2a5d3f2840203e203129"],
   [V.typeOf("tid"), "(7,2)", "000000070002"],
   [V.INT2VECTOR, "1 -2", "000000010000000000000015000000020000000000000002000100000002fffe"],
@@ -113,6 +117,10 @@ t.test("bytes that are none of the type are refused", async (t) => {
     [V.TSQUERY, "00000001" + "0300"],
     [V.HSTORE, "7fffffff"],
     [V.HSTORE, "00000001" + "000000ff61"],
+    [V.LTREE, "0261"],
+    [V.LTREE, "01612e"],
+    [V.LQUERY, "01617b"],
+    [V.LTXTQUERY, "012620"],
     [V.JSONPATH, "0224"],
     [V.typeOf("tid"), "0000"],
     [V.INT2VECTOR, "0000000100000000000000170000000100000000" + "0000000400000001"],
@@ -124,6 +132,6 @@ t.test("bytes that are none of the type are refused", async (t) => {
     } catch (error) {
       sqlstate = String((error as DbError).details?.sqlstate);
     }
-    t.match(sqlstate, /^(?:22P03|08P01|22P02)$/, `${type.name} ${hex}`);
+    t.match(sqlstate, /^(?:22P03|08P01|22P02|42601)$/, `${type.name} ${hex}`);
   }
 });

@@ -21,6 +21,7 @@ import {
   INT8,
   INTERVAL,
   JSONB,
+  LTREE,
   MACADDR,
   MACADDR8,
   MULTIRANGES,
@@ -104,6 +105,7 @@ const ORDERED = [
   TSQUERY,
   TSVECTOR,
   CHAR,
+  LTREE,
   ...Object.values(RANGES),
   ...Object.values(MULTIRANGES),
 ];

@@ -28,6 +28,7 @@ import { JSON_CONSTRUCTORS } from "./json-constructors.js";
 import { JSON_EXTRACT_FUNCTIONS } from "./json-extract.js";
 import { JSON_PATH_FUNCTIONS, JSON_PATH_OPERATORS } from "./json-path-functions.js";
 import { JSON_RECORD_FAMILIES } from "./json-record.js";
+import { LTREE_FUNCTIONS, LTREE_OPERATORS } from "./ltree.js";
 import { MATH } from "./math.js";
 import { MISC_FAMILIES, MISC_FUNCTIONS } from "./misc.js";
 import { MODEL_FUNCTIONS } from "./models.js";
@@ -133,6 +134,7 @@ export const CHAPTERS: readonly Chapter[] = [
     families: HSTORE_FAMILIES,
     operators: HSTORE_OPERATORS,
   },
+  { title: "Functions and operators of ltree", functions: LTREE_FUNCTIONS, operators: LTREE_OPERATORS },
   { title: "Range functions and operators", functions: RANGE_FUNCTIONS, operators: RANGE_OPERATORS },
   { title: "Enum functions", families: ENUM_FAMILIES },
   { title: "Session and other functions", functions: MISC_FUNCTIONS, families: MISC_FAMILIES },

@@ -276,15 +276,19 @@ export const TEXT_OPERATOR_FAMILIES: readonly FunctionFamily[] = [
   family("||", "(text, anynonarray) → text", (types) => {
     const [a, b] = types as [SqlType, SqlType];
     if (types.length !== 2 || a.element !== null || b.element !== null || isText(a) === isText(b)) return null;
+    const options = { volatility: "stable", needsContext: true } as const;
     if (isText(a)) {
-      return op("||", [TEXT, b], TEXT, (x: string, y: Value) => joined(x, castText(b, y)), { volatility: "stable" });
+      const apply = (context: EvalContext, x: string, y: Value) => joined(x, castText(context, b, y));
+      return op("||", [TEXT, b], TEXT, apply, options);
     }
-    return op("||", [a, TEXT], TEXT, (x: Value, y: string) => joined(castText(a, x), y), { volatility: "stable" });
+    const apply = (context: EvalContext, x: Value, y: string) => joined(castText(context, a, x), y);
+    return op("||", [a, TEXT], TEXT, apply, options);
   }),
 ];
 
-/** As a cast to text writes it: a boolean in full. */
-const castText = (type: SqlType, value: Value) => (typeof value === "boolean" ? String(value) : toText(type, value));
+/** As a cast to text writes it: a boolean in full, a date in the session's style. */
+const castText = (context: EvalContext, type: SqlType, value: Value) =>
+  typeof value === "boolean" ? String(value) : toText(type, value, context.timeZone, context.style);
 
 const TEXT_LIKE = new Set(["unknown", "text", "varchar", "bpchar", "name"]);
 const isText = (type: SqlType) => TEXT_LIKE.has(type.name);

@@ -1,7 +1,7 @@
 /** Vector distances and helpers, as the pgvector extension names them and as clients of this interface do. */
 import { sqlError } from "../../../protocol/errors.js";
 import { BIT, FLOAT8, INT4, type SqlType, VECTOR } from "../../../values/values.js";
-import { l1Distance, norm, normalized } from "../../../values/vector-math.js";
+import { norm, normalized } from "../../../values/vector-math.js";
 import { METRIC_ENTRIES } from "../../../values/vector-metric.js";
 import { checkDimensions, noDimension, vectorOf } from "../../../values/vector-text.js";
 import type { ScalarFunction } from "../expr.js";
@@ -59,7 +59,6 @@ const isVectorLike = ({ name, element }: SqlType) => name === "vector" || name =
 
 export const VECTOR_OPERATORS: readonly ScalarFunction[] = [
   ...METRIC_ENTRIES.map(([, { operator, distance }]) => op(operator, PAIR, FLOAT8, checked(distance))),
-  op("<+>", PAIR, FLOAT8, checked(l1Distance)),
   op(
     "+",
     PAIR,
@@ -94,7 +93,6 @@ export const VECTOR_FUNCTIONS: readonly ScalarFunction[] = [
     ...measures(distanceFunctions, distance),
     ...(likeness === undefined ? [] : measures(likeness.functions, likeness.of)),
   ]),
-  fn("l1_distance", PAIR, FLOAT8, checked(l1Distance)),
   fn("vector_dims", [VECTOR], INT4, (vector: Float32Array) => vector.length),
   fn("vector_norm", [VECTOR], FLOAT8, norm),
   fn("l2_norm", [VECTOR], FLOAT8, norm),
