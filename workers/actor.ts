@@ -19,6 +19,7 @@ import { connectInference } from "./connect-inference.js";
 import { fileTasks, rowReader } from "./file-tasks.js";
 import { longTasks } from "./long-tasks.js";
 import { modelTasks } from "./model-tasks.js";
+import { readPool } from "./read-pool.js";
 import { taskPool } from "./task-pool.js";
 import { watchThread } from "./watch-thread.js";
 
@@ -59,6 +60,7 @@ async function start(settings: ActorSettings): Promise<void> {
     ...{ name: "index entries", threads: indexThreads, waitingMax: indexThreads },
     ...{ niceIncrement: 4, idleMs: BUILDS_IDLE_MS },
   });
+  const reads = readPool(cores);
   const computing = computeProcesses();
   const files = fileTasks(settings.config.files.threads);
   const rows = rowReader(threads, settings.config.files.fileTimeoutSeconds * 1000);
@@ -71,6 +73,7 @@ async function start(settings: ActorSettings): Promise<void> {
         builds.end(),
         columns.close(),
         entries.end(),
+        reads.end(),
         computing.end(),
         files.end(),
         rows.end(),
@@ -105,6 +108,7 @@ async function start(settings: ActorSettings): Promise<void> {
           buildColumns: (job) => columns.run("buildColumns", job),
           // On one core threads would only take the actor's time.
           ...(cores > 1 && {
+            readThreads: reads.threads,
             indexThreads: {
               count: indexThreads,
               make: (job: IndexRunJob) => entries.run("indexRun", job),

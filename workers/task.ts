@@ -24,6 +24,7 @@ import type { Entity } from "../src/language/entities.js";
 import { DbError } from "../src/protocol/errors.js";
 import type { IndexMergeJob, IndexRunAnswer, IndexRunJob } from "../src/query/exec/index-threads.js";
 import type { BuildAnswer, BuildJob } from "../src/query/exec/segments/stored/build-columns.js";
+import type { ReadAnswer, ReadJob } from "../src/query/exec/threads/read-threads.js";
 import type { RecipeSource } from "../src/recipe/read-recipe.js";
 import type { ReadRecipe } from "../src/recipe/recipe.js";
 import type { PackedRun } from "../src/storage/packed-run.js";
@@ -62,6 +63,18 @@ export async function indexRun(job: IndexRunJob): Promise<IndexRunAnswer> {
   const { buffersOf, makeIndexRun } = await import("../src/query/exec/index-run.js");
   const answer = await makeIndexRun(job);
   return moved(answer, buffersOf(answer.run));
+}
+
+/** Reads segments for a statement; the answer is moved, what it shares is not. */
+export async function readSegments(job: ReadJob): Promise<ReadAnswer> {
+  const { buffersOfAnswer, readInThread } = await import("../src/query/exec/threads/read-in-thread.js");
+  const answer = await readInThread(job);
+  return moved(answer, buffersOfAnswer(answer));
+}
+
+/** Loads the program of `readSegments`. */
+export async function prepareReads(): Promise<void> {
+  await import("../src/query/exec/threads/read-in-thread.js");
 }
 
 export async function mergeIndexRuns(job: IndexMergeJob): Promise<PackedRun | null> {

@@ -58,13 +58,15 @@ function annotator(
     const actual = measurements.of(node);
     if (actual === null) text.push("(never executed)");
     else {
-      const { rows, loops, milliseconds, bytesPeak } = actual;
+      const { rows, loops, milliseconds, bytesPeak, threads } = actual;
       const memory = bytesPeak > 0 ? ` memory=${kilobytes(bytesPeak)}kB` : "";
+      const taking = threads > 0 ? ` threads=${threads}` : "";
       text.push(
-        `(actual time=${(milliseconds / loops).toFixed(3)} rows=${round(rows / loops)} loops=${loops}${memory})`,
+        `(actual time=${(milliseconds / loops).toFixed(3)} rows=${round(rows / loops)} loops=${loops}${memory}${taking})`,
       );
       Object.assign(json, { "Actual Total Time": round(milliseconds / loops), "Actual Rows": round(rows / loops) });
       Object.assign(json, { "Actual Loops": loops }, bytesPeak > 0 ? { "Peak Memory": kilobytes(bytesPeak) } : {});
+      if (threads > 0) json.Threads = threads;
     }
     return { text: text.join(" "), json };
   };

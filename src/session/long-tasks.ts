@@ -13,6 +13,7 @@ import type { CandidateSentence, Span } from "../language/answer-span.js";
 import type { Entity } from "../language/entities.js";
 import type { IndexThreads } from "../query/exec/index-threads.js";
 import type { BuildColumns } from "../query/exec/segments/stored/table-builds.js";
+import type { ReadThreads } from "../query/exec/threads/read-threads.js";
 import type { Computed, ComputeJob } from "../query/expr/compute-elsewhere.js";
 import type { RecipeSource } from "../recipe/read-recipe.js";
 import type { ReadRecipe } from "../recipe/recipe.js";
@@ -32,6 +33,8 @@ export interface LongTasks {
   readonly buildColumns?: BuildColumns;
   /** Absent: there is one core, or there are no threads. */
   readonly indexThreads?: IndexThreads;
+  /** Absent: there is one core, or there are no threads. */
+  readonly readThreads?: ReadThreads;
   extractGraph(text: string): Promise<ExtractedGraph>;
   entitiesOf(text: string): Promise<readonly Entity[]>;
   answerSpan(job: {

@@ -16,6 +16,7 @@ import type { ExecContext, ExecServices, ProgressHearer, ProgressPhase } from ".
 import { readGraphNode } from "../query/exec/graph-node.js";
 import type { IndexThreads } from "../query/exec/index-threads.js";
 import { runSubquery } from "../query/exec/subquery.js";
+import type { ReadThreads } from "../query/exec/threads/read-threads.js";
 import type { TriggerFiring } from "../query/exec/trigger-firing.js";
 import type { Capability } from "../query/expr/capability.js";
 import { jobFor, valueOfComputed } from "../query/expr/compute-elsewhere.js";
@@ -141,6 +142,10 @@ export class SessionServices implements ExecServices, AskingStatement {
 
   get indexThreads(): IndexThreads | null {
     return this.memory.tenant.partition.tasks?.indexThreads ?? null;
+  }
+
+  get readThreads(): ReadThreads | null {
+    return this.memory.tenant.partition.tasks?.readThreads ?? null;
   }
 
   runAlgorithm(job: AlgorithmJob): Promise<AlgorithmResult> {

@@ -22,6 +22,8 @@ export const SIZES = {
   correctionsMax: 7,
   awaitedRowsMin: 1e9,
   threadRowsMin: 16,
+  readNanosMin: 1,
+  unitNanos: 1000,
 };
 export const CREATE = `CREATE TABLE m (a int, b int, t text, n numeric(10,2), d date, f float8, l int8, o bool, v numeric, w vector(2), u varchar,
   PRIMARY KEY (a, b))`;

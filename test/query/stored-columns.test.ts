@@ -14,10 +14,13 @@ import { tries } from "../lengths.js";
 import { directory } from "../storage/shards.js";
 import { Random } from "./random-plans.js";
 import { CREATE, query, SIZES, Side, write } from "./segment-histories.js";
+import { ThreadsHere } from "./threads-here.js";
 
 const STORED = { ...SIZES, storedRowsMin: 16 };
-/** In this thread: who makes the files is no part of what is tested. */
-const tasks = { buildColumns } as unknown as LongTasks;
+/** In this thread: who makes the files is no part of what is tested. Half of the partitions have other threads read them. */
+const alone = { buildColumns } as unknown as LongTasks;
+const helped = { buildColumns, readThreads: new ThreadsHere(2) } as unknown as LongTasks;
+let opened = 0;
 
 /** A partition on disk with columns in files, that can be closed and opened again. */
 class Stored {
@@ -42,6 +45,7 @@ class Stored {
     this.shard = await openShardOnDisk(this.path, {
       onDurable: (sequence) => this.side.partition.onDisk(sequence),
     });
+    const tasks = opened++ % 2 === 0 ? helped : alone;
     this.side = await Side.open(this.t, new SegmentCache(this.bytesMax, this.sizes), this.shard, { tasks });
     await this.side.partition.keepColumns(this.path);
   }

@@ -20,6 +20,7 @@ import { type RowKeyOf, rowKeyOf } from "./row-key.js";
 import type { Chunk } from "./segments/chunk.js";
 import { compileAll, compileCondition, EMPTY_ROW, type EvaluateAll } from "./slots.js";
 import { comparisonCost, type RowOrderOf, rowOrderOf, sortRows } from "./sort-rows.js";
+import type { SentState } from "./threads/read-threads.js";
 import { bytesOf, sumOfBytes } from "./value-bytes.js";
 
 export interface Accumulator {
@@ -37,6 +38,12 @@ export interface Accumulator {
   result(group: number): Value;
   /** The values of the groups `from … to − 1`, asked instead. Absent: they are asked one by one. */
   results?(from: number, to: number): ArrayLike<Value>;
+  /** In a thread: what it has of all groups, for `merge`. Absent: calls of its kind are not sent to threads. */
+  partial?(): SentState;
+  /** Whether `merge` of it gives what the rows themselves would have given. Absent: it does. */
+  canMerge?(state: SentState): boolean;
+  /** Takes what threads have of further rows: their group i is `groupOf[i]` here. Gives way where it stops. */
+  merge?(state: SentState, groupOf: Int32Array): Iterable<void>;
 }
 
 export type AccumulatorProgram = (context: ExecContext) => Accumulator;

@@ -21,13 +21,18 @@ import { type RowKeyOf, rowKeyOf } from "./row-key.js";
 import { Chunk, chunkOf, chunkOfColumns, plainColumn, valuesOfBatch } from "./segments/chunk.js";
 import { ChunkGroups } from "./segments/chunk-groups.js";
 import { compileDistinctCount } from "./segments/distinct-count.js";
+import type { PartOfRun } from "./segments/float-sum.js";
 import { compileVectorAccumulator } from "./segments/vector-accumulator.js";
 import { columnSlots, compileAll, type EvaluateAll, slotsOf, slotsRead } from "./slots.js";
 import { DEPTH_MAX } from "./spill/partitions.js";
 import { canSpill } from "./spill/spilled-rows.js";
+import { THREAD_GROUPS_MAX, Unfit } from "./threads/merge-state.js";
+import { FromThread, type SentGroups, type ThreadResult } from "./threads/read-threads.js";
+import { type SentPlanOf, sentPlanOf } from "./threads/sent-read.js";
 import { bytesOf } from "./value-bytes.js";
 
 interface AggregateProgram {
+  readonly sent: SentPlanOf;
   readonly groups: readonly EvaluateAll[];
   readonly keyOf: RowKeyOf;
   /** Types of the group expressions, if all of them have keys in typed arrays; else null. */
@@ -46,9 +51,31 @@ interface AggregateProgram {
 }
 
 export function compileAggregate(plan: AggregatePlan, input: Open): Open {
+  const program = compileProgram(plan, null);
+  return (context) => new AggregateOperator(program, input(context), context);
+}
+
+/** In a thread: what is known of the groups of the input's rows. Null: it has no form that can be sent. */
+export async function partialGroups(
+  plan: AggregatePlan,
+  input: Operator,
+  context: ExecContext,
+  part: Omit<PartOfRun, "isGrouped">,
+): Promise<SentGroups | null> {
+  const program = compileProgram(plan, { isGrouped: plan.groups.length > 0, ...part });
+  const operator = new AggregateOperator(program, input, context);
+  try {
+    return await operator.partial();
+  } finally {
+    operator.close();
+  }
+}
+
+function compileProgram(plan: AggregatePlan, part: PartOfRun | null): AggregateProgram {
   const slotOf = slotsOf(plan.input.columns);
   const groupTypes = plan.groups.map((expr) => expr.type);
-  const program: AggregateProgram = {
+  return {
+    sent: sentPlanOf(plan),
     columns: plan.input.columns,
     canSpill: plan.groups.length > 0 && canSpill(plan.input.columns.map((column) => column.type)),
     spillsChunks: GroupOverflow.takesChunks(plan.input.columns),
@@ -57,7 +84,7 @@ export function compileAggregate(plan: AggregatePlan, input: Open): Open {
     keyTypes: plan.groups.length > 0 && haveGroupKeys(groupTypes) ? groupTypes : null,
     calls: plan.calls.map(
       (call) =>
-        compileVectorAccumulator(call, slotOf) ??
+        compileVectorAccumulator(call, slotOf, part) ??
         compileDistinctCount(call, slotOf, plan.groups.length > 0) ??
         compileAccumulator(call, slotOf),
     ),
@@ -67,8 +94,13 @@ export function compileAggregate(plan: AggregatePlan, input: Open): Open {
       slotsRead([...args, ...(filter === null ? [] : [filter]), ...orderBy.map(({ expr }) => expr)], slotOf),
     ),
   };
-  return (context) => new AggregateOperator(program, input(context), context);
 }
+
+/** Groups of a thread that are looked for at once. */
+const GROUPS_AT_ONCE = 1024;
+/** So many groups for each row, after that many rows, and threads save little. */
+const MERGED_SHARE_MAX = 0.3;
+const MERGED_ROWS_MIN = 100_000;
 
 /** Estimated bytes of one call's state, where it says nothing else. */
 const STATE_BYTES = 48;
@@ -93,6 +125,9 @@ class AggregateOperator implements Operator {
   private later: readonly Open[] | null = null;
   private laterPosition = 0;
   private current: AggregateOperator | null = null;
+  /** Groups that came from threads, and rows that they were made of. */
+  private merged = 0;
+  private mergedRows = 0;
 
   constructor(
     private readonly program: AggregateProgram,
@@ -109,6 +144,18 @@ class AggregateOperator implements Operator {
     const { groupColumns } = program;
     this.chunkGroups = groupColumns === null ? null : new ChunkGroups(groupColumns, this.groupsOfChunk);
     input.acceptChunks?.();
+    if (this.calls.every(({ merge }) => merge !== undefined) && (this.byKeys !== null || program.groups.length === 0)) {
+      const canTake = (result: ThreadResult): boolean =>
+        result.kind !== "groups" || this.calls.every((call, i) => call.canMerge?.(result.groups.states[i]!) ?? true);
+      input.acceptThreads?.({ plan: program.sent, rowsMax: null, wants: () => this.wantsThreads, canTake });
+    }
+  }
+
+  /** Where most rows are groups of their own, or groups go to disk, threads are of no use. */
+  private get wantsThreads(): boolean {
+    const { merged, mergedRows } = this;
+    if (mergedRows > MERGED_ROWS_MIN && merged > mergedRows * MERGED_SHARE_MAX) return false;
+    return this.overflow === null && !this.isFull();
   }
 
   acceptChunks(): void {
@@ -169,7 +216,8 @@ class AggregateOperator implements Operator {
     return null;
   }
 
-  private readonly consume = (batch: Batch): void => {
+  private readonly consume = (batch: Batch): void | Promise<void> => {
+    if (batch instanceof FromThread) return this.take(batch);
     if (this.overflow !== null || this.isFull()) {
       this.consumeKnown(batch);
       return;
@@ -195,6 +243,50 @@ class AggregateOperator implements Operator {
       const bytes = call.addChunk?.(chunk, groupOf) ?? null;
       this.reserve(bytes ?? call.add(chunk.only(callSlots[i]!), groupOf ?? this.groupNumbers(chunk.length)));
     }
+  }
+
+  /** Groups of other threads, in the order of their first rows, which come before all that follows. */
+  private async take({ length, result }: FromThread): Promise<void> {
+    if (result.kind !== "groups") throw new Error("a thread has sent rows for groups");
+    const { count, keys, states } = result.groups;
+    const groupOf = new Int32Array(count);
+    this.merged += count;
+    this.mergedRows += length;
+    if (this.program.groups.length > 0) {
+      const chunk = chunkOfColumns(keys, count);
+      const slots = keys.map((_, i) => i);
+      for (let from = 0; from < count; from += GROUPS_AT_ONCE) {
+        const some = chunk.slice(from, Math.min(GROUPS_AT_ONCE, count - from));
+        groupOf.set(this.groupsOfKeys(some, slots).subarray(0, some.length), from);
+        await this.pause();
+      }
+    }
+    for (const [i, call] of this.calls.entries()) for (const _ of call.merge!(states[i]!, groupOf)) await this.pause();
+  }
+
+  private async pause(): Promise<void> {
+    if (this.context.shouldYield()) await this.context.yieldTurn();
+  }
+
+  private groupsOfKeys(keys: Chunk, slots: readonly number[]): Int32Array {
+    const groupOf = this.groupNumbers(keys.length);
+    if (this.byKeys?.loadChunk(keys, slots)) this.assignLoaded(this.byKeys, keys.length, groupOf);
+    else this.assignValues(keys.only(slots).columns, keys.length, groupOf);
+    return groupOf;
+  }
+
+  partial(): SentGroups | null | Promise<SentGroups | null> {
+    const consume = (batch: Batch): void | Promise<void> => {
+      if (this.groupCount > THREAD_GROUPS_MAX) throw new Unfit();
+      return this.consume(batch);
+    };
+    return drain(this.input, consume, () => {
+      const { byKeys, groupCount, program, calls } = this;
+      if (byKeys === null && program.groups.length > 0) return null;
+      const keys = program.groups.map((_, i) => byKeys!.columnOf(i, 0, groupCount));
+      const states = calls.flatMap((call) => call.partial?.() ?? []);
+      return states.length < calls.length ? null : { count: groupCount, keys, states };
+    });
   }
 
   private isFull(): boolean {
@@ -280,11 +372,14 @@ class AggregateOperator implements Operator {
   private assignGroups(batch: Batch): Int32Array {
     const groupOf = this.groupNumbers(batch.length);
     if (this.program.groups.length === 0) return groupOf;
-    const values = this.keysOf(batch);
-    const byKeys = this.loadKeys(values, batch.length);
-    if (byKeys !== null) this.assignLoaded(byKeys, batch.length, groupOf);
-    else for (let row = 0; row < batch.length; row++) groupOf[row] = this.groupOfRow(values, row);
+    this.assignValues(this.keysOf(batch), batch.length, groupOf);
     return groupOf;
+  }
+
+  private assignValues(values: readonly ArrayLike<Value>[], length: number, groupOf: Int32Array): void {
+    const byKeys = this.loadKeys(values, length);
+    if (byKeys !== null) this.assignLoaded(byKeys, length, groupOf);
+    else for (let row = 0; row < length; row++) groupOf[row] = this.groupOfRow(values, row);
   }
 
   private readonly groupsOfChunk = (chunk: Chunk): Int32Array => {

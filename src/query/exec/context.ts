@@ -23,6 +23,7 @@ import type { IndexThreads } from "./index-threads.js";
 import type { RowNumbers } from "./row-numbers.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import type { SpillArea } from "./spill/spill-area.js";
+import type { ReadThreads } from "./threads/read-threads.js";
 import type { TriggerFiring } from "./trigger-firing.js";
 
 /** The expressions of a table's definition, bound as the transaction sees the catalog. */
@@ -47,6 +48,8 @@ export interface ExecServices extends EvalServices {
   showBuild(build: IndexBuild): () => void;
   /** Null or absent: indexes are built in this thread. */
   readonly indexThreads?: IndexThreads | null;
+  /** Null or absent: this thread reads by itself. */
+  readonly readThreads?: ReadThreads | null;
   /** As the optimizer estimates. */
   estimatedRows(table: TableDef): number;
   /** An id for a new row of a graph's table, which no other row has or had. */

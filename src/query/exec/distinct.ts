@@ -11,12 +11,16 @@ import { emptyColumns } from "./row-buffer.js";
 import { type RowKeyOf, rowKeyOf } from "./row-key.js";
 import { Chunk, chunkOf, valuesOfBatch } from "./segments/chunk.js";
 import { columnSlots, compileAll, type EvaluateAll, slotsOf, slotsRead } from "./slots.js";
+import { rowsOfThread } from "./threads/merge-state.js";
+import { FromThread } from "./threads/read-threads.js";
+import { type SentPlanOf, sentPlanOf } from "./threads/sent-read.js";
 import { bytesOf } from "./value-bytes.js";
 
 /** Estimated bytes of an entry of a Set beside the key's own. */
 export const SET_ENTRY_BYTES = 40;
 
 interface DistinctProgram {
+  readonly sent: SentPlanOf;
   readonly keys: readonly EvaluateAll[];
   readonly types: readonly SqlType[];
   readonly keyOf: RowKeyOf;
@@ -33,6 +37,7 @@ export function compileDistinct(plan: DistinctPlan, input: Open): Open {
     plan.on ?? plan.input.columns.map(({ id, type, name }) => ({ kind: "column", id, type, name }));
   const types = on.map((expr) => expr.type);
   const program: DistinctProgram = {
+    sent: sentPlanOf(plan),
     keys: on.map((expr) => compileAll(expr, slotOf)),
     types,
     keyOf: rowKeyOf(types),
@@ -63,7 +68,9 @@ class DistinctOperator implements Operator {
       types.length > 0 && haveGroupKeys(types) ? new KeyGroups(types, context.statement.memoryBytesMax) : null;
     this.scratch = emptyColumns(program.keys.length);
     this.columns = emptyColumns(program.width);
-    if (this.groups !== null) input.acceptChunks?.();
+    if (this.groups === null) return;
+    input.acceptChunks?.();
+    input.acceptThreads?.({ plan: program.sent, rowsMax: null, wants: () => true });
   }
 
   acceptChunks(): void {
@@ -76,7 +83,11 @@ class DistinctOperator implements Operator {
 
   private readonly step = (batch: Batch | null): Batch | null | undefined => {
     if (batch === null) return null;
-    const rows = batch instanceof Chunk ? batch : valuesOfBatch(batch);
+    if (batch instanceof FromThread) return this.distinct(rowsOfThread(batch));
+    return this.distinct(batch instanceof Chunk ? batch : valuesOfBatch(batch));
+  };
+
+  private distinct(rows: Batch): Batch | undefined {
     const groups = this.loaded(rows);
     if (groups === null) return this.byValues(valuesOfBatch(rows));
     if (this.numbers.length < rows.length) this.numbers = new Int32Array(rows.length);
@@ -85,7 +96,7 @@ class DistinctOperator implements Operator {
     if (groups.madeCount === rows.length) return this.handsOutChunks ? rows : valuesOfBatch(rows);
     const made = chunkOf(rows).pick(groups.made, groups.madeCount);
     return this.handsOutChunks ? made : valuesOfBatch(made);
-  };
+  }
 
   /** The rows' keys in typed arrays; null when one of them has no place there. */
   private loaded(rows: Batch): KeyGroups | null {

@@ -6,7 +6,7 @@
 import type { SqlType, Value } from "../../values/values.js";
 import { areNumbers, loadKeys, mixNumbers } from "./number-keys.js";
 import type { Selection } from "./segments/chunk.js";
-import { type Column, type DictionaryColumn, loadNumbers, valuesOf } from "./segments/column.js";
+import { type Column, type DictionaryColumn, entryCount, loadNumbers, valuesOf } from "./segments/column.js";
 import { type TextColumn, textColumn, textOfBytes, textsOf } from "./segments/text-column.js";
 
 /** One part of the keys. NULL is a key, too, and equal to itself. */
@@ -141,7 +141,7 @@ class TextKeys implements GroupKeys {
   private view: DataView = NO_VIEW;
   private rows = new Int32Array(0);
   /** Entries of the dictionary that came last, and their hashes. */
-  private dictionary: DictionaryColumn["values"] | null = null;
+  private dictionary: DictionaryColumn["values"] | TextColumn | null = null;
   private entries: TextColumn | null = null;
   private entryHashes = new Int32Array(0);
   private isCoded = false;
@@ -159,7 +159,7 @@ class TextKeys implements GroupKeys {
       return true;
     }
     if (column.kind !== "dictionary") return this.loadValues(valuesOf(column, rows, from, count, []), count);
-    if (!this.isEntered(column.values) && !this.enter(column.values)) return false;
+    if (!this.isEntered(column) && !this.enter(column)) return false;
     this.makeRoom(count);
     this.use(this.entries!);
     this.isCoded = true;
@@ -300,19 +300,20 @@ class TextKeys implements GroupKeys {
   }
 
   /** Lists of results grow, but do not change otherwise. */
-  private isEntered(values: DictionaryColumn["values"]): boolean {
-    return values === this.dictionary && values.length === this.entryHashes.length;
+  private isEntered(column: DictionaryColumn): boolean {
+    return (column.entries ?? column.values) === this.dictionary && entryCount(column) === this.entryHashes.length;
   }
 
-  private enter(values: DictionaryColumn["values"]): boolean {
-    const entries = textsOf(values, values.length);
+  private enter(column: DictionaryColumn): boolean {
+    const count = entryCount(column);
+    const entries = column.entries ?? textsOf(column.values, count);
     if (entries === null) return false;
-    this.dictionary = values;
+    this.dictionary = column.entries ?? column.values;
     this.entries = entries;
     const { offsets } = entries;
     const view = viewOf(entries.data);
-    this.entryHashes = new Int32Array(values.length);
-    for (let code = 0; code < values.length; code++) {
+    this.entryHashes = new Int32Array(count);
+    for (let code = 0; code < count; code++) {
       this.entryHashes[code] = hashBytes(view, offsets[code]!, offsets[code + 1]!);
     }
     return true;

@@ -14,10 +14,11 @@ import type { Batch, Expr } from "../expr/expr.js";
 import { COMPOSED, variantKeyPart } from "../expr/variant-order.js";
 import type { OutputColumn } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
-import type { Open, Operator, Pulled } from "./operator.js";
-import { Chunk } from "./segments/chunk.js";
+import type { Open, Operator, Pulled, SegmentBound } from "./operator.js";
+import { Chunk, valuesOfBatch } from "./segments/chunk.js";
 import { slotsOf } from "./slots.js";
 import { sortRows } from "./sort-rows.js";
+import { FromThread, type ThreadWork } from "./threads/read-threads.js";
 
 /** Values with more parts are large. */
 const LARGE_PARTS = 16_384;
@@ -26,6 +27,8 @@ const STEP_MEMBERS = 2048;
 
 /** Characters of keys in one batch. */
 const BATCH_CHARACTERS = 512 * 1024;
+/** A dictionary's entries are looked at when the first of its chunks comes. */
+const LONG_DICTIONARY_BYTES = 4 * 1024 * 1024;
 
 const NESTED: ReadonlySet<string> = new Set(["jsonb", "array", "record", "variant"]);
 const TEXTS: ReadonlySet<string> = new Set(["text", "varchar", "bpchar", "citext", "unknown"]);
@@ -59,15 +62,31 @@ class LongTextsOperator implements Operator {
     private readonly input: Operator,
   ) {}
 
+  acceptChunks(): void {
+    this.input.acceptChunks?.();
+  }
+
+  acceptBound(bound: SegmentBound): void {
+    this.input.acceptBound?.(bound);
+  }
+
+  acceptThreads(work: ThreadWork): void {
+    this.input.acceptThreads?.(work);
+  }
+
   next(): Pulled {
     if (this.batch !== null) return this.part(this.batch);
     const pulled = this.input.next();
     return pulled instanceof Promise ? pulled.then((batch) => this.begin(batch)) : this.begin(pulled);
   }
 
-  /** Columns of segments hold no long texts. */
   private begin(batch: Batch | null): Batch | null {
-    if (batch === null || batch instanceof Chunk || this.endFrom(batch, 0) === batch.length) return batch;
+    if (batch === null || batch instanceof FromThread) return batch;
+    if (batch instanceof Chunk) {
+      if (!this.slots.some((slot) => hasLongTexts(batch, slot))) return batch;
+      return this.begin(valuesOfBatch(batch));
+    }
+    if (this.endFrom(batch, 0) === batch.length) return batch;
     this.from = 0;
     return this.part(batch);
   }
@@ -97,6 +116,19 @@ class LongTextsOperator implements Operator {
   close(): void {
     this.input.close();
   }
+}
+
+/** The chunk's rows, or its column's dictionary, have so many bytes of texts that a look at all of them takes long. */
+function hasLongTexts({ vectors, selections, length }: Chunk, slot: number): boolean {
+  const column = vectors[slot]!;
+  if (column.kind === "dictionary") return column.bytes > LONG_DICTIONARY_BYTES;
+  if (column.kind !== "text") return false;
+  const { offsets } = column;
+  const { rows, from } = selections[slot]!;
+  if (rows === null) return offsets[from + length]! - offsets[from]! > BATCH_CHARACTERS;
+  let bytes = 0;
+  for (let i = 0; i < length; i++) bytes += offsets[rows[i]! + 1]! - offsets[rows[i]!]!;
+  return bytes > BATCH_CHARACTERS;
 }
 
 class LargeKeysOperator implements Operator {

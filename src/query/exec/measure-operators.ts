@@ -7,6 +7,7 @@ import type { Batch } from "../expr/expr.js";
 import type { Plan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import type { Open, Operator, Pulled, SegmentBound } from "./operator.js";
+import type { ThreadWork } from "./threads/read-threads.js";
 
 /** What one plan node did in a run, all its loops together. */
 export interface Measured {
@@ -17,6 +18,8 @@ export interface Measured {
   milliseconds: number;
   /** The most bytes that it held itself, by its own estimate. */
   bytesPeak: number;
+  /** Other threads that read for it. */
+  threads: number;
 }
 
 export class Measurements {
@@ -33,7 +36,7 @@ export class Measurements {
     return (context) => {
       let measured = this.nodes.get(plan);
       if (measured === undefined) {
-        measured = { rows: 0, loops: 0, milliseconds: 0, bytesPeak: 0 };
+        measured = { rows: 0, loops: 0, milliseconds: 0, bytesPeak: 0, threads: 0 };
         this.nodes.set(plan, measured);
       }
       measured.loops++;
@@ -74,6 +77,10 @@ class MeasuredOperator implements Operator {
     this.operator.acceptBound?.(bound);
   }
 
+  acceptThreads(work: ThreadWork): void {
+    this.operator.acceptThreads?.(work);
+  }
+
   next(): Pulled {
     const started = performance.now();
     const outer = this.all.enter();
@@ -89,6 +96,7 @@ class MeasuredOperator implements Operator {
     if (batch !== null) measured.rows += batch.length;
     this.bytes += all.leave(outer, context.statement.memoryBytes - before);
     if (this.bytes > measured.bytesPeak) measured.bytesPeak = this.bytes;
+    measured.threads = Math.max(measured.threads, this.operator.threadsUsed ?? 0);
     return batch;
   }
 

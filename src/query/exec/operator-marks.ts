@@ -4,6 +4,7 @@
  */
 import type { Plan } from "../plan/plan.js";
 import type { Open, Operator, Pulled, SegmentBound } from "./operator.js";
+import type { ThreadWork } from "./threads/read-threads.js";
 
 const KINDS: Readonly<Record<Plan["kind"], true>> = {
   scan: true,
@@ -78,6 +79,14 @@ class MarkingOperator implements Operator {
 
   acceptBound(bound: SegmentBound): void {
     this.operator.acceptBound?.(bound);
+  }
+
+  acceptThreads(work: ThreadWork): void {
+    this.operator.acceptThreads?.(work);
+  }
+
+  get threadsUsed(): number {
+    return this.operator.threadsUsed ?? 0;
   }
 
   next(): Pulled {

@@ -14,6 +14,7 @@ import { ALL_ROWS, Chunk, type Selection } from "./segments/chunk.js";
 import { type ChunkExpr, chunkExprOf, type OpenChunkExpr } from "./segments/chunk-expr.js";
 import type { Column } from "./segments/column.js";
 import { compileAll, type EvaluateAll, slotsOf } from "./slots.js";
+import { FromThread, type ThreadWork } from "./threads/read-threads.js";
 
 interface Output {
   readonly evaluate: EvaluateAll;
@@ -68,12 +69,17 @@ class ProjectOperator implements Operator {
     }
   }
 
+  acceptThreads(work: ThreadWork): void {
+    this.input.acceptThreads?.(work);
+  }
+
   next(): Pulled {
     return pull(this.input, this.step);
   }
 
   private readonly step = (batch: Batch | null): Batch | null => {
-    if (batch === null) return null;
+    // What threads give is made of this operator's rows already.
+    if (batch === null || batch instanceof FromThread) return batch;
     if (batch instanceof Chunk) return this.project(batch);
     const { outputs, scratch, context } = this;
     const columns = new Array<ArrayLike<Value>>(outputs.length);

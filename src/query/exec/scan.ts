@@ -15,9 +15,12 @@ import { CHUNK_ROWS, valuesOfBatch } from "./segments/chunk.js";
 import { SegmentBuilder } from "./segments/segment-builder.js";
 import type { SegmentCache } from "./segments/segment-cache.js";
 import { crowdedSegment, SegmentFolder } from "./segments/segment-folder.js";
-import { compileSegmentScan, Gap, SegmentScan, type SegmentScanProgram } from "./segments/segment-scan.js";
+import { Gap, Handed, SegmentScan } from "./segments/segment-scan.js";
+import { compileSegmentScan, type SegmentScanProgram } from "./segments/segment-scan-program.js";
 import type { AwaitedSegments, TableSegments } from "./segments/table-segments.js";
 import { layoutOf } from "./table-layout.js";
+import type { FromThread, ThreadWork } from "./threads/read-threads.js";
+import { ThreadReads } from "./threads/thread-reads.js";
 
 /** Rows of a scan's first batch: a statement with a small LIMIT reads little more than it needs. */
 export const FIRST_BATCH_ROWS = 64;
@@ -72,6 +75,11 @@ class ScanOperator implements Operator {
   private lastKey: Uint8Array | null = null;
   private handsOutChunks = false;
   private bound: SegmentBound | null = null;
+  /** What other threads may do. */
+  private work: ThreadWork | null = null;
+  private threads: ThreadReads | null = null;
+  /** Segments whose result comes next. */
+  private handed: Handed | null = null;
   /** Rows of the next batch, at most, by what the last ones cost. */
   private rowsMax = Number.POSITIVE_INFINITY;
   /** When the last batch was begun; 0 when the statement waited since. */
@@ -94,12 +102,21 @@ class ScanOperator implements Operator {
     this.bound = bound;
   }
 
+  acceptThreads(work: ThreadWork): void {
+    this.work = work;
+  }
+
+  get threadsUsed(): number {
+    return this.threads?.used ?? 0;
+  }
+
   next(): Pulled {
     const { context } = this;
     const opening = this.begun ? null : this.opening();
     if (opening !== null) return opening.then(() => this.next());
     while (!this.done) {
       if (this.awaited !== null) return this.wait(this.awaited).then(() => this.next());
+      if (this.handed !== null) return this.fromThread(this.handed).then((batch) => batch ?? this.next());
       if (this.begun && context.shouldYield()) {
         this.adapt();
         return context.yieldTurn().then(() => {
@@ -117,7 +134,7 @@ class ScanOperator implements Operator {
   /** The table's columns are in files that are being opened: reading records would take longer. */
   private opening(): Promise<void> | null {
     const { context, program } = this;
-    const opening = this.cache?.openingOf(context.tenantNumber, program.segments!.layout) ?? null;
+    const opening = this.cache?.openingOf(context.tenantNumber, program.segments!.records!.layout) ?? null;
     if (opening === null) return null;
     return Promise.race([opening.catch(() => undefined), soon()]).then(() => context.checkpoint());
   }
@@ -139,6 +156,18 @@ class ScanOperator implements Operator {
     this.awaited = null;
     this.hasWaited = true;
     this.lookForSegments(this.cache!);
+  }
+
+  /** What another thread has made of the segments; null: nothing, or they are to be read here. */
+  private async fromThread(handed: Handed): Promise<FromThread | null> {
+    const { context, threads, scan } = this;
+    this.handed = null;
+    const answer = await threads!.answerOf(handed);
+    context.tx.requireOpen();
+    this.lastBegan = 0;
+    if (answer === null) return null;
+    scan!.skip(handed);
+    return answer.length === 0 ? null : answer;
   }
 
   /** Segments of what comes after the key that are worth waiting for. */
@@ -199,7 +228,8 @@ class ScanOperator implements Operator {
     this.size = context.batchRows;
     if (keys.length === 0) {
       this.close();
-      if (this.cache !== null) this.cache.endedShort(context.tenantNumber, program.segments!.layout, this.records);
+      if (this.cache !== null)
+        this.cache.endedShort(context.tenantNumber, program.segments!.records!.layout, this.records);
     } else if (this.cache !== null) {
       this.records += keys.length;
       if (this.records >= this.cache.sizes.recordsBefore) {
@@ -218,7 +248,8 @@ class ScanOperator implements Operator {
    */
   private lookForSegments(cache: SegmentCache): void {
     const { context } = this;
-    const { layout, source } = this.program.segments!;
+    const { source, records } = this.program.segments!;
+    const { layout } = records!;
     const table = cache.find(context.tenantNumber, layout, source);
     const missing = source.filter((id) => table === null || table.holds(layout, id) === "not yet");
     if (table !== null && missing.length === 0) {
@@ -244,7 +275,8 @@ class ScanOperator implements Operator {
   private build(builder: SegmentBuilder): undefined {
     if (!builder.step()) return;
     this.builder = null;
-    const { layout, source } = this.program.segments!;
+    const { source, records } = this.program.segments!;
+    const { layout } = records!;
     const table = this.cache!.find(this.context.tenantNumber, layout, source);
     if (table !== null && source.every((id) => table.holds(layout, id) === "yes")) this.open(table);
     else this.cache = null;
@@ -260,7 +292,8 @@ class ScanOperator implements Operator {
   private fold(folder: SegmentFolder): undefined {
     if (!folder.step()) return;
     this.folder = null;
-    const { layout, source } = this.program.segments!;
+    const { source, records } = this.program.segments!;
+    const { layout } = records!;
     const table = this.cache!.find(this.context.tenantNumber, layout, source);
     // Nobody could drop columns while this statement ran, but the cache may have thrown the table out.
     if (table === null) this.cache = null;
@@ -272,6 +305,10 @@ class ScanOperator implements Operator {
     const rowsMax = this.handsOutChunks ? CHUNK_ROWS : context.batchRows;
     this.scan = new SegmentScan(program.segments!, table, context, rowsMax, this.lastKey, this.bound);
     this.table = table;
+    if (this.work !== null && this.handsOutChunks) {
+      this.threads = ThreadReads.of(context, this.work, table, this.scan, program.segments!.source);
+      this.scan.threads = this.threads;
+    }
     this.closeCursor();
   }
 
@@ -290,6 +327,10 @@ class ScanOperator implements Operator {
     }
     if (piece instanceof Gap) {
       this.openGap(piece);
+      return undefined;
+    }
+    if (piece instanceof Handed) {
+      this.handed = piece;
       return undefined;
     }
     return piece === undefined || this.handsOutChunks ? piece : valuesOfBatch(piece);
@@ -322,6 +363,7 @@ class ScanOperator implements Operator {
 
   close(): void {
     this.done = true;
+    this.threads?.close();
     this.builder?.abandon();
     this.builder = null;
     this.folder?.abandon();

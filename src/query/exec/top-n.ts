@@ -15,9 +15,13 @@ import { FirstKey, type FirstKeyProgram } from "./segments/first-key.js";
 import { compileMaybe, NO_SLOTS, slotsOf, slotsRead } from "./slots.js";
 import { compileSortKeys, type SortProgram } from "./sort.js";
 import { comparisonCost, type RowOrder, sortRows } from "./sort-rows.js";
+import { rowsOfThread, THREAD_ROWS_MAX } from "./threads/merge-state.js";
+import { FromThread } from "./threads/read-threads.js";
+import { type SentPlanOf, sentPlanOf } from "./threads/sent-read.js";
 import { bytesOf } from "./value-bytes.js";
 
 interface TopNProgram extends SortProgram {
+  readonly sent: SentPlanOf;
   /** Null: the first key is no column. */
   readonly firstKey: FirstKeyProgram | null;
   /** Slots that the keys read. */
@@ -28,6 +32,7 @@ interface TopNProgram extends SortProgram {
 
 export function compileTopN(plan: TopNPlan, input: Open): Open {
   const program: TopNProgram = {
+    sent: sentPlanOf(plan),
     ...compileSortKeys(plan.input.columns, plan.keys),
     firstKey: firstKeyOf(plan.keys, slotsOf(plan.input.columns)),
     keySlots: slotsRead(
@@ -78,7 +83,10 @@ class TopNOperator implements Operator {
     this.order = (a, b) => order(a, b) || this.numbers[a]! - this.numbers[b]!;
     this.firstKey = program.firstKey === null ? null : new FirstKey(program.firstKey);
     input.acceptChunks?.();
-    const { firstKey } = this;
+    const { firstKey, capacity } = this;
+    if (capacity <= THREAD_ROWS_MAX) {
+      input.acceptThreads?.({ plan: program.sent, rowsMax: capacity, wants: () => true });
+    }
     if (firstKey === null) return;
     input.acceptBound?.({
       slot: program.firstKey!.slot,
@@ -107,10 +115,14 @@ class TopNOperator implements Operator {
 
   private readonly append = (batch: Batch): void | Promise<void> => {
     if (batch instanceof Chunk) return this.appendChunk(batch);
+    return this.appendBatch(batch instanceof FromThread ? rowsOfThread(batch) : batch);
+  };
+
+  private appendBatch(batch: Batch): void | Promise<void> {
     const keys = this.program.keys.map((key) => key(batch, this.context, []));
     const { columns } = batch;
     return this.appendRows(keys, (column, row) => columns[column]![row]!, null, batch.length, batch.length);
-  };
+  }
 
   /** Values are made of rows only that may be among the first, and of their keys; others of rows that are kept. */
   private appendChunk(chunk: Chunk): void | Promise<void> {

@@ -4,9 +4,16 @@
  */
 import { arrayOf, type SqlType, typeOf } from "../../values/values.js";
 import { CYPHER_FUNCTIONS, cypherOperators } from "./cypher/registry.js";
-import type { Expr, ScalarFunction } from "./expr.js";
+import type { AggregateFunction, Expr, ScalarFunction } from "./expr.js";
 import { type FunctionFamily, typesOfInstance } from "./functions/define.js";
-import { FUNCTION_FAMILIES, FUNCTIONS, OPERATOR_FAMILIES, OPERATORS } from "./functions/registry.js";
+import {
+  AGGREGATE_FAMILIES,
+  AGGREGATES,
+  FUNCTION_FAMILIES,
+  FUNCTIONS,
+  OPERATOR_FAMILIES,
+  OPERATORS,
+} from "./functions/registry.js";
 import type { FunctionKey, SentExpr, TypeKey } from "./sent-form.js";
 
 type Lists<T> = ReadonlyMap<string, readonly T[]>;
@@ -22,7 +29,7 @@ function byName(functions: readonly ScalarFunction[]): Map<string, ScalarFunctio
 }
 
 /** Null: the function is known to this thread only, such as one over a tenant's own types. */
-function keyOfFunction(fn: ScalarFunction): FunctionKey | null {
+export function keyOfFunction(fn: ScalarFunction): FunctionKey | null {
   for (const table of ["functions", "operators", "cypher"] as const) {
     const place = tables[table].get(fn.name)?.indexOf(fn) ?? -1;
     if (place >= 0) return { table, name: fn.name, place };
@@ -37,13 +44,35 @@ function keyOfFunction(fn: ScalarFunction): FunctionKey | null {
   return null;
 }
 
-function functionOfKey(key: FunctionKey): ScalarFunction {
+export function functionOfKey(key: FunctionKey): ScalarFunction {
   if (!("types" in key)) return tables[key.table].get(key.name)![key.place]!;
   const family: FunctionFamily = families[key.table].get(key.name)![key.place]!;
   return family.instantiate(key.types.map(typeOfKey))!;
 }
 
-function typeKey(type: SqlType): TypeKey | null {
+/** Of an aggregate; `types` where a family made it. */
+export interface AggregateKey {
+  readonly name: string;
+  readonly place: number;
+  readonly types: readonly TypeKey[] | null;
+}
+
+export function keyOfAggregate(fn: AggregateFunction): AggregateKey | null {
+  const place = AGGREGATES.get(fn.name)?.indexOf(fn) ?? -1;
+  if (place >= 0) return { name: fn.name, place, types: null };
+  const made = typesOfInstance(fn);
+  const types = made?.map(typeKey) ?? [null];
+  if (!areKnown(types)) return null;
+  const family = AGGREGATE_FAMILIES.get(fn.name)?.findIndex((one) => one.instantiate(made!) === fn) ?? -1;
+  return family < 0 ? null : { name: fn.name, place: family, types };
+}
+
+export function aggregateOfKey({ name, place, types }: AggregateKey): AggregateFunction {
+  if (types === null) return AGGREGATES.get(name)![place]!;
+  return AGGREGATE_FAMILIES.get(name)![place]!.instantiate(types.map(typeOfKey))!;
+}
+
+export function typeKey(type: SqlType): TypeKey | null {
   if (type.user !== undefined || type.fields !== undefined) return null;
   const element = type.element === null ? null : typeKey(type.element);
   if (type.element !== null && element === null) return null;

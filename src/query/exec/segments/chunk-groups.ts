@@ -4,7 +4,7 @@
  * combinations are met. Used by aggregate.ts, one per run.
  */
 import type { Chunk, Selection } from "./chunk.js";
-import type { Column } from "./column.js";
+import { type Column, entryCount } from "./column.js";
 
 /** Combinations of codes that a table is made for. */
 const CODES_MAX = 1 << 16;
@@ -96,7 +96,7 @@ export class ChunkGroups {
 }
 
 function codedOf(column: Column, slot: number): Coded | null {
-  if (column.kind === "dictionary") return { codes: column.codes, first: 0, size: column.values.length, slot };
+  if (column.kind === "dictionary") return { codes: column.codes, first: 0, size: entryCount(column), slot };
   if (column.kind !== "number" || column.nulls !== null || column.hasNaN) return null;
   const size = column.max - column.min + 1;
   // Fractions and infinities have no place in a table.

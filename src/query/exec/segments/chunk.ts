@@ -63,6 +63,19 @@ export class Chunk implements Batch {
     );
   }
 
+  /** Some neighbouring rows of it, for as long. */
+  slice(from: number, count: number): Chunk {
+    const selections = this.selections.map(({ rows, from: first }) =>
+      rows === null ? { rows, from: first + from } : { rows: rows.subarray(from, from + count), from: 0 },
+    );
+    return new Chunk(
+      this.vectors,
+      selections,
+      count,
+      this.vectors.map(() => []),
+    );
+  }
+
   /** The rows as values, with columns in these slots only. */
   only(slots: readonly number[]): Batch {
     this.values ??= new Array(this.vectors.length);

@@ -35,7 +35,34 @@ export interface DictionaryColumn {
   readonly codes: Uint8Array | Uint16Array;
   /** By code; one of them may be NULL. */
   readonly values: readonly Value[];
+  /** The same as texts, where they were stored so: then `values` are made when somebody asks for them. */
+  readonly entries?: TextColumn;
   readonly bytes: number;
+}
+
+/** A dictionary of texts, none of which is an object of its own until somebody reads one. */
+export class TextDictionary implements DictionaryColumn {
+  readonly kind = "dictionary";
+  readonly bytes: number;
+  private made: readonly Value[] | null = null;
+
+  constructor(
+    readonly codes: Uint8Array | Uint16Array,
+    readonly entries: TextColumn,
+  ) {
+    // Values that are made stay as long as the column.
+    this.bytes = codes.byteLength + entries.bytes + entries.data.length;
+  }
+
+  get values(): readonly Value[] {
+    this.made ??= Array.from({ length: this.entries.offsets.length - 1 }, (_, code) => textValueAt(this.entries, code));
+    return this.made;
+  }
+}
+
+/** How many entries a dictionary has. */
+export function entryCount(column: DictionaryColumn): number {
+  return column.entries === undefined ? column.values.length : column.entries.offsets.length - 1;
 }
 
 export interface PlainColumn {
@@ -156,6 +183,36 @@ function dictionaryOf(values: readonly Value[], length: number): DictionaryColum
   const codes = codeOf.size <= 256 ? Uint8Array.from(wide) : wide;
   const entries = [...codeOf.keys()];
   return { kind: "dictionary", codes, values: entries, bytes: codes.byteLength + sumOfBytes(entries, entries.length) };
+}
+
+/** Whether its arrays are in memory that threads share, so that nothing is copied when it is sent. */
+export function isShared(column: Column): boolean {
+  switch (column.kind) {
+    case "number":
+      return column.data.buffer instanceof SharedArrayBuffer;
+    case "text":
+      return column.data.buffer instanceof SharedArrayBuffer;
+    case "dictionary":
+      return column.entries !== undefined && column.codes.buffer instanceof SharedArrayBuffer;
+    case "plain":
+      return false;
+  }
+}
+
+/** A column as it is sent to a thread, which makes no class of it. */
+export type SentSegmentColumn =
+  | NumberColumn
+  | TextColumn
+  | { readonly kind: "coded"; readonly codes: Uint8Array | Uint16Array; readonly entries: TextColumn };
+
+/** Of a column that is shared. */
+export function sentColumn(column: Column): SentSegmentColumn {
+  if (column.kind === "plain") throw new Error("a column of values is not shared");
+  return column.kind === "dictionary" ? { kind: "coded", codes: column.codes, entries: column.entries! } : column;
+}
+
+export function receivedColumn(sent: SentSegmentColumn): Column {
+  return sent.kind === "coded" ? new TextDictionary(sent.codes, sent.entries) : sent;
 }
 
 export function valueAt(column: Column, row: number): Value {

@@ -14,7 +14,7 @@ import { compileAll, type EvaluateAll } from "../slots.js";
 import { bytesOf } from "../value-bytes.js";
 import { ALL_ROWS, Chunk } from "./chunk.js";
 import type { Column } from "./column.js";
-import { GroupNumbers } from "./vector-accumulator.js";
+import { GroupNumbers } from "./group-numbers.js";
 
 /** Null when the call is of another kind. */
 export function compileDistinctCount(

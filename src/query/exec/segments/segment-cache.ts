@@ -78,6 +78,10 @@ export interface SegmentSizes {
   readonly awaitedRowsMin: number;
   /** Rows in files, at least, of which index entries are made in other threads; each thread has half as many at least. */
   readonly threadRowsMin: number;
+  /** Nanoseconds, about, of a scan that threads read for, at least. */
+  readonly readNanosMin: number;
+  /** Of what a thread reads at a time for it. */
+  readonly unitNanos: number;
 }
 
 export const SEGMENT_SIZES: SegmentSizes = {
@@ -91,6 +95,8 @@ export const SEGMENT_SIZES: SegmentSizes = {
   correctionsMax: 4096,
   awaitedRowsMin: 100_000,
   threadRowsMin: 100_000,
+  readNanosMin: 30e6,
+  unitNanos: 4e6,
 };
 
 export class SegmentCache {

@@ -7,101 +7,25 @@
 
 import { prefixEnd } from "../../../storage/keys.js";
 import { keyText } from "../../../storage/ordered-map.js";
-import type { RecordDecoder } from "../../../storage/record-codec.js";
 import type { Corrections } from "../../../storage/store.js";
-import type { SqlType, Value } from "../../../values/values.js";
-import { compilePredicate, type Predicate } from "../../expr/compile.js";
-import type { Batch, Expr } from "../../expr/expr.js";
-import { columnsOf, isVolatile } from "../../expr/walk.js";
-import type { ScanPlan } from "../../plan/plan.js";
+import type { Value } from "../../../values/values.js";
+import type { Batch } from "../../expr/expr.js";
 import type { ExecContext } from "../context.js";
 import type { SegmentBound } from "../operator.js";
 import { emptyColumns } from "../row-buffer.js";
-import { RowDecoder, type RowDecoderProgram } from "../row-decoder.js";
-import { slotsOf } from "../slots.js";
-import { decoderOf, layoutOf, type TableLayout } from "../table-layout.js";
+import { RowDecoder } from "../row-decoder.js";
 import { Chunk, type Selection } from "./chunk.js";
-import { type Column, isSegmentable, valuesOf } from "./column.js";
+import { type Column, valuesOf } from "./column.js";
 import { NULLS } from "./column-buffer.js";
 import { CorrectedPiece } from "./corrected-piece.js";
 import type { Kernel } from "./kernel.js";
-import {
-  answersKernel,
-  type ComputedTest,
-  computedKernel,
-  computedTestOf,
-  type PairTest,
-  pairKernel,
-  pairTestOf,
-} from "./row-kernels.js";
+import { answersKernel, computedKernel, pairKernel } from "./row-kernels.js";
 import type { Segment, SegmentKeys } from "./segment.js";
 import { SEGMENT_SIZES, type SegmentSizes } from "./segment-cache.js";
+import type { Conjunct, SegmentScanProgram } from "./segment-scan-program.js";
 import { DamagedColumns } from "./stored/column-file.js";
-import type { TableSegments } from "./table-segments.js";
-import {
-  bothTests,
-  entriesKernel,
-  type NumberTest,
-  numberKernel,
-  type VectorTest,
-  vectorTestOf,
-} from "./vector-filter.js";
-
-interface Conjunct {
-  readonly test: VectorTest | null;
-  /** Of the test's column. */
-  readonly slot: number;
-  readonly predicate: Predicate;
-  /** Slots that the predicate reads. */
-  readonly slots: readonly number[];
-  readonly pair: PairTest | null;
-  readonly computed: ComputedTest | null;
-}
-
-export interface SegmentScanProgram {
-  readonly layout: TableLayout;
-  /** Column ids by slot. */
-  readonly source: readonly number[];
-  readonly conjuncts: readonly Conjunct[];
-  /** Slots that the conjuncts read. */
-  readonly tested: ReadonlySet<number>;
-  /** A test may fail on some rows. */
-  readonly mayFail: boolean;
-  readonly rows: RowDecoderProgram;
-  /** By slot. */
-  readonly types: readonly SqlType[];
-  readonly decode: RecordDecoder;
-}
-
-/** Null when the scan must read records: backwards, for their keys, or for columns that segments do not hold. */
-export function compileSegmentScan(plan: ScanPlan, rows: RowDecoderProgram): SegmentScanProgram | null {
-  if (plan.reverse || plan.rowKey !== null || plan.columns.some((column) => !isSegmentable(column.type))) return null;
-  const slotOf = slotsOf(plan.columns);
-  const conjuncts: Conjunct[] = conjunctsOf(plan.filter).map((expr) => {
-    const test = vectorTestOf(expr);
-    return {
-      test,
-      slot: test === null ? -1 : slotOf(test.column),
-      predicate: compilePredicate(expr, slotOf),
-      slots: [...columnsOf(expr)].map(slotOf).filter((slot) => slot >= 0),
-      pair: pairTestOf(expr, slotOf),
-      computed: computedTestOf(expr, slotOf),
-    };
-  });
-  // A volatile condition sees the rows that the others leave, in their order: that is the predicate's business.
-  if (plan.filter !== null && isVolatile(plan.filter)) return null;
-  const mayFail = conjuncts.some(({ test, pair }) => pair === null && !test?.entries && !test?.bounds);
-  const tested = new Set(conjuncts.flatMap(({ slots, slot }) => (slot < 0 ? slots : [slot, ...slots])));
-  const layout = layoutOf(plan.table);
-  const { source } = plan;
-  const types = source.map((id) => layout.types[id]!);
-  return { layout, source, conjuncts, tested, mayFail, rows, types, decode: decoderOf(layout, source) };
-}
-
-function conjunctsOf(filter: Expr | null): readonly Expr[] {
-  if (filter === null) return [];
-  return filter.kind === "and" ? filter.args.flatMap(conjunctsOf) : [filter];
-}
+import { TableSegments } from "./table-segments.js";
+import { bothTests, entriesKernel, type NumberTest, numberKernel } from "./vector-filter.js";
 
 /** What the filter does in one segment. */
 interface SegmentFilter {
@@ -117,11 +41,31 @@ export class Gap {
   ) {}
 }
 
+/** Segments that another thread may read: the caller says whether they are still to be read here. */
+export class Handed {
+  constructor(
+    /** The number of the first segment. */
+    readonly from: number,
+    readonly count: number,
+  ) {}
+}
+
+/** Who has other threads read segments for a scan (threads/thread-reads.ts). */
+export interface Handing {
+  /** How many segments from this one on another thread reads; 0: it is to be read here. */
+  handedAt(number: number): number;
+}
+
+/** Where segments come from. */
+export type SegmentList = Pick<TableSegments, "segments" | "numberBefore" | "end" | "entries">;
+
 export class SegmentScan {
+  /** What other threads read; null: nothing. */
+  threads: Handing | null = null;
   private readonly segments: readonly Segment[];
   private readonly sizes: SegmentSizes;
   private readonly corrections: Corrections;
-  private readonly decoder: RowDecoder;
+  private readonly decoder: RowDecoder | null;
   private readonly scratch: Value[][];
   private readonly passed: Int32Array;
   private number = 0;
@@ -153,7 +97,7 @@ export class SegmentScan {
 
   constructor(
     private readonly program: SegmentScanProgram,
-    private readonly table: TableSegments,
+    private readonly table: SegmentList,
     private readonly context: ExecContext,
     /** Rows of one step at most. */
     rowsMax: number,
@@ -166,7 +110,7 @@ export class SegmentScan {
     this.segments = table.segments;
     this.sizes = context.segments?.sizes ?? SEGMENT_SIZES;
     this.corrections = context.tx.corrections({ gte, lt: prefixEnd(prefix) }, table);
-    this.decoder = new RowDecoder(program.rows, context);
+    this.decoder = program.records === null ? null : new RowDecoder(program.records.rows, context);
     this.scratch = emptyColumns(program.source.length);
     this.passed = new Int32Array(rowsMax);
     this.at = keyText(gte);
@@ -182,7 +126,7 @@ export class SegmentScan {
    * The next rows: a chunk of at most `rowsMax` (no more than the constructor was told) or, for corrected rows, a batch; or
    * a gap, whose rows the caller reads before the next step. Undefined: none of some rows passed. Null: the end.
    */
-  step(rowsMax: number): Chunk | Batch | Gap | null | undefined {
+  step(rowsMax: number): Chunk | Batch | Gap | Handed | null | undefined {
     const { segment, piece } = this;
     if (segment === null) return this.foresees ? this.foresee() : this.enterNext();
     if (piece !== null) return this.stepPiece(segment, piece, rowsMax);
@@ -194,7 +138,8 @@ export class SegmentScan {
 
   private beginPiece(segment: Segment): undefined {
     const { program, corrections, keys, row, sizes } = this;
-    this.piece = new CorrectedPiece(corrections, segment.to, keys!, row, program.types, program.decode, sizes);
+    const { types, decode } = program.records!;
+    this.piece = new CorrectedPiece(corrections, segment.to, keys!, row, types, decode, sizes);
   }
 
   private stepPiece(segment: Segment, piece: CorrectedPiece, rowsMax: number): Chunk | Batch | Gap | undefined {
@@ -222,7 +167,7 @@ export class SegmentScan {
 
   /** The rows between the corrections, and between them those that are corrected. */
   private stepFew(segment: Segment, piece: CorrectedPiece, rowsMax: number): Chunk | Batch | Gap | undefined {
-    const { decoder } = this;
+    const decoder = this.decoder!;
     this.clearTo = piece.places[piece.next] ?? piece.to;
     if (this.row < this.clearTo) return this.uncorrected(segment, rowsMax);
     for (; piece.next < piece.count && piece.places[piece.next] === this.row; piece.next++) {
@@ -246,11 +191,14 @@ export class SegmentScan {
     this.number++;
   }
 
-  private enterNext(): Gap | null | undefined {
+  private enterNext(): Gap | Handed | null | undefined {
     const segment = this.segments[this.number];
     const from = segment === undefined ? this.table.end : segment.from;
     if (this.at < from) return this.gapTo(from);
     if (segment === undefined) return null;
+    const isWhole = this.ahead === 0 && this.at === segment.from;
+    const count = isWhole && this.threads !== null ? this.threads.handedAt(this.number) : 0;
+    if (count > 0) return new Handed(this.number, count);
     try {
       if (this.ahead === 0 && (this.isRuledOut(segment) || this.isOutOfBound(segment))) {
         this.at = segment.to;
@@ -260,16 +208,37 @@ export class SegmentScan {
       if (!(error instanceof DamagedColumns)) throw error;
       this.ahead = 0;
       this.number++;
-      this.context.segments?.damaged(this.table, segment, error);
+      this.damaged(segment, error);
       return this.gapTo(segment.to);
     }
     return undefined;
   }
 
+  private damaged(segment: Segment, error: DamagedColumns): void {
+    // In another thread, which only has a list: the scan that asked it finds the damage, too.
+    if (this.table instanceof TableSegments) this.context.segments?.damaged(this.table, segment, error);
+  }
+
+  /** The number of the first segment all of whose rows come. */
+  get firstWhole(): number {
+    const segment = this.segments[this.number];
+    return this.number + (segment !== undefined && segment.from < this.at ? 1 : 0);
+  }
+
+  /** Another thread has read these. */
+  skip({ from, count }: Handed): void {
+    this.number = from + count;
+    this.at = this.segments[this.number - 1]!.to;
+  }
+
   /** No row passes, by what is known without reading pages: the least and greatest values (a zone map). */
   private isRuledOut(segment: Segment): boolean {
     const { text } = this.corrections;
-    if (segment.stored === null || (text !== null && text < segment.to)) return false;
+    return segment.stored !== null && (text === null || text >= segment.to) && this.hasNoRow(segment);
+  }
+
+  /** By its least and greatest values, whatever corrections say. */
+  hasNoRow(segment: Segment): boolean {
     for (const { test, slot } of this.program.conjuncts) {
       const bounds = test?.bounds ?? null;
       const known = bounds === null ? null : segment.known(this.program.source[slot]!);
@@ -282,10 +251,10 @@ export class SegmentScan {
 
   /** Shows the consumer one segment's column, if all of its rows will come; no more when one cannot be shown. */
   private foresee(): undefined {
-    const { bound, segments, corrections, context } = this;
+    const { bound, segments, corrections } = this;
     const segment = segments[this.foreseen++];
     this.foresees = false;
-    if (segment === undefined || bound === null || context.segments === null) return;
+    if (segment === undefined || bound === null || this.threads !== null) return;
     if (corrections.text !== null && corrections.text < segment.to) return;
     try {
       this.foresees = bound.foresee(segment.column(this.program.source[bound.slot]!), segment.rows);
@@ -351,7 +320,7 @@ export class SegmentScan {
       return null;
     } catch (error) {
       if (!(error instanceof DamagedColumns)) throw error;
-      this.context.segments?.damaged(this.table, segment, error);
+      this.damaged(segment, error);
       this.segment = null;
       this.number++;
       return this.gapTo(segment.to);

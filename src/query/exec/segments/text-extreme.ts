@@ -7,8 +7,10 @@ import type { AggregateFunction, Batch } from "../../expr/expr.js";
 import type { Accumulator } from "../accumulator.js";
 import type { ExecContext } from "../context.js";
 import type { EvaluateAll } from "../slots.js";
+import { mergeExtremes, sentExtremes } from "../threads/merge-state.js";
+import type { SentState } from "../threads/read-threads.js";
 import type { Chunk, Selection } from "./chunk.js";
-import { type Column, type DictionaryColumn, valueAt } from "./column.js";
+import { type Column, type DictionaryColumn, entryCount, valueAt } from "./column.js";
 import type { TextColumn } from "./text-column.js";
 import { orderOfBytes } from "./text-kernels.js";
 
@@ -55,6 +57,14 @@ export class TextExtreme implements Accumulator {
     return this.fn.result(this.states[group]);
   }
 
+  partial(): SentState {
+    return sentExtremes(this.states.length, (group) => this.result(group));
+  }
+
+  merge(state: SentState, groupOf: Int32Array): Iterable<void> {
+    return mergeExtremes(this.fn, this.states, state, groupOf);
+  }
+
   private addTexts(column: TextColumn, { rows, from }: Selection, length: number): void {
     const { data, offsets, nulls } = column;
     const isMax = this.fn.name === "max";
@@ -76,7 +86,7 @@ export class TextExtreme implements Accumulator {
   private addCodes(column: DictionaryColumn, { rows, from }: Selection, length: number): void {
     if (column !== this.dictionary) {
       this.dictionary = column;
-      this.seen = new Uint8Array(column.values.length);
+      this.seen = new Uint8Array(entryCount(column));
     }
     const { seen } = this;
     for (let i = 0; i < length; i++) {

@@ -7,18 +7,25 @@
  * exactly; before it leaves that range it moves into an arbitrary-precision rest.
  */
 import { Numeric } from "../../../values/numeric.js";
-import type { SqlType, Value } from "../../../values/values.js";
+import type { Value } from "../../../values/values.js";
 import { normalInt8 } from "../../expr/cast.js";
 import type { SlotOf } from "../../expr/compile.js";
-import type { AggregateFunction, Batch } from "../../expr/expr.js";
+import type { Batch } from "../../expr/expr.js";
+import { receivedLeaf, sentLeaf } from "../../expr/sent-condition.js";
 import type { AggregateCall } from "../../plan/plan.js";
 import type { Accumulator, AccumulatorProgram } from "../accumulator.js";
 import type { ExecContext } from "../context.js";
 import { compileAll, type EvaluateAll } from "../slots.js";
+import { MERGED_AT_ONCE } from "../threads/merge-state.js";
+import type { SentState } from "../threads/read-threads.js";
 import type { Chunk } from "./chunk.js";
-import type { Column, NumberColumn } from "./column.js";
+import { computeInto, InSegment, nulls, results } from "./chunk-numbers.js";
+import { CountRows, CountValues } from "./count-accumulator.js";
+import { FloatParts, FloatSum, type PartOfRun } from "./float-sum.js";
+import { GroupNumbers } from "./group-numbers.js";
+import { NumberExtreme } from "./number-extreme.js";
 import { TextExtreme } from "./text-extreme.js";
-import { EXACT_MAX, type VectorExpr, type VectorValue, vectorExprOf } from "./vector-expr.js";
+import { EXACT_MAX, type VectorExpr, vectorExprOf } from "./vector-expr.js";
 
 const INTEGERS = new Set(["int2", "int4", "int8"]);
 const FLOATS = new Set(["float4", "float8"]);
@@ -26,8 +33,12 @@ const FLOATS = new Set(["float4", "float8"]);
 const TEXTS = new Set(["text", "varchar", "name"]);
 const ORDERED = new Set([...INTEGERS, ...FLOATS, "numeric", "oid", "date", "time", "timestamp", "timestamptz"]);
 
-/** Null when the call is of another kind. */
-export function compileVectorAccumulator(call: AggregateCall, slotOf: SlotOf): AccumulatorProgram | null {
+/** Null when the call is of another kind. `part`: null for the run itself. */
+export function compileVectorAccumulator(
+  call: AggregateCall,
+  slotOf: SlotOf,
+  part: PartOfRun | null = null,
+): AccumulatorProgram | null {
   const { fn, args } = call;
   if (call.distinct || call.filter !== null || call.orderBy.length > 0 || fn.open !== undefined) return null;
   const [arg] = args;
@@ -46,11 +57,13 @@ export function compileVectorAccumulator(call: AggregateCall, slotOf: SlotOf): A
     return (context) => new ExactSum(values, vector, result, context);
   }
   if (isSum && FLOATS.has(type.name) && arg.kind === "column") {
-    return (context) => new FloatSum(fn, values, vectorExprOf(arg, slotOf), context);
+    const vector = vectorExprOf(arg, slotOf);
+    if (part !== null) return (context) => new FloatParts(values, vector, part, context);
+    return (context) => new FloatSum(fn, values, vector, context);
   }
   if ((fn.name === "min" || fn.name === "max") && ORDERED.has(type.name) && arg.kind === "column") {
     const slot = slotOf(arg.id);
-    return slot < 0 ? null : (context) => new Extreme(fn, type, values, slot, context);
+    return slot < 0 ? null : (context) => new NumberExtreme(fn, type, values, slot, context);
   }
   if ((fn.name === "min" || fn.name === "max") && type.name === "text") {
     const column = arg.kind === "cast" && TEXTS.has(arg.input.type.name) ? arg.input : arg;
@@ -58,131 +71,6 @@ export function compileVectorAccumulator(call: AggregateCall, slotOf: SlotOf): A
     return slot < 0 ? null : (context) => new TextExtreme(fn, values, slot, context);
   }
   return null;
-}
-
-/** One number per group. */
-export class GroupNumbers {
-  /** Of a group: half of the array may be empty. */
-  static readonly BYTES = 16;
-
-  values = new Float64Array(16);
-  private length = 0;
-
-  push(): void {
-    if (this.length === this.values.length) {
-      const grown = new Float64Array(2 * this.length);
-      grown.set(this.values);
-      this.values = grown;
-    }
-    this.length++;
-  }
-}
-
-class CountRows implements Accumulator {
-  readonly stateBytes = GroupNumbers.BYTES;
-  private readonly counts = new GroupNumbers();
-
-  addGroup(): void {
-    this.counts.push();
-  }
-
-  add(batch: Batch, groupOf: ArrayLike<number>): number {
-    const counts = this.counts.values;
-    for (let row = 0; row < batch.length; row++) counts[groupOf[row]!]!++;
-    return 0;
-  }
-
-  addChunk(chunk: Chunk, groupOf: Int32Array | null): number {
-    if (groupOf !== null) return this.add(chunk, groupOf);
-    this.counts.values[0]! += chunk.length;
-    return 0;
-  }
-
-  result(group: number): Value {
-    return this.counts.values[group]!;
-  }
-
-  results(from: number, to: number): ArrayLike<Value> {
-    return this.counts.values.slice(from, to);
-  }
-}
-
-class CountValues implements Accumulator {
-  readonly stateBytes = GroupNumbers.BYTES;
-  private readonly counts = new GroupNumbers();
-  private readonly scratch: Value[] = [];
-
-  constructor(
-    private readonly arg: EvaluateAll,
-    /** Of an argument that is a column of the input; −1. */
-    private readonly slot: number,
-    private readonly context: ExecContext,
-  ) {}
-
-  addGroup(): void {
-    this.counts.push();
-  }
-
-  add(batch: Batch, groupOf: ArrayLike<number>): number {
-    const counts = this.counts.values;
-    const values = this.arg(batch, this.context, this.scratch);
-    for (let row = 0; row < batch.length; row++) if (values[row] !== null) counts[groupOf[row]!]!++;
-    return 0;
-  }
-
-  addChunk(chunk: Chunk, groupOf: Int32Array | null): number | null {
-    const column = chunk.vectors[this.slot];
-    if (column?.kind !== "number" && column?.kind !== "text") return null;
-    const counts = this.counts.values;
-    const { rows, from } = chunk.selections[this.slot]!;
-    const { nulls: areNull } = column;
-    if (areNull === null && groupOf === null) {
-      counts[0]! += chunk.length;
-      return 0;
-    }
-    for (let i = 0; i < chunk.length; i++) {
-      if (areNull !== null && areNull[rows === null ? from + i : rows[i]!] === 1) continue;
-      counts[groupOf === null ? 0 : groupOf[i]!]!++;
-    }
-    return 0;
-  }
-
-  result(group: number): Value {
-    return this.counts.values[group]!;
-  }
-
-  results(from: number, to: number): ArrayLike<Value> {
-    return this.counts.values.slice(from, to);
-  }
-}
-
-/** What an expression is in the segment that chunks come from now. */
-class InSegment {
-  private vectors: readonly Column[] | null = null;
-  private value: VectorValue | null = null;
-
-  constructor(private readonly expr: VectorExpr | null) {}
-
-  of(chunk: Chunk): VectorValue | null {
-    if (this.expr !== null && this.vectors !== chunk.vectors) {
-      this.vectors = chunk.vectors;
-      this.value = this.expr(chunk.vectors);
-    }
-    return this.value;
-  }
-}
-
-/** Results of one chunk at a time; the accumulators of a thread take turns with them. */
-let results = new Float64Array(4096);
-let nulls = new Uint8Array(4096);
-
-function computeInto(value: VectorValue, chunk: Chunk): void {
-  if (results.length < chunk.length) {
-    results = new Float64Array(chunk.length);
-    nulls = new Uint8Array(chunk.length);
-  }
-  if (value.mayBeNull) nulls.fill(0, 0, chunk.length);
-  value.compute(chunk, results, nulls);
 }
 
 interface Finish {
@@ -337,6 +225,26 @@ class ExactSum implements Accumulator {
     this.scale = scale;
   }
 
+  partial(): SentState {
+    const rests = [...this.rests].map(([group, { total, count }]) => ({ group, total: sentLeaf(total)!, count }));
+    return { kind: "sums", small: this.small.taken(), counts: this.counts.taken(), scale: this.scale, rests };
+  }
+
+  *merge(state: SentState, groupOf: Int32Array): Iterable<void> {
+    if (state.kind !== "sums") throw new Error("not the state of a sum");
+    const { small, counts, scale, rests } = state;
+    for (let group = 0; group < small.length; group++) {
+      const count = counts[group]!;
+      const own = groupOf[group]!;
+      if (count > 0) {
+        this.addSmall(own, small[group]!, scale);
+        this.counts.values[own]! += count - 1;
+      }
+      if (group % MERGED_AT_ONCE === MERGED_AT_ONCE - 1) yield;
+    }
+    for (const { group, total, count } of rests) this.addLarge(groupOf[group]!, receivedLeaf(total) as Numeric, count);
+  }
+
   /** Moves the group's small sum into the rest. */
   private settle(group: number): void {
     const count = this.counts.values[group]!;
@@ -344,135 +252,5 @@ class ExactSum implements Accumulator {
     this.addLarge(group, Numeric.of(BigInt(this.small.values[group]!), this.scale), count);
     this.small.values[group] = 0;
     this.counts.values[group] = 0;
-  }
-}
-
-/** In the order of the rows, as the functions add them: another order would round otherwise. */
-class FloatSum implements Accumulator {
-  private readonly states: unknown[] = [];
-  private readonly value: InSegment;
-  private readonly scratch: Value[] = [];
-
-  constructor(
-    private readonly fn: AggregateFunction,
-    private readonly arg: EvaluateAll,
-    vector: VectorExpr | null,
-    private readonly context: ExecContext,
-  ) {
-    this.value = new InSegment(vector);
-  }
-
-  addGroup(): void {
-    this.states.push(this.fn.init());
-  }
-
-  add(batch: Batch, groupOf: ArrayLike<number>): number {
-    const { states, fn } = this;
-    const values = this.arg(batch, this.context, this.scratch);
-    for (let row = 0; row < batch.length; row++) {
-      if (values[row] !== null) fn.step(states[groupOf[row]!], values[row]);
-    }
-    return 0;
-  }
-
-  addChunk(chunk: Chunk, groupOf: Int32Array | null): number | null {
-    const value = this.value.of(chunk);
-    if (value === null) return null;
-    computeInto(value, chunk);
-    const { states, fn } = this;
-    for (let i = 0; i < chunk.length; i++) {
-      if (!value.mayBeNull || nulls[i] === 0) fn.step(states[groupOf === null ? 0 : groupOf[i]!], results[i]!);
-    }
-    return 0;
-  }
-
-  result(group: number): Value {
-    return this.fn.result(this.states[group]);
-  }
-}
-
-class Extreme implements Accumulator {
-  private readonly states: unknown[] = [];
-  /** Best of the numbers since they were last put into the states, at `scale`; NaN: none. */
-  private readonly bests = new GroupNumbers();
-  private scale = -1;
-  private isPending = false;
-  private readonly sign: 1 | -1;
-  private readonly scratch: Value[] = [];
-
-  constructor(
-    private readonly fn: AggregateFunction,
-    private readonly type: SqlType,
-    private readonly arg: EvaluateAll,
-    private readonly slot: number,
-    private readonly context: ExecContext,
-  ) {
-    this.sign = fn.name === "max" ? 1 : -1;
-  }
-
-  addGroup(): void {
-    this.bests.push();
-    this.bests.values[this.states.length] = Number.NaN;
-    this.states.push(this.fn.init());
-  }
-
-  add(batch: Batch, groupOf: ArrayLike<number>): number {
-    this.settle();
-    const { states, fn } = this;
-    const values = this.arg(batch, this.context, this.scratch);
-    for (let row = 0; row < batch.length; row++) {
-      if (values[row] !== null) states[groupOf[row]!] = fn.step(states[groupOf[row]!], values[row]);
-    }
-    return 0;
-  }
-
-  addChunk(chunk: Chunk, groupOf: Int32Array | null): number | null {
-    const column = chunk.vectors[this.slot]!;
-    if (column.kind !== "number" || column.hasNaN) return null;
-    if (column.scale !== this.scale) {
-      this.settle();
-      this.scale = column.scale;
-    }
-    this.isPending = true;
-    // No row of the column is better than what was found already.
-    if (groupOf === null && this.isBest(column)) return 0;
-    const { data, nulls: areNull } = column;
-    const { length } = chunk;
-    const { rows, from } = chunk.selections[this.slot]!;
-    const bests = this.bests.values;
-    const isMax = this.sign === 1;
-    for (let i = 0; i < length; i++) {
-      const row = rows === null ? from + i : rows[i]!;
-      if (areNull !== null && areNull[row] === 1) continue;
-      const group = groupOf === null ? 0 : groupOf[i]!;
-      const x = data[row]!;
-      const best = bests[group]!;
-      // Written so that NaN, for none yet, gives way.
-      if (isMax ? !(x <= best) : !(x >= best)) bests[group] = x;
-    }
-    return 0;
-  }
-
-  private isBest({ min, max }: NumberColumn): boolean {
-    const best = this.bests.values[0]!;
-    return this.sign === 1 ? max <= best : min >= best;
-  }
-
-  result(group: number): Value {
-    this.settle();
-    return this.fn.result(this.states[group]);
-  }
-
-  private settle(): void {
-    if (!this.isPending) return;
-    this.isPending = false;
-    const { states, fn, bests, scale } = this;
-    for (let group = 0; group < states.length; group++) {
-      const best = bests.values[group]!;
-      if (Number.isNaN(best)) continue;
-      const value = this.type.name === "numeric" ? Numeric.of(BigInt(best), scale) : best;
-      states[group] = fn.step(states[group], value);
-      bests.values[group] = Number.NaN;
-    }
   }
 }

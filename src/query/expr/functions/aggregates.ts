@@ -146,13 +146,13 @@ const numericAverage: Steps<NumericSum> = {
   moving: movingNumeric((sum, count) => sum.div(Numeric.fromInteger(count))),
 };
 
-interface FloatSum {
+export interface FloatTotal {
   sum: number;
   count: number;
   infinite: boolean;
 }
 
-function floatSum(result: (state: FloatSum) => number): Steps<FloatSum> {
+function floatSum(result: (state: FloatTotal) => number): Steps<FloatTotal> {
   return {
     init: () => ({ sum: 0, count: 0, infinite: false }),
     step(state, value: number) {

@@ -120,7 +120,7 @@ const INSTANCES_MAX = 2000;
 const typesMadeFor = new WeakMap<object, readonly SqlType[]>();
 
 /** Undefined: no family made the overload. */
-export function typesOfInstance(overload: ScalarFunction): readonly SqlType[] | undefined {
+export function typesOfInstance(overload: ScalarFunction | AggregateFunction): readonly SqlType[] | undefined {
   return typesMadeFor.get(overload);
 }
 

@@ -3,7 +3,7 @@
  * build-columns.ts under another name, synced, and renamed; read a page at a time, on demand. Each page and the footer carry
  * a CRC-32, so what is damaged is noticed before anything of it is used.
  *
- *   "TESSCOL1" · pages, each at a multiple of 8 · footer (JSON) · its length u32 · its CRC-32 u32 · "TESSCOL1"   (little-endian)
+ *   "TESSCOL2" · pages, each at a multiple of 8 · footer (JSON) · its length u32 · its CRC-32 u32 · "TESSCOL2"   (little-endian)
  */
 import {
   closeSync,
@@ -22,7 +22,9 @@ import type { Column } from "../column.js";
 import { SegmentKeys } from "../segment.js";
 import { decodeColumn, encodeColumn, type PageHead } from "./column-page.js";
 
-const MAGIC = Buffer.from("TESSCOL1");
+const MAGIC = Buffer.from("TESSCOL2");
+/** Dictionaries of texts were JSON there; an older program takes newer files for damaged, and makes them again. */
+const FIRST_MAGIC = Buffer.from("TESSCOL1");
 const TAIL_BYTES = 8 + MAGIC.length;
 const ALIGNMENT = 8;
 /** Written between two syncs: the disk is not flooded at once, so that others' syncs do not wait behind it. */
@@ -158,6 +160,8 @@ const unused = new FinalizationRegistry<number>((file) => closeSync(file));
 export class ColumnFile {
   readonly segments: readonly StoredSegment[];
   readonly bytes: number;
+  /** Of the file system: another file under the same path has another one. */
+  readonly id: number;
   private readonly file: number;
 
   /** Throws DamagedColumns when it is not whole, and the system's error when it cannot be opened. */
@@ -167,13 +171,20 @@ export class ColumnFile {
   ) {
     this.file = openSync(path, "r");
     unused.register(this, this.file);
-    this.bytes = fstatSync(this.file).size;
+    const { size, ino } = fstatSync(this.file);
+    this.bytes = size;
+    this.id = ino;
     this.segments = this.readFooter().segments.map((entry, number) => new StoredSegment(this, number, entry));
   }
 
+  /** It has not been deleted since it was opened. */
+  get hasName(): boolean {
+    return fstatSync(this.file).nlink > 0;
+  }
+
   /** In a buffer of its own. */
-  read({ offset, length, crc }: Page): Uint8Array<ArrayBuffer> {
-    const bytes = new Uint8Array(new ArrayBuffer(length));
+  read({ offset, length, crc }: Page, isShared = false): Uint8Array {
+    const bytes = new Uint8Array(isShared ? new SharedArrayBuffer(length) : new ArrayBuffer(length));
     let read = 0;
     while (read < length) {
       const count = readSync(this.file, bytes, read, length - read, offset + read);
@@ -190,7 +201,8 @@ export class ColumnFile {
     const tail = Buffer.alloc(TAIL_BYTES);
     readSync(this.file, tail, 0, TAIL_BYTES, start);
     const length = tail.readUInt32LE(0);
-    if (!tail.subarray(8).equals(MAGIC) || length > start)
+    const magic = tail.subarray(8);
+    if (!(magic.equals(MAGIC) || magic.equals(FIRST_MAGIC)) || length > start)
       throw new DamagedColumns(`${this.path} is not a column file`);
     // The footer was padded like a page.
     const offset = start - Math.ceil(length / ALIGNMENT) * ALIGNMENT;
@@ -233,6 +245,10 @@ export class StoredSegment {
     return columnIds.reduce((sum, id) => sum + (this.pages.get(id)?.length ?? 0), this.entry.keys.length);
   }
 
+  columnBytes(columnId: number): number {
+    return this.pages.get(columnId)?.length ?? 0;
+  }
+
   has(columnId: number): boolean {
     return this.pages.has(columnId);
   }
@@ -256,8 +272,9 @@ export class StoredSegment {
     return new SegmentKeys(body, offsets, this.file.prefixLength);
   }
 
-  readColumn(columnId: number, type: SqlType): Column {
+  /** `isShared`: in memory that threads share. */
+  readColumn(columnId: number, type: SqlType, isShared = false): Column {
     const page = this.pages.get(columnId)!;
-    return decodeColumn(type, page.head, this.file.read(page), this.rows);
+    return decodeColumn(type, page.head, this.file.read(page, isShared), this.rows);
   }
 }

@@ -6,7 +6,16 @@
  */
 import { encodeRecord, recordDecoder } from "../../../../storage/record-codec.js";
 import type { SqlType, Value } from "../../../../values/values.js";
-import { type Column, isSegmentable, type NumberColumn, plainOf } from "../column.js";
+import {
+  type Column,
+  type DictionaryColumn,
+  entryCount,
+  isSegmentable,
+  type NumberColumn,
+  plainOf,
+  TextDictionary,
+} from "../column.js";
+import { type TextColumn, textColumn, textsOf } from "../text-column.js";
 
 /** Arrays begin at multiples of this, so that they can be read in place. */
 const ALIGNMENT = 8;
@@ -29,7 +38,13 @@ export type PageHead =
       readonly hasNaN: boolean;
       readonly scale: number;
     }
-  | { readonly kind: "dictionary"; readonly width: 1 | 2; readonly entryBytes: number }
+  | {
+      readonly kind: "dictionary";
+      readonly width: 1 | 2;
+      /** Of JSON; or of texts, as in a column of them. */
+      readonly entryBytes: number;
+      readonly texts?: { readonly count: number; readonly isAscii: boolean; readonly hasNulls: boolean };
+    }
   | { readonly kind: "text"; readonly isAscii: boolean; readonly hasNulls: boolean; readonly textBytes: number }
   | { readonly kind: "plain"; readonly recordBytes: number };
 
@@ -48,13 +63,7 @@ export function encodeColumn(type: SqlType, column: Column, rows: number): Encod
     case "number":
       return encodeNumbers(column, rows);
     case "dictionary": {
-      const entries = Buffer.from(JSON.stringify(column.values));
-      const head = {
-        kind: "dictionary",
-        width: column.codes.BYTES_PER_ELEMENT as 1 | 2,
-        entryBytes: entries.length,
-      } as const;
-      return { head, body: joined([bytesOf(column.codes), entries]) };
+      return encodeDictionary(column);
     }
     case "text": {
       const { data, offsets, isAscii, nulls } = column;
@@ -74,7 +83,15 @@ export function decodeColumn(type: SqlType, head: PageHead, body: Uint8Array, ro
       return decodeNumbers(head, reader, rows);
     case "dictionary": {
       const codes = head.width === 1 ? reader.bytes(rows) : reader.uint16(rows);
+      if (head.texts !== undefined) {
+        const { count, isAscii, hasNulls } = head.texts;
+        const offsets = reader.uint32(count + 1);
+        const nulls = hasNulls ? reader.bytes(count) : null;
+        return new TextDictionary(codes, textColumn(reader.bytes(head.entryBytes), offsets, isAscii, nulls));
+      }
       const values = JSON.parse(Buffer.from(reader.bytes(head.entryBytes)).toString()) as Value[];
+      const texts = codes.buffer instanceof SharedArrayBuffer ? textsOf(values, values.length) : null;
+      if (texts !== null) return new TextDictionary(codes, sharedTexts(texts));
       return { kind: "dictionary", codes, values, bytes: body.length + 16 * values.length };
     }
     case "text": {
@@ -86,6 +103,34 @@ export function decodeColumn(type: SqlType, head: PageHead, body: Uint8Array, ro
     case "plain":
       return decodePlain(type, head, reader, rows);
   }
+}
+
+/** Of files that have them as JSON: so that each thread need not read that again. */
+function sharedTexts({ data, offsets, isAscii, nulls }: TextColumn): TextColumn {
+  const copy = (bytes: Uint8Array): Uint8Array => {
+    const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+    shared.set(bytes);
+    return shared;
+  };
+  const starts = new Uint32Array(copy(bytesOf(offsets)).buffer);
+  return textColumn(copy(data), starts, isAscii, nulls === null ? null : copy(nulls));
+}
+
+function encodeDictionary(column: DictionaryColumn): EncodedPage {
+  const { codes } = column;
+  const width = codes.BYTES_PER_ELEMENT as 1 | 2;
+  const count = entryCount(column);
+  const texts = column.entries ?? textsOf(column.values, count);
+  if (texts === null) {
+    const entries = Buffer.from(JSON.stringify(column.values));
+    return { head: { kind: "dictionary", width, entryBytes: entries.length }, body: joined([bytesOf(codes), entries]) };
+  }
+  const { data, offsets, isAscii, nulls } = texts;
+  const form = { count, isAscii, hasNulls: nulls !== null };
+  return {
+    head: { kind: "dictionary", width, entryBytes: data.length, texts: form },
+    body: joined([bytesOf(codes), bytesOf(offsets), ...(nulls === null ? [] : [nulls]), data]),
+  };
 }
 
 function encodeNumbers({ data, nulls, min, max, hasNaN, scale }: NumberColumn, rows: number): EncodedPage {
@@ -146,7 +191,9 @@ function decodeNumbers(head: PageHead & { readonly kind: "number" }, reader: Bod
   if (width === 0) data = form === "int32" ? reader.int32(rows) : reader.float64(rows);
   else {
     const codes = width === 1 ? reader.bytes(rows) : width === 2 ? reader.uint16(rows) : reader.uint32(rows);
-    data = form === "int32" ? new Int32Array(rows) : new Float64Array(rows);
+    // Whoever shares the page shares the numbers.
+    const Buffers = codes.buffer instanceof SharedArrayBuffer ? SharedArrayBuffer : ArrayBuffer;
+    data = form === "int32" ? new Int32Array(new Buffers(4 * rows)) : new Float64Array(new Buffers(8 * rows));
     for (let i = 0; i < rows; i++) data[i] = base + codes[i]! * step;
   }
   const nulls = head.hasNulls ? reader.bytes(rows) : null;

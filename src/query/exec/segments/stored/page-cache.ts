@@ -4,7 +4,8 @@
  */
 
 import type { SqlType } from "../../../../values/values.js";
-import type { Column, NumberColumn } from "../column.js";
+import type { SharedColumns } from "../../threads/read-threads.js";
+import { type Column, isShared, type NumberColumn, type SentSegmentColumn, sentColumn } from "../column.js";
 import type { SegmentKeys, StoredPages } from "../segment.js";
 import type { StoredSegment } from "./column-file.js";
 import { knownNumbers } from "./column-page.js";
@@ -20,6 +21,8 @@ export class PageCache {
   bytes = 0;
   hits = 0;
   misses = 0;
+  /** Pages are read into memory that threads share, because there are threads that read for statements. */
+  areShared = false;
 
   /** How much it may hold; asked when a page comes. */
   constructor(private readonly bytesMax: () => number) {}
@@ -88,6 +91,11 @@ export class CachedPages implements StoredPages {
     return this.segment.bytesOf(columnIds);
   }
 
+  /** In the file. */
+  columnBytes(columnId: number): number {
+    return this.segment.columnBytes(columnId);
+  }
+
   keys(): SegmentKeys {
     return this.get(KEYS, () => {
       const keys = this.segment.readKeys();
@@ -97,9 +105,32 @@ export class CachedPages implements StoredPages {
 
   column(columnId: number): Column {
     return this.get(columnId, () => {
-      const column = this.segment.readColumn(columnId, this.typeOf(columnId));
+      const column = this.segment.readColumn(columnId, this.typeOf(columnId), this.cache.areShared);
       return { content: column, bytes: column.bytes };
     }) as Column;
+  }
+
+  /** Those of the columns that are in memory which threads share. */
+  shared(columnIds: readonly number[]): SharedColumns {
+    const shared: [number, SentSegmentColumn][] = [];
+    for (const id of columnIds) {
+      const entry = this.pages.get(id);
+      if (entry === undefined || !isShared(entry.content as Column)) continue;
+      this.cache.used(entry);
+      shared.push([id, sentColumn(entry.content as Column)]);
+    }
+    return shared;
+  }
+
+  /** Takes a column that another thread has read. */
+  adopt(columnId: number, column: Column): void {
+    const known = this.pages.get(columnId);
+    if (!this.segment.has(columnId) || (known !== undefined && isShared(known.content as Column))) return;
+    if (known !== undefined) {
+      this.cache.remove(known);
+      this.pages.delete(columnId);
+    }
+    this.get(columnId, () => ({ content: column, bytes: column.bytes }));
   }
 
   forget(): void {

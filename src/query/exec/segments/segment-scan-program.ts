@@ -1,0 +1,82 @@
+/** What a scan of segments needs once per plan: its filter as tests of columns. Made for scan.ts, and in threads that read for it. */
+import type { RecordDecoder } from "../../../storage/record-codec.js";
+import type { SqlType } from "../../../values/values.js";
+import { compilePredicate, type Predicate } from "../../expr/compile.js";
+import type { Expr } from "../../expr/expr.js";
+import { columnsOf, isVolatile } from "../../expr/walk.js";
+import type { ScanPlan } from "../../plan/plan.js";
+import type { RowDecoderProgram } from "../row-decoder.js";
+import { slotsOf } from "../slots.js";
+import { decoderOf, layoutOf, type TableLayout } from "../table-layout.js";
+import { isSegmentable } from "./column.js";
+import { type ComputedTest, computedTestOf, type PairTest, pairTestOf } from "./row-kernels.js";
+import { type VectorTest, vectorTestOf } from "./vector-filter.js";
+
+export interface Conjunct {
+  readonly test: VectorTest | null;
+  /** Of the test's column. */
+  readonly slot: number;
+  readonly predicate: Predicate;
+  /** Slots that the predicate reads. */
+  readonly slots: readonly number[];
+  readonly pair: PairTest | null;
+  readonly computed: ComputedTest | null;
+}
+
+/** What a scan asks of the columns of segments. */
+export interface SegmentTests {
+  readonly conjuncts: readonly Conjunct[];
+  /** Slots that the conjuncts read. */
+  readonly tested: ReadonlySet<number>;
+  /** A test may fail on some rows. */
+  readonly mayFail: boolean;
+}
+
+export interface SegmentScanProgram extends SegmentTests {
+  readonly layout: Pick<TableLayout, "rowPrefixOf">;
+  /** Column ids by slot. */
+  readonly source: readonly number[];
+  /** Null: there is nothing but segments. */
+  readonly records: {
+    readonly layout: TableLayout;
+    readonly rows: RowDecoderProgram;
+    /** By slot. */
+    readonly types: readonly SqlType[];
+    readonly decode: RecordDecoder;
+  } | null;
+}
+
+/** Null when the scan must read records: backwards, for their keys, or for columns that segments do not hold. */
+export function compileSegmentScan(plan: ScanPlan, rows: RowDecoderProgram): SegmentScanProgram | null {
+  if (plan.reverse || plan.rowKey !== null || plan.columns.some((column) => !isSegmentable(column.type))) return null;
+  // A volatile condition sees the rows that the others leave, in their order: that is the predicate's business.
+  if (plan.filter !== null && isVolatile(plan.filter)) return null;
+  const layout = layoutOf(plan.table);
+  const { source } = plan;
+  const types = source.map((id) => layout.types[id]!);
+  const records = { layout, rows, types, decode: decoderOf(layout, source) };
+  return { ...compileSegmentTests(plan), layout, source, records };
+}
+
+export function compileSegmentTests(plan: Pick<ScanPlan, "columns" | "filter">): SegmentTests {
+  const slotOf = slotsOf(plan.columns);
+  const conjuncts: Conjunct[] = conjunctsOf(plan.filter).map((expr) => {
+    const test = vectorTestOf(expr);
+    return {
+      test,
+      slot: test === null ? -1 : slotOf(test.column),
+      predicate: compilePredicate(expr, slotOf),
+      slots: [...columnsOf(expr)].map(slotOf).filter((slot) => slot >= 0),
+      pair: pairTestOf(expr, slotOf),
+      computed: computedTestOf(expr, slotOf),
+    };
+  });
+  const mayFail = conjuncts.some(({ test, pair }) => pair === null && !test?.entries && !test?.bounds);
+  const tested = new Set(conjuncts.flatMap(({ slots, slot }) => (slot < 0 ? slots : [slot, ...slots])));
+  return { conjuncts, tested, mayFail };
+}
+
+function conjunctsOf(filter: Expr | null): readonly Expr[] {
+  if (filter === null) return [];
+  return filter.kind === "and" ? filter.args.flatMap(conjunctsOf) : [filter];
+}

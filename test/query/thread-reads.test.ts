@@ -1,0 +1,269 @@
+/**
+ * Reads whose segments other threads read: they give what the statement gives by itself, in the same order, whatever is in files, in
+ * gaps, newer, in the transaction or committed meanwhile; and errors, damage and threads that die change nothing.
+ */
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import t, { type Test } from "tap";
+import { tries } from "../lengths.js";
+import { Random } from "./random-plans.js";
+import { Read } from "./read-side.js";
+import { CREATE, query, write } from "./segment-histories.js";
+
+const ROWS = `INSERT INTO m (a, b, t, n, d, f, l, o, v, u) SELECT i, i % 50, CASE WHEN i % 5 = 0 THEN NULL ELSE 't' || i % 9 END,
+  i / 4.0, DATE '2020-01-01' + i % 60, i / 3.0, i * 3, i % 2 = 0, i, 'u' || i % 70 FROM generate_series(1000, 1300) i`;
+
+t.test("random tables, with newer entries, gaps, own writes and others' commits meanwhile", async (t) => {
+  let taken = 0;
+  for (let seed = 1; seed <= tries(4); seed++) {
+    const random = new Random(seed * 7919);
+    const read = await Read.open(t, 1 + random.below(3), 100 * random.below(20));
+    await read.run(CREATE);
+    await read.run(ROWS);
+    for (let round = 0; round < 12; round++) {
+      for (let i = random.below(10); i > 0; i--) await read.run(write(random));
+      if (random.below(3) > 0) await read.makeColumns();
+      for (let i = random.below(3); i > 0; i--) await read.run(write(random));
+      const isOwn = random.below(3) === 0;
+      if (isOwn) {
+        await read.run("BEGIN");
+        for (let i = 0; i < 3; i++) {
+          const answer = await read.run(write(random));
+          // Two rows with one key: the block is of no use any more.
+          if (answer.startsWith("error")) await read.run("ROLLBACK AND CHAIN");
+        }
+      }
+      for (let i = 0; i < 8; i++) {
+        const sql = query(random);
+        const expected = await read.alone(sql);
+        let others = 0;
+        read.side.onTurn = async () => {
+          if (isOwn || others++ > 4) return;
+          await read.side.run(1, write(random));
+          read.side.flush();
+        };
+        const first = await read.run(sql);
+        if (first !== expected) t.equal(first, expected, `seed ${seed}, round ${round}: ${sql}`);
+        // What others write meanwhile is not seen, and what they wrote before is.
+        const before = await read.alone(sql);
+        const second = await read.run(sql, true);
+        if (second !== before) t.equal(second, before, `seed ${seed}, round ${round}, with turns: ${sql}`);
+        if (random.below(10) === 0) await read.makeColumns();
+      }
+      read.side.onTurn = () => Promise.resolve();
+      if (isOwn) await read.run(random.below(2) === 0 ? "COMMIT" : "ROLLBACK");
+    }
+    taken += read.threads.taken;
+  }
+  t.ok(taken > 100, `${taken} results of threads`);
+});
+
+async function filled(t: Test, rows = 400): Promise<Read> {
+  const read = await Read.open(t);
+  await read.run("CREATE TABLE g (a int PRIMARY KEY, b int, c text, x float8, d timestamp, e numeric(8,2), k text)");
+  await read.run(
+    `INSERT INTO g SELECT i, i * 37 % 401, 'text ' || i, i / 7.0, timestamp '2026-01-01' + i % 50 * interval '1 day', i / 8.0,
+     'kind ' || i * 31 % 17 FROM generate_series(1, ${rows}) i`,
+  );
+  await read.makeColumns();
+  return read;
+}
+
+/** Statements that threads read for, each in a way of its own. */
+const READS = [
+  "SELECT count(*) FROM g",
+  "SELECT count(*), count(c), sum(b), avg(b), min(d), max(d), min(e), max(c), min(k) FROM g",
+  "SELECT sum(x), avg(x), sum(e), avg(e) FROM g WHERE b > 100",
+  "SELECT b % 10, count(*), sum(x) FROM g GROUP BY b % 10",
+  "SELECT k, count(*), sum(b), sum(x), max(d), min(c) FROM g GROUP BY k",
+  "SELECT d, count(*) FROM g GROUP BY d",
+  "SELECT k, d, sum(e) FROM g WHERE c LIKE '%7%' GROUP BY k, d",
+  "SELECT a, c FROM g ORDER BY b DESC LIMIT 7",
+  "SELECT a FROM g WHERE b % 3 = 1 ORDER BY d, k DESC LIMIT 9 OFFSET 3",
+  "SELECT DISTINCT k FROM g",
+  "SELECT DISTINCT k, d FROM g WHERE b > 20",
+  "SELECT count(*) FROM g WHERE c LIKE '%3%' OR k = 'kind 4' OR b IS NULL",
+  "SELECT count(*) FROM g WHERE CASE WHEN b > 200 THEN k ELSE c END IN ('kind 3', 'text 17')",
+  "SELECT date_trunc('week', d), count(*) FROM g GROUP BY 1",
+];
+
+t.test("each kind of read is done by threads, and gives the same rows in the same order", async (t) => {
+  const read = await filled(t);
+  for (const sql of READS) {
+    const expected = await read.alone(sql);
+    const before = read.threads.taken;
+    t.equal(await read.run(sql), expected, sql);
+    t.ok(read.threads.taken > before, `threads have read for ${sql}: ${read.threads.reasons.join()}`);
+  }
+  t.equal(
+    await read.run("SELECT count(*), sum(x) FROM g WHERE b > $1 AND k = $2", false, [100, "kind 4"]),
+    await read.alone("SELECT count(*), sum(x) FROM g WHERE b > $1 AND k = $2", [100, "kind 4"]),
+  );
+  await read.run("UPDATE g SET x = -x WHERE a % 90 = 5");
+  await read.run("INSERT INTO g SELECT i + 1000, b, c, x, d, e, k FROM g, generate_series(1, 1) i WHERE a = 4");
+  await read.run("DELETE FROM g WHERE a = 200");
+  for (const sql of READS) {
+    const expected = await read.alone(sql);
+    const before = read.threads.taken;
+    t.equal(await read.run(sql), expected, `after changes: ${sql}`);
+    t.ok(read.threads.taken > before, `threads have read beside changes for ${sql}`);
+  }
+});
+
+t.test("sums of floats are the same bit by bit, whatever can be added up exactly", async (t) => {
+  const read = await Read.open(t);
+  await read.run("CREATE TABLE s (a int PRIMARY KEY, q float8, r float8, m float8, h float8, g int)");
+  await read.run(
+    `INSERT INTO s SELECT i, i / 4.0, i / 3.0, CASE WHEN i % 100 = 50 THEN i / 7.0 ELSE -i / 8.0 END,
+     CASE WHEN i % 90 = 0 THEN 1e300 ELSE i * 1e12 END, i % 5 FROM generate_series(1, 400) i`,
+  );
+  await read.makeColumns();
+  for (const sql of ["q", "r", "m", "h", "q * 3"].flatMap((x) => [
+    `SELECT sum(${x}), avg(${x}) FROM s`,
+    `SELECT g, sum(${x}), avg(${x}) FROM s GROUP BY g`,
+    `SELECT sum(${x}) FROM s WHERE a > 3 AND g <> 2`,
+  ])) {
+    t.equal(await read.run(sql), await read.alone(sql), sql);
+  }
+  const sent = read.threads.answers.flatMap(({ result }) => (result.kind === "groups" ? result.groups.states : []));
+  const numbers = sent.flatMap((state) => (state.kind === "numbers" ? [state] : []));
+  t.ok(
+    numbers.some((state) => state.total > 0 && state.numbers.length === 0),
+    "some were added up",
+  );
+  t.ok(
+    numbers.some((state) => state.total > 0 && state.numbers.length > 0),
+    "some in part",
+  );
+  t.ok(
+    numbers.some((state) => state.total === 0 && state.numbers.length > 0),
+    "some not at all",
+  );
+});
+
+t.test("what is not certain to be the same elsewhere is done by the statement", async (t) => {
+  const read = await filled(t);
+  for (const sql of [
+    "SELECT count(*) FROM g WHERE random() < 2",
+    "SELECT count(*) FROM g WHERE d < now()",
+    "SELECT count(DISTINCT k) FROM g",
+    "SELECT string_agg(k, ',') FROM g",
+    "SELECT count(*) FROM g WHERE b > (SELECT 7)",
+    "SELECT a FROM g WHERE b < 5",
+  ]) {
+    t.equal(await read.run(sql), await read.alone(sql), sql);
+    t.equal(read.threads.jobs.length, 0, sql);
+  }
+});
+
+t.test("what must not wait, such as a subquery that is asked for each row, has no threads", async (t) => {
+  const read = await filled(t);
+  const sql = "SELECT a, (SELECT sum(b) FROM g y WHERE y.b % 5 < x.b % 3 AND y.a <> x.a) FROM g x WHERE a < 40";
+  const expected = await read.alone(sql);
+  t.notMatch(expected, /error/);
+  t.equal(await read.run(sql), expected);
+  await read.run("CREATE FUNCTION total(int) RETURNS bigint LANGUAGE sql AS 'SELECT sum(b) FROM g WHERE b > $1'");
+  const called = "SELECT a FROM g WHERE a < 9 AND total(a) > 5";
+  t.equal(await read.run(called), await read.alone(called));
+  t.notMatch(await read.run(called), /error/);
+});
+
+t.test("an error of a row is the one that the statement finds by itself", async (t) => {
+  const read = await filled(t);
+  const sql = "SELECT sum(100 / (a - 150)) FROM g";
+  const expected = await read.alone(sql);
+  t.match(expected, /^error: division by zero/);
+  t.equal(await read.run(sql), expected);
+  t.match(read.threads.reasons, ["query_error"]);
+  // No row that the transaction sees has it.
+  await read.run("DELETE FROM g WHERE a = 150");
+  t.equal(await read.run(sql), await read.alone(sql));
+  const filter = "SELECT count(*) FROM g WHERE 7 / (b - 3) > 0";
+  t.equal(await read.run(filter), await read.alone(filter));
+});
+
+t.test("without a file, with a damaged one and without threads, the rows are the same", async (t) => {
+  const read = await filled(t);
+  const sql = READS[4]!;
+  const expected = await read.alone(sql);
+  read.threads.beforeWork = () => {
+    throw new Error("the thread has died");
+  };
+  t.equal(await read.run(sql), expected, "threads that die");
+  t.equal(read.threads.taken, 0);
+  read.threads.beforeWork = () => undefined;
+  read.threads.isReady = false;
+  t.equal(await read.run(sql), expected, "threads that are not there yet");
+  t.ok(read.threads.started > 0);
+  t.equal(read.threads.taken, 0);
+  read.threads.isReady = true;
+  read.side.segments.pages.shrinkTo(0);
+  const damages: string[] = [];
+  read.side.segments.onDamage = ({ message }) => damages.push(message);
+  for (const path of read.files()) {
+    const bytes = readFileSync(path);
+    // A byte of each page, in the file that is open.
+    for (let at = 16; at < bytes.length / 2; at += 40) bytes[at] = bytes[at]! ^ 1;
+    writeFileSync(path, bytes);
+  }
+  t.equal(await read.run(sql), expected, "damaged pages");
+  t.match(read.threads.reasons, ["unreadable"]);
+  t.match(damages[0], /checksum/, "the statement finds the damage and tells it");
+});
+
+t.test("another file in the place of one is not read", async (t) => {
+  const read = await filled(t);
+  const sql = READS[0]!;
+  const other = await filled(t, 300);
+  const [path] = read.files();
+  const bytes = readFileSync(other.files()[0]!);
+  rmSync(path!);
+  writeFileSync(path!, bytes);
+  t.equal(await read.run("SELECT sum(a) FROM g"), await read.alone("SELECT sum(a) FROM g"));
+  t.equal(await read.run(sql), "[400]");
+});
+
+t.test("a statement that is cancelled ends, and its threads soon do", async (t) => {
+  const read = await filled(t);
+  const { partition } = read.side;
+  const reason = new Error("cancelled");
+  const control = new AbortController();
+  let workNow = (): void => undefined;
+  read.threads.beforeWork = () => {
+    control.abort(reason);
+    return new Promise((resolve) => {
+      workNow = resolve;
+    });
+  };
+  const request = {
+    checkpoint: () => control.signal.throwIfAborted(),
+    shouldYield: () => false,
+    yieldTurn: () => Promise.resolve(),
+    signal: () => control.signal,
+  };
+  const statement = { sql: READS[4]!, params: [], maxRows: 1, collector: () => ({ append: () => 0 }), request };
+  const tenant = partition.tenant(7);
+  await t.rejects((async () => read.side.session(2).execute(statement, (tx) => tenant.commit(tx)))(), reason);
+  t.equal(Atomics.load(read.threads.jobs[0]!.stop, 0), 1);
+  read.threads.beforeWork = () => undefined;
+  workNow();
+  t.equal(await read.run(READS[4]!), await read.alone(READS[4]!));
+});
+
+t.test("columns that a thread has read are shared: the next read opens no page", async (t) => {
+  const read = await filled(t);
+  read.side.segments.pages.shrinkTo(0);
+  await read.run(READS[2]!);
+  const { pages } = read.side.segments;
+  const { misses } = pages;
+  t.ok(pages.bytes > 0);
+  await read.run(READS[2]!);
+  t.equal(pages.misses, misses);
+  const last = read.threads.answers.at(-1)!;
+  t.same(last.shared.flat(), [], "the thread has got all of them");
+});
+
+t.test("EXPLAIN ANALYZE tells how many threads took part", async (t) => {
+  const read = await filled(t);
+  t.match(await read.run(`EXPLAIN ANALYZE ${READS[4]}`), /threads=1/);
+  t.notMatch(await read.alone(`EXPLAIN ANALYZE ${READS[4]}`), /threads=/);
+});
