@@ -37,6 +37,7 @@ import { TenantProviders } from "../session/tenant-providers.js";
 import { Trace } from "../session/trace.js";
 import { whenRoom } from "../storage/disk-reserve.js";
 import { partitionDirectory } from "../storage/partition-directory.js";
+import type { LinkJob } from "../vector/link-graph.js";
 import {
   type ActorFeatures,
   type ActorHost,
@@ -67,8 +68,8 @@ export interface ActorSurroundings {
   readonly startInference: StartInference;
   /** Absent: there are no task threads. */
   readonly tasks?: LongTasks;
-  /** Links the vectors that wait in a saved graph, on a task thread, which gets the parts; absent: the actor does it. */
-  readonly linkGraph?: (parts: readonly Uint8Array[]) => Promise<Uint8Array>;
+  /** Task threads that link vectors in memory which they share with the actor; absent: the actor does it. */
+  readonly linkThreads?: { readonly free: number; run(job: LinkJob): Promise<void> };
   /** The actor cannot go on: its thread must end, and be started again from the log. */
   failed(error: Error): void;
   log(level: "error" | "warn" | "info" | "debug", message: string, fields: object): void;
@@ -211,13 +212,19 @@ export class Actor {
 
   private makeIndexes(): ActorShared["indexes"] {
     const { scheduler, output } = this;
+    const linkThreads = output.linkThreads ?? null;
     return {
       memory: { bytes: 0, bytesMax: this.settings.config.storage.indexMemoryBytes },
       turnsOf: (tenant) => {
         const work = { usedMs: 0 };
         return { shouldYield: () => scheduler.shouldYield(), yieldTurn: () => scheduler.yieldTurn(tenant, work) };
       },
-      elsewhere: output.linkGraph ?? null,
+      elsewhere: linkThreads && {
+        get free() {
+          return linkThreads.free;
+        },
+        run: (job) => linkThreads.run(job as LinkJob),
+      },
       warn: (message, { tenantNumber, indexId }) =>
         output.log("warn", message, { tenant: tenantNumber, index: indexId }),
     };

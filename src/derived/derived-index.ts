@@ -43,8 +43,6 @@ export interface IndexPlace {
 export type IndexState = "opening" | "ready" | "dropped";
 
 const STEP_ENTRIES = 256;
-/** Parts of the copy that go into one piece for the other thread. */
-const PARTS_OF_PIECE = 32;
 /** Of a newer entry in its map, roughly. */
 const ENTRY_BYTES = 200;
 /** Filters whose marks are kept. */
@@ -221,69 +219,31 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   /** What is to be saved; null while there are newer entries or it is not ready. Newer ones wait until it resolves. */
   async content(turns: Turns): Promise<IndexContent | null> {
     if (this.state !== "ready" || this.isFrozen || this.entries.size > 0 || this.store.hasBacklog) return null;
+    if (this.body.longWork?.isAway === true) return null;
     const sequence = this.store.appliedSequence;
     const body: Uint8Array[] = [];
-    await this.eachPart(turns, (part) => body.push(part));
-    return { definition: this.definition, sequence, keys: this.keys.slice(), rest: [...this.rest], body };
-  }
-
-  /** Visits the parts of the body's saved form. Nobody else may be copying. */
-  private async eachPart(turns: Turns, visit: (part: Uint8Array) => void): Promise<void> {
     this.isFrozen = true;
     try {
       for (const part of this.body.save()) {
-        visit(part);
+        body.push(part);
         if (turns.shouldYield()) await turns.yieldTurn();
       }
     } finally {
       this.isFrozen = false;
     }
+    return { definition: this.definition, sequence, keys: this.keys.slice(), rest: [...this.rest], body };
   }
 
-  /** A copy of the body on which another thread does its long work; null: not now. */
-  async handOver(turns: Turns): Promise<readonly Uint8Array[] | null> {
-    if (this.isFrozen) return null;
-    const pieces: Uint8Array[] = [];
-    let parts: Uint8Array[] = [];
-    await this.eachPart(turns, (part) => {
-      if (parts.push(part) < PARTS_OF_PIECE) return;
-      pieces.push(joined(parts));
-      parts = [];
-    });
-    this.body.longWork!.begin();
-    return parts.length === 0 ? pieces : [...pieces, joined(parts)];
+  /** Work of the body begins in other threads: what each is given; empty: not now. */
+  handOver(threads: number): readonly unknown[] {
+    return this.isFrozen ? [] : this.body.longWork!.begin(threads);
   }
 
-  /** The copy, done, takes the body's place. Throws when it is of no use. */
-  async takeBack(bytes: Uint8Array, turns: Turns): Promise<void> {
-    const steps = this.body.longWork!.takeBack(bytes);
-    for (;;) {
-      // While it is being saved it must not change.
-      while (this.isFrozen) await turns.yieldTurn();
-      const step = steps.next();
-      if (step.done === true) {
-        this.renumber(step.value);
-        this.unsaved += this.body.count;
-        return;
-      }
-      if (turns.shouldYield()) await turns.yieldTurn();
-    }
-  }
-
-  private renumber(moved: ReadonlyMap<number, number>): void {
-    const suffixes = [...moved.keys()].map((slot) => this.keys[slot]!);
-    for (const slot of moved.keys()) {
-      this.keys[slot] = null;
-      this.forgetMarks(slot);
-    }
-    let at = 0;
-    for (const slot of moved.values()) {
-      const suffix = suffixes[at++]!;
-      while (this.keys.length <= slot) this.keys.push(null);
-      this.keys[slot] = suffix;
-      this.slots.set(suffix, slot);
-      this.forgetMarks(slot);
-    }
+  /** The other threads have ended. */
+  async takeBack(turns: Turns): Promise<void> {
+    const waitingBefore = this.body.waitingCount ?? 0;
+    for (const _ of this.body.longWork!.end()) if (turns.shouldYield()) await turns.yieldTurn();
+    this.unsaved += Math.max(1, this.body.count - waitingBefore);
   }
 
   private forgetMarks(slot: number): void {
@@ -449,17 +409,6 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     if (this.body.removeInSteps === undefined) this.body.remove(slot);
     else yield* this.body.removeInSteps(slot);
   }
-}
-
-/** In one piece: each costs some 20 µs on its way to another thread. */
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const piece = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let end = 0;
-  for (const part of parts) {
-    piece.set(part, end);
-    end += part.length;
-  }
-  return piece;
 }
 
 function sizeOf({ key, value }: Operation): number {

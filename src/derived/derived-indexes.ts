@@ -38,10 +38,18 @@ export interface DerivedIndexesOptions {
   readonly turnsOf: (tenantNumber: number) => Turns;
   /** Resolves when all that was committed so far is on disk. */
   readonly durable: () => Promise<void>;
-  /** Does a body's long work (index-body.ts) on its saved form, in another thread; it may have the parts. Null: there is none. */
-  readonly elsewhere?: ((parts: readonly Uint8Array[]) => Promise<Uint8Array>) | null;
+  /** Other threads for a body's long work (index-body.ts). Null: there are none. */
+  readonly elsewhere?: IndexThreadsElsewhere | null;
   /** Something went wrong that costs only time. */
   readonly warn: (message: string, place: Pick<IndexPlace, "tenantNumber" | "indexId">) => void;
+}
+
+/** Threads that do a body's long work. */
+export interface IndexThreadsElsewhere {
+  /** Those without work. */
+  readonly free: number;
+  /** Rejects when the thread ended before the work did. */
+  run(job: unknown): Promise<void>;
 }
 
 interface Held {
@@ -51,10 +59,10 @@ interface Held {
   lastUse: number;
   /** Work in the background goes on. */
   working: Promise<void> | null;
-  /** Another thread works on a copy. */
+  /** Other threads work on it. */
   away: Promise<void> | null;
-  /** What came back from there. */
-  returned: Uint8Array | null;
+  /** They have ended. */
+  isBack: boolean;
   /** All work is done here: elsewhere it failed. */
   staysHere: boolean;
 }
@@ -249,8 +257,11 @@ export class DerivedIndexes {
   async close(): Promise<void> {
     this.isClosing = true;
     const all = this.all();
-    await Promise.all(all.map(({ working }) => working));
+    for (const { index } of all) index.body.longWork?.stop();
+    await Promise.all(all.flatMap(({ working, away }) => [working, away]));
     for (const held of all) {
+      if (held.index.state === "dropped") continue;
+      if (held.isBack) await held.index.takeBack(ALONE);
       held.index.fold(() => false);
       await this.save(held, ALONE);
       this.drop(held);
@@ -292,7 +303,7 @@ export class DerivedIndexes {
       lastUse: ++this.uses,
       working: null,
       away: null,
-      returned: null,
+      isBack: false,
       staysHere: false,
     };
     const { tenantNumber, storageId, indexId } = place;
@@ -312,6 +323,7 @@ export class DerivedIndexes {
     const { index } = held;
     if (index.state === "dropped") return;
     index.state = "dropped";
+    index.body.longWork?.stop();
     this.options.memory.bytes -= held.bytes;
     held.bytes = 0;
     this.foldedBefore += index.folded;
@@ -338,7 +350,7 @@ export class DerivedIndexes {
       .finally(() => {
         held.working = null;
         // What arrived while it was being saved.
-        const isMore = index.entries.size > 0 || held.returned !== null;
+        const isMore = index.entries.size > 0 || held.isBack;
         if (index.state === "ready" && isMore && !this.isClosing) this.startWork(held);
       });
   }
@@ -356,8 +368,8 @@ export class DerivedIndexes {
     for (;;) {
       while (index.body.isBusy !== true && !index.fold(turns.shouldYield)) await turns.yieldTurn();
       this.measure(held);
-      if (held.returned !== null) await this.takeBack(held, turns);
-      else if (this.isForElsewhere(held)) await this.handOver(held, turns);
+      if (held.isBack) await this.takeBack(held, turns);
+      else if (this.isForElsewhere(held) && this.handOver(held)) this.measure(held);
       else if (index.body.hasWork) {
         do {
           index.body.work();
@@ -369,46 +381,51 @@ export class DerivedIndexes {
     if (index.unsaved >= UNSAVED_MIN && index.unsaved >= UNSAVED_SHARE * index.count) await this.save(held, turns);
   }
 
-  /** Its work is long, and there is memory for a copy. */
   private isForElsewhere({ index, staysHere }: Held): boolean {
-    const { memory, elsewhere } = this.options;
-    if (elsewhere === undefined || elsewhere === null || staysHere) return false;
-    return index.body.longWork?.isWanted === true && memory.bytes + index.body.bytes <= memory.bytesMax;
+    const { elsewhere } = this.options;
+    if (elsewhere == null || elsewhere.free === 0 || staysHere || this.isClosing) return false;
+    return index.body.longWork?.isWanted === true;
   }
 
-  private async handOver(held: Held, turns: Turns): Promise<void> {
+  /** False: not now. */
+  private handOver(held: Held): boolean {
     const { index } = held;
-    const parts = await index.handOver(turns);
-    if (parts === null) return;
-    const ended = (bytes: Uint8Array | null): void => {
+    const { elsewhere } = this.options;
+    const jobs = index.handOver(elsewhere!.free);
+    if (jobs.length === 0) return false;
+    const run = (job: unknown): Promise<Error | null> =>
+      elsewhere!.run(job).then(
+        () => null,
+        (error: unknown) => {
+          // The others need not go on.
+          index.body.longWork!.stop();
+          return error as Error;
+        },
+      );
+    held.away = Promise.all(jobs.map(run)).then((errors) => {
       held.away = null;
-      if (index.state !== "ready" || this.isClosing) return;
-      if (bytes === null) this.stayHere(held);
-      else held.returned = bytes;
-      if (held.working === null) this.startWork(held);
-    };
-    held.away = this.options.elsewhere!(parts).then(ended, (error: unknown) => {
-      if (!this.isClosing) this.options.warn(`another thread failed: ${String(error)}`, index.place);
-      ended(null);
+      const error = errors.find((each) => each !== null);
+      if (error !== undefined) this.spoiled(held, error);
+      else if (index.state === "ready") {
+        held.isBack = true;
+        if (held.working === null && !this.isClosing) this.startWork(held);
+      }
     });
+    return true;
   }
 
-  private stayHere(held: Held): void {
-    held.index.body.longWork!.giveUp();
-    held.staysHere = true;
+  /** A thread ended in the middle: nobody knows what it has left, so the index is made again, without others. */
+  private spoiled(held: Held, error: Error): void {
+    const { index } = held;
+    if (index.state === "dropped") return;
+    if (!this.isClosing) this.options.warn(`another thread failed: ${error}; the index is made anew`, index.place);
+    this.drop(held);
+    if (!this.isClosing) this.make(index.place, index.kind).staysHere = true;
   }
 
   private async takeBack(held: Held, turns: Turns): Promise<void> {
-    const { index } = held;
-    const bytes = held.returned!;
-    held.returned = null;
-    try {
-      await index.takeBack(bytes, turns);
-    } catch (error) {
-      if (index.state === "dropped" || this.isClosing) throw error;
-      this.stayHere(held);
-      this.options.warn(`what another thread gave is of no use: ${String(error)}`, index.place);
-    }
+    await held.index.takeBack(turns);
+    held.isBack = false;
   }
 
   /** Turns of the index's tenant, until the index is dropped or the partition closes; its growth is measured meanwhile. */

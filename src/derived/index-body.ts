@@ -36,22 +36,18 @@ export interface IndexBody<Item> {
   save(): Iterable<Uint8Array>;
 }
 
-/** Work of a body that another thread does, on a copy of it, while the body goes on serving and changing. */
+/** Work of a body that other threads do in memory that they share with it, while it goes on serving and changing. */
 export interface LongWork {
-  /** There is enough work that the copies pay off, and no copy is away. */
+  /** There is enough work for other threads, and they are not at it. */
   readonly isWanted: boolean;
-  /** Something is away. */
+  /** Others are at work; the body cannot be saved. */
   readonly isAway: boolean;
-  /** What `save` has given leaves now: from here on the body notes what changes. */
-  begin(): void;
-  /**
-   * The copy came back with the work done. Changes since then are applied to it, too. When that is complete, the copy
-   * takes the body's place in the last step, which returns the slots with new numbers, by their old ones. Throws if the
-   * bytes are of no use; then the body is unchanged.
-   */
-  takeBack(bytes: Uint8Array): Generator<undefined, ReadonlyMap<number, number>>;
-  /** It will not come back. */
-  giveUp(): void;
+  /** Work for so many threads begins: what each is given. Empty: it cannot be shared now. */
+  begin(threads: number): readonly unknown[];
+  /** They are to end soon, wherever they are. */
+  stop(): void;
+  /** All of them have ended without an error; in short steps. What they have not done is left. */
+  end(): Generator<undefined, void>;
 }
 
 export type ItemsAt<Item> = (slots: readonly number[]) => readonly (Item | undefined)[];

@@ -8,11 +8,11 @@
  * All numbers are little-endian. FORMAT changes whenever the layout of the memory (wasm/layout.ts) does.
  */
 import { METRICS_BY_NUMBER, VECTOR_METRICS } from "../values/vector-metric.js";
-import { type GraphModule, instantiateGraph } from "./graph-module.js";
+import { bytesAt, type GraphModule, instantiateGraph } from "./graph-module.js";
 import { type GraphParameters, STORAGES } from "./graph-parameters.js";
 
 const MAGIC = 0x47565354;
-const FORMAT = 2;
+const FORMAT = 3;
 const HEADER_BYTES = 64;
 const PREFIX_BYTES = 16;
 const BLOCK_BYTES = 64 * 1024;
@@ -39,7 +39,7 @@ export function* saveGraph(
   for (let at = 0, number = 0; at < length; at += BLOCK_BYTES, number++) {
     if (graph.version !== version) throw new Error("a vector graph was changed while it was saved");
     const size = Math.min(BLOCK_BYTES, length - at);
-    const block = new Uint8Array(module.memory.buffer, image + at, size);
+    const block = bytesAt(module, image + at, size);
     const stored = isZero(block) ? 0 : size;
     const bytes = new Uint8Array(PREFIX_BYTES + stored);
     const prefix = new DataView(bytes.buffer);
@@ -49,16 +49,6 @@ export function* saveGraph(
     if (stored > 0) bytes.set(block, PREFIX_BYTES);
     yield bytes;
   }
-}
-
-/** Of an image of so many bytes. */
-export function savedBytesMax(imageBytes: number): number {
-  return HEADER_BYTES + Math.ceil(imageBytes / BLOCK_BYTES) * PREFIX_BYTES + imageBytes;
-}
-
-/** Whether a graph, saved in these pieces, has the float32 vectors. */
-export function savesOriginals([header]: readonly Uint8Array[]): boolean {
-  return new DataView(header!.buffer, header!.byteOffset).getUint32(28, true) === 1;
 }
 
 /**
@@ -101,7 +91,7 @@ function readBlock(input: PieceReader, module: GraphModule, number: number, at: 
   if (prefix.getUint32(0, true) !== number || (stored !== 0 && stored !== size))
     throw new DamagedGraphError(`block ${number} of a saved vector graph is damaged`);
   const checksum = prefix.getBigUint64(8, true);
-  const block = new Uint8Array(module.memory.buffer, at, size);
+  const block = bytesAt(module, at, size);
   if (stored === 0) block.fill(0);
   else block.set(input.read(size));
   if (BigInt.asUintN(64, module.checksum(at, size)) !== checksum)
@@ -139,7 +129,7 @@ function parametersOf(fields: DataView): GraphParameters {
 }
 
 function checksumOf(bytes: Uint8Array, module: GraphModule): bigint {
-  new Uint8Array(module.memory.buffer, SCRATCH_AT, bytes.length).set(bytes);
+  bytesAt(module, SCRATCH_AT, bytes.length).set(bytes);
   return BigInt.asUintN(64, module.checksum(SCRATCH_AT, bytes.length));
 }
 

@@ -3,7 +3,7 @@
  * those are asked for that may still be among the nearest: the code says how far away a vector is at least. Called by
  * vector-graph.ts; the query is the module's input.
  */
-import type { GraphModule } from "./graph-module.js";
+import { floatsAt, type GraphModule } from "./graph-module.js";
 
 /** The vectors in slots, as added; undefined: not to be found. */
 export type Originals = (slots: readonly number[]) => readonly (Float32Array | undefined)[];
@@ -70,7 +70,7 @@ export function rankOriginals(
 function measureWith(module: GraphModule): (vector: Float32Array | undefined) => number {
   return (vector) => {
     if (vector === undefined) return Number.NaN;
-    new Float32Array(module.memory.buffer, module.otherAt() >>> 0, vector.length).set(vector);
+    floatsAt(module, module.otherAt(), vector.length).set(vector);
     return module.distanceToOther();
   };
 }

@@ -12,10 +12,12 @@
 
 import { sqlError } from "../protocol/errors.js";
 import { VECTOR_METRICS, type VectorMetric } from "../values/vector-metric.js";
-import { loadGraph, savedBytesMax, saveGraph } from "./graph-file.js";
-import { AT_LEAST, BY_CODE, EXACTLY, type GraphModule, instantiateGraph } from "./graph-module.js";
+import { loadGraph, saveGraph } from "./graph-file.js";
+import { AT_LEAST, BY_CODE, EXACTLY, floatsAt, type GraphModule, instantiateGraph, wordsAt } from "./graph-module.js";
 import { STORAGES, type VectorStorage } from "./graph-parameters.js";
+import type { LinkJob } from "./link-graph.js";
 import { type Candidates, type Originals, type Passes, type Ranked, rankOriginals } from "./rank-originals.js";
+import { WaitingSlots } from "./waiting-slots.js";
 
 export interface VectorGraphOptions {
   /** 1 to 16,000. */
@@ -65,6 +67,8 @@ const DEVIATIONS = 4;
 const BOUNDED_FACTOR = 4;
 const BOUNDED_MIN = 64;
 const LINKED = 1;
+/** Of one step after others have linked. */
+const SETTLED_SLOTS = 16_384;
 
 const NOTHING: Found = { slots: new Uint32Array(0), distances: new Float64Array(0), complete: true };
 
@@ -77,8 +81,11 @@ export class VectorGraph {
   readonly bytesMax: number;
   private readonly originals: Originals | undefined;
   private readonly module: GraphModule;
-  /** Slots without links yet, oldest first. */
-  private readonly waiting = new Set<number>();
+  private readonly waiting: WaitingSlots;
+  /** Other threads link. */
+  private isShared = false;
+  /** Slots that were removed meanwhile and have not been taken out yet. */
+  private readonly gone: number[] = [];
   private changes = 0;
   /** The metric's distance, from what the module measures. */
   private readonly ofMeasured: (measured: number) => number;
@@ -97,6 +104,7 @@ export class VectorGraph {
     if (metric === undefined) throw sqlError("22023", `unknown vector metric "${this.metric}"`);
     if (storage < 0) throw sqlError("22023", `unknown vector storage "${this.storage}"`);
     this.module = instantiateGraph();
+    this.waiting = new WaitingSlots(this.module);
     this.ofMeasured = metric.ofMeasured ?? Number;
     const keeps = this.originals === undefined ? 1 : 0;
     this.module.configure(metric.wasm, storage, this.dimensions, this.m, this.efConstruction, keeps, this.bytesMax);
@@ -128,13 +136,9 @@ export class VectorGraph {
     return this.changes;
   }
 
-  /** What `save` gives is no longer. */
-  get savedBytesMax(): number {
-    return savedBytesMax(this.bytes);
-  }
-
   /** The graph as bytes, in pieces, for `load`; it must not change until the last was taken. */
   save(): Generator<Uint8Array> {
+    if (this.isShared || this.gone.length > 0) throw new Error("other threads change the graph");
     return saveGraph(this, this.module);
   }
 
@@ -158,12 +162,10 @@ export class VectorGraph {
     pieces: Iterable<Uint8Array>,
     options: Pick<VectorGraphOptions, "bytesMax" | "originals"> = {},
   ): Generator<undefined, VectorGraph> {
-    const loaded = yield* loadGraph(pieces, (parameters) => {
+    return yield* loadGraph(pieces, (parameters) => {
       const graph = new VectorGraph({ ...parameters, ...options });
       return { graph, module: graph.module };
     });
-    for (let slot = 0; slot < loaded.slotCount; slot++) if (loaded.module.isWaiting(slot)) loaded.waiting.add(slot);
-    return loaded;
   }
 
   /**
@@ -172,7 +174,7 @@ export class VectorGraph {
    */
   add(vector: Float32Array): number {
     const slot = this.append(vector);
-    this.link(slot);
+    if (!this.isShared) this.link(slot);
     return slot;
   }
 
@@ -185,35 +187,77 @@ export class VectorGraph {
     this.changes++;
     const slot = this.module.append();
     if (slot < 0) throw this.full();
-    if (this.module.isWaiting(slot)) this.waiting.add(slot >>> 0);
+    this.waiting.appended(slot >>> 0);
     return slot >>> 0;
   }
 
   /** Vectors that wait to be linked. */
   get waitingCount(): number {
-    return this.waiting.size;
+    return this.waiting.count;
   }
 
-  /** Links one of the waiting vectors; false if there is none. */
+  /** Links one of the waiting vectors; false if there is none, or others do it. */
   linkOne(): boolean {
-    for (const slot of this.waiting) {
-      this.link(slot);
-      return true;
-    }
-    return false;
+    const slot = this.isShared ? null : this.waiting.next();
+    if (slot === null) return false;
+    this.link(slot);
+    return true;
   }
 
   private link(slot: number): void {
-    if (!this.waiting.delete(slot)) return;
     this.changes++;
     this.module.link(slot);
+  }
+
+  /**
+   * From here on `threads` other threads link what waits now, each with its job (link-graph.ts). Meanwhile searches, additions
+   * and removals go on here. What is removed leaves the graph after `endSharing`.
+   */
+  beginSharing(threads: number): readonly LinkJob[] {
+    if (this.isShared) throw new Error("other threads link already");
+    const { module, metric, storage, dimensions, m, efConstruction, keepsOriginals, bytesMax } = this;
+    if (module.hasEntry() === 0 && !this.linkOne()) return [];
+    module.beginSharing(this.waiting.least());
+    this.isShared = true;
+    this.changes++;
+    const parameters = { metric, storage, dimensions, m, efConstruction, keepsOriginals };
+    return Array.from({ length: threads }, (_, thread) => ({ memory: module.memory, parameters, bytesMax, thread }));
+  }
+
+  /** The other threads are to end soon. */
+  stopOthers(): void {
+    if (this.isShared) this.module.stopOthers();
+  }
+
+  /** After all of them have ended; in steps. */
+  *endSharing(): Generator<undefined, void> {
+    for (let from = 0; from < this.slotCount; from += SETTLED_SLOTS) {
+      this.module.settle(from, from + SETTLED_SLOTS);
+      yield;
+    }
+    this.module.endSharing();
+    this.isShared = false;
+  }
+
+  /** Slots to be taken out by `takeOutOne`. */
+  get goneCount(): number {
+    return this.isShared ? 0 : this.gone.length;
+  }
+
+  /** Of those that were removed while others linked. */
+  takeOutOne(): void {
+    const slot = this.gone.pop()!;
+    this.changes++;
+    this.module.removeGone(slot);
   }
 
   /** Takes the vector out, so that no search finds it from now on; its slot may be used again. False: there is none. */
   remove(slot: number): boolean {
     this.changes++;
-    this.waiting.delete(slot);
-    return this.module.remove(slot) === 1;
+    if (this.module.remove(slot) === 0) return false;
+    this.waiting.removed(slot);
+    if (this.module.isGoneSlot(slot) === 1) this.gone.push(slot);
+    return true;
   }
 
   has(slot: number): boolean {
@@ -231,7 +275,7 @@ export class VectorGraph {
     if (!this.has(slot)) return undefined;
     const at = this.module.vectorAt(slot) >>> 0;
     if (at === 0) return this.originals?.([slot])[0];
-    return new Float32Array(this.module.memory.buffer, at, this.dimensions).slice();
+    return floatsAt(this.module, at, this.dimensions).slice();
   }
 
   /**
@@ -314,7 +358,7 @@ export class VectorGraph {
   private poolCandidates(size: number): Candidates {
     const slots = this.poolSlots(size);
     if (this.storage === "binary") return { slots, measured: null, errorShare: 1 };
-    const words = new Float32Array(this.module.memory.buffer, this.module.poolAt() >>> 0, size * 2);
+    const words = floatsAt(this.module, this.module.poolAt(), size * 2);
     const measured = Float32Array.from(slots, (_, i) => words[2 * i]!);
     return { slots, measured, errorShare: Math.min(1, DEVIATIONS / Math.sqrt(this.dimensions)) };
   }
@@ -385,12 +429,15 @@ export class VectorGraph {
   private walkAllowed(width: number, possible: number, allowed: Uint32Array): number {
     const share = possible / this.count;
     const wide = share >= WIDE_SHARE ? Math.min(EF_MAX, Math.ceil(width / share)) : 0;
+    const areWaiting = this.waiting.prepare();
     const size = this.module.search(width, 1, wide, possible);
-    return this.withWaiting(size, (slot) => (((allowed[slot >>> 5] ?? 0) >>> (slot & 31)) & 1) === 1);
+    return areWaiting ? this.withWaiting(size, allowed) : size;
   }
 
   private walkAll(width: number): number {
-    return this.withWaiting(this.module.search(width, 0, 0, 0), () => true);
+    const areWaiting = this.waiting.prepare();
+    const size = this.module.search(width, 0, 0, 0);
+    return areWaiting ? this.withWaiting(size, undefined) : size;
   }
 
   private scanAll(width: number, filtered: boolean, how: typeof EXACTLY | typeof BY_CODE | typeof AT_LEAST): number {
@@ -399,26 +446,14 @@ export class VectorGraph {
   }
 
   private isMostlyWaiting(): boolean {
-    return this.waiting.size * 2 > this.count;
+    return this.waiting.count * 2 > this.count;
   }
 
-  /** What a walk found, with those that wait. */
-  private withWaiting(size: number, passes: (slot: number) => boolean): number {
-    if (size < 0 || this.waiting.size === 0) return size;
-    const { module } = this;
-    const most = module.batchLength();
-    let total = size;
-    let count = 0;
-    // Measuring takes no memory, so the view lasts.
-    const batch = new Uint32Array(module.memory.buffer, module.batchAt() >>> 0, most);
-    for (const slot of this.waiting) {
-      if (!passes(slot)) continue;
-      batch[count++] = slot;
-      if (count < most) continue;
-      total = module.offerWritten(count, BY_CODE);
-      count = 0;
-    }
-    return count > 0 ? module.offerWritten(count, BY_CODE) : total;
+  /** What a walk found, with those that waited before it. */
+  private withWaiting(size: number, allowed: Uint32Array | undefined): number {
+    if (size < 0) return size;
+    const total = this.waiting.offer(size, allowed);
+    return this.isShared ? this.module.cleanPool() : total;
   }
 
   private offer(slots: Iterable<number>, how: typeof EXACTLY | typeof AT_LEAST): number {
@@ -426,7 +461,7 @@ export class VectorGraph {
     const most = module.batchLength();
     let count = 0;
     let size = 0;
-    const batch = new Uint32Array(module.memory.buffer, module.batchAt() >>> 0, most);
+    const batch = wordsAt(module, module.batchAt(), most);
     for (const slot of slots) {
       if (module.slotState(slot) !== LINKED) continue;
       batch[count++] = slot;
@@ -444,7 +479,7 @@ export class VectorGraph {
   }
 
   private poolSlots(size: number): Uint32Array {
-    const words = new Uint32Array(this.module.memory.buffer, this.module.poolAt() >>> 0, size * 2);
+    const words = wordsAt(this.module, this.module.poolAt(), size * 2);
     const slots = new Uint32Array(size);
     // The topmost bit is the walk's.
     for (let i = 0; i < size; i++) slots[i] = words[2 * i + 1]! & 0x7fffffff;
@@ -452,8 +487,7 @@ export class VectorGraph {
   }
 
   private readPool(size: number, complete: boolean): Found {
-    const at = this.module.poolAt() >>> 0;
-    const measured = new Float32Array(this.module.memory.buffer, at, size * 2);
+    const measured = floatsAt(this.module, this.module.poolAt(), size * 2);
     const distances = new Float64Array(size);
     for (let i = 0; i < size; i++) distances[i] = this.ofMeasured(measured[2 * i]!);
     return { slots: this.poolSlots(size), distances, complete };
@@ -468,7 +502,7 @@ export class VectorGraph {
       const what = vector.some(Number.isNaN) ? "NaN" : "infinite value";
       throw sqlError("22000", `${what} not allowed in vector`);
     }
-    new Float32Array(this.module.memory.buffer, this.module.inputAt() >>> 0, this.dimensions).set(vector);
+    floatsAt(this.module, this.module.inputAt(), this.dimensions).set(vector);
   }
 
   /** False for a query that is no distance from anything. */
@@ -479,7 +513,7 @@ export class VectorGraph {
 
   private writeAllowed(allowed: Uint32Array): number {
     const words = Math.min(allowed.length, (this.slotCount + 31) >>> 5);
-    new Uint32Array(this.module.memory.buffer, this.module.allowedAt() >>> 0, words).set(allowed.subarray(0, words));
+    wordsAt(this.module, this.module.allowedAt(), words).set(allowed.subarray(0, words));
     return this.module.setAllowed(words) >>> 0;
   }
 
