@@ -18,7 +18,6 @@ import { type NewerEntries, readSome } from "../storage/store.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
 import { type IndexContent, type IndexFile, readIndexFile } from "./index-file.js";
 import { SlotMarks } from "./slot-marks.js";
-import { inTurns } from "./turns.js";
 
 /** What an index needs of its shard. */
 export interface IndexStore {
@@ -66,6 +65,8 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   private folding: Generator<undefined, void> | null = null;
   /** The body is being copied: newer entries wait. */
   private isFrozen = false;
+  /** It may change meanwhile. */
+  private isBeingSaved = false;
   /** By key after the prefix, latin-1. */
   private slots = new Map<string, number>();
   private keys: (string | null)[] = [];
@@ -209,18 +210,26 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     const upTo = this.store.appliedSequence;
     this.entries.clear();
     this.entryBytes = 0;
-    const file = path === null ? null : await readIndexFile(path, turns, damaged);
-    const isLoaded = file !== null && file.definition === this.definition && (await this.load(file, turns, damaged));
-    if (!isLoaded) await this.readRecords(turns);
-    else if (!(await this.replay(file.sequence, upTo, turns))) await this.compareRecords(turns);
+    const { definition, kind, itemsAt } = this;
+    const file = path === null ? null : await readIndexFile({ path, definition, kind, itemsAt, turns, damaged });
+    if (file === null) await this.readRecords(turns);
+    else {
+      await this.load(file, turns);
+      if (!(await this.replay(file.sequence, upTo, turns))) await this.compareRecords(turns);
+    }
     if (this.state === "opening") this.state = "ready";
   }
 
   /** What is to be saved; null while there are newer entries or it is not ready. Newer ones wait until it resolves. */
   async content(turns: Turns): Promise<IndexContent | null> {
     if (this.state !== "ready" || this.isFrozen || this.entries.size > 0 || this.store.hasBacklog) return null;
-    if (this.body.longWork?.isAway === true) return null;
+    if (this.body.longWork?.isAway === true || this.isBeingSaved) return null;
     const sequence = this.store.appliedSequence;
+    if (this.body.saveNow !== undefined) {
+      const { definition } = this;
+      this.isBeingSaved = true;
+      return { definition, sequence, keys: this.keys.slice(), rest: [...this.rest], body: this.body.saveNow() };
+    }
     const body: Uint8Array[] = [];
     this.isFrozen = true;
     try {
@@ -232,6 +241,12 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
       this.isFrozen = false;
     }
     return { definition: this.definition, sequence, keys: this.keys.slice(), rest: [...this.rest], body };
+  }
+
+  /** The content was written, or is not needed. */
+  contentDone(): void {
+    if (this.isBeingSaved) this.body.saved!();
+    this.isBeingSaved = false;
   }
 
   /** Work of the body begins in other threads: what each is given; empty: not now. */
@@ -265,10 +280,8 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return keyText(key.subarray(this.place.rowPrefix.length));
   }
 
-  private async load(file: IndexFile, turns: Turns, damaged: (reason: string) => void): Promise<boolean> {
-    const body = await inTurns(this.kind.load(file.body, this.itemsAt), turns, damaged);
-    if (body === null) return false;
-    this.body = body;
+  private async load(file: IndexFile<Body>, turns: Turns): Promise<void> {
+    this.body = file.body;
     this.keys = file.keys;
     for (const suffix of file.rest) this.rest.add(suffix);
     for (let slot = 0; slot < this.keys.length; slot++) {
@@ -278,7 +291,6 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
       this.keyCharacters += key.length;
       if (slot % STEP_ENTRIES === 0 && turns.shouldYield()) await turns.yieldTurn();
     }
-    return true;
   }
 
   /** Notes what commits after `from` did up to `upTo`; false when the log does not have all of them. */

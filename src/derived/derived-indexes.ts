@@ -92,6 +92,8 @@ export class DerivedIndexes {
   private readonly tenants = new Map<number, Map<number, Held>>();
   /** Those of a table, by "tenant/table". */
   private readonly tables = new Map<string, Held[]>();
+  /** Tables without rows whose indexes are made with the first, by "tenant/table". */
+  private readonly expected = new Map<string, () => void>();
   private readonly saving = new Set<Promise<void>>();
   /** What is being done to files, by path: one thing at a time. */
   private readonly files = new Map<string, Promise<void>>();
@@ -146,17 +148,36 @@ export class DerivedIndexes {
     };
   }
 
+  /** It is about to be ready, unless it turns out not to fit. */
+  isOpening({ tenantNumber, indexId }: Pick<IndexPlace, "tenantNumber" | "indexId">): boolean {
+    return this.tenants.get(tenantNumber)?.get(indexId)?.index.state === "opening";
+  }
+
+  /** `make` asks for the indexes of a table that has no rows, as soon as it has one: then they grow with it. */
+  expect(tenantNumber: number, storageId: number, make: () => void): void {
+    this.expected.set(tableName(tenantNumber, storageId), make);
+  }
+
   /** What the engine has just taken. */
   applied(operations: readonly Operation[]): void {
-    if (this.tables.size === 0) return;
+    if (this.tables.size === 0 && this.expected.size === 0) return;
     for (const operation of operations) {
       if (operation.key[4] !== SPACE.rows) continue;
       const name = tableName(tenantOfKey(operation.key), storageIdOf(operation.key));
+      this.arrived(name);
       for (const held of this.tables.get(name) ?? []) {
         held.index.applied(operation);
         if (held.working === null) this.startWork(held);
       }
     }
+  }
+
+  /** A row of the table. */
+  private arrived(name: string): void {
+    const make = this.expected.get(name);
+    if (make === undefined) return;
+    this.expected.delete(name);
+    make();
   }
 
   /** Whether an index follows the table whose rows' keys begin so. */
@@ -166,11 +187,17 @@ export class DerivedIndexes {
 
   /** Saves a tenant's indexes and drops them from memory. */
   dropTenant(tenantNumber: number): void {
+    this.forgetExpected(tenantNumber);
     for (const held of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) this.putAway(held);
+  }
+
+  private forgetExpected(tenantNumber: number): void {
+    for (const name of this.expected.keys()) if (name.startsWith(`${tenantNumber}/`)) this.expected.delete(name);
   }
 
   /** Definitions have changed: these are the tenant's indexes now, with their tables' storage ids. Others go, and their files. */
   keepOnly(tenantNumber: number, storageIds: ReadonlyMap<number, number>): void {
+    this.forgetExpected(tenantNumber);
     for (const held of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) {
       const { indexId, storageId } = held.index.place;
       if (storageIds.get(indexId) !== storageId) this.drop(held);
@@ -460,6 +487,11 @@ export class DerivedIndexes {
       } catch (error) {
         const reason = `${path}: ${(error as Error).message}; the index is rebuilt at the next start`;
         this.options.warn(reason, index.place);
+      } finally {
+        index.contentDone();
+        // Work has waited.
+        if (index.state === "ready" && index.body.hasWork && held.working === null && !this.isClosing)
+          this.startWork(held);
       }
     });
   }

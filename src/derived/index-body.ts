@@ -34,6 +34,12 @@ export interface IndexBody<Item> {
   readonly longWork?: LongWork;
   /** Everything that `load` of the kind needs; the body must not change until the last part was taken. Short steps. */
   save(): Iterable<Uint8Array>;
+  /**
+   * The same of bodies that may change meanwhile: the parts are those of now, whenever they are taken, until `saved` is
+   * called. Work waits for that.
+   */
+  saveNow?(): Iterable<Uint8Array>;
+  saved?(): void;
 }
 
 /** Work of a body that other threads do in memory that they share with it, while it goes on serving and changing. */
@@ -52,6 +58,8 @@ export interface LongWork {
 
 export type ItemsAt<Item> = (slots: readonly number[]) => readonly (Item | undefined)[];
 
+export const LOADED_AHEAD = 1024 * 1024;
+
 /** One definition of an index. */
 export interface IndexKind<Item, Body extends IndexBody<Item>> {
   /** All that decides what the body holds (column, dimensions, language …): a saved body of another one is not used. */
@@ -60,6 +68,8 @@ export interface IndexKind<Item, Body extends IndexBody<Item>> {
   create(itemsAt: ItemsAt<Item>): Body;
   /** In short steps. Throws when the bytes are not what `save` gave. */
   load(bytes: Uint8Array, itemsAt: ItemsAt<Item>): Generator<undefined, Body>;
+  /** The same of pieces of any length; no step takes more than LOADED_AHEAD bytes. What it gives may still be thrown away. */
+  loadPieces?(pieces: Iterable<Uint8Array>, itemsAt: ItemsAt<Item>): Generator<undefined, Body>;
   /** Null: the row is not in the index. */
   itemOf(record: Uint8Array): Item | null;
   /**

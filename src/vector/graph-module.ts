@@ -42,6 +42,7 @@ export interface GraphModule {
   linkNext(): number;
   settle(from: number, to: number): void;
   endSharing(): void;
+  holdLinks(): void;
   firstWaiting(from: number, to: number): number;
   waiting(): number;
   offerWaiting(from: number, filtered: number): number;
@@ -59,6 +60,7 @@ export interface GraphModule {
   freeze(): void;
   growForImage(bytes: number): number;
   thaw(): void;
+  nextGone(from: number): number;
   checksum(at: number, bytes: number): bigint;
 }
 

@@ -24,7 +24,10 @@ const CODES: Readonly<Record<VectorIndexDef["storage"], VectorStorage>> = {
 };
 
 export class VectorBody implements IndexBody<Float32Array>, LongWork {
+  /** Other threads link. */
   private isShared = false;
+  /** It is being saved. */
+  private isHeld = false;
 
   private constructor(
     private readonly graph: VectorGraph,
@@ -44,11 +47,11 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
 
   /** Throws when the bytes are not those of a body of this definition. */
   static *load(
-    bytes: Uint8Array,
+    pieces: Iterable<Uint8Array>,
     originals: Originals,
     linkedElsewhereMin = LINKED_ELSEWHERE_MIN,
   ): Generator<undefined, VectorBody> {
-    const graph = yield* VectorGraph.loadInSteps([bytes], { originals });
+    const graph = yield* VectorGraph.loadInSteps(pieces, { originals });
     return new VectorBody(graph, linkedElsewhereMin);
   }
 
@@ -74,7 +77,7 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   }
 
   get hasWork(): boolean {
-    if (this.isShared) return false;
+    if (this.isShared || this.isHeld) return false;
     return this.graph.goneCount > 0 || (this.graph.waitingCount > 0 && this.graph.count >= LINKED_MIN);
   }
 
@@ -91,12 +94,24 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
     return this.graph.save();
   }
 
+  saveNow(): Iterable<Uint8Array> {
+    const parts = this.graph.save();
+    this.graph.hold();
+    this.isHeld = true;
+    return parts;
+  }
+
+  saved(): void {
+    this.graph.release();
+    this.isHeld = false;
+  }
+
   get longWork(): LongWork {
     return this;
   }
 
   get isWanted(): boolean {
-    return !this.isShared && this.graph.waitingCount > this.linkedElsewhereMin;
+    return !this.isShared && !this.isHeld && this.graph.waitingCount > this.linkedElsewhereMin;
   }
 
   get isAway(): boolean {

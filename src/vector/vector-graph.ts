@@ -84,9 +84,10 @@ export class VectorGraph {
   private readonly waiting: WaitingSlots;
   /** Other threads link. */
   private isShared = false;
+  /** Of what `hold` holds. */
+  private changes = 0;
   /** Slots that were removed meanwhile and have not been taken out yet. */
   private readonly gone: number[] = [];
-  private changes = 0;
   /** The metric's distance, from what the module measures. */
   private readonly ofMeasured: (measured: number) => number;
 
@@ -131,15 +132,18 @@ export class VectorGraph {
     return this.originals === undefined;
   }
 
-  /** Changes with every `add` and `remove`. */
-  get version(): number {
-    return this.changes;
+  /** The graph as bytes, in pieces, for `load`. Between `hold` and `release` it may change until the last was taken, else not. */
+  save(): Generator<Uint8Array> {
+    if (this.isShared) throw new Error("other threads change the graph");
+    return this.unchanged(saveGraph(this, this.module));
   }
 
-  /** The graph as bytes, in pieces, for `load`; it must not change until the last was taken. */
-  save(): Generator<Uint8Array> {
-    if (this.isShared || this.gone.length > 0) throw new Error("other threads change the graph");
-    return saveGraph(this, this.module);
+  private *unchanged(blocks: Iterable<Uint8Array>): Generator<Uint8Array> {
+    const { changes } = this;
+    for (const block of blocks) {
+      if (this.changes !== changes) throw new Error("a vector graph was changed while it was saved");
+      yield block;
+    }
   }
 
   /**
@@ -162,10 +166,13 @@ export class VectorGraph {
     pieces: Iterable<Uint8Array>,
     options: Pick<VectorGraphOptions, "bytesMax" | "originals"> = {},
   ): Generator<undefined, VectorGraph> {
-    return yield* loadGraph(pieces, (parameters) => {
+    const loaded = yield* loadGraph(pieces, (parameters) => {
       const graph = new VectorGraph({ ...parameters, ...options });
       return { graph, module: graph.module };
     });
+    const { module, gone, slotCount } = loaded;
+    for (let slot = module.nextGone(0) >>> 0; slot < slotCount; slot = module.nextGone(slot + 1) >>> 0) gone.push(slot);
+    return loaded;
   }
 
   /**
@@ -184,7 +191,7 @@ export class VectorGraph {
    */
   append(vector: Float32Array): number {
     this.writeInput(vector);
-    this.changes++;
+    if (!this.isShared) this.changes++;
     const slot = this.module.append();
     if (slot < 0) throw this.full();
     this.waiting.appended(slot >>> 0);
@@ -219,9 +226,19 @@ export class VectorGraph {
     if (module.hasEntry() === 0 && !this.linkOne()) return [];
     module.beginSharing(this.waiting.least());
     this.isShared = true;
-    this.changes++;
     const parameters = { metric, storage, dimensions, m, efConstruction, keepsOriginals };
     return Array.from({ length: threads }, (_, thread) => ({ memory: module.memory, parameters, bytesMax, thread }));
+  }
+
+  /** Until `release`: no links change, and what is removed leaves the graph after it. `save` was called. */
+  hold(): void {
+    this.module.holdLinks();
+    this.isShared = true;
+  }
+
+  release(): void {
+    this.module.endSharing();
+    this.isShared = false;
   }
 
   /** The other threads are to end soon. */
@@ -235,8 +252,7 @@ export class VectorGraph {
       this.module.settle(from, from + SETTLED_SLOTS);
       yield;
     }
-    this.module.endSharing();
-    this.isShared = false;
+    this.release();
   }
 
   /** Slots to be taken out by `takeOutOne`. */
@@ -246,14 +262,14 @@ export class VectorGraph {
 
   /** Of those that were removed while others linked. */
   takeOutOne(): void {
-    const slot = this.gone.pop()!;
     this.changes++;
+    const slot = this.gone.pop()!;
     this.module.removeGone(slot);
   }
 
   /** Takes the vector out, so that no search finds it from now on; its slot may be used again. False: there is none. */
   remove(slot: number): boolean {
-    this.changes++;
+    if (!this.isShared) this.changes++;
     if (this.module.remove(slot) === 0) return false;
     this.waiting.removed(slot);
     if (this.module.isGoneSlot(slot) === 1) this.gone.push(slot);

@@ -168,10 +168,59 @@ t.test("equal vectors, linked by threads, hide none of the others", async (t) =>
   for (const _ of graph.endSharing());
   for (const [i, vector] of few.entries()) {
     const { slots, distances } = graph.search(vector, 100, 100);
-    t.same([...slots].sort((a, b) => a - b), Array.from({ length: 100 }, (_, j) => 50 * j + i));
+    t.same(
+      [...slots].sort((a, b) => a - b),
+      Array.from({ length: 100 }, (_, j) => 50 * j + i),
+    );
     t.ok(distances.every((distance) => distance === 0));
   }
   const odd = new Uint32Array(Math.ceil(5000 / 32)).fill(0xaaaaaaaa);
   const { slots } = graph.search(few[1]!, 10, 64, odd);
   t.ok([...slots].every((slot) => slot % 2 === 1) && slots.length === 10, "filters find twins");
+});
+
+t.test("what is saved is of one moment, whatever changes while it is copied", async (t) => {
+  const model = new Model("int8", clusteredVectors(6000, DIMENSIONS, 13));
+  const { body } = model;
+  for (let i = 0; i < 3000; i++) model.add();
+  const [other] = (body.begin(1) as readonly LinkJob[]).map((job) => linkInSteps(job));
+  for (let i = 0; i < 2500; i++) other!.next();
+  for (let i = 0; i < 200; i++) model.change();
+  body.stop();
+  for (const _ of other!);
+  for (const _ of body.end());
+  t.ok(body.hasWork, "removed vectors are still to be taken out");
+  const before = new Map(model.bySlot);
+  const parts = body.saveNow();
+  t.notOk(body.hasWork || body.isWanted);
+  const saved: Uint8Array[] = [];
+  for (const part of parts) {
+    saved.push(part);
+    for (let i = 0; i < 20; i++) model.change();
+    const wrong = model.allFound();
+    if (wrong !== "") t.fail(wrong);
+  }
+  body.saved();
+  model.end();
+  t.equal(model.allFound(), "");
+  t.ok(model.found() > 0.95);
+  const vectorsAt = (slots: readonly number[]) => slots.map((slot) => model.vectors[before.get(slot)!]);
+  const steps = VectorBody.load(saved, vectorsAt, 100);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  const loaded = step.value;
+  t.equal(loaded.count, before.size);
+  const all = () => [...loaded.search(model.vectors[0]!, before.size, 16_384, null).slots].sort((a, b) => a - b);
+  const slots = [...before.keys()].sort((a, b) => a - b);
+  t.same(all(), slots);
+  while (loaded.hasWork) loaded.work();
+  t.same(all(), slots);
+  for (const slot of slots.slice(0, 500)) {
+    loaded.remove(slot);
+    before.delete(slot);
+  }
+  t.same(all(), slots.slice(500));
+  const some = [...before].filter((_, i) => i % 10 === 0);
+  const right = some.filter(([slot, at]) => loaded.search(model.vectors[at]!, 1, 64, null).slots[0] === slot);
+  t.ok(right.length > 0.95 * some.length, `${right.length} of ${some.length} are found by themselves`);
 });

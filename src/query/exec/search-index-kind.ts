@@ -43,6 +43,20 @@ export function findSearchIndex<Item, Body extends IndexBody<Item>>(
   return derived === null ? null : derived.find(searchIndexPlace(tenantNumber, table, index), kind);
 }
 
+/**
+ * Resolves when the index, which is being made, is ready or turns out not to fit: to read all rows takes as long as that.
+ * Null: it is not being made.
+ */
+export function whileOpening(context: ExecContext, index: SearchIndexDef): Promise<void> | null {
+  const { derived, tenantNumber } = context;
+  const place = { tenantNumber, indexId: index.id };
+  if (derived?.isOpening(place) !== true) return null;
+  return (async () => {
+    do await context.yieldTurn();
+    while (derived.isOpening(place));
+  })();
+}
+
 /** Reads a column's vector out of a record. */
 function vectorReader(layout: TableLayout, columnId: number): (record: Uint8Array) => Float32Array | null {
   const decode = decoderOf(layout, [columnId]);

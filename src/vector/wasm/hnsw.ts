@@ -32,13 +32,18 @@ import {
   F32,
   FREE,
   GHOST,
+  GONE,
+  GONE_LATER,
+  goneOf,
   growTo,
+  hold,
   IMAGE,
   inDegreeOf,
   input,
   isBusy,
   isFindable,
   isGone,
+  isHeld,
   isInGraph,
   isShared,
   joinTwins,
@@ -57,6 +62,7 @@ import {
   pool,
   popSlot,
   query,
+  release,
   releaseUpper,
   setBusy,
   setGeometry,
@@ -64,7 +70,6 @@ import {
   setLevelOf,
   setMemoryMax,
   setRandomState,
-  setShared,
   setStateOf,
   share,
   slots,
@@ -173,6 +178,7 @@ export function append(): i32 {
   // Walks meet what is linked only.
   store<u8>(visited + slot, 0);
   joinTwins(slot, slot);
+  setGone(slot, 0);
   setStateOf(slot, hasDirection ? WAITING : UNLINKED);
   if (hasDirection) addWaiting(1);
   return slot;
@@ -212,7 +218,7 @@ export function remove(slot: u32): i32 {
   const state = stateOf(slot);
   if (state === FREE || state === GHOST) return 0;
   if (isShared()) {
-    setGone(slot, true);
+    setGone(slot, isHeld() ? GONE_LATER : GONE);
     gone++;
   } else takeOut(slot);
   addLive(-1);
@@ -243,7 +249,7 @@ export function isGoneSlot(slot: u32): bool {
 
 /** Takes a slot out that was removed while other threads linked. */
 export function removeGone(slot: u32): void {
-  setGone(slot, false);
+  setGone(slot, 0);
   gone--;
   takeOut(slot);
 }
@@ -287,7 +293,12 @@ export function settle(from: u32, to: u32): void {
 }
 
 export function endSharing(): void {
-  setShared(false);
+  release();
+}
+
+/** From here on the image is copied: until `endSharing` no links may change. */
+export function holdLinks(): void {
+  hold();
 }
 
 /** The first slot from `from` up to `to` that walks may not find yet, and `to` if there is none. */
@@ -423,6 +434,24 @@ export function growForImage(bytes: u32): i32 {
 /** Takes up the image that was copied in. */
 export function thaw(): void {
   loadState();
+  // Searches went on while the image was copied.
+  clearMarks();
+}
+
+/**
+ * The next slot from `from` on that was gone when the image was to be copied; its end if there is none. What was removed
+ * later is there again.
+ */
+export function nextGone(from: u32): u32 {
+  const end = slots();
+  for (let slot = from; slot < end; slot++) {
+    if (goneOf(slot) === GONE) {
+      gone++;
+      return slot;
+    }
+    setGone(slot, 0);
+  }
+  return end;
 }
 
 export function checksum(at: usize, bytes: usize): u64 {

@@ -36,6 +36,9 @@ export const GHOST: u8 = 5;
 /** Has no links yet: found by measuring, not by walks. */
 export const WAITING: u8 = 6;
 
+export const GONE: u8 = 1;
+export const GONE_LATER: u8 = 2;
+
 /** Marks a free slot for the walk: no mark of a search is as large (see `walk.ts`). */
 export const NEVER: u8 = 255;
 
@@ -65,7 +68,9 @@ const FREE_SLOT: usize = IMAGE + 24;
 const RANDOM: usize = IMAGE + 48;
 const SWEEP: usize = IMAGE + 88;
 const TWINS: usize = IMAGE + 100;
-/** 1 while other threads link. */
+/** While other threads link; while the image is copied. */
+const LINKING: u32 = 1;
+const HELD: u32 = 2;
 const SHARED: usize = IMAGE + 104;
 const WAITING_COUNT: usize = IMAGE + 108;
 
@@ -190,13 +195,21 @@ export function addWaiting(by: i32): void {
   atomic.add<u32>(WAITING_COUNT, <u32>by);
 }
 
-/** Other threads link: nothing is taken out of the graph, and no slot is used again. */
+/** Other threads link, or the image is copied: nothing is taken out of the graph, and no slot is used again. */
 export function isShared(): bool {
   return atomic.load<u32>(SHARED) !== 0;
 }
 
-export function setShared(shared: bool): void {
-  atomic.store<u32>(SHARED, shared ? 1 : 0);
+export function isHeld(): bool {
+  return load<u32>(SHARED) === HELD;
+}
+
+export function hold(): void {
+  atomic.store<u32>(SHARED, HELD);
+}
+
+export function release(): void {
+  atomic.store<u32>(SHARED, 0);
 }
 
 export function setMemoryMax(bytes: u64): void {
@@ -464,13 +477,18 @@ export function unlock(slot: u32): void {
   atomic.store<u8>(infoOf(slot) + 11, 0);
 }
 
-/** It was removed while other threads link, and will be taken out when they have ended. */
+/** It was removed while no links may change, and will be taken out later. */
 export function isGone(slot: u32): bool {
-  return load<u8>(infoOf(slot), 20) !== 0;
+  return goneOf(slot) !== 0;
 }
 
-export function setGone(slot: u32, gone: bool): void {
-  store<u8>(infoOf(slot), gone ? 1 : 0, 20);
+export function goneOf(slot: u32): u8 {
+  return load<u8>(infoOf(slot), 20);
+}
+
+/** 0, GONE, or GONE_LATER: since what is being saved was to be saved. */
+export function setGone(slot: u32, gone: u8): void {
+  store<u8>(infoOf(slot), gone, 20);
 }
 
 export function addLive(by: i32): void {
@@ -568,7 +586,7 @@ export function share(from: u32): void {
   atomic.store<u32>(STOP, 0);
   atomic.store<u32>(NEXT, from);
   atomic.store<u32>(LIMIT, slots());
-  setShared(true);
+  atomic.store<u32>(SHARED, LINKING);
 }
 
 export function stopSharing(): void {
