@@ -54,6 +54,9 @@ export interface IndexThreadsElsewhere {
 
 interface Held {
   readonly index: DerivedIndex;
+  /** It is ready, or was dropped. */
+  readonly opened: Promise<void>;
+  readonly open: () => void;
   /** Counted in the memory. */
   bytes: number;
   lastUse: number;
@@ -148,9 +151,10 @@ export class DerivedIndexes {
     };
   }
 
-  /** It is about to be ready, unless it turns out not to fit. */
-  isOpening({ tenantNumber, indexId }: Pick<IndexPlace, "tenantNumber" | "indexId">): boolean {
-    return this.tenants.get(tenantNumber)?.get(indexId)?.index.state === "opening";
+  /** Resolves when the index, which is being made, is ready or turns out not to fit. Null: it is not being made. */
+  opening({ tenantNumber, indexId }: Pick<IndexPlace, "tenantNumber" | "indexId">): Promise<void> | null {
+    const held = this.tenants.get(tenantNumber)?.get(indexId);
+    return held?.index.state === "opening" ? held.opened : null;
   }
 
   /** `make` asks for the indexes of a table that has no rows, as soon as it has one: then they grow with it. */
@@ -324,8 +328,12 @@ export class DerivedIndexes {
 
   private make(place: IndexPlace, kind: IndexKind<unknown, IndexBody<unknown>>): Held {
     const index = new DerivedIndex(place, kind, this.options.store);
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
     const held: Held = {
-      index,
+      ...{ index, opened, open },
       bytes: 0,
       lastUse: ++this.uses,
       working: null,
@@ -350,6 +358,7 @@ export class DerivedIndexes {
     const { index } = held;
     if (index.state === "dropped") return;
     index.state = "dropped";
+    held.open();
     index.body.longWork?.stop();
     this.options.memory.bytes -= held.bytes;
     held.bytes = 0;
@@ -391,6 +400,7 @@ export class DerivedIndexes {
       const path = this.pathOf(index.place);
       await index.open(path, turns, (reason) => this.options.warn(`${path}: ${reason}; it is made anew`, index.place));
       index.unsaved = index.rowsRead;
+      held.open();
     }
     for (;;) {
       while (index.body.isBusy !== true && !index.fold(turns.shouldYield)) await turns.yieldTurn();
