@@ -4,14 +4,13 @@
  * for one. Owned by the partition, which reports everything that the engine takes (`applied`).
  */
 
-import { readdir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
 import type { Turns } from "../protocol/turns.js";
 import { SPACE, storageIdOf, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import { DerivedIndex, type IndexPlace, type IndexStore } from "./derived-index.js";
-import type { IndexBody, IndexKind } from "./index-body.js";
+import type { IndexBody, IndexKind, IndexThreadsElsewhere } from "./index-body.js";
 import { writeIndexFile } from "./index-file.js";
+import { IndexFolder, type IndexName } from "./index-folder.js";
 import { ALONE } from "./turns.js";
 
 /** Changes before an index is saved while the server runs: so many, and so large a part of it. */
@@ -41,15 +40,7 @@ export interface DerivedIndexesOptions {
   /** Other threads for a body's long work (index-body.ts). Null: there are none. */
   readonly elsewhere?: IndexThreadsElsewhere | null;
   /** Something went wrong that costs only time. */
-  readonly warn: (message: string, place: Pick<IndexPlace, "tenantNumber" | "indexId">) => void;
-}
-
-/** Threads that do a body's long work. */
-export interface IndexThreadsElsewhere {
-  /** Those without work. */
-  readonly free: number;
-  /** Rejects when the thread ended before the work did. */
-  run(job: unknown): Promise<void>;
+  readonly warn: (message: string, place: IndexName) => void;
 }
 
 interface Held {
@@ -98,15 +89,16 @@ export class DerivedIndexes {
   /** Tables without rows whose indexes are made with the first, by "tenant/table". */
   private readonly expected = new Map<string, () => void>();
   private readonly saving = new Set<Promise<void>>();
-  /** What is being done to files, by path: one thing at a time. */
-  private readonly files = new Map<string, Promise<void>>();
+  private readonly folder: IndexFolder;
   /** Searches until an index that was thrown out is made again, by "tenant/index". */
   private readonly putOff = new Map<string, { times: number; wait: number }>();
   private foldedBefore = 0;
   private uses = 0;
   private isClosing = false;
 
-  constructor(private readonly options: DerivedIndexesOptions) {}
+  constructor(private readonly options: DerivedIndexesOptions) {
+    this.folder = new IndexFolder(options.directory);
+  }
 
   /**
    * The index, once it is ready; null before, and while it does not fit into the memory. Asking begins to make it. One
@@ -152,7 +144,7 @@ export class DerivedIndexes {
   }
 
   /** Resolves when the index, which is being made, is ready or turns out not to fit. Null: it is not being made. */
-  opening({ tenantNumber, indexId }: Pick<IndexPlace, "tenantNumber" | "indexId">): Promise<void> | null {
+  opening({ tenantNumber, indexId }: IndexName): Promise<void> | null {
     const held = this.tenants.get(tenantNumber)?.get(indexId);
     return held?.index.state === "opening" ? held.opened : null;
   }
@@ -206,47 +198,29 @@ export class DerivedIndexes {
       const { indexId, storageId } = held.index.place;
       if (storageIds.get(indexId) !== storageId) this.drop(held);
     }
-    const removing = this.removeOthers(tenantNumber, storageIds).finally(() => this.saving.delete(removing));
-    this.saving.add(removing);
-  }
-
-  private async removeOthers(tenantNumber: number, indexIds: { has(id: number): boolean }): Promise<void> {
-    try {
-      for (const name of await this.names()) {
-        const place = placeOf(name);
-        if (place?.tenantNumber === tenantNumber && !indexIds.has(place.indexId)) await this.removeFile(place);
-      }
-    } catch (error) {
+    const failed = (error: unknown): void =>
       this.options.warn(`files of dropped indexes were not removed: ${String(error)}`, { tenantNumber, indexId: 0 });
-    }
+    const removing = this.folder
+      .removeOthers(tenantNumber, storageIds)
+      .catch(failed)
+      .finally(() => this.saving.delete(removing));
+    this.saving.add(removing);
   }
 
   /** The tenant's index is no more, or another definition has its place. */
   async dropIndex(tenantNumber: number, indexId: number): Promise<void> {
     const held = this.tenants.get(tenantNumber)?.get(indexId);
     if (held !== undefined) this.drop(held);
-    await this.removeFile({ tenantNumber, indexId });
-  }
-
-  private removeFile(place: Pick<IndexPlace, "tenantNumber" | "indexId">): Promise<void> {
-    const path = this.pathOf(place);
-    return path === null ? Promise.resolve() : this.inOrder(path, () => rm(path, { force: true }));
+    await this.folder.remove({ tenantNumber, indexId });
   }
 
   /** Indexes of which there are files, those written last first. Removes files that were never finished; call it once. */
-  async saved(): Promise<readonly Pick<IndexPlace, "tenantNumber" | "indexId">[]> {
-    const found: { readonly place: NonNullable<ReturnType<typeof placeOf>>; readonly at: number }[] = [];
-    for (const name of await this.names()) {
-      const path = join(this.options.directory!, name);
-      const place = placeOf(name);
-      if (place !== null) found.push({ place, at: (await stat(path)).mtimeMs });
-      else if (name.endsWith(".idx.new")) await rm(path, { force: true });
-    }
-    return found.sort((a, b) => b.at - a.at).map(({ place }) => place);
+  saved(): Promise<readonly IndexName[]> {
+    return this.folder.saved();
   }
 
   /** Resolves when the index's work is done, or it is not held. */
-  async settled({ tenantNumber, indexId }: Pick<IndexPlace, "tenantNumber" | "indexId">): Promise<void> {
+  async settled({ tenantNumber, indexId }: IndexName): Promise<void> {
     const held = this.tenants.get(tenantNumber)?.get(indexId);
     while (held !== undefined && (held.working ?? held.away) !== null) await (held.working ?? held.away);
   }
@@ -255,15 +229,6 @@ export class DerivedIndexes {
   get hasRoom(): boolean {
     const { bytes, bytesMax } = this.options.memory;
     return !this.isClosing && bytes * 2 < bytesMax;
-  }
-
-  private async names(): Promise<readonly string[]> {
-    const { directory } = this.options;
-    if (directory === null) return [];
-    return readdir(directory).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return [];
-      throw error;
-    });
   }
 
   private all(): Held[] {
@@ -397,7 +362,7 @@ export class DerivedIndexes {
     const turns = this.turnsOf(held);
     await turns.yieldTurn();
     if (index.state === "opening") {
-      const path = this.pathOf(index.place);
+      const path = this.folder.pathOf(index.place);
       await index.open(path, turns, (reason) => this.options.warn(`${path}: ${reason}; it is made anew`, index.place));
       index.unsaved = index.rowsRead;
       held.open();
@@ -485,33 +450,23 @@ export class DerivedIndexes {
 
   private async save(held: Held, turns: Turns): Promise<void> {
     const { index } = held;
-    const path = this.pathOf(index.place);
+    const path = this.folder.pathOf(index.place);
     if (path === null || index.unsaved === 0) return;
     const { unsaved } = index;
     const content = await index.content(turns);
     if (content === null) return;
-    await this.inOrder(path, async () => {
-      try {
-        await writeIndexFile(path, content, this.options.durable);
-        index.unsaved -= unsaved;
-      } catch (error) {
-        const reason = `${path}: ${(error as Error).message}; the index is rebuilt at the next start`;
-        this.options.warn(reason, index.place);
-      } finally {
-        index.contentDone();
-        // Work has waited.
-        if (index.state === "ready" && index.body.hasWork && held.working === null && !this.isClosing)
-          this.startWork(held);
-      }
-    });
-  }
-
-  private inOrder(path: string, work: () => Promise<void>): Promise<void> {
-    const done = (this.files.get(path) ?? Promise.resolve()).then(work).finally(() => {
-      if (this.files.get(path) === done) this.files.delete(path);
-    });
-    this.files.set(path, done);
-    return done;
+    try {
+      await this.folder.inOrder(path, () => writeIndexFile(path, content, this.options.durable));
+      index.unsaved -= unsaved;
+    } catch (error) {
+      const reason = `${path}: ${(error as Error).message}; the index is rebuilt at the next start`;
+      this.options.warn(reason, index.place);
+    } finally {
+      index.contentDone();
+      // Work has waited.
+      const isWork = index.state === "ready" && index.body.hasWork;
+      if (isWork && held.working === null && !this.isClosing) this.startWork(held);
+    }
   }
 
   /** Counts the index's memory as it is now. Those used longest ago go when there is too much. */
@@ -536,17 +491,6 @@ export class DerivedIndexes {
     }
     return oldest;
   }
-
-  private pathOf({ tenantNumber, indexId }: Pick<IndexPlace, "tenantNumber" | "indexId">): string | null {
-    const { directory } = this.options;
-    return directory === null ? null : join(directory, `${tenantNumber}-${indexId}.idx`);
-  }
-}
-
-/** Null: the name of another file. */
-function placeOf(name: string): Pick<IndexPlace, "tenantNumber" | "indexId"> | null {
-  const match = /^(\d+)-(\d+)\.idx$/.exec(name);
-  return match && { tenantNumber: Number(match[1]), indexId: Number(match[2]) };
 }
 
 function indexName({ tenantNumber, indexId }: IndexPlace): string {

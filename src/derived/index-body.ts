@@ -56,6 +56,14 @@ export interface LongWork {
   end(): Generator<undefined, void>;
 }
 
+/** Threads that do a body's long work. */
+export interface IndexThreadsElsewhere {
+  /** Those without work. */
+  readonly free: number;
+  /** Rejects when the thread ended before the work did. */
+  run(job: unknown): Promise<void>;
+}
+
 export type ItemsAt<Item> = (slots: readonly number[]) => readonly (Item | undefined)[];
 
 export const LOADED_AHEAD = 1024 * 1024;

@@ -60,7 +60,7 @@ export interface GraphModule {
   freeze(): void;
   growForImage(bytes: number): number;
   thaw(): void;
-  nextGone(from: number): number;
+  nextGone(from: number, to: number): number;
   checksum(at: number, bytes: number): bigint;
 }
 

@@ -4,10 +4,11 @@
  */
 import type { VectorIndexDef } from "../catalog/table.js";
 import type { IndexBody, LongWork } from "../derived/index-body.js";
+import type { Found } from "./found.js";
 import type { VectorStorage } from "./graph-parameters.js";
 import { LINK_THREADS_MAX, type LinkJob } from "./link-graph.js";
 import type { Originals } from "./rank-originals.js";
-import { type Found, VectorGraph } from "./vector-graph.js";
+import { VectorGraph } from "./vector-graph.js";
 
 /** Indexes of fewer vectors are never linked: measuring all is as fast. */
 const LINKED_MIN = 1000;
@@ -78,7 +79,7 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
 
   get hasWork(): boolean {
     if (this.isShared || this.isHeld) return false;
-    return this.graph.goneCount > 0 || (this.graph.waitingCount > 0 && this.graph.count >= LINKED_MIN);
+    return this.graph.links.goneCount > 0 || (this.graph.waitingCount > 0 && this.graph.count >= LINKED_MIN);
   }
 
   get waitingCount(): number {
@@ -86,7 +87,7 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   }
 
   work(): void {
-    if (this.graph.goneCount > 0) this.graph.takeOutOne();
+    if (this.graph.links.goneCount > 0) this.graph.takeOutOne();
     else this.graph.linkOne();
   }
 
@@ -96,13 +97,13 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
 
   saveNow(): Iterable<Uint8Array> {
     const parts = this.graph.save();
-    this.graph.hold();
+    this.graph.links.hold();
     this.isHeld = true;
     return parts;
   }
 
   saved(): void {
-    this.graph.release();
+    this.graph.links.release();
     this.isHeld = false;
   }
 
@@ -125,11 +126,11 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   }
 
   stop(): void {
-    this.graph.stopOthers();
+    this.graph.links.stop();
   }
 
   *end(): Generator<undefined, void> {
-    yield* this.graph.endSharing();
+    yield* this.graph.links.end();
     this.isShared = false;
   }
 

@@ -12,11 +12,13 @@
 
 import { sqlError } from "../protocol/errors.js";
 import { VECTOR_METRICS, type VectorMetric } from "../values/vector-metric.js";
+import { type Found, NOTHING, within } from "./found.js";
 import { loadGraph, saveGraph } from "./graph-file.js";
 import { AT_LEAST, BY_CODE, EXACTLY, floatsAt, type GraphModule, instantiateGraph, wordsAt } from "./graph-module.js";
 import { STORAGES, type VectorStorage } from "./graph-parameters.js";
 import type { LinkJob } from "./link-graph.js";
 import { type Candidates, type Originals, type Passes, type Ranked, rankOriginals } from "./rank-originals.js";
+import { SharedLinks } from "./shared-links.js";
 import { WaitingSlots } from "./waiting-slots.js";
 
 export interface VectorGraphOptions {
@@ -39,14 +41,6 @@ export interface VectorGraphOptions {
   readonly originals?: Originals;
 }
 
-/** Nearest first; equally near ones by slot. */
-export interface Found {
-  readonly slots: Uint32Array;
-  readonly distances: Float64Array;
-  /** False when a walk found fewer than `k` although the filter lets more pass: the caller then asks `exact`. */
-  readonly complete: boolean;
-}
-
 /** The most that `k` and `ef` may be. */
 export const EF_MAX = 16_384;
 export const DIMENSIONS_MAX = 16_000;
@@ -67,10 +61,6 @@ const DEVIATIONS = 4;
 const BOUNDED_FACTOR = 4;
 const BOUNDED_MIN = 64;
 const LINKED = 1;
-/** Of one step after others have linked. */
-const SETTLED_SLOTS = 16_384;
-
-const NOTHING: Found = { slots: new Uint32Array(0), distances: new Float64Array(0), complete: true };
 
 export class VectorGraph {
   readonly dimensions: number;
@@ -82,12 +72,9 @@ export class VectorGraph {
   private readonly originals: Originals | undefined;
   private readonly module: GraphModule;
   private readonly waiting: WaitingSlots;
-  /** Other threads link. */
-  private isShared = false;
-  /** Of what `hold` holds. */
+  readonly links: SharedLinks;
+  /** Of what `links.hold` holds. */
   private changes = 0;
-  /** Slots that were removed meanwhile and have not been taken out yet. */
-  private readonly gone: number[] = [];
   /** The metric's distance, from what the module measures. */
   private readonly ofMeasured: (measured: number) => number;
 
@@ -109,6 +96,9 @@ export class VectorGraph {
     this.ofMeasured = metric.ofMeasured ?? Number;
     const keeps = this.originals === undefined ? 1 : 0;
     this.module.configure(metric.wasm, storage, this.dimensions, this.m, this.efConstruction, keeps, this.bytesMax);
+    const { dimensions, m, efConstruction, keepsOriginals } = this;
+    const parameters = { metric: this.metric, storage: this.storage, dimensions, m, efConstruction, keepsOriginals };
+    this.links = new SharedLinks(this.module, parameters, this.bytesMax);
     if (this.module.create((options.seed ?? 1) >>> 0) === 0) throw this.full();
   }
 
@@ -132,9 +122,9 @@ export class VectorGraph {
     return this.originals === undefined;
   }
 
-  /** The graph as bytes, in pieces, for `load`. Between `hold` and `release` it may change until the last was taken, else not. */
+  /** The graph as bytes, in pieces, for `load`. Between `links.hold` and `links.release` it may change until the last was taken, else not. */
   save(): Generator<Uint8Array> {
-    if (this.isShared) throw new Error("other threads change the graph");
+    if (this.links.isShared) throw new Error("other threads change the graph");
     return this.unchanged(saveGraph(this, this.module));
   }
 
@@ -170,8 +160,7 @@ export class VectorGraph {
       const graph = new VectorGraph({ ...parameters, ...options });
       return { graph, module: graph.module };
     });
-    const { module, gone, slotCount } = loaded;
-    for (let slot = module.nextGone(0) >>> 0; slot < slotCount; slot = module.nextGone(slot + 1) >>> 0) gone.push(slot);
+    yield* loaded.links.read();
     return loaded;
   }
 
@@ -181,7 +170,7 @@ export class VectorGraph {
    */
   add(vector: Float32Array): number {
     const slot = this.append(vector);
-    if (!this.isShared) this.link(slot);
+    if (!this.links.isShared) this.link(slot);
     return slot;
   }
 
@@ -191,7 +180,7 @@ export class VectorGraph {
    */
   append(vector: Float32Array): number {
     this.writeInput(vector);
-    if (!this.isShared) this.changes++;
+    if (!this.links.isShared) this.changes++;
     const slot = this.module.append();
     if (slot < 0) throw this.full();
     this.waiting.appended(slot >>> 0);
@@ -205,7 +194,7 @@ export class VectorGraph {
 
   /** Links one of the waiting vectors; false if there is none, or others do it. */
   linkOne(): boolean {
-    const slot = this.isShared ? null : this.waiting.next();
+    const slot = this.links.isShared ? null : this.waiting.next();
     if (slot === null) return false;
     this.link(slot);
     return true;
@@ -216,63 +205,24 @@ export class VectorGraph {
     this.module.link(slot);
   }
 
-  /**
-   * From here on `threads` other threads link what waits now, each with its job (link-graph.ts). Meanwhile searches, additions
-   * and removals go on here. What is removed leaves the graph after `endSharing`.
-   */
+  /** Other threads begin to link what waits; empty: there is nothing that they could link it to. */
   beginSharing(threads: number): readonly LinkJob[] {
-    if (this.isShared) throw new Error("other threads link already");
-    const { module, metric, storage, dimensions, m, efConstruction, keepsOriginals, bytesMax } = this;
-    if (module.hasEntry() === 0 && !this.linkOne()) return [];
-    module.beginSharing(this.waiting.least());
-    this.isShared = true;
-    const parameters = { metric, storage, dimensions, m, efConstruction, keepsOriginals };
-    return Array.from({ length: threads }, (_, thread) => ({ memory: module.memory, parameters, bytesMax, thread }));
+    if (this.module.hasEntry() === 0 && !this.linkOne()) return [];
+    return this.links.begin(threads, this.waiting.least());
   }
 
-  /** Until `release`: no links change, and what is removed leaves the graph after it. `save` was called. */
-  hold(): void {
-    this.module.holdLinks();
-    this.isShared = true;
-  }
-
-  release(): void {
-    this.module.endSharing();
-    this.isShared = false;
-  }
-
-  /** The other threads are to end soon. */
-  stopOthers(): void {
-    if (this.isShared) this.module.stopOthers();
-  }
-
-  /** After all of them have ended; in steps. */
-  *endSharing(): Generator<undefined, void> {
-    for (let from = 0; from < this.slotCount; from += SETTLED_SLOTS) {
-      this.module.settle(from, from + SETTLED_SLOTS);
-      yield;
-    }
-    this.release();
-  }
-
-  /** Slots to be taken out by `takeOutOne`. */
-  get goneCount(): number {
-    return this.isShared ? 0 : this.gone.length;
-  }
-
-  /** Of those that were removed while others linked. */
+  /** Takes out one that was removed while others linked. */
   takeOutOne(): void {
     this.changes++;
-    const slot = this.gone.pop()!;
-    this.module.removeGone(slot);
+    this.links.takeOutOne();
   }
 
   /** Takes the vector out, so that no search finds it from now on; its slot may be used again. False: there is none. */
   remove(slot: number): boolean {
-    if (!this.isShared) this.changes++;
+    if (!this.links.isShared) this.changes++;
     if (this.module.remove(slot) === 0) return false;
     this.waiting.removed(slot);
-    if (this.module.isGoneSlot(slot) === 1) this.gone.push(slot);
+    this.links.removed(slot);
     return true;
   }
 
@@ -469,7 +419,7 @@ export class VectorGraph {
   private withWaiting(size: number, allowed: Uint32Array | undefined): number {
     if (size < 0) return size;
     const total = this.waiting.offer(size, allowed);
-    return this.isShared ? this.module.cleanPool() : total;
+    return this.links.isShared ? this.module.cleanPool() : total;
   }
 
   private offer(slots: Iterable<number>, how: typeof EXACTLY | typeof AT_LEAST): number {
@@ -541,10 +491,4 @@ export class VectorGraph {
 function inRange(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
   throw sqlError("22023", `${name} of a vector index must be a whole number from ${least} to ${most}, not ${value}`);
-}
-
-function within(found: Found, radius: number, limit: number): Found {
-  let count = 0;
-  while (count < found.slots.length && count < limit && found.distances[count]! <= radius) count++;
-  return { ...found, slots: found.slots.slice(0, count), distances: found.distances.slice(0, count) };
 }

@@ -4,7 +4,7 @@ import t from "tap";
 import { type LinkJob, linkInSteps } from "../../src/vector/link-graph.js";
 import { VectorBody } from "../../src/vector/vector-body.js";
 import { VectorGraph } from "../../src/vector/vector-graph.js";
-import { clusteredVectors, randomNumbers } from "./vectors.js";
+import { clusteredVectors, distanceOf, randomNumbers } from "./vectors.js";
 
 const DIMENSIONS = 16;
 const LINK_MODULE = new URL("../../src/vector/link-graph.js", import.meta.url).href;
@@ -19,9 +19,10 @@ class Model {
   constructor(
     storage: "f32" | "int8" | "binary",
     readonly vectors: readonly Float32Array[],
+    m = 8,
   ) {
     const vectorsAt = (slots: readonly number[]) => slots.map((slot) => vectors[this.bySlot.get(slot)!]);
-    const definition = { metric: "l2", m: 8, efConstruction: 32, storage } as const;
+    const definition = { metric: "l2", m, efConstruction: 4 * m, storage } as const;
     this.body = VectorBody.create(definition, vectors[0]!.length, vectorsAt, 100);
   }
 
@@ -118,7 +119,7 @@ async function inThread(job: LinkJob): Promise<void> {
 
 t.test("linked by threads while it is searched and changed", async (t) => {
   const vectors = clusteredVectors(30_000, 32, 3);
-  const model = new Model("int8", vectors);
+  const model = new Model("int8", vectors, 16);
   const { body } = model;
   for (let i = 0; i < 20_000; i++) model.add();
   let running = 3;
@@ -148,7 +149,7 @@ t.test("several threads link as well as one", async (t) => {
     const graph = new VectorGraph({ dimensions: 32, metric: "cosine" });
     for (const vector of vectors.slice(0, 7800)) graph.append(vector);
     await Promise.all(graph.beginSharing(threads).map(inThread));
-    for (const _ of graph.endSharing());
+    for (const _ of graph.links.end());
     t.equal(graph.waitingCount, 0);
     let hits = 0;
     for (const query of queries) {
@@ -165,7 +166,7 @@ t.test("equal vectors, linked by threads, hide none of the others", async (t) =>
   const few = clusteredVectors(50, 4, 9);
   for (let i = 0; i < 5000; i++) graph.append(few[i % 50]!);
   await Promise.all(graph.beginSharing(4).map(inThread));
-  for (const _ of graph.endSharing());
+  for (const _ of graph.links.end());
   for (const [i, vector] of few.entries()) {
     const { slots, distances } = graph.search(vector, 100, 100);
     t.same(
@@ -223,4 +224,57 @@ t.test("what is saved is of one moment, whatever changes while it is copied", as
   const some = [...before].filter((_, i) => i % 10 === 0);
   const right = some.filter(([slot, at]) => loaded.search(model.vectors[at]!, 1, 64, null).slots[0] === slot);
   t.ok(right.length > 0.95 * some.length, `${right.length} of ${some.length} are found by themselves`);
+});
+
+t.test("a tenth deleted, a tenth replaced, while others link and after it: recall stays", async (t) => {
+  const vectors = clusteredVectors(14_200, 32, 21);
+  const queries = vectors.slice(14_000);
+  const model = new Model("int8", vectors.slice(0, 14_000), 16);
+  const { body, bySlot } = model;
+  const recall = (): number => {
+    let hits = 0;
+    for (const query of queries) {
+      const near = [...bySlot]
+        .map(([slot, at]) => ({ slot, distance: distanceOf("l2", vectors[at]!, query) }))
+        .sort((a, b) => a.distance - b.distance)
+        .slice(0, 10);
+      const found = new Set(body.search(query, 10, 48, null).slots);
+      hits += near.filter(({ slot }) => found.has(slot)).length;
+    }
+    return hits / (10 * queries.length);
+  };
+  const tenth = (): number[] => [...bySlot.keys()].filter((_, i) => i % 10 === 3);
+  const remove = (slot: number): void => {
+    body.remove(slot);
+    bySlot.delete(slot);
+  };
+  const update = (slot: number): void => {
+    remove(slot);
+    model.add();
+  };
+  for (let i = 0; i < 10_000; i++) model.add();
+  let others = (body.begin(2) as readonly LinkJob[]).map(inThread);
+  await Promise.all(others);
+  model.end();
+  const before = recall();
+  t.ok(before > 0.96, `${before} before`);
+  for (const slot of tenth()) remove(slot);
+  const deleted = recall();
+  for (const slot of tenth()) update(slot);
+  while (body.hasWork) body.work();
+  const updated = recall();
+  t.ok(
+    deleted > before - 0.01 && updated > before - 0.01,
+    `${before}, ${deleted} after DELETE, ${updated} after UPDATE`,
+  );
+  for (const slot of tenth()) update(slot);
+  others = (body.begin(2) as readonly LinkJob[]).map(inThread);
+  for (const slot of tenth()) remove(slot);
+  for (const slot of tenth()) update(slot);
+  const during = recall();
+  await Promise.all(others);
+  model.end();
+  const after = recall();
+  t.ok(during > before - 0.015 && after > before - 0.01, `${before}, ${during} while others link, ${after} after it`);
+  t.equal(model.allFound(), "");
 });

@@ -1,6 +1,6 @@
 /** Vectors and truths for the tests of the vector index: clusters from a seed, distances by the definition. */
 import type { VectorMetric } from "../../src/values/vector-metric.js";
-import type { Found } from "../../src/vector/vector-graph.js";
+import type { Found } from "../../src/vector/found.js";
 
 /** Numbers in [0, 1), the same for the same seed (mulberry32). */
 export function randomNumbers(seed: number): () => number {

@@ -6,24 +6,15 @@ import {
   entry,
   entryLevel,
   entrySlot,
-  FREE,
-  inDegreeOf,
-  isInGraph,
-  LEAVING,
   LEVEL_MAX,
-  levelOf,
   linksOf,
   m,
   NEVER,
   NONE,
   nextRandom,
-  pushFree,
   query,
   raiseEntry,
-  releaseUpper,
   setEntry,
-  setLevelOf,
-  setStateOf,
   setSweepSlot,
   slots,
   sweepSlot,
@@ -31,6 +22,7 @@ import {
 } from "./layout";
 import { clearLinks, connect, hasLink, linkToPool, purge, replaceLink } from "./links";
 import { size, slotAt } from "./pool";
+import { FREE, inDegreeOf, isInGraph, LEAVING, levelOf, pushFree, releaseUpper, setLevelOf, setStateOf } from "./slots";
 import { equalInPool } from "./twins";
 import { enter, walkLayer } from "./walk";
 

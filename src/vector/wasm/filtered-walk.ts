@@ -13,7 +13,6 @@ import {
   batchMax,
   chosen,
   efConstruction,
-  isInGraph,
   linksMax0,
   linksOf,
   NONE,
@@ -21,6 +20,7 @@ import {
   slots,
 } from "./layout";
 import { isFull, move, next, reset, size, slotAt, truncate } from "./pool";
+import { isInGraph } from "./slots";
 import { isSet } from "./twins";
 import { isVisited, newMark, offerBatch, visit, walkLayer } from "./walk";
 

@@ -19,74 +19,73 @@ import {
 import { BY_CODE, offerSlots, rerank, scan } from "./exact";
 import { countAllowed, walkAllowed, walkWide } from "./filtered-walk";
 import {
-  addLive,
   addWaiting,
   allowedBits,
   batch,
   batchMax,
-  claim,
   codeOf,
   ensurePool,
   ensureSlot,
   entrySlot,
   F32,
-  FREE,
-  GHOST,
-  GONE,
-  GONE_LATER,
-  goneOf,
   growTo,
   hold,
   IMAGE,
-  inDegreeOf,
   input,
-  isBusy,
-  isFindable,
-  isGone,
   isHeld,
-  isInGraph,
   isShared,
-  joinTwins,
   keepsOriginals,
-  LINKED,
   layOut,
   linksOf,
   liveCount,
   loadState,
   metric,
   NONE,
-  nextShared,
   originalOf,
   other,
   padded,
   pool,
-  popSlot,
   query,
   release,
-  releaseUpper,
-  setBusy,
   setGeometry,
-  setGone,
-  setLevelOf,
   setMemoryMax,
   setRandomState,
-  setStateOf,
-  share,
   slots,
-  stateOf,
-  stopSharing,
   storage,
   storeState,
-  TWIN,
-  takePlace,
-  takeUpper,
   top,
-  UNLINKED,
   visited,
-  WAITING,
   waitingCount,
 } from "./layout";
 import { distanceAt, move, reset, size, slotAt, truncate } from "./pool";
+import {
+  addLive,
+  claim,
+  FREE,
+  GHOST,
+  GONE,
+  GONE_LATER,
+  goneOf,
+  inDegreeOf,
+  isBusy,
+  isFindable,
+  isGone,
+  isInGraph,
+  joinTwins,
+  LINKED,
+  popSlot,
+  releaseUpper,
+  setBusy,
+  setGone,
+  setLevelOf,
+  setStateOf,
+  stateOf,
+  TWIN,
+  takeUpper,
+  UNLINKED,
+  WAITING,
+} from "./slots";
+import { nextShared, share, stopSharing, takePlace } from "./threads";
 import { addTwin, hasTwins, isSet, markTwins, passRepresentatives, removeTwin, spreadTwins } from "./twins";
 import { clearMarks, enter, walkLayer } from "./walk";
 
@@ -439,11 +438,11 @@ export function thaw(): void {
 }
 
 /**
- * The next slot from `from` on that was gone when the image was to be copied; its end if there is none. What was removed
+ * The next slot from `from` up to `to` that was gone when the image was to be copied; `to` if there is none. What was removed
  * later is there again.
  */
-export function nextGone(from: u32): u32 {
-  const end = slots();
+export function nextGone(from: u32, to: u32): u32 {
+  const end = min(to, slots());
   for (let slot = from; slot < end; slot++) {
     if (goneOf(slot) === GONE) {
       gone++;

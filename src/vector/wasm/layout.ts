@@ -22,23 +22,6 @@ export const F32: i32 = 0;
 export const INT8: i32 = 1;
 export const BINARY: i32 = 2;
 
-// States of a slot.
-export const FREE: u8 = 0;
-export const LINKED: u8 = 1;
-/** A vector without a direction under cosine: kept, never found. */
-export const UNLINKED: u8 = 2;
-/** While its links are taken away. */
-export const LEAVING: u8 = 3;
-/** Has the code of a node, its representative, and no links; see twins.ts. */
-export const TWIN: u8 = 4;
-/** A node whose vector was removed while it has twins. */
-export const GHOST: u8 = 5;
-/** Has no links yet: found by measuring, not by walks. */
-export const WAITING: u8 = 6;
-
-export const GONE: u8 = 1;
-export const GONE_LATER: u8 = 2;
-
 /** Marks a free slot for the walk: no mark of a search is as large (see `walk.ts`). */
 export const NEVER: u8 = 255;
 
@@ -59,19 +42,19 @@ export let memoryMax: u64 = 0;
 
 // What it holds lies at IMAGE, where all instances over the memory see it.
 const TOP: usize = IMAGE;
-const SLOTS: usize = IMAGE + 4;
-const LIVE: usize = IMAGE + 8;
+export const SLOTS: usize = IMAGE + 4;
+export const LIVE: usize = IMAGE + 8;
 const CAPACITY: usize = IMAGE + 12;
 /** The entry's slot, and its level in the upper half. */
 const ENTRY: usize = IMAGE + 16;
-const FREE_SLOT: usize = IMAGE + 24;
+export const FREE_SLOT: usize = IMAGE + 24;
 const RANDOM: usize = IMAGE + 48;
 const SWEEP: usize = IMAGE + 88;
 const TWINS: usize = IMAGE + 100;
 /** While other threads link; while the image is copied. */
-const LINKING: u32 = 1;
+export const LINKING: u32 = 1;
 const HELD: u32 = 2;
-const SHARED: usize = IMAGE + 104;
+export const SHARED: usize = IMAGE + 104;
 const WAITING_COUNT: usize = IMAGE + 108;
 
 // Geometry of a chunk, computed from the above.
@@ -112,7 +95,7 @@ export let batchMax: u32 = 0;
 /** The walk's pool (pool.ts): 8 bytes for each of `poolMax`, and as much again for a copy. */
 export let pool: usize = 0;
 export let poolMax: u32 = 0;
-let freeUpper: usize = 0;
+export let freeUpper: usize = 0;
 
 const INFO_BYTES: usize = 24;
 
@@ -345,7 +328,7 @@ export function ensureSlot(): bool {
   return true;
 }
 
-function hasFreeSlot(): bool {
+export function hasFreeSlot(): bool {
   return !isShared() && load<u32>(FREE_SLOT) !== NONE;
 }
 
@@ -363,171 +346,14 @@ export function originalOf(slot: u32): usize {
   return keepsOriginals ? chunkOf(slot) + originalOffset + <usize>(slot & chunkMask) * originalStride : 0;
 }
 
-function infoOf(slot: u32): usize {
+export function infoOf(slot: u32): usize {
   return chunkOf(slot) + infoOffset + <usize>(slot & chunkMask) * INFO_BYTES;
-}
-
-export function stateOf(slot: u32): u8 {
-  return load<u8>(infoOf(slot), 8);
-}
-
-export function setStateOf(slot: u32, state: u8): void {
-  store<u8>(infoOf(slot), state, 8);
-}
-
-/** True for what the walk meets: a node of layer 0. */
-export function isInGraph(slot: u32): bool {
-  const state = stateOf(slot);
-  return state === LINKED || state === GHOST;
-}
-
-/** True for what searches find. */
-export function isFindable(slot: u32): bool {
-  const state = stateOf(slot);
-  return (state === LINKED || state === TWIN || state === WAITING) && !isGone(slot);
-}
-
-/** The next in the ring of a node and its twins. */
-export function nextTwinOf(slot: u32): u32 {
-  return load<u32>(infoOf(slot), 12);
-}
-
-export function previousTwinOf(slot: u32): u32 {
-  return load<u32>(infoOf(slot), 16);
-}
-
-export function joinTwins(slot: u32, next: u32): void {
-  store<u32>(infoOf(slot), next, 12);
-  store<u32>(infoOf(next), slot, 16);
-}
-
-/** In a twin: the node with its code. */
-export function representativeOf(slot: u32): u32 {
-  return load<u32>(infoOf(slot));
-}
-
-export function setRepresentativeOf(slot: u32, node: u32): void {
-  store<u32>(infoOf(slot), node);
-}
-
-/** Highest layer of the slot; -1 for one that is not in the graph. */
-export function levelOf(slot: u32): i32 {
-  return <i32>load<i8>(infoOf(slot), 9);
-}
-
-export function setLevelOf(slot: u32, level: i32): void {
-  store<i8>(infoOf(slot), <i8>level, 9);
-}
-
-/** How many slots link to this one in layer 0. */
-export function inDegreeOf(slot: u32): u32 {
-  return load<u32>(infoOf(slot), 4);
-}
-
-export function countLink(to: u32): void {
-  atomic.add<u32>(infoOf(to) + 4, 1);
-}
-
-/** A free slot waits for its last link to go before it is used again, so that links never lead to strangers. */
-export function uncountLink(to: u32): void {
-  const at = infoOf(to);
-  const degree = atomic.sub<u32>(at + 4, 1) - 1;
-  if (degree === 0 && load<u8>(at, 8) === FREE) pushFree(to);
-}
-
-/** Makes the slot the next to be used; its info holds the one after it. */
-export function pushFree(slot: u32): void {
-  for (;;) {
-    const before = atomic.load<u32>(FREE_SLOT);
-    store<u32>(infoOf(slot), before);
-    if (atomic.cmpxchg<u32>(FREE_SLOT, before, slot) === before) return;
-  }
-}
-
-/** A slot for one more vector: a free one, or the first never used, for which `ensureSlot` has made room. */
-export function popSlot(): u32 {
-  if (!hasFreeSlot()) return atomic.add<u32>(SLOTS, 1);
-  const slot = load<u32>(FREE_SLOT);
-  store<u32>(FREE_SLOT, load<u32>(infoOf(slot)));
-  return slot;
-}
-
-/** Makes a slot that waits a node; false when it does not wait any more. */
-export function claim(slot: u32): bool {
-  return atomic.cmpxchg<u8>(infoOf(slot) + 8, WAITING, LINKED) === WAITING;
-}
-
-/** It is being linked: it counts as linked, and walks do not find it yet. */
-export function isBusy(slot: u32): bool {
-  return atomic.load<u8>(infoOf(slot) + 10) !== 0;
-}
-
-export function setBusy(slot: u32, busy: bool): void {
-  atomic.store<u8>(infoOf(slot) + 10, busy ? 1 : 0);
-}
-
-/** Waits until no other thread changes the node's links or its ring. One at a time; nothing else is waited for meanwhile. */
-export function lock(slot: u32): void {
-  if (!isShared()) return;
-  const at = infoOf(slot) + 11;
-  while (atomic.cmpxchg<u8>(at, 0, 1) !== 0) {}
-}
-
-export function unlock(slot: u32): void {
-  atomic.store<u8>(infoOf(slot) + 11, 0);
-}
-
-/** It was removed while no links may change, and will be taken out later. */
-export function isGone(slot: u32): bool {
-  return goneOf(slot) !== 0;
-}
-
-export function goneOf(slot: u32): u8 {
-  return load<u8>(infoOf(slot), 20);
-}
-
-/** 0, GONE, or GONE_LATER: since what is being saved was to be saved. */
-export function setGone(slot: u32, gone: u8): void {
-  store<u8>(infoOf(slot), gone, 20);
-}
-
-export function addLive(by: i32): void {
-  store<u32>(LIVE, load<u32>(LIVE) + <u32>by);
 }
 
 /** A count, then that many slots. */
 export function linksOf(slot: u32, level: i32): usize {
   if (level === 0) return chunkOf(slot) + linksOffset + <usize>(slot & chunkMask) * linksStride;
   return <usize>load<u32>(infoOf(slot)) + <usize>(level - 1) * <usize>(m + 1) * 4;
-}
-
-/** Takes room for the links of layers 1 to `level`. */
-export function takeUpper(slot: u32, level: i32): bool {
-  let at: usize = 0;
-  if (level > 0) {
-    const list = freeUpper + ((<usize>level) << 2);
-    at = isShared() ? 0 : <usize>load<u32>(list);
-    if (at !== 0) store<u32>(list, load<u32>(at));
-    else {
-      at = take(<usize>level * <usize>(m + 1) * 4);
-      if (at === 0) return false;
-    }
-    for (let layer = 0; layer < level; layer++) store<u32>(at + <usize>layer * <usize>(m + 1) * 4, 0);
-  }
-  store<u32>(infoOf(slot), <u32>at);
-  return true;
-}
-
-export function releaseUpper(slot: u32): void {
-  const level = levelOf(slot);
-  if (level <= 0) return;
-  const at = <usize>load<u32>(infoOf(slot));
-  const list = freeUpper + ((<usize>level) << 2);
-  for (;;) {
-    const before = atomic.load<u32>(list);
-    store<u32>(at, before);
-    if (atomic.cmpxchg<u32>(list, before, <u32>at) === before) return;
-  }
 }
 
 /** Writes where the owner's own places are to the image, so that the image is the whole graph. */
@@ -568,65 +394,33 @@ export function loadState(): void {
   setBatchMax();
 }
 
-// Of the threads that link. Places of threads follow, where each has its scratch: an address and a length.
-const STOP: usize = IMAGE + 112;
-const NEXT: usize = IMAGE + 116;
-const LIMIT: usize = IMAGE + 120;
-const PLACES: usize = IMAGE + 256;
-/** Slots of which this instance has marks; 0: all (the owner's). */
-let marked: u32 = 0;
-
-export function markedSlots(): u32 {
-  return marked === 0 ? slots() : marked;
+function listBytes(): usize {
+  return (<usize>(batchMax + 4) * 4 + 15) & ~15;
 }
 
-/** Slots from `from` on that wait are to be linked by others. */
-export function share(from: u32): void {
-  storeState();
-  atomic.store<u32>(STOP, 0);
-  atomic.store<u32>(NEXT, from);
-  atomic.store<u32>(LIMIT, slots());
-  atomic.store<u32>(SHARED, LINKING);
+function pairsBytes(): usize {
+  return (<usize>(linksMax0 + 1) * 8 + 15) & ~15;
 }
 
-export function stopSharing(): void {
-  atomic.store<u32>(STOP, 1);
-}
-
-/** The next slot that may wait; NONE when there is none. */
-export function nextShared(): u32 {
-  if (atomic.load<u32>(STOP) !== 0) return NONE;
-  const slot = atomic.add<u32>(NEXT, 1);
-  return slot < marked ? slot : NONE;
-}
-
-/** Gives this instance, that of a thread, its scratch: what a thread of the same number had, or new. 0: there is no room. */
-export function takePlace(thread: u32): bool {
-  loadState();
-  marked = atomic.load<u32>(LIMIT);
+function poolBytes(): usize {
   poolMax = 128;
   while (poolMax < efConstruction) poolMax *= 2;
-  const listBytes: usize = (<usize>(batchMax + 4) * 4 + 15) & ~15;
-  const queryBytes: usize = <usize>padded * 4 + 16;
-  const pairsBytes: usize = (<usize>(linksMax0 + 1) * 8 + 15) & ~15;
-  const poolBytes: usize = <usize>poolMax * 16 + 16;
-  const bytes: usize = queryBytes + listBytes * 4 + pairsBytes + poolBytes + <usize>capacity();
-  const place = PLACES + ((<usize>thread) << 3);
-  let at = <usize>load<u32>(place);
-  if (<usize>load<u32>(place, 4) < bytes) {
-    at = take(bytes);
-    if (at === 0) return false;
-    store<u32>(place, <u32>at);
-    store<u32>(place, <u32>bytes, 4);
-  }
+  return <usize>poolMax * 16 + 16;
+}
+
+/** What an instance that links needs beside the graph. */
+export function scratchBytes(): usize {
+  return <usize>padded * 4 + 16 + listBytes() * 4 + pairsBytes() + poolBytes() + <usize>capacity();
+}
+
+/** The instance's scratch is at `at` from now on. */
+export function useScratch(at: usize): void {
   query = at;
-  batch = query + queryBytes;
-  distances = batch + listBytes;
-  chosen = distances + listBytes;
-  chosenDistances = chosen + listBytes;
-  pairs = chosenDistances + listBytes;
-  pool = pairs + pairsBytes;
-  visited = pool + poolBytes;
-  for (let slot: u32 = 0; slot < marked; slot++) store<u8>(visited + slot, stateOf(slot) === FREE ? NEVER : 0);
-  return true;
+  batch = query + <usize>padded * 4 + 16;
+  distances = batch + listBytes();
+  chosen = distances + listBytes();
+  chosenDistances = chosen + listBytes();
+  pairs = chosenDistances + listBytes();
+  pool = pairs + pairsBytes();
+  visited = pool + poolBytes();
 }

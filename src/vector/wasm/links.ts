@@ -5,24 +5,9 @@
  */
 
 import { measureFrom } from "./distance";
-import {
-  batch,
-  chosen,
-  chosenDistances,
-  countLink,
-  distances,
-  inDegreeOf,
-  isInGraph,
-  levelOf,
-  linksMax0,
-  linksOf,
-  lock,
-  m,
-  pairs,
-  uncountLink,
-  unlock,
-} from "./layout";
+import { batch, chosen, chosenDistances, distances, linksMax0, linksOf, m, pairs } from "./layout";
 import { distanceAt, size, slotAt } from "./pool";
+import { countLink, inDegreeOf, isInGraph, levelOf, lock, uncountLink, unlock } from "./slots";
 
 export function linksMax(level: i32): u32 {
   return level === 0 ? linksMax0 : m;

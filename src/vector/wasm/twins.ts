@@ -10,28 +10,30 @@ import {
   allowedBits,
   codeOf,
   codeStride,
-  isFindable,
-  isInGraph,
   isShared,
-  joinTwins,
-  lock,
   metric,
   NONE,
-  nextTwinOf,
   passBits,
   pool,
   poolMax,
+  slots,
+  twinBits,
+  twinCount,
+} from "./layout";
+import { isFull, offer, reset, size, slotAt } from "./pool";
+import {
+  isFindable,
+  isInGraph,
+  joinTwins,
+  lock,
+  nextTwinOf,
   previousTwinOf,
   representativeOf,
   setRepresentativeOf,
-  slots,
   stateOf,
   TWIN,
-  twinBits,
-  twinCount,
   unlock,
-} from "./layout";
-import { isFull, offer, reset, size, slotAt } from "./pool";
+} from "./slots";
 
 /** Members of rings that one search looks at. */
 const MEMBERS_MAX: u32 = 32768;

@@ -1,8 +1,10 @@
 /** The walk through one layer of the graph (SEARCH-LAYER, Malkov & Yashunin 2016, Algorithm 2). */
 
 import { measure } from "./distance";
-import { batch, distances, entry, levelOf, linksOf, markedSlots, NEVER, NONE, visited } from "./layout";
+import { batch, distances, entry, linksOf, NEVER, NONE, visited } from "./layout";
 import { next, offer, reset, restart, size, slotAt } from "./pool";
+import { levelOf } from "./slots";
+import { markedSlots } from "./threads";
 
 /** Starting points that the walk of a layer gets from the layer above. */
 const STARTS: i32 = 8;
