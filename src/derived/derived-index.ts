@@ -124,7 +124,11 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   private keyOfSuffix(suffix: string): Uint8Array {
-    return Buffer.concat([this.place.rowPrefix, Buffer.from(suffix, "latin1")]);
+    const { rowPrefix } = this.place;
+    const key = Buffer.allocUnsafe(rowPrefix.length + suffix.length);
+    key.set(rowPrefix);
+    key.write(suffix, rowPrefix.length, "latin1");
+    return key;
   }
 
   /** Keys of rows that are not in the body. */
@@ -267,11 +271,12 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   private readonly itemsAt = (slots: readonly number[]): readonly (Item | undefined)[] => {
-    const used = slots.filter((slot) => this.keys[slot] != null);
-    const records = this.store.engine.getMany(used.map((slot) => this.keyOf(slot)));
-    const found = new Map(used.map((slot, i) => [slot, records[i]]));
+    const keys: Uint8Array[] = [];
+    for (const slot of slots) if (this.keys[slot] != null) keys.push(this.keyOf(slot));
+    const records = this.store.engine.getMany(keys);
+    let next = 0;
     return slots.map((slot) => {
-      const record = found.get(slot);
+      const record = this.keys[slot] == null ? undefined : records[next++];
       return record === undefined ? undefined : (this.kind.itemOf(record) ?? undefined);
     });
   };

@@ -29,6 +29,8 @@ export interface Ranked {
 /** Vectors of one read. */
 const GROUP = 8;
 const GROUP_MAX = 128;
+/** Of a code's error, what is reckoned with before anything was read. */
+const LIKELY_SHARE = 1;
 const LINKED = 1;
 
 /** The nearest `k` of the candidates, nearest first; those for which `isTooFar` says so are not wanted. */
@@ -48,13 +50,14 @@ export function rankOriginals(
     const least = leastOf(i);
     return !isTooFar(least) && !(best.length >= k && least > best[k - 1]!.distance);
   };
-  for (let next = 0; next < slots.length; ) {
+  let wanted = measured === null ? GROUP_MAX : firstGroup(module, slots, measured, errorShare, k);
+  for (let next = 0; next < slots.length; wanted = measured === null ? GROUP_MAX : GROUP) {
     const asked: number[] = [];
-    const wanted = measured === null ? GROUP_MAX : Math.min(GROUP_MAX, Math.max(GROUP, k - best.length));
     for (; next < slots.length && asked.length < wanted; next++) {
       const slot = slots[next]!;
       if (module.slotState(slot) === LINKED && mayCount(next) && passes(slot)) asked.push(slot);
     }
+    if (asked.length === 0) continue;
     const vectors = originals(asked);
     for (const [i, slot] of asked.entries()) {
       const distance = measure(vectors[i]);
@@ -64,6 +67,27 @@ export function rankOriginals(
     if (best.length > k) best = best.slice(0, k);
   }
   return best;
+}
+
+/**
+ * How many to ask for at first: `k`, and those of the next few that may be nearer than the furthest of these can be, so that
+ * most searches read once.
+ */
+function firstGroup(
+  module: GraphModule,
+  slots: ArrayLike<number>,
+  measured: ArrayLike<number>,
+  errorShare: number,
+  k: number,
+): number {
+  const last = Math.min(k, slots.length) - 1;
+  if (last < 0 || k >= GROUP_MAX) return Math.max(GROUP, Math.min(GROUP_MAX, k));
+  // Not a number, where a code has no bound: then it is `k`.
+  const most = measured[last]! + errorShare * module.errorOf(slots[last]!) * LIKELY_SHARE;
+  let count = k;
+  const end = Math.min(slots.length, k + GROUP);
+  while (count < end && measured[count]! <= most) count++;
+  return Math.max(GROUP, count);
 }
 
 /** Not a number for none, and for one that has no distance. */
