@@ -149,10 +149,10 @@ function linkThreads(pool: TaskPool): NonNullable<ActorSurroundings["linkThreads
     get free() {
       return free;
     },
-    run: async (job: LinkJob) => {
+    run: async (job) => {
       free--;
       try {
-        await pool.run("linkGraph", job);
+        await pool.run("linkGraph", job as LinkJob);
       } finally {
         free++;
       }

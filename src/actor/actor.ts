@@ -20,6 +20,7 @@ import { Models } from "../ai/models.js";
 import { modelsOptions } from "../ai/models-options.js";
 import { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import { claimVerifierOptions } from "../ai/nli/claim-verifier-options.js";
+import type { IndexThreadsElsewhere } from "../derived/index-body.js";
 import type { DeriveKey } from "../directory/derive-key.js";
 import { ActorMarks, newActorMarks } from "../protocol/actor-marks.js";
 import { DbError } from "../protocol/errors.js";
@@ -37,7 +38,6 @@ import { TenantProviders } from "../session/tenant-providers.js";
 import { Trace } from "../session/trace.js";
 import { whenRoom } from "../storage/disk-reserve.js";
 import { partitionDirectory } from "../storage/partition-directory.js";
-import type { LinkJob } from "../vector/link-graph.js";
 import {
   type ActorFeatures,
   type ActorHost,
@@ -69,7 +69,7 @@ export interface ActorSurroundings {
   /** Absent: there are no task threads. */
   readonly tasks?: LongTasks;
   /** Task threads that link vectors in memory which they share with the actor; absent: the actor does it. */
-  readonly linkThreads?: { readonly free: number; run(job: LinkJob): Promise<void> };
+  readonly linkThreads?: IndexThreadsElsewhere;
   /** The actor cannot go on: its thread must end, and be started again from the log. */
   failed(error: Error): void;
   log(level: "error" | "warn" | "info" | "debug", message: string, fields: object): void;
@@ -212,21 +212,14 @@ export class Actor {
 
   private makeIndexes(): ActorShared["indexes"] {
     const { scheduler, output } = this;
-    const linkThreads = output.linkThreads ?? null;
     return {
       memory: { bytes: 0, bytesMax: this.settings.config.storage.indexMemoryBytes },
       turnsOf: (tenant) => {
         const work = { usedMs: 0 };
         return { shouldYield: () => scheduler.shouldYield(), yieldTurn: () => scheduler.yieldTurn(tenant, work) };
       },
-      elsewhere: linkThreads && {
-        get free() {
-          return linkThreads.free;
-        },
-        run: (job) => linkThreads.run(job as LinkJob),
-      },
-      warn: (message, { tenantNumber, indexId }) =>
-        output.log("warn", message, { tenant: tenantNumber, index: indexId }),
+      elsewhere: output.linkThreads ?? null,
+      warn: (message, { tenantNumber: tenant, indexId: index }) => output.log("warn", message, { tenant, index }),
     };
   }
 

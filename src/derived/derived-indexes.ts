@@ -171,9 +171,8 @@ export class DerivedIndexes {
   /** A row of the table. */
   private arrived(name: string): void {
     const make = this.expected.get(name);
-    if (make === undefined) return;
     this.expected.delete(name);
-    make();
+    make?.();
   }
 
   /** Whether an index follows the table whose rows' keys begin so. */
@@ -370,8 +369,10 @@ export class DerivedIndexes {
     for (;;) {
       while (index.body.isBusy !== true && !index.fold(turns.shouldYield)) await turns.yieldTurn();
       this.measure(held);
-      if (held.isBack) await this.takeBack(held, turns);
-      else if (this.isForElsewhere(held) && this.handOver(held)) this.measure(held);
+      if (held.isBack) {
+        await index.takeBack(turns);
+        held.isBack = false;
+      } else if (this.isForElsewhere(held) && this.handOver(held)) this.measure(held);
       else if (index.body.hasWork) {
         do {
           index.body.work();
@@ -425,11 +426,6 @@ export class DerivedIndexes {
     if (!this.isClosing) this.make(index.place, index.kind).staysHere = true;
   }
 
-  private async takeBack(held: Held, turns: Turns): Promise<void> {
-    await held.index.takeBack(turns);
-    held.isBack = false;
-  }
-
   /** Turns of the index's tenant, until the index is dropped or the partition closes; its growth is measured meanwhile. */
   private turnsOf(held: Held): Turns {
     const { index } = held;
@@ -464,8 +460,8 @@ export class DerivedIndexes {
     } finally {
       index.contentDone();
       // Work has waited.
-      const isWork = index.state === "ready" && index.body.hasWork;
-      if (isWork && held.working === null && !this.isClosing) this.startWork(held);
+      const isIdle = index.state === "ready" && held.working === null && !this.isClosing;
+      if (isIdle && index.body.hasWork) this.startWork(held);
     }
   }
 

@@ -1,7 +1,7 @@
 /**
  * Makes the indexes in memory follow their definitions. An index on a table with rows is built when it is created, one
- * on an empty table with the first row; a dropped one goes with its file, and saved ones come back to memory after a start. Called by the partition and, for
- * progress, by whatever shows it.
+ * on an empty table with the first row; a dropped one goes with its file, and saved ones come back to memory after a
+ * start. Called by the partition and, for progress, by whatever shows it.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { type SearchIndexDef, storageOf, type TableDef } from "../catalog/table.js";

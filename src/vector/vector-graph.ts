@@ -122,7 +122,10 @@ export class VectorGraph {
     return this.originals === undefined;
   }
 
-  /** The graph as bytes, in pieces, for `load`. Between `links.hold` and `links.release` it may change until the last was taken, else not. */
+  /**
+   * The graph as it is now as bytes, in pieces, for `load`. It may change before the last was taken between `links.hold` and
+   * `links.release` only.
+   */
   save(): Generator<Uint8Array> {
     if (this.links.isShared) throw new Error("other threads change the graph");
     return this.unchanged(saveGraph(this, this.module));
