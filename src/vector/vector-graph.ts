@@ -60,6 +60,8 @@ const DEVIATIONS = 4;
 /** Pools of exact searches by codes, per vector that is wanted. */
 const BOUNDED_FACTOR = 4;
 const BOUNDED_MIN = 64;
+/** Of more vectors only those that wait are measured. */
+const MEASURED_MAX = 20_000;
 const LINKED = 1;
 
 export class VectorGraph {
@@ -415,7 +417,7 @@ export class VectorGraph {
   }
 
   private isMostlyWaiting(): boolean {
-    return this.waiting.count * 2 > this.count;
+    return this.count <= MEASURED_MAX && this.waiting.count * 2 > this.count;
   }
 
   /** What a walk found, with those that waited before it. */
