@@ -6,7 +6,7 @@
 import { availableParallelism } from "node:os";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { type Logger, pino } from "pino";
-import { Actor } from "../src/actor/actor.js";
+import { Actor, type ActorSurroundings } from "../src/actor/actor.js";
 import type { ActorTenures } from "../src/actor/actor-tenures.js";
 import { actorFeatures } from "../src/features/actor-features.js";
 import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
@@ -14,17 +14,18 @@ import { diagnoseThread, RecentLines } from "../src/protocol/thread-diagnosis.js
 import { buffersOf } from "../src/query/exec/index-run.js";
 import type { IndexMergeJob, IndexRunJob } from "../src/query/exec/index-threads.js";
 import { loadParser } from "../src/sql/parse/parse.js";
+import { LINK_THREADS_MAX, type LinkJob } from "../src/vector/link-graph.js";
 import { computeProcesses } from "./compute-processes.js";
 import { connectInference } from "./connect-inference.js";
 import { fileTasks, rowReader } from "./file-tasks.js";
 import { longTasks } from "./long-tasks.js";
 import { modelTasks } from "./model-tasks.js";
 import { readPool } from "./read-pool.js";
-import { taskPool } from "./task-pool.js";
+import { type TaskPool, taskPool } from "./task-pool.js";
 import { watchThread } from "./watch-thread.js";
 
-/** Graphs of vectors that wait to be linked; others are linked by the actor. */
-const BUILDS_WAITING_MAX = 16;
+/** Threads that link vectors. */
+const LINK_THREADS = Math.min(availableParallelism(), LINK_THREADS_MAX);
 /** Threads that make indexes and columns hold hundreds of megabytes after it. */
 const BUILDS_IDLE_MS = 2_000;
 /** Of one index: beyond that the merge of what they give takes longer. */
@@ -48,13 +49,16 @@ async function start(settings: ActorSettings): Promise<void> {
   const { threads, waitingMax } = settings.config.tasks;
   const tasks = taskPool({ name: "tasks", threads, waitingMax });
   // By themselves, so that nobody waits behind one to sign in.
-  const builds = taskPool({ name: "graph links", threads: 1, waitingMax: BUILDS_WAITING_MAX, idleMs: BUILDS_IDLE_MS });
+  const cores = availableParallelism();
+  const builds = taskPool({
+    ...{ name: "graph links", threads: LINK_THREADS },
+    ...{ waitingMax: LINK_THREADS, idleMs: BUILDS_IDLE_MS },
+  });
   // Of low priority: nobody waits for columns.
   const columns = taskPool({
     ...{ name: "columns", threads: 1, waitingMax: settings.partitions.length },
     ...{ niceIncrement: 4, idleMs: BUILDS_IDLE_MS },
   });
-  const cores = availableParallelism();
   const indexThreads = Math.min(cores, INDEX_THREADS_MAX);
   const entries = taskPool({
     ...{ name: "index entries", threads: indexThreads, waitingMax: indexThreads },
@@ -116,12 +120,7 @@ async function start(settings: ActorSettings): Promise<void> {
             },
           }),
         },
-        linkGraph: (parts) =>
-          builds.run(
-            "linkGraph",
-            [...parts],
-            parts.map(({ buffer }) => buffer as ArrayBuffer),
-          ),
+        linkThreads: linkThreads(builds),
         failed,
         ...(tenures !== undefined && { tenures }),
         log: (level, message, fields) => logger[level](fields, message),
@@ -145,6 +144,24 @@ async function start(settings: ActorSettings): Promise<void> {
     port.close();
     process.exitCode = 1;
   }
+}
+
+/** The pool's threads, and how many of them have no work. */
+function linkThreads(pool: TaskPool): NonNullable<ActorSurroundings["linkThreads"]> {
+  let free = LINK_THREADS;
+  return {
+    get free() {
+      return free;
+    },
+    run: async (job) => {
+      free--;
+      try {
+        await pool.run("linkGraph", job as LinkJob);
+      } finally {
+        free++;
+      }
+    },
+  };
 }
 
 /** Loaded in clusters only. */

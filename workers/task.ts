@@ -28,15 +28,10 @@ import type { ReadAnswer, ReadJob } from "../src/query/exec/threads/read-threads
 import type { RecipeSource } from "../src/recipe/read-recipe.js";
 import type { ReadRecipe } from "../src/recipe/recipe.js";
 import type { PackedRun } from "../src/storage/packed-run.js";
-import { linkGraph as link } from "../src/vector/link-graph.js";
 
 export { deriveKey } from "../src/directory/derive-key.js";
+export { linkGraph } from "../src/vector/link-graph.js";
 export { evaluatePacked, forecastPacked, predictPacked, trainPacked } from "./model-task.js";
-
-/** The result is moved, not copied. */
-export function linkGraph(parts: Uint8Array[]): Uint8Array {
-  return move(link(parts)) as unknown as Uint8Array;
-}
 
 /** `error` is what the caller is to be told: errors lose their class on the way. */
 export function runAlgorithm(job: AlgorithmJob): {

@@ -20,6 +20,7 @@ import { Models } from "../ai/models.js";
 import { modelsOptions } from "../ai/models-options.js";
 import { ClaimVerifier } from "../ai/nli/claim-verifier.js";
 import { claimVerifierOptions } from "../ai/nli/claim-verifier-options.js";
+import type { IndexThreadsElsewhere } from "../derived/index-body.js";
 import type { DeriveKey } from "../directory/derive-key.js";
 import { ActorMarks, newActorMarks } from "../protocol/actor-marks.js";
 import { DbError } from "../protocol/errors.js";
@@ -67,8 +68,8 @@ export interface ActorSurroundings {
   readonly startInference: StartInference;
   /** Absent: there are no task threads. */
   readonly tasks?: LongTasks;
-  /** Links the vectors that wait in a saved graph, on a task thread, which gets the parts; absent: the actor does it. */
-  readonly linkGraph?: (parts: readonly Uint8Array[]) => Promise<Uint8Array>;
+  /** Task threads that link vectors in memory which they share with the actor; absent: the actor does it. */
+  readonly linkThreads?: IndexThreadsElsewhere;
   /** The actor cannot go on: its thread must end, and be started again from the log. */
   failed(error: Error): void;
   log(level: "error" | "warn" | "info" | "debug", message: string, fields: object): void;
@@ -217,9 +218,8 @@ export class Actor {
         const work = { usedMs: 0 };
         return { shouldYield: () => scheduler.shouldYield(), yieldTurn: () => scheduler.yieldTurn(tenant, work) };
       },
-      elsewhere: output.linkGraph ?? null,
-      warn: (message, { tenantNumber, indexId }) =>
-        output.log("warn", message, { tenant: tenantNumber, index: indexId }),
+      elsewhere: output.linkThreads ?? null,
+      warn: (message, { tenantNumber: tenant, indexId: index }) => output.log("warn", message, { tenant, index }),
     };
   }
 

@@ -18,7 +18,6 @@ import { type NewerEntries, readSome } from "../storage/store.js";
 import type { IndexBody, IndexKind } from "./index-body.js";
 import { type IndexContent, type IndexFile, readIndexFile } from "./index-file.js";
 import { SlotMarks } from "./slot-marks.js";
-import { inTurns } from "./turns.js";
 
 /** What an index needs of its shard. */
 export interface IndexStore {
@@ -43,8 +42,6 @@ export interface IndexPlace {
 export type IndexState = "opening" | "ready" | "dropped";
 
 const STEP_ENTRIES = 256;
-/** Parts of the copy that go into one piece for the other thread. */
-const PARTS_OF_PIECE = 32;
 /** Of a newer entry in its map, roughly. */
 const ENTRY_BYTES = 200;
 /** Filters whose marks are kept. */
@@ -68,6 +65,8 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   private folding: Generator<undefined, void> | null = null;
   /** The body is being copied: newer entries wait. */
   private isFrozen = false;
+  /** It may change meanwhile. */
+  private isBeingSaved = false;
   /** By key after the prefix, latin-1. */
   private slots = new Map<string, number>();
   private keys: (string | null)[] = [];
@@ -125,7 +124,11 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   private keyOfSuffix(suffix: string): Uint8Array {
-    return Buffer.concat([this.place.rowPrefix, Buffer.from(suffix, "latin1")]);
+    const { rowPrefix } = this.place;
+    const key = Buffer.allocUnsafe(rowPrefix.length + suffix.length);
+    key.set(rowPrefix);
+    key.write(suffix, rowPrefix.length, "latin1");
+    return key;
   }
 
   /** Keys of rows that are not in the body. */
@@ -211,79 +214,55 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     const upTo = this.store.appliedSequence;
     this.entries.clear();
     this.entryBytes = 0;
-    const file = path === null ? null : await readIndexFile(path, turns, damaged);
-    const isLoaded = file !== null && file.definition === this.definition && (await this.load(file, turns, damaged));
-    if (!isLoaded) await this.readRecords(turns);
-    else if (!(await this.replay(file.sequence, upTo, turns))) await this.compareRecords(turns);
+    const { definition, kind, itemsAt } = this;
+    const file = path === null ? null : await readIndexFile({ path, definition, kind, itemsAt, turns, damaged });
+    if (file === null) await this.readRecords(turns);
+    else {
+      await this.load(file, turns);
+      if (!(await this.replay(file.sequence, upTo, turns))) await this.compareRecords(turns);
+    }
     if (this.state === "opening") this.state = "ready";
   }
 
   /** What is to be saved; null while there are newer entries or it is not ready. Newer ones wait until it resolves. */
   async content(turns: Turns): Promise<IndexContent | null> {
     if (this.state !== "ready" || this.isFrozen || this.entries.size > 0 || this.store.hasBacklog) return null;
+    if (this.body.longWork?.isAway === true || this.isBeingSaved) return null;
     const sequence = this.store.appliedSequence;
+    if (this.body.saveNow !== undefined) {
+      const { definition } = this;
+      this.isBeingSaved = true;
+      return { definition, sequence, keys: this.keys.slice(), rest: [...this.rest], body: this.body.saveNow() };
+    }
     const body: Uint8Array[] = [];
-    await this.eachPart(turns, (part) => body.push(part));
-    return { definition: this.definition, sequence, keys: this.keys.slice(), rest: [...this.rest], body };
-  }
-
-  /** Visits the parts of the body's saved form. Nobody else may be copying. */
-  private async eachPart(turns: Turns, visit: (part: Uint8Array) => void): Promise<void> {
     this.isFrozen = true;
     try {
       for (const part of this.body.save()) {
-        visit(part);
+        body.push(part);
         if (turns.shouldYield()) await turns.yieldTurn();
       }
     } finally {
       this.isFrozen = false;
     }
+    return { definition: this.definition, sequence, keys: this.keys.slice(), rest: [...this.rest], body };
   }
 
-  /** A copy of the body on which another thread does its long work; null: not now. */
-  async handOver(turns: Turns): Promise<readonly Uint8Array[] | null> {
-    if (this.isFrozen) return null;
-    const pieces: Uint8Array[] = [];
-    let parts: Uint8Array[] = [];
-    await this.eachPart(turns, (part) => {
-      if (parts.push(part) < PARTS_OF_PIECE) return;
-      pieces.push(joined(parts));
-      parts = [];
-    });
-    this.body.longWork!.begin();
-    return parts.length === 0 ? pieces : [...pieces, joined(parts)];
+  /** The content was written, or is not needed. */
+  contentDone(): void {
+    if (this.isBeingSaved) this.body.saved!();
+    this.isBeingSaved = false;
   }
 
-  /** The copy, done, takes the body's place. Throws when it is of no use. */
-  async takeBack(bytes: Uint8Array, turns: Turns): Promise<void> {
-    const steps = this.body.longWork!.takeBack(bytes);
-    for (;;) {
-      // While it is being saved it must not change.
-      while (this.isFrozen) await turns.yieldTurn();
-      const step = steps.next();
-      if (step.done === true) {
-        this.renumber(step.value);
-        this.unsaved += this.body.count;
-        return;
-      }
-      if (turns.shouldYield()) await turns.yieldTurn();
-    }
+  /** Work of the body begins in other threads: what each is given; empty: not now. */
+  handOver(threads: number): readonly unknown[] {
+    return this.isFrozen ? [] : this.body.longWork!.begin(threads);
   }
 
-  private renumber(moved: ReadonlyMap<number, number>): void {
-    const suffixes = [...moved.keys()].map((slot) => this.keys[slot]!);
-    for (const slot of moved.keys()) {
-      this.keys[slot] = null;
-      this.forgetMarks(slot);
-    }
-    let at = 0;
-    for (const slot of moved.values()) {
-      const suffix = suffixes[at++]!;
-      while (this.keys.length <= slot) this.keys.push(null);
-      this.keys[slot] = suffix;
-      this.slots.set(suffix, slot);
-      this.forgetMarks(slot);
-    }
+  /** The other threads have ended. */
+  async takeBack(turns: Turns): Promise<void> {
+    const waitingBefore = this.body.waitingCount ?? 0;
+    for (const _ of this.body.longWork!.end()) if (turns.shouldYield()) await turns.yieldTurn();
+    this.unsaved += Math.max(1, this.body.count - waitingBefore);
   }
 
   private forgetMarks(slot: number): void {
@@ -292,11 +271,12 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   private readonly itemsAt = (slots: readonly number[]): readonly (Item | undefined)[] => {
-    const used = slots.filter((slot) => this.keys[slot] != null);
-    const records = this.store.engine.getMany(used.map((slot) => this.keyOf(slot)));
-    const found = new Map(used.map((slot, i) => [slot, records[i]]));
+    const keys: Uint8Array[] = [];
+    for (const slot of slots) if (this.keys[slot] != null) keys.push(this.keyOf(slot));
+    const records = this.store.engine.getMany(keys);
+    let next = 0;
     return slots.map((slot) => {
-      const record = found.get(slot);
+      const record = this.keys[slot] == null ? undefined : records[next++];
       return record === undefined ? undefined : (this.kind.itemOf(record) ?? undefined);
     });
   };
@@ -305,10 +285,8 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return keyText(key.subarray(this.place.rowPrefix.length));
   }
 
-  private async load(file: IndexFile, turns: Turns, damaged: (reason: string) => void): Promise<boolean> {
-    const body = await inTurns(this.kind.load(file.body, this.itemsAt), turns, damaged);
-    if (body === null) return false;
-    this.body = body;
+  private async load(file: IndexFile<Body>, turns: Turns): Promise<void> {
+    this.body = file.body;
     this.keys = file.keys;
     for (const suffix of file.rest) this.rest.add(suffix);
     for (let slot = 0; slot < this.keys.length; slot++) {
@@ -318,7 +296,6 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
       this.keyCharacters += key.length;
       if (slot % STEP_ENTRIES === 0 && turns.shouldYield()) await turns.yieldTurn();
     }
-    return true;
   }
 
   /** Notes what commits after `from` did up to `upTo`; false when the log does not have all of them. */
@@ -449,17 +426,6 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     if (this.body.removeInSteps === undefined) this.body.remove(slot);
     else yield* this.body.removeInSteps(slot);
   }
-}
-
-/** In one piece: each costs some 20 µs on its way to another thread. */
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const piece = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let end = 0;
-  for (const part of parts) {
-    piece.set(part, end);
-    end += part.length;
-  }
-  return piece;
 }
 
 function sizeOf({ key, value }: Operation): number {

@@ -4,14 +4,13 @@
  * for one. Owned by the partition, which reports everything that the engine takes (`applied`).
  */
 
-import { readdir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
 import type { Turns } from "../protocol/turns.js";
 import { SPACE, storageIdOf, tenantOfKey } from "../storage/keys.js";
 import type { Operation } from "../storage/operation.js";
 import { DerivedIndex, type IndexPlace, type IndexStore } from "./derived-index.js";
-import type { IndexBody, IndexKind } from "./index-body.js";
+import type { IndexBody, IndexKind, IndexThreadsElsewhere } from "./index-body.js";
 import { writeIndexFile } from "./index-file.js";
+import { IndexFolder, type IndexName } from "./index-folder.js";
 import { ALONE } from "./turns.js";
 
 /** Changes before an index is saved while the server runs: so many, and so large a part of it. */
@@ -38,23 +37,26 @@ export interface DerivedIndexesOptions {
   readonly turnsOf: (tenantNumber: number) => Turns;
   /** Resolves when all that was committed so far is on disk. */
   readonly durable: () => Promise<void>;
-  /** Does a body's long work (index-body.ts) on its saved form, in another thread; it may have the parts. Null: there is none. */
-  readonly elsewhere?: ((parts: readonly Uint8Array[]) => Promise<Uint8Array>) | null;
+  /** Other threads for a body's long work (index-body.ts). Null: there are none. */
+  readonly elsewhere?: IndexThreadsElsewhere | null;
   /** Something went wrong that costs only time. */
-  readonly warn: (message: string, place: Pick<IndexPlace, "tenantNumber" | "indexId">) => void;
+  readonly warn: (message: string, place: IndexName) => void;
 }
 
 interface Held {
   readonly index: DerivedIndex;
+  /** It is ready, or was dropped. */
+  readonly opened: Promise<void>;
+  readonly open: () => void;
   /** Counted in the memory. */
   bytes: number;
   lastUse: number;
   /** Work in the background goes on. */
   working: Promise<void> | null;
-  /** Another thread works on a copy. */
+  /** Other threads work on it. */
   away: Promise<void> | null;
-  /** What came back from there. */
-  returned: Uint8Array | null;
+  /** They have ended. */
+  isBack: boolean;
   /** All work is done here: elsewhere it failed. */
   staysHere: boolean;
 }
@@ -84,16 +86,19 @@ export class DerivedIndexes {
   private readonly tenants = new Map<number, Map<number, Held>>();
   /** Those of a table, by "tenant/table". */
   private readonly tables = new Map<string, Held[]>();
+  /** Tables without rows whose indexes are made with the first, by "tenant/table". */
+  private readonly expected = new Map<string, () => void>();
   private readonly saving = new Set<Promise<void>>();
-  /** What is being done to files, by path: one thing at a time. */
-  private readonly files = new Map<string, Promise<void>>();
+  private readonly folder: IndexFolder;
   /** Searches until an index that was thrown out is made again, by "tenant/index". */
   private readonly putOff = new Map<string, { times: number; wait: number }>();
   private foldedBefore = 0;
   private uses = 0;
   private isClosing = false;
 
-  constructor(private readonly options: DerivedIndexesOptions) {}
+  constructor(private readonly options: DerivedIndexesOptions) {
+    this.folder = new IndexFolder(options.directory);
+  }
 
   /**
    * The index, once it is ready; null before, and while it does not fit into the memory. Asking begins to make it. One
@@ -138,17 +143,36 @@ export class DerivedIndexes {
     };
   }
 
+  /** Resolves when the index, which is being made, is ready or turns out not to fit. Null: it is not being made. */
+  opening({ tenantNumber, indexId }: IndexName): Promise<void> | null {
+    const held = this.tenants.get(tenantNumber)?.get(indexId);
+    return held?.index.state === "opening" ? held.opened : null;
+  }
+
+  /** `make` asks for the indexes of a table that has no rows, as soon as it has one: then they grow with it. */
+  expect(tenantNumber: number, storageId: number, make: () => void): void {
+    this.expected.set(tableName(tenantNumber, storageId), make);
+  }
+
   /** What the engine has just taken. */
   applied(operations: readonly Operation[]): void {
-    if (this.tables.size === 0) return;
+    if (this.tables.size === 0 && this.expected.size === 0) return;
     for (const operation of operations) {
       if (operation.key[4] !== SPACE.rows) continue;
       const name = tableName(tenantOfKey(operation.key), storageIdOf(operation.key));
+      this.arrived(name);
       for (const held of this.tables.get(name) ?? []) {
         held.index.applied(operation);
         if (held.working === null) this.startWork(held);
       }
     }
+  }
+
+  /** A row of the table. */
+  private arrived(name: string): void {
+    const make = this.expected.get(name);
+    this.expected.delete(name);
+    make?.();
   }
 
   /** Whether an index follows the table whose rows' keys begin so. */
@@ -158,56 +182,44 @@ export class DerivedIndexes {
 
   /** Saves a tenant's indexes and drops them from memory. */
   dropTenant(tenantNumber: number): void {
+    this.forgetExpected(tenantNumber);
     for (const held of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) this.putAway(held);
+  }
+
+  private forgetExpected(tenantNumber: number): void {
+    for (const name of this.expected.keys()) if (name.startsWith(`${tenantNumber}/`)) this.expected.delete(name);
   }
 
   /** Definitions have changed: these are the tenant's indexes now, with their tables' storage ids. Others go, and their files. */
   keepOnly(tenantNumber: number, storageIds: ReadonlyMap<number, number>): void {
+    this.forgetExpected(tenantNumber);
     for (const held of [...(this.tenants.get(tenantNumber)?.values() ?? [])]) {
       const { indexId, storageId } = held.index.place;
       if (storageIds.get(indexId) !== storageId) this.drop(held);
     }
-    const removing = this.removeOthers(tenantNumber, storageIds).finally(() => this.saving.delete(removing));
-    this.saving.add(removing);
-  }
-
-  private async removeOthers(tenantNumber: number, indexIds: { has(id: number): boolean }): Promise<void> {
-    try {
-      for (const name of await this.names()) {
-        const place = placeOf(name);
-        if (place?.tenantNumber === tenantNumber && !indexIds.has(place.indexId)) await this.removeFile(place);
-      }
-    } catch (error) {
+    const failed = (error: unknown): void =>
       this.options.warn(`files of dropped indexes were not removed: ${String(error)}`, { tenantNumber, indexId: 0 });
-    }
+    const removing = this.folder
+      .removeOthers(tenantNumber, storageIds)
+      .catch(failed)
+      .finally(() => this.saving.delete(removing));
+    this.saving.add(removing);
   }
 
   /** The tenant's index is no more, or another definition has its place. */
   async dropIndex(tenantNumber: number, indexId: number): Promise<void> {
     const held = this.tenants.get(tenantNumber)?.get(indexId);
     if (held !== undefined) this.drop(held);
-    await this.removeFile({ tenantNumber, indexId });
-  }
-
-  private removeFile(place: Pick<IndexPlace, "tenantNumber" | "indexId">): Promise<void> {
-    const path = this.pathOf(place);
-    return path === null ? Promise.resolve() : this.inOrder(path, () => rm(path, { force: true }));
+    await this.folder.remove({ tenantNumber, indexId });
   }
 
   /** Indexes of which there are files, those written last first. Removes files that were never finished; call it once. */
-  async saved(): Promise<readonly Pick<IndexPlace, "tenantNumber" | "indexId">[]> {
-    const found: { readonly place: NonNullable<ReturnType<typeof placeOf>>; readonly at: number }[] = [];
-    for (const name of await this.names()) {
-      const path = join(this.options.directory!, name);
-      const place = placeOf(name);
-      if (place !== null) found.push({ place, at: (await stat(path)).mtimeMs });
-      else if (name.endsWith(".idx.new")) await rm(path, { force: true });
-    }
-    return found.sort((a, b) => b.at - a.at).map(({ place }) => place);
+  saved(): Promise<readonly IndexName[]> {
+    return this.folder.saved();
   }
 
   /** Resolves when the index's work is done, or it is not held. */
-  async settled({ tenantNumber, indexId }: Pick<IndexPlace, "tenantNumber" | "indexId">): Promise<void> {
+  async settled({ tenantNumber, indexId }: IndexName): Promise<void> {
     const held = this.tenants.get(tenantNumber)?.get(indexId);
     while (held !== undefined && (held.working ?? held.away) !== null) await (held.working ?? held.away);
   }
@@ -216,15 +228,6 @@ export class DerivedIndexes {
   get hasRoom(): boolean {
     const { bytes, bytesMax } = this.options.memory;
     return !this.isClosing && bytes * 2 < bytesMax;
-  }
-
-  private async names(): Promise<readonly string[]> {
-    const { directory } = this.options;
-    if (directory === null) return [];
-    return readdir(directory).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return [];
-      throw error;
-    });
   }
 
   private all(): Held[] {
@@ -249,8 +252,11 @@ export class DerivedIndexes {
   async close(): Promise<void> {
     this.isClosing = true;
     const all = this.all();
-    await Promise.all(all.map(({ working }) => working));
+    for (const { index } of all) index.body.longWork?.stop();
+    await Promise.all(all.flatMap(({ working, away }) => [working, away]));
     for (const held of all) {
+      if (held.index.state === "dropped") continue;
+      if (held.isBack) await held.index.takeBack(ALONE);
       held.index.fold(() => false);
       await this.save(held, ALONE);
       this.drop(held);
@@ -286,13 +292,17 @@ export class DerivedIndexes {
 
   private make(place: IndexPlace, kind: IndexKind<unknown, IndexBody<unknown>>): Held {
     const index = new DerivedIndex(place, kind, this.options.store);
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
     const held: Held = {
-      index,
+      ...{ index, opened, open },
       bytes: 0,
       lastUse: ++this.uses,
       working: null,
       away: null,
-      returned: null,
+      isBack: false,
       staysHere: false,
     };
     const { tenantNumber, storageId, indexId } = place;
@@ -312,6 +322,8 @@ export class DerivedIndexes {
     const { index } = held;
     if (index.state === "dropped") return;
     index.state = "dropped";
+    held.open();
+    index.body.longWork?.stop();
     this.options.memory.bytes -= held.bytes;
     held.bytes = 0;
     this.foldedBefore += index.folded;
@@ -338,7 +350,7 @@ export class DerivedIndexes {
       .finally(() => {
         held.working = null;
         // What arrived while it was being saved.
-        const isMore = index.entries.size > 0 || held.returned !== null;
+        const isMore = index.entries.size > 0 || held.isBack;
         if (index.state === "ready" && isMore && !this.isClosing) this.startWork(held);
       });
   }
@@ -349,15 +361,18 @@ export class DerivedIndexes {
     const turns = this.turnsOf(held);
     await turns.yieldTurn();
     if (index.state === "opening") {
-      const path = this.pathOf(index.place);
+      const path = this.folder.pathOf(index.place);
       await index.open(path, turns, (reason) => this.options.warn(`${path}: ${reason}; it is made anew`, index.place));
       index.unsaved = index.rowsRead;
+      held.open();
     }
     for (;;) {
       while (index.body.isBusy !== true && !index.fold(turns.shouldYield)) await turns.yieldTurn();
       this.measure(held);
-      if (held.returned !== null) await this.takeBack(held, turns);
-      else if (this.isForElsewhere(held)) await this.handOver(held, turns);
+      if (held.isBack) {
+        await index.takeBack(turns);
+        held.isBack = false;
+      } else if (this.isForElsewhere(held) && this.handOver(held)) this.measure(held);
       else if (index.body.hasWork) {
         do {
           index.body.work();
@@ -369,46 +384,46 @@ export class DerivedIndexes {
     if (index.unsaved >= UNSAVED_MIN && index.unsaved >= UNSAVED_SHARE * index.count) await this.save(held, turns);
   }
 
-  /** Its work is long, and there is memory for a copy. */
   private isForElsewhere({ index, staysHere }: Held): boolean {
-    const { memory, elsewhere } = this.options;
-    if (elsewhere === undefined || elsewhere === null || staysHere) return false;
-    return index.body.longWork?.isWanted === true && memory.bytes + index.body.bytes <= memory.bytesMax;
+    const { elsewhere } = this.options;
+    if (elsewhere == null || elsewhere.free === 0 || staysHere || this.isClosing) return false;
+    return index.body.longWork?.isWanted === true;
   }
 
-  private async handOver(held: Held, turns: Turns): Promise<void> {
+  /** False: not now. */
+  private handOver(held: Held): boolean {
     const { index } = held;
-    const parts = await index.handOver(turns);
-    if (parts === null) return;
-    const ended = (bytes: Uint8Array | null): void => {
+    const { elsewhere } = this.options;
+    const jobs = index.handOver(elsewhere!.free);
+    if (jobs.length === 0) return false;
+    const run = (job: unknown): Promise<Error | null> =>
+      elsewhere!.run(job).then(
+        () => null,
+        (error: unknown) => {
+          // The others need not go on.
+          index.body.longWork!.stop();
+          return error as Error;
+        },
+      );
+    held.away = Promise.all(jobs.map(run)).then((errors) => {
       held.away = null;
-      if (index.state !== "ready" || this.isClosing) return;
-      if (bytes === null) this.stayHere(held);
-      else held.returned = bytes;
-      if (held.working === null) this.startWork(held);
-    };
-    held.away = this.options.elsewhere!(parts).then(ended, (error: unknown) => {
-      if (!this.isClosing) this.options.warn(`another thread failed: ${String(error)}`, index.place);
-      ended(null);
+      const error = errors.find((each) => each !== null);
+      if (error !== undefined) this.spoiled(held, error);
+      else if (index.state === "ready") {
+        held.isBack = true;
+        if (held.working === null && !this.isClosing) this.startWork(held);
+      }
     });
+    return true;
   }
 
-  private stayHere(held: Held): void {
-    held.index.body.longWork!.giveUp();
-    held.staysHere = true;
-  }
-
-  private async takeBack(held: Held, turns: Turns): Promise<void> {
+  /** A thread ended in the middle: nobody knows what it has left, so the index is made again, without others. */
+  private spoiled(held: Held, error: Error): void {
     const { index } = held;
-    const bytes = held.returned!;
-    held.returned = null;
-    try {
-      await index.takeBack(bytes, turns);
-    } catch (error) {
-      if (index.state === "dropped" || this.isClosing) throw error;
-      this.stayHere(held);
-      this.options.warn(`what another thread gave is of no use: ${String(error)}`, index.place);
-    }
+    if (index.state === "dropped") return;
+    if (!this.isClosing) this.options.warn(`another thread failed: ${error}; the index is made anew`, index.place);
+    this.drop(held);
+    if (!this.isClosing) this.make(index.place, index.kind).staysHere = true;
   }
 
   /** Turns of the index's tenant, until the index is dropped or the partition closes; its growth is measured meanwhile. */
@@ -431,28 +446,23 @@ export class DerivedIndexes {
 
   private async save(held: Held, turns: Turns): Promise<void> {
     const { index } = held;
-    const path = this.pathOf(index.place);
+    const path = this.folder.pathOf(index.place);
     if (path === null || index.unsaved === 0) return;
     const { unsaved } = index;
     const content = await index.content(turns);
     if (content === null) return;
-    await this.inOrder(path, async () => {
-      try {
-        await writeIndexFile(path, content, this.options.durable);
-        index.unsaved -= unsaved;
-      } catch (error) {
-        const reason = `${path}: ${(error as Error).message}; the index is rebuilt at the next start`;
-        this.options.warn(reason, index.place);
-      }
-    });
-  }
-
-  private inOrder(path: string, work: () => Promise<void>): Promise<void> {
-    const done = (this.files.get(path) ?? Promise.resolve()).then(work).finally(() => {
-      if (this.files.get(path) === done) this.files.delete(path);
-    });
-    this.files.set(path, done);
-    return done;
+    try {
+      await this.folder.inOrder(path, () => writeIndexFile(path, content, this.options.durable));
+      index.unsaved -= unsaved;
+    } catch (error) {
+      const reason = `${path}: ${(error as Error).message}; the index is rebuilt at the next start`;
+      this.options.warn(reason, index.place);
+    } finally {
+      index.contentDone();
+      // Work has waited.
+      const isIdle = index.state === "ready" && held.working === null && !this.isClosing;
+      if (isIdle && index.body.hasWork) this.startWork(held);
+    }
   }
 
   /** Counts the index's memory as it is now. Those used longest ago go when there is too much. */
@@ -477,17 +487,6 @@ export class DerivedIndexes {
     }
     return oldest;
   }
-
-  private pathOf({ tenantNumber, indexId }: Pick<IndexPlace, "tenantNumber" | "indexId">): string | null {
-    const { directory } = this.options;
-    return directory === null ? null : join(directory, `${tenantNumber}-${indexId}.idx`);
-  }
-}
-
-/** Null: the name of another file. */
-function placeOf(name: string): Pick<IndexPlace, "tenantNumber" | "indexId"> | null {
-  const match = /^(\d+)-(\d+)\.idx$/.exec(name);
-  return match && { tenantNumber: Number(match[1]), indexId: Number(match[2]) };
 }
 
 function indexName({ tenantNumber, indexId }: IndexPlace): string {

@@ -34,27 +34,39 @@ export interface IndexBody<Item> {
   readonly longWork?: LongWork;
   /** Everything that `load` of the kind needs; the body must not change until the last part was taken. Short steps. */
   save(): Iterable<Uint8Array>;
+  /**
+   * The same of bodies that may change meanwhile: the parts are those of now, whenever they are taken, until `saved` is
+   * called. Work waits for that.
+   */
+  saveNow?(): Iterable<Uint8Array>;
+  saved?(): void;
 }
 
-/** Work of a body that another thread does, on a copy of it, while the body goes on serving and changing. */
+/** Work of a body that other threads do in memory that they share with it, while it goes on serving and changing. */
 export interface LongWork {
-  /** There is enough work that the copies pay off, and no copy is away. */
+  /** There is enough work for other threads, and they are not at it. */
   readonly isWanted: boolean;
-  /** Something is away. */
+  /** Others are at work; the body cannot be saved. */
   readonly isAway: boolean;
-  /** What `save` has given leaves now: from here on the body notes what changes. */
-  begin(): void;
-  /**
-   * The copy came back with the work done. Changes since then are applied to it, too. When that is complete, the copy
-   * takes the body's place in the last step, which returns the slots with new numbers, by their old ones. Throws if the
-   * bytes are of no use; then the body is unchanged.
-   */
-  takeBack(bytes: Uint8Array): Generator<undefined, ReadonlyMap<number, number>>;
-  /** It will not come back. */
-  giveUp(): void;
+  /** Work for so many threads begins: what each is given. Empty: it cannot be shared now. */
+  begin(threads: number): readonly unknown[];
+  /** They are to end soon, wherever they are. */
+  stop(): void;
+  /** All of them have ended without an error; in short steps. What they have not done is left. */
+  end(): Generator<undefined, void>;
+}
+
+/** Threads that do a body's long work. */
+export interface IndexThreadsElsewhere {
+  /** Those without work. */
+  readonly free: number;
+  /** Rejects when the thread ended before the work did. */
+  run(job: unknown): Promise<void>;
 }
 
 export type ItemsAt<Item> = (slots: readonly number[]) => readonly (Item | undefined)[];
+
+export const LOADED_AHEAD = 1024 * 1024;
 
 /** One definition of an index. */
 export interface IndexKind<Item, Body extends IndexBody<Item>> {
@@ -64,6 +76,8 @@ export interface IndexKind<Item, Body extends IndexBody<Item>> {
   create(itemsAt: ItemsAt<Item>): Body;
   /** In short steps. Throws when the bytes are not what `save` gave. */
   load(bytes: Uint8Array, itemsAt: ItemsAt<Item>): Generator<undefined, Body>;
+  /** The same of pieces of any length; no step takes more than LOADED_AHEAD bytes. What it gives may still be thrown away. */
+  loadPieces?(pieces: Iterable<Uint8Array>, itemsAt: ItemsAt<Item>): Generator<undefined, Body>;
   /** Null: the row is not in the index. */
   itemOf(record: Uint8Array): Item | null;
   /**

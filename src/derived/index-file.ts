@@ -1,37 +1,39 @@
 /**
  * The file in which an index in memory survives a restart: a head (JSON) that names the index and the commit that the
  * file stands at, the keys of the rows, and the body. Such a file may be lost or thrown away at any time. A damaged
- * one is refused: each part carries its CRC-32. It is written under another name and then renamed, so there is the old
- * or the new one.
+ * one is refused: a CRC-32 is over all of it. It is written under another name and then renamed, so there is the old or
+ * the new one. Large bodies are written and read piece by piece, and never lie in memory twice.
  *
- *   "TESSIDX1" · head length u32 · head · keys · rest · body · CRC-32 of all before it, u32          (little-endian)
+ *   "TESSIDX2" · head length u32 · head · keys · rest · body · CRC-32 of all before it, u32          (little-endian)
  */
 
-import { open, readdir, readFile, rm } from "node:fs/promises";
+import { type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import type { Turns } from "../protocol/turns.js";
+import { giveWay, type Turns } from "../protocol/turns.js";
 import { replaceChecked } from "./checked-file.js";
-import { inTurns } from "./turns.js";
+import { type IndexBody, type IndexKind, type ItemsAt, LOADED_AHEAD } from "./index-body.js";
 
-const MAGIC = "TESSIDX1";
-/** Bytes and keys between two looks at the clock, and bytes of one write. */
-const STEP_BYTES = 1024 * 1024;
+const MAGIC = "TESSIDX2";
+/** Bytes of a read, keys between two looks at the clock, and bytes of a write. */
+const PIECE_BYTES = 256 * 1024;
 const STEP_KEYS = 1024;
 const WRITE_BYTES = 256 * 1024;
+const SUM_BYTES = 4;
 /** The head is never longer. */
 const HEAD_BYTES_MAX = 64 * 1024;
 
-export interface IndexFile {
-  /** IndexKind.definition. */
-  readonly definition: string;
+interface Keys {
   /** The commit that the body stands at. */
   readonly sequence: number;
   /** By slot: the row's key after the table's prefix, latin-1; null where the slot is free. */
   readonly keys: (string | null)[];
   /** For rows that are not in the body. */
   readonly rest: readonly string[];
-  readonly body: Uint8Array;
+}
+
+export interface IndexFile<Body> extends Keys {
+  readonly body: Body;
 }
 
 interface Head {
@@ -41,23 +43,148 @@ interface Head {
   readonly slots: number;
   readonly restBytes: number;
   readonly rest: number;
-  readonly bodyBytes: number;
 }
 
-/** Null: there is no such file, or it is damaged; `damaged` is told why. Rejects when `turns` does. */
-export async function readIndexFile(
-  path: string,
-  turns: Turns,
-  damaged: (reason: string) => void,
-): Promise<IndexFile | null> {
-  let bytes: Buffer;
+export interface IndexFileReading<Item, Body extends IndexBody<Item>> {
+  readonly path: string;
+  /** A file of another one is not read. */
+  readonly definition: string;
+  readonly kind: Pick<IndexKind<Item, Body>, "load" | "loadPieces">;
+  readonly itemsAt: ItemsAt<Item>;
+  readonly turns: Turns;
+  /** Is told why a file is of no use. */
+  readonly damaged: (reason: string) => void;
+}
+
+/** Null: there is no such file, or it is damaged or of another definition. Rejects when `turns` does. */
+export async function readIndexFile<Item, Body extends IndexBody<Item>>(
+  reading: IndexFileReading<Item, Body>,
+): Promise<IndexFile<Body> | null> {
+  const { path, turns, damaged } = reading;
+  let file: FileHandle;
   try {
-    bytes = await readFile(path);
+    file = await open(path, "r");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") damaged(String(error));
     return null;
   }
-  return inTurns(parseIndexFile(bytes), turns, damaged);
+  // Errors of `turns` are not the file's.
+  let ended: unknown = null;
+  const own: Turns = {
+    shouldYield: () => turns.shouldYield(),
+    yieldTurn: () =>
+      turns.yieldTurn().catch((error: unknown) => {
+        ended = error;
+        throw error;
+      }),
+  };
+  try {
+    return await readFrom(new CheckedReader(file, (await file.stat()).size), { ...reading, turns: own });
+  } catch (error) {
+    if (ended !== null) throw ended;
+    damaged((error as Error).message);
+    return null;
+  } finally {
+    await file.close();
+  }
+}
+
+async function readFrom<Item, Body extends IndexBody<Item>>(
+  input: CheckedReader,
+  { definition, kind, itemsAt, turns }: IndexFileReading<Item, Body>,
+): Promise<IndexFile<Body> | null> {
+  const start = await input.read(12);
+  if (start.toString("latin1", 0, 8) !== MAGIC) throw new Error("it is not an index file of this version");
+  const head = JSON.parse((await input.read(start.readUInt32LE(8))).toString()) as Head;
+  if (head.definition !== definition) return null;
+  const keys = await stepped(readKeys(await input.read(head.keyBytes, turns), head.slots), turns);
+  const rest = (await stepped(readKeys(await input.read(head.restBytes, turns), head.rest), turns)) as string[];
+  const body =
+    kind.loadPieces === undefined
+      ? await stepped(kind.load(await input.read(input.left, turns), itemsAt), turns)
+      : await loadInPieces(input, (pieces) => kind.loadPieces!(pieces, itemsAt), turns);
+  // The body has checksums of its own; this one says that all belongs together.
+  await input.checkEnd();
+  return { sequence: head.sequence, keys, rest, body };
+}
+
+/** Reads ahead of what the steps take. */
+async function loadInPieces<Body>(
+  input: CheckedReader,
+  load: (pieces: Iterable<Uint8Array>) => Generator<undefined, Body>,
+  turns: Turns,
+): Promise<Body> {
+  const ahead: Uint8Array[] = [];
+  let bytes = 0;
+  const steps = load(taken());
+  function* taken(): Generator<Uint8Array> {
+    for (let piece = ahead.shift(); piece !== undefined; piece = ahead.shift()) {
+      bytes -= piece.length;
+      yield piece;
+    }
+  }
+  for (;;) {
+    while (bytes < LOADED_AHEAD && input.left > 0) {
+      const piece = await input.read(Math.min(PIECE_BYTES, input.left));
+      ahead.push(piece);
+      bytes += piece.length;
+    }
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await giveWay(turns);
+  }
+}
+
+async function stepped<Result>(steps: Generator<undefined, Result>, turns: Turns): Promise<Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await giveWay(turns);
+  }
+}
+
+/** A file from its start to the checksum at its end. */
+class CheckedReader {
+  private at = 0;
+  private sum = 0;
+
+  constructor(
+    private readonly file: FileHandle,
+    private readonly size: number,
+  ) {}
+
+  /** Bytes before the checksum. */
+  get left(): number {
+    return this.size - SUM_BYTES - this.at;
+  }
+
+  async read(length: number, turns?: Turns): Promise<Buffer> {
+    if (!(length <= this.left)) throw new Error("its parts do not fit its length");
+    const bytes = Buffer.allocUnsafeSlow(length);
+    for (let from = 0; from < length; from += PIECE_BYTES) {
+      const piece = bytes.subarray(from, from + PIECE_BYTES);
+      await this.fill(piece);
+      this.sum = crc32(piece, this.sum);
+      if (turns !== undefined) await giveWay(turns);
+    }
+    return bytes;
+  }
+
+  async checkEnd(): Promise<void> {
+    if (this.left !== 0) throw new Error("its parts do not fit its length");
+    const sum = Buffer.alloc(SUM_BYTES);
+    await this.fill(sum);
+    if (sum.readUInt32LE() !== this.sum) throw new Error("its checksum does not match");
+  }
+
+  private async fill(bytes: Buffer): Promise<void> {
+    for (let have = 0; have < bytes.length; ) {
+      const { bytesRead } = await this.file.read(bytes, have, bytes.length - have, this.at);
+      if (bytesRead === 0) throw new Error("it has become shorter");
+      have += bytesRead;
+      this.at += bytesRead;
+    }
+  }
 }
 
 /**
@@ -83,29 +210,6 @@ async function sequenceOf(path: string): Promise<number> {
   } finally {
     await file.close();
   }
-}
-
-function* parseIndexFile(bytes: Buffer): Generator<undefined, IndexFile> {
-  const end = bytes.length - 4;
-  if (end < 12 || bytes.toString("latin1", 0, 8) !== MAGIC) throw new Error("it is not an index file of this version");
-  let sum = 0;
-  for (let at = 0; at < end; at += STEP_BYTES) {
-    sum = crc32(bytes.subarray(at, Math.min(end, at + STEP_BYTES)), sum);
-    yield;
-  }
-  if (sum !== bytes.readUInt32LE(end)) throw new Error("its checksum does not match");
-  const headEnd = 12 + bytes.readUInt32LE(8);
-  const head = JSON.parse(bytes.toString("utf8", 12, headEnd)) as Head;
-  const keysEnd = headEnd + head.keyBytes;
-  const restEnd = keysEnd + head.restBytes;
-  if (restEnd + head.bodyBytes !== end) throw new Error("its parts do not fit its length");
-  return {
-    definition: head.definition,
-    sequence: head.sequence,
-    keys: yield* readKeys(bytes.subarray(headEnd, keysEnd), head.slots),
-    rest: (yield* readKeys(bytes.subarray(keysEnd, restEnd), head.rest)) as string[],
-    body: bytes.subarray(restEnd, end),
-  };
 }
 
 /** A key is its length plus one (0: a free slot), u16, then its bytes. Some keys at a time. */
@@ -141,8 +245,9 @@ function* readKeys(bytes: Buffer, slots: number): Generator<undefined, (string |
   return keys;
 }
 
-export interface IndexContent extends Omit<IndexFile, "body"> {
-  readonly body: readonly Uint8Array[];
+export interface IndexContent extends Keys {
+  readonly definition: string;
+  readonly body: Iterable<Uint8Array>;
 }
 
 /** Replaces the file. `durable` resolves when the commit that the content stands at can no longer be lost. */
@@ -158,7 +263,6 @@ function* partsOf({ definition, sequence, keys, rest, body }: IndexContent): Gen
     slots: keys.length,
     restBytes: bytesOfKeys(rest),
     rest: rest.length,
-    bodyBytes: body.reduce((sum, part) => sum + part.length, 0),
   };
   const headBytes = Buffer.from(JSON.stringify(head));
   const start = Buffer.alloc(12, MAGIC, "latin1");

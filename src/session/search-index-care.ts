@@ -1,7 +1,7 @@
 /**
- * Makes the indexes in memory follow their definitions. An index on a table with rows is built when it is created, a
- * dropped one goes with its file, and saved ones come back to memory after a start. Called by the partition and, for
- * progress, by whatever shows it.
+ * Makes the indexes in memory follow their definitions. An index on a table with rows is built when it is created, one
+ * on an empty table with the first row; a dropped one goes with its file, and saved ones come back to memory after a
+ * start. Called by the partition and, for progress, by whatever shows it.
  */
 import type { CatalogView } from "../catalog/catalog-view.js";
 import { type SearchIndexDef, storageOf, type TableDef } from "../catalog/table.js";
@@ -47,7 +47,14 @@ export function followDefinitions(tenant: Tenant): void {
     tenant.hasSearchIndexes = indexes.length > 0;
     const storageIds = new Map(indexes.map(({ table, id }) => [id, storageOf(table)]));
     partition.derived.keepOnly(number, storageIds);
-    for (const { table, make } of indexes) if (hasRows(tx, number, table)) make(partition.derived, number);
+    const { derived } = partition;
+    for (const { table } of indexes) {
+      const make = () => {
+        for (const index of indexes) if (index.table === table) index.make(derived, number);
+      };
+      if (hasRows(tx, number, table)) make();
+      else derived.expect(number, storageOf(table), make);
+    }
   } finally {
     tx.rollback();
   }

@@ -8,11 +8,11 @@
  * All numbers are little-endian. FORMAT changes whenever the layout of the memory (wasm/layout.ts) does.
  */
 import { METRICS_BY_NUMBER, VECTOR_METRICS } from "../values/vector-metric.js";
-import { type GraphModule, instantiateGraph } from "./graph-module.js";
+import { bytesAt, type GraphModule, instantiateGraph } from "./graph-module.js";
 import { type GraphParameters, STORAGES } from "./graph-parameters.js";
 
 const MAGIC = 0x47565354;
-const FORMAT = 2;
+const FORMAT = 3;
 const HEADER_BYTES = 64;
 const PREFIX_BYTES = 16;
 const BLOCK_BYTES = 64 * 1024;
@@ -26,43 +26,41 @@ export class DamagedGraphError extends Error {
   override readonly name = "DamagedGraphError";
 }
 
-/** Header, then blocks. @throws Error when the graph was changed in between. */
-export function* saveGraph(
-  graph: GraphParameters & { readonly version: number },
-  module: GraphModule,
-): Generator<Uint8Array> {
-  const { version } = graph;
+/**
+ * Header, then blocks: the graph as it is now. Until the last was taken vectors may be added and removed, as while other
+ * threads link, but no links may change.
+ */
+export function saveGraph(graph: GraphParameters, module: GraphModule): Generator<Uint8Array> {
   module.freeze();
   const length = module.imageBytes() >>> 0;
-  yield headerOf(graph, length, module);
-  const image = module.imageAt();
-  for (let at = 0, number = 0; at < length; at += BLOCK_BYTES, number++) {
-    if (graph.version !== version) throw new Error("a vector graph was changed while it was saved");
-    const size = Math.min(BLOCK_BYTES, length - at);
-    const block = new Uint8Array(module.memory.buffer, image + at, size);
-    const stored = isZero(block) ? 0 : size;
-    const bytes = new Uint8Array(PREFIX_BYTES + stored);
-    const prefix = new DataView(bytes.buffer);
-    prefix.setUint32(0, number, true);
-    prefix.setUint32(4, stored, true);
-    prefix.setBigUint64(8, BigInt.asUintN(64, module.checksum(image + at, size)), true);
-    if (stored > 0) bytes.set(block, PREFIX_BYTES);
-    yield bytes;
-  }
+  // The first block says how far the others count.
+  return blocksOf(headerOf(graph, length, module), blockOf(module, 0, length), length, module);
 }
 
-/** Of an image of so many bytes. */
-export function savedBytesMax(imageBytes: number): number {
-  return HEADER_BYTES + Math.ceil(imageBytes / BLOCK_BYTES) * PREFIX_BYTES + imageBytes;
+function* blocksOf(header: Uint8Array, first: Uint8Array, length: number, module: GraphModule): Generator<Uint8Array> {
+  yield header;
+  yield first;
+  for (let number = 1; number * BLOCK_BYTES < length; number++) yield blockOf(module, number, length);
 }
 
-/** Whether a graph, saved in these pieces, has the float32 vectors. */
-export function savesOriginals([header]: readonly Uint8Array[]): boolean {
-  return new DataView(header!.buffer, header!.byteOffset).getUint32(28, true) === 1;
+/** The block as it is saved. */
+function blockOf(module: GraphModule, number: number, length: number): Uint8Array {
+  const from = number * BLOCK_BYTES;
+  const size = Math.min(BLOCK_BYTES, length - from);
+  const at = (module.imageAt() >>> 0) + from;
+  const block = bytesAt(module, at, size);
+  const stored = isZero(block) ? 0 : size;
+  const bytes = new Uint8Array(PREFIX_BYTES + stored);
+  const prefix = new DataView(bytes.buffer);
+  prefix.setUint32(0, number, true);
+  prefix.setUint32(4, stored, true);
+  prefix.setBigUint64(8, BigInt.asUintN(64, module.checksum(at, size)), true);
+  if (stored > 0) bytes.set(block, PREFIX_BYTES);
+  return bytes;
 }
 
 /**
- * Reads what `saveGraph` wrote into the graph that `make` makes, with a pause now and then. @throws DamagedGraphError,
+ * Reads what `saveGraph` wrote into the graph that `make` makes, with a pause after half a megabyte. @throws DamagedGraphError,
  * and what `make` throws.
  */
 export function* loadGraph<Graph extends { readonly keepsOriginals: boolean }>(
@@ -101,7 +99,7 @@ function readBlock(input: PieceReader, module: GraphModule, number: number, at: 
   if (prefix.getUint32(0, true) !== number || (stored !== 0 && stored !== size))
     throw new DamagedGraphError(`block ${number} of a saved vector graph is damaged`);
   const checksum = prefix.getBigUint64(8, true);
-  const block = new Uint8Array(module.memory.buffer, at, size);
+  const block = bytesAt(module, at, size);
   if (stored === 0) block.fill(0);
   else block.set(input.read(size));
   if (BigInt.asUintN(64, module.checksum(at, size)) !== checksum)
@@ -139,7 +137,7 @@ function parametersOf(fields: DataView): GraphParameters {
 }
 
 function checksumOf(bytes: Uint8Array, module: GraphModule): bigint {
-  new Uint8Array(module.memory.buffer, SCRATCH_AT, bytes.length).set(bytes);
+  bytesAt(module, SCRATCH_AT, bytes.length).set(bytes);
   return BigInt.asUintN(64, module.checksum(SCRATCH_AT, bytes.length));
 }
 

@@ -1,6 +1,6 @@
 /**
  * Loads hnsw.wasm (src/vector/wasm, compiled by `npm run build`): compiled once per thread when the first graph is made,
- * instantiated once per graph, whose memory it is. Called by vector-graph.ts.
+ * instantiated once per graph and thread, over the graph's memory. Called by vector-graph.ts.
  */
 import { readFileSync } from "node:fs";
 import { PROJECT } from "../protocol/places.js";
@@ -31,9 +31,22 @@ export interface GraphModule {
   vectorAt(slot: number): number;
   slotState(slot: number): number;
   append(): number;
-  isWaiting(slot: number): number;
   link(slot: number): void;
   remove(slot: number): number;
+  isGoneSlot(slot: number): number;
+  removeGone(slot: number): void;
+  beginSharing(from: number): void;
+  hasEntry(): number;
+  stopOthers(): void;
+  join(thread: number): number;
+  linkNext(): number;
+  settle(from: number, to: number): void;
+  endSharing(): void;
+  holdLinks(): void;
+  firstWaiting(from: number, to: number): number;
+  waiting(): number;
+  offerWaiting(from: number, filtered: number): number;
+  cleanPool(): number;
   setQuery(): number;
   setAllowed(words: number): number;
   search(ef: number, filtered: number, wide: number, allowedCount: number): number;
@@ -47,6 +60,7 @@ export interface GraphModule {
   freeze(): void;
   growForImage(bytes: number): number;
   thaw(): void;
+  nextGone(from: number, to: number): number;
   checksum(at: number, bytes: number): bigint;
 }
 
@@ -56,10 +70,35 @@ export const BY_CODE = 1;
 export const AT_LEAST = 2;
 type How = typeof EXACTLY | typeof BY_CODE | typeof AT_LEAST;
 
+/** As asconfig.json says. */
+const PAGES_MIN = 2;
+const PAGES_MAX = 65_536;
+
 let compiled: WebAssembly.Module | undefined;
 
-/** A new instance with a memory of its own. */
-export function instantiateGraph(): GraphModule {
+/** Without a memory, a new graph; with that of one, another thread's part in it. */
+export function instantiateGraph(
+  memory = new WebAssembly.Memory({ initial: PAGES_MIN, maximum: PAGES_MAX, shared: true }),
+): GraphModule {
   compiled ??= new WebAssembly.Module(readFileSync(new URL("dist/src/vector/hnsw.wasm", PROJECT)));
-  return new WebAssembly.Instance(compiled).exports as GraphModule;
+  const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
+  return { ...(exports as Omit<GraphModule, "memory">), memory };
+}
+
+export function bytesAt(module: GraphModule, at: number, length: number): Uint8Array {
+  return new Uint8Array(bufferTo(module, (at >>> 0) + length), at >>> 0, length);
+}
+
+export function wordsAt(module: GraphModule, at: number, length: number): Uint32Array {
+  return new Uint32Array(bufferTo(module, (at >>> 0) + 4 * length), at >>> 0, length);
+}
+
+export function floatsAt(module: GraphModule, at: number, length: number): Float32Array {
+  return new Float32Array(bufferTo(module, (at >>> 0) + 4 * length), at >>> 0, length);
+}
+
+/** When another thread has made the memory larger, this one's buffer may be as it was until it is asked to grow. */
+function bufferTo({ memory }: GraphModule, end: number): SharedArrayBuffer {
+  if (memory.buffer.byteLength < end) memory.grow(0);
+  return memory.buffer;
 }

@@ -1,36 +1,49 @@
 /**
- * Links all waiting vectors of a saved graph, as a task for a thread of its own: some 0.2 ms of computing each.
- * workers/task.ts runs it, for indexes in memory with many waiting vectors (vector-body.ts).
+ * Links vectors that wait in a graph, as a task for a thread of its own: some 0.2 ms of computing each. workers/task.ts
+ * runs it, for indexes in memory with many waiting vectors (vector-body.ts). The graph's memory is shared: its owner
+ * searches and changes it meanwhile (VectorGraph.beginSharing), and there is one copy of it.
  */
 import { setPriority } from "node:os";
-import { savesOriginals } from "./graph-file.js";
-import { VectorGraph } from "./vector-graph.js";
+import { VECTOR_METRICS } from "../values/vector-metric.js";
+import { instantiateGraph } from "./graph-module.js";
+import { type GraphParameters, STORAGES } from "./graph-parameters.js";
+
+export interface LinkJob {
+  readonly memory: WebAssembly.Memory;
+  readonly parameters: GraphParameters;
+  readonly bytesMax: number;
+  /** From 0 on; no two that link at a time have the same. */
+  readonly thread: number;
+}
 
 /** Of the thread, on Linux; elsewhere of the process, where it is left alone. */
 const NICE = 10;
+/** Threads of one graph. */
+export const LINK_THREADS_MAX = 8;
 
-/**
- * Takes and gives what `VectorGraph.save` gives, the result in one piece. The list of pieces is empty afterwards: each is
- * dropped when it has been read. @throws DamagedGraphError.
- */
-export function linkGraph(pieces: Uint8Array[]): Uint8Array<ArrayBuffer> {
+/** Ends when nothing is left to do or the owner wants an end. */
+export function linkGraph(job: LinkJob): void {
   if (process.platform === "linux") setPriority(NICE);
-  const options = savesOriginals(pieces) ? {} : { originals: () => [] };
-  const graph = VectorGraph.load(taken(pieces), options);
-  while (graph.linkOne());
-  const bytes = new Uint8Array(graph.savedBytesMax);
-  let length = 0;
-  for (const piece of graph.save()) {
-    bytes.set(piece, length);
-    length += piece.length;
-  }
-  return bytes.subarray(0, length);
+  for (const _ of linkInSteps(job));
 }
 
-function* taken(pieces: Uint8Array[]): Generator<Uint8Array> {
-  for (;;) {
-    const piece = pieces.shift();
-    if (piece === undefined) return;
-    yield piece;
-  }
+/** One vector a step. */
+export function* linkInSteps({ memory, parameters, bytesMax, thread }: LinkJob): Generator<undefined, void> {
+  const { metric, storage, dimensions, m, efConstruction, keepsOriginals } = parameters;
+  const module = instantiateGraph(memory);
+  const keeps = keepsOriginals ? 1 : 0;
+  module.configure(
+    ...([
+      VECTOR_METRICS[metric].wasm,
+      STORAGES.indexOf(storage),
+      dimensions,
+      m,
+      efConstruction,
+      keeps,
+      bytesMax,
+    ] as const),
+  );
+  // Without room for the thread's own lists there is none for links: the owner goes on alone.
+  if (thread >= LINK_THREADS_MAX || module.join(thread) === 0) return;
+  while (module.linkNext() === 1) yield;
 }

@@ -3,7 +3,7 @@
  * those are asked for that may still be among the nearest: the code says how far away a vector is at least. Called by
  * vector-graph.ts; the query is the module's input.
  */
-import type { GraphModule } from "./graph-module.js";
+import { floatsAt, type GraphModule } from "./graph-module.js";
 
 /** The vectors in slots, as added; undefined: not to be found. */
 export type Originals = (slots: readonly number[]) => readonly (Float32Array | undefined)[];
@@ -29,6 +29,8 @@ export interface Ranked {
 /** Vectors of one read. */
 const GROUP = 8;
 const GROUP_MAX = 128;
+/** Of a code's error, what is reckoned with before anything was read. */
+const LIKELY_SHARE = 1;
 const LINKED = 1;
 
 /** The nearest `k` of the candidates, nearest first; those for which `isTooFar` says so are not wanted. */
@@ -48,13 +50,14 @@ export function rankOriginals(
     const least = leastOf(i);
     return !isTooFar(least) && !(best.length >= k && least > best[k - 1]!.distance);
   };
-  for (let next = 0; next < slots.length; ) {
+  let wanted = measured === null ? GROUP_MAX : firstGroup(module, slots, measured, errorShare, k);
+  for (let next = 0; next < slots.length; wanted = measured === null ? GROUP_MAX : GROUP) {
     const asked: number[] = [];
-    const wanted = measured === null ? GROUP_MAX : Math.min(GROUP_MAX, Math.max(GROUP, k - best.length));
     for (; next < slots.length && asked.length < wanted; next++) {
       const slot = slots[next]!;
       if (module.slotState(slot) === LINKED && mayCount(next) && passes(slot)) asked.push(slot);
     }
+    if (asked.length === 0) continue;
     const vectors = originals(asked);
     for (const [i, slot] of asked.entries()) {
       const distance = measure(vectors[i]);
@@ -66,11 +69,32 @@ export function rankOriginals(
   return best;
 }
 
+/**
+ * How many to ask for at first: `k`, and those of the next few that may be nearer than the furthest of these can be, so that
+ * most searches read once.
+ */
+function firstGroup(
+  module: GraphModule,
+  slots: ArrayLike<number>,
+  measured: ArrayLike<number>,
+  errorShare: number,
+  k: number,
+): number {
+  const last = Math.min(k, slots.length) - 1;
+  if (last < 0 || k >= GROUP_MAX) return Math.max(GROUP, Math.min(GROUP_MAX, k));
+  // Not a number, where a code has no bound: then it is `k`.
+  const most = measured[last]! + errorShare * module.errorOf(slots[last]!) * LIKELY_SHARE;
+  let count = k;
+  const end = Math.min(slots.length, k + GROUP);
+  while (count < end && measured[count]! <= most) count++;
+  return Math.max(GROUP, count);
+}
+
 /** Not a number for none, and for one that has no distance. */
 function measureWith(module: GraphModule): (vector: Float32Array | undefined) => number {
   return (vector) => {
     if (vector === undefined) return Number.NaN;
-    new Float32Array(module.memory.buffer, module.otherAt() >>> 0, vector.length).set(vector);
+    floatsAt(module, module.otherAt(), vector.length).set(vector);
     return module.distanceToOther();
   };
 }

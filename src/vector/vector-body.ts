@@ -4,14 +4,16 @@
  */
 import type { VectorIndexDef } from "../catalog/table.js";
 import type { IndexBody, LongWork } from "../derived/index-body.js";
+import type { Found } from "./found.js";
 import type { VectorStorage } from "./graph-parameters.js";
+import { LINK_THREADS_MAX, type LinkJob } from "./link-graph.js";
 import type { Originals } from "./rank-originals.js";
-import { type Found, VectorGraph } from "./vector-graph.js";
+import { VectorGraph } from "./vector-graph.js";
 
 /** Indexes of fewer vectors are never linked: measuring all is as fast. */
 const LINKED_MIN = 1000;
-/** From this many waiting vectors on, another thread links them. */
-const LINKED_ELSEWHERE_MIN = 10_000;
+/** From this many waiting vectors on, other threads link them. */
+const LINKED_ELSEWHERE_MIN = 2000;
 /**
  * What a graph keeps: codes alone. The records have the vectors, so recall and distances are those of single precision
  * for a quarter of the memory.
@@ -21,16 +23,15 @@ const CODES: Readonly<Record<VectorIndexDef["storage"], VectorStorage>> = {
   int8: "int8",
   binary: "binary",
 };
-/** Vectors taken over between two pauses. */
-const STEP_VECTORS = 32;
 
 export class VectorBody implements IndexBody<Float32Array>, LongWork {
-  /** Slots whose vector changed since a copy of the graph left to be linked elsewhere; null: none is away. */
-  private changed: Set<number> | null = null;
+  /** Other threads link. */
+  private isShared = false;
+  /** It is being saved. */
+  private isHeld = false;
 
   private constructor(
-    private graph: VectorGraph,
-    private readonly originals: Originals,
+    private readonly graph: VectorGraph,
     private readonly linkedElsewhereMin: number,
   ) {}
 
@@ -42,17 +43,17 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
     linkedElsewhereMin = LINKED_ELSEWHERE_MIN,
   ): VectorBody {
     const graph = new VectorGraph({ dimensions, ...definition, storage: CODES[definition.storage], originals });
-    return new VectorBody(graph, originals, linkedElsewhereMin);
+    return new VectorBody(graph, linkedElsewhereMin);
   }
 
   /** Throws when the bytes are not those of a body of this definition. */
   static *load(
-    bytes: Uint8Array,
+    pieces: Iterable<Uint8Array>,
     originals: Originals,
     linkedElsewhereMin = LINKED_ELSEWHERE_MIN,
   ): Generator<undefined, VectorBody> {
-    const graph = yield* VectorGraph.loadInSteps([bytes], { originals });
-    return new VectorBody(graph, originals, linkedElsewhereMin);
+    const graph = yield* VectorGraph.loadInSteps(pieces, { originals });
+    return new VectorBody(graph, linkedElsewhereMin);
   }
 
   get count(): number {
@@ -64,14 +65,11 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   }
 
   add(vector: Float32Array): number {
-    const slot = this.graph.append(vector);
-    this.changed?.add(slot);
-    return slot;
+    return this.graph.append(vector);
   }
 
   remove(slot: number): void {
     this.graph.remove(slot);
-    this.changed?.add(slot);
   }
 
   /** Vectors of one code are the same to the graph. */
@@ -80,7 +78,8 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   }
 
   get hasWork(): boolean {
-    return this.changed === null && this.graph.waitingCount > 0 && this.graph.count >= LINKED_MIN;
+    if (this.isShared || this.isHeld) return false;
+    return this.graph.links.goneCount > 0 || (this.graph.waitingCount > 0 && this.graph.count >= LINKED_MIN);
   }
 
   get waitingCount(): number {
@@ -88,11 +87,24 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   }
 
   work(): void {
-    this.graph.linkOne();
+    if (this.graph.links.goneCount > 0) this.graph.takeOutOne();
+    else this.graph.linkOne();
   }
 
   save(): Iterable<Uint8Array> {
     return this.graph.save();
+  }
+
+  saveNow(): Iterable<Uint8Array> {
+    const parts = this.graph.save();
+    this.graph.links.hold();
+    this.isHeld = true;
+    return parts;
+  }
+
+  saved(): void {
+    this.graph.links.release();
+    this.isHeld = false;
   }
 
   get longWork(): LongWork {
@@ -100,46 +112,26 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   }
 
   get isWanted(): boolean {
-    return this.changed === null && this.graph.waitingCount > this.linkedElsewhereMin;
+    return !this.isShared && !this.isHeld && this.graph.waitingCount > this.linkedElsewhereMin;
   }
 
   get isAway(): boolean {
-    return this.changed !== null;
+    return this.isShared;
   }
 
-  begin(): void {
-    this.changed = new Set();
+  begin(threads: number): readonly LinkJob[] {
+    const jobs = this.graph.beginSharing(Math.min(threads, LINK_THREADS_MAX));
+    this.isShared = jobs.length > 0;
+    return jobs;
   }
 
-  giveUp(): void {
-    this.changed = null;
+  stop(): void {
+    this.graph.links.stop();
   }
 
-  *takeBack(bytes: Uint8Array): Generator<undefined, ReadonlyMap<number, number>> {
-    const linked = yield* VectorGraph.loadInSteps([bytes], { originals: this.originals });
-    const changed = this.changed!;
-    /** Slots whose vector of then is gone from the linked graph, and where those of now are in it. */
-    const emptied = new Set<number>();
-    const moved = new Map<number, number>();
-    for (let steps = 1; changed.size > 0; steps++) {
-      const [slot] = changed as Iterable<number> as [number];
-      changed.delete(slot);
-      if (!emptied.has(slot)) linked.remove(slot);
-      emptied.add(slot);
-      const before = moved.get(slot);
-      if (before !== undefined) linked.remove(before);
-      if (this.graph.has(slot)) moved.set(slot, linked.append(this.vectorOf(slot)));
-      else moved.delete(slot);
-      if (steps % STEP_VECTORS === 0) yield;
-    }
-    this.graph = linked;
-    this.changed = null;
-    return moved;
-  }
-
-  /** One whose record has changed by now will be replaced soon: until then it is nowhere. */
-  private vectorOf(slot: number): Float32Array {
-    return this.graph.vector(slot) ?? new Float32Array(this.graph.dimensions);
+  *end(): Generator<undefined, void> {
+    yield* this.graph.links.end();
+    this.isShared = false;
   }
 
   /** Approximately the `k` nearest of the slots whose bits are set; `ef` candidates are kept on the way. */

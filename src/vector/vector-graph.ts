@@ -12,10 +12,14 @@
 
 import { sqlError } from "../protocol/errors.js";
 import { VECTOR_METRICS, type VectorMetric } from "../values/vector-metric.js";
-import { loadGraph, savedBytesMax, saveGraph } from "./graph-file.js";
-import { AT_LEAST, BY_CODE, EXACTLY, type GraphModule, instantiateGraph } from "./graph-module.js";
+import { type Found, NOTHING, within } from "./found.js";
+import { loadGraph, saveGraph } from "./graph-file.js";
+import { AT_LEAST, BY_CODE, EXACTLY, floatsAt, type GraphModule, instantiateGraph, wordsAt } from "./graph-module.js";
 import { STORAGES, type VectorStorage } from "./graph-parameters.js";
+import type { LinkJob } from "./link-graph.js";
 import { type Candidates, type Originals, type Passes, type Ranked, rankOriginals } from "./rank-originals.js";
+import { SharedLinks } from "./shared-links.js";
+import { WaitingSlots } from "./waiting-slots.js";
 
 export interface VectorGraphOptions {
   /** 1 to 16,000. */
@@ -37,14 +41,6 @@ export interface VectorGraphOptions {
   readonly originals?: Originals;
 }
 
-/** Nearest first; equally near ones by slot. */
-export interface Found {
-  readonly slots: Uint32Array;
-  readonly distances: Float64Array;
-  /** False when a walk found fewer than `k` although the filter lets more pass: the caller then asks `exact`. */
-  readonly complete: boolean;
-}
-
 /** The most that `k` and `ef` may be. */
 export const EF_MAX = 16_384;
 export const DIMENSIONS_MAX = 16_000;
@@ -64,9 +60,9 @@ const DEVIATIONS = 4;
 /** Pools of exact searches by codes, per vector that is wanted. */
 const BOUNDED_FACTOR = 4;
 const BOUNDED_MIN = 64;
+/** Of more vectors only those that wait are measured. */
+const MEASURED_MAX = 20_000;
 const LINKED = 1;
-
-const NOTHING: Found = { slots: new Uint32Array(0), distances: new Float64Array(0), complete: true };
 
 export class VectorGraph {
   readonly dimensions: number;
@@ -77,8 +73,9 @@ export class VectorGraph {
   readonly bytesMax: number;
   private readonly originals: Originals | undefined;
   private readonly module: GraphModule;
-  /** Slots without links yet, oldest first. */
-  private readonly waiting = new Set<number>();
+  private readonly waiting: WaitingSlots;
+  readonly links: SharedLinks;
+  /** Of what `links.hold` holds. */
   private changes = 0;
   /** The metric's distance, from what the module measures. */
   private readonly ofMeasured: (measured: number) => number;
@@ -97,9 +94,13 @@ export class VectorGraph {
     if (metric === undefined) throw sqlError("22023", `unknown vector metric "${this.metric}"`);
     if (storage < 0) throw sqlError("22023", `unknown vector storage "${this.storage}"`);
     this.module = instantiateGraph();
+    this.waiting = new WaitingSlots(this.module);
     this.ofMeasured = metric.ofMeasured ?? Number;
     const keeps = this.originals === undefined ? 1 : 0;
     this.module.configure(metric.wasm, storage, this.dimensions, this.m, this.efConstruction, keeps, this.bytesMax);
+    const { dimensions, m, efConstruction, keepsOriginals } = this;
+    const parameters = { metric: this.metric, storage: this.storage, dimensions, m, efConstruction, keepsOriginals };
+    this.links = new SharedLinks(this.module, parameters, this.bytesMax);
     if (this.module.create((options.seed ?? 1) >>> 0) === 0) throw this.full();
   }
 
@@ -123,19 +124,21 @@ export class VectorGraph {
     return this.originals === undefined;
   }
 
-  /** Changes with every `add` and `remove`. */
-  get version(): number {
-    return this.changes;
-  }
-
-  /** What `save` gives is no longer. */
-  get savedBytesMax(): number {
-    return savedBytesMax(this.bytes);
-  }
-
-  /** The graph as bytes, in pieces, for `load`; it must not change until the last was taken. */
+  /**
+   * The graph as it is now as bytes, in pieces, for `load`. It may change before the last was taken between `links.hold` and
+   * `links.release` only.
+   */
   save(): Generator<Uint8Array> {
-    return saveGraph(this, this.module);
+    if (this.links.isShared) throw new Error("other threads change the graph");
+    return this.unchanged(saveGraph(this, this.module));
+  }
+
+  private *unchanged(blocks: Iterable<Uint8Array>): Generator<Uint8Array> {
+    const { changes } = this;
+    for (const block of blocks) {
+      if (this.changes !== changes) throw new Error("a vector graph was changed while it was saved");
+      yield block;
+    }
   }
 
   /**
@@ -162,7 +165,7 @@ export class VectorGraph {
       const graph = new VectorGraph({ ...parameters, ...options });
       return { graph, module: graph.module };
     });
-    for (let slot = 0; slot < loaded.slotCount; slot++) if (loaded.module.isWaiting(slot)) loaded.waiting.add(slot);
+    yield* loaded.links.read();
     return loaded;
   }
 
@@ -172,7 +175,7 @@ export class VectorGraph {
    */
   add(vector: Float32Array): number {
     const slot = this.append(vector);
-    this.link(slot);
+    if (!this.links.isShared) this.link(slot);
     return slot;
   }
 
@@ -182,38 +185,50 @@ export class VectorGraph {
    */
   append(vector: Float32Array): number {
     this.writeInput(vector);
-    this.changes++;
+    if (!this.links.isShared) this.changes++;
     const slot = this.module.append();
     if (slot < 0) throw this.full();
-    if (this.module.isWaiting(slot)) this.waiting.add(slot >>> 0);
+    this.waiting.appended(slot >>> 0);
     return slot >>> 0;
   }
 
   /** Vectors that wait to be linked. */
   get waitingCount(): number {
-    return this.waiting.size;
+    return this.waiting.count;
   }
 
-  /** Links one of the waiting vectors; false if there is none. */
+  /** Links one of the waiting vectors; false if there is none, or others do it. */
   linkOne(): boolean {
-    for (const slot of this.waiting) {
-      this.link(slot);
-      return true;
-    }
-    return false;
+    const slot = this.links.isShared ? null : this.waiting.next();
+    if (slot === null) return false;
+    this.link(slot);
+    return true;
   }
 
   private link(slot: number): void {
-    if (!this.waiting.delete(slot)) return;
     this.changes++;
     this.module.link(slot);
   }
 
+  /** Other threads begin to link what waits; empty: there is nothing that they could link it to. */
+  beginSharing(threads: number): readonly LinkJob[] {
+    if (this.module.hasEntry() === 0 && !this.linkOne()) return [];
+    return this.links.begin(threads, this.waiting.least());
+  }
+
+  /** Takes out one that was removed while others linked. */
+  takeOutOne(): void {
+    this.changes++;
+    this.links.takeOutOne();
+  }
+
   /** Takes the vector out, so that no search finds it from now on; its slot may be used again. False: there is none. */
   remove(slot: number): boolean {
-    this.changes++;
-    this.waiting.delete(slot);
-    return this.module.remove(slot) === 1;
+    if (!this.links.isShared) this.changes++;
+    if (this.module.remove(slot) === 0) return false;
+    this.waiting.removed(slot);
+    this.links.removed(slot);
+    return true;
   }
 
   has(slot: number): boolean {
@@ -231,7 +246,7 @@ export class VectorGraph {
     if (!this.has(slot)) return undefined;
     const at = this.module.vectorAt(slot) >>> 0;
     if (at === 0) return this.originals?.([slot])[0];
-    return new Float32Array(this.module.memory.buffer, at, this.dimensions).slice();
+    return floatsAt(this.module, at, this.dimensions).slice();
   }
 
   /**
@@ -314,7 +329,7 @@ export class VectorGraph {
   private poolCandidates(size: number): Candidates {
     const slots = this.poolSlots(size);
     if (this.storage === "binary") return { slots, measured: null, errorShare: 1 };
-    const words = new Float32Array(this.module.memory.buffer, this.module.poolAt() >>> 0, size * 2);
+    const words = floatsAt(this.module, this.module.poolAt(), size * 2);
     const measured = Float32Array.from(slots, (_, i) => words[2 * i]!);
     return { slots, measured, errorShare: Math.min(1, DEVIATIONS / Math.sqrt(this.dimensions)) };
   }
@@ -385,12 +400,15 @@ export class VectorGraph {
   private walkAllowed(width: number, possible: number, allowed: Uint32Array): number {
     const share = possible / this.count;
     const wide = share >= WIDE_SHARE ? Math.min(EF_MAX, Math.ceil(width / share)) : 0;
+    const areWaiting = this.waiting.prepare();
     const size = this.module.search(width, 1, wide, possible);
-    return this.withWaiting(size, (slot) => (((allowed[slot >>> 5] ?? 0) >>> (slot & 31)) & 1) === 1);
+    return areWaiting ? this.withWaiting(size, allowed) : size;
   }
 
   private walkAll(width: number): number {
-    return this.withWaiting(this.module.search(width, 0, 0, 0), () => true);
+    const areWaiting = this.waiting.prepare();
+    const size = this.module.search(width, 0, 0, 0);
+    return areWaiting ? this.withWaiting(size, undefined) : size;
   }
 
   private scanAll(width: number, filtered: boolean, how: typeof EXACTLY | typeof BY_CODE | typeof AT_LEAST): number {
@@ -399,26 +417,14 @@ export class VectorGraph {
   }
 
   private isMostlyWaiting(): boolean {
-    return this.waiting.size * 2 > this.count;
+    return this.count <= MEASURED_MAX && this.waiting.count * 2 > this.count;
   }
 
-  /** What a walk found, with those that wait. */
-  private withWaiting(size: number, passes: (slot: number) => boolean): number {
-    if (size < 0 || this.waiting.size === 0) return size;
-    const { module } = this;
-    const most = module.batchLength();
-    let total = size;
-    let count = 0;
-    // Measuring takes no memory, so the view lasts.
-    const batch = new Uint32Array(module.memory.buffer, module.batchAt() >>> 0, most);
-    for (const slot of this.waiting) {
-      if (!passes(slot)) continue;
-      batch[count++] = slot;
-      if (count < most) continue;
-      total = module.offerWritten(count, BY_CODE);
-      count = 0;
-    }
-    return count > 0 ? module.offerWritten(count, BY_CODE) : total;
+  /** What a walk found, with those that waited before it. */
+  private withWaiting(size: number, allowed: Uint32Array | undefined): number {
+    if (size < 0) return size;
+    const total = this.waiting.offer(size, allowed);
+    return this.links.isShared ? this.module.cleanPool() : total;
   }
 
   private offer(slots: Iterable<number>, how: typeof EXACTLY | typeof AT_LEAST): number {
@@ -426,7 +432,7 @@ export class VectorGraph {
     const most = module.batchLength();
     let count = 0;
     let size = 0;
-    const batch = new Uint32Array(module.memory.buffer, module.batchAt() >>> 0, most);
+    const batch = wordsAt(module, module.batchAt(), most);
     for (const slot of slots) {
       if (module.slotState(slot) !== LINKED) continue;
       batch[count++] = slot;
@@ -444,7 +450,7 @@ export class VectorGraph {
   }
 
   private poolSlots(size: number): Uint32Array {
-    const words = new Uint32Array(this.module.memory.buffer, this.module.poolAt() >>> 0, size * 2);
+    const words = wordsAt(this.module, this.module.poolAt(), size * 2);
     const slots = new Uint32Array(size);
     // The topmost bit is the walk's.
     for (let i = 0; i < size; i++) slots[i] = words[2 * i + 1]! & 0x7fffffff;
@@ -452,8 +458,7 @@ export class VectorGraph {
   }
 
   private readPool(size: number, complete: boolean): Found {
-    const at = this.module.poolAt() >>> 0;
-    const measured = new Float32Array(this.module.memory.buffer, at, size * 2);
+    const measured = floatsAt(this.module, this.module.poolAt(), size * 2);
     const distances = new Float64Array(size);
     for (let i = 0; i < size; i++) distances[i] = this.ofMeasured(measured[2 * i]!);
     return { slots: this.poolSlots(size), distances, complete };
@@ -468,7 +473,7 @@ export class VectorGraph {
       const what = vector.some(Number.isNaN) ? "NaN" : "infinite value";
       throw sqlError("22000", `${what} not allowed in vector`);
     }
-    new Float32Array(this.module.memory.buffer, this.module.inputAt() >>> 0, this.dimensions).set(vector);
+    floatsAt(this.module, this.module.inputAt(), this.dimensions).set(vector);
   }
 
   /** False for a query that is no distance from anything. */
@@ -479,7 +484,7 @@ export class VectorGraph {
 
   private writeAllowed(allowed: Uint32Array): number {
     const words = Math.min(allowed.length, (this.slotCount + 31) >>> 5);
-    new Uint32Array(this.module.memory.buffer, this.module.allowedAt() >>> 0, words).set(allowed.subarray(0, words));
+    wordsAt(this.module, this.module.allowedAt(), words).set(allowed.subarray(0, words));
     return this.module.setAllowed(words) >>> 0;
   }
 
@@ -491,10 +496,4 @@ export class VectorGraph {
 function inRange(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
   throw sqlError("22023", `${name} of a vector index must be a whole number from ${least} to ${most}, not ${value}`);
-}
-
-function within(found: Found, radius: number, limit: number): Found {
-  let count = 0;
-  while (count < found.slots.length && count < limit && found.distances[count]! <= radius) count++;
-  return { ...found, slots: found.slots.slice(0, count), distances: found.distances.slice(0, count) };
 }

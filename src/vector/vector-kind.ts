@@ -19,7 +19,8 @@ export function vectorKind(
   return {
     definition: JSON.stringify({ column: columnIds[0], dimensions, ...kept, ...CODES[kept.storage] }),
     create: (itemsAt) => VectorBody.create(definition, dimensions, itemsAt),
-    load: (bytes, itemsAt) => VectorBody.load(bytes, itemsAt),
+    load: (bytes, itemsAt) => VectorBody.load([bytes], itemsAt),
+    loadPieces: (pieces, itemsAt) => VectorBody.load(pieces, itemsAt),
     itemOf: (record) => {
       const found = vectorOf(record);
       return found !== null && metric === "cosine" && found.every((x) => x === 0) ? null : found;

@@ -3,14 +3,17 @@
  * only.
  */
 declare namespace WebAssembly {
-  interface Memory {
-    readonly buffer: ArrayBuffer;
+  /** Shared ones only. */
+  class Memory {
+    constructor(descriptor: { readonly initial: number; readonly maximum: number; readonly shared: true });
+    readonly buffer: SharedArrayBuffer;
+    grow(pages: number): number;
   }
   class Module {
     constructor(bytes: Uint8Array);
   }
   class Instance {
-    constructor(module: Module);
+    constructor(module: Module, imports?: { readonly env: { readonly memory: Memory } });
     readonly exports: object;
   }
 }

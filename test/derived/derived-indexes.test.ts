@@ -22,7 +22,8 @@ import { directory } from "../storage/shards.js";
 class Words implements IndexBody<string>, LongWork {
   free: number[] = [];
   worked = 0;
-  changed: Set<number> | null = null;
+  isAway = false;
+  isStopped = false;
 
   constructor(public words: (string | null)[] = []) {
     words.forEach((word, slot) => {
@@ -39,13 +40,12 @@ class Words implements IndexBody<string>, LongWork {
   }
 
   get hasWork(): boolean {
-    return this.changed === null && this.worked < this.words.length;
+    return !this.isAway && this.worked < this.words.length;
   }
 
   add(word: string): number {
     const slot = this.free.pop() ?? this.words.length;
     this.words[slot] = word;
-    this.changed?.add(slot);
     return slot;
   }
 
@@ -53,7 +53,6 @@ class Words implements IndexBody<string>, LongWork {
     if (this.words[slot] === null) throw new Error("removed twice");
     this.words[slot] = null;
     this.free.push(slot);
-    this.changed?.add(slot);
   }
 
   holds(slot: number, word: string): boolean {
@@ -69,6 +68,7 @@ class Words implements IndexBody<string>, LongWork {
   }
 
   *save(): Generator<Uint8Array> {
+    if (this.isAway) throw new Error("saved while others work");
     const text = Buffer.from(JSON.stringify(this.words));
     for (let at = 0; at < text.length; at += 50) yield text.subarray(at, at + 50);
     if (text.toString() !== JSON.stringify(this.words)) throw new Error("changed while it was saved");
@@ -82,41 +82,20 @@ class Words implements IndexBody<string>, LongWork {
     return this.hasWork && this.words.length - this.worked > 5;
   }
 
-  get isAway(): boolean {
-    return this.changed !== null;
+  begin(threads: number): readonly Words[] {
+    this.isAway = true;
+    this.isStopped = false;
+    return new Array<Words>(threads).fill(this);
   }
 
-  begin(): void {
-    this.changed = new Set();
+  stop(): void {
+    this.isStopped = true;
   }
 
-  giveUp(): void {
-    this.changed = null;
-  }
-
-  *takeBack(bytes: Uint8Array): Generator<undefined, ReadonlyMap<number, number>> {
-    const other = wordsOf(bytes);
+  *end(): Generator<undefined, void> {
     yield;
-    const changed = this.changed!;
-    const emptied = new Set<number>();
-    const moved = new Map<number, number>();
-    while (changed.size > 0) {
-      for (const slot of changed) {
-        changed.delete(slot);
-        const before = emptied.has(slot) ? moved.get(slot) : other.words[slot] == null ? undefined : slot;
-        emptied.add(slot);
-        if (before !== undefined) other.remove(before);
-        moved.delete(slot);
-        const word = this.words[slot];
-        if (word !== null && word !== undefined) moved.set(slot, other.add(word));
-        yield;
-      }
-    }
-    this.words = other.words;
-    this.free = other.free;
-    this.worked = this.words.length;
-    this.changed = null;
-    return moved;
+    this.isAway = false;
+    yield;
   }
 }
 
@@ -313,12 +292,15 @@ t.test("random histories with restarts, lost logs and damaged files", async (t) 
     log.close = () => Promise.resolve();
     for (let life = 0; life < 4; life++) {
       const memory = { bytes: 0, bytesMax: 1e9 };
-      const workElsewhere = async (parts: readonly Uint8Array[]) => {
-        const bytes = Buffer.concat(parts);
-        elsewhere++;
-        for (let i = random.below(20); i > 0; i--) await settle();
-        if (random.below(6) === 0) throw new Error("the thread ended");
-        return random.below(6) === 0 ? bytes.subarray(1) : bytes;
+      const workElsewhere = {
+        free: 1 + random.below(3),
+        run: async (job: unknown) => {
+          elsewhere++;
+          const words = job as Words;
+          for (let i = random.below(20); i > 0 && !words.isStopped; i--) await settle();
+          if (random.below(6) === 0) throw new Error("the thread ended");
+          if (!words.isStopped) words.worked = words.words.length;
+        },
       };
       const kind = seed % 3 === 0 ? SLOW_KIND : KIND;
       const node = await Node.open(engine, log, files, memory, workElsewhere, kind);
@@ -348,7 +330,7 @@ t.test("random histories with restarts, lost logs and damaged files", async (t) 
       if (random.below(4) === 0) damage(files, random);
     }
   }
-  t.ok(elsewhere > 0, `${elsewhere} copies were worked on elsewhere`);
+  t.ok(elsewhere > 0, `${elsewhere} jobs were done elsewhere`);
   t.ok(fromFiles > 0, `${fromFiles} lives began with a saved index and the log`);
 });
 

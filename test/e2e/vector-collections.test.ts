@@ -73,7 +73,7 @@ t.test("vectors are stored, replaced, read and removed", async (t) => {
   t.equal(batch.status, 201);
   t.same(await get("/item/vectors/a"), { id: "a", vector: [1, 0.1, 0], metadata: { colour: "red" } });
   t.match(await get(`/item/vectors/${encodeURIComponent("a b/ü")}`), { id: "a b/ü" });
-  t.match(await get("/item"), { vector_count: 4, index: { state: "absent" } });
+  t.match(await get("/item"), { vector_count: 4, index: { state: /opening|ready/ } });
   t.equal((await server.call("DELETE", `${COLLECTIONS}/item/vectors/a`)).status, 204);
   t.equal((await server.call("DELETE", `${COLLECTIONS}/item/vectors/a`)).status, 404);
   t.equal((await server.call("GET", `${COLLECTIONS}/item/vectors/a`)).status, 404);

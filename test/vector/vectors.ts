@@ -1,6 +1,6 @@
 /** Vectors and truths for the tests of the vector index: clusters from a seed, distances by the definition. */
 import type { VectorMetric } from "../../src/values/vector-metric.js";
-import type { Found } from "../../src/vector/vector-graph.js";
+import type { Found } from "../../src/vector/found.js";
 import { randomFrom } from "../fuzz/random.js";
 
 /** Vectors around random centres, so that near ones are nearer than chance. */

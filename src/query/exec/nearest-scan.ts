@@ -1,7 +1,8 @@
 /**
  * A scan that only needs the rows nearest to a vector (NearestSearch). A vector index names them, in no order, and
- * some more if the statement's transaction sees other rows than the index. While no index is ready, or if the
- * statement wants a large part of the table, it is a scan like any other; it may always give more rows.
+ * some more if the statement's transaction sees other rows than the index. It waits for an index that is being made. If
+ * there is none, or if the statement wants a large part of the table, it is a scan like any other; it may always give
+ * more rows.
  *
  * With a filter, the nearest rows that pass are wanted. Which rows pass is remembered by slot (derived/slot-marks.ts).
  * If few do, their vectors are all compared; if many do, the graph is walked and hands out only those.
@@ -19,7 +20,7 @@ import { limitValue } from "./limit.js";
 import { compileNearestRows, type FoundRows, type NearestRows, withVector } from "./nearest-rows.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileScan } from "./scan.js";
-import { asVector, findSearchIndex, vectorIndexKind } from "./search-index-kind.js";
+import { asVector, findSearchIndex, vectorIndexKind, whileOpening } from "./search-index-kind.js";
 import { compileSlotFilter, SlotFilter, type SlotFilterProgram } from "./slot-filter.js";
 import { compileMaybe, EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
@@ -113,6 +114,11 @@ class NearestScanOperator implements Operator {
     if (this.found !== null) return this.openRows().next(this.found);
     this.context.checkpoint();
     const index = this.index();
+    const opening = index === null ? whileOpening(this.context, this.program.search.index) : null;
+    return opening === null ? this.begin(index) : opening.then(() => this.begin(this.index()));
+  }
+
+  private begin(index: VectorIndex | null): Pulled {
     const query = index === null ? null : this.query();
     const count = index === null ? 0 : this.wanted(index);
     if (index === null || query === null || query.length !== this.program.dimensions || count === 0)

@@ -43,6 +43,27 @@ export function findSearchIndex<Item, Body extends IndexBody<Item>>(
   return derived === null ? null : derived.find(searchIndexPlace(tenantNumber, table, index), kind);
 }
 
+/** Resolves when the index is ready or turns out not to fit: to read all rows takes as long. Null: it is not being made. */
+export function whileOpening(context: ExecContext, index: SearchIndexDef): Promise<void> | null {
+  const { derived, tenantNumber } = context;
+  const opening = derived?.opening({ tenantNumber, indexId: index.id }) ?? null;
+  return opening && unlessCancelled(opening, context.signal());
+}
+
+async function unlessCancelled(opening: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let cancel = (): void => undefined;
+  const cancelled = new Promise<never>((_, reject) => {
+    cancel = () => reject(signal.reason);
+  });
+  signal.addEventListener("abort", cancel);
+  try {
+    await Promise.race([opening, cancelled]);
+  } finally {
+    signal.removeEventListener("abort", cancel);
+  }
+}
+
 /** Reads a column's vector out of a record. */
 function vectorReader(layout: TableLayout, columnId: number): (record: Uint8Array) => Float32Array | null {
   const decode = decoderOf(layout, [columnId]);

@@ -14,7 +14,7 @@ import type { ExecContext } from "./context.js";
 import { compileNearestRows, type FoundRows, type NearestRows } from "./nearest-rows.js";
 import type { Open, Operator, Pulled } from "./operator.js";
 import { compileScan } from "./scan.js";
-import { findSearchIndex, vectorIndexKind } from "./search-index-kind.js";
+import { findSearchIndex, vectorIndexKind, whileOpening } from "./search-index-kind.js";
 import { EMPTY_ROW, NO_SLOTS } from "./slots.js";
 import { layoutOf, type TableLayout } from "./table-layout.js";
 import { type VectorIndex, vectorCorrections } from "./vector-corrections.js";
@@ -65,10 +65,22 @@ class WithinScanOperator implements Operator {
     if (this.scan !== null) return this.scan.next();
     if (this.found !== null) return this.rows!.next(this.found);
     context.checkpoint();
+    // Asking has it made.
+    const index = this.index();
+    const opening = index === null ? whileOpening(context, program.search.index) : null;
+    return opening === null ? this.begin(index) : opening.then(() => this.begin(this.index()));
+  }
+
+  private index(): VectorIndex | null {
+    const { layout, search, kind } = this.program;
+    return findSearchIndex(this.context, layout.table, search.index, kind);
+  }
+
+  private begin(index: VectorIndex | null): Pulled {
+    const { program, context } = this;
     const query = program.query(EMPTY_ROW, 0, context) as Float32Array | null;
     const radius = program.radius(EMPTY_ROW, 0, context) as number | null;
     if (query === null || radius === null) return null;
-    const index = findSearchIndex(context, program.layout.table, program.search.index, program.kind);
     if (index === null) return this.read();
     if (index.fold(() => context.shouldYield())) return this.finish(index, query, radius);
     return this.folded(index).then(() => this.finish(index, query, radius));

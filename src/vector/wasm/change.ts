@@ -3,26 +3,18 @@
 import { prepareStored } from "./distance";
 import {
   efConstruction,
+  entry,
   entryLevel,
   entrySlot,
-  FREE,
-  inDegreeOf,
-  isInGraph,
-  LEAVING,
   LEVEL_MAX,
-  levelOf,
   linksOf,
   m,
   NEVER,
   NONE,
-  pushFree,
+  nextRandom,
   query,
-  randomState,
-  releaseUpper,
+  raiseEntry,
   setEntry,
-  setLevelOf,
-  setRandomState,
-  setStateOf,
   setSweepSlot,
   slots,
   sweepSlot,
@@ -30,6 +22,7 @@ import {
 } from "./layout";
 import { clearLinks, connect, hasLink, linkToPool, purge, replaceLink } from "./links";
 import { size, slotAt } from "./pool";
+import { FREE, inDegreeOf, isInGraph, LEAVING, levelOf, pushFree, releaseUpper, setLevelOf, setStateOf } from "./slots";
 import { equalInPool } from "./twins";
 import { enter, walkLayer } from "./walk";
 
@@ -38,8 +31,7 @@ const SWEEP_SLOTS: u32 = 32;
 
 /** A level with the probability of the paper's section 4.1, mL = 1/ln(m); the generator is splitmix64. */
 export function randomLevel(): i32 {
-  setRandomState(randomState + 0x9e3779b97f4a7c15);
-  let z = randomState;
+  let z = nextRandom(0x9e3779b97f4a7c15);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
   z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
   z = z ^ (z >> 31);
@@ -53,7 +45,9 @@ export function randomLevel(): i32 {
  * graph has a node of the same code, it is returned and nothing is linked; else NONE.
  */
 export function insert(slot: u32, level: i32): u32 {
-  if (entrySlot !== NONE) {
+  const start = entry();
+  const highest = <i32>(start >> 32);
+  if (<u32>start !== NONE) {
     if (level > 0) {
       enter(query, 0);
       walkLayer(query, min(8, efConstruction), 0);
@@ -61,7 +55,7 @@ export function insert(slot: u32, level: i32): u32 {
       if (equal !== NONE) return equal;
     }
     enter(query, level);
-    for (let layer = min(level, entryLevel); layer >= 0; layer--) {
+    for (let layer = min(level, highest); layer >= 0; layer--) {
       walkLayer(query, efConstruction, layer);
       if (level === 0) {
         const equal = equalInPool(slot);
@@ -69,11 +63,12 @@ export function insert(slot: u32, level: i32): u32 {
       }
       linkToPool(slot, layer, m);
       const links = linksOf(slot, layer);
+      // Other threads may add links meanwhile.
       const count = load<u32>(links);
       for (let i: u32 = 0; i < count; i++) connect(load<u32>(links + ((<usize>i) << 2), 4), slot, layer);
     }
   }
-  if (level > entryLevel) setEntry(slot, level);
+  raiseEntry(slot, level);
   return NONE;
 }
 
@@ -83,7 +78,7 @@ export function extract(slot: u32): void {
   prepareStored(slot, query);
   enter(query, level);
   setStateOf(slot, LEAVING);
-  if (slot === entrySlot) chooseEntry(slot, level);
+  if (slot === entrySlot()) chooseEntry(slot, level);
   for (let layer = level; layer >= 0; layer--) {
     walkLayer(query, efConstruction, layer);
     for (let i = 0; i < size; i++) {
@@ -106,9 +101,9 @@ export function extract(slot: u32): void {
 
 /** Looks for links to free slots in the next few nodes, so that all of them are found in time. */
 function sweep(): void {
-  for (let i: u32 = 0; i < min(SWEEP_SLOTS, slots); i++) {
-    setSweepSlot(sweepSlot + 1 < slots ? sweepSlot + 1 : 0);
-    if (isInGraph(sweepSlot)) purge(sweepSlot, 0);
+  for (let i: u32 = 0; i < min(SWEEP_SLOTS, slots()); i++) {
+    setSweepSlot(sweepSlot() + 1 < slots() ? sweepSlot() + 1 : 0);
+    if (isInGraph(sweepSlot())) purge(sweepSlot(), 0);
   }
 }
 
@@ -140,6 +135,16 @@ function linkFromNeighbour(to: u32, gone: u32): void {
   }
 }
 
+/** Has one of those that the node links to link to it: other threads, each for itself, may both have dropped a last link. */
+export function linkBack(slot: u32): void {
+  const links = linksOf(slot, 0);
+  const count = load<u32>(links);
+  for (let i: u32 = 0; i < count && inDegreeOf(slot) === 0; i++) {
+    const near = load<u32>(links + ((<usize>i) << 2), 4);
+    if (isInGraph(near)) connect(near, slot, 0);
+  }
+}
+
 /** Another entry in the place of the slot: a neighbour in its highest layer that has one, else the highest there is. */
 function chooseEntry(slot: u32, level: i32): void {
   for (let layer = level; layer >= 0; layer--) {
@@ -154,7 +159,7 @@ function chooseEntry(slot: u32, level: i32): void {
     }
   }
   setEntry(NONE, -1);
-  for (let other: u32 = 0; other < slots; other++) {
-    if (isInGraph(other) && levelOf(other) > entryLevel) setEntry(other, levelOf(other));
+  for (let other: u32 = 0; other < slots(); other++) {
+    if (isInGraph(other) && levelOf(other) > entryLevel()) setEntry(other, levelOf(other));
   }
 }

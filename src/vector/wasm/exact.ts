@@ -4,8 +4,9 @@
  */
 
 import { errorMax, exactDistance, measure } from "./distance";
-import { allowedBits, batch, batchMax, distances, F32, input, isFindable, originalOf, query, storage } from "./layout";
+import { allowedBits, batch, batchMax, distances, F32, input, originalOf, query, storage } from "./layout";
 import { distanceAt, offer, rescore, size, slotAt } from "./pool";
+import { isFindable } from "./slots";
 import { isSet } from "./twins";
 import { offerBatch } from "./walk";
 

@@ -20,6 +20,7 @@ import {
   slots,
 } from "./layout";
 import { isFull, move, next, reset, size, slotAt, truncate } from "./pool";
+import { isInGraph } from "./slots";
 import { isSet } from "./twins";
 import { isVisited, newMark, offerBatch, visit, walkLayer } from "./walk";
 
@@ -33,7 +34,7 @@ function passes(slot: u32): bool {
 
 /** Clears the bits of words from `words` on, and counts those set before. */
 export function countAllowed(words: u32): u32 {
-  const total = (slots + 31) >> 5;
+  const total = (slots() + 31) >> 5;
   let count: u32 = 0;
   for (let i: u32 = 0; i < min(words, total); i++) count += popcnt<u32>(load<u32>(allowedBits + ((<usize>i) << 2)));
   if (words < total) memory.fill(allowedBits + ((<usize>words) << 2), 0, (<usize>(total - words)) << 2);
@@ -110,7 +111,7 @@ function gatherAround(slot: u32, count: i32): i32 {
 
 /** Allowed slots that were not visited yet, from other places of the bits each time. */
 function gatherElsewhere(round: u32): i32 {
-  const words = (slots + 31) >> 5;
+  const words = (slots() + 31) >> 5;
   const start = <u32>((<u64>words * (round * 2 + 1)) / (<u32>RESTARTS_MAX * 2));
   const step = max(1, words / efConstruction);
   const most = min(16, <i32>batchMax);
@@ -123,7 +124,7 @@ function gatherElsewhere(round: u32): i32 {
       const bits = load<u32>(passBits + ((<usize>word) << 2));
       if (bits === 0) continue;
       const slot = (word << 5) + ctz<u32>(bits);
-      if (slot >= slots || isVisited(slot)) continue;
+      if (slot >= slots() || isVisited(slot) || !isInGraph(slot)) continue;
       visit(slot);
       store<u32>(batch + ((<usize>count) << 2), slot);
       count++;

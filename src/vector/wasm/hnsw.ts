@@ -3,7 +3,7 @@
  * One instance is one graph.
  */
 
-import { extract, free, insert, randomLevel } from "./change";
+import { extract, free, insert, linkBack, randomLevel } from "./change";
 import { xxh64 } from "./checksum";
 import {
   COSINE,
@@ -16,10 +16,10 @@ import {
   prepare,
   prepareStored,
 } from "./distance";
-import { offerSlots, rerank, scan } from "./exact";
+import { BY_CODE, offerSlots, rerank, scan } from "./exact";
 import { countAllowed, walkAllowed, walkWide } from "./filtered-walk";
 import {
-  addLive,
+  addWaiting,
   allowedBits,
   batch,
   batchMax,
@@ -28,47 +28,65 @@ import {
   ensureSlot,
   entrySlot,
   F32,
-  FREE,
-  GHOST,
   growTo,
+  hold,
   IMAGE,
   input,
-  isFindable,
-  joinTwins,
+  isHeld,
+  isShared,
   keepsOriginals,
-  LINKED,
   layOut,
   linksOf,
   liveCount,
   loadState,
   metric,
-  NEVER,
   NONE,
   originalOf,
   other,
   padded,
   pool,
-  popSlot,
   query,
-  releaseUpper,
+  release,
   setGeometry,
-  setLevelOf,
   setMemoryMax,
   setRandomState,
-  setStateOf,
   slots,
-  stateOf,
   storage,
   storeState,
+  top,
+  visited,
+  waitingCount,
+} from "./layout";
+import { distanceAt, move, reset, size, slotAt, truncate } from "./pool";
+import {
+  addLive,
+  claim,
+  FREE,
+  GHOST,
+  GONE,
+  GONE_LATER,
+  goneOf,
+  inDegreeOf,
+  isBusy,
+  isFindable,
+  isGone,
+  isInGraph,
+  joinTwins,
+  LINKED,
+  popSlot,
+  releaseUpper,
+  setBusy,
+  setGone,
+  setLevelOf,
+  setStateOf,
+  stateOf,
   TWIN,
   takeUpper,
-  top,
   UNLINKED,
-  visited,
   WAITING,
-} from "./layout";
-import { reset, size } from "./pool";
-import { addTwin, hasTwins, passRepresentatives, removeTwin, spreadTwins } from "./twins";
+} from "./slots";
+import { nextShared, share, stopSharing, takePlace } from "./threads";
+import { addTwin, hasTwins, isSet, markTwins, passRepresentatives, removeTwin, spreadTwins } from "./twins";
 import { clearMarks, enter, walkLayer } from "./walk";
 
 /** Sets the parameters; before anything else. `bytesMax` bounds the image. */
@@ -96,7 +114,7 @@ export function imageAt(): usize {
 }
 
 export function imageBytes(): usize {
-  return top - IMAGE;
+  return top() - IMAGE;
 }
 
 export function inputAt(): usize {
@@ -124,11 +142,11 @@ export function allowedAt(): usize {
 }
 
 export function slotCount(): u32 {
-  return slots;
+  return slots();
 }
 
 export function vectorCount(): u32 {
-  return liveCount;
+  return liveCount();
 }
 
 /** Address of the slot's float32 vector; 0 when only its code is kept. */
@@ -138,7 +156,7 @@ export function vectorAt(slot: u32): usize {
 
 /** 0 free, 1 to be found, 2 a zero vector under cosine. */
 export function slotState(slot: u32): i32 {
-  if (slot >= slots) return 0;
+  if (slot >= slots()) return 0;
   if (isFindable(slot)) return LINKED;
   return stateOf(slot) === UNLINKED ? UNLINKED : FREE;
 }
@@ -156,19 +174,25 @@ export function append(): i32 {
   if (storage !== F32 && keepsOriginals) memory.copy(originalOf(slot), input, (<usize>padded) << 2);
   store<u32>(linksOf(slot, 0), 0);
   addLive(1);
-  // The walk only meets linked nodes.
-  store<u8>(visited + slot, NEVER);
-  setStateOf(slot, hasDirection ? WAITING : UNLINKED);
+  // Walks meet what is linked only.
+  store<u8>(visited + slot, 0);
   joinTwins(slot, slot);
+  setGone(slot, 0);
+  setStateOf(slot, hasDirection ? WAITING : UNLINKED);
+  if (hasDirection) addWaiting(1);
   return slot;
 }
 
 export function isWaiting(slot: u32): bool {
-  return slot < slots && stateOf(slot) === WAITING;
+  return slot < slots() && stateOf(slot) === WAITING;
 }
 
 /** Links a slot that waits. */
 export function link(slot: u32): void {
+  if (claim(slot)) linkClaimed(slot);
+}
+
+function linkClaimed(slot: u32): void {
   let level = randomLevel();
   // A full graph may still have a slot, if only in layer 0.
   if (!takeUpper(slot, level)) {
@@ -176,21 +200,31 @@ export function link(slot: u32): void {
     takeUpper(slot, level);
   }
   setLevelOf(slot, level);
-  store<u8>(visited + slot, 0);
-  setStateOf(slot, LINKED);
   prepareStored(slot, query);
   const node = insert(slot, level);
-  if (node === NONE) return;
-  releaseUpper(slot);
-  setLevelOf(slot, -1);
-  setStateOf(slot, TWIN);
-  store<u8>(visited + slot, NEVER);
-  addTwin(slot, node);
+  if (node !== NONE) {
+    releaseUpper(slot);
+    setLevelOf(slot, -1);
+    setStateOf(slot, TWIN);
+    addTwin(slot, node);
+  }
+  addWaiting(-1);
 }
 
 /** Removes the slot's vector; 0 if there is none. */
 export function remove(slot: u32): i32 {
-  if (slot >= slots) return 0;
+  if (slot >= slots() || isGone(slot)) return 0;
+  const state = stateOf(slot);
+  if (state === FREE || state === GHOST) return 0;
+  if (isShared()) {
+    setGone(slot, isHeld() ? GONE_LATER : GONE);
+    gone++;
+  } else takeOut(slot);
+  addLive(-1);
+  return 1;
+}
+
+function takeOut(slot: u32): void {
   const state = stateOf(slot);
   if (state === LINKED) {
     if (hasTwins(slot)) setStateOf(slot, GHOST);
@@ -199,10 +233,120 @@ export function remove(slot: u32): i32 {
     const node = removeTwin(slot);
     free(slot);
     if (stateOf(node) === GHOST && !hasTwins(node)) extract(node);
-  } else if (state === UNLINKED || state === WAITING) free(slot);
-  else return 0;
-  addLive(-1);
+  } else {
+    if (state === WAITING) addWaiting(-1);
+    free(slot);
+  }
+}
+
+/** Slots that were removed while other threads linked, and are to be taken out. */
+let gone: u32 = 0;
+
+export function isGoneSlot(slot: u32): bool {
+  return slot < slots() && isGone(slot);
+}
+
+/** Takes a slot out that was removed while other threads linked. */
+export function removeGone(slot: u32): void {
+  setGone(slot, 0);
+  gone--;
+  takeOut(slot);
+}
+
+/** From here on other threads may link what waits from slot `from` on; what is in the graph stays in it. */
+export function beginSharing(from: u32): void {
+  share(from);
+}
+
+/** There is a node that others can be linked to. */
+export function hasEntry(): bool {
+  return entrySlot() !== NONE;
+}
+
+/** Other threads are to end soon. */
+export function stopOthers(): void {
+  stopSharing();
+}
+
+/** In another thread's instance, which links: before anything but `configure`. 0: there is no room. */
+export function join(thread: u32): i32 {
+  return takePlace(thread) ? 1 : 0;
+}
+
+/** Links the next slot that waits, or looks at it; 0: there is none, or the owner wants an end. */
+export function linkNext(): i32 {
+  const slot = nextShared();
+  if (slot === NONE) return 0;
+  if (stateOf(slot) !== WAITING || isGone(slot)) return 1;
+  setBusy(slot, true);
+  if (claim(slot)) linkClaimed(slot);
+  setBusy(slot, false);
   return 1;
+}
+
+/** All others have ended: makes of the slots from `from` up to `to` what they would be if one thread had linked them. */
+export function settle(from: u32, to: u32): void {
+  const end = min(to, slots());
+  markTwins(from, end);
+  for (let slot = from; slot < end; slot++) if (isInGraph(slot) && inDegreeOf(slot) === 0) linkBack(slot);
+}
+
+export function endSharing(): void {
+  release();
+}
+
+/** From here on the image is copied: until `endSharing` no links may change. */
+export function holdLinks(): void {
+  hold();
+}
+
+/** The first slot from `from` up to `to` that walks may not find yet, and `to` if there is none. */
+export function firstWaiting(from: u32, to: u32): u32 {
+  const end = min(to, slots());
+  for (let slot = from; slot < end; slot++) if (stateOf(slot) === WAITING || isBusy(slot)) return slot;
+  return end;
+}
+
+export function waiting(): u32 {
+  return waitingCount();
+}
+
+/**
+ * Offers the (allowed) slots from `from` on that wait, after a walk. While other threads link, those that they have linked
+ * meanwhile, too, which the walk may have met or not; returns how many the pool holds.
+ */
+export function offerWaiting(from: u32, filtered: bool): i32 {
+  const end = slots();
+  const shared = isShared();
+  let count = 0;
+  for (let slot = from; slot < end; slot++) {
+    if (shared ? !isFindable(slot) : stateOf(slot) !== WAITING) continue;
+    if (filtered && !isSet(allowedBits, slot)) continue;
+    store<u32>(batch + ((<usize>count) << 2), slot);
+    count++;
+    if (<u32>count < batchMax) continue;
+    offerSlots(count, BY_CODE);
+    count = 0;
+  }
+  offerSlots(count, BY_CODE);
+  return size;
+}
+
+/** Takes from the pool what is there twice, and what was removed; returns how many it holds. */
+export function cleanPool(): i32 {
+  let kept = 0;
+  for (let i = 0; i < size; i++) {
+    const slot = slotAt(i);
+    if (!isFindable(slot)) continue;
+    const d = distanceAt(i);
+    let twice = false;
+    for (let j = kept - 1; j >= 0 && distanceAt(j) === d && !twice; j--) twice = slotAt(j) === slot;
+    if (twice) continue;
+    move(i, kept);
+    kept++;
+  }
+  truncate(kept);
+  return size;
 }
 
 /** Makes the input the query; 0 for one that no distance is defined for. */
@@ -226,13 +370,13 @@ export function setAllowed(words: u32): u32 {
 export function search(ef: u32, filtered: bool, wide: u32, allowedCount: u32): i32 {
   if (!ensurePool(max(ef, wide))) return -1;
   reset(ef);
-  if (entrySlot === NONE) return 0;
+  if (entrySlot() === NONE) return 0;
   enter(query, 0);
   if (!filtered) walkLayer(query, ef, 0);
   else if (wide > 0) walkWide(query, wide);
   else walkAllowed(query, ef, allowedCount);
   spreadTwins(ef, filtered);
-  return size;
+  return gone === 0 ? size : cleanPool();
 }
 
 /** Sorts what `search` found by exact distance. */
@@ -249,7 +393,7 @@ export function startScan(k: u32): i32 {
 
 /** Offers slots from `from` up to `to`; returns how many the pool holds. */
 export function scanSlots(from: u32, to: u32, filtered: bool, how: i32): i32 {
-  scan(from, min(to, slots), filtered, how);
+  scan(from, min(to, slots()), filtered, how);
   return size;
 }
 
@@ -289,6 +433,24 @@ export function growForImage(bytes: u32): i32 {
 /** Takes up the image that was copied in. */
 export function thaw(): void {
   loadState();
+  // Searches went on while the image was copied.
+  clearMarks();
+}
+
+/**
+ * The next slot from `from` up to `to` that was gone when the image was to be copied; `to` if there is none. What was removed
+ * later is there again.
+ */
+export function nextGone(from: u32, to: u32): u32 {
+  const end = min(to, slots());
+  for (let slot = from; slot < end; slot++) {
+    if (goneOf(slot) === GONE) {
+      gone++;
+      return slot;
+    }
+    setGone(slot, 0);
+  }
+  return end;
 }
 
 export function checksum(at: usize, bytes: usize): u64 {

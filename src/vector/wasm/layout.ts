@@ -22,20 +22,6 @@ export const F32: i32 = 0;
 export const INT8: i32 = 1;
 export const BINARY: i32 = 2;
 
-// States of a slot.
-export const FREE: u8 = 0;
-export const LINKED: u8 = 1;
-/** A vector without a direction under cosine: kept, never found. */
-export const UNLINKED: u8 = 2;
-/** While its links are taken away. */
-export const LEAVING: u8 = 3;
-/** Has the code of a node, its representative, and no links; see twins.ts. */
-export const TWIN: u8 = 4;
-/** A node whose vector was removed while it has twins. */
-export const GHOST: u8 = 5;
-/** Has no links yet: found by measuring, not by walks. */
-export const WAITING: u8 = 6;
-
 /** Marks a free slot for the walk: no mark of a search is as large (see `walk.ts`). */
 export const NEVER: u8 = 255;
 
@@ -54,18 +40,22 @@ export let linksMax0: u32 = 0;
 export let efConstruction: u32 = 0;
 export let memoryMax: u64 = 0;
 
-// What it holds.
-export let top: usize = 0;
-/** Slots that have ever been used: all slots are below. */
-export let slots: u32 = 0;
-export let liveCount: u32 = 0;
-export let capacity: u32 = 0;
-export let entrySlot: u32 = NONE;
-export let entryLevel: i32 = -1;
-export let freeSlot: u32 = NONE;
-export let randomState: u64 = 0;
-/** Where the search for links to free slots has come to (change.ts). */
-export let sweepSlot: u32 = 0;
+// What it holds lies at IMAGE, where all instances over the memory see it.
+const TOP: usize = IMAGE;
+export const SLOTS: usize = IMAGE + 4;
+export const LIVE: usize = IMAGE + 8;
+const CAPACITY: usize = IMAGE + 12;
+/** The entry's slot, and its level in the upper half. */
+const ENTRY: usize = IMAGE + 16;
+export const FREE_SLOT: usize = IMAGE + 24;
+const RANDOM: usize = IMAGE + 48;
+const SWEEP: usize = IMAGE + 88;
+const TWINS: usize = IMAGE + 100;
+/** While other threads link; while the image is copied. */
+export const LINKING: u32 = 1;
+const HELD: u32 = 2;
+export const SHARED: usize = IMAGE + 104;
+const WAITING_COUNT: usize = IMAGE + 108;
 
 // Geometry of a chunk, computed from the above.
 export let chunkShift: u32 = 0;
@@ -91,9 +81,8 @@ export let visited: usize = 0;
 export let allowedBits: usize = 0;
 /** Nodes that the walk looks for under a filter: those allowed, and representatives of allowed twins. */
 export let passBits: usize = 0;
-/** Slots that are twins, and how many. */
+/** Slots that are twins: the owner's. */
 export let twinBits: usize = 0;
-export let twinCount: u32 = 0;
 /** Slots to be measured, and what was measured: `batchMax` of both. */
 export let batch: usize = 0;
 export let distances: usize = 0;
@@ -106,25 +95,104 @@ export let batchMax: u32 = 0;
 /** The walk's pool (pool.ts): 8 bytes for each of `poolMax`, and as much again for a copy. */
 export let pool: usize = 0;
 export let poolMax: u32 = 0;
-let freeUpper: usize = 0;
+export let freeUpper: usize = 0;
 
 const INFO_BYTES: usize = 24;
 
+/** All slots that have ever been used are below. */
+export function slots(): u32 {
+  return atomic.load<u32>(SLOTS);
+}
+
+export function liveCount(): u32 {
+  return load<u32>(LIVE);
+}
+
+export function capacity(): u32 {
+  return load<u32>(CAPACITY);
+}
+
+export function top(): usize {
+  return <usize>atomic.load<u32>(TOP);
+}
+
+/** The entry's slot, and its level in the upper half: the two always belong together. */
+export function entry(): u64 {
+  return atomic.load<u64>(ENTRY);
+}
+
+export function entrySlot(): u32 {
+  return <u32>entry();
+}
+
+export function entryLevel(): i32 {
+  return <i32>(entry() >> 32);
+}
+
 export function setEntry(slot: u32, level: i32): void {
-  entrySlot = slot;
-  entryLevel = level;
+  atomic.store<u64>(ENTRY, ((<u64>(<u32>level)) << 32) | <u64>slot);
+}
+
+/** Makes the slot the entry unless another thread has found a higher one. */
+export function raiseEntry(slot: u32, level: i32): void {
+  for (;;) {
+    const before = entry();
+    if (level <= <i32>(before >> 32)) return;
+    const next = ((<u64>(<u32>level)) << 32) | <u64>slot;
+    if (atomic.cmpxchg<u64>(ENTRY, before, next) === before) return;
+  }
+}
+
+/** The next state of the generator of levels. */
+export function nextRandom(by: u64): u64 {
+  return atomic.add<u64>(RANDOM, by) + by;
 }
 
 export function setRandomState(state: u64): void {
-  randomState = state;
+  store<u64>(RANDOM, state);
 }
 
-export function setTwinCount(count: u32): void {
-  twinCount = count;
+export function twinCount(): u32 {
+  return atomic.load<u32>(TWINS);
+}
+
+export function addTwins(by: i32): void {
+  atomic.add<u32>(TWINS, <u32>by);
+}
+
+/** Where the search for links to free slots has come to (change.ts). */
+export function sweepSlot(): u32 {
+  return load<u32>(SWEEP);
 }
 
 export function setSweepSlot(slot: u32): void {
-  sweepSlot = slot;
+  store<u32>(SWEEP, slot);
+}
+
+/** Vectors that wait to be linked. */
+export function waitingCount(): u32 {
+  return atomic.load<u32>(WAITING_COUNT);
+}
+
+export function addWaiting(by: i32): void {
+  atomic.add<u32>(WAITING_COUNT, <u32>by);
+}
+
+/** Other threads link, or the image is copied: nothing is taken out of the graph, and no slot is used again. */
+export function isShared(): bool {
+  return atomic.load<u32>(SHARED) !== 0;
+}
+
+export function isHeld(): bool {
+  return load<u32>(SHARED) === HELD;
+}
+
+export function hold(): void {
+  atomic.store<u32>(SHARED, HELD);
+}
+
+export function release(): void {
+  atomic.store<u32>(SHARED, 0);
 }
 
 export function setMemoryMax(bytes: u64): void {
@@ -167,7 +235,9 @@ export function setGeometry(
 
 /** Lays the empty image out; 0 when even that does not fit. */
 export function layOut(): i32 {
-  top = TABLE + CHUNKS_MAX * 4;
+  store<u32>(TOP, <u32>(TABLE + CHUNKS_MAX * 4));
+  store<u32>(FREE_SLOT, NONE);
+  setEntry(NONE, -1);
   freeUpper = take(<usize>(LEVEL_MAX + 1) * 4);
   input = take(padded * 4);
   query = take(padded * 4 + 16);
@@ -203,11 +273,16 @@ export function ensurePool(ef: u32): bool {
 
 /** Bytes at the end of the image, zero, aligned to 16; 0 when there is no room. */
 export function take(bytes: usize): usize {
-  const at = (top + 15) & ~15;
-  const end = <u64>at + <u64>bytes;
-  if (end - <u64>IMAGE > memoryMax || end > 0xffff0000) return 0;
-  if (!growTo(end)) return 0;
-  top = <usize>end;
+  let before: u32;
+  let at: usize;
+  let end: u64;
+  do {
+    before = atomic.load<u32>(TOP);
+    at = (<usize>before + 15) & ~15;
+    end = <u64>at + <u64>bytes;
+    if (end - <u64>IMAGE > memoryMax || end > 0xffff0000) return 0;
+    if (!growTo(end)) return 0;
+  } while (atomic.cmpxchg<u32>(TOP, before, <u32>end) !== before);
   return at;
 }
 
@@ -222,42 +297,39 @@ export function growTo(end: u64): bool {
 
 /** Makes room for one more slot; false when there is none. */
 export function ensureSlot(): bool {
-  if (freeSlot !== NONE || slots < capacity) return true;
-  const chunk = capacity >> chunkShift;
+  const held = capacity();
+  if (hasFreeSlot() || slots() < held) return true;
+  const chunk = held >> chunkShift;
   if (<usize>chunk >= CHUNKS_MAX) return false;
   const perChunk = chunkMask + 1;
-  const before = top;
   // The arrays by slot double, so that the abandoned memory is less than the memory in use.
   if ((chunk & (chunk - 1)) === 0) {
-    const room: usize = max(perChunk, capacity * 2);
+    const room: usize = max(perChunk, held * 2);
     const bitBytes: usize = ((room + 63) >> 6) << 3;
-    const marks = take(room + bitBytes * 3);
-    const at: usize = marks === 0 ? 0 : take(chunkBytes);
-    if (at === 0) {
-      giveBack(before);
-      return false;
-    }
-    if (capacity > 0) {
-      memory.copy(marks, visited, capacity);
-      memory.copy(marks + room, twinBits, <usize>capacity >> 3);
+    // In one piece: there is room for all of it or for nothing.
+    const marksBytes: usize = (room + bitBytes * 3 + 15) & ~15;
+    const marks = take(marksBytes + chunkBytes);
+    if (marks === 0) return false;
+    if (held > 0) {
+      memory.copy(marks, visited, held);
+      memory.copy(marks + room, twinBits, <usize>held >> 3);
     }
     visited = marks;
     twinBits = marks + room;
     allowedBits = twinBits + bitBytes;
     passBits = allowedBits + bitBytes;
-    store<u32>(TABLE + ((<usize>chunk) << 2), <u32>at);
+    store<u32>(TABLE + ((<usize>chunk) << 2), <u32>(marks + marksBytes));
   } else {
     const at = take(chunkBytes);
     if (at === 0) return false;
     store<u32>(TABLE + ((<usize>chunk) << 2), <u32>at);
   }
-  capacity += perChunk;
+  store<u32>(CAPACITY, held + perChunk);
   return true;
 }
 
-function giveBack(before: usize): void {
-  memory.fill(before, 0, top - before);
-  top = before;
+export function hasFreeSlot(): bool {
+  return !isShared() && load<u32>(FREE_SLOT) !== NONE;
 }
 
 function chunkOf(slot: u32): usize {
@@ -274,96 +346,8 @@ export function originalOf(slot: u32): usize {
   return keepsOriginals ? chunkOf(slot) + originalOffset + <usize>(slot & chunkMask) * originalStride : 0;
 }
 
-function infoOf(slot: u32): usize {
+export function infoOf(slot: u32): usize {
   return chunkOf(slot) + infoOffset + <usize>(slot & chunkMask) * INFO_BYTES;
-}
-
-export function stateOf(slot: u32): u8 {
-  return load<u8>(infoOf(slot), 8);
-}
-
-export function setStateOf(slot: u32, state: u8): void {
-  store<u8>(infoOf(slot), state, 8);
-}
-
-/** True for what the walk meets: a node of layer 0. */
-export function isInGraph(slot: u32): bool {
-  const state = stateOf(slot);
-  return state === LINKED || state === GHOST;
-}
-
-/** True for what searches find. */
-export function isFindable(slot: u32): bool {
-  const state = stateOf(slot);
-  return state === LINKED || state === TWIN || state === WAITING;
-}
-
-/** The next in the ring of a node and its twins. */
-export function nextTwinOf(slot: u32): u32 {
-  return load<u32>(infoOf(slot), 12);
-}
-
-export function previousTwinOf(slot: u32): u32 {
-  return load<u32>(infoOf(slot), 16);
-}
-
-export function joinTwins(slot: u32, next: u32): void {
-  store<u32>(infoOf(slot), next, 12);
-  store<u32>(infoOf(next), slot, 16);
-}
-
-/** In a twin: the node with its code. */
-export function representativeOf(slot: u32): u32 {
-  return load<u32>(infoOf(slot));
-}
-
-export function setRepresentativeOf(slot: u32, node: u32): void {
-  store<u32>(infoOf(slot), node);
-}
-
-/** Highest layer of the slot; -1 for one that is not in the graph. */
-export function levelOf(slot: u32): i32 {
-  return <i32>load<i8>(infoOf(slot), 9);
-}
-
-export function setLevelOf(slot: u32, level: i32): void {
-  store<i8>(infoOf(slot), <i8>level, 9);
-}
-
-/** How many slots link to this one in layer 0. */
-export function inDegreeOf(slot: u32): u32 {
-  return load<u32>(infoOf(slot), 4);
-}
-
-export function countLink(to: u32): void {
-  const at = infoOf(to);
-  store<u32>(at, load<u32>(at, 4) + 1, 4);
-}
-
-/** A free slot waits for its last link to go before it is used again, so that links never lead to strangers. */
-export function uncountLink(to: u32): void {
-  const at = infoOf(to);
-  const degree = load<u32>(at, 4) - 1;
-  store<u32>(at, degree, 4);
-  if (degree === 0 && load<u8>(at, 8) === FREE) pushFree(to);
-}
-
-/** Makes the slot the next to be used; its info holds the one after it. */
-export function pushFree(slot: u32): void {
-  store<u32>(infoOf(slot), freeSlot);
-  freeSlot = slot;
-}
-
-/** A slot for one more vector: a free one, or the first never used, for which `ensureSlot` has made room. */
-export function popSlot(): u32 {
-  if (freeSlot === NONE) return slots++;
-  const slot = freeSlot;
-  freeSlot = load<u32>(infoOf(slot));
-  return slot;
-}
-
-export function addLive(by: i32): void {
-  liveCount += by;
 }
 
 /** A count, then that many slots. */
@@ -372,48 +356,13 @@ export function linksOf(slot: u32, level: i32): usize {
   return <usize>load<u32>(infoOf(slot)) + <usize>(level - 1) * <usize>(m + 1) * 4;
 }
 
-/** Takes room for the links of layers 1 to `level`. */
-export function takeUpper(slot: u32, level: i32): bool {
-  let at: usize = 0;
-  if (level > 0) {
-    const list = freeUpper + ((<usize>level) << 2);
-    at = <usize>load<u32>(list);
-    if (at !== 0) store<u32>(list, load<u32>(at));
-    else {
-      at = take(<usize>level * <usize>(m + 1) * 4);
-      if (at === 0) return false;
-    }
-    for (let layer = 0; layer < level; layer++) store<u32>(at + <usize>layer * <usize>(m + 1) * 4, 0);
-  }
-  store<u32>(infoOf(slot), <u32>at);
-  return true;
-}
-
-export function releaseUpper(slot: u32): void {
-  const level = levelOf(slot);
-  if (level <= 0) return;
-  const at = <usize>load<u32>(infoOf(slot));
-  const list = freeUpper + ((<usize>level) << 2);
-  store<u32>(at, load<u32>(list));
-  store<u32>(list, <u32>at);
-}
-
-/** Writes what the globals hold to the image, so that the image is the whole graph. */
+/** Writes where the owner's own places are to the image, so that the image is the whole graph. */
 export function storeState(): void {
-  memory.fill(IMAGE, 0, STATE_BYTES);
-  store<u32>(IMAGE, <u32>top, 0);
-  store<u32>(IMAGE, slots, 4);
-  store<u32>(IMAGE, liveCount, 8);
-  store<u32>(IMAGE, capacity, 12);
-  store<u32>(IMAGE, entrySlot, 16);
-  store<i32>(IMAGE, entryLevel, 20);
-  store<u32>(IMAGE, freeSlot, 24);
   store<u32>(IMAGE, <u32>input, 28);
   store<u32>(IMAGE, <u32>query, 32);
   store<u32>(IMAGE, <u32>visited, 36);
   store<u32>(IMAGE, <u32>allowedBits, 40);
   store<u32>(IMAGE, <u32>freeUpper, 44);
-  store<u64>(IMAGE, randomState, 48);
   store<u32>(IMAGE, <u32>batch, 56);
   store<u32>(IMAGE, <u32>distances, 60);
   store<u32>(IMAGE, <u32>chosen, 64);
@@ -422,26 +371,16 @@ export function storeState(): void {
   store<u32>(IMAGE, poolMax, 76);
   store<u32>(IMAGE, <u32>pairs, 80);
   store<u32>(IMAGE, <u32>other, 84);
-  store<u32>(IMAGE, sweepSlot, 88);
   store<u32>(IMAGE, <u32>passBits, 92);
   store<u32>(IMAGE, <u32>twinBits, 96);
-  store<u32>(IMAGE, twinCount, 100);
 }
 
 export function loadState(): void {
-  top = <usize>load<u32>(IMAGE, 0);
-  slots = load<u32>(IMAGE, 4);
-  liveCount = load<u32>(IMAGE, 8);
-  capacity = load<u32>(IMAGE, 12);
-  entrySlot = load<u32>(IMAGE, 16);
-  entryLevel = load<i32>(IMAGE, 20);
-  freeSlot = load<u32>(IMAGE, 24);
   input = <usize>load<u32>(IMAGE, 28);
   query = <usize>load<u32>(IMAGE, 32);
   visited = <usize>load<u32>(IMAGE, 36);
   allowedBits = <usize>load<u32>(IMAGE, 40);
   freeUpper = <usize>load<u32>(IMAGE, 44);
-  randomState = load<u64>(IMAGE, 48);
   batch = <usize>load<u32>(IMAGE, 56);
   distances = <usize>load<u32>(IMAGE, 60);
   chosen = <usize>load<u32>(IMAGE, 64);
@@ -450,9 +389,38 @@ export function loadState(): void {
   poolMax = load<u32>(IMAGE, 76);
   pairs = <usize>load<u32>(IMAGE, 80);
   other = <usize>load<u32>(IMAGE, 84);
-  sweepSlot = load<u32>(IMAGE, 88);
   passBits = <usize>load<u32>(IMAGE, 92);
   twinBits = <usize>load<u32>(IMAGE, 96);
-  twinCount = load<u32>(IMAGE, 100);
   setBatchMax();
+}
+
+function listBytes(): usize {
+  return (<usize>(batchMax + 4) * 4 + 15) & ~15;
+}
+
+function pairsBytes(): usize {
+  return (<usize>(linksMax0 + 1) * 8 + 15) & ~15;
+}
+
+function poolBytes(): usize {
+  poolMax = 128;
+  while (poolMax < efConstruction) poolMax *= 2;
+  return <usize>poolMax * 16 + 16;
+}
+
+/** What an instance that links needs beside the graph. */
+export function scratchBytes(): usize {
+  return <usize>padded * 4 + 16 + listBytes() * 4 + pairsBytes() + poolBytes() + <usize>capacity();
+}
+
+/** The instance's scratch is at `at` from now on. */
+export function useScratch(at: usize): void {
+  query = at;
+  batch = query + <usize>padded * 4 + 16;
+  distances = batch + listBytes();
+  chosen = distances + listBytes();
+  chosenDistances = chosen + listBytes();
+  pairs = chosenDistances + listBytes();
+  pool = pairs + pairsBytes();
+  visited = pool + poolBytes();
 }

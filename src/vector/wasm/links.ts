@@ -5,22 +5,9 @@
  */
 
 import { measureFrom } from "./distance";
-import {
-  batch,
-  chosen,
-  chosenDistances,
-  countLink,
-  distances,
-  inDegreeOf,
-  isInGraph,
-  levelOf,
-  linksMax0,
-  linksOf,
-  m,
-  pairs,
-  uncountLink,
-} from "./layout";
+import { batch, chosen, chosenDistances, distances, linksMax0, linksOf, m, pairs } from "./layout";
 import { distanceAt, size, slotAt } from "./pool";
+import { countLink, inDegreeOf, isInGraph, levelOf, lock, uncountLink, unlock } from "./slots";
 
 export function linksMax(level: i32): u32 {
   return level === 0 ? linksMax0 : m;
@@ -42,7 +29,8 @@ function append(from: u32, to: u32, level: i32): void {
   const links = linksOf(from, level);
   const count = load<u32>(links);
   store<u32>(links + ((<usize>count) << 2), to, 4);
-  store<u32>(links, count + 1);
+  // Walks of other threads read the list meanwhile: the slot first.
+  atomic.store<u32>(links, count + 1);
   if (level === 0) countLink(to);
 }
 
@@ -102,7 +90,14 @@ export function linkToPool(slot: u32, level: i32, most: i32): void {
     store<u32>(chosen + ((<usize>count) << 2), candidate);
     count++;
   }
-  for (let i = 0; i < count; i++) append(slot, load<u32>(chosen + ((<usize>i) << 2)), level);
+  lock(slot);
+  const links = linksOf(slot, level);
+  for (let i = 0; i < count && load<u32>(links) < <u32>linksMax(level); i++) {
+    const to = load<u32>(chosen + ((<usize>i) << 2));
+    // Other threads, which have met the slot in a layer above, may have linked it.
+    if (!hasLink(slot, to, level)) append(slot, to, level);
+  }
+  unlock(slot);
 }
 
 /** Sorts the batch by distance into `pairs`. */
@@ -121,7 +116,13 @@ function sortBatch(count: i32): void {
 
 /** Adds a link. If there is no room, all links are chosen again. */
 export function connect(from: u32, to: u32, level: i32): void {
-  if (hasLink(from, to, level)) return;
+  lock(from);
+  connectLocked(from, to, level);
+  unlock(from);
+}
+
+function connectLocked(from: u32, to: u32, level: i32): void {
+  if (from === to || hasLink(from, to, level)) return;
   const most = linksMax(level);
   const links = linksOf(from, level);
   if (load<u32>(links) >= most) purge(from, level);
@@ -159,8 +160,12 @@ function rechoose(from: u32, level: i32, count: i32): void {
   for (let i = 0; i < kept; i++) if (level === 0) countLink(load<u32>(chosen + ((<usize>i) << 2)));
   const before = load<u32>(links);
   memory.copy(batch, links + 4, (<usize>before) << 2);
-  store<u32>(links, kept);
-  memory.copy(links + 4, chosen, (<usize>kept) << 2);
+  // Word by word: walks of other threads read the list meanwhile.
+  atomic.store<u32>(links, min(kept, before));
+  for (let i = 0; i < kept; i++) {
+    store<u32>(links + ((<usize>i) << 2), load<u32>(chosen + ((<usize>i) << 2)), 4);
+  }
+  atomic.store<u32>(links, kept);
   if (level === 0) for (let i: u32 = 0; i < before; i++) uncountLink(load<u32>(batch + ((<usize>i) << 2)));
 }
 

@@ -6,27 +6,34 @@
 
 import { DOT } from "./distance";
 import {
+  addTwins,
   allowedBits,
   codeOf,
   codeStride,
-  isFindable,
-  isInGraph,
-  joinTwins,
+  isShared,
   metric,
   NONE,
-  nextTwinOf,
   passBits,
   pool,
   poolMax,
-  previousTwinOf,
-  representativeOf,
-  setRepresentativeOf,
-  setTwinCount,
   slots,
   twinBits,
   twinCount,
 } from "./layout";
 import { isFull, offer, reset, size, slotAt } from "./pool";
+import {
+  isFindable,
+  isInGraph,
+  joinTwins,
+  lock,
+  nextTwinOf,
+  previousTwinOf,
+  representativeOf,
+  setRepresentativeOf,
+  stateOf,
+  TWIN,
+  unlock,
+} from "./slots";
 
 /** Members of rings that one search looks at. */
 const MEMBERS_MAX: u32 = 32768;
@@ -45,17 +52,19 @@ export function equalInPool(slot: u32): u32 {
 
 export function addTwin(slot: u32, node: u32): void {
   setRepresentativeOf(slot, node);
+  lock(node);
   joinTwins(slot, nextTwinOf(node));
   joinTwins(node, slot);
-  flip(slot);
-  setTwinCount(twinCount + 1);
+  unlock(node);
+  if (!isShared()) flip(slot);
+  addTwins(1);
 }
 
 /** Takes the twin out of its ring; returns its representative. */
 export function removeTwin(slot: u32): u32 {
   joinTwins(previousTwinOf(slot), nextTwinOf(slot));
   flip(slot);
-  setTwinCount(twinCount - 1);
+  addTwins(-1);
   return representativeOf(slot);
 }
 
@@ -70,12 +79,18 @@ function flip(slot: u32): void {
 
 /** Computes `passBits` of `allowedBits`. */
 export function passRepresentatives(): void {
-  const bytes: usize = ((<usize>slots + 31) >> 5) << 2;
+  const bytes: usize = ((<usize>slots() + 31) >> 5) << 2;
   memory.copy(passBits, allowedBits, bytes);
-  if (twinCount === 0) return;
+  if (twinCount() === 0) return;
+  const shared = isShared();
   for (let at: usize = 0; at < bytes; at += 4) {
-    for (let bits = load<u32>(allowedBits + at) & load<u32>(twinBits + at); bits !== 0; bits &= bits - 1) {
-      const node = representativeOf(((<u32>at) << 3) + ctz<u32>(bits));
+    let bits = load<u32>(allowedBits + at);
+    if (!shared) bits &= load<u32>(twinBits + at);
+    for (; bits !== 0; bits &= bits - 1) {
+      const slot = ((<u32>at) << 3) + ctz<u32>(bits);
+      // The bits of twins are the owner's: those that other threads have made are not in them yet.
+      if (shared && stateOf(slot) !== TWIN) continue;
+      const node = representativeOf(slot);
       const word = passBits + ((<usize>node >> 5) << 2);
       store<u32>(word, load<u32>(word) | ((<u32>1) << (node & 31)));
     }
@@ -84,7 +99,7 @@ export function passRepresentatives(): void {
 
 /** Puts the (allowed) members of their rings in the place of the pool's nodes. */
 export function spreadTwins(ef: i32, filtered: bool): void {
-  if (twinCount === 0) return;
+  if (twinCount() === 0) return;
   const nodes = size;
   const copy = pool + ((<usize>poolMax) << 3);
   memory.copy(copy, pool, (<usize>nodes) << 3);
@@ -100,6 +115,16 @@ export function spreadTwins(ef: i32, filtered: bool): void {
       member = nextTwinOf(member);
       looked++;
     } while (member !== node && !isFull() && looked < MEMBERS_MAX);
+  }
+}
+
+/** Sets the bits of twins from what the slots are; after other threads have linked. */
+export function markTwins(from: u32, to: u32): void {
+  for (let slot = from; slot < to; slot++) {
+    const at = twinBits + ((<usize>slot >> 5) << 2);
+    const bit = (<u32>1) << (slot & 31);
+    const word = load<u32>(at);
+    store<u32>(at, stateOf(slot) === TWIN ? word | bit : word & ~bit);
   }
 }
 

@@ -1,8 +1,10 @@
 /** The walk through one layer of the graph (SEARCH-LAYER, Malkov & Yashunin 2016, Algorithm 2). */
 
 import { measure } from "./distance";
-import { batch, distances, entryLevel, entrySlot, levelOf, linksOf, NEVER, NONE, slots, visited } from "./layout";
+import { batch, distances, entry, linksOf, NEVER, NONE, visited } from "./layout";
 import { next, offer, reset, restart, size, slotAt } from "./pool";
+import { levelOf } from "./slots";
+import { markedSlots } from "./threads";
 
 /** Starting points that the walk of a layer gets from the layer above. */
 const STARTS: i32 = 8;
@@ -22,7 +24,8 @@ export function newMark(): void {
 /** Forgets all marks but those of free slots. */
 export function clearMarks(): void {
   mark = 0;
-  for (let slot: u32 = 0; slot < slots; slot++) {
+  const count = markedSlots();
+  for (let slot: u32 = 0; slot < count; slot++) {
     if (load<u8>(visited + slot) !== NEVER) store<u8>(visited + slot, 0);
   }
 }
@@ -55,9 +58,10 @@ export function offerBatch(q: usize, count: i32): void {
 export function enter(q: usize, level: i32): void {
   reset(1);
   newMark();
-  store<u32>(batch, entrySlot);
+  const start = entry();
+  store<u32>(batch, <u32>start);
   offerBatch(q, 1);
-  for (let layer = entryLevel; layer > level; layer--) walkLayer(q, layer === level + 1 ? STARTS : 1, layer);
+  for (let layer = <i32>(start >> 32); layer > level; layer--) walkLayer(q, layer === level + 1 ? STARTS : 1, layer);
 }
 
 /** Fills the pool with the `ef` nearest of the layer that a walk from what the pool holds finds. */
