@@ -7,7 +7,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { builtinModules, createRequire } from "node:module";
+import { createRequire, isBuiltin } from "node:module";
 import { basename, dirname, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -47,14 +47,26 @@ const packagesStay = {
   },
 };
 
-/** Packages that are modules only become part of the script: it has no `import`. */
+/**
+ * Packages that every start loads become part of the scripts, so that their code is compiled when the program is built, and no thread
+ * looks for their files. What they import comes along, but for the last two, which load a native library.
+ */
+const JOINED = new Set([
+  ...["@huggingface/tokenizers", "@mongodb-js/saslprep", "commander", "fast-jwt", "jsonc-parser", "msgpackr", "otpauth", "pino"],
+  ...["prom-client", "semver", "smol-toml", "sorted-btree", "ws"],
+]);
+const NATIVE = new Set(["msgpackr-extract", "bufferutil", "utf-8-validate"]);
+
+/** So do packages that are modules only, since a script has no `import`. The others stay where npm put them. */
 const packagesStayOrJoin = {
   name: "packages-stay-or-join",
   setup({ onResolve }) {
     onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
       if (kind === "entry-point") return undefined;
-      const isWanted = kind === "dynamic-import" || builtinModules.includes(path.replace(/^node:/, ""));
-      return isWanted || !isModulesOnly(path, importer) ? { path, external: true } : undefined;
+      const stays = { path, external: true };
+      if (kind === "dynamic-import" || NATIVE.has(path) || isBuiltin(path)) return stays;
+      const isOfPackage = importer.includes("/node_modules/");
+      return isOfPackage || JOINED.has(path) || isModulesOnly(path, importer) ? undefined : stays;
     });
   },
 };
@@ -122,6 +134,7 @@ export async function bundle() {
     plugins: [packagesStayOrJoin],
     sourcemap: "external",
     charset: "ascii",
+    mainFields: ["module", "main"],
     define: { "import.meta.url": "__url", "import.meta.dirname": "__dirname" },
     banner: { js: SCRIPT_HEAD },
     footer: { js: "});" },
