@@ -3,7 +3,7 @@
  * the entry's script with the code that V8 compiled when the program was built, where there is such code for this V8 and its flags.
  * Without it V8 compiles the script, which takes as long as all else in a start. See docs/decisions/code-cache.md.
  */
-import { hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { channel } from "node:diagnostics_channel";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -50,7 +50,7 @@ function codePath(): string {
 
 /** V8 does not check the code: it ends the process, or runs anything. */
 function digestOf(code: Uint8Array): Buffer {
-  return hash("sha256", Buffer.concat([Buffer.from(SCRIPT), code]), "buffer");
+  return createHash("sha256").update(SCRIPT).update(code).digest();
 }
 
 function readCode(): Buffer | undefined {
