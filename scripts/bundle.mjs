@@ -55,12 +55,15 @@ const JOINED = new Set([
   ...["@huggingface/tokenizers", "@mongodb-js/saslprep", "commander", "fast-jwt", "jsonc-parser", "msgpackr", "otpauth", "pino"],
   ...["prom-client", "semver", "smol-toml", "sorted-btree", "ws"],
 ]);
+/** Parts of them that nothing uses, and that load much: node's clients of HTTP, its clusters. */
+const UNUSED = /prom-client\/lib\/(pushgateway|cluster)[.]js$/;
 const NATIVE = new Set(["msgpackr-extract", "bufferutil", "utf-8-validate"]);
 
 /** So do packages that are modules only, since a script has no `import`. The others stay where npm put them. */
 const packagesStayOrJoin = {
   name: "packages-stay-or-join",
-  setup({ onResolve }) {
+  setup({ onLoad, onResolve }) {
+    onLoad({ filter: UNUSED }, () => ({ contents: "" }));
     onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
       if (kind === "entry-point") return undefined;
       const stays = { path, external: true };

@@ -44,8 +44,8 @@ const path = join(__dirname, SCRIPT);
  * refuses a code has compiled the script for nothing.
  */
 function codePath(): string {
-  const head = new Script("0").createCachedData().subarray(0, HEAD_BYTES).toString("hex");
-  return `${path}.${process.arch}-${head}.code`;
+  const head = new Script("0").createCachedData().subarray(0, HEAD_BYTES);
+  return `${path}.${createHash("sha256").update(process.arch).update(head).digest("hex").slice(0, 12)}.code`;
 }
 
 /** V8 does not check the code: it ends the process, or runs anything. */
