@@ -52,7 +52,16 @@ const packagesStay = {
  * looks for their files. What they import comes along, but for the last two, which load a native library.
  */
 const JOINED = new Set([
-  ...["@huggingface/tokenizers", "@mongodb-js/saslprep", "commander", "fast-jwt", "jsonc-parser", "msgpackr", "otpauth", "pino"],
+  ...[
+    "@huggingface/tokenizers",
+    "@mongodb-js/saslprep",
+    "commander",
+    "fast-jwt",
+    "jsonc-parser",
+    "msgpackr",
+    "otpauth",
+    "pino",
+  ],
   ...["prom-client", "semver", "smol-toml", "sorted-btree", "ws"],
 ]);
 /** Parts of them that nothing uses, and that load much: node's clients of HTTP, its clusters. */
@@ -186,7 +195,8 @@ function withoutImports(text, imports, source) {
     text = changed;
   }
   const left = /[^.\w"'`]import\([^"']/.exec(text);
-  if (left !== null) throw new Error(`${source}: ${text.slice(left.index, left.index + 80)} would not run in the bundle`);
+  if (left !== null)
+    throw new Error(`${source}: ${text.slice(left.index, left.index + 80)} would not run in the bundle`);
   return text;
 }
 

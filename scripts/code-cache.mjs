@@ -78,7 +78,9 @@ async function use(url) {
   await call("GET", "/health");
   token = (await call("POST", "/v1/auth/login", { username: "admin", password: PASSWORD })).access_token;
   await call("GET", "/v1/users/me");
-  await sql("CREATE TABLE build (id integer PRIMARY KEY, name text NOT NULL, v vector(384) GENERATED ALWAYS AS (EMBED(name)) STORED)");
+  await sql(
+    "CREATE TABLE build (id integer PRIMARY KEY, name text NOT NULL, v vector(384) GENERATED ALWAYS AS (EMBED(name)) STORED)",
+  );
   await sql("INSERT INTO build VALUES ($1, $2), (2, 'two')", [1, "one"]);
   await sql("SELECT name, count(*) FROM build WHERE id > $1 GROUP BY name ORDER BY name LIMIT 5", [0]);
   await sql("UPDATE build SET name = upper(name) WHERE id = 1");
