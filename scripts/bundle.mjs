@@ -163,11 +163,8 @@ export async function bundle() {
     await bundleFirstFile(entry, script);
     for (const file of [`${entry}.cjs`, script, `${script}.map`]) made.add(file);
   }
-  // Scripts are named by their content: those of earlier builds stay behind. Compiled code stays with its script.
-  for (const file of readdirSync(FOLDER)) {
-    const isCode = file.endsWith(".code") && made.has(file.slice(0, file.indexOf(".cjs") + 4));
-    if (!made.has(file) && !isCode) rmSync(`${FOLDER}/${file}`);
-  }
+  // Scripts are named by their content: those of earlier builds stay behind, and so does code that V8 compiled of them.
+  for (const file of readdirSync(FOLDER)) if (!made.has(file)) rmSync(`${FOLDER}/${file}`);
   bundleSite();
 }
 

@@ -6,14 +6,14 @@ const { channel } = require("node:diagnostics_channel");
 const { setFlagsFromString } = require("node:v8");
 const { BroadcastChannel, isMainThread } = require("node:worker_threads");
 
-/** Seconds after which threads that have not answered are given up. */
-const PATIENCE_MS = 10_000;
+/** Threads that have not answered then are given up. */
+const PATIENCE_MS = 60_000;
 
 const threads = new BroadcastChannel("code cache");
 threads.unref();
 /** In the main thread: the scripts that threads run. */
 const running = new Set();
-/** What each thread has to do, one thread after the other. */
+/** Told of each thread that has kept its code under a flag. */
 const saved = new Map();
 let own = null;
 
