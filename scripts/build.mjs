@@ -10,6 +10,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from "node:path";
 import { build } from "esbuild";
 import { bundle, bundleClient, bundleSite, bundleTestPrograms } from "./bundle.mjs";
+import { makeCodeCache } from "./code-cache.mjs";
 import { bundleConsole } from "./console.mjs";
 
 const FOLDERS = ["src", "workers", "test", "bench", "clients", "console"];
@@ -17,19 +18,22 @@ const WASM = "src/vector/wasm";
 const WASM_CONFIGS = ["asconfig.json", "numbers.asconfig.json", "products.asconfig.json"];
 const RECORD = "dist/build.json";
 /** What decides how a source is compiled, besides the source. */
-const TOOLS = ["package-lock.json", "scripts/build.mjs", "scripts/bundle.mjs", "scripts/console.mjs"];
+const TOOLS = [
+  ...["package-lock.json", "scripts/build.mjs", "scripts/bundle.mjs", "scripts/console.mjs"],
+  ...["scripts/code-cache.mjs", "scripts/code-cache-hook.cjs"],
+];
 /** What the console is made of; it uses the client for programs. */
 const CONSOLE_FOLDERS = ["console", "clients/typescript/src"];
 /** What the site of the documents is made of. */
 const SITE_FOLDERS = ["docs", "scripts/site"];
 const SITE_FILES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "bench/README.md", "scripts/documents-site.mjs"];
 
-/** Gives the paths of the sources that were compiled. */
-export async function buildChanged() {
+/** Gives the paths of the sources that were compiled. `keepsCode`: V8's compiled code is made part of the build. */
+export async function buildChanged({ keepsCode = true } = {}) {
   mkdirSync("dist", { recursive: true });
   const before = readRecord();
   const now = {
-    tools: TOOLS.map(stateOf).join(" "),
+    tools: [process.version, ...TOOLS.map(stateOf)].join(" "),
     sources: {},
     wasm: hashOfFolder(WASM),
     site: stateOfSite(),
@@ -54,8 +58,21 @@ export async function buildChanged() {
     isFirst || before.console !== now.console ? bundleConsole() : undefined,
   ]);
   if (!isServerChanged && before.site !== now.site) bundleSite();
+  const hasCode = before.hasCode === true && !isServerChanged;
+  now.hasCode = hasCode || (keepsCode && (await hasMadeCode()));
   writeFileSync(RECORD, JSON.stringify(now));
   return changed;
+}
+
+/** Where the server cannot run, it is built all the same; the next build tries again. */
+async function hasMadeCode() {
+  try {
+    await makeCodeCache();
+    return true;
+  } catch (error) {
+    console.warn(`V8's compiled code is not part of the build, and starts take longer: ${error.message}`);
+    return false;
+  }
 }
 
 export function outputOf(source) {

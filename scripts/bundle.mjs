@@ -1,12 +1,13 @@
 /**
- * Bundles the program for its start: dist/server has an entry per thread and the parts that they share. As modules it is
- * some 1,700 files, and finding and linking them takes a thread longer than running them. Packages stay where npm put
- * them, but for typebox, which is 680 files by itself. The client for programs is bundled apart. The site of the
- * documents goes to dist/server/docs. Called by scripts/build.mjs.
+ * Bundles the program for its start: dist/server has a script per thread, and a file that runs it (workers/load-program.ts). As
+ * modules it is some 1,700 files, and finding and linking them takes a thread longer than running them. Packages stay where npm put
+ * them, but for those that `require` cannot load. The client for programs is bundled apart. The site of the documents goes to
+ * dist/server/docs. Called by scripts/build.mjs.
  */
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire, isBuiltin } from "node:module";
 import { basename, dirname, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -46,6 +47,51 @@ const packagesStay = {
   },
 };
 
+/**
+ * Packages that every start loads become part of the scripts, so that their code is compiled when the program is built, and no thread
+ * looks for their files. What they import comes along, but for the last two, which load a native library.
+ */
+const JOINED = new Set([
+  ...[
+    "@huggingface/tokenizers",
+    "@mongodb-js/saslprep",
+    "commander",
+    "fast-jwt",
+    "jsonc-parser",
+    "msgpackr",
+    "otpauth",
+    "pino",
+  ],
+  ...["prom-client", "semver", "smol-toml", "sorted-btree", "ws"],
+]);
+/** Parts of them that nothing uses, and that load much: node's clients of HTTP, its clusters. */
+const UNUSED = /prom-client\/lib\/(pushgateway|cluster)[.]js$/;
+const NATIVE = new Set(["msgpackr-extract", "bufferutil", "utf-8-validate"]);
+
+/** So do packages that are modules only, since a script has no `import`. The others stay where npm put them. */
+const packagesStayOrJoin = {
+  name: "packages-stay-or-join",
+  setup({ onLoad, onResolve }) {
+    onLoad({ filter: UNUSED }, () => ({ contents: "" }));
+    onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
+      if (kind === "entry-point") return undefined;
+      const stays = { path, external: true };
+      if (kind === "dynamic-import" || NATIVE.has(path) || isBuiltin(path)) return stays;
+      const isOfPackage = importer.includes("/node_modules/");
+      return isOfPackage || JOINED.has(path) || isModulesOnly(path, importer) ? undefined : stays;
+    });
+  },
+};
+
+/** Whether `require` finds a module of ECMAScript by that name. */
+function isModulesOnly(name, importer) {
+  const file = createRequire(importer).resolve(name);
+  if (!file.endsWith(".js")) return file.endsWith(".mjs");
+  let folder = dirname(file);
+  while (!existsSync(`${folder}/package.json`)) folder = dirname(folder);
+  return JSON.parse(readFileSync(`${folder}/package.json`, "utf8")).type === "module";
+}
+
 /** A module that exports what the package does. */
 async function requiring(name) {
   const [imported, loaded] = [await import(name), require(name)];
@@ -69,27 +115,86 @@ const OPTIONS = {
   logLevel: "warning",
 };
 
+/** `threadEntry` in src/protocol/places.ts names them. */
+const ENTRIES = {
+  main: "src/main.ts",
+  actor: "workers/actor.ts",
+  "compute-process": "workers/compute-process.ts",
+  "engine-writer": "workers/engine-writer.ts",
+  inference: "workers/inference.ts",
+  lease: "workers/lease.ts",
+  library: "workers/library.ts",
+  task: "workers/task.ts",
+  watch: "workers/watch.ts",
+};
+
+/**
+ * What is around a script: it is a function, so that its variables are not global. The brackets make V8 compile it at once rather
+ * than look at it first. workers/load-program.ts calls it.
+ */
+const SCRIPT_HEAD = `globalThis[Symbol.for("tessera.program")] = (function (exports, require, module, __filename, __dirname, __url, __load) {`;
+
 export async function bundle() {
-  const { metafile } = await build({
-    entryPoints: {
-      main: "src/main.ts",
-      actor: "workers/actor.ts",
-      "compute-process": "workers/compute-process.ts",
-      "engine-writer": "workers/engine-writer.ts",
-      inference: "workers/inference.ts",
-      lease: "workers/lease.ts",
-      library: "workers/library.ts",
-      task: "workers/task.ts",
-      watch: "workers/watch.ts",
-    },
+  const { outputFiles, metafile } = await build({
+    ...OPTIONS,
+    entryPoints: ENTRIES,
     outdir: FOLDER,
     metafile: true,
-    ...OPTIONS,
+    write: false,
+    splitting: false,
+    format: "cjs",
+    plugins: [packagesStayOrJoin],
+    sourcemap: "external",
+    charset: "ascii",
+    mainFields: ["module", "main"],
+    define: { "import.meta.url": "__url", "import.meta.dirname": "__dirname" },
+    banner: { js: SCRIPT_HEAD },
+    footer: { js: "});" },
   });
-  // Parts are named by their content: those of earlier builds stay behind.
-  const made = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
-  for (const file of readdirSync(FOLDER)) if (!made.has(file) && !OTHERS.includes(file)) rmSync(`${FOLDER}/${file}`);
+  mkdirSync(FOLDER, { recursive: true });
+  const textOf = new Map(outputFiles.map((file) => [basename(file.path), file.text]));
+  const made = new Set(OTHERS);
+  for (const [entry, source] of Object.entries(ENTRIES)) {
+    const { imports } = metafile.outputs[`${FOLDER}/${entry}.js`];
+    const text = withoutImports(textOf.get(`${entry}.js`), imports, source);
+    const script = `${entry}-${createHash("sha256").update(text).digest("hex").slice(0, 10)}.cjs`;
+    writeFileSync(`${FOLDER}/${script}`, `${text}//# sourceMappingURL=${script}.map\n`);
+    writeFileSync(`${FOLDER}/${script}.map`, textOf.get(`${entry}.js.map`));
+    await bundleFirstFile(entry, script);
+    for (const file of [`${entry}.cjs`, script, `${script}.map`]) made.add(file);
+  }
+  // Scripts are named by their content: those of earlier builds stay behind, and so does code that V8 compiled of them.
+  for (const file of readdirSync(FOLDER)) if (!made.has(file)) rmSync(`${FOLDER}/${file}`);
   bundleSite();
+}
+
+/** The file that runs the script. */
+async function bundleFirstFile(entry, script) {
+  await build({
+    ...OPTIONS,
+    entryPoints: { [entry]: "workers/load-program.ts" },
+    outdir: FOLDER,
+    outExtension: { ".js": ".cjs" },
+    splitting: false,
+    sourcemap: false,
+    format: "cjs",
+    define: { SCRIPT: JSON.stringify(script) },
+    footer: { js: "module.exports = program;" },
+  });
+}
+
+/** Code that V8 reads from a cache cannot use `import()`: what runs the script does it for it. As long as before, for the source map. */
+function withoutImports(text, imports, source) {
+  const names = imports.filter(({ kind }) => kind === "dynamic-import").map(({ path }) => path);
+  for (const name of new Set(names)) {
+    const changed = text.replaceAll(`import("${name}")`, `__load("${name}")`);
+    if (changed === text) throw new Error(`${source}: import("${name}") was not found in the bundle`);
+    text = changed;
+  }
+  const left = /[^.\w"'`]import\([^"']/.exec(text);
+  if (left !== null)
+    throw new Error(`${source}: ${text.slice(left.index, left.index + 80)} would not run in the bundle`);
+  return text;
 }
 
 /** The client for Node.js and browsers as one file each, with its types: clients/typescript/dist. */

@@ -34,7 +34,7 @@ async function run() {
   const startMs = performance.now();
   let changed;
   try {
-    changed = await buildChanged();
+    changed = await buildChanged({ keepsCode: false });
   } catch (error) {
     console.log(error.message);
     return;

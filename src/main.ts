@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /**
  * The program. It starts the thread of the first actor before it loads anything else, if there is going to be one: the
  * two load side by side. command-line.ts is the rest.
@@ -13,10 +12,14 @@ process.env.ORT_DISABLE_TELEMETRY ??= "1";
 const [command] = process.argv.slice(2);
 const serves = command === "serve" || command?.startsWith("--config");
 const firstActor = serves ? startActorThread(0) : null;
-const { runCommandLine } = await import("./command-line.js");
-await runCommandLine(firstActor);
 
-// V8 puts objects of places in the code whose objects lived long for a while straight among the old ones. Here that hits what
-// requests are made of: they stay until a full collection, with all that they refer to (2 of 17 µs of a point read). Set when the
-// server has started: after a change of flags V8 takes none of the code that node keeps compiled, in any thread (a tenth of the start).
-setFlagsFromString("--no-allocation-site-pretenuring");
+async function run(): Promise<void> {
+  const { runCommandLine } = await import("./command-line.js");
+  await runCommandLine(firstActor);
+  // V8 puts objects of places in the code whose objects lived long for a while straight among the old ones. Here that hits what
+  // requests are made of: they stay until a full collection, with all that they refer to (2 of 17 µs of a point read). Set when the
+  // server has started: after a change of flags V8 takes none of the code that node keeps compiled, in any thread (a tenth of the start).
+  setFlagsFromString("--no-allocation-site-pretenuring");
+}
+
+void run();

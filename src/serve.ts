@@ -7,10 +7,10 @@ import type { Worker } from "node:worker_threads";
 import { type Logger, pino } from "pino";
 import { BUNDLED_MODELS, modelRoots } from "./ai/models-options.js";
 import { findClaimBundles } from "./ai/nli/claim-models.js";
-import { boltDoor } from "./bolt/server.js";
 import { lockDataDirectory } from "./config/data-lock.js";
 import { openSecret } from "./config/sealed-secret.js";
 import type { ActorWatch } from "./gateway/actor-life.js";
+import type { Door } from "./gateway/door.js";
 import { startInferenceThread } from "./inference-thread.js";
 import { libraryThread } from "./library-thread.js";
 import type { Config } from "./protocol/config.js";
@@ -46,6 +46,14 @@ async function openData(config: Config, logger: Logger): Promise<Installation & 
 
 function tellPassword(password: string): void {
   console.log(`administrator: admin\npassword: ${password}\n(shown only now; change it with POST /v1/auth/password)`);
+}
+
+/** Those that are switched on: what they are made of is loaded for them only. */
+async function loadDoors({ postgres, bolt }: Config): Promise<Door[]> {
+  const doors: Door[] = [];
+  if (postgres.port !== 0) doors.push((await import("./postgres/server.js")).postgresDoor);
+  if (bolt.port !== 0) doors.push((await import("./bolt/server.js")).boltDoor);
+  return doors;
 }
 
 /** `firstActor`: the thread of actor 0, which waits for its settings. */
@@ -116,10 +124,7 @@ export async function serve(
     logger.error({ err: error }, "the library of models threw"),
   );
   // Loaded here: the other commands do without it, and start in half the time.
-  const [{ startGateway }, { postgresDoor }] = await Promise.all([
-    import("./gateway/gateway.js"),
-    import("./postgres/server.js"),
-  ]);
+  const [{ startGateway }, doors] = await Promise.all([import("./gateway/gateway.js"), loadDoors(config)]);
   const gateway = await startGateway({
     config,
     secret,
@@ -134,7 +139,7 @@ export async function serve(
     actors,
     partitions,
     reserve: new DiskReserve(config.data.dir, config.storage.reserveBytes),
-    doors: [postgresDoor, boltDoor],
+    doors,
     ...(node !== null && { routes: node.routes, adminPasswordMade: tellPassword }),
   });
   await node?.begin();

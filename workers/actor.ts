@@ -8,6 +8,7 @@ import { type MessagePort, parentPort } from "node:worker_threads";
 import { type Logger, pino } from "pino";
 import { Actor, type ActorSurroundings } from "../src/actor/actor.js";
 import type { ActorTenures } from "../src/actor/actor-tenures.js";
+import { deriveSmallKey } from "../src/directory/derive-small-key.js";
 import { actorFeatures } from "../src/features/actor-features.js";
 import type { ActorSettings, FromActor, ToActor } from "../src/protocol/messages.js";
 import { diagnoseThread, RecentLines } from "../src/protocol/thread-diagnosis.js";
@@ -106,7 +107,7 @@ async function start(settings: ActorSettings): Promise<void> {
         frames: (buffer) => port.postMessage(buffer, [buffer]),
         control: say,
         startInference: () => connectInference((port) => say({ kind: "start-inference", port }, [port])),
-        deriveKey: (job) => tasks.run("deriveKey", job),
+        deriveKey: (job) => deriveSmallKey(job) ?? tasks.run("deriveKey", job),
         tasks: {
           ...longTasks(tasks, computing, files, trained.models, rows.run),
           buildColumns: (job) => columns.run("buildColumns", job),

@@ -1,6 +1,6 @@
 /**
- * The browsable form of the OpenAPI document: Swagger UI's files from its npm package, read once and served from
- * memory, so that a reader's browser makes no outside requests. Called by gateway.ts at boot; the pages are stateless.
+ * The browsable form of the OpenAPI document: Swagger UI's files from its npm package, so that a reader's browser makes no outside
+ * requests. The first request reads them; then they are served from memory. Called by gateway.ts at boot.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -82,7 +82,7 @@ function page(type: string, body: Uint8Array): Page {
   return { type, body, etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"` };
 }
 
-/** The documentation's pages by the part of their path after /v1/api-docs/. */
+/** The documentation's pages by the part of their path after /v1/api-docs/, read by the first request for one. */
 function docsPages(): ReadonlyMap<string, Page> {
   const directory = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
   const file = (name: string, type: string): [string, Page] => [name, page(type, readFileSync(join(directory, name)))];
@@ -99,8 +99,9 @@ function docsPages(): ReadonlyMap<string, Page> {
 
 /** Serves /v1/api-docs/ and what is below it. */
 export function docsFiles(): Serve {
-  const pages = docsPages();
+  let pages: ReadonlyMap<string, Page> | null = null;
   return (exchange, req) => {
+    pages ??= docsPages();
     const path = req.getUrl();
     const found = pages.get(path.slice(path.indexOf("/api-docs/") + "/api-docs/".length));
     if (found === undefined) {

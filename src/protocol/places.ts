@@ -8,11 +8,11 @@ const dist = here.lastIndexOf("/dist/");
 /** The project's folder, as a URL that ends with a slash. */
 export const PROJECT = here.slice(0, dist + 1);
 
-const entries = here.startsWith("/dist/server/", dist) ? "dist/server/" : "dist/workers/";
+const isBundled = here.startsWith("/dist/server/", dist);
 
 /** The entry of a kind of thread or process: a file of workers/. */
 export function threadEntry(
   name: "actor" | "compute-process" | "engine-writer" | "inference" | "lease" | "library" | "task" | "watch",
 ): URL {
-  return new URL(`${entries}${name}.js`, PROJECT);
+  return new URL(isBundled ? `dist/server/${name}.cjs` : `dist/workers/${name}.js`, PROJECT);
 }

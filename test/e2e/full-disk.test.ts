@@ -26,7 +26,11 @@ t.test("a disk that something else fills", { skip, timeout: 60_000 + ROUNDS * 20
   t.teardown(() => spawnSync("umount", ["-l", mount]));
   const data = join(mount, "data");
   mkdirSync(data);
-  const settings = { TESSERA_ACTORS: "1", TESSERA_STORAGE_FREE_BYTES_MIN: String(FREE_BYTES_MIN) };
+  const settings = {
+    TESSERA_ACTORS: "1",
+    TESSERA_STORAGE_FREE_BYTES_MIN: String(FREE_BYTES_MIN),
+    TESSERA_STORAGE_RESERVE_BYTES: String(64 * 2 ** 20),
+  };
   const server = await TestServer.start(settings, data);
   t.teardown(() => server.stop());
   const as = { token: await server.tenant("acme") };

@@ -26,6 +26,8 @@ t.test("metrics of threads, caches, commits and the storage engine", async (t) =
   for (let id = 1; id <= 5; id++) await server.rows("INSERT INTO person VALUES ($1, 'x')", [id]);
   for (let i = 0; i < 5; i++) await server.rows("SELECT name FROM person WHERE id = $1", [1]);
   await server.rows("SELECT count(*) FROM generate_series(1, 300000) n GROUP BY n % 7");
+  const user = { username: "later", password: "ein längeres Wort", roles: ["user"] };
+  await server.expect(201, "POST", "/admin/tenants/system/users", user);
   const page = await (await fetch(`${server.url}/metrics`)).text();
   const value = (name: string): number => {
     const line = page.split("\n").find((one) => one.startsWith(`${name} `) || one.startsWith(`${name}{`));
@@ -47,7 +49,7 @@ t.test("metrics of threads, caches, commits and the storage engine", async (t) =
     'tessera_actor_gc_total{actor="0",kind="minor"}',
     'tessera_actor_gc_seconds_total{actor="0",kind="minor"}',
     "tessera_actor_heap_limit_bytes",
-    // The password of the sign-in was hashed there.
+    // What SCRAM keeps of the user's password was computed there.
     'tessera_task_pool_tasks_total{actor="0",pool="tasks"}',
     "tessera_connections",
   ]) {

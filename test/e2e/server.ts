@@ -27,8 +27,13 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Variables of the tests' own (TESSERA_SUITES …) would be settings that the server does not know. */
-const SURROUNDINGS = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("TESSERA_")));
+/**
+ * Variables of the tests' own (TESSERA_SUITES …) would be settings that the server does not know. With further certificates node
+ * reads all that it trusts at its start, which takes longer than the rest of its own start.
+ */
+const SURROUNDINGS = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !name.startsWith("TESSERA_") && name !== "NODE_EXTRA_CA_CERTS"),
+);
 
 export class TestServer {
   url = "";
@@ -107,6 +112,8 @@ export class TestServer {
         TESSERA_RATE_LIMIT_PER_SECOND: "0",
         TESSERA_AUTH_PASSWORD_COST: PASSWORD_COST,
         TESSERA_SERVER_LOG_LEVEL: "warn",
+        // Each server would write 64 MiB.
+        TESSERA_STORAGE_RESERVE_BYTES: "0",
         ...this.environment,
       },
       stdio: ["ignore", "pipe", "pipe"],

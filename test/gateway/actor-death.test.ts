@@ -47,7 +47,7 @@ const gateway = await startGateway({
   ...{ config, secret, logger, version: "1", actors: 1, partitions: 1, startInference: () => undefined },
   spawn() {
     threads++;
-    const thread = new Worker(new URL("../../server/actor.js", import.meta.url), {
+    const thread = new Worker(new URL("../../server/actor.cjs", import.meta.url), {
       resourceLimits: limits.shift() ?? SMALL,
       stdout: true,
       stderr: true,
