@@ -1,4 +1,4 @@
-# Needs Node 20 or 22 and npm; everything else comes from the npm registry.
+# Needs Node 20, 22 or 24, and npm; everything else comes from the npm registry.
 .PHONY: start build install check test sim sim-cluster torture bench peers vector-peers graph-peers duckdb-peers clean package docs fuzz soak
 .PHONY: turns watch properties etcd-messages lint-api conformance-sql conformance-cypher conformance-ldbc conformance-mcp
 .PHONY: conformance-clients conformance-regress conformance-openai conformance-openapi conformance-adapters

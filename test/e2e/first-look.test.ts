@@ -54,3 +54,13 @@ t.test("a browser's preflight is told how to switch CORS on", async (t) => {
     body: { error: { message: /there is no function `lenght`.*did you mean length\?/ } },
   });
 });
+
+t.test("the first start says where the data is, and only that one", async (t) => {
+  const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+  t.teardown(() => server.stop());
+  const told = () => server.lines.filter((line) => line.startsWith("data directory:"));
+  t.same(told(), [`data directory: ${server.directory} (new)`]);
+  await server.terminate();
+  await server.boot();
+  t.equal(told().length, 1);
+});
