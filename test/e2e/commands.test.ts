@@ -140,6 +140,31 @@ t.test("files of rows", async (t) => {
   t.match(await run(["export"]), { code: 2, err: /give a table, or a query/ });
 });
 
+t.test("a file becomes a collection that is searched and chatted with", async (t) => {
+  const rows =
+    'id,title,text,year,draft\n7,Ferry,"The ferry leaves\nat noon.",1990,true\n8,Bakery,The bakery opens at six.,2001,false\n';
+  writeFileSync(file("trips.csv"), rows);
+  t.match(
+    await printed(t, ["import", "trips.csv", "--embed", "text"]),
+    /The collection trips was made\n2 rows into trips/,
+  );
+  const found = JSON.parse(await printed(t, ["search", "trips", "when does the boat leave", "--limit", "1", "--json"]));
+  t.match(found.documents ?? found.results, [{ id: "7", year: 1990, draft: true, title: "Ferry" }]);
+  t.match(await printed(t, ["chat", "--collection", "trips", "When does the bakery open?"]), /opens at six\. \[1\]/);
+  writeFileSync(file("more.ndjson"), '{"title":"Pier","text":"The pier is closed.","tags":["sea"],"at":{"x":1}}\n');
+  writeFileSync(file("again.csv"), "title,text\nMill,The mill grinds rye.\n");
+  t.match(await printed(t, ["import", "again.csv", "--table", "trips", "--embed", "text"]), /^1 rows into trips/);
+  t.match(await printed(t, ["import", "more.ndjson", "--embed", "text,title"]), /The collection more was made/);
+  t.match(await printed(t, ["search", "more", "pier"]), /pier is closed/);
+  const refused = { code: 2, err: /--embed year: it holds no texts; texts are in title, text/ };
+  t.match(await run(["import", "trips.csv", "--table", "other", "--embed", "year"]), refused);
+  t.match(await run(["import", "trips.csv", "--embed", "body"]), { code: 2, err: /is no column of the file/ });
+  t.match(await run(["import", "-", "--table", "x", "--format", "csv", "--embed", "a"]), {
+    code: 2,
+    err: /takes a file/,
+  });
+});
+
 t.test("accounts", async (t) => {
   t.match(await printed(t, ["tenants", "create", "acme", "--name", "Acme"]), /id +acme/);
   t.match(await printed(t, ["tenants", "list"]), /acme +\| Acme +\| true/);
