@@ -44,9 +44,9 @@ function run(command: string, ...args: readonly string[]): string {
 }
 
 async function serve(): Promise<void> {
-  const env = { ...environment, TESSERA_PORT: PORT, TESSERA_ADMIN_PASSWORD: PASSWORD };
-  const { TESSERA: _1, TESSERA_URL: _2, ...own } = env;
-  const child = spawn(environment.TESSERA!, ["serve"], { cwd: folder, env: own, stdio: ["ignore", "pipe", "inherit"] });
+  const { PATH, HOME } = environment;
+  const env = { PATH, HOME, TESSERA_PORT: PORT, TESSERA_ADMIN_PASSWORD: PASSWORD };
+  const child = spawn(environment.TESSERA!, ["serve"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
   server = child;
   await new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on("line", (line) => {
