@@ -4,7 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { Command } from "commander";
 import t, { type Test } from "tap";
+import { addCommands } from "../../src/cli/commands.js";
 import { splitInput } from "../../src/cli/shell/split-input.js";
 import { ADMIN_PASSWORD, PROGRAM, TestServer } from "./server.js";
 
@@ -163,6 +165,31 @@ t.test("a file becomes a collection that is searched and chatted with", async (t
     code: 2,
     err: /takes a file/,
   });
+});
+
+t.test("each command's help has an example", (t) => {
+  const program = new Command("tessera");
+  addCommands(program);
+  const walk = (command: Command, words: readonly string[]): void => {
+    for (const each of command.commands) walk(each, [...words, each.name()]);
+    if (command.commands.length > 0) return;
+    let text = "";
+    command.configureOutput({ writeOut: (piece) => (text += piece) }).outputHelp();
+    t.match(text, new RegExp(`Examples?:\\n(.*\\n)*? .*tessera ${words.join(" ")}`), words.join(" "));
+  };
+  walk(program, []);
+  t.end();
+});
+
+t.test("bench measures and leaves nothing behind", async (t) => {
+  const { works } = JSON.parse(await printed(t, ["bench", "--seconds", "1", "--connections", "2", "--json"]));
+  t.same(
+    works.map(({ what }: { what: string }) => what),
+    ["read a row", "insert a row", "add up all rows"],
+  );
+  for (const { per_second: rate, p50_ms: p50, p99_ms: p99 } of works) t.ok(rate > 0 && p50 > 0 && p99 >= p50);
+  t.match(await run(["sql", "SELECT * FROM _tessera_bench"]), { code: 1, err: /does not exist/ });
+  t.match(await run(["bench", "--seconds", "0"]), { code: 2, err: /--seconds is a whole number/ });
 });
 
 t.test("accounts", async (t) => {
