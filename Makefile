@@ -1,7 +1,8 @@
-# Needs Node 20 or 22 and npm; everything else comes from the npm registry.
+# Needs Node 20, 22 or 24, and npm; everything else comes from the npm registry.
 .PHONY: start build install check test sim sim-cluster torture bench peers vector-peers graph-peers duckdb-peers clean package docs fuzz soak
 .PHONY: turns watch properties etcd-messages lint-api conformance-sql conformance-cypher conformance-ldbc conformance-mcp
 .PHONY: conformance-clients conformance-regress conformance-openai conformance-openapi conformance-adapters
+.PHONY: npm-package deb-check first-hour crash-clients
 .PHONY: console-images console-figures conformance-bolt quality cluster torture-cluster
 
 # For tests and benches, which load ONNX Runtime themselves; the server sees to it by itself.
@@ -119,6 +120,22 @@ turns: build
 # dist-package: a tarball that needs nothing but glibc, and a .deb with a service (docs/guide/packages.md).
 package: build
 	node scripts/package.mjs
+
+# The .deb in a clean Debian root: installed, upgraded, removed, purged. As root, with debootstrap; SUITE=bookworm or trixie.
+deb-check: package
+	SUITE=$(or $(SUITE),bookworm) packaging/try-deb.sh
+
+# dist-npm: the program and the client for programs, as npm installs them.
+npm-package: build
+	node scripts/npm-package.mjs
+
+# A newcomer's hour, timed: these packages in an empty folder; a CSV is loaded, searched and chatted with from five kinds of programs.
+first-hour: npm-package
+	node dist/test/conformance/run-first-hour.js
+
+# The client for programs while its server is killed KILLS=100 times: statements, transactions, streams, subscriptions.
+crash-clients: build
+	TEST_LENGTH=$$(( $(or $(KILLS),100) / 2 )) FILE_SECONDS=36000 node scripts/run-tests.mjs test/clients/typescript-crash.test.ts
 
 # Hostile inputs for MINUTES=10, with large parts of up to SIZE=1000000 characters; SEED=… repeats a run, FROM=number COUNT=1 one input.
 fuzz: build

@@ -1,12 +1,13 @@
 /**
  * `make bench` (W1 to W8 and the scaling of W5) or `make bench BENCH="w1 w2"`; also import, bulk, tpch, fairness,
  * steps, cost, vector, embed, chat, nli, hybrid, graph, ldbc, graph-writes, stream, subscribers, automl,
- * growth, pgbench by name. See bench/README.md for the settings and for how it is measured.
+ * client, growth, pgbench by name. See bench/README.md for the settings and for how it is measured.
  */
 import { loadavg } from "node:os";
 import { automl } from "./automl.js";
 import { bulk } from "./bulk.js";
 import { chat } from "./chat.js";
+import { client } from "./client.js";
 import { PEERS } from "./contenders/contenders.js";
 import { cost } from "./cost.js";
 import { embed } from "./embed.js";
@@ -45,6 +46,7 @@ const others: Readonly<Record<string, (rounds: number, seconds: number) => Promi
   steps,
   embed,
   chat,
+  client,
   nli,
   vector,
   hybrid,

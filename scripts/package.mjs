@@ -20,6 +20,9 @@ import { join } from "node:path";
 
 const OUT = "dist-package";
 const { version, description } = JSON.parse(readFileSync("package.json", "utf8"));
+const NODE_VERSION = Number.parseInt(process.versions.node, 10);
+/** Of the binaries: RocksDB's needs 2.34 and GCC 12's library, that of uWebSockets.js for Node 24 2.38. */
+const GLIBC = NODE_VERSION < 24 ? "2.34" : "2.38";
 const ARCHITECTURES = { x64: "amd64", arm64: "arm64" };
 const architecture = ARCHITECTURES[process.arch];
 const name = `tessera-${version}-linux-${process.arch}`;
@@ -69,10 +72,14 @@ function copyMatching(path, to) {
 /** Native binaries of other platforms and Node versions, and what only compilers and readers of sources need. */
 function prune(modules) {
   const abi = process.versions.modules;
-  const uws = join(modules, "uWebSockets.js", "dist", "bin");
-  for (const file of readdirSync(uws)) {
-    if (file.endsWith(".node") && file !== `uws_linux_${process.arch}_${abi}.node`) rmSync(join(uws, file));
+  for (const uws of ["uWebSockets.js/dist/bin", "@btc-vision/uwebsockets.js"]) {
+    const folder = join(modules, uws);
+    const files = readdirSync(folder).filter((file) => file.endsWith(".node"));
+    const wanted = files.filter((file) => file === `uws_linux_${process.arch}_${abi}.node`);
+    for (const file of files) if (!wanted.includes(file)) rmSync(join(folder, file));
   }
+  // The program loads this one on Node 24 and later alone.
+  if (NODE_VERSION < 24) rmSync(join(modules, "@btc-vision"), { recursive: true });
   const onnx = join(modules, "onnxruntime-node", "bin");
   for (const napi of existsSync(onnx) ? readdirSync(onnx) : []) {
     for (const platform of readdirSync(join(onnx, napi))) {
@@ -126,7 +133,7 @@ Version: ${version}
 Architecture: ${architecture}
 Maintainer: The Tessera authors <tessera@localhost>
 Installed-Size: ${kilobytes}
-Depends: libc6 (>= 2.28), libstdc++6, adduser
+Depends: libc6 (>= ${GLIBC}), libstdc++6 (>= 12), adduser
 Recommends: ca-certificates
 Section: database
 Priority: optional

@@ -3,6 +3,7 @@
  * thread and one thread per actor. Loaded by command-line.ts when it is asked for, since loading what a server is made of
  * takes longer than most other commands.
  */
+import { resolve } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { type Logger, pino } from "pino";
 import { BUNDLED_MODELS, modelRoots } from "./ai/models-options.js";
@@ -34,6 +35,7 @@ async function prepareData(config: Config, logger: Logger): Promise<Installation
       `${dir} has format ${found.oldest} of an older release and data.upgrade is "refuse": run \`tessera upgrade\` first.`,
     );
   }
+  if (found === null) console.log(`data directory: ${resolve(dir)} (new)`);
   const log = (message: string, fields: object): void => logger.info(fields, message);
   const installation = await upgradeDataDirectory(dir, { keepsCopy: upgrade === "keep_copy", log });
   return addPartitions(dir, installation, config.actors.count);

@@ -3,9 +3,11 @@ import type { Command } from "commander";
 import { addAccountCommands } from "./account-commands.js";
 import { addAskCommands } from "./ask-commands.js";
 import { addBackupCommands } from "./backup-commands.js";
+import { addBenchCommand } from "./bench-command.js";
 import { addCompletionCommand } from "./completion-command.js";
 import { addDataCommands } from "./data-commands.js";
 import { addDoctorCommand } from "./doctor-command.js";
+import { addExamples } from "./examples.js";
 import { addKeyCommands } from "./key-commands.js";
 import { addModelCommands } from "./model-commands.js";
 import { addSqlCommand } from "./sql-command.js";
@@ -21,5 +23,7 @@ export function addCommands(program: Command): void {
   addBackupCommands(program);
   addKeyCommands(program);
   addDoctorCommand(program);
+  addBenchCommand(program);
   addCompletionCommand(program);
+  addExamples(program);
 }

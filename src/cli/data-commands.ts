@@ -8,6 +8,7 @@ import { createGzip } from "node:zlib";
 import type { Command } from "commander";
 import { CommandError, EXIT } from "./api-client.js";
 import { addClientCommand, type ClientOptions, connect, type Told } from "./client-command.js";
+import { makeCollection } from "./collection-of-file.js";
 
 interface ImportOptions extends ClientOptions {
   readonly table?: string;
@@ -17,6 +18,7 @@ interface ImportOptions extends ClientOptions {
   readonly delimiter?: string;
   readonly encoding?: string;
   readonly onConflict?: string;
+  readonly embed?: string;
   readonly create: boolean;
   readonly header: boolean;
 }
@@ -42,6 +44,10 @@ export function addDataCommands(program: Command): void {
     .option("--delimiter <character>", "between fields of CSV", ",")
     .option("--encoding <name>", "of the file: utf-8, latin1, utf-16le …")
     .option("--on-conflict <what>", "with rows whose key exists: error, ignore, update")
+    .option(
+      "--embed <fields>",
+      "make a collection, whose documents are found by words and by the meaning of these fields",
+    )
     .option("--no-create", "the table has to be there")
     .option("--no-header", "the first line of CSV is a row")
     .addHelpText(
@@ -50,6 +56,7 @@ export function addDataCommands(program: Command): void {
 Examples:
   tessera import orders.csv                            into the table orders, which is made if it is not there
   tessera import events.parquet                        columns and types are those of the file
+  tessera import letters.csv --embed subject,body      into the collection letters, for search and chat
   tessera import --table orders --on-conflict update new-orders.csv.gz
   gzip -dc events.ndjson.gz | tessera import --table events --format ndjson -`,
     );
@@ -111,7 +118,10 @@ async function importFile(file: string, options: ImportOptions): Promise<Told> {
   if ((format === "parquet" || format === "arrow") && options.encoding !== undefined) {
     throw new CommandError(EXIT.usage, "usage", `--encoding is of text, and a file of ${format} is none`);
   }
-  const { schema, columns, encoding, onConflict, create, header, delimiter } = options;
+  const { schema, columns, encoding, onConflict, header, embed } = options;
+  const delimiter = ending === "tsv" ? "\t" : options.delimiter!;
+  const create = options.create && embed === undefined;
+  if (embed !== undefined) checkEmbed(isInput, format, options);
   const query = new URLSearchParams({
     table,
     create: String(create),
@@ -119,14 +129,23 @@ async function importFile(file: string, options: ImportOptions): Promise<Told> {
     ...(columns !== undefined && { columns }),
     ...(encoding !== undefined && { encoding }),
     ...(onConflict !== undefined && { on_conflict: onConflict }),
-    ...(format === "csv" && { header: String(header), delimiter: ending === "tsv" ? "\t" : delimiter! }),
+    ...(format === "csv" && { header: String(header), delimiter }),
   });
   const client = await connect(options);
+  const isNew = embed !== undefined && (await makeCollection(client, table, file, { format, delimiter, embed }));
   const answer = await client.upload(`/v1/data/import/${format}?${query}`, isInput ? process.stdin : file, {});
   const { rows, rows_skipped: skipped, created, execution_time_ms: ms } = answer;
   const made = created === undefined ? [] : [`The table ${table} was made: ${created.map(columnOf).join(", ")}`];
+  if (isNew) made.push(`The collection ${table} was made`);
   const left = skipped > 0 ? `, ${skipped} skipped` : "";
   return { data: answer, lines: [...made, `${rows} rows into ${table}${left} (${(ms / 1000).toFixed(1)} s)`] };
+}
+
+function checkEmbed(isInput: boolean, format: string, { encoding, header, schema }: ImportOptions): void {
+  const isFit = !isInput && header && schema === undefined && (encoding ?? "utf-8") === "utf-8";
+  if (isFit && (format === "csv" || format === "ndjson")) return;
+  const message = "--embed takes a file of CSV with a header, or of JSON lines, in UTF-8";
+  throw new CommandError(EXIT.usage, "usage", message);
 }
 
 const columnOf = ({ name, type }: { readonly name: string; readonly type: string }): string => `${name} ${type}`;

@@ -1,11 +1,12 @@
 /** `tessera doctor`: whether this machine and its configuration can run a server, and what to do where not. */
-import { accessSync, constants, existsSync, readFileSync, statfsSync } from "node:fs";
+import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { createServer } from "node:net";
 import { availableParallelism, totalmem } from "node:os";
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import { loadConfig } from "../config/load-config.js";
 import type { Config } from "../protocol/config.js";
+import { lacksOf, thisMachine } from "../protocol/machine.js";
 import { EXIT } from "./api-client.js";
 import { type Told, tell } from "./client-command.js";
 
@@ -22,8 +23,6 @@ interface Finding {
 
 const MEMORY_MIN = 1024 ** 3;
 const DISK_MIN = 1024 ** 3;
-/** The binary of uWebSockets.js is made for these. */
-const NODE_VERSIONS = [20, 22];
 
 export function addDoctorCommand(program: Command): void {
   const command = program
@@ -35,7 +34,7 @@ export function addDoctorCommand(program: Command): void {
 }
 
 async function examine({ config: file }: Options): Promise<Told> {
-  const findings: Finding[] = [node(), library(), processor(), memory()];
+  const findings: Finding[] = [...machine(), memory()];
   let config: Config | null = null;
   try {
     config = loadConfig({ ...(file === undefined ? {} : { file }), env: process.env });
@@ -54,37 +53,20 @@ async function examine({ config: file }: Options): Promise<Told> {
   return { data: { fit: isFit, findings }, lines, exitCode: isFit ? EXIT.done : EXIT.failed };
 }
 
-function node(): Finding {
-  const { node: version } = process.versions;
-  const isKnown = NODE_VERSIONS.includes(Number(version.split(".")[0]));
-  const message = isKnown ? version : `${version} is not supported; install Node ${NODE_VERSIONS.join(" or ")}`;
-  return { about: "Node", state: isKnown ? "good" : "bad", message };
-}
-
-function library(): Finding {
-  const { glibcVersionRuntime: version } = (process.report.getReport() as { header: { glibcVersionRuntime?: string } })
-    .header;
-  if (process.platform !== "linux") {
-    return { about: "system", state: "warning", message: `${process.platform} is not tested; Linux is` };
-  }
-  if (version === undefined) {
-    return {
-      about: "C library",
-      state: "bad",
-      message: "this is no glibc; the binaries need glibc 2.28 (Debian, Ubuntu, Fedora …)",
-    };
-  }
-  return { about: "C library", state: "good", message: `glibc ${version}` };
-}
-
-function processor(): Finding {
-  const about = "processor";
-  const cores = `${availableParallelism()} cores`;
-  const info = existsSync("/proc/cpuinfo") ? readFileSync("/proc/cpuinfo", "utf8") : "";
-  if (process.arch === "x64" && info !== "" && !/\bavx2\b/.test(info)) {
-    return { about, state: "warning", message: `${cores}, without AVX2: models answer slowly` };
-  }
-  return { about, state: "good", message: `${process.arch}, ${cores}` };
+/** What the native parts need. */
+function machine(): Finding[] {
+  const here = thisMachine();
+  const lacks = lacksOf(here);
+  const good = {
+    Node: here.node,
+    system: `${here.platform} on ${here.architecture}`,
+    "C library": here.glibc === undefined ? "the system's" : `glibc ${here.glibc}`,
+    processor: `${availableParallelism()} cores`,
+  };
+  return Object.entries(good).map(([about, message]): Finding => {
+    const lack = lacks.find((each) => each.about === about);
+    return lack === undefined ? { about, state: "good", message } : { about, state: "bad", message: lack.message };
+  });
 }
 
 function memory(): Finding {

@@ -1,4 +1,5 @@
-/** Loads uWebSockets.js, whose native part exists only for some versions of Node. Called once by the server. */
+/** Loads uWebSockets.js, whose native part is another package's on new versions of Node. Called once by the server. */
+import { lacksOf, NEW_NODE, thisMachine } from "../protocol/machine.js";
 
 export type Uws = typeof import("uWebSockets.js");
 
@@ -11,13 +12,16 @@ const REQUEST_HEAD_BYTES_MAX = 16 * 1024;
  */
 export async function loadUws(): Promise<Uws> {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(REQUEST_HEAD_BYTES_MAX);
+  const isNew = Number.parseInt(process.versions.node, 10) >= NEW_NODE;
   try {
+    // A later version of the same library; its types have more ways to call.
+    if (isNew) return (await import("@btc-vision/uwebsockets.js")) as unknown as Uws;
     return await import("uWebSockets.js");
   } catch (error) {
-    throw new Error(
-      `uWebSockets.js has no binary that runs on Node ${process.version} (${process.platform}, ${process.arch}). ` +
-        "Use Node 20 or 22 on Linux with glibc, macOS or Windows.",
-      { cause: error },
-    );
+    const lacks = lacksOf(thisMachine()).map(({ message }) => message);
+    // An optional package may have been left out.
+    const name = isNew ? "@btc-vision/uwebsockets.js" : "uWebSockets.js";
+    const why = lacks.length > 0 ? lacks.join("; ") : `run npm install again; ${(error as Error).message}`;
+    throw new Error(`${name} does not load: ${why}.`, { cause: error });
   }
 }

@@ -5,6 +5,7 @@
 
 import type { HttpResponse, TemplatedApp, us_listen_socket } from "uWebSockets.js";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { createSecureContext } from "node:tls";
 import type { Cancel } from "./clock.js";
@@ -50,12 +51,13 @@ export async function startServer(services: Services, routes: readonly Route[], 
     });
     if (socket === false) {
       app.close();
-      throw new Error(`Cannot listen on ${host}:${onPort}: the address is in use or does not belong to this machine.`);
+      throw notListening(host, onPort);
     }
     const one = { app, socket };
     listening.push(one);
     return one;
   };
+  if (port !== 0 && !(await isFree(host, port))) throw notListening(host, port);
   const { socket } = await listen(port);
   const realPort = uws.us_socket_local_port(socket as unknown as Parameters<typeof uws.us_socket_local_port>[0]);
   const timers = startTimers(services, sockets);
@@ -82,6 +84,19 @@ export async function startServer(services: Services, routes: readonly Route[], 
       for (const { app } of listening) app.close();
     },
   };
+}
+
+/** The library shares a port that is named with whoever listens there, and the system gives each of them some connections. */
+function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once("error", () => resolve(false));
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(true)));
+  });
+}
+
+function notListening(host: string, port: number): Error {
+  return new Error(`Cannot listen on ${host}:${port}: the address is in use or does not belong to this machine.`);
 }
 
 interface Listening {

@@ -1,7 +1,7 @@
 /** The native functions of @nxtedition/rocksdb that are used; see rocksdb-engine.ts. */
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { DbError } from "../protocol/errors.js";
+import { hasAvx2, lacksOf, thisMachine } from "../protocol/machine.js";
 
 export type Handle = { readonly opaque: unique symbol };
 
@@ -30,19 +30,17 @@ let loaded: Binding | null = null;
 
 export function loadBinding(): Binding {
   if (loaded !== null) return loaded;
-  if (
-    process.platform === "linux" &&
-    process.arch === "x64" &&
-    !/\bavx2\b/.test(readFileSync("/proc/cpuinfo", "utf8"))
-  ) {
-    const advice = "Run it on a processor with AVX2, or let a virtual machine pass the host's processor through.";
-    throw new DbError("internal_error", `The bundled RocksDB needs a processor with AVX2. ${advice}`);
-  }
+  // Without it the binary would end the process.
+  if (hasAvx2() === false) throw new DbError("internal_error", lackOf());
   try {
     loaded = createRequire(import.meta.url)("@nxtedition/rocksdb/binding.js") as Binding;
   } catch (error) {
-    const where = `${process.platform}-${process.arch}, Node ${process.versions.node}`;
-    throw new DbError("internal_error", `RocksDB has no binary for ${where}: ${(error as Error).message}`);
+    throw new DbError("internal_error", `RocksDB does not load: ${lackOf() || (error as Error).message}.`);
   }
   return loaded;
 }
+
+const lackOf = (): string =>
+  lacksOf(thisMachine())
+    .map(({ message }) => message)
+    .join("; ");

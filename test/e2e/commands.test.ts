@@ -4,7 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { Command } from "commander";
 import t, { type Test } from "tap";
+import { addCommands } from "../../src/cli/commands.js";
 import { splitInput } from "../../src/cli/shell/split-input.js";
 import { ADMIN_PASSWORD, PROGRAM, TestServer } from "./server.js";
 
@@ -138,6 +140,56 @@ t.test("files of rows", async (t) => {
   t.match(await run(["import", "--table", "goods", "bad.csv"]), { code: 1, err: /line 2/ });
   t.match(await run(["import", "nowhere.csv"]), { code: 2, err: /does not exist/ });
   t.match(await run(["export"]), { code: 2, err: /give a table, or a query/ });
+});
+
+t.test("a file becomes a collection that is searched and chatted with", async (t) => {
+  const rows =
+    'id,title,text,year,draft\n7,Ferry,"The ferry leaves\nat noon.",1990,true\n8,Bakery,The bakery opens at six.,2001,false\n';
+  writeFileSync(file("trips.csv"), rows);
+  t.match(
+    await printed(t, ["import", "trips.csv", "--embed", "text"]),
+    /The collection trips was made\n2 rows into trips/,
+  );
+  const found = JSON.parse(await printed(t, ["search", "trips", "when does the boat leave", "--limit", "1", "--json"]));
+  t.match(found.documents ?? found.results, [{ id: "7", year: 1990, draft: true, title: "Ferry" }]);
+  t.match(await printed(t, ["chat", "--collection", "trips", "When does the bakery open?"]), /opens at six\. \[1\]/);
+  writeFileSync(file("more.ndjson"), '{"title":"Pier","text":"The pier is closed.","tags":["sea"],"at":{"x":1}}\n');
+  writeFileSync(file("again.csv"), "title,text\nMill,The mill grinds rye.\n");
+  t.match(await printed(t, ["import", "again.csv", "--table", "trips", "--embed", "text"]), /^1 rows into trips/);
+  t.match(await printed(t, ["import", "more.ndjson", "--embed", "text,title"]), /The collection more was made/);
+  t.match(await printed(t, ["search", "more", "pier"]), /pier is closed/);
+  const refused = { code: 2, err: /--embed year: it holds no texts; texts are in title, text/ };
+  t.match(await run(["import", "trips.csv", "--table", "other", "--embed", "year"]), refused);
+  t.match(await run(["import", "trips.csv", "--embed", "body"]), { code: 2, err: /is no column of the file/ });
+  t.match(await run(["import", "-", "--table", "x", "--format", "csv", "--embed", "a"]), {
+    code: 2,
+    err: /takes a file/,
+  });
+});
+
+t.test("each command's help has an example", (t) => {
+  const program = new Command("tessera");
+  addCommands(program);
+  const walk = (command: Command, words: readonly string[]): void => {
+    for (const each of command.commands) walk(each, [...words, each.name()]);
+    if (command.commands.length > 0) return;
+    let text = "";
+    command.configureOutput({ writeOut: (piece) => (text += piece) }).outputHelp();
+    t.match(text, new RegExp(`Examples?:\\n(.*\\n)*? .*tessera ${words.join(" ")}`), words.join(" "));
+  };
+  walk(program, []);
+  t.end();
+});
+
+t.test("bench measures and leaves nothing behind", async (t) => {
+  const { works } = JSON.parse(await printed(t, ["bench", "--seconds", "1", "--connections", "2", "--json"]));
+  t.same(
+    works.map(({ what }: { what: string }) => what),
+    ["read a row", "insert a row", "add up all rows"],
+  );
+  for (const { per_second: rate, p50_ms: p50, p99_ms: p99 } of works) t.ok(rate > 0 && p50 > 0 && p99 >= p50);
+  t.match(await run(["sql", "SELECT * FROM _tessera_bench"]), { code: 1, err: /does not exist/ });
+  t.match(await run(["bench", "--seconds", "0"]), { code: 2, err: /--seconds is a whole number/ });
 });
 
 t.test("accounts", async (t) => {

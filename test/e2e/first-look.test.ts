@@ -1,6 +1,7 @@
 /** What one who has just come sees: the program without arguments, and the server's root in a browser. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
@@ -54,3 +55,40 @@ t.test("a browser's preflight is told how to switch CORS on", async (t) => {
     body: { error: { message: /there is no function `lenght`.*did you mean length\?/ } },
   });
 });
+
+t.test("the first start says where the data is, and only that one", async (t) => {
+  const server = await TestServer.start({ TESSERA_ACTORS: "1" });
+  t.teardown(() => server.stop());
+  const told = () => server.lines.filter((line) => line.startsWith("data directory:"));
+  t.same(told(), [`data directory: ${server.directory} (new)`]);
+  await server.terminate();
+  await server.boot();
+  t.equal(told().length, 1);
+});
+
+t.test("a second server does not share the first one's port", async (t) => {
+  const port = await freePort();
+  const server = await TestServer.start({ TESSERA_ACTORS: "1", TESSERA_PORT: String(port) });
+  const folder = mkdtempSync(join(tmpdir(), "tessera-second-"));
+  t.teardown(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  });
+  const env = {
+    ...process.env,
+    TESSERA_PORT: String(port),
+    TESSERA_DATA_DIR: folder,
+    TESSERA_ADMIN_PASSWORD: "a password",
+  };
+  const { status, stderr } = spawnSync(PROGRAM, ["serve"], { env, encoding: "utf8", timeout: 60_000 });
+  t.equal(status, 1);
+  t.match(stderr, `Cannot listen on 127.0.0.1:${port}: the address is in use`);
+});
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}

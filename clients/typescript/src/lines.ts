@@ -3,6 +3,11 @@ import { ConnectionError } from "./errors.js";
 
 /** The lines of a body, without their ends, as many at a time as have come; an unfinished last line is left out. */
 export async function* linesOf(response: Response): AsyncGenerator<readonly string[], void> {
+  for await (const text of wholeLinesOf(response)) yield text.split("\n");
+}
+
+/** The same as texts of some lines, with line ends between them. */
+export async function* wholeLinesOf(response: Response): AsyncGenerator<string, void> {
   const reader = response.body!.getReader();
   const decoder = new TextDecoder();
   let rest = "";
@@ -11,9 +16,14 @@ export async function* linesOf(response: Response): AsyncGenerator<readonly stri
     for (;;) {
       const { done, value } = await readFrom(reader);
       if (done) break;
-      const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
-      rest = lines.pop()!;
-      if (lines.length > 0) yield lines;
+      const text = decoder.decode(value, { stream: true });
+      const end = text.lastIndexOf("\n");
+      if (end < 0) rest += text;
+      else {
+        const whole = rest + text.slice(0, end);
+        rest = text.slice(end + 1);
+        yield whole;
+      }
     }
     ended = true;
   } finally {

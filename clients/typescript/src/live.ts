@@ -35,6 +35,8 @@ export interface Change<D = Record<string, unknown>> {
 
 const FIRST_WAIT_MS = 50;
 const MOST_WAIT_MS = 5_000;
+/** The status of errors within a stream, which have none. */
+const WITHIN = 503;
 /** Ends of a subscription after which it is begun again. */
 const PASSING = ["subscription_interrupted", "subscription_dropped"];
 
@@ -58,12 +60,16 @@ export async function* follow<D>(transport: Transport, followed: Followed): Asyn
       throw new ConnectionError("The server ended the subscription.");
     } catch (error) {
       signal?.throwIfAborted();
-      const isPassing =
-        error instanceof ConnectionError || (error instanceof TesseraError && PASSING.includes(error.code));
+      const isPassing = error instanceof ConnectionError || (error instanceof TesseraError && mayGoOn(error));
       if (!isPassing) throw error;
     }
     await pause(backoffMs(++failures, FIRST_WAIT_MS, MOST_WAIT_MS), signal);
   }
+}
+
+/** Within a stream `unauthorized` asks to connect again, as after a change of the user; then the answer's status decides. */
+function mayGoOn({ code, status }: TesseraError): boolean {
+  return PASSING.includes(code) || (code === "unauthorized" && status === WITHIN);
 }
 
 type Message<D> =
@@ -83,7 +89,7 @@ async function* messagesOf<D>(
   const response = await transport.open("GET", "/v1/subscribe", { query, signal, accept: "text/event-stream" });
   for await (const { type, data } of eventsOf(response)) {
     const message = JSON.parse(data) as Message<D> & { readonly code: string; readonly message: string };
-    if (type === "error") throw errorOf(message.message, { ...message, status: 503 });
+    if (type === "error") throw errorOf(message.message, { ...message, status: WITHIN });
     yield { ...message, type: type as Message<D>["type"] } as Message<D>;
   }
 }

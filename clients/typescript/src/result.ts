@@ -52,14 +52,22 @@ export function resultOf<R>({ columns, rows, ...facts }: SentResult): Result<R> 
 /** Makes objects of rows. */
 export function rowMaker<R>(columns: readonly Column[]): (row: readonly unknown[]) => R {
   const names = columns.map(({ name }) => name);
+  const { length } = names;
+  // A member of that name would set the object's prototype.
+  if (names.includes("__proto__")) return (row) => Object.fromEntries(names.map((name, i) => [name, row[i]])) as R;
+  const [a, b, c, d, e, f, g, h] = names as [string, string, string, string, string, string, string, string];
   return (row) => {
     const made: Record<string, unknown> = {};
-    for (let i = 0; i < names.length; i++) {
-      const name = names[i]!;
-      // A member of that name would set the object's prototype.
-      if (name === "__proto__") Object.defineProperty(made, name, { value: row[i], enumerable: true });
-      else made[name] = row[i];
-    }
+    // A place in the program for each column: V8 keeps what it learns by place, and this takes a fifth of a loop.
+    if (length > 0) made[a] = row[0];
+    if (length > 1) made[b] = row[1];
+    if (length > 2) made[c] = row[2];
+    if (length > 3) made[d] = row[3];
+    if (length > 4) made[e] = row[4];
+    if (length > 5) made[f] = row[5];
+    if (length > 6) made[g] = row[6];
+    if (length > 7) made[h] = row[7];
+    for (let i = 8; i < length; i++) made[names[i]!] = row[i];
     return made as R;
   };
 }

@@ -5,6 +5,7 @@
 import { ConnectionError, errorOf, TesseraError } from "./errors.js";
 import type { SocketClass, SocketLike } from "./options.js";
 import { type Column, rowMaker } from "./result.js";
+import type { Batch } from "./row-iterator.js";
 import type { Transport } from "./transport.js";
 
 interface Message {
@@ -84,12 +85,12 @@ export class SocketLink {
     private readonly make: SocketClass | undefined,
   ) {}
 
-  /** All rows of a query. `body`: the statement as POST /v1/query/execute takes it. */
-  async *rows<R>(body: object, signal: AbortSignal | undefined): AsyncGenerator<R, void> {
+  /** All rows of a query, as many at a time as a message has. `body`: the statement as POST /v1/query/execute takes it. */
+  async *batches<R>(body: object, signal: AbortSignal | undefined): AsyncGenerator<Batch<R>, void> {
     let make: (row: readonly unknown[]) => R = rowMaker<R>([]);
     for await (const part of this.parts(body, signal)) {
       if (part.type === "columns") make = rowMaker<R>(part.columns);
-      else if (part.type === "rows") for (const row of part.rows) yield make(row);
+      else if (part.type === "rows") yield { lists: part.rows, make };
     }
   }
 

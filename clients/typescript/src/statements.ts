@@ -1,8 +1,9 @@
 /** Statements of SQL and Cypher, as a whole or row by row. What a client and a transaction have in common. */
 import { ConnectionError, errorOf } from "./errors.js";
-import { linesOf } from "./lines.js";
+import { wholeLinesOf } from "./lines.js";
 import type { CallOptions, WriteOptions } from "./options.js";
 import { type Column, type Result, type Row, resultOf, rowMaker, type SentResult } from "./result.js";
+import { type Batch, RowIterator } from "./row-iterator.js";
 import type { ResultPart, SocketLink } from "./socket.js";
 import { Fragment, parameterOf, statementOf } from "./sql-text.js";
 import { newKey, type Transport } from "./transport.js";
@@ -81,12 +82,9 @@ export function streamRows<R>(
   { over, signal, transaction, ...options }: StreamOptions,
 ): AsyncGenerator<R, void> {
   const isSocket = over === "websocket" || transaction !== undefined;
-  if (isSocket)
-    return link.rows<R>(
-      streamBody(text, parameters, { ...options, ...(transaction !== undefined && { transaction }) }),
-      signal,
-    );
-  return lineRows<R>(transport, streamBody(text, parameters, options), signal);
+  if (!isSocket) return new RowIterator(lineBatches<R>(transport, streamBody(text, parameters, options), signal));
+  const body = streamBody(text, parameters, { ...options, ...(transaction !== undefined && { transaction }) });
+  return new RowIterator(link.batches<R>(body, signal));
 }
 
 /** The same as the server's messages have it: lists, with their columns before them and the statement's facts after them. */
@@ -105,25 +103,28 @@ function streamBody(text: string, parameters: Parameters, options: Omit<StreamOp
   return transaction === undefined ? body : { ...body, transaction };
 }
 
-async function* lineRows<R>(
+/** Lines as they come: the columns, rows, and the statement's facts or its error. */
+async function* lineBatches<R>(
   transport: Transport,
   body: object,
   signal: AbortSignal | undefined,
-): AsyncGenerator<R, void> {
+): AsyncGenerator<Batch<R>, void> {
   const response = await transport.open("POST", "/v1/query/execute", { body, signal, accept: "application/x-ndjson" });
   const requestId = response.headers.get("x-request-id") ?? undefined;
   let make: ((row: readonly unknown[]) => R) | null = null;
-  for await (const lines of linesOf(response)) {
-    // One parse for all of them is faster than one for each.
-    for (const value of JSON.parse(`[${lines.join()}]`) as readonly Line[]) {
-      if (Array.isArray(value)) yield make!(value as readonly unknown[]);
-      else if (make === null && "columns" in value) make = rowMaker<R>(value.columns!);
-      else {
-        const { error } = value as Tail;
-        if (error === undefined) return;
-        throw errorOf(error.message, { ...error, status: 200, requestId });
-      }
+  for await (const text of wholeLinesOf(response)) {
+    // One parse for all of them is faster than one for each. Within JSON's texts no line ends.
+    const values = JSON.parse(`[${text.replaceAll("\n", ",")}]`) as Line[];
+    const last = values.at(-1)!;
+    let tail: Tail | null = null;
+    if (!Array.isArray(last) && !("columns" in last)) tail = values.pop() as Tail;
+    if (make === null && values.length > 0) {
+      make = rowMaker<R>((values.shift() as { readonly columns: readonly Column[] }).columns);
     }
+    if (values.length > 0) yield { lists: values as (readonly unknown[])[], make: make! };
+    if (tail === null) continue;
+    if (tail.error === undefined) return;
+    throw errorOf(tail.error.message, { ...tail.error, status: 200, requestId });
   }
   throw new ConnectionError("The connection ended before the last row.");
 }
