@@ -1,14 +1,35 @@
 /** What the caller of a request may do, by the roles and policies of one version of the definitions. */
 import type { CatalogView } from "../catalog/catalog-view.js";
-import { actingAs, type Rights, rightsOf } from "../catalog/rights.js";
+import { actingAs, type Login, type Rights, rightsOf } from "../catalog/rights.js";
 import type { RequestHead } from "../protocol/frames.js";
+import type { Tenant } from "../session/tenant.js";
 
 /** Who asks: administrators of a tenant are superusers of it. */
 export function isAdministrator({ roles }: Pick<RequestHead, "roles">): boolean {
   return roles.includes("admin") || roles.includes("super_admin");
 }
 
-export function rightsOfCaller(head: Pick<RequestHead, "username" | "roles">): (catalog: CatalogView) => Rights {
-  const login = { user: head.username, administrator: isAdministrator(head) };
+export function loginOf({ username, roles, memberOf }: Pick<RequestHead, "username" | "roles" | "memberOf">): Login {
+  return { user: username, administrator: isAdministrator({ roles }), ...(memberOf !== undefined && { memberOf }) };
+}
+
+/**
+ * Throws forbidden where the caller's issuer names a role that the tenant does not have: nobody falls back to what
+ * everybody may.
+ */
+export function requireOwnRoles({ tenant, head }: { readonly tenant: Tenant; readonly head: RequestHead }): void {
+  if (head.memberOf === undefined) return;
+  const tx = tenant.partition.shard.begin({ readOnly: true });
+  try {
+    actingAs(tenant.catalog.view(tx), loginOf(head));
+  } finally {
+    tenant.rollback(tx);
+  }
+}
+
+export function rightsOfCaller(
+  head: Pick<RequestHead, "username" | "roles" | "memberOf">,
+): (catalog: CatalogView) => Rights {
+  const login = loginOf(head);
   return (catalog) => rightsOf(catalog, actingAs(catalog, login));
 }

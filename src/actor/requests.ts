@@ -25,6 +25,7 @@ import { answerInTurns } from "./answer-in-turns.js";
 import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
 import { BodySource } from "./body-source.js";
+import { requireOwnRoles } from "./caller-rights.js";
 import type { Idempotency } from "./idempotency.js";
 import type { Partition } from "./partition.js";
 import { errorJson } from "./reply.js";
@@ -285,6 +286,7 @@ export class Requests {
   private handle(route: Route, request: Request, frame: RequestFrame): Answer | Promise<Answer> {
     if (this.host.isClosing()) throw new DbError("shutting_down");
     if (!this.host.stopped.isEmpty) this.host.stopped.refuseRequest(request.tenant.number, frame);
+    if (route.endpoint.home === "tenant") requireOwnRoles(request);
     if (route.isWhole) requireWhole(request);
     const input = route.validate(frame, request);
     if (input instanceof Promise) return input.then((read) => this.answer(route, request, frame, read));

@@ -52,7 +52,7 @@ export class WholeFolder {
     const writer = await BackupWriter.open(join(this.pathOf(id), RECORDS), { backup, key });
     let count = 0;
     try {
-      for (const kind of ["tenants", "users", "apiKeys", "schedules"] as const) {
+      for (const kind of ["tenants", "users", "apiKeys", "schedules", "oidcProviders"] as const) {
         const all: readonly object[] = records[kind];
         for (let at = 0; at < all.length; at += RECORDS_AT_ONCE) {
           const piece = all.slice(at, at + RECORDS_AT_ONCE);
@@ -72,7 +72,7 @@ export class WholeFolder {
   async readRecords({ id, encrypted }: WholeManifest, passphrase: string | null): Promise<WholeRecords> {
     const backup = bytesOfId(id);
     const key = encrypted && passphrase !== null ? await backupKey(passphrase, backup) : null;
-    const found = { tenants: [], users: [], apiKeys: [], schedules: [] } as {
+    const found = { tenants: [], users: [], apiKeys: [], schedules: [], oidcProviders: [] } as {
       -readonly [K in keyof Lists]: Lists[K][number][];
     };
     const blocks = readBackup(join(this.pathOf(id), RECORDS), { backup, key });
@@ -84,6 +84,7 @@ export class WholeFolder {
       found.users.push(...(piece.users ?? []));
       found.apiKeys.push(...(piece.apiKeys ?? []));
       found.schedules.push(...(piece.schedules ?? []));
+      found.oidcProviders.push(...(piece.oidcProviders ?? []));
     }
   }
 

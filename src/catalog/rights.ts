@@ -2,7 +2,7 @@
  * What a role may do, by one version of the definitions. Binders ask it for each relation that a statement names; the
  * routes that read tables in ways of their own ask it whether they may.
  */
-import { sqlError } from "../protocol/errors.js";
+import { DbError, sqlError } from "../protocol/errors.js";
 import { type CatalogView, DEFAULT_SCHEMA } from "./catalog-view.js";
 import {
   type AccessDef,
@@ -182,7 +182,8 @@ export function rightsOf(catalog: CatalogView, acting: Acting): Rights {
     byName = new Map();
     known.set(catalog, byName);
   }
-  const key = `${acting.superuser ? 1 : 0}${acting.role?.id ?? ""} ${acting.name}`;
+  const also = acting.role === null ? "" : acting.role.memberOf.map(({ roleId }) => roleId).join();
+  const key = `${acting.superuser ? 1 : 0}${acting.role?.id ?? ""} ${also} ${acting.name}`;
   let rights = byName.get(key);
   if (rights === undefined) {
     if (byName.size >= KEPT_MAX) byName.clear();
@@ -194,17 +195,47 @@ export function rightsOf(catalog: CatalogView, acting: Acting): Rights {
 
 const KEPT_MAX = 1000;
 
+/** Who signed in. */
+export interface Login {
+  readonly user: string;
+  readonly administrator: boolean;
+  /** As of an `Identity`. */
+  readonly memberOf?: readonly string[];
+}
+
 /**
  * Somebody who signed in. Administrators are superusers. A user is the role of its name if that may log in: whoever
  * takes the name of another role for a username gets nothing by it.
  */
-export function actingAs(
-  catalog: CatalogView,
-  login: { readonly user: string; readonly administrator: boolean },
-): Acting {
+export function actingAs(catalog: CatalogView, login: Login): Acting {
+  if (login.memberOf !== undefined) return actingByClaims(catalog, login, login.memberOf);
   const role = catalog.roles().find(({ name, id, login: may }) => name === login.user && may && id > 0) ?? null;
   return { name: login.user, role, superuser: login.administrator || role?.superuser === true };
 }
+
+/**
+ * A user of an issuer whose claims name roles of the tenant: it is the first one, and a member of the others. Throws
+ * forbidden for a role that the tenant does not have: less than what the claims mean could be more than they allow.
+ */
+function actingByClaims(catalog: CatalogView, login: Login, names: readonly string[]): Acting {
+  const [first, ...others] = names.map((name) => roleOfClaims(catalog, name));
+  const { user: name, administrator } = login;
+  const role: RoleDef = {
+    ...first!,
+    memberOf: [...first!.memberOf, ...others.map(({ id }) => ({ roleId: id, admin: false, inherit: true }))],
+  };
+  return { name, role, superuser: administrator || [first!, ...others].some(({ superuser }) => superuser) };
+}
+
+function roleOfClaims(catalog: CatalogView, name: string): RoleDef {
+  const role = catalog.role(name);
+  if (role !== null && role.id > 0) return role;
+  throw new DbError("forbidden", `The token stands for the role "${name}", which the tenant does not have.`, {
+    hint: `An administrator makes it: CREATE ROLE ${quoted(name)}.`,
+  });
+}
+
+const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
 
 export function actingAsRole(role: RoleDef): Acting {
   return { name: role.name, role, superuser: role.superuser };

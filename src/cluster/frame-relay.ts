@@ -5,7 +5,7 @@
  * It never forwards to a third node, so no request goes round in circles: what is not served here goes back untouched (REPLY_MOVED).
  * A request whose body streams is refused instead, because pieces of the body have left its gateway already.
  */
-import type { ActorLink, Loss, PendingReply, Repeatable } from "../gateway/actor-link.js";
+import type { ActorLink, IdentityAnswer, Loss, PendingReply, Repeatable } from "../gateway/actor-link.js";
 import { repeatableBy } from "../gateway/actor-link.js";
 import type { LiveSubscriber } from "../gateway/live-channels.js";
 import { BODY_LEFT_BEHIND } from "../gateway/partition-load.js";
@@ -105,9 +105,10 @@ export class FrameRelay {
   }
 
   private findIdentity(partition: number, { id, by, value }: Extract<ToActor, { kind: "find-identity" }>): void {
-    const answer = (identity: Extract<FromActor, { kind: "identity" }>["identity"] | undefined): void => {
+    const answer: IdentityAnswer = (identity, refusal): void => {
       // Undefined is told, too: there is nobody to ask.
-      this.origin.control(partition, { kind: "identity", id, identity: identity as never });
+      const why = refusal === undefined ? {} : { refusal };
+      this.origin.control(partition, { kind: "identity", id, identity: identity as never, ...why });
     };
     const link = this.host.servedBy(partition);
     if (link === null) answer(undefined);

@@ -93,6 +93,7 @@ function fromText(setting: Setting, text: string): unknown {
   if (type === "integer") return /^[+-]?\d[\d_]*$/.test(text) ? Number(text.replaceAll("_", "")) : text;
   if (type === "number") return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
   if (type === "boolean") return TEXTS_OF_BOOLEANS.get(text.toLowerCase()) ?? text;
+  if (type === "array" && isOfTables(setting)) return jsonOf(text);
   if (type === "array") {
     return text
       .split(",")
@@ -100,6 +101,20 @@ function fromText(setting: Setting, text: string): unknown {
       .filter((part) => part !== "");
   }
   return text;
+}
+
+/** A list of tables, [[such.ones]]. */
+export function isOfTables({ schema }: Setting): boolean {
+  const { items } = schema as { readonly items?: { readonly type?: string } };
+  return items?.type === "object";
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 const TEXTS_OF_BOOLEANS: ReadonlyMap<string, boolean> = new Map([

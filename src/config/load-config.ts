@@ -10,8 +10,16 @@ import { dirname, join, resolve } from "node:path";
 import { Errors } from "typebox/value";
 import { type Config, ConfigSchema } from "../protocol/config.js";
 import { SYSTEM_TENANT } from "../protocol/identity.js";
+import { faultsOf, type OidcProviderSpec } from "../protocol/oidc.js";
 import { ConfigError } from "./config-error.js";
-import { CONFIG_FILE_VARIABLE, readEnvironment, readOverrides, readToml, type Values } from "./config-sources.js";
+import {
+  CONFIG_FILE_VARIABLE,
+  isOfTables,
+  readEnvironment,
+  readOverrides,
+  readToml,
+  type Values,
+} from "./config-sources.js";
 import { allowedValues, SETTINGS, type Setting } from "./settings.js";
 
 export interface LoadOptions {
@@ -87,22 +95,25 @@ function treeOf(values: Values): Record<string, unknown> {
 }
 
 function schemaProblems(tree: Record<string, unknown>, values: Values): string[] {
-  const wrong = new Set<Setting>();
-  for (const { instancePath, keyword, params } of Errors(ConfigSchema, tree)) {
+  const wrong = new Map<Setting, string>();
+  for (const { instancePath, keyword, params, message } of Errors(ConfigSchema, tree)) {
     // A missing key is reported at its section, a bad element of a list below its key.
     const missing = keyword === "required" ? params.requiredProperties : [""];
     for (const name of missing) {
       const path = `${instancePath}/${name}/`;
       const setting = SETTINGS.find((candidate) => path.startsWith(`/${candidate.path.join("/")}/`));
-      if (setting !== undefined) wrong.add(setting);
+      if (setting === undefined || wrong.has(setting)) continue;
+      // Of a list of tables, which table and which of its members.
+      const within = instancePath.slice(setting.path.join("/").length + 2).replaceAll("/", ".");
+      wrong.set(setting, /^\d+(\.|$)/.test(within) && isOfTables(setting) ? ` (${within} ${message})` : "");
     }
   }
-  return [...wrong].map((setting) => {
+  return [...wrong].map(([setting, where]) => {
     const { key, schema, secret } = setting;
     const sourced = values.get(key);
     if (sourced === undefined) return `${key} has no value: config/tessera.toml lacks it`;
     const shown = secret ? "its value" : JSON.stringify(sourced.value);
-    return `${sourced.source}: ${shown} is not allowed for ${key}; it must be ${allowedValues(schema)}`;
+    return `${sourced.source}: ${shown} is not allowed for ${key}; it must be ${allowedValues(schema)}${where}`;
   });
 }
 
@@ -159,7 +170,26 @@ function contradictions(
     "query.ai_service.api_key_file",
     `names ${JSON.stringify(apiKeyFile)}, which cannot be read`,
   );
+  for (const { field, message } of providerFaults(auth.oidc.providers))
+    check(false, "auth.oidc.providers", `${field} ${message}`);
   return problems;
+}
+
+function providerFaults(providers: Config["auth"]["oidc"]["providers"]): { field: string; message: string }[] {
+  const faults = providers.flatMap((provider, index) =>
+    faultsOf(provider as OidcProviderSpec, { tenant: null, privateHosts: [] }).map(({ field, message }) => ({
+      field: `(${index}.${field})`,
+      message,
+    })),
+  );
+  const seen = new Set<string>();
+  for (const [index, { name, issuer, audience }] of providers.entries()) {
+    for (const key of [`name ${name}`, ...audience.map((each) => `issuer and audience ${issuer} ${each}`)]) {
+      if (seen.has(key)) faults.push({ field: `(${index})`, message: `has the ${key}, which another one has, too` });
+      seen.add(key);
+    }
+  }
+  return faults;
 }
 
 /** Values that mean other values. */

@@ -17,7 +17,7 @@ import {
   removeApiKey,
 } from "./directory-store.js";
 import type { ApiKeyRecord } from "./records.js";
-import { apiKeyView } from "./views.js";
+import { apiKeyView, requirePassword } from "./views.js";
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -37,6 +37,7 @@ export function createApiKey(context: DirectoryContext, userId: string, request:
   return write(context, (tx) => {
     const user = getUser(tx, userId);
     if (user === undefined) throw new DbError("not_found", "The user does not exist.");
+    requirePassword(user);
     if (listUserKeys(tx, userId, { limit: 1 }).total >= API_KEYS_PER_USER_MAX) {
       throw new DbError("conflict", `A user can have at most ${API_KEYS_PER_USER_MAX} API keys; delete one first.`);
     }

@@ -32,7 +32,8 @@ export async function checkPassword(
   const attempt = context.throttle.attempt(subject);
   let answer: { matches: boolean; outdated: boolean };
   try {
-    answer = await context.hasher.verify(password, user?.passwordHash);
+    // An issuer's user has no hash, and is as one who does not exist.
+    answer = await context.hasher.verify(password, user?.passwordHash || undefined);
   } catch (error) {
     attempt.abandoned();
     throw error;

@@ -6,6 +6,7 @@
 import type { AuthConfig } from "../protocol/config.js";
 import type { IdentityChange } from "../protocol/identity.js";
 import type { Transaction } from "../storage/store.js";
+import type { ClientSecrets } from "./client-secrets.js";
 import type { FactorSecrets } from "./factor-secrets.js";
 import type { LoginThrottle } from "./login-throttle.js";
 import type { PasswordHasher } from "./password.js";
@@ -26,6 +27,7 @@ export interface DirectoryContext {
   readonly throttle: LoginThrottle;
   readonly tokens: SignInTokens;
   readonly factors: FactorSecrets;
+  readonly clientSecrets: ClientSecrets;
 }
 
 type Unversioned<T> = T extends unknown ? Omit<T, "version"> : never;

@@ -3,6 +3,7 @@
  * indexes with the record. Called by every part of the directory; the records are the only state.
  */
 
+import { createHash } from "node:crypto";
 import type { Page } from "../protocol/accounts.js";
 import { LIST_PAGE_DEFAULT, LIST_PAGE_MAX } from "../protocol/limits.js";
 import { directoryKey, directoryPrefix, prefixRange } from "../storage/keys.js";
@@ -13,6 +14,7 @@ import {
   encodeRecord,
   type InstallationRecord,
   type MoveRecord,
+  type OidcProviderRecord,
   type ScheduleRecord,
   type TenantRecord,
   type UserRecord,
@@ -24,6 +26,9 @@ const TENANT = "tenant";
 const TENANT_NUMBER = "tenant-number";
 const MOVE = "move";
 const SCHEDULE = "backup-schedule";
+const OIDC_PROVIDER = "oidc-provider";
+/** By issuer and audience, each hashed. */
+const OIDC_ISSUER = "oidc-issuer";
 const USER = "user";
 const USERNAME = "username";
 const TENANT_USER = "tenant-user";
@@ -111,6 +116,49 @@ export function removeSchedule(tx: Transaction, id: string): void {
 export function listSchedules(tx: Transaction): ScheduleRecord[] {
   return listAll<ScheduleRecord>(tx, SCHEDULE);
 }
+
+/** `key`: "tenant/name". */
+export function getOidcProvider(tx: Transaction, key: string): OidcProviderRecord | undefined {
+  return getRecord(tx, OIDC_PROVIDER, key);
+}
+
+/** One that is there already has to be removed first: its issuer and audiences may have been others. */
+export function addOidcProvider(tx: Transaction, record: OidcProviderRecord): void {
+  const { issuer, audience, name } = record.spec;
+  const key = `${record.tenantId}/${name}`;
+  putRecord(tx, OIDC_PROVIDER, key, record);
+  for (const each of audience) putReference(tx, OIDC_ISSUER, issuerKey(issuer, each), key);
+}
+
+export function removeOidcProvider(tx: Transaction, { tenantId, spec }: OidcProviderRecord): void {
+  tx.delete(directoryKey(OIDC_PROVIDER, `${tenantId}/${spec.name}`));
+  for (const each of spec.audience) tx.delete(directoryKey(OIDC_ISSUER, issuerKey(spec.issuer, each)));
+}
+
+/** The key of the one that accepts such tokens. */
+export function oidcProviderFor(tx: Transaction, issuer: string, audience: string): string | undefined {
+  return getReference(tx, OIDC_ISSUER, issuerKey(issuer, audience));
+}
+
+/** Whether a tenant's provider has that issuer, for any audience. */
+export function isOidcIssuer(tx: Transaction, issuer: string): boolean {
+  return selectPage(tx, prefixRange(directoryKey(OIDC_ISSUER, `${hashed(issuer)}/`)), { limit: 1 }).total > 0;
+}
+
+/** In order of name. */
+export function listOidcProviders(tx: Transaction, tenantId: string): OidcProviderRecord[] {
+  const range = prefixRange(directoryKey(OIDC_PROVIDER, `${tenantId}/`));
+  const { values } = selectPage(tx, range, { limit: Number.POSITIVE_INFINITY });
+  return values.map((value) => decodeRecord<OidcProviderRecord>(value));
+}
+
+/** Of all tenants. */
+export function listAllOidcProviders(tx: Transaction): OidcProviderRecord[] {
+  return listAll<OidcProviderRecord>(tx, OIDC_PROVIDER);
+}
+
+const hashed = (text: string): string => createHash("sha256").update(text).digest("hex");
+const issuerKey = (issuer: string, audience: string): string => `${hashed(issuer)}/${hashed(audience)}`;
 
 function listAll<T>(tx: Transaction, kind: string): T[] {
   const { values } = selectPage(tx, prefixRange(directoryPrefix(kind)), { limit: Number.POSITIVE_INFINITY });

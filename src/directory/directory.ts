@@ -9,9 +9,11 @@ import type * as accounts from "../protocol/accounts.js";
 import type { AuthConfig } from "../protocol/config.js";
 import { DbError } from "../protocol/errors.js";
 import type { Identity, IdentityChange } from "../protocol/identity.js";
+import type { OidcProviderSpec } from "../protocol/oidc.js";
 import type { PartitionLoad } from "../protocol/placement.js";
 import type { Transaction } from "../storage/store.js";
 import * as apiKeys from "./api-keys.js";
+import { clientSecrets } from "./client-secrets.js";
 import type { DeriveKey, PasswordCost } from "./derive-key.js";
 import { type DirectoryContext, read, write } from "./directory-context.js";
 import {
@@ -25,9 +27,11 @@ import {
   removeSchedule,
 } from "./directory-store.js";
 import { factorSecrets, sealStoredFactors } from "./factor-secrets.js";
+import * as federated from "./federated-users.js";
 import { identityOfKeyHash, identityOfUser } from "./identities.js";
 import { LoginThrottle } from "./login-throttle.js";
 import * as mfa from "./mfa.js";
+import * as oidc from "./oidc-providers.js";
 import { passwordCost, passwordHasher } from "./password.js";
 import * as placement from "./placement.js";
 import type { MoveRecord, ScheduleRecord } from "./records.js";
@@ -87,6 +91,7 @@ export class Directory {
       throttle: new LoginThrottle({ ...config.login, now }),
       tokens: signInTokens(options.secret),
       factors: factorSecrets(options.secret, options.sealsFactors === true),
+      clientSecrets: clientSecrets(options.secret),
     };
     this.sealsFactors = options.sealsFactors === true;
   }
@@ -287,6 +292,46 @@ export class Directory {
     const user = read(this.context, (tx) => getUser(tx, id));
     if (user === undefined) throw new DbError("not_found", "The user does not exist.");
     return userView(user);
+  }
+
+  // Providers of OpenID Connect, and their users
+
+  listOidcProviders(tenantId: string): accounts.OidcProviderView[] {
+    return oidc.listOidcProviderViews(this.context, tenantId);
+  }
+
+  /** Throws `tenant_not_found`, `invalid_request`, `conflict` (its issuer and audience are another one's). */
+  putOidcProvider(tenantId: string, spec: OidcProviderSpec): accounts.OidcProviderView {
+    return oidc.putOidcProvider(this.context, tenantId, spec);
+  }
+
+  deleteOidcProvider(tenantId: string, name: string): void {
+    oidc.deleteOidcProvider(this.context, tenantId, name);
+  }
+
+  /** Throws `token_issuer_unknown`, `token_audience_wrong`. */
+  providerOfToken(issuer: string, audiences: readonly string[]): oidc.KnownProvider {
+    return oidc.providerOfToken(this.context, issuer, audiences);
+  }
+
+  /** Throws `not_found`. */
+  providerByKey(key: string): oidc.KnownProvider {
+    return oidc.providerByKey(this.context, key);
+  }
+
+  /** Those that people can sign in with: the installation's, and the tenant's. */
+  signInProviders(tenantId: string | null): { id: string; label: string }[] {
+    return oidc.signInProviders(this.context, tenantId);
+  }
+
+  /** Throws `claim_unknown`. `isNew`: it has just been stored. */
+  federatedIdentity(who: federated.FederatedUser): { identity: Identity; isNew: boolean } {
+    return federated.federatedIdentity(this.context, who);
+  }
+
+  /** Throws `claim_unknown`, `forbidden` (disabled). */
+  federatedLogin(who: federated.FederatedUser): accounts.SignedIn {
+    return federated.federatedLogin(this.context, who);
   }
 
   // The owner of a credential

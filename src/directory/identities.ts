@@ -4,12 +4,17 @@ import type { Identity } from "../protocol/identity.js";
 import type { Transaction } from "../storage/store.js";
 import { type DirectoryContext, read } from "./directory-context.js";
 import { getApiKeyByHash, getTenant, getUser } from "./directory-store.js";
-import type { UserRecord } from "./records.js";
+import { isProviderThere } from "./oidc-providers.js";
+import type { FederatedRecord, UserRecord } from "./records.js";
+
+function claimedOf({ memberOf, claims }: Pick<FederatedRecord, "memberOf" | "claims">) {
+  return { claims, ...(memberOf.length > 0 && { memberOf }) };
+}
 
 export function identityOfUser(context: DirectoryContext, userId: string): Identity | null {
   return read(context, (tx) => {
     const user = getUser(tx, userId);
-    return user === undefined ? null : identityOf(tx, user);
+    return user === undefined ? null : identityOf(context, tx, user);
   });
 }
 
@@ -18,7 +23,7 @@ export function identityOfKeyHash(context: DirectoryContext, hash: string): Iden
     const key = getApiKeyByHash(tx, hash);
     if (key === undefined) return null;
     // A user's keys are removed with it.
-    const owner = identityOf(tx, getUser(tx, key.userId)!);
+    const owner = identityOf(context, tx, getUser(tx, key.userId)!);
     return {
       ...owner,
       keyId: key.id,
@@ -29,8 +34,10 @@ export function identityOfKeyHash(context: DirectoryContext, hash: string): Iden
   });
 }
 
-function identityOf(tx: Transaction, user: UserRecord): Identity {
+export function identityOf(context: DirectoryContext, tx: Transaction, user: UserRecord): Identity {
   const tenant = getTenant(tx, user.tenantId)!;
+  const { federated } = user;
+  const hasIssuer = federated === undefined || isProviderThere(context, tx, federated);
   return {
     userId: user.id,
     keyId: null,
@@ -42,9 +49,10 @@ function identityOf(tx: Transaction, user: UserRecord): Identity {
     roles: user.roles,
     permission: "FullAccess",
     tokenEpoch: user.tokenEpoch,
-    active: user.isActive && !tenant.disabled,
+    active: user.isActive && !tenant.disabled && hasIssuer,
     rateLimit: tenant.rateLimit ?? null,
     expiresAtMs: null,
+    ...(federated !== undefined && claimedOf(federated)),
     version: tx.snapshot,
   };
 }

@@ -8,12 +8,13 @@ import { type DirectoryContext, read, write } from "./directory-context.js";
 import { getUser, putUser } from "./directory-store.js";
 import { newSecondFactor, otpauthUrl } from "./one-time-code.js";
 import type { UserRecord } from "./records.js";
-import { userView } from "./views.js";
+import { requirePassword, userView } from "./views.js";
 
 /** Makes a new secret, which counts only after `confirmMfa`; an unconfirmed earlier one is replaced. */
 export function enrolMfa(context: DirectoryContext, userId: string): MfaEnrolment {
   return write(context, (tx) => {
     const user = existingUser(tx, userId);
+    requirePassword(user);
     if (user.mfa?.enabled) {
       throw new DbError("conflict", "An authenticator already exists for this user; disable it first.");
     }

@@ -4,6 +4,7 @@
  */
 
 import type { Permission, RateLimit, Role } from "../protocol/identity.js";
+import type { OidcProviderSpec } from "../protocol/oidc.js";
 import type { MoveState } from "../protocol/placement.js";
 
 /** What the installation knows about itself; one record. */
@@ -111,8 +112,32 @@ export interface UserRecord {
   readonly mfa: MfaRecord | null;
   readonly createdAt: number;
   readonly lastLogin: number | null;
+  /** A user of an issuer, who has no password here. */
+  readonly federated?: FederatedRecord;
   /** Raised to revoke every token that was given out before. */
   readonly tokenEpoch: number;
+}
+
+/** What an issuer said of its user at the last sign-in. */
+export interface FederatedRecord {
+  /** "corp" of the configuration, "acme/corp" of a tenant. */
+  readonly provider: string;
+  readonly issuer: string;
+  readonly subject: string;
+  /** Roles of the tenant's own. */
+  readonly memberOf: readonly string[];
+  /** JSON. */
+  readonly claims: string;
+}
+
+/** A provider of OpenID Connect that an administrator of the tenant has described. */
+export interface OidcProviderRecord {
+  readonly tenantId: string;
+  /** Without the client's secret. */
+  readonly spec: OidcProviderSpec;
+  /** Sealed with the installation's secret, base64; null: a public client. */
+  readonly clientSecret: string | null;
+  readonly createdAt: number;
 }
 
 export interface ApiKeyRecord {

@@ -37,5 +37,6 @@ function find(
   username: string,
 ): { readonly user: UserRecord | undefined; readonly verifier: ScramVerifier | null } {
   const user = read({ begin }, (tx) => getUserByName(tx, username));
+  if (user?.federated !== undefined) return { user: undefined, verifier: verifiers.pretended(username) };
   return { user, verifier: user === undefined ? verifiers.pretended(username) : verifiers.open(user.id, user.scram) };
 }

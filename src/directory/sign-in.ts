@@ -22,7 +22,7 @@ import { checkNewPassword } from "./password.js";
 import type { UserRecord } from "./records.js";
 import { badMfaToken } from "./sign-in-tokens.js";
 import { createUser } from "./users.js";
-import { userView } from "./views.js";
+import { requirePassword, userView } from "./views.js";
 
 /** Throws `invalid_credentials`, `forbidden` (disabled), `rate_limited` or `overloaded`. */
 export async function login(context: DirectoryContext, request: LoginRequest): Promise<SignedIn | MfaRequired> {
@@ -108,6 +108,7 @@ export async function changePassword(
   newPassword: string,
 ): Promise<void> {
   const found = read(context, (tx) => getUser(tx, userId));
+  if (found !== undefined) requirePassword(found);
   const { matches } = await checkPassword(context, confirmSubject(userId), oldPassword, found);
   if (!matches) throw new DbError("invalid_credentials", "The current password is wrong.");
   checkNewPassword(newPassword);
@@ -120,7 +121,7 @@ export async function changePassword(
   });
 }
 
-function checkMaySignIn(user: UserRecord, tenantDisabled: boolean): void {
+export function checkMaySignIn(user: UserRecord, tenantDisabled: boolean): void {
   if (!user.isActive) {
     throw new DbError("forbidden", "The account is disabled; it has no permission to sign in.");
   }
@@ -129,7 +130,7 @@ function checkMaySignIn(user: UserRecord, tenantDisabled: boolean): void {
   }
 }
 
-function signedInAnswer(context: DirectoryContext, user: UserRecord): SignedIn {
+export function signedInAnswer(context: DirectoryContext, user: UserRecord): SignedIn {
   const lifetime = context.config.tokenLifetimeSeconds;
   return {
     access_token: context.tokens.access(user, context.now(), lifetime),

@@ -20,7 +20,7 @@ import {
 } from "./directory-store.js";
 import { checkNewPassword, generatePassword } from "./password.js";
 import type { TenantRecord, UserRecord } from "./records.js";
-import { userView } from "./views.js";
+import { requirePassword, userView } from "./views.js";
 
 /** Throws `tenant_not_found`, `conflict` ("already exists"), `invalid_request`. */
 export async function createUser(
@@ -101,7 +101,9 @@ export async function resetUserPassword(
 ): Promise<PasswordReset> {
   const password = options.password ?? generatePassword();
   checkNewPassword(password);
-  const { id } = read(context, (tx) => userOfTenant(tx, tenantId, idOrName));
+  const found = read(context, (tx) => userOfTenant(tx, tenantId, idOrName));
+  requirePassword(found);
+  const { id } = found;
   const secrets = await passwordSecrets(context, id, password);
   const user = write(context, (tx, announce) => {
     const current = userOfTenant(tx, tenantId, id);
@@ -158,7 +160,8 @@ function checkNotLastAdministrator(tx: Transaction, user: UserRecord): void {
 }
 
 function isActiveAdministrator(user: UserRecord): boolean {
-  return user.isActive && user.roles.includes("super_admin");
+  // An issuer that cannot be reached must not lock everybody out.
+  return user.isActive && user.federated === undefined && user.roles.includes("super_admin");
 }
 
 function checkUsername(username: string): void {

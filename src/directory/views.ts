@@ -1,7 +1,17 @@
 /** Records as clients see them, without any hash or secret. Called by every part of the directory. */
 
 import type { ApiKeyView, TenantView, UserView } from "../protocol/accounts.js";
+import { DbError } from "../protocol/errors.js";
 import type { ApiKeyRecord, TenantRecord, UserRecord } from "./records.js";
+
+/** Throws forbidden: an issuer's users have neither a password here nor what needs one. */
+export function requirePassword({ username, federated }: UserRecord): void {
+  if (federated === undefined) return;
+  throw new DbError(
+    "forbidden",
+    `"${username}" signs in with ${federated.issuer} and has no password, second factor or API key here. That provider has them, or make a user of its own for programs.`,
+  );
+}
 
 export function userView(user: UserRecord): UserView {
   return {

@@ -5,25 +5,37 @@
  */
 import { DbError } from "../protocol/errors.js";
 import { SYSTEM_TENANT } from "../protocol/identity.js";
+import type { Transaction } from "../storage/store.js";
 import { type DirectoryContext, read, write } from "./directory-context.js";
 import {
   addApiKey,
+  addOidcProvider,
   addUser,
   getInstallation,
   getTenant,
   getUserByName,
   listAllApiKeys,
+  listAllOidcProviders,
   listAllUsers,
   listSchedules,
   listTenants,
+  oidcProviderFor,
   putInstallation,
   putSchedule,
   putTenant,
+  removeOidcProvider,
   removeSchedule,
   removeUser,
 } from "./directory-store.js";
 import { leastLoaded } from "./placement.js";
-import type { ApiKeyRecord, InstallationRecord, ScheduleRecord, TenantRecord, UserRecord } from "./records.js";
+import type {
+  ApiKeyRecord,
+  InstallationRecord,
+  OidcProviderRecord,
+  ScheduleRecord,
+  TenantRecord,
+  UserRecord,
+} from "./records.js";
 
 export interface WholeRecords {
   readonly createdAt: number;
@@ -31,6 +43,7 @@ export interface WholeRecords {
   readonly users: readonly UserRecord[];
   readonly apiKeys: readonly ApiKeyRecord[];
   readonly schedules: readonly ScheduleRecord[];
+  readonly oidcProviders: readonly OidcProviderRecord[];
 }
 
 export interface RestorePlan {
@@ -60,6 +73,7 @@ export function readWhole(context: DirectoryContext): WholeRecords {
     users: listAllUsers(tx),
     apiKeys: listAllApiKeys(tx),
     schedules: listSchedules(tx),
+    oidcProviders: listAllOidcProviders(tx),
   }));
 }
 
@@ -134,6 +148,12 @@ function planNamed(
   });
 }
 
+/** Of two providers with the same issuer and audience the one that is here stays. */
+function addIfFree(tx: Transaction, provider: OidcProviderRecord): void {
+  const { issuer, audience } = provider.spec;
+  if (audience.every((each) => oidcProviderFor(tx, issuer, each) === undefined)) addOidcProvider(tx, provider);
+}
+
 /** Names of users are unique in an installation. */
 function refuseTakenNames(
   { users }: WholeRecords,
@@ -169,6 +189,7 @@ export function finishRestore(
       for (const user of listAllUsers(tx)) removeUser(tx, user);
       for (const { id } of listSchedules(tx)) removeSchedule(tx, id);
       for (const schedule of records.schedules) putSchedule(tx, schedule);
+      for (const provider of listAllOidcProviders(tx)) removeOidcProvider(tx, provider);
     } else refuseTakenNames(records, planned, (name) => getUserByName(tx, name) !== undefined);
     const counts = Array.from(
       { length: Math.max(context.partitions, installation.tenantsPerPartition.length) },
@@ -183,6 +204,9 @@ export function finishRestore(
       putTenant(tx, { ...record, number, partition });
       if (!isKnown) counts[partition]!++;
       for (const user of records.users) if (user.tenantId === tenantId) addUser(tx, user);
+      for (const provider of records.oidcProviders) {
+        if (provider.tenantId === tenantId) addIfFree(tx, provider);
+      }
       for (const key of records.apiKeys) if (key.tenantId === tenantId) addApiKey(tx, key);
     }
     const { createdAt } = isAll ? records : installation;

@@ -19,7 +19,7 @@ import {
   readReplies,
 } from "../protocol/frames.js";
 import type { Identity } from "../protocol/identity.js";
-import type { ActorMetrics, FromActor, IdentityQuery, ToActor } from "../protocol/messages.js";
+import type { ActorMetrics, FromActor, IdentityQuery, IdentityRefusal, ToActor } from "../protocol/messages.js";
 import type { ThreadDiagnosis } from "../protocol/thread-diagnosis.js";
 import { freeBuffer } from "./free-buffer.js";
 import { LiveChannels, type LiveSubscriber } from "./live-channels.js";
@@ -85,8 +85,8 @@ export interface IdentityQuestion extends Pick<IdentityQuery, "by" | "value"> {
   readonly answer: IdentityAnswer;
 }
 
-/** `undefined`: the directory's actor is not there to ask. */
-export type IdentityAnswer = (identity: Identity | null | undefined) => void;
+/** `undefined`: the directory's actor is not there to ask. `refusal`: why there is none. */
+export type IdentityAnswer = (identity: Identity | null | undefined, refusal?: IdentityRefusal) => void;
 
 /**
  * Decides what becomes of a request in flight after the thread was ended: a loss, or null to send it to the next
@@ -471,7 +471,7 @@ export class ActorLink {
     if (message.kind === "identity") {
       const asked = this.identityQueries.get(message.id);
       this.identityQueries.delete(message.id);
-      asked?.answer(message.identity);
+      asked?.answer(message.identity, message.refusal);
     } else if (message.kind === "diagnosis") {
       const answer = this.diagnoses.get(message.id);
       this.diagnoses.delete(message.id);

@@ -6,11 +6,11 @@
  * uses.
  */
 import { createHash } from "node:crypto";
-import { type AccessClaims, verifyAccessToken } from "../protocol/access-token.js";
+import { type AccessClaims, isForeignToken, verifyAccessToken } from "../protocol/access-token.js";
 import { DbError, type ErrorCode } from "../protocol/errors.js";
 import { encodeCaller, encodeHead } from "../protocol/frames.js";
 import { type Identity, type IdentityChange, isAbout } from "../protocol/identity.js";
-import type { IdentityQuery, ToActor } from "../protocol/messages.js";
+import type { IdentityQuery, IdentityRefusal, ToActor } from "../protocol/messages.js";
 import type { IdentityAnswer } from "./actor-link.js";
 import type { Clock } from "./clock.js";
 import { LruCache } from "./lru-cache.js";
@@ -27,6 +27,11 @@ const KEY_CHARS_MAX = 256;
  * costs half a microsecond.
  */
 const TAIL_CHARS = 32;
+/** Longer headers are not kept: they are found by their hashes. */
+const VERIFIED_CHARS_MAX = 4096;
+
+/** What the directory said of a credential; `undefined`: it cannot be asked. */
+type CallerAnswer = (caller: Caller | null | undefined, refusal?: IdentityRefusal) => void;
 
 /** An identity as requests use it. */
 export interface Caller {
@@ -90,7 +95,7 @@ export class Admission {
   /** By the header's tail. */
   private readonly verified = new LruCache<string, Verified>(VERIFIED_MAX);
   private readonly identities = new LruCache<string, Caller>(IDENTITIES_MAX);
-  private readonly queries = new Map<string, ((caller: Caller | null | undefined) => void)[]>();
+  private readonly queries = new Map<string, CallerAnswer[]>();
   private readonly verify: (token: string) => AccessClaims;
   private used: Caller[] = [];
   private lookups = 0;
@@ -141,6 +146,8 @@ export class Admission {
       this.judgeKey(authorization, token, applicant);
     } else if (scheme === "apikey") {
       applicant.refused("unauthorized", "The API key is not valid.");
+    } else if (isForeignToken(token)) {
+      this.judgeForeign(authorization, token, applicant);
     } else {
       this.judgeToken(authorization, token, applicant);
     }
@@ -225,6 +232,23 @@ export class Admission {
     });
   }
 
+  /**
+   * A token that names another issuer: the directory verifies it, on a thread of its own, and says whom it stands for.
+   */
+  private judgeForeign(authorization: string, token: string, applicant: Applicant): void {
+    this.callerOf("token", token, (caller, refusal) => {
+      if (caller == null) {
+        if (refusal === undefined) refuseUnknown(caller, applicant, "The token is not valid.");
+        else applicant.refused(refusal.code, refusal.message);
+        return;
+      }
+      const { active, expiresAtMs } = caller.identity;
+      if (!active) applicant.refused("unauthorized", "The token's user or its tenant is disabled.");
+      else if (expiresAtMs! <= this.options.clock.wall()) applicant.refused("token_expired", "The token has expired.");
+      else this.admit(authorization, caller, expiresAtMs!, applicant);
+    });
+  }
+
   private judgeKey(authorization: string, key: string, applicant: Applicant): void {
     if (key.length > KEY_CHARS_MAX) {
       applicant.refused("unauthorized", "The API key is not valid.");
@@ -241,19 +265,19 @@ export class Admission {
   }
 
   private admit(authorization: string, caller: Caller, expiresAtMs: number, applicant: Applicant): void {
-    if (caller.valid && (this.mayCache === null || this.mayCache())) {
+    if (authorization.length <= VERIFIED_CHARS_MAX && caller.valid && (this.mayCache === null || this.mayCache())) {
       this.verified.set(authorization.slice(-TAIL_CHARS), { authorization, caller, expiresAtMs });
     }
     applicant.admitted(caller);
   }
 
   /** Answers with the cached identity, or asks the directory; requests for the same one wait together. */
-  private callerOf(by: IdentityQuery["by"], value: string, answer: (caller: Caller | null | undefined) => void): void {
+  private callerOf(by: IdentityQuery["by"], value: string, answer: CallerAnswer): void {
     if (this.mayCache !== null && !this.mayCache()) {
       this.askAnew(by, value, answer);
       return;
     }
-    const key = `${by}:${value}`;
+    const key = `${by}:${by === "token" ? createHash("sha256").update(value).digest("hex") : value}`;
     const cached = this.identities.get(key);
     if (cached !== undefined) {
       answer(cached);
@@ -270,30 +294,30 @@ export class Admission {
     }
     const answers = [answer];
     this.queries.set(key, answers);
-    this.options.findIdentity(by, value, (identity) => {
+    this.options.findIdentity(by, value, (identity, refusal) => {
       this.queries.delete(key);
       const caller = identity == null ? identity : this.makeCaller(identity);
       if (caller?.valid) this.identities.set(key, caller);
-      for (const each of answers) each(caller);
+      for (const each of answers) each(caller, refusal);
     });
   }
 
   /** Not with those who asked before: what they are told may have changed since. Nothing is kept. */
-  private askAnew(by: IdentityQuery["by"], value: string, answer: (caller: Caller | null | undefined) => void): void {
+  private askAnew(by: IdentityQuery["by"], value: string, answer: CallerAnswer): void {
     if (this.asked >= QUERIES_MAX) {
       answer(undefined);
       return;
     }
     this.asked++;
-    this.options.findIdentity(by, value, (identity) => {
+    this.options.findIdentity(by, value, (identity, refusal) => {
       this.asked--;
-      answer(identity == null ? identity : this.makeCaller(identity));
+      answer(identity == null ? identity : this.makeCaller(identity), refusal);
     });
   }
 
   private makeCaller(identity: Identity): Caller {
     const { userId, username, tenantId, keyId, roles } = identity;
-    const encoded = encodeCaller(userId, username, tenantId, keyId ?? "", roles);
+    const encoded = encodeCaller(userId, username, tenantId, keyId ?? "", roles, identity);
     return {
       identity,
       valid: identity.version >= this.newestChange,

@@ -178,13 +178,18 @@ export class CallerCheck implements Applicant {
   refused(code: ErrorCode, message: string): void {
     const { request } = this;
     if (request.answered) return;
-    if (ERRORS[code].status !== 401) {
+    const { status } = ERRORS[code];
+    if (status !== 401 && status !== 403) {
       request.fail(code, message);
       return;
     }
     const now = request.services.clock.now();
     request.services.limiter.ofAddress(this.remoteAddress, now).take(now);
     this.noteRefusal("auth.refused", code);
+    if (status === 403) {
+      request.fail(code, message);
+      return;
+    }
     const sent = this.authorization.toLowerCase();
     const why = sent.startsWith("bearer ") || sent.startsWith("apikey ") ? `, error="invalid_token"` : "";
     request.fail(this.codeOf(code), message, undefined, CHALLENGE + why);

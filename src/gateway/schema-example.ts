@@ -70,6 +70,7 @@ const TEXTS = [
   "org/model",
   "00000000-0000-4000-8000-000000000000",
   "2026-01-02",
+  "https://login.example.com",
 ];
 const DEPTH_MAX = 6;
 

@@ -28,6 +28,8 @@ export interface FetchRequest extends FetchRules {
   readonly field: string;
   /** GET, unless it says otherwise. What is not a GET follows no redirects. */
   readonly method?: "GET" | "POST";
+  /** Also answers that are no 2xx are given, such as errors of OAuth; otherwise they are thrown. */
+  readonly takesErrors?: boolean;
   /** Sent to the first origin only, not to where it redirects. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
@@ -37,7 +39,7 @@ export interface FetchRequest extends FetchRules {
 }
 
 export interface Fetched {
-  /** Always 2xx. */
+  /** 2xx, unless the request `takesErrors`. */
   readonly status: number;
   /** In lower case, without parameters; "" when the answer names none. */
   readonly type: string;
@@ -149,8 +151,9 @@ function redirectOf(response: Dispatcher.ResponseData, at: URL, request: FetchRe
 
 async function take(response: Dispatcher.ResponseData, at: URL, request: FetchRequest): Promise<Fetched> {
   const { statusCode: status, headers } = response;
+  const isTaken = request.takesErrors === true && status >= 400 && status < 500 && !PASSING.has(status);
   if (status >= 500 || PASSING.has(status)) throw failed(request, `answered ${status}`);
-  if (status < 200 || status > 299) throw refused(request, `answered ${status}`);
+  if (!isTaken && (status < 200 || status > 299)) throw refused(request, `answered ${status}`);
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") throw refused(request, "sends its answer compressed");
   const type = String(headers["content-type"] ?? "")

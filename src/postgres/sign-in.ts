@@ -13,8 +13,9 @@ import { AUTHENTICATION } from "../protocol/postgres/message-types.js";
 import { askDirectory } from "./directory-call.js";
 import { type Challenge, type SignInClient, takeProof } from "./scram.js";
 
-export const KEY = /^(?:ak_|tessera_)/;
-/** Who connects by that name sends an API key, or the user's password if there is one, in clear text. */
+/** API keys, and tokens: of this server, and of issuers that it accepts. */
+export const KEY = /^(?:ak_|tessera_|eyJ[\w-]+\.[\w-]+\.[\w-]*$)/;
+/** Who connects by that name sends an API key, a token, or the user's password if there is one, in clear text. */
 const KEY_USER = "key";
 
 export interface Applicant {
@@ -139,7 +140,8 @@ async function byKey(services: Services, key: string, address: string, event: st
     return await callerOf(services, `Bearer ${key}`);
   } catch (error) {
     const { code, status } = error as DbError;
-    if (status === 401) services.refusals.note(event, code, null, address, services.requestIds.of(""));
+    if (status === 401 || status === 403)
+      services.refusals.note(event, code, null, address, services.requestIds.of(""));
     throw error;
   }
 }

@@ -35,6 +35,22 @@ export interface VerifierOptions {
   readonly cacheEntriesMax?: number;
 }
 
+/** Longer tokens of other issuers are refused before any work. */
+export const FOREIGN_TOKEN_CHARS_MAX = 8192;
+
+/** Whether the token says that another issuer made it. Nothing is verified here. */
+export function isForeignToken(token: string): boolean {
+  if (token.length > FOREIGN_TOKEN_CHARS_MAX) return false;
+  const parts = token.split(".");
+  if (parts.length !== 3) return false;
+  try {
+    const { iss } = JSON.parse(Buffer.from(parts[1]!, "base64url").toString()) as { readonly iss?: unknown };
+    return typeof iss === "string" && iss !== TOKEN_ISSUER;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns the function that signs access tokens. */
 export function accessTokenSigner(secret: Uint8Array): (claims: AccessClaims) => string {
   const sign = createSigner({

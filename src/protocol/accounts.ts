@@ -4,6 +4,7 @@
  */
 
 import type { Permission, RateLimit, Role } from "./identity.js";
+import type { OidcProviderSpec } from "./oidc.js";
 
 export interface UserView {
   readonly id: string;
@@ -60,6 +61,8 @@ export interface ApiKeyCreated {
   /** Shown here only; a hash is all that is kept. */
   readonly raw_key: string;
 }
+
+export type OidcProviderView = Omit<OidcProviderSpec, "client_secret"> & { readonly has_client_secret: boolean };
 
 export interface TenantView {
   readonly id: string;

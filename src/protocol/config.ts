@@ -5,6 +5,7 @@
  */
 
 import Type from "typebox";
+import { OidcProvider } from "./oidc.js";
 import { WRITER_KINDS } from "./provider-kinds.js";
 
 const seconds = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
@@ -296,6 +297,18 @@ export const ConfigSchema = section({
       delaySecondsMax: seconds(1, 86_400),
       trackedMax: count(100, 10_000_000),
     }),
+    oidc: section({
+      providers: Type.Array(OidcProvider, {
+        maxItems: 50,
+        description: "a list of tables [[auth.oidc.providers]], or JSON of that in the variable (docs/guide/oidc.md)",
+      }),
+      /** Of issuers that tenants may name although they are private or not encrypted. */
+      tenantPrivateHosts: Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { maxItems: 100 }),
+      /** A key set that is older is fetched anew before it is used. */
+      keysSeconds: seconds(10, 86_400),
+      /** A key set that cannot be fetched anew is used for this long. */
+      keysSecondsMax: seconds(60, 604_800),
+    }),
   }),
   rateLimit: section({
     /** Requests per second and tenant; 0 is no limit. */
@@ -393,4 +406,9 @@ export type Config = Frozen<Type.Static<typeof ConfigSchema>>;
 export type AuthConfig = Config["auth"];
 
 /** Keys whose values are never printed. */
-export const SECRET_KEYS: readonly string[] = ["auth.admin_password", "automl.webhook.secret", "telemetry.headers"];
+export const SECRET_KEYS: readonly string[] = [
+  "auth.admin_password",
+  "auth.oidc.providers",
+  "automl.webhook.secret",
+  "telemetry.headers",
+];

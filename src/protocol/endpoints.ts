@@ -22,6 +22,7 @@ import { modelEndpoints } from "./endpoints/models.js";
 import { multimodalEndpoints } from "./endpoints/multimodal.js";
 import { nl2sqlEndpoints } from "./endpoints/nl2sql.js";
 import { nliEndpoints } from "./endpoints/nli.js";
+import { oidcEndpoints } from "./endpoints/oidc.js";
 import { openaiEndpoints } from "./endpoints/openai.js";
 import { postgresEndpoints } from "./endpoints/postgres.js";
 import { providerEndpoints } from "./endpoints/providers.js";
@@ -34,6 +35,7 @@ import { vectorEndpoints } from "./endpoints/vectors.js";
 const specs = [
   ...serverEndpoints,
   ...authEndpoints,
+  ...oidcEndpoints,
   ...queryEndpoints,
   ...dataEndpoints,
   ...collectionEndpoints,

@@ -26,6 +26,16 @@ export const ERRORS = {
   unauthorized: { status: 401, retry: false, message: "The credential is not valid." },
   missing_authorization: { status: 401, retry: false, message: "Send an Authorization: Bearer header." },
   missing_claims: { status: 401, retry: false, message: "The credential has no usable claims." },
+  // Of a token that another issuer has signed (docs/guide/oidc.md)
+  token_issuer_unknown: { status: 401, retry: false, message: "The token's issuer is not configured here." },
+  token_audience_wrong: { status: 401, retry: false, message: "The token is meant for somebody else." },
+  token_expired: { status: 401, retry: false, message: "The token has expired; get a new one from its issuer." },
+  token_not_yet_valid: { status: 401, retry: false, message: "The token is not valid yet." },
+  token_algorithm_refused: { status: 401, retry: false, message: "The token is not signed by an accepted algorithm." },
+  token_key_unknown: { status: 401, retry: false, message: "The token's key is not among its issuer's." },
+  token_signature_wrong: { status: 401, retry: false, message: "The token's signature is not its issuer's." },
+  sign_in_failed: { status: 401, retry: false, message: "The sign-in was not completed; begin it anew." },
+  claim_unknown: { status: 403, retry: false, message: "A claim has a value that means nothing here." },
   invalid_credentials: { status: 401, retry: false, message: "Unknown user or wrong password." },
   forbidden: { status: 403, retry: false, message: "You do not have permission to do this." },
   // 404 to 426: what is asked for
@@ -86,6 +96,11 @@ export const ERRORS = {
     message: "The language model's provider refused the request or failed.",
   },
   model_source_failed: { status: 502, retry: true, message: "The model sources did not provide the model." },
+  issuer_misconfigured: {
+    status: 502,
+    retry: false,
+    message: "The issuer's metadata or keys are not as they have to be.",
+  },
   fetch_failed: { status: 502, retry: true, message: "The address could not be fetched." },
   overloaded: { status: 503, retry: true, message: "The server is at its limit; retry shortly." },
   partition_unavailable: { status: 503, retry: true, message: "The tenant's partition is restarting; retry shortly." },
@@ -123,6 +138,11 @@ export const ERRORS = {
     status: 503,
     retry: true,
     message: "The subscription was interrupted; subscribe again with this sequence.",
+  },
+  issuer_unavailable: {
+    status: 503,
+    retry: true,
+    message: "The issuer's keys cannot be fetched at the moment; retry shortly.",
   },
   nli_disabled: { status: 503, retry: false, message: "Claim verification is switched off." },
   nli_model_not_installed: {

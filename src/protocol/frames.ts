@@ -72,6 +72,8 @@ export const STREAM_WINDOW_BYTES = 1024 * 1024;
 const REQUEST_HEADER_BYTES = 32;
 const REPLY_HEADER_BYTES = 16;
 const SEPARATOR = "\u0000";
+/** No name of a role has it (protocol/oidc.ts). */
+const ROLE_SEPARATOR = "\u0001";
 const SCRATCH_BYTES = 64 * 1024;
 /** Scratch above this size is given back after a turn that needed it. */
 const SCRATCH_KEEP_BYTES = 1 << 20;
@@ -89,6 +91,9 @@ export interface RequestHead {
   readonly tenantId: string;
   readonly keyId: string;
   readonly roles: readonly string[];
+  /** As of an `Identity`. */
+  readonly memberOf?: readonly string[];
+  readonly claims?: string;
   /**
    * Accept, Content-Type, Content-Encoding and the endpoint's own `headers`, each "" when absent; only of endpoints
    * that stream or have such.
@@ -107,8 +112,11 @@ export function encodeCaller(
   tenantId: string,
   keyId: string,
   roles: readonly string[],
+  federated: { readonly memberOf?: readonly string[]; readonly claims?: string } = {},
 ): string {
-  return [userId, username, tenantId, keyId, roles.join(","), ""].join(SEPARATOR);
+  const { memberOf = [], claims = "" } = federated;
+  const own = memberOf.join(ROLE_SEPARATOR);
+  return [userId, username, tenantId, keyId, roles.join(","), own, claims, ""].join(SEPARATOR);
 }
 
 /**
@@ -148,12 +156,14 @@ function parseHead(text: string): RequestHead {
     tenantId: fields[2]!,
     keyId: fields[3]!,
     roles: fields[4] === "" ? [] : fields[4]!.split(","),
-    ...placeOf(fields[5]!),
-    idempotencyKey: fields[6]!,
-    remoteAddress: fields[7]!,
-    query: fields[8]!,
-    media: fields[9] === "" ? [] : fields[9]!.split("\n"),
-    params: fields.slice(10),
+    ...(fields[5] === "" ? {} : { memberOf: fields[5]!.split(ROLE_SEPARATOR) }),
+    ...(fields[6] === "" ? {} : { claims: fields[6]! }),
+    ...placeOf(fields[7]!),
+    idempotencyKey: fields[8]!,
+    remoteAddress: fields[9]!,
+    query: fields[10]!,
+    media: fields[11] === "" ? [] : fields[11]!.split("\n"),
+    params: fields.slice(12),
   };
 }
 

@@ -41,8 +41,15 @@ export interface Identity {
   readonly active: boolean;
   /** The tenant's own limit; null means the configured one. */
   readonly rateLimit: RateLimit | null;
-  /** When the API key stops working, ms since 1970; null for never and for people. */
+  /** When the API key stops working, ms since 1970; null for never, and for people by our own tokens. */
   readonly expiresAtMs: number | null;
+  /**
+   * Roles of the tenant's own (CREATE ROLE) that an issuer's claims gave; absent: the role of the username, if there is
+   * one.
+   */
+  readonly memberOf?: readonly string[];
+  /** The issuer's claims as JSON; absent: the user is not an issuer's. */
+  readonly claims?: string;
   /**
    * Sequence of the newest commit that this identity reflects. An identity that is older than the newest
    * `IdentityChange` about it may serve the request that asked for it but must not be cached.

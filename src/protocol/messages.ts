@@ -7,6 +7,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { AuditEvent } from "./audit.js";
 import type { BackupOrder, BackupReport } from "./backup-orders.js";
 import type { Config } from "./config.js";
+import type { ErrorCode } from "./errors.js";
 import type { Identity, IdentityChange } from "./identity.js";
 import type { FromLibrary, ToLibrary } from "./model-library.js";
 import type {
@@ -74,9 +75,15 @@ export interface ClusterSettings {
 export interface IdentityQuery {
   readonly kind: "find-identity";
   readonly id: number;
-  /** `key`: the SHA-256 of an API key, hex. */
-  readonly by: "user" | "key";
+  /** `key`: the SHA-256 of an API key, hex. `token`: one that another issuer has signed, whole. */
+  readonly by: "user" | "key" | "token";
   readonly value: string;
+}
+
+/** Why a credential stands for nobody. */
+export interface IdentityRefusal {
+  readonly code: ErrorCode;
+  readonly message: string;
 }
 
 /** Why nothing that needs room is written at the moment. */
@@ -299,7 +306,13 @@ export interface InferenceMetrics {
 export type FromActor =
   /** `adminPassword`: made up at a first boot, to be printed once. `operators`: their names by the numbers in the marks. */
   | { readonly kind: "ready"; readonly adminPassword: string | null; readonly operators?: readonly string[] }
-  | { readonly kind: "identity"; readonly id: number; readonly identity: Identity | null }
+  | {
+      readonly kind: "identity";
+      readonly id: number;
+      readonly identity: Identity | null;
+      /** Why there is none, where that can be told. */
+      readonly refusal?: IdentityRefusal;
+    }
   | { readonly kind: "identity-changed"; readonly change: IdentityChange }
   | { readonly kind: "metrics"; readonly id: number; readonly metrics: ActorMetrics }
   /** To be set in all threads that log. */

@@ -70,6 +70,9 @@ export interface JobOwner {
   readonly username: string;
   readonly tenantId: string;
   readonly roles: readonly string[];
+  /** As of an `Identity`. */
+  readonly memberOf?: readonly string[];
+  readonly claims?: string;
   /** The credential may not write. */
   readonly readOnly: boolean;
 }

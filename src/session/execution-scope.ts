@@ -34,6 +34,9 @@ export interface Identity {
   readonly tenantName: string;
   /** The credential may not write. */
   readonly readOnly: boolean;
+  /** Of a user of an issuer, as of an `Identity` of the protocol. */
+  readonly memberOf?: readonly string[];
+  readonly claims?: string;
   /** May change what models the installation has. */
   readonly managesModels?: boolean;
 }

@@ -4,7 +4,15 @@
  */
 import type { Author } from "../catalog/author.js";
 import type { CatalogView } from "../catalog/catalog-view.js";
-import { type Acting, actingAs, actingAsRole, membershipsOf, type Rights, rightsOf } from "../catalog/rights.js";
+import {
+  type Acting,
+  actingAs,
+  actingAsRole,
+  type Login,
+  membershipsOf,
+  type Rights,
+  rightsOf,
+} from "../catalog/rights.js";
 import { ADMIN_ROLE, type RoleDef } from "../catalog/role.js";
 import { newTemporarySchema, TEMPORARY_ALIAS } from "../catalog/schema.js";
 import type { SequenceNumber } from "../catalog/sequence.js";
@@ -43,11 +51,14 @@ export class SessionNames implements SessionMemory {
 
   constructor(
     readonly tenant: Tenant,
-    private readonly login: { readonly user: string; readonly administrator?: boolean },
+    private readonly login: Omit<Login, "administrator"> & {
+      readonly administrator?: boolean;
+      readonly claims?: string;
+    },
     isolation: IsolationLevel,
     readonly routines: () => RoutineRunner,
   ) {
-    this.settings = new Settings(isolation, login.user);
+    this.settings = new Settings(isolation, login.user, login.claims ?? null);
   }
 
   /** The session's schema of temporary relations. */
@@ -134,19 +145,24 @@ export class SessionNames implements SessionMemory {
 
   /** Sessions of one key have the same rights, by the same definitions. */
   get roleKey(): string {
-    const { user, administrator = false } = this.login;
+    const { user, administrator = false, memberOf = null } = this.login;
     const { role, sessionAuthorization } = this.settings;
-    return JSON.stringify([this.definer?.role.id ?? null, role, sessionAuthorization, user, administrator]);
+    return JSON.stringify([this.definer?.role.id ?? null, role, sessionAuthorization, user, administrator, memberOf]);
   }
 
   /** Who the session began as. */
   sessionActing(catalog: CatalogView): Acting {
-    const { user, administrator = false } = this.login;
-    const own = actingAs(catalog, { user, administrator });
+    const { user } = this.login;
+    const own = this.begunAs(catalog);
     const given = this.settings.sessionAuthorization;
     if (given === null || given === user) return own;
     const role = catalog.role(given);
     return own.superuser && role !== null ? actingAsRole(role) : nobody(user);
+  }
+
+  private begunAs(catalog: CatalogView): Acting {
+    const { administrator = false } = this.login;
+    return actingAs(catalog, { ...this.login, administrator });
   }
 
   /** Who its statements run as. A role that it may not be, or that is gone, has what everybody has. */
@@ -209,7 +225,7 @@ export class SessionNames implements SessionMemory {
   checkRole(setting: "role" | "session_authorization", name: string, catalog: CatalogView): void {
     if (setting === "role" && name === "none") return;
     const session = this.sessionActing(catalog);
-    const { user, administrator = false } = this.login;
+    const { user } = this.login;
     if (name === (setting === "role" ? session.name : user)) return;
     if (this.definer !== null) {
       throw sqlError("42501", `cannot set parameter "${setting}" within security-definer function`);
@@ -218,7 +234,7 @@ export class SessionNames implements SessionMemory {
     if (role === null) throw sqlError("22023", `role "${name}" does not exist`);
     if (setting === "role") {
       if (!mayBecome(session, role, catalog)) throw sqlError("42501", `permission denied to set role "${name}"`);
-    } else if (!actingAs(catalog, { user, administrator }).superuser) {
+    } else if (!this.begunAs(catalog).superuser) {
       throw sqlError("42501", "permission denied to set session authorization");
     }
   }

@@ -8,7 +8,9 @@ export function sessionOptions(
   { readOnly, head }: { readonly readOnly: boolean; readonly head: RequestHead },
   control: SessionOptions["control"],
 ): SessionOptions {
-  const { username: user, tenantId: tenantName } = head;
+  const { username: user, tenantId: tenantName, memberOf, claims } = head;
   const administrator = head.roles.includes("admin") || head.roles.includes("super_admin");
-  return { isolation: null, readOnly, user, administrator, tenantName, control, managesModels: isLibraryAdmin(head) };
+  const federated = { ...(memberOf !== undefined && { memberOf }), ...(claims !== undefined && { claims }) };
+  const managesModels = isLibraryAdmin(head);
+  return { isolation: null, readOnly, user, administrator, tenantName, control, managesModels, ...federated };
 }

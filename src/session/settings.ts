@@ -90,6 +90,8 @@ export class Settings {
   constructor(
     isolation: IsolationLevel,
     private readonly user = "",
+    /** Of the issuer that the session's user is of, as JSON; null: there is none. */
+    private readonly claims: string | null = null,
   ) {
     this.modes = new TransactionModes(isolation);
   }
@@ -141,6 +143,7 @@ export class Settings {
   /** Sets from text as set_config and SET have it; null: back to the default. Answers with the new value. */
   setText(name: string, text: string | null, local: boolean): string {
     const key = name.toLowerCase();
+    if (isOfToken(key)) return readOnly("", key);
     const { parse } = find(key);
     const value =
       text === null
@@ -194,6 +197,11 @@ export class Settings {
 
   show(name: string): string {
     const key = name.toLowerCase();
+    if (isOfToken(key)) {
+      const claims = this.find(key);
+      if (claims === null) throw unrecognized(name);
+      return claims;
+    }
     const value = this.local?.get(key) ?? this.values?.get(key);
     if (value !== undefined) return value;
     if (key.includes(".") && !Object.hasOwn(SETTINGS, key)) throw unrecognized(name);
@@ -203,6 +211,7 @@ export class Settings {
   /** The value, or null when there is no such setting. */
   find(name: string): string | null {
     const key = name.toLowerCase();
+    if (isOfToken(key)) return key === CLAIMS ? this.claims : null;
     const value = this.local?.get(key) ?? this.values?.get(key);
     const isKnown = Object.hasOwn(SETTINGS, key) || Object.hasOwn(IGNORED_SETTINGS, key);
     return value ?? (isKnown ? this.initial(key) : null);
@@ -278,6 +287,14 @@ function modeOf(key: string, value: string): Partial<GivenModes> | null {
     default:
       return null;
   }
+}
+
+/** What the issuer says of the user. */
+const CLAIMS = "request.jwt.claims";
+
+/** Policies trust what comes from a token, so no statement sets it. */
+function isOfToken(key: string): boolean {
+  return key.startsWith("request.jwt.");
 }
 
 function find(name: string): Setting {

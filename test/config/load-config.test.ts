@@ -67,6 +67,8 @@ t.test("every key can be set by its variable", async (t) => {
     "recipes.signing_keys": [`${"A".repeat(43)}=`, `${"B".repeat(43)}=`],
   };
   for (const { key, variables, path, schema } of SETTINGS) {
+    // In JSON: below.
+    if (key === "auth.oidc.providers") continue;
     const values = schema as { enum?: string[]; minimum?: number; type?: string; items?: { enum?: string[] } };
     const text =
       values.enum?.at(-1) ??
@@ -92,6 +94,46 @@ t.test("every key can be set by its variable", async (t) => {
     const value = path.reduce<unknown>((table, name) => (table as Record<string, unknown>)[name], loadConfig({ env }));
     t.same(value, values.type === "array" ? text.split(", ") : values.type === "boolean" ? true : parsed(text), key);
   }
+});
+
+t.test("providers of OpenID Connect are tables, or JSON in the variable", async (t) => {
+  const corp = { name: "corp", issuer: "https://a.example", audience: ["x"], roles_claim: "r", roles: { s: "user" } };
+  const fromVariable = (...providers: object[]) =>
+    loadConfig({ env: { TESSERA_AUTH_OIDC_PROVIDERS: JSON.stringify(providers) } }).auth.oidc.providers;
+  t.same(fromVariable({ ...corp, tenant: "acme" }), [{ ...corp, tenant: "acme" }]);
+  const text = `[[auth.oidc.providers]]
+name = "corp"
+issuer = "https://a.example"
+audience = ["x"]
+tenant = "acme"
+roles_claim = "r"
+roles = { s = "user" }
+`;
+  const file = join(t.testdir({ "oidc.toml": text }), "oidc.toml");
+  t.same(loadConfig({ file, env: {} }).auth.oidc.providers, [{ ...corp, tenant: "acme" }]);
+  for (const [providers, problem] of [
+    [[corp], /\(0\.tenant\) or tenant_claim is needed/],
+    [[{ ...corp, tenant: "acme", issuer: "http://a.example" }], /\(0\.issuer\) has to be https/],
+    [[{ ...corp, tenant: "acme", roles: { s: "king" } }], /\(0\.roles/],
+    [[{ ...corp, tenant: "acme", algorithms: ["HS256"] }], /\(0\.algorithms/],
+    [[{ ...corp, tenant: "acme", client_secret: "hidden-one" }], /\(0\.client_secret\) needs client_id/],
+    [
+      [
+        { ...corp, tenant: "acme" },
+        { ...corp, tenant: "acme", name: "other" },
+      ],
+      /issuer and audience/,
+    ],
+    [[{ ...corp, tenant: "acme", nonsense: 1 }], /\(0 must not have additional properties\)|nonsense/],
+  ] as const) {
+    t.throws(() => fromVariable(...providers), { message: problem });
+    try {
+      fromVariable(...providers);
+    } catch (error) {
+      t.notMatch(String(error), /hidden-one/);
+    }
+  }
+  t.throws(() => loadConfig({ env: { TESSERA_AUTH_OIDC_PROVIDERS: "{" } }), { message: /auth\.oidc\.providers/ });
 });
 
 function parsed(text: string): unknown {

@@ -125,7 +125,8 @@ export class FakeActor implements ActorPort {
     this.messages.push(message);
     this.events.emit(message.kind, message);
     if (message.kind === "find-identity") {
-      const identity = this.behaviour.identity?.(message.by, message.value) ?? null;
+      const { by, value } = message;
+      const identity = by === "token" ? null : (this.behaviour.identity?.(by, value) ?? null);
       this.say({ kind: "identity", id: message.id, identity });
     } else if (message.kind === "metrics" && this.behaviour.silentMetrics !== true) {
       this.say({ kind: "metrics", id: message.id, metrics: this.metrics() });

@@ -102,6 +102,12 @@ const doc = (w: World) => `/v1/collections/${w.collection}/documents/${w.documen
 const vec = (w: World) => `/v1/vectors/collections/${w.vectors}`;
 const memory = (w: World) => `/v1/ai/memory/${w.namespace}`;
 const tenantPath = (w: World) => `/admin/tenants/${w.tenant}`;
+const issuerOf = ({ tenant }: World, n: number) => ({
+  issuer: "https://login.example.com",
+  audience: [`${tenant}-${n}`],
+  roles_claim: "groups",
+  roles: { staff: "user" },
+});
 const userOf = (n: number) => `made-${n}`;
 const password = "a password to be changed";
 
@@ -481,6 +487,9 @@ const accounts: Record<string, Case> = {
   "auth.mfa.disable": { ...post({ code: "000000", password: "x" }), person: true, statuses: [400, 401] },
   "auth.password": { ...post({ current_password: "x", new_password: password }), person: true, statuses: [400, 401] },
   "users.me": get(() => "/v1/users/me"),
+  "auth.oidc.providers": get(() => "/v1/auth/oidc"),
+  "auth.oidc.start": { ...post({ provider: "none" }), statuses: [404] },
+  "auth.oidc.finish": { ...post({ code: "c", state: "s" }), statuses: [401] },
   "apikeys.create": { send: (_, n) => ({ body: { name: `k${n}` } }), person: true },
   "apikeys.list": get(() => "/v1/api-keys"),
   "apikeys.delete": {
@@ -559,6 +568,16 @@ const administration: Record<string, Case> = {
   "admin.diagnostics": get(() => "/v1/admin/diagnostics"),
   "admin.cluster": get(() => "/admin/cluster"),
   "admin.placement": get(() => "/admin/placement"),
+  "admin.oidc.list": get((w) => `${tenantPath(w)}/oidc`, "403 but for system"),
+  "admin.oidc.put": {
+    send: (w, n) => ({ path: `${tenantPath(w)}/oidc/corp`, body: issuerOf(w, n) }),
+    others: "403 but for system",
+  },
+  "admin.oidc.delete": {
+    send: (w, n) => ({ path: `${tenantPath(w)}/oidc/corp-${n}` }),
+    before: (w, n) => [["PUT", `${tenantPath(w)}/oidc/corp-${n}`, issuerOf(w, n)]],
+    others: "403 but for system",
+  },
   "admin.users.list": get((w) => `${tenantPath(w)}/users`, "403 but for system"),
   "admin.users.create": {
     send: (w, n) => ({ path: `${tenantPath(w)}/users`, body: { username: userOf(n), password } }),

@@ -437,3 +437,101 @@ t.test("ON CONFLICT DO UPDATE changes a row only that may be seen and updated, a
     ["select * from s order by id", ["1|ann|9", "2|bob|2", "3|ann|3"]],
   ]),
 );
+
+t.test("MERGE matches rows that the role sees, and asks the policies of what it does", (t) =>
+  checkStatements(t, [
+    ["create role ann; create role bob; create table t (id int primary key, who text, n int)"],
+    ["insert into t values (1, 'ann', 1), (2, 'bob', 2), (3, 'ann', 30), (4, 'ann', 4)"],
+    ["revoke all on t from member; grant select, insert, update, delete on t to ann; grant update (n) on t to bob"],
+    ["grant select (id) on t to bob; alter table t enable row level security"],
+    ["create policy sees on t for select using (who = current_user)"],
+    ["create policy adds on t for insert with check (n < 100)"],
+    ["create policy changes on t for update using (n < 10) with check (n < 50)"],
+    ["create policy removes on t for delete using (n = 4)"],
+    ["set role ann"],
+    ["merge into t using (values (1)) s (id) on t.id = s.id when matched then update set n = n + 1"],
+    ["select id, n from t order by id", ["1|2", "3|30", "4|4"]],
+    [
+      "merge into t using (values (3)) s (id) on t.id = s.id when matched then update set n = 1",
+      '42501 target row violates row-level security policy (USING expression) for table "t"',
+    ],
+    ["merge into t using (values (3)) s (id) on t.id = s.id when matched and n < 10 then update set n = 1"],
+    ["merge into t using (values (3)) s (id) on t.id = s.id when matched then do nothing"],
+    [
+      "merge into t using (values (1)) s (id) on t.id = s.id when matched then update set n = 60",
+      '42501 new row violates row-level security policy for table "t"',
+    ],
+    [
+      "merge into t using (values (1)) s (id) on t.id = s.id when matched then update set who = 'bob'",
+      '42501 new row violates row-level security policy for table "t"',
+    ],
+    [
+      "merge into t using (values (1)) s (id) on t.id = s.id when matched then delete",
+      '42501 target row violates row-level security policy (USING expression) for table "t"',
+    ],
+    ["merge into t using (values (4)) s (id) on t.id = s.id when matched then delete returning t.id", ["4"]],
+    // A hidden row is not matched, and its key is taken all the same.
+    ["merge into t using (values (2)) s (id) on t.id = s.id when matched then delete"],
+    [
+      "merge into t using (values (2)) s (id) on t.id = s.id when not matched then insert values (2, 'ann', 1)",
+      '23505 duplicate key value violates unique constraint "t_pkey"',
+    ],
+    [
+      "merge into t using (values (9)) s (id) on t.id = s.id when not matched then insert values (9, 'ann', 200)",
+      '42501 new row violates row-level security policy for table "t"',
+    ],
+    // Whether the row can be seen is asked only where it is shown.
+    ["merge into t using (values (8)) s (id) on t.id = s.id when not matched then insert values (8, 'bob', 1)"],
+    [
+      "merge into t using (values (7)) s (id) on t.id = s.id when not matched then insert values (7, 'bob', 1) returning n",
+      '42501 new row violates row-level security policy for table "t"',
+    ],
+    ["merge into t using (values (1)) s (id) on t.id = s.id when not matched by source and n < 10 then delete"],
+    [
+      "merge into t using (values (1)) s (id) on t.id = s.id when not matched by source then update set n = 30",
+      '42501 target row violates row-level security policy (USING expression) for table "t"',
+    ],
+    ["reset role"],
+    ["select id, who, n from t order by id", ["1|ann|2", "2|bob|2", "3|ann|30", "8|bob|1"]],
+    ["set role bob"],
+    ["merge into t using (values (2)) s (id) on t.id = s.id when matched then update set n = 3"],
+    [
+      "merge into t using (values (2)) s (id) on t.id = s.id when matched then update set n = t.n + 1",
+      "42501 permission denied for table t",
+    ],
+    [
+      "merge into t using (values (2)) s (id) on t.id = s.id when matched then update set who = 'x'",
+      "42501 permission denied for table t",
+    ],
+    [
+      "merge into t using (values (2)) s (id) on t.id = s.id when matched then delete",
+      "42501 permission denied for table t",
+    ],
+    [
+      "merge into t using (values (2)) s (id) on t.who = 'bob' when matched then update set n = 1",
+      "42501 permission denied for table t",
+    ],
+    ["reset role"],
+    ["select n from t where id = 2", ["3"]],
+  ]),
+);
+
+t.test("MERGE under policies of a table with heirs or triggers is refused", (t) =>
+  checkStatements(t, [
+    ["create role ann; create table p (id int primary key, n int); create table c () inherits (p)"],
+    ["create table q (id int primary key, n int)"],
+    ["create function f() returns trigger language plpgsql as 'begin return new; end'"],
+    ["create trigger g before update on q for each row execute function f()"],
+    ["grant select, insert, update, delete on p, c, q to ann"],
+    ["alter table p enable row level security; alter table q enable row level security"],
+    ["set role ann"],
+    [
+      "merge into p using (values (1)) s (id) on p.id = s.id when matched then delete",
+      "0A000 MERGE of a table with partitions or heirs with row security is not supported",
+    ],
+    [
+      "merge into q using (values (1)) s (id) on q.id = s.id when matched then update set n = 1",
+      "0A000 MERGE of a table with row security and triggers is not supported",
+    ],
+  ]),
+);

@@ -85,11 +85,26 @@ function* definitions(c: Chance): Iterable<string> {
   }
 }
 
+function merge(c: Chance, at: string): string {
+  const source = `(values (${c.below(10)}, ${c.below(8)}), (${10 + c.below(500)}, 1)) s (id, n)`;
+  const when = c.one(["", "", ` and t.n > ${c.below(6)}`, " and s.n > 3"]);
+  const matched = c.one([
+    ...["update set n = s.n", "update set n = t.n + 1, who = current_user", `update set who = '${c.one(ROLES)}'`],
+    ...["delete", "do nothing"],
+  ]);
+  const inserted = c.one([
+    ...[`insert values (s.id, '${c.one(ROLES)}', ${c.below(3)}, s.n)`, "insert (id, n) values (s.id, s.n)"],
+    ...["insert (id, who) values (s.id, current_user)", "do nothing"],
+  ]);
+  const parts = [`when matched${when} then ${matched}`, `when not matched then ${inserted}`];
+  return `merge into ${at} t using ${source} on t.id = s.id ${c.some(parts).join(" ")}`;
+}
+
 function statement(c: Chance): string {
   const at = c.one([...TABLES, ...TABLES, "v0", "v1", "v2"]);
   const columns = at.startsWith("v") ? ["id", "who", "n"] : COLUMNS;
   const where = c.one(["", ` where id < ${c.below(8)}`, ` where n > ${c.below(6)}`, " where who = current_user"]);
-  switch (c.below(9)) {
+  switch (c.below(11)) {
     case 0:
       return `select ${c.some(columns)} from ${at}${where}`;
     case 1:
@@ -128,6 +143,9 @@ function statement(c: Chance): string {
       ]);
       return `update ${at} set ${set}${where}${c.one(["", "", " returning id", " returning *"])}`;
     }
+    case 8:
+    case 9:
+      return merge(c, c.one(TABLES));
     default:
       return `delete from ${at} where id = ${c.below(10)}${c.one(["", " returning id"])}`;
   }

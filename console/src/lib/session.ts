@@ -1,5 +1,6 @@
 /** Who is signed in, and the client that asks on their behalf. The credential is kept for this tab only. */
 import { type Client, connect, signIn, TesseraError } from "../../../clients/typescript/src/index.js";
+import { broughtSignIn, providerFailure } from "./provider-sign-in.js";
 import { createStore } from "./store.js";
 
 export interface User {
@@ -56,8 +57,19 @@ export function signOut(): void {
   session.set({ state: "out" });
 }
 
-/** At the start of the page: goes on with what this tab has kept. */
+/** At the start of the page: goes on with what a provider has given, or with what this tab has kept. */
 export async function resume(): Promise<void> {
+  try {
+    const brought = await broughtSignIn();
+    if (brought !== null) {
+      await open({ token: brought.access_token, expiresAt: Date.now() + brought.expires_in * 1000 });
+      return;
+    }
+  } catch (failure) {
+    providerFailure.set(failure);
+    signOut();
+    return;
+  }
   const kept = sessionStorage.getItem(KEY);
   if (kept === null) {
     session.set({ state: "out" });

@@ -32,8 +32,13 @@ export function createStore<T>(first: T): Store<T> {
 /** The store's value; the component is drawn again when it changes. */
 export function useStore<T>(store: Store<T>): T {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
-  useEffect(() => store.follow(() => redraw(undefined)), [store]);
-  return store.get();
+  const value = store.get();
+  useEffect(() => {
+    // It may have changed since it was drawn.
+    if (!Object.is(store.get(), value)) redraw(undefined);
+    return store.follow(() => redraw(undefined));
+  }, [store]);
+  return value;
 }
 
 /** A store that this browser keeps under a name. What cannot be read counts as `first`. */

@@ -1,6 +1,9 @@
 /** The way in: a user's password, with the second factor where there is one, or an API key. */
 import { useRef, useState } from "preact/hooks";
+import { useLoad } from "../lib/load.js";
+import { goToProvider, listProviders, type Provider, providerFailure } from "../lib/provider-sign-in.js";
 import { signInByKey, signInByPassword } from "../lib/session.js";
+import { useStore } from "../lib/store.js";
 import { Button } from "../ui/button.js";
 import { TextField } from "../ui/field.js";
 import { Failure } from "../ui/notice.js";
@@ -96,6 +99,32 @@ export function SignInForm({ username: known = "" }: { readonly username?: strin
   );
 }
 
+/** One button for each provider that the server knows. */
+function Providers() {
+  const { data: providers = [] } = useLoad(listProviders, []);
+  const [isBusy, setBusy] = useState(false);
+  const failure = useStore(providerFailure);
+  const go = (provider: Provider): void => {
+    setBusy(true);
+    providerFailure.set(null);
+    goToProvider(provider).catch((error: unknown) => {
+      providerFailure.set(error);
+      setBusy(false);
+    });
+  };
+  if (providers.length === 0 && failure === null) return null;
+  return (
+    <div class="sign-in-form sign-in-providers">
+      <Failure error={failure} />
+      {providers.map((provider) => (
+        <Button key={provider.id} disabled={isBusy} onClick={() => go(provider)}>
+          Sign in with {provider.label}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
 export function SignInPage() {
   return (
     <main class="sign-in">
@@ -105,6 +134,7 @@ export function SignInPage() {
         </h1>
         <p class="lead">Sign in to {location.host}</p>
         <SignInForm />
+        <Providers />
       </div>
     </main>
   );

@@ -48,7 +48,8 @@ function accountHandlers(directory: Directory) {
       await directory.changePassword(personOf(request), body.current_password, body.new_password);
       return plain(null);
     },
-    "users.me": (request) => plain(directory.userById(request.head.userId)),
+    // A bearer token of an issuer has roles of its own.
+    "users.me": ({ head }) => plain({ ...directory.userById(head.userId), roles: head.roles as readonly Role[] }),
   } satisfies Handlers;
 }
 

@@ -4,6 +4,7 @@
  * actors report to it by messages through the gateway. Made and owned by actor.ts.
  */
 
+import { setTimeout } from "node:timers/promises";
 import { DIRECTORY_TENANT } from "../../actor/actor-features.js";
 import type { AllHandlers } from "../../actor/handler.js";
 import type { Partition } from "../../actor/partition.js";
@@ -18,7 +19,14 @@ import type { AuditEvent } from "../../protocol/audit.js";
 import type { DirectoryEndpointName } from "../../protocol/endpoints.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Identity } from "../../protocol/identity.js";
-import type { ActorMetrics, ActorSettings, FromActor, IdentityQuery, ToActor } from "../../protocol/messages.js";
+import type {
+  ActorMetrics,
+  ActorSettings,
+  FromActor,
+  IdentityQuery,
+  IdentityRefusal,
+  ToActor,
+} from "../../protocol/messages.js";
 import type { PartitionLoad, RestoreAnswer, RestoreAsk } from "../../protocol/placement.js";
 import { BackupOrders } from "../backup/backup-orders.js";
 import { restoreHandlers } from "../backup/backup-routes.js";
@@ -31,6 +39,11 @@ import { placementHandlers } from "../placement/placement-routes.js";
 import { TenantMoves } from "../placement/tenant-moves.js";
 import { directoryHandlers } from "./account-routes.js";
 import { auditHandlers } from "./audit-routes.js";
+import { BearerTokens } from "./bearer-tokens.js";
+import { issuerFetch } from "./issuer-fetch.js";
+import { Issuers } from "./issuers.js";
+import { oidcHandlers } from "./oidc-routes.js";
+import { OidcSignIns } from "./oidc-sign-in.js";
 import { operatorHandlers } from "./operator-routes.js";
 
 export interface DirectoryHost {
@@ -50,6 +63,8 @@ export interface DirectoryHost {
 export class DirectoryServices {
   readonly audit: AuditTrail;
   private readonly directory: Directory;
+  private readonly bearers: BearerTokens;
+  private readonly signIns: OidcSignIns;
   private readonly moves: TenantMoves;
   private readonly restoreOrders: RestoreOrders;
   private readonly backupOrders: BackupOrders;
@@ -76,6 +91,12 @@ export class DirectoryServices {
       partitions: partitionCount,
       onIdentityChanged: (change) => say({ kind: "identity-changed", change }),
     });
+    const { tenantPrivateHosts, keysSeconds, keysSecondsMax } = config.auth.oidc;
+    const fetch = issuerFetch(tenantPrivateHosts);
+    const times = { now: Date.now, keysMs: keysSeconds * 1000, keysMsMax: keysSecondsMax * 1000 };
+    const issuers = new Issuers({ fetch, ...times, wait: (ms) => setTimeout(ms, undefined, { ref: false }) });
+    this.bearers = new BearerTokens(this.directory, issuers, Date.now);
+    this.signIns = new OidcSignIns({ directory: this.directory, issuers, fetch, secret, now: Date.now });
     this.audit = new AuditTrail((readOnly) => partition.shard.begin({ readOnly }), config.audit.entriesMax);
     this.moves = new TenantMoves({
       directory: this.directory,
@@ -131,6 +152,7 @@ export class DirectoryServices {
       ...scheduleHandlers(installation.schedules),
       ...wholeBackupHandlers(installation.backups, installation.restores),
       ...operatorHandlers((level) => this.host.say({ kind: "log-level", level })),
+      ...oidcHandlers(directory, this.signIns),
       ...placementHandlers({ directory, moves, actors, partitions: settings.partitionCount, metrics }),
     };
   }
@@ -198,12 +220,30 @@ export class DirectoryServices {
 
   /** In a cluster it is told by the owner of the directory only. */
   private tellIdentity({ id, by, value }: IdentityQuery): void {
-    const identity = this.findIdentity(by, value);
+    if (by === "token") void this.tellBearer(id, value);
+    else this.tell(id, this.findIdentity(by, value));
+  }
+
+  private tell(id: number, identity: Identity | null, refusal?: IdentityRefusal): void {
+    const why = refusal === undefined ? {} : { refusal };
     this.host.partition.gate.pass(
       0,
-      () => this.host.say({ kind: "identity", id, identity }),
+      () => this.host.say({ kind: "identity", id, identity, ...why }),
       () => undefined,
     );
+  }
+
+  /** A user who is seen for the first time is on disk before anybody acts for it. */
+  private async tellBearer(id: number, token: string): Promise<void> {
+    try {
+      const { identity, isNew } = await this.bearers.identityOf(token);
+      if (isNew) await this.durable();
+      this.tell(id, identity);
+    } catch (error) {
+      const known = error instanceof DbError ? error : new DbError("internal_error");
+      if (!(error instanceof DbError)) this.host.log("error", "a token could not be judged", { err: error as Error });
+      this.tell(id, null, { code: known.code, message: known.message });
+    }
   }
 
   private findIdentity(by: "user" | "key", value: string): Identity | null {

@@ -39,6 +39,8 @@ interface Owner {
   readonly username: string;
   /** Of the tenant: a superuser. */
   readonly administrator: boolean;
+  readonly memberOf?: readonly string[];
+  readonly claims?: string;
 }
 
 /** Rows of one message of an answer. */
@@ -67,15 +69,18 @@ export class QuerySubscriptions {
     output: LiveOutput,
     began: number,
   ): Promise<QueryGroup> {
-    const { username, tenantId } = request.head;
+    const { username, tenantId, memberOf, claims } = request.head;
     const administrator = isAdministrator(request.head);
-    const owner: Owner = { number: request.tenant.number, tenantId, username, administrator };
+    const federated = { ...(memberOf !== undefined && { memberOf }), ...(claims !== undefined && { claims }) };
+    const owner: Owner = { number: request.tenant.number, tenantId, username, administrator, ...federated };
     const params = paramsOf(query);
     const key = JSON.stringify([
       owner.number,
       began,
       username,
       administrator,
+      memberOf ?? null,
+      claims ?? null,
       query.sql,
       query.language ?? "",
       params,
@@ -154,8 +159,10 @@ export class QuerySubscriptions {
     }
   }
 
-  private session({ number, username, tenantId, administrator }: Owner): Session {
+  private session({ number, username, tenantId, administrator, memberOf, claims }: Owner): Session {
     const options = {
+      ...(memberOf !== undefined && { memberOf }),
+      ...(claims !== undefined && { claims }),
       isolation: null,
       readOnly: true,
       user: username,

@@ -85,7 +85,7 @@ export class BackgroundRequests {
   private make(partition: Partition, tenant: Tenant, owner: JobOwner): Request {
     const { userId, username, tenantId, roles, readOnly } = owner;
     const head: RequestHead = {
-      ...{ userId, username, tenantId, roles },
+      ...{ userId, username, tenantId, roles, ...federatedOf(owner) },
       ...{ idempotencyKey: "", remoteAddress: "", params: [], query: "", keyId: "", media: [], branch: "", asOf: "" },
     };
     const origin = {
@@ -105,8 +105,16 @@ export function reasonOf({ reason }: AbortSignal): DbError {
   return reason instanceof DbError ? reason : new DbError("cancelled");
 }
 
+/** What an issuer said of the user, if it was one's. */
+function federatedOf({
+  memberOf,
+  claims,
+}: Pick<JobOwner, "memberOf" | "claims">): Pick<JobOwner, "memberOf" | "claims"> {
+  return { ...(memberOf !== undefined && { memberOf }), ...(claims !== undefined && { claims }) };
+}
+
 /** Whose rights the jobs of this request's user have. */
 export function ownerOf({ head, readOnly }: Pick<Request, "head" | "readOnly">): JobOwner {
   const { userId, keyId, username, tenantId, roles } = head;
-  return { userId, keyId, username, tenantId, roles, readOnly };
+  return { userId, keyId, username, tenantId, roles, readOnly, ...federatedOf(head) };
 }

@@ -19,7 +19,7 @@ export const User = Type.Object({
 
 export const Password = Type.String({ minLength: 8, maxLength: 1024 });
 
-const Token = Type.Object({
+export const Token = Type.Object({
   access_token: Type.String(),
   token_type: Type.Literal("Bearer"),
   expires_in: Type.Integer({ description: "Seconds." }),

@@ -13,6 +13,8 @@ export interface Action {
   /** Per live column its new value, or null when it keeps the old one. */
   readonly newValues: readonly (Evaluate | null)[];
   readonly assigned: ReadonlySet<number>;
+  /** Null: no policy decides. */
+  readonly policies: { readonly using: readonly RowCheck[]; readonly checks: readonly RowCheck[] } | null;
 }
 
 export interface MergeProgram {

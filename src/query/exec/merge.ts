@@ -5,6 +5,7 @@
 import { sqlError } from "../../protocol/errors.js";
 import type { Value } from "../../values/values.js";
 import { compileExpr } from "../expr/compile.js";
+import type { Batch } from "../expr/expr.js";
 import type { MergePlan } from "../plan/plan.js";
 import type { ExecContext } from "./context.js";
 import { assignedIn, compileFamily, Family, type FamilyMember } from "./family.js";
@@ -13,7 +14,7 @@ import { drain, inTurns, type Open, type Operator } from "./operator.js";
 import { belongs, compileRoutes, routeRow } from "./partition-router.js";
 import { type ChangedRows, compileReturning, modifying } from "./returning.js";
 import { emptyColumns, RowBuffer } from "./row-buffer.js";
-import { compileChecks, failedCheck } from "./row-checks.js";
+import { compileChecks, failedCheck, type RowCheck } from "./row-checks.js";
 import { compileCondition, slotsOf } from "./slots.js";
 import { isChangedMeanwhile, writingContext } from "./statement-snapshot.js";
 import { assignedColumns, emptyRow, type Move, type Row, TableWriter } from "./table-writer.js";
@@ -29,7 +30,7 @@ export function compileMerge(plan: MergePlan, input: Open): Open {
     oldSlots: plan.oldColumns.map((column) => slotOf(column.id)),
     rowKeySlot: slotOf(plan.rowKey),
     inSourceSlot: slotOf(plan.inSource),
-    actions: plan.actions.map(({ match, action, condition, assignments }) => ({
+    actions: plan.actions.map(({ match, action, condition, assignments, policies }) => ({
       match,
       kind: action,
       condition: compileCondition(condition, slotOf),
@@ -38,6 +39,13 @@ export function compileMerge(plan: MergePlan, input: Open): Open {
         return assignment === undefined ? null : compileExpr(assignment.expr, slotOf);
       }),
       assigned: assignedColumns(plan.table, assignments),
+      policies:
+        policies === undefined
+          ? null
+          : {
+              using: compileChecks(policies.using, slotOf),
+              checks: compileChecks(policies.checks, slotsOf(plan.rowColumns)),
+            },
     })),
     checks: compileChecks(plan.checks, slotsOf(plan.rowColumns)),
     family: plan.heirs === undefined ? null : compileFamily(plan.heirs),
@@ -46,6 +54,11 @@ export function compileMerge(plan: MergePlan, input: Open): Open {
   const { rowColumns = [], action } = plan.returning ?? {};
   const shown = slotsOf([...rowColumns, ...plan.input.columns, ...(action === undefined ? [] : [action])]);
   const returning = compileReturning(plan.returning, shown);
+  if (isTriggered(plan) && plan.actions.some(({ policies }) => policies !== undefined)) {
+    throw sqlError("0A000", "MERGE of a table with row security and triggers is not supported", {
+      hint: "Use INSERT, UPDATE and DELETE.",
+    });
+  }
   if (isTriggered(plan)) return compileTriggeredMerge(program, returning, input);
   return modifying(input, returning, (operator, context) => new Merger(program, operator, context));
 }
@@ -140,6 +153,7 @@ class Merger {
       }
       this.seen.add(text);
       if (isChangedMeanwhile(context, key)) return;
+      this.requirePolicies(action.policies?.using, rows, number);
     }
     const inFamily = key === null || this.family === null ? null : this.computeIn(this.family, action, key, number);
     const inserted = inFamily === null ? this.compute(action, number) : null;
@@ -164,10 +178,18 @@ class Merger {
     if (isBranch) return this.insertedInto(this.partitionOf(number), number);
     const batch = { columns: shown, length: number + 1 };
     if (!belongs(program.routes, batch, number, context)) throw writer.partitionViolation(newRow);
+    this.requirePolicies(action.policies?.checks, batch, number);
     writer.checkNotNull(newRow);
     const failed = failedCheck(program.checks, batch, number, context);
     if (failed !== null) throw writer.checkViolation(newRow, failed);
     return null;
+  }
+
+  /** Throws 42501. */
+  private requirePolicies(policies: readonly RowCheck[] | undefined, batch: Batch, number: number): void {
+    if (policies === undefined) return;
+    const failed = failedCheck(policies, batch, number, this.context);
+    if (failed !== null) throw this.writer.checkViolation(this.newRow, failed);
   }
 
   /** The partition of the row that is shown. Throws 23514. */

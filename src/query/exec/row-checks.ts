@@ -14,7 +14,7 @@ export interface RowCheck {
   readonly ofView: boolean;
   /** As in BoundCheck. */
   readonly policy?: string | undefined;
-  readonly using?: true | undefined;
+  readonly using?: BoundCheck["using"] | undefined;
 }
 
 export function compileChecks(checks: readonly BoundCheck[], slotOf: SlotOf): readonly RowCheck[] {

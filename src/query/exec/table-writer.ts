@@ -85,18 +85,19 @@ export class TableWriter {
   }
 
   /** The error 23514, or 44000 of a view, or 42501 of row security. */
-  checkViolation(row: Row, { name: constraint, ofView, policy, using }: RowCheck): DbError {
+  checkViolation(failing: Row, { name: constraint, ofView, policy, using }: RowCheck): DbError {
     const { table } = this.layout;
     if (policy !== undefined) {
       const which = `${policy === "" ? "" : ` "${policy}"`}${using ? " (USING expression)" : ""}`;
-      return sqlError("42501", `new row violates row-level security policy${which} for table "${constraint}"`);
+      const row = using === "target" ? "target row" : "new row";
+      return sqlError("42501", `${row} violates row-level security policy${which} for table "${constraint}"`);
     }
     if (ofView) {
       const message = `new row violates check option for view "${constraint}"`;
-      return sqlError("44000", message, this.failingRow(row));
+      return sqlError("44000", message, this.failingRow(failing));
     }
     return sqlError("23514", `new row for relation "${table.name}" violates check constraint "${constraint}"`, {
-      ...this.failingRow(row),
+      ...this.failingRow(failing),
       schema: table.schema,
       table: table.name,
       constraint,

@@ -368,8 +368,8 @@ export interface BoundCheck {
   readonly view?: boolean;
   /** Row security of the table of this name: the policy, or "" for all that permit. NULL fails, too. */
   readonly policy?: string;
-  /** The policy's USING is asked, of a row that is there. */
-  readonly using?: true;
+  /** The policy's USING is asked, of a row that is there; "target": of one that MERGE changes. */
+  readonly using?: true | "target";
 }
 
 /** `input` gives one column per live table column, in table order, defaults already filled in. */
@@ -455,6 +455,8 @@ export interface MergeAction {
   readonly action: "insert" | "update" | "delete" | "nothing";
   /** New values over the input's columns: of INSERT all columns, of UPDATE those that change. */
   readonly assignments: readonly { readonly columnId: number; readonly expr: Expr }[];
+  /** Where policies decide: of the old row, over the input's columns, and of the new row, over `rowColumns`. */
+  readonly policies?: { readonly using: readonly BoundCheck[]; readonly checks: readonly BoundCheck[] };
 }
 
 /** `input` joins the old rows (`oldColumns`, `rowKey`) with the source; of a row without one side those are NULL. */

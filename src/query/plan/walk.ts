@@ -12,6 +12,7 @@ import type {
   DeferredCall,
   JoinType,
   NearestSearch,
+  OnConflict,
   OutputColumn,
   Plan,
   Returning,
@@ -328,6 +329,7 @@ class ExprRewriter {
         ...action,
         condition: this.maybe(action.condition),
         assignments: this.assignments(action.assignments),
+        ...(action.policies && { policies: this.policies(action.policies) }),
       }));
       return { ...plan, returning, checks, actions, ...(heirs && { heirs }) };
     }
@@ -340,9 +342,7 @@ class ExprRewriter {
       ...conflict,
       assignments: this.assignments(conflict.assignments),
       where: this.maybe(conflict.where),
-      ...(conflict.policies && {
-        policies: { using: this.checks(conflict.policies.using), checks: this.checks(conflict.policies.checks) },
-      }),
+      ...(conflict.policies && { policies: this.policies(conflict.policies) }),
     };
     return { ...plan, returning, checks, onConflict };
   }
@@ -359,6 +359,10 @@ class ExprRewriter {
 
   private checks(checks: readonly BoundCheck[]): readonly BoundCheck[] {
     return checks.map((check) => ({ ...check, predicate: this.one(check.predicate) }));
+  }
+
+  private policies({ using, checks }: NonNullable<OnConflict["policies"]>): NonNullable<OnConflict["policies"]> {
+    return { using: this.checks(using), checks: this.checks(checks) };
   }
 
   private returning(returning: Returning | null): Returning | null {

@@ -20,9 +20,9 @@ import { takesValue } from "./bind-insert.js";
 import { partitioningOf } from "./bind-partition-tree.js";
 import { rowsOf } from "./bind-scan.js";
 import { bindWith } from "./bind-with.js";
-import type { Binding } from "./binding.js";
+import type { Binding, Source } from "./binding.js";
 import { type ChangedRelation, changedRelation, notUpdatable } from "./changed-relation.js";
-import { refusePolicies, requireChanges, requireReads } from "./changed-rights.js";
+import { actionPolicies, matchedRows, refusePolicies, requireChanges, requireReads } from "./changed-rights.js";
 import { coerceAssignment, constant } from "./coerce.js";
 import { checkAliases, Scope, type ScopeColumn, type ScopeItem } from "./scope.js";
 import { filtered, project } from "./source.js";
@@ -33,28 +33,20 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
   bindWith(node.with, scope, binding);
   const relation = changedRelation(node.table.name, "merge", binding);
   const { table, face, reference } = relation;
-  refusePolicies(relation, "MERGE");
-  for (const { action } of node.clauses) if (action !== "nothing") requireChanges(relation, action, null, binding);
   checkReachable(node);
   const rows = rowsOf(table, { name: reference, alias: node.table.alias, rowKey: true }, binding);
-  requireReads(relation, rows.columns, rows.columns.map(columnExpr), binding);
   const name = node.table.alias?.name ?? face.name;
   const before = relation.over(name, rows.columns);
   const target = {
     ...rows,
-    plan: before.conditions.reduce(filtered, rows.plan),
+    plan: before.conditions.reduce(filtered, matchedRows(relation, rows, binding)),
     items: face === table ? rows.items : [before.item],
   };
   const outside = new Scope(scope);
   const sourceRows = bindFrom([node.source], outside, binding)!;
   const sourceItems = outside.items;
   checkAliases([...target.items, ...sourceItems]);
-  const marked = project(
-    sourceRows,
-    [...sourceRows.columns.map(columnExpr), constant(BOOL, true)],
-    [...sourceRows.columns.map((column) => column.name), "in source"],
-    binding,
-  );
+  const marked = withMark(sourceRows, binding);
   const inSource = marked.columns.at(-1)!;
   const scopeOf = (items: readonly ScopeItem[]): Scope => {
     const inner = new Scope(scope);
@@ -63,21 +55,30 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
   };
   const whole = scopeOf([...target.items, ...sourceItems]);
   const condition = bindBoolean(node.condition, "MERGE/ON", contextOf(binding, whole, "JOIN conditions"));
+  requireReads(relation, rows.columns, [condition], binding);
   const input = joined(joinTypeOf(node), target.plan, marked.plan, condition, binding);
   const scopes = {
     matched: whole,
     "not matched by target": scopeOf(sourceItems),
     "not matched by source": scopeOf(target.items),
   };
-  const actions = node.clauses.map((clause) => bindClause(clause, relation, node, scopes[clause.match], binding));
+  const bound = node.clauses.map((clause) => bindClause(clause, relation, node, scopes[clause.match], binding));
+  for (const action of bound) requireAction(action, relation, rows.columns, binding);
   const rowColumns = rowColumnsOf(table, binding);
+  const policies = actionPolicies(relation, target.columns, rowColumns, node.returning !== null, binding);
+  const actions = bound.map(({ bound: action }) => withPolicies(action, policies));
   const after = relation.over(name, rowColumns);
   const shown = scopeOf([...sourceItems, after.item]);
   const action = binding.newColumn("merge_action", TEXT, false);
   shown.mergeAction = columnExpr(action);
   addVersions(shown, node.returningNames, target.items[0]!.columns, unlessDeleted(after.item.columns, action, binding));
   const { returning, columns } = bindReturning(node.returning, rowColumns, shown, binding);
+  for (const each of [rowColumns, rows.columns]) requireReads(relation, each, returning?.exprs ?? [], binding);
   const heirs = heirsOf(relation, target, binding);
+  const partitioning = partitioningOf(table, rowColumns, binding);
+  if (heirs !== undefined || partitioning.partitions !== undefined) {
+    refusePolicies(relation, "MERGE of a table with partitions or heirs");
+  }
   return Object.freeze({
     kind: "merge",
     table,
@@ -89,7 +90,7 @@ export function bindMerge(node: MergeStatement, binding: Binding, parent: Scope 
     actions,
     rowColumns,
     checks: [...bindChecks(table, rowColumns, binding), ...after.checks],
-    ...partitioningOf(table, rowColumns, binding),
+    ...partitioning,
     returning: returning && { ...returning, action },
     columns,
   });
@@ -129,28 +130,56 @@ function joined(type: JoinType, left: Plan, right: Plan, condition: Expr, bindin
   return Object.freeze({ kind: "join", type, left, right, condition, lateral: false, columns });
 }
 
+/** The source's rows with a column that is TRUE. */
+function withMark(source: Plan, binding: Binding): Source {
+  const { columns } = source;
+  const names = [...columns.map(({ name }) => name), "in source"];
+  return project(source, [...columns.map(columnExpr), constant(BOOL, true)], names, binding);
+}
+
+function withPolicies(action: MergeAction, policies: ReturnType<typeof actionPolicies>): MergeAction {
+  return policies === null || action.action === "nothing" ? action : { ...action, policies: policies[action.action] };
+}
+
+interface BoundClause {
+  readonly bound: MergeAction;
+  /** The columns that it names, which need the privilege. */
+  readonly given: readonly number[];
+}
+
+/** Throws 42501 unless the role may do that with those columns, and read what it is computed from. */
+function requireAction(
+  { bound, given }: BoundClause,
+  relation: ChangedRelation,
+  row: readonly OutputColumn[],
+  binding: Binding,
+): void {
+  const { action, condition, assignments } = bound;
+  if (action !== "nothing") requireChanges(relation, action, action === "delete" ? null : given, binding);
+  const computed = assignments.filter(({ columnId }) => given.includes(columnId));
+  requireReads(relation, row, [condition, ...computed.map(({ expr }) => expr)], binding);
+}
+
 function bindClause(
   clause: MergeClause,
   relation: ChangedRelation,
   node: MergeStatement,
   scope: Scope,
   binding: Binding,
-): MergeAction {
+): BoundClause {
   const { match, action } = clause;
   for (const { targets } of clause.assignments) for (const each of targets) relation.changedColumn(each, "merge");
   const context = contextOf(binding, scope, "MERGE WHEN conditions");
   const condition = clause.condition === null ? null : bindBoolean(clause.condition, "WHEN", context);
-  const assignments =
-    action === "update"
-      ? withOnUpdate(
-          bindAssignments(clause.assignments, relation.face, contextOf(binding, scope, "UPDATE")),
-          relation.table,
-          binding,
-        )
-      : action === "insert"
-        ? bindInserted(clause, relation, node, contextOf(binding, scope, "VALUES"))
-        : [];
-  return { match, condition, action, assignments };
+  const bound = { match, condition, action } as const;
+  if (action === "update") {
+    const set = bindAssignments(clause.assignments, relation.face, contextOf(binding, scope, "UPDATE"));
+    const given = set.map(({ columnId }) => columnId);
+    return { bound: { ...bound, assignments: withOnUpdate(set, relation.table, binding) }, given };
+  }
+  if (action !== "insert") return { bound: { ...bound, assignments: [] }, given: [] };
+  const { assignments, given } = bindInserted(clause, relation, node, contextOf(binding, scope, "VALUES"));
+  return { bound: { ...bound, assignments }, given };
 }
 
 /** A value for every column. */
@@ -175,7 +204,7 @@ function bindInserted(clause: MergeClause, relation: ChangedRelation, node: Merg
   }
   const computed = targets.slice(0, values.length).find(({ id }) => id < 0);
   if (computed !== undefined) throw notUpdatable(face.name, computed.name, "merge", node.position);
-  return table.columns.map((column: ColumnDef) => {
+  const assignments = table.columns.map((column: ColumnDef) => {
     const value = values[targets.indexOf(column)];
     const given = value !== undefined && value.kind !== "default";
     const { overriding } = clause;
@@ -185,4 +214,7 @@ function bindInserted(clause: MergeClause, relation: ChangedRelation, node: Merg
         : defaultOf(column, binding);
     return { columnId: column.id, expr };
   });
+  // All that are listed, and without a list those that have a value.
+  const named = clause.columns === null ? targets.slice(0, values.length) : targets;
+  return { assignments, given: named.map(({ id }) => id) };
 }

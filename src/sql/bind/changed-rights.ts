@@ -5,11 +5,11 @@
 import type { Privilege } from "../../catalog/role.js";
 import { sqlError } from "../../protocol/errors.js";
 import type { Expr } from "../../query/expr/expr.js";
-import type { OnConflict, OutputColumn, Plan } from "../../query/plan/plan.js";
+import type { MergeAction, OnConflict, OutputColumn, Plan } from "../../query/plan/plan.js";
 import type { Binding } from "./binding.js";
 import type { ChangedRelation } from "./changed-relation.js";
 import { checkedRights, requireChange, requireReadable } from "./relation-rights.js";
-import { conflictChecks, policyChecks, policyFilter } from "./row-security.js";
+import { existingChecks, policyChecks, policyFilter } from "./row-security.js";
 
 const PRIVILEGES = { insert: "a", update: "w", delete: "d" } as const;
 
@@ -115,15 +115,52 @@ export function conflictPolicies(
   const { table } = relation;
   const rights = relation.rights!;
   return binding.within({ ...binding.env, rights }, () => ({
-    using: conflictChecks(table, existing, rights, binding),
+    using: existingChecks(table, existing, ["update", "select"], true, rights, binding),
     checks: policyChecks(table, row, "update", true, rights, binding),
   }));
 }
 
-/** Throws 0A000 for a command that does not know policies yet. */
+/** The rows that MERGE may match: those that the role sees. What an action does with one is asked of each. */
+export function matchedRows(
+  relation: ChangedRelation,
+  rows: { readonly plan: Plan; readonly columns: readonly OutputColumn[] },
+  binding: Binding,
+): Plan {
+  if (!isRestricted(relation)) return rows.plan;
+  const rights = relation.rights!;
+  return binding.within({ ...binding.env, rights }, () =>
+    policyFilter(relation.table, rows, ["select"], rights, binding),
+  );
+}
+
+/**
+ * What the actions of MERGE ask of the old row and of the new one; null: no policy decides. As in PostgreSQL a row that is
+ * inserted need only be seen where RETURNING shows it, and the role may do what all policies do, whichever action there is.
+ */
+export function actionPolicies(
+  relation: ChangedRelation,
+  existing: readonly OutputColumn[],
+  row: readonly OutputColumn[],
+  returns: boolean,
+  binding: Binding,
+): Readonly<Record<Command, NonNullable<MergeAction["policies"]>>> | null {
+  if (!isRestricted(relation)) return null;
+  const { table } = relation;
+  const rights = relation.rights!;
+  const using = (command: Command) => existingChecks(table, existing, [command], "target", rights, binding);
+  const checks = (command: "insert" | "update", reads: boolean) =>
+    policyChecks(table, row, command, reads, rights, binding);
+  return binding.within({ ...binding.env, rights }, () => ({
+    insert: { using: [], checks: checks("insert", returns) },
+    update: { using: using("update"), checks: checks("update", true) },
+    delete: { using: using("delete"), checks: [] },
+  }));
+}
+
+/** Throws 0A000 for a command that does not know policies of such a table yet. */
 export function refusePolicies(relation: ChangedRelation, what: string): void {
   if (!isRestricted(relation)) return;
-  throw sqlError("0A000", `${what} of a table with row security is not supported`, {
+  throw sqlError("0A000", `${what} with row security is not supported`, {
     hint: "Use INSERT, UPDATE and DELETE.",
   });
 }

@@ -73,17 +73,22 @@ export function policyChecks(
   return [...checks(command, "check"), ...(reads ? checks("select", "using") : [])];
 }
 
-/** Checks of a stored row that ON CONFLICT DO UPDATE is about to change: it has to be seen, and may be changed. */
-export function conflictChecks(
+/**
+ * Checks of a stored row that is about to be changed. ON CONFLICT DO UPDATE has to see it, too; MERGE sees only rows that
+ * policies let through.
+ */
+export function existingChecks(
   table: TableDef,
   columns: readonly OutputColumn[],
+  commands: readonly PolicyCommand[],
+  using: NonNullable<BoundCheck["using"]>,
   rights: Rights,
   binding: Binding,
 ): BoundCheck[] {
-  return (["update", "select"] as const).flatMap((command) => {
+  return commands.flatMap((command) => {
     const { permissive, restrictive } = conditionsOf(table, columns, command, "using", rights, binding);
     return [{ name: table.name, predicate: permissive, policy: "" }, ...restrictive].map(
-      (check): BoundCheck => ({ ...check, using: true }),
+      (check): BoundCheck => ({ ...check, using }),
     );
   });
 }

@@ -1,0 +1,26 @@
+/**
+ * Whom a bearer token of an issuer stands for. Every door that takes tokens asks the gateway's admission, which asks
+ * here once a token and keeps the answer until the token expires. Made and called by directory-services.ts.
+ */
+import type { Directory } from "../../directory/directory.js";
+import type { Identity } from "../../protocol/identity.js";
+import { claimedUser } from "./claim-mapping.js";
+import type { Issuers } from "./issuers.js";
+import { checkedToken, unverifiedClaims } from "./token-check.js";
+
+export class BearerTokens {
+  constructor(
+    private readonly directory: Directory,
+    private readonly issuers: Issuers,
+    private readonly now: () => number,
+  ) {}
+
+  /** Throws DbError: `token_…`, `issuer_…`, `missing_claims`, `claim_unknown`, `unauthorized`. */
+  async identityOf(token: string): Promise<{ readonly identity: Identity; readonly isNew: boolean }> {
+    const { issuer, audiences } = unverifiedClaims(token);
+    const provider = this.directory.providerOfToken(issuer, audiences);
+    const rules = { audience: provider.spec.audience, nowMs: this.now() };
+    const claims = await checkedToken(this.issuers, provider, token, rules);
+    return this.directory.federatedIdentity(claimedUser(provider, claims));
+  }
+}

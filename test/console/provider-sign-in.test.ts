@@ -1,0 +1,59 @@
+/** The console's way in by a provider of OpenID Connect, in a real browser. */
+import t from "tap";
+import { AUDIENCE, CLIENT, IdentityProvider } from "../e2e/identity-provider.js";
+import { TestServer } from "../e2e/server.js";
+import { openConsole, withoutBrowser } from "./browser.js";
+
+t.setTimeout(120_000);
+
+t.test("a person signs in with the provider and comes back to the page", { skip: withoutBrowser }, async (t) => {
+  const provider = await IdentityProvider.start();
+  t.teardown(() => provider.stop());
+  const server = await TestServer.start({
+    TESSERA_ACTORS: "1",
+    TESSERA_AUTH_OIDC_TENANT_PRIVATE_HOSTS: "127.0.0.1",
+  });
+  t.teardown(() => server.stop());
+  await server.tenant("acme");
+  const redirect_uri = `${server.url}/console/`;
+  provider.allow(redirect_uri);
+  const spec = {
+    ...{ label: "Corp", issuer: provider.issuer, audience: [AUDIENCE], scopes: ["openid"] },
+    ...{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uri },
+    ...{ roles_claim: "groups", roles: { staff: "user" } },
+  };
+  await server.expect(200, "PUT", "/admin/tenants/acme/oidc/corp", spec);
+  provider.accounts.set("ada", { groups: ["staff"] });
+  provider.accounts.set("eve", { groups: ["strangers"] });
+
+  const { browser, context, page, watch } = await openConsole(server);
+  t.teardown(() => browser.close());
+  await page.getByLabel("User name").waitFor();
+  t.equal(
+    await page.getByRole("button", { name: /Sign in with/ }).count(),
+    0,
+    "a tenant's own are for who asks for them",
+  );
+
+  await context.addCookies([{ name: "account", value: "eve", url: provider.issuer }]);
+  await page.goto(`${server.url}/console/?tenant=acme`);
+  await page.getByRole("button", { name: "Sign in with Corp" }).click();
+  await page.getByText(/"strangers" of the claim groups stands for no role/).waitFor();
+  t.notMatch(page.url(), /code=|state=/, "the code is in no address");
+  watch.forget(/403/);
+
+  await context.clearCookies();
+  await context.addCookies([{ name: "account", value: "ada", url: provider.issuer }]);
+  await page.goto(`${server.url}/console/?tenant=acme#/query`);
+  await page.getByRole("button", { name: "Sign in with Corp" }).click();
+  await page.locator(".cm-content").waitFor();
+  t.match(page.url(), /\/console\/#\/query/, "back where it was");
+  await page.reload();
+  await page.locator(".cm-content").waitFor();
+  const kept = await context.cookies(server.url);
+  t.notOk(
+    kept.some(({ name }) => name === "tessera_oidc"),
+    "the sign-in's cookie is gone",
+  );
+  t.same(watch.faults, []);
+});
