@@ -4,6 +4,7 @@
  */
 import Type from "typebox";
 import { ROLES, type Role, SYSTEM_TENANT } from "./identity.js";
+import { MUST_BE } from "./schema-fault.js";
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 const optional = Type.Optional;
@@ -25,6 +26,7 @@ export const OidcProvider = Type.Object(
     label: optional(Type.String({ minLength: 1, maxLength: 64, description: "On the console's button." })),
     issuer: Type.String({
       pattern: "^https?://[^\\s?#]+$",
+      [MUST_BE]: "an address with http:// or https://, without ? and #",
       maxLength: 1024,
       description: "As its tokens name it in iss, to the letter.",
     }),
@@ -38,9 +40,13 @@ export const OidcProvider = Type.Object(
       maxLength: 256,
       description: 'With dots for nested ones: "realm_access.roles".',
     }),
-    roles: Type.Record(text(256), Type.String({ pattern: ROLE_PATTERN }), {
-      description: 'By value of the roles claim: "user", "admin", "super_admin", or "role:NAME" of CREATE ROLE.',
-    }),
+    roles: Type.Record(
+      text(256),
+      Type.String({ pattern: ROLE_PATTERN, [MUST_BE]: "super_admin, admin, user or role:NAME" }),
+      {
+        description: 'By value of the roles claim: "user", "admin", "super_admin", or "role:NAME" of CREATE ROLE.',
+      },
+    ),
     ignore_unknown_roles: optional(
       Type.Boolean({ description: "Leave aside values that roles does not have. Default: such a token is refused." }),
     ),
@@ -61,6 +67,7 @@ export const OidcProvider = Type.Object(
     redirect_uri: optional(
       Type.String({
         pattern: "^https?://[^\\s?#]+$",
+        [MUST_BE]: "an address with http:// or https://, without ? and #",
         maxLength: 1024,
         description: "The console's address: https://…/console/.",
       }),

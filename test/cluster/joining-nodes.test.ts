@@ -49,8 +49,11 @@ t.test("nodes with an empty data directory are given what the log does not have"
   await until("n2 owns the table again", async () => (await cluster.ownerOf(partition)) === "n2");
   t.same(await count(n1), [ROWS + 1, "note 999"], "nothing is lost");
   const found = await cluster.execute(n2, "SELECT id FROM item WHERE note = 'after'", []);
-  const metrics = await (await fetch(`http://127.0.0.1:${n2.port}/metrics`)).text();
-  t.match(metrics, new RegExp(`^tessera_cluster_epoch\\{partition="${partition}"\\} \\d+$`, "m"));
+  const metricsOf = async (node: NodeProcess): Promise<string> =>
+    (await fetch(`http://127.0.0.1:${node.port}/metrics`)).text();
+  const epoch = new RegExp(`^tessera_cluster_epoch\\{partition="${partition}"\\} \\d+$`, "m");
+  await until("n2 tells the epoch", async () => epoch.test(await metricsOf(n2)));
+  const metrics = await metricsOf(n2);
   t.match(metrics, /^tessera_cluster_takeovers_total\{actor="0"\} [1-9]/m);
   t.match(metrics, /^tessera_cluster_copy_lag_commits\{partition="\d"\} \d+$/m);
   t.same(found.data?.rows, [[ROWS + 1]], "the index has it, too");

@@ -107,7 +107,10 @@ export class TenantExport {
     places.set(this.tenant, { kind: "leaving" });
     await this.partition.durable();
     this.check();
-    this.options.send(this.takeChanges(), memory);
+    const changes = this.takeChanges();
+    this.bytes += changes.byteLength;
+    this.options.progress("draining", this.entries, this.bytes);
+    this.options.send(changes, memory);
   }
 
   private async copy(): Promise<void> {
