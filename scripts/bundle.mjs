@@ -156,7 +156,7 @@ export async function bundle() {
   const made = new Set(OTHERS);
   for (const [entry, source] of Object.entries(ENTRIES)) {
     const { imports } = metafile.outputs[`${FOLDER}/${entry}.js`];
-    const text = withoutImports(textOf.get(`${entry}.js`), imports, source);
+    const text = inAscii(withoutImports(textOf.get(`${entry}.js`), imports, source));
     const script = `${entry}-${createHash("sha256").update(text).digest("hex").slice(0, 10)}.cjs`;
     writeFileSync(`${FOLDER}/${script}`, `${text}//# sourceMappingURL=${script}.map\n`);
     writeFileSync(`${FOLDER}/${script}.map`, textOf.get(`${entry}.js.map`));
@@ -195,6 +195,15 @@ function withoutImports(text, imports, source) {
   if (left !== null)
     throw new Error(`${source}: ${text.slice(left.index, left.index + 80)} would not run in the bundle`);
   return text;
+}
+
+/**
+ * V8 keeps a text of one byte a character in half the room, and workers/load-program.ts reads it as such. What esbuild leaves as it is
+ * stands in regular expressions, in raw templates that become some, and in comments: an escape means the same there.
+ */
+function inAscii(text) {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: all that is not ASCII
+  return text.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** The client for Node.js and browsers as one file each, with its types: clients/typescript/dist. */

@@ -1,5 +1,5 @@
 /** Fetches a partition's files from another node (checkpoint-server.ts) into a folder. */
-import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rm, statfs } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DbError } from "../protocol/errors.js";
@@ -26,6 +26,8 @@ const READ_BYTES = 512 * 1024;
 /** New connections, after which it gives up. */
 const CONNECTIONS_MAX = 6;
 const PAUSE_MS = 500;
+/** That must be left on the disk. */
+const SPARE_BYTES = 256 * 1024 * 1024;
 /** For one answer. */
 const ANSWER_MS_MAX = 60_000;
 
@@ -72,8 +74,11 @@ async function fetchSome(fetch: CheckpointFetch, progress: Progress): Promise<vo
   const abort = (): void => link.close();
   fetch.signal.addEventListener("abort", abort, { once: true });
   try {
+    // It may have been aborted meanwhile.
+    fetch.signal.throwIfAborted();
     const resume = progress.id === null ? {} : { resume: progress.id };
     const { id, files } = await link.ask({ kind: "checkpoint-open", ...resume }, "checkpoint");
+    if (progress.id === null) await checkRoom(fetch.into, files);
     progress.id = id;
     for (const file of files) {
       if (progress.done.has(file.name)) continue;
@@ -88,6 +93,15 @@ async function fetchSome(fetch: CheckpointFetch, progress: Progress): Promise<vo
     link.close();
     fetch.signal.throwIfAborted();
   }
+}
+
+/** Beside what the partition has there already. Throws disk_full. */
+async function checkRoom(into: string, files: readonly CheckpointFile[]): Promise<void> {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const { bavail, bsize } = await statfs(into);
+  if (bavail * bsize >= bytes + SPARE_BYTES) return;
+  const wanted = Math.ceil((bytes + SPARE_BYTES) / 2 ** 20);
+  throw new DbError("disk_full", `The partition's copy needs ${wanted} MiB of free disk at ${into}.`);
 }
 
 async function fetchFile(

@@ -2,6 +2,7 @@
  * Gives other nodes a partition's files as they are at one moment (a checkpoint), while the partition is served. A checkpoint is a copy of
  * RocksDB's directory by hard links, so it takes no room of its own at first. It goes when the other node has it, or asks no more.
  */
+import { randomInt } from "node:crypto";
 import { rmSync } from "node:fs";
 import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,9 +22,8 @@ export interface CheckpointServerOptions {
 interface Checkpoint {
   readonly partition: number;
   readonly folder: string;
-  /** Empty while it is made. */
-  files: readonly CheckpointFile[];
-  timer: NodeJS.Timeout;
+  readonly files: readonly CheckpointFile[];
+  readonly timer: NodeJS.Timeout;
 }
 
 type Answer = (answer: CheckpointAnswer) => void;
@@ -36,7 +36,10 @@ const READ_BYTES_MAX = 1024 * 1024;
 export class CheckpointServer {
   private readonly checkpoints = new Map<number, Checkpoint>();
   private readonly folder: string;
-  private lastId = 0;
+  /** Ids of an earlier process mean nothing. */
+  private lastId = randomInt(2 ** 40);
+  /** Checkpoints that are being made. */
+  private making = 0;
 
   /** Removes what an earlier process has left. */
   constructor(private readonly options: CheckpointServerOptions) {
@@ -50,7 +53,7 @@ export class CheckpointServer {
       message.kind === "checkpoint-open"
         ? this.open(partition, message.resume, answer)
         : message.kind === "checkpoint-read"
-          ? this.read(message, answer)
+          ? this.read(partition, message, answer)
           : this.end(message.id);
     work.catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
@@ -65,40 +68,52 @@ export class CheckpointServer {
 
   private async open(partition: number, resume: number | undefined, answer: Answer): Promise<void> {
     const known = resume === undefined ? undefined : this.checkpoints.get(resume);
-    if (known !== undefined && known.files.length > 0) {
+    if (known?.partition === partition) {
       known.timer.refresh();
       answer({ kind: "checkpoint", id: resume!, files: known.files });
       return;
     }
     if (resume !== undefined) throw new Error(`there is no checkpoint ${resume} any more`);
-    const { openMax = OPEN_MAX, idleMs = IDLE_MS, dataDirectory, log } = this.options;
-    if (this.checkpoints.size >= openMax) throw new Error("the node gives others as many checkpoints as it may");
-    const id = ++this.lastId;
+    const { openMax = OPEN_MAX } = this.options;
+    if (this.checkpoints.size + this.making >= openMax)
+      throw new Error("the node gives others as many checkpoints as it may");
+    this.making++;
+    try {
+      const id = ++this.lastId;
+      const files = await this.make(id, partition);
+      this.options.log("info", "another node is given a copy of the partition", { partition, bytes: bytesOf(files) });
+      answer({ kind: "checkpoint", id, files });
+    } finally {
+      this.making--;
+    }
+  }
+
+  private async make(id: number, partition: number): Promise<readonly CheckpointFile[]> {
+    const { dataDirectory, idleMs = IDLE_MS } = this.options;
     const folder = join(this.folder, String(id));
-    const timer = setTimeout(() => void this.end(id), idleMs);
-    timer.unref();
-    const checkpoint: Checkpoint = { partition, folder, files: [], timer };
-    this.checkpoints.set(id, checkpoint);
     try {
       await mkdir(this.folder, { recursive: true });
       await copyEngine(join(partitionDirectory(dataDirectory, partition), "rocksdb"), folder);
-      checkpoint.files = await filesIn(folder);
+      const files = await filesIn(folder);
+      const timer = setTimeout(() => void this.end(id), idleMs);
+      timer.unref();
+      this.checkpoints.set(id, { partition, folder, files, timer });
+      return files;
     } catch (error) {
-      await this.end(id);
+      await removeFolder(folder, this.options.log);
       throw error;
     }
-    timer.refresh();
-    log("info", "another node is given a copy of the partition", { partition, bytes: bytesOf(checkpoint.files) });
-    answer({ kind: "checkpoint", id, files: checkpoint.files });
   }
 
   private async read(
+    partition: number,
     { id, file, at, bytes }: Extract<CheckpointRequest, { kind: "checkpoint-read" }>,
     answer: Answer,
   ): Promise<void> {
     const checkpoint = this.checkpoints.get(id);
     const known = checkpoint?.files.find(({ name }) => name === file);
-    if (checkpoint === undefined || known === undefined) throw new Error(`there is no checkpoint ${id} with ${file}`);
+    if (checkpoint?.partition !== partition || known === undefined)
+      throw new Error(`there is no checkpoint ${id} with ${file}`);
     checkpoint.timer.refresh();
     const buffer = Buffer.alloc(Math.min(bytes, READ_BYTES_MAX, known.bytes - at));
     const handle = await open(join(checkpoint.folder, file));
@@ -116,7 +131,16 @@ export class CheckpointServer {
     if (checkpoint === undefined) return;
     clearTimeout(checkpoint.timer);
     this.checkpoints.delete(id);
-    await rm(checkpoint.folder, { recursive: true, force: true });
+    await removeFolder(checkpoint.folder, this.options.log);
+  }
+}
+
+/** What is left of it goes at the next start. */
+async function removeFolder(folder: string, log: CheckpointServerOptions["log"]): Promise<void> {
+  try {
+    await rm(folder, { recursive: true, force: true });
+  } catch (error) {
+    log("warn", "a checkpoint could not be removed", { folder, error: (error as Error).message });
   }
 }
 

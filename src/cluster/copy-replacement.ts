@@ -15,6 +15,8 @@ export interface Replacement {
   readonly log: string;
   /** All is there, and on the device. */
   complete(): void;
+  /** It is not wanted. */
+  remove(): Promise<void>;
 }
 
 const FORMAT = "FORMAT";
@@ -40,6 +42,7 @@ export async function prepareReplacement(directory: string): Promise<Replacement
     engine: join(aside, "rocksdb"),
     log: join(aside, "log"),
     complete: () => writeFileDurably(join(aside, COMPLETE), ""),
+    remove: () => rm(aside, { recursive: true, force: true }),
   };
 }
 

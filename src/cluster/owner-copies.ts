@@ -17,20 +17,25 @@ export interface OwnerCopiesOptions {
 
 export class OwnerCopies {
   private last: Promise<unknown> = Promise.resolve();
-  private readonly stopping = new AbortController();
+  private current = new AbortController();
 
   constructor(private readonly options: OwnerCopiesOptions) {}
 
-  /** False: it could not be copied, which was told, or this node is ending. */
+  /** False: it could not be copied, which was told, or it was abandoned. */
   take(partition: number, copy: PartitionCopy, source: Source): Promise<boolean> {
-    const done = this.last.then(() => this.takeNow(partition, copy, source));
+    const { signal } = this.current;
+    const done = this.last.then(() => this.takeNow(partition, copy, source, signal));
     this.last = done;
     return done;
   }
 
-  private async takeNow(partition: number, copy: PartitionCopy, { node, address }: Source): Promise<boolean> {
+  private async takeNow(
+    partition: number,
+    copy: PartitionCopy,
+    { node, address }: Source,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const { fetch, log } = this.options;
-    const { signal } = this.stopping;
     if (signal.aborted) return false;
     const began = performance.now();
     log("info", "the partition is copied from its owner", { partition, from: node });
@@ -50,8 +55,10 @@ export class OwnerCopies {
     return true;
   }
 
-  stop(): void {
-    this.stopping.abort(new DbError("shutting_down"));
+  /** Ends those that are under way or wait. */
+  abandon(): void {
+    this.current.abort(new DbError("shutting_down"));
+    this.current = new AbortController();
   }
 }
 

@@ -55,14 +55,19 @@ export class PartitionCopy {
       const { directory, log, apply } = this.options;
       await this.ensureOpen();
       const aside = await prepareReplacement(directory);
-      await fetch(aside.engine);
-      await apply(aside.directory);
-      const newer = await FileCommitLog.open({ ...log, directory: aside.log });
-      const { lastSequence } = newer;
-      await newer.close();
-      if (lastSequence < this.durable) {
-        const why = `it ends at commit ${lastSequence}, and this node has ${this.durable}`;
-        throw new DbError("partition_unavailable", `The state of the other node is older than this one: ${why}.`);
+      try {
+        await fetch(aside.engine);
+        await apply(aside.directory);
+        const newer = await FileCommitLog.open({ ...log, directory: aside.log });
+        const { lastSequence } = newer;
+        await newer.close();
+        if (lastSequence < this.durable) {
+          const why = `it ends at commit ${lastSequence}, and this node has ${this.durable}`;
+          throw new DbError("partition_unavailable", `The state of the other node is older than this one: ${why}.`);
+        }
+      } catch (error) {
+        await aside.remove();
+        throw error;
       }
       aside.complete();
       await this.closeNow();

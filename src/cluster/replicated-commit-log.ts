@@ -15,6 +15,7 @@ import type { CommitLog, CommitParts, LogEntry, PartsFiles } from "../storage/co
 import type { LoadPart } from "../storage/load-run.js";
 import { type Loggable, PARTS_IDS, partsKey, RECORD_KIND, recordBytes, writeRecord } from "../storage/log-record.js";
 import type { Operation } from "../storage/operation.js";
+import { SYSTEM_CLOCK } from "./lease-memory.js";
 import { APPEND_HEADER_BYTES, damagedLog, writeAppend } from "./log-append.js";
 import { LogFollower } from "./log-follower.js";
 import type { LogAppend, LogService, Position } from "./log-service.js";
@@ -267,6 +268,7 @@ export class ReplicatedCommitLog implements CommitLog {
   private async put(append: LogAppend): Promise<void> {
     const { service, partition, epoch } = this.options;
     this.sentAt = performance.now();
+    const began = SYSTEM_CLOCK.monotonicMs();
     for (;;) {
       const outcome = await service.append(partition, epoch, append).catch(unknownOutcome);
       if (outcome === "appended") break;
@@ -275,7 +277,7 @@ export class ReplicatedCommitLog implements CommitLog {
       if (outcome === "full" && this.isClosing) throw new DbError("log_unavailable", "The log service has no room.");
       await sleep(RETRY_MS);
     }
-    this.counted.appendSeconds += (performance.now() - this.sentAt) / 1000;
+    this.counted.appendSeconds += (SYSTEM_CLOCK.monotonicMs() - began) / 1000;
     this.counted.appends++;
     this.counted.appendedBytes += append.bytes.length;
     this.sentAt = null;

@@ -144,6 +144,7 @@ export class Tenures {
 
   private confirmAll(): void {
     if (this.isLost && this.tenures.size === 0 && this.epochs.size === 0) {
+      this.ownerCopies.abandon();
       this.goOn();
       return;
     }
@@ -383,13 +384,14 @@ export class Tenures {
     this.options.log("info", "the partition is owned", { partition, epoch });
   }
 
-  /** This node has lost what it had of a partition that is still its own: whoever has most is the owner instead. */
+  /** This node has lost what it had of a partition that is still its own: who has most is the owner instead, if it has more than this. */
   private async giveUp(claim: Claim, view: ClusterView): Promise<void> {
     const { node, log } = this.options;
     const { partition } = claim;
     if (view.owners.get(partition)?.node !== node) return;
+    const { durable } = this.copyOf(partition);
     const [next] = [...(view.durable.get(partition) ?? [])]
-      .filter(([name]) => name !== node && view.members.get(name)?.isFenced === false)
+      .filter(([name, has]) => name !== node && has > durable && view.members.get(name)?.isFenced === false)
       .sort(([, a], [, b]) => b - a);
     if (next === undefined) return;
     const epoch = await this.options.service.claim({ ...claim, node: next[0] });
@@ -443,7 +445,7 @@ export class Tenures {
 
   async stop(): Promise<void> {
     this.isStopped = true;
-    this.ownerCopies.stop();
+    this.ownerCopies.abandon();
     await Promise.all([this.looking, this.reporting, ...this.working.values()]);
   }
 

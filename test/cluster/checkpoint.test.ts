@@ -6,7 +6,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { fetchCheckpoint } from "../../src/cluster/checkpoint-fetch.js";
-import { type CheckpointRequest, isCheckpointRequest } from "../../src/cluster/checkpoint-messages.js";
+import {
+  type CheckpointAnswer,
+  type CheckpointFile,
+  type CheckpointRequest,
+  isCheckpointRequest,
+} from "../../src/cluster/checkpoint-messages.js";
 import { CheckpointServer } from "../../src/cluster/checkpoint-server.js";
 import { finishReplacement, prepareReplacement } from "../../src/cluster/copy-replacement.js";
 import { MemoryLogService } from "../../src/cluster/memory-log-service.js";
@@ -160,6 +165,20 @@ t.test("more checkpoints than a node may have open are refused, and an end makes
   await giver.fetch(join(folder, "third"));
   stop.abort(new Error("enough"));
   await t.rejects(giver.fetch(join(folder, "fourth"), stop.signal), /enough/);
+});
+
+t.test("a checkpoint is of its partition alone", async (t) => {
+  const giver = await Giver.start(t);
+  await giver.write(10);
+  const ask = (partition: number, request: CheckpointRequest): Promise<CheckpointAnswer> =>
+    new Promise((resolve) => giver.server.heard(partition, request, resolve));
+  const made = (await ask(PARTITION, { kind: "checkpoint-open" })) as Extract<CheckpointAnswer, { kind: "checkpoint" }>;
+  const [{ name: file }] = made.files as [CheckpointFile];
+  const read = { kind: "checkpoint-read", id: made.id, file, at: 0, bytes: 1 } as const;
+  t.equal((await ask(PARTITION, read)).kind, "checkpoint-bytes");
+  t.equal((await ask(PARTITION, { kind: "checkpoint-open", resume: made.id })).kind, "checkpoint");
+  t.equal((await ask(PARTITION + 1, { kind: "checkpoint-open", resume: made.id })).kind, "checkpoint-refused");
+  t.equal((await ask(PARTITION + 1, read)).kind, "checkpoint-refused");
 });
 
 /** A copy of that partition on another node, whose engine takes what its log has. */

@@ -360,3 +360,24 @@ t.test("a claim of one life does not open its partition in the next", async (t) 
   t.equal((await world.service.owner(0))!.epoch, epochs[1]);
   t.same(a.problems, []);
 });
+
+t.test("an owner that lacks commits gives the partition only to a node that has more of it", async (t) => {
+  const world = new World(t.testdir());
+  await world.service.report("gone", new Map([[1, 7]]));
+  await world.service.claim({ partition: 1, node: "a", tenure: "before", epoch: 0 });
+  let claims = 0;
+  const claim = world.service.claim.bind(world.service);
+  world.service.claim = (wanted) => {
+    if (wanted.partition === 1) claims++;
+    return claim(wanted);
+  };
+  const a = await world.node(t, "a");
+  const b = await world.node(t, "b");
+  await world.until("both have reported what they have", () => a.owned.size + b.owned.size === 1);
+  for (let i = 0; i < 60; i++) await world.until("a moment passes", () => true).then(() => sleep(50));
+  t.equal(claims, 0, "neither has what a third node had");
+  t.equal((await world.service.owner(1))!.node, "a");
+  await world.service.report("b", new Map([[1, 3]]));
+  await world.until("a gives it to b", () => claims > 0);
+  t.equal((await world.service.owner(1))!.node, "b");
+});

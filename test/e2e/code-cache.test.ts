@@ -53,6 +53,18 @@ t.test("threads that start with the server use the build's code, and so do later
   t.same(said(server), { main: ["the code is used"], actor: ["the code is used"], task: ["the code is used"] });
 });
 
+t.test("the scripts are ASCII, as they are read", async (t) => {
+  const scripts = readdirSync(join(ROOT, SERVER)).filter((name) => name.endsWith(".cjs"));
+  t.ok(scripts.length >= 9);
+  for (const name of scripts) {
+    const bytes = readFileSync(join(ROOT, SERVER, name));
+    t.ok(
+      bytes.every((byte) => byte < 0x80),
+      name,
+    );
+  }
+});
+
 t.test("code that is not what it should be is not used", async (t) => {
   const root = t.testdir();
   copyProgram(root);
