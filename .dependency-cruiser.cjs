@@ -67,6 +67,8 @@ const allowed = {
     "cypher",
     "recipe",
   ],
+  // Of requests and replies: read, checked and packed, in turns where they are long.
+  bodies: ["protocol", "values", "vector"],
   // Knows no feature: they reach it through actor-features.ts and partition-part.ts.
   actor: [
     "protocol",
@@ -80,6 +82,7 @@ const allowed = {
     "query",
     "sql",
     "session",
+    "bodies",
   ],
   recipe: ["protocol", "values", "automl", "sql/parse", "cypher/parse"],
   gateway: ["protocol", "values"],

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import t from "tap";
 import {
+  ACTOR_FILES,
   COLUMNS,
   COMPONENT_LINES,
   DOCUMENT_LINES,
@@ -56,6 +57,11 @@ function commentsOf({ lines }: Source): { line: number; text: string }[] {
   }
   return found;
 }
+
+t.test("the actor's room stays small: what is about bodies, sessions or features has rooms of its own", async (t) => {
+  const files = product.filter(({ path }) => path.startsWith("src/actor/"));
+  t.ok(files.length > 20 && files.length <= ACTOR_FILES, `${files.length} files`);
+});
 
 /** What is not on the list of exceptions, and exceptions that are not needed any more. */
 function compare(rule: keyof typeof EXCEPTIONS, found: ReadonlyMap<string, string>): string[] {

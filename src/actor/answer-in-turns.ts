@@ -3,13 +3,13 @@
  * answer; most are small and stay as they are.
  */
 
+import { mapHeader, PackedPieces } from "../bodies/pack-in-turns.js";
+import { parseJsonBody } from "../bodies/parse-body.js";
 import { LARGE_BODY_BYTES, RESULT_BYTES_MAX } from "../protocol/limits.js";
 import { resultTooLarge } from "../protocol/size-errors.js";
 import { type Answer, STREAMED } from "../session/answer.js";
 import { flattened, plainPieces } from "../values/json-value-pieces.js";
 import { costLeft } from "../values/value-cost.js";
-import { mapHeader, PackedPieces } from "./pack-in-turns.js";
-import { parseJsonBody } from "./parse-body.js";
 import { metaJson, packedEnvelope } from "./reply.js";
 import type { Request } from "./request.js";
 

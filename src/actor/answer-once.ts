@@ -2,12 +2,13 @@
  * Handles a request with an Idempotency-Key: repeats the first answer, or does the work and keeps the answer. Called
  * by requests.ts; idempotency.ts owns the answers.
  */
+
+import { hashRequest } from "../bodies/validate.js";
 import type { RequestFrame } from "../protocol/frames.js";
 import type { Answer } from "../session/answer.js";
 import { ownerName } from "../session/owner.js";
 import type { FirstClaim, Idempotency } from "./idempotency.js";
 import type { Request } from "./request.js";
-import { hashRequest } from "./validate.js";
 
 const SMALL_ANSWER_CHARS = 1024;
 const READER = "\u0001reader";

@@ -1,8 +1,9 @@
 /** For which tenants a request may act. Called by handlers of administrators' routes. */
+
+import type { Input } from "../bodies/validate.js";
 import { DbError } from "../protocol/errors.js";
 import { SYSTEM_TENANT } from "../protocol/identity.js";
 import type { Request } from "./request.js";
-import type { Input } from "./validate.js";
 
 /** The tenant in the URL must be the caller's own, unless the caller belongs to the tenant that owns the installation. */
 export function tenantOf(request: Request, { params }: Input): string {

@@ -1,9 +1,10 @@
 /** What every handler is: from a request and its checked input to an answer, at once or later. */
+
+import type { TypedAnswer } from "../bodies/typed-answers.js";
+import type { InputOf } from "../bodies/validate.js";
 import type { EndpointName, ResponseOf } from "../protocol/endpoints.js";
 import type { Answer } from "../session/answer.js";
 import type { Request } from "./request.js";
-import type { TypedAnswer } from "./typed-answers.js";
-import type { InputOf } from "./validate.js";
 
 /** Typed by its endpoint's schemas; without one it takes any input. The answer is typed where TypedAnswer says so. */
 export type Handler<E extends EndpointName = EndpointName> = (

@@ -1,9 +1,9 @@
 /** Makes a reply's bytes: the envelope around a payload or an error, as JSON text or MessagePack. */
 import { Packr } from "msgpackr";
+import { mapHeader } from "../bodies/pack-in-turns.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { type DbError, ERRORS } from "../protocol/errors.js";
 import type { Answer } from "../session/answer.js";
-import { mapHeader } from "./pack-in-turns.js";
 
 // Answers may hold integers that no double holds, of a client's MessagePack or JSON: they are strings, as in results.
 Object.defineProperty(BigInt.prototype, "toJSON", {

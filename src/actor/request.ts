@@ -3,6 +3,7 @@
  * the mailbox, read by handlers; a statement's operators reach it through `checkpoint`, `shouldYield` and `yieldTurn`.
  */
 
+import type { BodySource } from "../bodies/body-source.js";
 import type { ActorMarks } from "../protocol/actor-marks.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
@@ -16,7 +17,6 @@ import type { Client } from "../session/statement-run.js";
 import type { Tenant } from "../session/tenant.js";
 import type { Trace } from "../session/trace.js";
 import type { Transaction } from "../storage/store.js";
-import type { BodySource } from "./body-source.js";
 import type { Partition } from "./partition.js";
 import type { ReplySink } from "./reply-sink.js";
 import { RequestStop } from "./request-stop.js";

@@ -4,6 +4,8 @@
  * here.
  */
 
+import { BodySource } from "../bodies/body-source.js";
+import type { Input } from "../bodies/validate.js";
 import type { ActorMarks } from "../protocol/actor-marks.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { DbError } from "../protocol/errors.js";
@@ -24,7 +26,6 @@ import { type ActorFeatures, DIRECTORY_TENANT, type HeldRequest } from "./actor-
 import { answerInTurns } from "./answer-in-turns.js";
 import { answerOnce } from "./answer-once.js";
 import { Answers } from "./answers.js";
-import { BodySource } from "./body-source.js";
 import { requireOwnRoles } from "./caller-rights.js";
 import type { Idempotency } from "./idempotency.js";
 import type { Partition } from "./partition.js";
@@ -35,7 +36,6 @@ import type { Route } from "./routes.js";
 import type { Scheduler, Work } from "./scheduler.js";
 import type { StoppedStatements } from "./stopped-statements.js";
 import { requireReadsPast, requireWhole, requireWholeOwner } from "./table-doors.js";
-import type { Input } from "./validate.js";
 
 export interface RequestsHost {
   readonly partitions: ReadonlyMap<number, Partition>;

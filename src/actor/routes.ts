@@ -3,12 +3,12 @@
  * actor opens.
  */
 
+import { type Input, type Validate, validatorOf } from "../bodies/validate.js";
 import type { Endpoint } from "../protocol/endpoint.js";
 import { ENDPOINTS, type EndpointName, MESSAGES, WIRE } from "../protocol/endpoints.js";
 import type { Answer } from "../session/answer.js";
 import type { Handlers } from "./handler.js";
 import type { Request } from "./request.js";
-import { type Input, type Validate, validatorOf } from "./validate.js";
 
 export interface Route {
   readonly endpoint: Endpoint;

@@ -3,12 +3,12 @@
  * the gateway's watchdog decides what is in it. Asked before a statement is looked at in any other way.
  */
 
+import { hashRequest } from "../bodies/validate.js";
 import { keptText } from "../protocol/actor-marks.js";
 import { DbError } from "../protocol/errors.js";
 import { type RequestFrame, readRequests } from "../protocol/frames.js";
 import { shapeOf } from "../protocol/statement-shape.js";
 import type { StoppedStatement } from "../protocol/stopped-statement.js";
-import { hashRequest } from "./validate.js";
 
 interface OfTenant {
   readonly shapes: { readonly shape: string; readonly language: "sql" | "cypher"; readonly untilMs: number }[];

@@ -1,10 +1,10 @@
 /** /v1/automl/…: trainings, data sets, models and predictions; and `automl.follow` on the WebSocket. */
 
 import type { Handlers } from "../../actor/handler.js";
-import { usualPageOf } from "../../actor/paging.js";
 import { messageErrorJson, packedMessage } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import { usualPageOf } from "../../bodies/paging.js";
+import type { Input } from "../../bodies/validate.js";
 import { TRAIN_OPTIONS } from "../../protocol/endpoints/automl.js";
 import { DbError } from "../../protocol/errors.js";
 import { sentName } from "../../protocol/sent-name.js";

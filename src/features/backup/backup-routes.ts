@@ -1,11 +1,11 @@
 /** /v1/backups of a tenant, and in the directory's actor /admin/tenants/{tenant}/restore and …/backups. */
 
-import type { BodySource } from "../../actor/body-source.js";
 import { requireSystem, tenantOf } from "../../actor/caller-tenant.js";
 import type { Handlers } from "../../actor/handler.js";
-import { pageOf } from "../../actor/paging.js";
 import { archiveOf } from "../../backup/backup-archive.js";
 import type { BackupFolder } from "../../backup/backup-folder.js";
+import type { BodySource } from "../../bodies/body-source.js";
+import { pageOf } from "../../bodies/paging.js";
 import { DbError } from "../../protocol/errors.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";
 import { STREAMED } from "../../session/answer.js";

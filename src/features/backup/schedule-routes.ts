@@ -2,9 +2,9 @@
 
 import { requireSystem } from "../../actor/caller-tenant.js";
 import type { Handlers } from "../../actor/handler.js";
-import { pageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import { pageOf } from "../../bodies/paging.js";
+import type { Input } from "../../bodies/validate.js";
 import type { ScheduleRecord } from "../../directory/records.js";
 import { SYSTEM_TENANT } from "../../protocol/identity.js";
 import { LIST_PAGE_DEFAULT } from "../../protocol/limits.js";

@@ -1,9 +1,9 @@
 /** /v1/ai/sessions and /v1/ai/chat: chats with a language model, whole answers and such that grow. */
 
 import type { Handlers } from "../../actor/handler.js";
-import { usualPageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import { usualPageOf } from "../../bodies/paging.js";
+import type { Input } from "../../bodies/validate.js";
 import { DbError } from "../../protocol/errors.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import { writerOf } from "../generation/generate-texts.js";

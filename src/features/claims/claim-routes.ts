@@ -2,9 +2,9 @@
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
 import { pairsRequest, verifyRequest } from "../../ai/nli/claim-requests.js";
 import type { Asker } from "../../ai/nli/claim-verifier.js";
+import type { Input } from "../../bodies/validate.js";
 import type { Answer } from "../../session/answer.js";
 import { traced } from "../../session/trace.js";
 

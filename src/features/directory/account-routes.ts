@@ -2,8 +2,8 @@
 
 import { requireSystem, tenantOf } from "../../actor/caller-tenant.js";
 import type { Handlers } from "../../actor/handler.js";
-import { pageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
+import { pageOf } from "../../bodies/paging.js";
 import type { KeyOwner } from "../../directory/api-keys.js";
 import type { Directory } from "../../directory/directory.js";
 import { DbError } from "../../protocol/errors.js";

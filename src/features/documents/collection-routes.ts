@@ -2,9 +2,9 @@
 
 import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
-import { numberedPageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import { numberedPageOf } from "../../bodies/paging.js";
+import type { Input } from "../../bodies/validate.js";
 import { collectionOf, describeCollection } from "../../document/collection.js";
 import { readSchema } from "../../document/schema-request.js";
 import type { Answer } from "../../session/answer.js";

@@ -2,10 +2,10 @@
 
 import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
-import { numberedPageOf } from "../../actor/paging.js";
 import { errorBody } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import { numberedPageOf } from "../../bodies/paging.js";
+import type { Input } from "../../bodies/validate.js";
 import type { Collection } from "../../document/collection.js";
 import {
   type DocumentRow,

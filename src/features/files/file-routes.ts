@@ -1,10 +1,10 @@
 /** /v1/filesystem-collections: folders of the server as collections, the files in them, and how far they are read. */
 
 import type { Handlers } from "../../actor/handler.js";
-import { numberedPageOf } from "../../actor/paging.js";
 import { messageErrorJson } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import { numberedPageOf } from "../../bodies/paging.js";
+import type { Input } from "../../bodies/validate.js";
 import { DbError } from "../../protocol/errors.js";
 import { type Answer, STREAMED } from "../../session/answer.js";
 import type { Session } from "../../session/session.js";

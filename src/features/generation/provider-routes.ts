@@ -2,8 +2,8 @@
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
 import type { OwnProvider } from "../../ai/providers/sealed-settings.js";
+import type { Input } from "../../bodies/validate.js";
 import { DbError } from "../../protocol/errors.js";
 import { type ProviderKind, RUNS_LOCALLY } from "../../protocol/provider-kinds.js";
 import type { Answer } from "../../session/answer.js";

@@ -8,7 +8,7 @@ import type { Handlers } from "../../actor/handler.js";
 import { packedMessage } from "../../actor/reply.js";
 import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import type { Input } from "../../bodies/validate.js";
 import { algorithmNamed, meansNothing } from "../../graph/algorithms/run-algorithm.js";
 import { DbError } from "../../protocol/errors.js";
 import type { ProgressHearer, ProgressPhase } from "../../query/exec/context.js";

@@ -1,9 +1,9 @@
 /** /v1/graph/nodes and /v1/graph/edges, each request one Cypher statement (or two in one transaction). */
 
 import type { Handlers } from "../../actor/handler.js";
-import { pageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import { pageOf } from "../../bodies/paging.js";
+import type { Input } from "../../bodies/validate.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import type { Outcome } from "../../session/sql-result.js";

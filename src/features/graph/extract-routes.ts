@@ -6,8 +6,8 @@
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
 import { type Provider, wholeReply } from "../../ai/providers/provider.js";
+import type { Input } from "../../bodies/validate.js";
 import { extractByModel, type ModelNode, type ModelReply, NoGraphError } from "../../graph/extract/extract-by-model.js";
 import type { ExtractedEdge } from "../../graph/extract/extract-graph.js";
 import type { PromptMessage } from "../../graph/extract/extraction-prompt.js";

@@ -1,9 +1,9 @@
 /** /v1/graph/match, /graphs and /indexes: Cypher, and what there is in the way of graphs. */
 
 import type { Handlers } from "../../actor/handler.js";
-import { usualPageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import { usualPageOf } from "../../bodies/paging.js";
+import type { Input } from "../../bodies/validate.js";
 import { graphOf, graphsOf } from "../../catalog/graph.js";
 import { DbError } from "../../protocol/errors.js";
 import { measureTable } from "../../query/exec/measure-table.js";

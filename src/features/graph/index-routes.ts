@@ -1,9 +1,9 @@
 /** /v1/graph/indexes: what Cypher's CREATE INDEX and CREATE CONSTRAINT make. */
 
 import type { Handlers } from "../../actor/handler.js";
-import { usualPageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import { usualPageOf } from "../../bodies/paging.js";
+import type { Input } from "../../bodies/validate.js";
 import type { GraphTables } from "../../catalog/graph.js";
 import { DEFAULT_GRAPH, graphDefOf, graphOf } from "../../catalog/graph.js";
 import type { GraphCommand } from "../../catalog/graph-command.js";

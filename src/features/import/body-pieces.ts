@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { Readable } from "node:stream";
 import { TextDecoder } from "node:util";
 import { createGunzip } from "node:zlib";
-import type { BodySource } from "../../actor/body-source.js";
+import type { BodySource } from "../../bodies/body-source.js";
 import { DbError, sqlError } from "../../protocol/errors.js";
 import { IMPORT_INFLATED_FREE_BYTES, IMPORT_INFLATION_MAX } from "../../protocol/limits.js";
 import type { PieceBuffer } from "../../values/piece-buffer.js";

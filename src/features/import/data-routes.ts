@@ -3,7 +3,7 @@
 import type { Handlers } from "../../actor/handler.js";
 import type { ReplySink } from "../../actor/reply-sink.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import type { Input } from "../../bodies/validate.js";
 import { DbError } from "../../protocol/errors.js";
 import { quoteIdentifier } from "../../query/expr/print.js";
 import { type Answer, STREAMED } from "../../session/answer.js";

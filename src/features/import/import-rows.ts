@@ -4,7 +4,7 @@
  * INSERT (statement-import.ts). Gives way between rows, so other requests of the actor go on. Called by data-routes.ts.
  */
 
-import { parseJsonBody } from "../../actor/parse-body.js";
+import { parseJsonBody } from "../../bodies/parse-body.js";
 import type { CatalogView } from "../../catalog/catalog-view.js";
 import { meant } from "../../catalog/did-you-mean.js";
 import type { ColumnDef, TableDef } from "../../catalog/table.js";

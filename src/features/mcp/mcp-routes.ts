@@ -1,8 +1,8 @@
 /** /v1/mcp… and messages on /mcp: the Model Context Protocol. Answers are JSON-RPC, without the envelope of other routes. */
 
 import type { Handlers } from "../../actor/handler.js";
-import { parseJsonBody } from "../../actor/parse-body.js";
 import type { Request } from "../../actor/request.js";
+import { parseJsonBody } from "../../bodies/parse-body.js";
 import { DbError } from "../../protocol/errors.js";
 import { MCP_BATCH_MAX } from "../../protocol/limits.js";
 import type { Answer } from "../../session/answer.js";

@@ -1,9 +1,9 @@
 /** /v1/ai/memory/…: the SQL functions of memories as routes. Each is one statement, in a transaction of its own. */
 
 import type { Handlers } from "../../actor/handler.js";
-import { usualPageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import { usualPageOf } from "../../bodies/paging.js";
+import type { Input } from "../../bodies/validate.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import { readTogether, rowsOf, runAlone, timeOf } from "../statements/run-alone.js";

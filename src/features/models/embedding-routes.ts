@@ -2,7 +2,7 @@
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
-import type { Input, InputOf } from "../../actor/validate.js";
+import type { Input, InputOf } from "../../bodies/validate.js";
 import { after } from "../../query/exec/operator.js";
 import type { Answer } from "../../session/answer.js";
 import { vectorToJson } from "../../values/vector-text.js";

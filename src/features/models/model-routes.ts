@@ -3,10 +3,10 @@
 import type { Handlers } from "../../actor/handler.js";
 import { packedMessage } from "../../actor/reply.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
 import { isLibraryAdmin, requireLibraryAdmin } from "../../ai/library/library-admin.js";
 import type { LibraryClient } from "../../ai/library/library-client.js";
 import type { ModelFacts } from "../../ai/models.js";
+import type { Input } from "../../bodies/validate.js";
 import { DbError } from "../../protocol/errors.js";
 import type { PullFacts } from "../../protocol/model-library.js";
 import { type Answer, STREAMED } from "../../session/answer.js";

@@ -5,9 +5,9 @@
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
 import type { SchemaFacts } from "../../ai/nl2sql/schema-facts.js";
 import type { Provider } from "../../ai/providers/provider.js";
+import type { Input } from "../../bodies/validate.js";
 import { DbError } from "../../protocol/errors.js";
 import type { Answer } from "../../session/answer.js";
 import { Session } from "../../session/session.js";

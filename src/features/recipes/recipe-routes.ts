@@ -1,9 +1,9 @@
 /** /v1/recipes: recipes as they are brought in, looked at, executed and exported. */
 
 import type { Handlers } from "../../actor/handler.js";
-import { usualPageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import { usualPageOf } from "../../bodies/paging.js";
+import type { Input } from "../../bodies/validate.js";
 import { DbError } from "../../protocol/errors.js";
 import { RECIPE_BYTES_MAX, RECIPE_FETCH_SECONDS_MAX } from "../../protocol/limits.js";
 import { signerOf } from "../../recipe/canonical.js";

@@ -1,6 +1,6 @@
 /** GET /v1/schema/… */
 import type { Handlers } from "../../actor/handler.js";
-import { pageOf } from "../../actor/paging.js";
+import { pageOf } from "../../bodies/paging.js";
 import { listTables, tableColumns, tableFacts, tableIndexes } from "./table-facts.js";
 
 export const schemaHandlers = {

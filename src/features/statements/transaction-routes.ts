@@ -2,7 +2,7 @@
 
 import type { Handlers } from "../../actor/handler.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import type { Input } from "../../bodies/validate.js";
 import { DbError } from "../../protocol/errors.js";
 import { after } from "../../query/exec/operator.js";
 import type { Answer } from "../../session/answer.js";

@@ -4,7 +4,7 @@
  */
 import type { TObject, TProperties } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
-import { checked } from "../../actor/validate.js";
+import { checked } from "../../bodies/validate.js";
 import { AUTOML_TOOLS } from "./automl-tools.js";
 import { BRANCH_TOOLS } from "./branch-tools.js";
 import { MEDIA_TOOLS } from "./media-tools.js";

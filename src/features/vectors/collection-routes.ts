@@ -5,9 +5,9 @@
 
 import { rightsOfCaller } from "../../actor/caller-rights.js";
 import type { Handlers } from "../../actor/handler.js";
-import { pageOf } from "../../actor/paging.js";
 import type { Request } from "../../actor/request.js";
-import type { Input } from "../../actor/validate.js";
+import { pageOf } from "../../bodies/paging.js";
+import type { Input } from "../../bodies/validate.js";
 import { DbError } from "../../protocol/errors.js";
 import { EF_SEARCH } from "../../query/exec/nearest-scan.js";
 import { quoteIdentifier } from "../../query/expr/print.js";

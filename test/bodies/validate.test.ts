@@ -1,7 +1,7 @@
 /** What a client hears about a body that is wrong: the place, the field, the remedy. */
 import t from "tap";
 import { Compile } from "typebox/compile";
-import { compileValidator, type Input, isRightInTurns } from "../../src/actor/validate.js";
+import { compileValidator, type Input, isRightInTurns } from "../../src/bodies/validate.js";
 import type { EndpointName } from "../../src/protocol/endpoints.js";
 import { ENDPOINTS } from "../../src/protocol/endpoints.js";
 import type { DbError } from "../../src/protocol/errors.js";
