@@ -1,7 +1,7 @@
 /**
  * Reads a large JSON text in pieces of some 32 KiB, with turns in between, so that other requests do not wait for it.
  * A scan of the bytes finds where members and elements end; JSON.parse reads as many of them as make a piece. Each
- * byte is looked at a constant number of times however deeply it is nested. Called by actor/parse-body.ts for large
+ * byte is looked at a constant number of times however deeply it is nested. Called by bodies/parse-body.ts for large
  * bodies, and for long lines of imports.
  */
 

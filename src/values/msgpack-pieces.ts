@@ -1,7 +1,7 @@
 /**
  * Reads MessagePack of clients. `readMsgpack` walks the headers before it makes any value, so that depth, declared
  * sizes and extensions are bounded. `readMsgpackInPieces` reads a large text in pieces of some 32 KiB with turns in
- * between (json-pieces.ts does the same for JSON). Called by actor/parse-body.ts.
+ * between (json-pieces.ts does the same for JSON). Called by bodies/parse-body.ts.
  *
  * Of msgpackr's extensions only those that stand for one value are read: moments, long integers and typed arrays.
  * Others refer to earlier values, so a few bytes could stand for endless values.
