@@ -149,6 +149,10 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return this.keys[slot] !== null;
   }
 
+  usedSlots(): Uint32Array {
+    return Uint32Array.from(this.slots.values());
+  }
+
   /** What the engine holds under the key of a slot that is in use; there must be no newer entries. */
   recordOf(slot: number): Uint8Array {
     return this.store.engine.get(this.keyOf(slot))!;
@@ -258,11 +262,14 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     return this.isFrozen ? [] : this.body.longWork!.begin(threads);
   }
 
-  /** The other threads have ended. */
-  async takeBack(turns: Turns): Promise<void> {
+  /** The other threads have ended. False: there was nothing that they could do. */
+  async takeBack(turns: Turns): Promise<boolean> {
     const waitingBefore = this.body.waitingCount ?? 0;
-    for (const _ of this.body.longWork!.end()) if (turns.shouldYield()) await turns.yieldTurn();
+    const steps = this.body.longWork!.end();
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) if (turns.shouldYield()) await turns.yieldTurn();
     this.unsaved += Math.max(1, this.body.count - waitingBefore);
+    return step.value;
   }
 
   private forgetMarks(slot: number): void {
@@ -291,9 +298,10 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     for (const suffix of file.rest) this.rest.add(suffix);
     for (let slot = 0; slot < this.keys.length; slot++) {
       const key = this.keys[slot]!;
-      if (key === null) continue;
-      this.slots.set(key, slot);
-      this.keyCharacters += key.length;
+      if (key !== null) {
+        this.slots.set(key, slot);
+        this.keyCharacters += key.length;
+      } else if (this.body.has?.(slot) === true) this.body.remove(slot);
       if (slot % STEP_ENTRIES === 0 && turns.shouldYield()) await turns.yieldTurn();
     }
   }

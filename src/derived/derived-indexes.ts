@@ -370,7 +370,7 @@ export class DerivedIndexes {
       while (index.body.isBusy !== true && !index.fold(turns.shouldYield)) await turns.yieldTurn();
       this.measure(held);
       if (held.isBack) {
-        await index.takeBack(turns);
+        held.staysHere = !(await index.takeBack(turns));
         held.isBack = false;
       } else if (this.isForElsewhere(held) && this.handOver(held)) this.measure(held);
       else if (index.body.hasWork) {

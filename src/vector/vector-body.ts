@@ -29,6 +29,8 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   private isShared = false;
   /** It is being saved. */
   private isHeld = false;
+  /** Vectors that waited or came to wait since others link, if none is linked. */
+  private given = 0;
 
   private constructor(
     private readonly graph: VectorGraph,
@@ -65,11 +67,16 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   }
 
   add(vector: Float32Array): number {
+    if (this.isShared) this.given++;
     return this.graph.append(vector);
   }
 
   remove(slot: number): void {
     this.graph.remove(slot);
+  }
+
+  has(slot: number): boolean {
+    return this.graph.has(slot);
   }
 
   /** Vectors of one code are the same to the graph. */
@@ -112,7 +119,9 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   }
 
   get isWanted(): boolean {
-    return !this.isShared && !this.isHeld && this.graph.waitingCount > this.linkedElsewhereMin;
+    // Those that were removed and are still to be taken out cannot be linked.
+    const isFree = !this.isShared && !this.isHeld && this.graph.links.goneCount === 0;
+    return isFree && this.graph.waitingCount > this.linkedElsewhereMin;
   }
 
   get isAway(): boolean {
@@ -122,6 +131,7 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
   begin(threads: number): readonly LinkJob[] {
     const jobs = this.graph.beginSharing(Math.min(threads, LINK_THREADS_MAX));
     this.isShared = jobs.length > 0;
+    this.given = this.graph.waitingCount;
     return jobs;
   }
 
@@ -129,9 +139,10 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
     this.graph.links.stop();
   }
 
-  *end(): Generator<undefined, void> {
+  *end(): Generator<undefined, boolean> {
     yield* this.graph.links.end();
     this.isShared = false;
+    return this.graph.waitingCount < this.given || this.graph.links.goneCount > 0;
   }
 
   /** Approximately the `k` nearest of the slots whose bits are set; `ef` candidates are kept on the way. */

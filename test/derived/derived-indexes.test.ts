@@ -92,10 +92,11 @@ class Words implements IndexBody<string>, LongWork {
     this.isStopped = true;
   }
 
-  *end(): Generator<undefined, void> {
+  *end(): Generator<undefined, boolean> {
     yield;
     this.isAway = false;
     yield;
+    return this.worked > 0;
   }
 }
 
