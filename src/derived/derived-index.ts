@@ -42,6 +42,8 @@ export interface IndexPlace {
 export type IndexState = "opening" | "ready" | "dropped";
 
 const STEP_ENTRIES = 256;
+/** Keys that are copied between two looks at the clock: a tenth of a millisecond. */
+const STEP_KEYS = 8192;
 /** Of a newer entry in its map, roughly. */
 const ENTRY_BYTES = 200;
 /** Filters whose marks are kept. */
@@ -232,23 +234,41 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   async content(turns: Turns): Promise<IndexContent | null> {
     if (this.state !== "ready" || this.isFrozen || this.entries.size > 0 || this.store.hasBacklog) return null;
     if (this.body.longWork?.isAway === true || this.isBeingSaved) return null;
+    const { definition, body } = this;
     const sequence = this.store.appliedSequence;
-    if (this.body.saveNow !== undefined) {
-      const { definition } = this;
-      this.isBeingSaved = true;
-      return { definition, sequence, keys: this.keys.slice(), rest: [...this.rest], body: this.body.saveNow() };
-    }
-    const body: Uint8Array[] = [];
+    let parts: Iterable<Uint8Array>;
     this.isFrozen = true;
     try {
-      for (const part of this.body.save()) {
-        body.push(part);
-        if (turns.shouldYield()) await turns.yieldTurn();
-      }
+      if (body.saveNow !== undefined) {
+        parts = body.saveNow();
+        this.isBeingSaved = true;
+      } else parts = await collected(body.save(), turns);
+      return { definition, sequence, ...(await this.copyKeys(turns)), body: parts };
+    } catch (error) {
+      this.contentDone();
+      throw error;
     } finally {
       this.isFrozen = false;
     }
-    return { definition: this.definition, sequence, keys: this.keys.slice(), rest: [...this.rest], body };
+  }
+
+  /** While newer entries wait. */
+  private async copyKeys(turns: Turns): Promise<Pick<IndexContent, "keys" | "keyCharacters" | "rest" | "restCharacters">> {
+    const { keyCharacters } = this;
+    const keys: (string | null)[] = [];
+    for (let from = 0; from < this.keys.length; from += STEP_KEYS) {
+      const to = Math.min(from + STEP_KEYS, this.keys.length);
+      for (let slot = from; slot < to; slot++) keys.push(this.keys[slot]!);
+      if (turns.shouldYield()) await turns.yieldTurn();
+    }
+    const rest: string[] = [];
+    let restCharacters = 0;
+    for (const suffix of this.rest) {
+      rest.push(suffix);
+      restCharacters += suffix.length;
+      if (rest.length % STEP_KEYS === 0 && turns.shouldYield()) await turns.yieldTurn();
+    }
+    return { keys, keyCharacters, rest, restCharacters };
   }
 
   /** The content was written, or is not needed. */
@@ -434,6 +454,15 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
     if (this.body.removeInSteps === undefined) this.body.remove(slot);
     else yield* this.body.removeInSteps(slot);
   }
+}
+
+async function collected(parts: Iterable<Uint8Array>, turns: Turns): Promise<Uint8Array[]> {
+  const all: Uint8Array[] = [];
+  for (const part of parts) {
+    all.push(part);
+    if (turns.shouldYield()) await turns.yieldTurn();
+  }
+  return all;
 }
 
 function sizeOf({ key, value }: Operation): number {

@@ -20,6 +20,8 @@ const PIECE_BYTES = 256 * 1024;
 const STEP_KEYS = 1024;
 const WRITE_BYTES = 256 * 1024;
 const SUM_BYTES = 4;
+/** Before each key. */
+const LENGTH_BYTES = 2;
 /** The head is never longer. */
 const HEAD_BYTES_MAX = 64 * 1024;
 
@@ -228,7 +230,7 @@ function* writeKeys(keys: readonly (string | null)[]): Generator<Buffer> {
 
 function bytesOfKeys(keys: readonly (string | null)[]): number {
   let size = 0;
-  for (const key of keys) size += 2 + (key?.length ?? 0);
+  for (const key of keys) size += LENGTH_BYTES + (key?.length ?? 0);
   return size;
 }
 
@@ -247,6 +249,9 @@ function* readKeys(bytes: Buffer, slots: number): Generator<undefined, (string |
 
 export interface IndexContent extends Keys {
   readonly definition: string;
+  /** Of all keys, and of all of the rest, without what lies between them. */
+  readonly keyCharacters: number;
+  readonly restCharacters: number;
   readonly body: Iterable<Uint8Array>;
 }
 
@@ -255,13 +260,14 @@ export async function writeIndexFile(path: string, content: IndexContent, durabl
   await replaceChecked(path, chunksOf(partsOf(content)), durable);
 }
 
-function* partsOf({ definition, sequence, keys, rest, body }: IndexContent): Generator<Uint8Array> {
+function* partsOf(content: IndexContent): Generator<Uint8Array> {
+  const { definition, sequence, keys, rest, body } = content;
   const head: Head = {
     definition,
     sequence,
-    keyBytes: bytesOfKeys(keys),
+    keyBytes: LENGTH_BYTES * keys.length + content.keyCharacters,
     slots: keys.length,
-    restBytes: bytesOfKeys(rest),
+    restBytes: LENGTH_BYTES * rest.length + content.restCharacters,
     rest: rest.length,
   };
   const headBytes = Buffer.from(JSON.stringify(head));

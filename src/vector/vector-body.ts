@@ -14,6 +14,8 @@ import { VectorGraph } from "./vector-graph.js";
 const LINKED_MIN = 1000;
 /** From this many waiting vectors on, other threads link them. */
 const LINKED_ELSEWHERE_MIN = 2000;
+/** What the smallest graph counts as. */
+const BYTES_MIN = 2 * 64 * 1024;
 /**
  * What a graph keeps: codes alone. The records have the vectors, so recall and distances are those of single precision
  * for a quarter of the memory.
@@ -62,8 +64,9 @@ export class VectorBody implements IndexBody<Float32Array>, LongWork {
     return this.graph.count;
   }
 
+  /** A memory has pages that are not used yet, and a process has room for so many memories only. */
   get bytes(): number {
-    return this.graph.bytes;
+    return Math.max(BYTES_MIN, this.graph.bytes);
   }
 
   add(vector: Float32Array): number {

@@ -1,9 +1,12 @@
 /** Vectors are removed while a graph is saved or linked by other threads: none comes back, none takes another's place. */
+import { setTimeout } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import t from "tap";
 import { type LinkJob, linkInSteps } from "../../src/vector/link-graph.js";
 import { VectorBody } from "../../src/vector/vector-body.js";
 import { clusteredVectors } from "./vectors.js";
 
+const LINK_MODULE = new URL("../../src/vector/link-graph.js", import.meta.url).href;
 const DIMENSIONS = 16;
 const DEFINITION = { metric: "l2", storage: "int8", m: 16, efConstruction: 64 } as const;
 
@@ -123,4 +126,39 @@ t.test("thousands of waiting vectors are removed while others link: that ends", 
   rows.link();
   t.equal(body.waitingCount, 0);
   t.equal(body.count, 1000);
+});
+
+/** Where the infos of a new graph's slots are (wasm/layout.ts): the first in which a ring of its own begins. */
+function infosAt(memory: WebAssembly.Memory): number {
+  const words = new Uint32Array(memory.buffer);
+  const isInfo = (at: number, slot: number) => words[at + 3] === slot && words[at + 4] === slot;
+  for (let at = 64; at < words.length - 24; at++)
+    if ([1, 2, 3].every((slot) => isInfo(at + 6 * slot, slot)) && isInfo(at, 0)) return 4 * at;
+  throw new Error("there are no slots");
+}
+
+t.test("a thread does not wait for ever for another that ended with a lock held", async (t) => {
+  const rows = new Rows();
+  const { body } = rows;
+  rows.add(clusteredVectors(3000, DIMENSIONS, 8));
+  const [job] = body.begin(1) as readonly LinkJob[];
+  const locks = new Uint8Array(job!.memory.buffer);
+  const infos = infosAt(job!.memory);
+  for (let slot = 0; slot < 16; slot++) locks[infos + 24 * slot + 11] = 1;
+  const code = `const { workerData } = require("node:worker_threads");
+    import(${JSON.stringify(LINK_MODULE)}).then(({ linkGraph }) => linkGraph(workerData));`;
+  const worker = new Worker(code, { eval: true, workerData: job });
+  let ended = false;
+  const failed = new Promise<unknown>((resolve) => {
+    worker.once("error", resolve);
+    worker.once("exit", resolve);
+  }).finally(() => {
+    ended = true;
+  });
+  await setTimeout(1000);
+  t.notOk(ended, "while nobody wants an end, it waits");
+  body.stop();
+  const late = setTimeout(30_000, "it waits for ever", { ref: false });
+  t.match(await Promise.race([failed, late]), /unreachable/);
+  await worker.terminate();
 });

@@ -27,11 +27,13 @@ function grown(): VectorBody {
   return body;
 }
 
-async function saved(path: string, body: VectorBody): Promise<void> {
+async function saved(path: string, saving: VectorBody): Promise<void> {
   const keys = vectors.map((_, i) => (i % 50 === 3 ? null : `key ${i}`));
-  const content = { definition: NAME, sequence: 9, keys, rest: ["r"], body: body.saveNow() };
+  const keyCharacters = keys.join("").length;
+  const body = saving.saveNow();
+  const content = { definition: NAME, sequence: 9, keys, keyCharacters, rest: ["r"], restCharacters: 1, body };
   await writeIndexFile(path, content, () => Promise.resolve());
-  body.saved();
+  saving.saved();
 }
 
 function read(path: string, turns: Turns, definition = NAME) {
