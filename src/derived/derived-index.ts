@@ -43,7 +43,7 @@ export type IndexState = "opening" | "ready" | "dropped";
 
 const STEP_ENTRIES = 256;
 /** Keys that are copied between two looks at the clock: a tenth of a millisecond. */
-const STEP_KEYS = 8192;
+const STEP_KEYS = 32_768;
 /** Of a newer entry in its map, roughly. */
 const ENTRY_BYTES = 200;
 /** Filters whose marks are kept. */
@@ -253,22 +253,26 @@ export class DerivedIndex<Item = unknown, Body extends IndexBody<Item> = IndexBo
   }
 
   /** While newer entries wait. */
-  private async copyKeys(turns: Turns): Promise<Pick<IndexContent, "keys" | "keyCharacters" | "rest" | "restCharacters">> {
-    const { keyCharacters } = this;
-    const keys: (string | null)[] = [];
+  private async copyKeys(turns: Turns): Promise<Pick<IndexContent, "keys" | "rest">> {
+    const keys: (string | null)[][] = [];
     for (let from = 0; from < this.keys.length; from += STEP_KEYS) {
-      const to = Math.min(from + STEP_KEYS, this.keys.length);
-      for (let slot = from; slot < to; slot++) keys.push(this.keys[slot]!);
+      keys.push(this.keys.slice(from, from + STEP_KEYS));
       if (turns.shouldYield()) await turns.yieldTurn();
     }
-    const rest: string[] = [];
-    let restCharacters = 0;
+    const rest: string[][] = [];
+    let characters = 0;
     for (const suffix of this.rest) {
-      rest.push(suffix);
-      restCharacters += suffix.length;
-      if (rest.length % STEP_KEYS === 0 && turns.shouldYield()) await turns.yieldTurn();
+      if (rest.length === 0 || rest.at(-1)!.length === STEP_KEYS) {
+        rest.push([]);
+        if (turns.shouldYield()) await turns.yieldTurn();
+      }
+      rest.at(-1)!.push(suffix);
+      characters += suffix.length;
     }
-    return { keys, keyCharacters, rest, restCharacters };
+    return {
+      keys: { pieces: keys, count: this.keys.length, characters: this.keyCharacters },
+      rest: { pieces: rest, count: this.rest.size, characters },
+    };
   }
 
   /** The content was written, or is not needed. */

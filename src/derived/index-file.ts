@@ -25,16 +25,13 @@ const LENGTH_BYTES = 2;
 /** The head is never longer. */
 const HEAD_BYTES_MAX = 64 * 1024;
 
-interface Keys {
+export interface IndexFile<Body> {
   /** The commit that the body stands at. */
   readonly sequence: number;
   /** By slot: the row's key after the table's prefix, latin-1; null where the slot is free. */
   readonly keys: (string | null)[];
   /** For rows that are not in the body. */
   readonly rest: readonly string[];
-}
-
-export interface IndexFile<Body> extends Keys {
   readonly body: Body;
 }
 
@@ -247,11 +244,19 @@ function* readKeys(bytes: Buffer, slots: number): Generator<undefined, (string |
   return keys;
 }
 
-export interface IndexContent extends Keys {
+/** Keys as they are written: in pieces, as they are copied. */
+export interface KeyPieces {
+  readonly pieces: readonly (readonly (string | null)[])[];
+  /** Free slots count, too. */
+  readonly count: number;
+  readonly characters: number;
+}
+
+export interface IndexContent {
   readonly definition: string;
-  /** Of all keys, and of all of the rest, without what lies between them. */
-  readonly keyCharacters: number;
-  readonly restCharacters: number;
+  readonly sequence: number;
+  readonly keys: KeyPieces;
+  readonly rest: KeyPieces;
   readonly body: Iterable<Uint8Array>;
 }
 
@@ -260,23 +265,21 @@ export async function writeIndexFile(path: string, content: IndexContent, durabl
   await replaceChecked(path, chunksOf(partsOf(content)), durable);
 }
 
-function* partsOf(content: IndexContent): Generator<Uint8Array> {
-  const { definition, sequence, keys, rest, body } = content;
+function* partsOf({ definition, sequence, keys, rest, body }: IndexContent): Generator<Uint8Array> {
   const head: Head = {
     definition,
     sequence,
-    keyBytes: LENGTH_BYTES * keys.length + content.keyCharacters,
-    slots: keys.length,
-    restBytes: LENGTH_BYTES * rest.length + content.restCharacters,
-    rest: rest.length,
+    keyBytes: LENGTH_BYTES * keys.count + keys.characters,
+    slots: keys.count,
+    restBytes: LENGTH_BYTES * rest.count + rest.characters,
+    rest: rest.count,
   };
   const headBytes = Buffer.from(JSON.stringify(head));
   const start = Buffer.alloc(12, MAGIC, "latin1");
   start.writeUInt32LE(headBytes.length, 8);
   yield start;
   yield headBytes;
-  yield* writeKeys(keys);
-  yield* writeKeys(rest);
+  for (const piece of [...keys.pieces, ...rest.pieces]) yield* writeKeys(piece);
   yield* body;
 }
 

@@ -466,3 +466,62 @@ t.test("what a file's body holds without a key goes when it is loaded", async (t
   await second.close();
   await store.close();
 });
+
+/** May be changed while it is saved. */
+class CopiedWords extends Words {
+  isHeld = false;
+
+  saveNow(): Uint8Array[] {
+    if (this.isHeld) throw new Error("two saves at a time");
+    this.isHeld = true;
+    return [Buffer.from(JSON.stringify(this.words))];
+  }
+
+  saved(): void {
+    this.isHeld = false;
+  }
+}
+
+t.test("keys and body of a save are of one moment, though the keys are copied in steps", async (t) => {
+  const store = await shardWithRows(5);
+  const indexes = alone({ store });
+  const kind: IndexKind<string, CopiedWords> = {
+    ...KIND,
+    create: () => new CopiedWords(),
+    *load() {
+      yield;
+      return new CopiedWords();
+    },
+  };
+  indexes.find(PLACE, kind);
+  await indexes.idle();
+  const index = indexes.find(PLACE, kind)!;
+  const row = (name: string, value: string | null) =>
+    index.applied({ key: Buffer.concat([PREFIX, Buffer.from(name)]), value: value === null ? null : Buffer.from(value) });
+  let steps = 0;
+  const yieldTurn = async () => {
+    steps++;
+    row(`new${steps}`, "y");
+    row(`rest${steps}`, "");
+    row("k0", null);
+    t.notOk(
+      index.fold(() => false),
+      "what arrives meanwhile waits",
+    );
+    await settle();
+  };
+  row("empty", "");
+  index.fold(() => false);
+  const content = (await index.content({ shouldYield: () => true, yieldTurn }))!;
+  t.ok(steps >= 2, `${steps} steps`);
+  t.same(content.keys, { pieces: [["k0", "k1", "k2", "k3", "k4"]], count: 5, characters: 10 });
+  t.same(content.rest, { pieces: [["empty"]], count: 1, characters: 5 });
+  t.equal(Buffer.concat([...content.body]).toString(), '["x","x","x","x","x"]');
+  t.ok(index.fold(() => false), "and then goes on");
+  index.contentDone();
+  const ends = { shouldYield: () => true, yieldTurn: () => Promise.reject(new Error("over")) };
+  await t.rejects(index.content(ends), /over/);
+  t.notOk(index.body.isHeld, "a save that fails holds nothing");
+  await indexes.close();
+  await store.close();
+});

@@ -29,9 +29,9 @@ function grown(): VectorBody {
 
 async function saved(path: string, saving: VectorBody): Promise<void> {
   const keys = vectors.map((_, i) => (i % 50 === 3 ? null : `key ${i}`));
-  const keyCharacters = keys.join("").length;
-  const body = saving.saveNow();
-  const content = { definition: NAME, sequence: 9, keys, keyCharacters, rest: ["r"], restCharacters: 1, body };
+  const all = { pieces: [keys.slice(0, 9), keys.slice(9)], count: keys.length, characters: keys.join("").length };
+  const rest = { pieces: [["r"]], count: 1, characters: 1 };
+  const content = { definition: NAME, sequence: 9, keys: all, rest, body: saving.saveNow() };
   await writeIndexFile(path, content, () => Promise.resolve());
   saving.saved();
 }
